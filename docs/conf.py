@@ -1,0 +1,64 @@
+"""Sphinx configuration. Build with ``sphinx-build -W docs docs/_build``."""
+
+import os
+import re
+import tomllib
+from pathlib import Path
+
+os.environ.setdefault("MPLBACKEND", "Agg")
+
+import skcalib  # noqa: E402
+
+PYPROJECT = Path(__file__).parent.parent / "pyproject.toml"
+VALIDATION = tomllib.loads(PYPROJECT.read_text("utf-8"))["tool"]["numpydoc_validation"]
+
+project = "skcalib"
+author = "The skcalib developers"
+copyright = "2026, The skcalib developers"
+version = release = skcalib.__version__
+
+# No intersphinx: the documentation builds without a network.
+extensions = [
+    "sphinx.ext.autodoc",
+    "sphinx.ext.autosummary",
+    "sphinx.ext.mathjax",
+    "numpydoc",
+    "sphinx_gallery.gen_gallery",
+]
+exclude_patterns = ["_build", "examples"]
+templates_path = ["_templates"]
+default_role = "literal"
+
+autosummary_generate = True
+autodoc_typehints = "none"
+numpydoc_show_class_members = False
+numpydoc_validation_checks = set(VALIDATION["checks"])
+numpydoc_validation_exclude = set(VALIDATION["exclude"])
+numpydoc_validation_overrides = {
+    key.removeprefix("override_"): patterns
+    for key, patterns in VALIDATION.items()
+    if key.startswith("override_")
+}
+
+sphinx_gallery_conf = {
+    "examples_dirs": "examples",
+    "gallery_dirs": "auto_examples",
+    "backreferences_dir": "generated/backreferences",
+    "doc_module": ("skcalib",),
+    "reference_url": {"skcalib": None},
+    "abort_on_example_error": True,
+    "show_signature": False,
+}
+
+html_theme = "pydata_sphinx_theme"
+html_title = f"skcalib {version}"
+html_theme_options = {"navigation_with_keys": False}
+
+
+def skip_inherited_requests(app, what, name, obj, skip, options):
+    """Leave out the ``set_*_request`` methods, which scikit-learn documents."""
+    return True if re.fullmatch(r"set_\w+_request", name) else None
+
+
+def setup(app):
+    app.connect("autodoc-skip-member", skip_inherited_requests)

@@ -1,0 +1,122 @@
+"""Metadata, README and API page say the same as the code."""
+
+import configparser
+import importlib
+import importlib.metadata
+import inspect
+import re
+from pathlib import Path
+
+import pytest
+
+import skcalib
+
+ROOT = Path(__file__).parent.parent
+PACKAGE = ROOT / "skcalib"
+
+
+def read(name: str) -> str:
+    return (ROOT / name).read_text("utf-8")
+
+
+def requirements(text: str, operator: str) -> dict[str, tuple[int, ...]]:
+    """Map each requirement to its version, as numbers without trailing zeros."""
+    lines = [line.strip() for line in text.splitlines()]
+    pairs = [line.split(operator) for line in lines if line and line[0] != "#"]
+    return {name: version_numbers(version) for name, version in pairs}
+
+
+def version_numbers(version: str) -> tuple[int, ...]:
+    numbers = [int(part) for part in version.split(".")]
+    while numbers and numbers[-1] == 0:
+        numbers.pop()
+    return tuple(numbers)
+
+
+def test_the_lowest_versions_tested_are_the_floors():
+    config = configparser.ConfigParser()
+    config.read_string(read("setup.cfg"))
+    floors = requirements(config["options"]["install_requires"], ">=")
+    assert requirements(read(".ci/lowest.txt"), "==") == floors
+
+
+def test_the_installed_version_is_the_one_of_the_code():
+    assert importlib.metadata.version("skcalib") == skcalib.__version__
+
+
+def test_the_package_says_that_it_is_typed():
+    assert (PACKAGE / "py.typed").is_file()
+
+
+@pytest.mark.parametrize(
+    "command",
+    ["pip install . && skcalib demo", 'pip install -e ".[test]" && pytest'],
+)
+def test_the_readme_gives_each_command_once_on_a_line_of_its_own(command):
+    lines = [line.strip() for line in read("README.rst").splitlines()]
+    assert lines.count(command) == 1
+
+
+def rooms() -> list[str]:
+    folders = [path.parent.name for path in PACKAGE.glob("*/__init__.py")]
+    modules = [path.stem for path in PACKAGE.glob("*.py")]
+    return sorted(f"skcalib.{r}" for r in folders + modules if not r.startswith("_"))
+
+
+def public_names() -> list[str]:
+    return [f"{r}.{n}" for r in rooms() for n in importlib.import_module(r).__all__]
+
+
+def documented_names() -> list[str]:
+    """Read docs/api.rst: the entries of each autosummary after its currentmodule."""
+    names, module, listing = [], None, False
+    for line in read("docs/api.rst").splitlines():
+        if line.startswith(".. "):
+            listing = line == ".. autosummary::"
+            if line.startswith(".. currentmodule::"):
+                module = line.split()[-1]
+        elif listing and re.fullmatch(r"    \w+", line):
+            names.append(f"{module}.{line.strip()}")
+    return names
+
+
+def resolve(name: str) -> object:
+    module, _, attribute = name.rpartition(".")
+    return getattr(importlib.import_module(module), attribute)
+
+
+def test_the_api_page_lists_every_public_name_once_and_no_other():
+    assert sorted(documented_names()) == sorted(public_names())
+
+
+def test_the_top_level_hands_out_names_of_the_rooms_only():
+    handed_out = {name.rpartition(".")[2]: resolve(name) for name in public_names()}
+    strays = [
+        name
+        for name in skcalib.__all__
+        if name != "__version__"
+        and getattr(skcalib, name) is not handed_out.get(name)
+        and not inspect.ismodule(getattr(skcalib, name))
+    ]
+    assert strays == []
+
+
+def missing_sections(obj: object) -> list[str]:
+    """Name the numpydoc sections that a function or class ought to have and lacks."""
+    doc = inspect.getdoc(obj) or ""
+    found = re.findall(r"^(\w[\w ]*)\n-+$", doc, flags=re.MULTILINE)
+    wanted = ["Examples"]
+    # A result object documents its attributes instead.
+    if inspect.signature(obj).parameters and "Attributes" not in found:
+        wanted.append("Parameters")
+    if inspect.isfunction(obj):
+        wanted.append("Returns")
+    return [section for section in wanted if section not in found]
+
+
+@pytest.mark.parametrize("name", public_names())
+def test_every_public_function_and_class_documents_itself(name):
+    obj = resolve(name)
+    if not (inspect.isfunction(obj) or inspect.isclass(obj)):
+        pytest.skip("an object, documented by its class")
+    assert missing_sections(obj) == []
