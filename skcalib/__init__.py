@@ -1,0 +1,25 @@
+"""Do these probabilities mean what they say, and what follows if they do.
+
+Calibration of the probabilities of classifiers, taggers and language models, in
+scikit-learn's conventions.
+"""
+
+from .metrics import (
+    adaptive_reliability_curve,
+    calibration_error,
+    calibration_error_interval,
+)
+from .plot import ReliabilityDisplay
+from .scorers import calibration_error_scorer, make_calibration_scorer
+
+__version__ = "0.1.0.dev0"
+
+__all__ = [
+    "ReliabilityDisplay",
+    "__version__",
+    "adaptive_reliability_curve",
+    "calibration_error",
+    "calibration_error_interval",
+    "calibration_error_scorer",
+    "make_calibration_scorer",
+]

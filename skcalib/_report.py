@@ -1,0 +1,450 @@
+"""``skcalib report``: the calibration of a file of predictions."""
+
+from __future__ import annotations
+
+import csv
+import json
+from argparse import Namespace
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from .metrics import (
+    adaptive_reliability_curve,
+    calibration_error,
+    calibration_error_interval,
+)
+from .metrics._curve import frequency_interval
+from .plot import ReliabilityDisplay
+from .plot._figures import blank_axes
+
+__all__ = ["ReportError", "run_report"]
+
+YES = frozenset(["1", "1.0", "true", "t", "yes", "y", "correct", "right"])
+NO = frozenset(
+    ["0", "0.0", "-1", "-1.0", "false", "f", "no", "n", "incorrect", "wrong"]
+)
+# Names of columns that are known where none is given, the first found is taken.
+TRUTH_NAMES = ["y_true", "label", "correct", "is_correct", "target", "gold", "truth"]
+TRUTH_NAMES += ["outcome", "y"]
+PROBA_NAMES = ["y_proba", "y_prob", "proba", "probability", "prob", "confidence"]
+PROBA_NAMES += ["conf", "score", "p", "q"]
+N_REGIONS = 10
+
+
+class ReportError(Exception):
+    """Something in the file or the options that the user can mend."""
+
+
+@dataclass
+class Table:
+    """Columns of text, and the line of the file of each row."""
+
+    path: Path
+    columns: dict[str, list]
+    lines: list[int]
+
+    def pick(self, wanted: str | None, known: list[str], option: str) -> str:
+        """Return the name of the column asked for, or the one of a known name."""
+        names = list(self.columns)
+        if wanted is not None:
+            if wanted not in self.columns:
+                raise ReportError(
+                    f"{self.path} has no column {wanted!r} ({option}). "
+                    f"Its columns are: {', '.join(names)}."
+                )
+            return wanted
+        lower = {name.lower().strip(): name for name in names}
+        for name in known:
+            if name in lower:
+                return lower[name]
+        raise ReportError(
+            f"Say with {option} which column of {self.path} to read: none has a known "
+            f"name ({', '.join(known)}). Its columns are: {', '.join(names)}."
+        )
+
+
+@dataclass
+class Predictions:
+    """What is read from a table: a row for each prediction."""
+
+    y: np.ndarray
+    q: np.ndarray
+    groups: np.ndarray | None
+    by: np.ndarray | None
+    n_skipped: int
+
+    def __getitem__(self, rows: np.ndarray) -> Predictions:
+        groups = None if self.groups is None else self.groups[rows]
+        by = None if self.by is None else self.by[rows]
+        return Predictions(self.y[rows], self.q[rows], groups, by, 0)
+
+
+def _read_table(path: Path) -> Table:
+    suffix = path.suffix.lower()
+    if suffix not in (".csv", ".tsv", ".tab", ".txt", ".jsonl", ".ndjson", ".json"):
+        raise ReportError(
+            f"{path} must end in .csv, .tsv or .jsonl, so that it is known how to read."
+        )
+    try:
+        with path.open(encoding="utf-8-sig", newline="") as file:
+            if suffix in (".jsonl", ".ndjson", ".json"):
+                table = _read_json_lines(path, file)
+            else:
+                delimiter = "," if suffix == ".csv" else "\t"
+                table = _read_delimited(path, csv.reader(file, delimiter=delimiter))
+    except UnicodeDecodeError as error:
+        raise ReportError(f"{path} is not UTF-8 text: {error}.") from None
+    except csv.Error as error:
+        raise ReportError(f"{path} is not a table: {error}.") from None
+    if not table.lines:
+        raise ReportError(f"{path} holds no predictions.")
+    return table
+
+
+def _read_delimited(path: Path, reader: Any) -> Table:
+    header = next(reader, None)
+    if not header:
+        raise ReportError(f"{path} is empty; its first line must name the columns.")
+    header = [name.strip() for name in header]
+    repeated = sorted({name for name in header if header.count(name) > 1})
+    if repeated:
+        raise ReportError(f"{path} names the column {repeated[0]!r} twice.")
+    rows, lines = [], []
+    for row in reader:
+        if not row:
+            continue
+        if len(row) != len(header):
+            raise ReportError(
+                f"{path}, line {reader.line_num}: expected {len(header)} cells as in "
+                f"the first line, got {len(row)}."
+            )
+        rows.append(row)
+        lines.append(reader.line_num)
+    columns = zip(*rows, strict=True) if rows else [()] * len(header)
+    named = zip(header, map(list, columns), strict=True)
+    return Table(path, dict(named), lines)
+
+
+def _json_rows(path: Path, file: Any) -> Iterator[tuple[int, dict]]:
+    for line, text in enumerate(file, 1):
+        if not text.strip():
+            continue
+        try:
+            row = json.loads(text)
+        except json.JSONDecodeError as error:
+            raise ReportError(f"{path}, line {line}: not JSON: {error}.") from None
+        if not isinstance(row, dict):
+            raise ReportError(
+                f"{path}, line {line}: expected an object, got {type(row).__name__}."
+            )
+        yield line, row
+
+
+def _read_json_lines(path: Path, file: Any) -> Table:
+    rows, lines = [], []
+    for line, row in _json_rows(path, file):
+        rows.append(row)
+        lines.append(line)
+    names = list(dict.fromkeys(name for row in rows for name in row))
+    return Table(path, {name: [row.get(name) for row in rows] for name in names}, lines)
+
+
+def _is_missing(cell: Any) -> bool:
+    return cell is None or (isinstance(cell, str) and not cell.strip())
+
+
+def _text(cell: Any) -> str:
+    return cell.strip() if isinstance(cell, str) else json.dumps(cell)
+
+
+def _read_predictions(table: Table, options: Namespace) -> Predictions:
+    y_name = table.pick(options.y_true, TRUTH_NAMES, "--y-true")
+    q_name = table.pick(options.y_proba, PROBA_NAMES, "--y-proba")
+    names = [y_name, q_name]
+    for option in ("groups", "by"):
+        wanted = getattr(options, option)
+        if wanted is not None:
+            names.append(table.pick(wanted, [], f"--{option}"))
+    rows = []
+    for row in range(len(table.lines)):
+        empty = [name for name in names if _is_missing(table.columns[name][row])]
+        if not empty:
+            rows.append(row)
+        elif not options.skip_missing:
+            raise ReportError(
+                f"{table.path}, line {table.lines[row]}: the cell of {empty[0]!r} is "
+                "empty. Mend it, or leave such rows out with --skip-missing."
+            )
+    if not rows:
+        raise ReportError(f"{table.path} has no row without an empty cell.")
+
+    def column(name: str | None) -> np.ndarray | None:
+        if name is None:
+            return None
+        return np.array([_text(table.columns[name][row]) for row in rows])
+
+    return Predictions(
+        y=_truth(table, y_name, rows, options.pos_label),
+        q=_probabilities(table, q_name, rows, options.percent),
+        groups=column(options.groups),
+        by=column(options.by),
+        n_skipped=len(table.lines) - len(rows),
+    )
+
+
+def _truth(
+    table: Table, name: str, rows: list[int], pos_label: str | None
+) -> np.ndarray:
+    cells = [_text(table.columns[name][row]) for row in rows]
+    if pos_label is not None:
+        y = np.array([cell == pos_label for cell in cells], dtype=int)
+        if not y.any():
+            found = ", ".join(sorted(set(cells))[:5])
+            raise ReportError(
+                f"{table.path}: the column {name!r} never holds {pos_label!r} "
+                f"(--pos-label). It holds: {found}."
+            )
+        return y
+    words = [cell.lower() for cell in cells]
+    for row, word in zip(rows, words, strict=True):
+        if word not in YES and word not in NO:
+            raise ReportError(
+                f"{table.path}, line {table.lines[row]}: {word!r} in {name!r} is not "
+                "0/1, true/false, yes/no or correct/incorrect. Say with --pos-label "
+                "which label the probability is of."
+            )
+    return np.array([word in YES for word in words], dtype=int)
+
+
+def _probabilities(
+    table: Table, name: str, rows: list[int], percent: bool
+) -> np.ndarray:
+    top = 100 if percent else 1
+    q = np.empty(len(rows))
+    for k, row in enumerate(rows):
+        text = _text(table.columns[name][row])
+        place = f"{table.path}, line {table.lines[row]}"
+        try:
+            q[k] = float(text.removesuffix("%") if percent else text)
+        except ValueError:
+            hint = " Use --percent." if text.endswith("%") else ""
+            raise ReportError(
+                f"{place}: {text!r} in {name!r} is not a number.{hint}"
+            ) from None
+        if not -1e-9 <= q[k] / top <= 1 + 1e-9:
+            hint = ""
+            if 1 < q[k] <= 100:
+                hint = " Use --percent if probabilities run from 0 to 100."
+            raise ReportError(
+                f"{place}: {text} in {name!r} is outside [0, {top}].{hint}"
+            )
+    if percent and q.max() <= 1 and q.any():
+        raise ReportError(
+            f"{table.path}: no probability in {name!r} is above 1, so they do not run "
+            "from 0 to 100. Leave out --percent."
+        )
+    return np.clip(q / top, 0, 1)
+
+
+def _effective_size(residual: np.ndarray, groups: np.ndarray | None) -> float:
+    """Return the number of independent rows that tell as much."""
+    n = residual.size
+    if groups is None:
+        return float(n)
+    centred = residual - residual.mean()
+    sums = np.bincount(np.unique(groups, return_inverse=True)[1], centred)
+    spread = float(sums @ sums)
+    return n * min(1.0, float(centred @ centred) / spread) if spread > 0 else float(n)
+
+
+def _region(part: Predictions, low: float, high: float, level: float) -> dict[str, Any]:
+    """Return how probabilities and outcomes compare between two probabilities."""
+    said, came = float(part.q.mean()), float(part.y.mean())
+    size = _effective_size(part.q - part.y, part.groups)
+    left, right = frequency_interval(came, size, level)
+    verdict = "fits"
+    if said > right:
+        verdict = "too high"
+    elif said < left:
+        verdict = "too low"
+    return {
+        "from": low,
+        "to": high,
+        "n": part.y.size,
+        "mean_probability": said,
+        "frequency": came,
+        "frequency_low": float(left),
+        "frequency_high": float(right),
+        "verdict": verdict,
+    }
+
+
+def _measure(part: Predictions, options: Namespace) -> dict[str, Any]:
+    """Return all numbers of the report on some predictions."""
+    level = options.confidence_level
+    bin_size = "auto" if options.bin_size is None else options.bin_size
+    curve = adaptive_reliability_curve(part.y, part.q, bin_size=bin_size)
+    interval = calibration_error_interval(
+        part.y, part.q, groups=part.groups, confidence_level=level
+    )
+    edges = np.linspace(0, 1, N_REGIONS + 1)
+    region = np.searchsorted(edges[1:-1], part.q, side="left")
+    return {
+        "n": part.y.size,
+        "overall": _region(part, 0.0, 1.0, level),
+        "calibration_error": interval.to_dict(),
+        "plug_in": {"error": curve.error(), "bin_size": curve.bin_size},
+        "ece": calibration_error(
+            part.y, part.q, n_bins=N_REGIONS, strategy="uniform", norm="l1"
+        ),
+        "regions": [
+            _region(part[region == k], float(edges[k]), float(edges[k + 1]), level)
+            for k in np.unique(region)
+        ],
+    }
+
+
+DIRECTION = {
+    "too high": "overconfident: probabilities are too high on the whole",
+    "too low": "underconfident: probabilities are too low on the whole",
+    "fits": "neither too high nor too low on the whole",
+}
+
+
+def _as_text(found: dict[str, Any], level: float) -> str:
+    error, plug_in, overall = (
+        found["calibration_error"],
+        found["plug_in"],
+        found["overall"],
+    )
+    percent = f"{100 * level:g}%"
+    ends = f"[{error['low']:.4f}, {error['high']:.4f}]"
+    rejected = "rejected" if error["p_value"] < 1 - level else "not rejected"
+    groups = "" if error["n_groups"] is None else f", {error['n_groups']} groups"
+    around = f"[{overall['frequency_low']:.4f}, {overall['frequency_high']:.4f}]"
+    lines = [
+        f"{found['n']} predictions{groups}: mean probability "
+        f"{overall['mean_probability']:.4f}, frequency {overall['frequency']:.4f} "
+        f"({percent} {around})",
+        DIRECTION[overall["verdict"]],
+        "",
+        "calibration error, root mean square",
+        f"  debiased    {error['estimate']:.4f}  {percent} {ends}, bins of "
+        f"{error['bin_size']}",
+        f"  plug-in     {plug_in['error']:.4f}  bins of {plug_in['bin_size']}, the "
+        "curve's; biased upwards",
+        f"  mean |.|    {found['ece']:.4f}  {N_REGIONS} equal-width bins, known as ECE",
+        f"perfect calibration: p = {error['p_value']:.3g}, {rejected}",
+        "",
+        f"{'probability':<13}{'n':>9}{'mean':>8}{'freq.':>8}  {percent:<18}verdict",
+    ]
+    for row in found["regions"]:
+        ends = f"[{row['frequency_low']:.3f}, {row['frequency_high']:.3f}]"
+        lines.append(
+            f"{row['from']:.1f} to {row['to']:.1f}{'':<3}{row['n']:>9}"
+            f"{row['mean_probability']:>8.3f}{row['frequency']:>8.3f}  {ends:<18}"
+            f"{row['verdict']}"
+        )
+    return "\n".join(lines)
+
+
+def _draw(parts: dict[str, Predictions], path: Path, options: Namespace) -> None:
+    (ax,) = blank_axes()
+    for name, part in parts.items():
+        ReliabilityDisplay.from_predictions(
+            part.y,
+            part.q,
+            groups=part.groups,
+            bin_size="auto" if options.bin_size is None else options.bin_size,
+            confidence_level=options.confidence_level,
+            name=name,
+            ax=ax,
+        )
+    try:
+        ax.figure.savefig(path, dpi=150)
+    except ValueError as error:
+        raise ReportError(f"{path}: {error}.") from None
+
+
+def run_report(options: Namespace) -> None:
+    """Print the report on a file of predictions and draw it."""
+    _check_options(options)
+    read = _read_predictions(_read_table(options.file), options)
+    if read.y.size < 2:
+        raise ReportError(f"{options.file} must hold two predictions at least.")
+    parts: dict[str, Predictions] = {}
+    if read.by is not None:
+        parts = {str(v): read[read.by == v] for v in np.unique(read.by)}
+    whole = _measure_part(read, "", options)
+    by = {value: _measure_part(part, value, options) for value, part in parts.items()}
+    path = _figure_path(options)
+    if path is not None:
+        _draw(parts or {options.file.stem: read}, path, options)
+    if options.json:
+        _print_json(whole, by, read.n_skipped, path, options)
+    else:
+        _print_text(whole, by, read.n_skipped, path, options)
+
+
+def _check_options(options: Namespace) -> None:
+    level = options.confidence_level
+    if not 0 < level < 1:
+        raise ReportError(f"--confidence-level must be between 0 and 1. Got {level:g}.")
+    if options.bin_size is not None and options.bin_size < 1:
+        raise ReportError(f"--bin-size must be at least 1. Got {options.bin_size}.")
+
+
+def _figure_path(options: Namespace) -> Path | None:
+    """Return where to draw to, None for nowhere."""
+    if options.no_figure:
+        return None
+    if options.output is None and not options.json:
+        return Path(f"{options.file.stem}.reliability.png")
+    return options.output
+
+
+def _print_json(
+    whole: dict[str, Any],
+    by: dict[str, Any],
+    n_skipped: int,
+    path: Path | None,
+    options: Namespace,
+) -> None:
+    everything = {"file": str(options.file), "n_skipped": n_skipped, **whole}
+    if by:
+        everything["by"] = {"column": options.by, "values": by}
+    everything["figure"] = None if path is None else str(path)
+    print(json.dumps(everything, indent=2))
+
+
+def _print_text(
+    whole: dict[str, Any],
+    by: dict[str, Any],
+    n_skipped: int,
+    path: Path | None,
+    options: Namespace,
+) -> None:
+    if n_skipped:
+        print(f"{n_skipped} rows with an empty cell left out")
+    print(f"{options.file}: {_as_text(whole, options.confidence_level)}")
+    for value, part in by.items():
+        print(f"\n{options.by} = {value}: {_as_text(part, options.confidence_level)}")
+    if path is not None:
+        print(f"\nfigure: {path}")
+
+
+def _measure_part(part: Predictions, value: str, options: Namespace) -> dict[str, Any]:
+    """Measure, and say where the file makes it impossible."""
+    if part.y.size < 2:
+        raise ReportError(
+            f"{options.file}: {value!r} of --by has one row only; two are needed."
+        )
+    try:
+        return _measure(part, options)
+    except ValueError as error:
+        where = f", {options.by} = {value}" if value else ""
+        raise ReportError(f"{options.file}{where}: {error}") from None

@@ -1,0 +1,76 @@
+"""Checks that every room shares, so that the same mistake gets the same message.
+
+A message says which argument of which function, what was expected, what came.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+
+__all__ = [
+    "check_choice",
+    "check_fraction",
+    "check_integer",
+    "check_real",
+    "check_same_length",
+]
+
+
+def _refuse(caller: str, name: str, expected: str, value: Any) -> str:
+    return (
+        f"The {name!r} parameter of {caller} must be {expected}. Got {value!r} instead."
+    )
+
+
+def check_choice(value: Any, choices: Sequence[str], *, name: str, caller: str) -> str:
+    """Return `value` if it is one of the `choices`."""
+    if not isinstance(value, str) or value not in choices:
+        expected = "one of " + ", ".join(repr(choice) for choice in choices)
+        raise ValueError(_refuse(caller, name, expected, value))
+    return value
+
+
+def check_integer(value: Any, *, minimum: int, name: str, caller: str) -> int:
+    """Return `value` as an int if it is an integer of at least `minimum`."""
+    if isinstance(value, (bool, np.bool_)) or not isinstance(value, Integral):
+        expected = f"an integer of at least {minimum}"
+        raise TypeError(_refuse(caller, name, expected, value))
+    if value < minimum:
+        expected = f"an integer of at least {minimum}"
+        raise ValueError(_refuse(caller, name, expected, value))
+    return int(value)
+
+
+def check_real(value: Any, *, low: float, high: float, name: str, caller: str) -> float:
+    """Return `value` as a float if it lies in [low, high]."""
+    expected = f"a number in [{low:g}, {high:g}]"
+    if isinstance(value, (bool, np.bool_)) or not isinstance(value, Real):
+        raise TypeError(_refuse(caller, name, expected, value))
+    if not low <= float(value) <= high:
+        raise ValueError(_refuse(caller, name, expected, value))
+    return float(value)
+
+
+def check_fraction(value: Any, *, name: str, caller: str) -> float:
+    """Return `value` as a float if it lies strictly between 0 and 1."""
+    expected = "a number strictly between 0 and 1"
+    if isinstance(value, (bool, np.bool_)) or not isinstance(value, Real):
+        raise TypeError(_refuse(caller, name, expected, value))
+    if not 0 < float(value) < 1:
+        raise ValueError(_refuse(caller, name, expected, value))
+    return float(value)
+
+
+def check_same_length(caller: str, **arrays: Any) -> None:
+    """Raise if the named arrays (None is skipped) differ in length."""
+    lengths = {name: len(a) for name, a in arrays.items() if a is not None}
+    if len(set(lengths.values())) > 1:
+        found = ", ".join(f"{name} has {length}" for name, length in lengths.items())
+        raise ValueError(
+            f"The arrays passed to {caller} must have one entry for each row, "
+            f"so the same length. Got: {found}."
+        )

@@ -1,0 +1,113 @@
+"""Adaptive bins of many pairs without sorting them all.
+
+The leading bits of a float in [0, 1] order it, so counting them gives a histogram with
+cells of equal relative width in one pass, and the counts tell in which cells the cuts
+fall. Only the pairs of these cells are sorted; all others are summed up by cell. The
+result is that of the sort, at a fifth of its time for skewed probabilities.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ._bins import BinSums, Shares, SortedRows, sum_bins
+
+
+def _mantissa_bits(n: int) -> int:
+    """Return the number of leading bits of the significand that make a cell."""
+    return int(np.clip(n.bit_length() - 11, 5, 11))
+
+
+def counting_pays(n: int, n_bins: int) -> bool:
+    """Return whether few enough cells are expected to hold a cut."""
+    return n >= 2**18 and n_bins <= 2 ** _mantissa_bits(n)
+
+
+class _Cells:
+    """Cell of each number, and the sums of numbers and squares by cell."""
+
+    def __init__(self, q: np.ndarray, mantissa_bits: int):
+        q = np.ascontiguousarray(q)
+        integer = np.int32 if q.dtype == np.float32 else np.int64
+        self.bits: np.ndarray = q.view(integer)
+        if self.bits.size and self.bits.min() < 0:  # -0.0
+            q = q + 0.0
+            self.bits = q.view(self.bits.dtype)
+        self.q = q
+        info = np.finfo(q.dtype)
+        self.shift = info.nmant - mantissa_bits
+        # The key of 1.0 is the largest: its exponent is the bias of the type.
+        self.n_cells = ((info.maxexp - 1) << mantissa_bits) + 1
+        self.key = self.bits >> self.shift
+        self.count = np.bincount(self.key, minlength=self.n_cells)
+
+    def sums(self, cells: np.ndarray, squares: bool) -> list[np.ndarray]:
+        """Return the sums of q, and of q^2 if asked, in the given cells.
+
+        bincount adds in sequence, whose rounding grows with the count; adding only the
+        distance to the lower edge of the cell, which is exact, makes it negligible.
+        """
+        edges = (self.bits & (-1 << self.shift)).view(self.q.dtype)
+        rest = np.subtract(self.q, edges, out=edges).astype(np.float64, copy=False)
+        edge = (cells << self.shift).astype(self.bits.dtype).view(self.q.dtype)
+        edge, count = edge.astype(np.float64), self.count[cells]
+        first = np.bincount(self.key, rest, self.n_cells)[cells]
+        if not squares:
+            return [count * edge + first]
+        second = np.bincount(self.key, np.square(rest, out=rest), self.n_cells)[cells]
+        return [count * edge + first, count * edge**2 + 2 * edge * first + second]
+
+
+def count_bins(
+    q: np.ndarray, positive_q: np.ndarray, bounds: np.ndarray, *, squares: bool = True
+) -> BinSums:
+    """Return the sums in the bins between consecutive ranks, 0 and n included.
+
+    The same as ``sum_bins(SortedRows(q, positive_q), bounds)``; without `squares`, a
+    fifth faster, the sums of q^2 and y q are NaN.
+    """
+    bits = _mantissa_bits(q.size)
+    rows, positives = _Cells(q, bits), _Cells(positive_q, bits)
+    used = np.flatnonzero(rows.count)
+    end = np.cumsum(rows.count[used])
+    # Cells with the first or last pair of a bin are looked into.
+    ends_of_bins = np.union1d(bounds[:-1], bounds[1:] - 1)
+    opened = np.zeros(rows.n_cells, dtype=bool)
+    opened[used[np.searchsorted(end, ends_of_bins, side="right")]] = True
+    detail = SortedRows(rows.q[opened[rows.key]], positives.q[opened[positives.key]])
+    closed = ~opened[used]
+    whole, stop = used[closed], end[closed]
+    passed = np.concatenate([[0], np.cumsum(rows.count[whole])])
+    detail_bounds = bounds - passed[np.searchsorted(stop, bounds, side="right")]
+    place = np.searchsorted(bounds[1:-1], stop, side="left")
+    n_bins = bounds.size - 1
+    return sum_bins(detail, detail_bounds) + _whole_cells(
+        rows, positives, whole, place, n_bins, squares
+    )
+
+
+def _whole_cells(
+    rows: _Cells,
+    positives: _Cells,
+    cells: np.ndarray,
+    place: np.ndarray,
+    n_bins: int,
+    squares: bool,
+) -> BinSums:
+    """Return the sums over whole cells, each in its bin."""
+
+    def by_bin(values: np.ndarray) -> np.ndarray:
+        return np.bincount(place, values, n_bins)
+
+    nothing, unknown = np.zeros(0), np.full(n_bins, np.nan)
+    q, *qq = map(by_bin, rows.sums(cells, squares))
+    return BinSums(
+        weight=by_bin(rows.count[cells]),
+        q=q,
+        y=by_bin(positives.count[cells]),
+        qq=qq[0] if squares else unknown,
+        yq=by_bin(positives.sums(cells, False)[0]) if squares else unknown,
+        low=nothing,
+        high=nothing,
+        shares=Shares(*[nothing] * 6),
+    )

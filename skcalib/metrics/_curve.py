@@ -1,0 +1,470 @@
+"""The reliability curve: from it every plain calibration number derives."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from scipy.special import betaincinv, ndtri
+
+from .._results import as_frame
+from .._validation import check_choice, check_fraction, check_integer
+from ._bins import (
+    BinSums,
+    SortedCells,
+    SortedRows,
+    cut_by_number,
+    cut_by_size,
+    cut_by_value,
+    sort_pairs,
+    sum_bins,
+)
+from ._counting import count_bins, counting_pays
+from ._pairs import Pairs, check_pairs
+
+NORMS = ("l1", "l2", "max")
+
+
+def auto_bin_size(total: float) -> int:
+    """Return round(total ** 0.6), at least 2.
+
+    Wide enough to show a curve and not its noise: the number of bins grows as n^(2/5),
+    the rate at which the error of a regressogram of a smooth curve is least.
+    """
+    return max(2, round(total**0.6))
+
+
+@dataclass(frozen=True)
+class Binning:
+    """How pairs are binned: checked `bin_size`, `n_bins` and `strategy`."""
+
+    bin_size: int | str | None
+    n_bins: int | None
+    strategy: str
+
+    def bounds(
+        self, ordered: SortedRows | SortedCells
+    ) -> tuple[np.ndarray, int | None]:
+        """Return the bounds of the bins, and the bin size where there is one."""
+        if self.strategy == "uniform":
+            assert self.n_bins is not None
+            return ordered.snap(cut_by_value(ordered, self.n_bins)), None
+        bounds, size = self.rank_bounds(ordered.total)
+        return ordered.snap(bounds), size
+
+    def rank_bounds(self, total: float) -> tuple[np.ndarray, int | None]:
+        """Return the bounds that depend on the total weight only."""
+        if self.n_bins is not None:
+            return cut_by_number(total, self.n_bins), None
+        size = self.bin_size if isinstance(self.bin_size, int) else auto_bin_size(total)
+        return cut_by_size(total, size), size
+
+    def sums(self, pairs: Pairs, *, squares: bool = True) -> tuple[BinSums, int | None]:
+        """Return the sums of each bin and the bin size, None where there is none.
+
+        Without `squares` only those of y and q are sure to be there.
+        """
+        if pairs.weight is None and self.strategy == "quantile":
+            bounds, size = self.rank_bounds(pairs.total)
+            if counting_pays(pairs.q.size, bounds.size - 1):
+                ranks = bounds.astype(np.intp)
+                sums = count_bins(pairs.q, pairs.positive_q, ranks, squares=squares)
+                return sums, size
+        ordered = sort_pairs(pairs)
+        bounds, size = self.bounds(ordered)
+        return sum_bins(ordered, bounds), size
+
+
+def check_binning(bin_size: Any, n_bins: Any, strategy: Any, *, caller: str) -> Binning:
+    """Return the way to bin, or say which of the three parameters is wrong."""
+    check_choice(strategy, ("quantile", "uniform"), name="strategy", caller=caller)
+    automatic = isinstance(bin_size, str) and bin_size == "auto"
+    if n_bins is None:
+        if strategy == "uniform":
+            raise ValueError(
+                f"strategy='uniform' of {caller} needs 'n_bins', the number of bins."
+            )
+        if not automatic:
+            if isinstance(bin_size, str):
+                raise ValueError(
+                    f"The 'bin_size' parameter of {caller} must be 'auto' or an "
+                    f"integer of at least 1. Got {bin_size!r} instead."
+                )
+            bin_size = check_integer(
+                bin_size, minimum=1, name="bin_size", caller=caller
+            )
+        return Binning(bin_size, None, strategy)
+    if not automatic:
+        raise ValueError(
+            f"{caller} takes 'bin_size' or 'n_bins', not both. "
+            f"Got bin_size={bin_size!r} and n_bins={n_bins!r}."
+        )
+    n_bins = check_integer(n_bins, minimum=1, name="n_bins", caller=caller)
+    return Binning(None, n_bins, strategy)
+
+
+def debiased_square(weight: np.ndarray, pair_residual: np.ndarray) -> float:
+    """Return (1/N) sum_b 1/(n_b - 1) sum_{i != j in b} r_i r_j."""
+    terms = pair_residual / (weight - 1)
+    square = float(terms.sum() / weight.sum())
+    # What rounding alone can make is zero: a root would turn 1e-17 into 3e-9.
+    noise = 16 * np.finfo(np.float64).eps * float(np.abs(terms).sum() / weight.sum())
+    return 0.0 if abs(square) <= noise else square
+
+
+def norm_of(
+    difference: np.ndarray, weight: np.ndarray, norm: str, squared: bool
+) -> float:
+    """Return the weighted norm of the differences between mean q and mean y."""
+    distance = np.abs(difference)
+    if norm == "max":
+        return float(distance.max())
+    if norm == "l1":
+        return float(weight @ distance / weight.sum())
+    square = float(weight @ distance**2 / weight.sum())
+    return square if squared else float(np.sqrt(square))
+
+
+def check_norm(norm: Any, squared: Any, debias: Any, *, caller: str) -> None:
+    """Raise where norm, squared and debias do not go together."""
+    check_choice(norm, NORMS, name="norm", caller=caller)
+    for name, value in (("squared", squared), ("debias", debias)):
+        if not isinstance(value, (bool, np.bool_)):
+            raise TypeError(
+                f"The {name!r} parameter of {caller} must be True or False. "
+                f"Got {value!r} instead."
+            )
+        if value and norm != "l2":
+            raise ValueError(f"{name}=True of {caller} goes with norm='l2' only.")
+
+
+def check_debiasable(weight: np.ndarray, *, caller: str) -> None:
+    """Raise where a bin is too small for the unbiased estimate of its square."""
+    small = weight <= 1
+    if small.any():
+        b = int(small.argmax())
+        raise ValueError(
+            f"debias=True of {caller} needs bins of more than one pair, since it "
+            f"multiplies the residuals of different pairs. Got weight {weight[b]:g} in "
+            f"bin {b} of {weight.size}: use a 'bin_size' of 2 or more."
+        )
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class ReliabilityCurve:
+    """Label frequency against mean probability in adaptive bins.
+
+    Made by :func:`adaptive_reliability_curve`; all arrays have shape (n_bins,), in
+    ascending order of the probability.
+
+    Attributes
+    ----------
+    prob_true : ndarray
+        Share of positives in each bin.
+    prob_pred : ndarray
+        Mean probability in each bin.
+    weight : ndarray
+        Total weight of each bin, the number of its pairs where there are no weights.
+    standard_error : ndarray
+        sqrt(p (1 - p) / weight) of `prob_true`. It is 0 where a bin holds one label
+        only: for bars use :meth:`interval`.
+    proba_min, proba_max : ndarray
+        Smallest and largest probability in each bin.
+    bin_size : int or None
+        Target weight of a bin; None for equal-width bins or a number of bins.
+    n_samples : int
+        Number of pairs of positive weight; pooled classes count one pair each.
+
+    See Also
+    --------
+    adaptive_reliability_curve : Compute the curve.
+    skcalib.plot.ReliabilityDisplay : Draw it.
+
+    Examples
+    --------
+    >>> from skcalib.metrics import adaptive_reliability_curve
+    >>> y_true = [0, 0, 1, 0, 1, 1]
+    >>> y_proba = [0.1, 0.2, 0.3, 0.6, 0.8, 0.9]
+    >>> curve = adaptive_reliability_curve(y_true, y_proba, bin_size=3)
+    >>> curve
+    ReliabilityCurve(n_bins=2, bin_size=3, n_samples=6)
+    >>> curve.prob_true
+    array([0.33333333, 0.66666667])
+    >>> curve.prob_pred
+    array([0.2       , 0.76666667])
+    >>> low, high = curve.interval()
+    >>> low.round(2), high.round(2)
+    (array([0.06, 0.21]), array([0.79, 0.94]))
+    """
+
+    prob_true: np.ndarray
+    prob_pred: np.ndarray
+    weight: np.ndarray
+    standard_error: np.ndarray
+    proba_min: np.ndarray
+    proba_max: np.ndarray
+    bin_size: int | None
+    n_samples: int
+    _pair_residual: np.ndarray = field(default_factory=lambda: np.zeros(0))
+
+    @property
+    def n_bins(self) -> int:
+        """Number of bins."""
+        return self.weight.size
+
+    def interval(
+        self, confidence_level: float = 0.95, method: str = "wilson"
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Return a confidence interval of the label frequency in each bin.
+
+        Parameters
+        ----------
+        confidence_level : float, default=0.95
+            Strictly between 0 and 1.
+        method : {'wilson', 'clopper_pearson', 'normal'}, default='wilson'
+            'wilson' inverts the score test and has about the level asked for;
+            'clopper_pearson' has at least that level; 'normal' is the published
+            p +- z sqrt(p (1 - p) / n) [1]_, clipped to [0, 1], of width 0 in a bin
+            of one label.
+
+        Returns
+        -------
+        low, high : ndarray of shape (n_bins,)
+
+        References
+        ----------
+        .. [1] K. Nguyen and B. O'Connor (2015). "Posterior calibration and exploratory
+           analysis for natural language processing models". EMNLP. Section 3.1.
+
+        Examples
+        --------
+        >>> from skcalib.metrics import adaptive_reliability_curve
+        >>> curve = adaptive_reliability_curve([0] * 10, [0.05] * 10, bin_size=10)
+        >>> low, high = curve.interval(method="clopper_pearson")
+        >>> low.round(3), high.round(3)
+        (array([0.]), array([0.308]))
+        """
+        caller = "ReliabilityCurve.interval"
+        level = check_fraction(confidence_level, name="confidence_level", caller=caller)
+        choices = ("wilson", "clopper_pearson", "normal")
+        check_choice(method, choices, name="method", caller=caller)
+        return frequency_interval(self.prob_true, self.weight, level, method)
+
+    def error(
+        self, norm: str = "l2", squared: bool = False, debias: bool = False
+    ) -> float:
+        """Return the calibration error over these bins.
+
+        Parameters
+        ----------
+        norm : {'l1', 'l2', 'max'}, default='l2'
+            Weighted mean of the distances between mean probability and label
+            frequency, root of the weighted mean of their squares, or largest distance.
+        squared : bool, default=False
+            With 'l2', leave out the root.
+        debias : bool, default=False
+            With 'l2', estimate the square without the upward bias that the noise of the
+            label frequencies gives; see :func:`calibration_error`.
+
+        Returns
+        -------
+        error : float
+
+        Examples
+        --------
+        >>> from skcalib.metrics import adaptive_reliability_curve
+        >>> y_true, y_proba = [0, 1, 1, 1], [0.1, 0.3, 0.7, 0.9]
+        >>> curve = adaptive_reliability_curve(y_true, y_proba, bin_size=2)
+        >>> round(curve.error("l1"), 6), round(curve.error("max"), 6)
+        (0.25, 0.3)
+        """
+        caller = "ReliabilityCurve.error"
+        check_norm(norm, squared, debias, caller=caller)
+        if debias:
+            check_debiasable(self.weight, caller=caller)
+            square = debiased_square(self.weight, self._pair_residual)
+            return square if squared else float(np.sqrt(max(square, 0)))
+        return norm_of(self.prob_pred - self.prob_true, self.weight, norm, squared)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the arrays and settings as a dict of lists and numbers."""
+        arrays = {name: column.tolist() for name, column in self._columns().items()}
+        return {**arrays, "bin_size": self.bin_size, "n_samples": self.n_samples}
+
+    def frame(self) -> Any:
+        """Return a pandas DataFrame with a row for each bin."""
+        return as_frame(self._columns(), caller="ReliabilityCurve.frame")
+
+    def _columns(self) -> dict[str, np.ndarray]:
+        names = (
+            "prob_pred",
+            "prob_true",
+            "weight",
+            "standard_error",
+            "proba_min",
+            "proba_max",
+        )
+        return {name: getattr(self, name) for name in names}
+
+    def __repr__(self) -> str:
+        return (
+            f"ReliabilityCurve(n_bins={self.n_bins}, bin_size={self.bin_size}, "
+            f"n_samples={self.n_samples})"
+        )
+
+
+def frequency_interval(
+    p: Any, n: Any, level: float, method: str = "wilson"
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the interval of a frequency p seen in n trials."""
+    p, n = np.asarray(p, dtype=float), np.asarray(n, dtype=float)
+    if method == "clopper_pearson":
+        return _clopper_pearson(p * n, n, level)
+    z = float(ndtri((1 + level) / 2))
+    if method == "normal":
+        half = z * np.sqrt(p * (1 - p) / n)
+        return np.maximum(p - half, 0), np.minimum(p + half, 1)
+    return _wilson(p, n, z)
+
+
+def _wilson(p: np.ndarray, n: np.ndarray, z: float) -> tuple[np.ndarray, np.ndarray]:
+    scale = 1 + z**2 / n
+    centre = (p + z**2 / (2 * n)) / scale
+    half = z * np.sqrt(p * (1 - p) / n + z**2 / (4 * n**2)) / scale
+    # At p = 0 and p = 1 both ends are known; the subtraction leaves 1e-17 there.
+    low = np.where(p == 0, 0, np.maximum(centre - half, 0))
+    return low, np.where(p == 1, 1, np.minimum(centre + half, 1))
+
+
+def _clopper_pearson(
+    k: np.ndarray, n: np.ndarray, level: float
+) -> tuple[np.ndarray, np.ndarray]:
+    tail = (1 - level) / 2
+    some, lack = k > 0, n - k > 1e-9 * n
+    low = np.where(some, betaincinv(np.where(some, k, 1), n - k + 1, tail), 0)
+    upper = betaincinv(k + 1, np.where(lack, n - k, 1), 1 - tail)
+    return low, np.where(lack, upper, 1)
+
+
+def curve_of(sums: BinSums, bin_size: int | None, n_samples: int) -> ReliabilityCurve:
+    """Return the curve of binned sums."""
+    # Rounding may leave a share of positives 1e-16 outside [0, 1].
+    p = np.clip(sums.y / sums.weight, 0, 1)
+    q = np.clip(sums.q / sums.weight, sums.low, sums.high)
+    return ReliabilityCurve(
+        prob_true=p,
+        prob_pred=q,
+        weight=sums.weight,
+        standard_error=np.sqrt(p * (1 - p) / sums.weight),
+        proba_min=sums.low,
+        proba_max=sums.high,
+        bin_size=bin_size,
+        n_samples=n_samples,
+        _pair_residual=sums.pair_residual,
+    )
+
+
+def adaptive_reliability_curve(
+    y_true: Any,
+    y_proba: Any,
+    *,
+    bin_size: int | str = "auto",
+    n_bins: int | None = None,
+    strategy: str = "quantile",
+    multi_class: str | None = None,
+    labels: Any = None,
+    pos_label: Any = None,
+    sample_weight: Any = None,
+) -> ReliabilityCurve:
+    """Compute a reliability curve with the same number of pairs in every bin.
+
+    Pairs are sorted by probability and cut every `bin_size`; a last bin that would be
+    smaller joins the one before [1]_. Rows of equal probability that a cut divides
+    give each side a proportional share of their positives, which is the mean over all
+    orders of these rows: the curve does not depend on the order of the rows.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n,)
+        Labels.
+    y_proba : array-like of shape (n,) or (n, n_classes)
+        Probability of the positive class, or of every class, with columns in the order
+        of `labels`. Two columns are the binary problem of `pos_label` unless
+        `multi_class` is given. A value outside [0, 1] by rounding is clipped.
+    bin_size : int or 'auto', default='auto'
+        Number of pairs (total weight) in a bin. 'auto' is round(n ** 0.6), at least 2,
+        where n is the total weight of all pairs.
+    n_bins : int, default=None
+        Instead of `bin_size`, a number of bins; with more bins than pairs, each pair
+        is a bin of its own.
+    strategy : {'quantile', 'uniform'}, default='quantile'
+        'uniform' divides [0, 1] into `n_bins` bins of equal width; empty ones are left
+        out.
+    multi_class : {'pooled', 'top_label'}, default=None
+        How a matrix becomes pairs: every class against the rest, concatenated
+        ('pooled', the default for more than two columns), or the largest probability
+        of a row and whether its class is right ('top_label').
+    labels : array-like of shape (n_classes,), default=None
+        Labels in the order of the columns; by default the sorted labels of `y_true`.
+    pos_label : label, default=None
+        The positive class; by default 1, or with two columns the second.
+    sample_weight : array-like of shape (n,), default=None
+        Frequencies: a row of weight 3 is three rows.
+
+    Returns
+    -------
+    curve : ReliabilityCurve
+
+    Raises
+    ------
+    ValueError
+        If a parameter or a row is not as described; the message names it.
+
+    See Also
+    --------
+    calibration_error : The distance of this curve from the diagonal, as one number.
+    calibration_error_interval : That number with an interval.
+    sklearn.calibration.calibration_curve : Equal-width or quantile bins, whose number
+        shrinks where probabilities repeat.
+
+    Notes
+    -----
+    Takes two sorts, of the probabilities and of those of the positives, and memory for
+    one copy of each; weights need a permutation.
+
+    References
+    ----------
+    .. [1] K. Nguyen and B. O'Connor (2015). "Posterior calibration and exploratory
+       analysis for natural language processing models". EMNLP. Algorithm 1.
+
+    Examples
+    --------
+    >>> from skcalib.datasets import make_calibrated_pairs
+    >>> from skcalib.metrics import adaptive_reliability_curve
+    >>> y_true, y_proba = make_calibrated_pairs(5000, random_state=0)
+    >>> curve = adaptive_reliability_curve(y_true, y_proba, bin_size=1000)
+    >>> curve.prob_pred.round(2)
+    array([0.03, 0.2 , 0.5 , 0.8 , 0.97])
+    >>> curve.prob_true.round(2)
+    array([0.03, 0.18, 0.51, 0.8 , 0.98])
+    """
+    caller = "adaptive_reliability_curve"
+    binning = check_binning(bin_size, n_bins, strategy, caller=caller)
+    if multi_class in ("class_wise", "per_class"):
+        raise ValueError(
+            f"{caller} returns one curve: the 'multi_class' parameter must be 'pooled' "
+            f"or 'top_label'. Got {multi_class!r}; for a curve of each class pass "
+            "y_true == label and the column of that label."
+        )
+    (pairs,) = check_pairs(
+        y_true,
+        y_proba,
+        caller=caller,
+        multi_class=multi_class,
+        labels=labels,
+        pos_label=pos_label,
+        sample_weight=sample_weight,
+    )
+    sums, size = binning.sums(pairs)
+    return curve_of(sums, size, pairs.q.size)

@@ -1,0 +1,599 @@
+"""Reliability plots: label frequency against probability."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from .._compat import take_rows
+from .._results import as_frame
+from .._validation import check_choice, check_fraction
+from ..metrics import (
+    CalibrationErrorInterval,
+    ReliabilityCurve,
+    adaptive_reliability_curve,
+    calibration_error_interval,
+)
+from ..queries import Answers
+from ..scorers import default_query
+
+# Equal-width cells of the histogram under the curve.
+_N_CELLS = 50
+
+
+class ReliabilityDisplay:
+    """Reliability plot of one or several models.
+
+    Draws label frequency against mean probability in adaptive bins, with intervals, the
+    diagonal of perfect calibration, how often each probability was given, and in the
+    legend the calibration error with its interval. Above the diagonal a model is
+    underconfident, below it overconfident.
+
+    Make it with :meth:`from_estimator`, :meth:`from_predictions` or
+    :meth:`from_cv_results`; the parameters are stored as attributes.
+
+    Parameters
+    ----------
+    curve : ReliabilityCurve or list of ReliabilityCurve
+        Curve of each model.
+    error : CalibrationErrorInterval or list of them, default=None
+        Calibration error of each model, for the legend.
+    count : ndarray of shape (n_cells,) or list of them, default=None
+        Total weight of the pairs in equal-width cells of [0, 1].
+    name : str or list of str, default=None
+        Name of each model, for the legend.
+
+    Attributes
+    ----------
+    line_ : matplotlib Artist or list of them
+        Curve of each model.
+    bar_ : matplotlib Artist or list of them
+        Interval bars of each model; None where not drawn.
+    count_ : matplotlib Artist or list of them
+        Histogram of each model; None where not drawn.
+    diagonal_ : matplotlib Artist
+        Line of perfect calibration.
+    ax_ : matplotlib Axes
+        Axes with the curves.
+    count_ax_ : matplotlib Axes or None
+        Axes with the histograms.
+    figure_ : matplotlib Figure
+        Figure that holds them.
+
+    See Also
+    --------
+    skcalib.metrics.adaptive_reliability_curve : The numbers of one curve.
+    sklearn.calibration.CalibrationDisplay : Without intervals, counts and weights.
+
+    Examples
+    --------
+    >>> from skcalib import ReliabilityDisplay
+    >>> from skcalib.datasets import make_calibrated_pairs
+    >>> y_true, y_proba = make_calibrated_pairs(3000, k=0.1, random_state=0)
+    >>> display = ReliabilityDisplay.from_predictions(y_true, y_proba, name="shy")
+    >>> display.figure_.savefig("reliability.png")  # doctest: +SKIP
+    >>> sorted(display.to_dict()["shy"])
+    ['count', 'curve', 'error']
+    """
+
+    def __init__(
+        self,
+        *,
+        curve: ReliabilityCurve | Sequence[ReliabilityCurve],
+        error: Any = None,
+        count: Any = None,
+        name: Any = None,
+    ):
+        self.curve = curve
+        self.error = error
+        self.count = count
+        self.name = name
+
+    @classmethod
+    def from_predictions(
+        cls,
+        y_true: Any,
+        y_proba: Any,
+        *,
+        bin_size: int | str = "auto",
+        n_bins: int | None = None,
+        strategy: str = "quantile",
+        multi_class: str | None = None,
+        labels: Any = None,
+        pos_label: Any = None,
+        sample_weight: Any = None,
+        groups: Any = None,
+        confidence_level: float = 0.95,
+        name: str | None = None,
+        ax: Any = None,
+        **plot_params: Any,
+    ) -> ReliabilityDisplay:
+        """Draw the reliability of probabilities.
+
+        Parameters
+        ----------
+        y_true : array-like of shape (n,)
+            Labels.
+        y_proba : array-like of shape (n,) or (n, n_classes), or mapping of such
+            Probabilities, as in :func:`~skcalib.metrics.calibration_error`. A mapping
+            from names to probabilities draws a curve for each on the same labels.
+        bin_size, n_bins, strategy : optional
+            Bins of the curve, as in
+            :func:`~skcalib.metrics.adaptive_reliability_curve`. The error in the
+            legend has the bins of
+            :func:`~skcalib.metrics.calibration_error_interval`.
+        multi_class : {'pooled', 'top_label'}, default=None
+            How a matrix becomes pairs.
+        labels : array-like of shape (n_classes,), default=None
+            Labels in the order of the columns.
+        pos_label : label, default=None
+            The positive class.
+        sample_weight : array-like of shape (n,), default=None
+            Frequencies.
+        groups : array-like of shape (n,), default=None
+            Group of dependent rows, for the interval of the error.
+        confidence_level : float, default=0.95
+            Of the interval of the error, and of the bars unless `plot_params` says
+            otherwise.
+        name : str, default=None
+            Name for the legend, where `y_proba` is no mapping.
+        ax : matplotlib Axes, default=None
+            Axes to draw on; those of another display add to its curves.
+        **plot_params
+            Passed to :meth:`plot`.
+
+        Returns
+        -------
+        display : ReliabilityDisplay
+
+        Examples
+        --------
+        >>> from skcalib import ReliabilityDisplay
+        >>> from skcalib.datasets import make_calibrated_pairs
+        >>> y_true, y_proba = make_calibrated_pairs(3000, random_state=0)
+        >>> both = {"right": y_proba, "squared": y_proba**2}
+        >>> display = ReliabilityDisplay.from_predictions(y_true, both)
+        >>> [line.get_label()[:7] for line in display.line_]
+        ['right: ', 'squared']
+        """
+        several = y_proba if isinstance(y_proba, Mapping) else {name: y_proba}
+        if not several:
+            raise ValueError(
+                "The 'y_proba' parameter of ReliabilityDisplay.from_predictions is an "
+                "empty mapping."
+            )
+        shared = {
+            "multi_class": multi_class,
+            "labels": labels,
+            "pos_label": pos_label,
+            "sample_weight": sample_weight,
+        }
+        curves, errors, counts = [], [], []
+        for proba in several.values():
+            curve = adaptive_reliability_curve(
+                y_true,
+                proba,
+                bin_size=bin_size,
+                n_bins=n_bins,
+                strategy=strategy,
+                **shared,
+            )
+            cells = adaptive_reliability_curve(
+                y_true, proba, n_bins=_N_CELLS, strategy="uniform", **shared
+            )
+            curves.append(curve)
+            counts.append(_histogram(cells))
+            errors.append(
+                calibration_error_interval(
+                    y_true,
+                    proba,
+                    groups=groups,
+                    confidence_level=confidence_level,
+                    **shared,
+                )
+            )
+        display = cls(
+            curve=_one_or_all(curves),
+            error=_one_or_all(errors),
+            count=_one_or_all(counts),
+            name=_one_or_all(list(several)),
+        )
+        plot_params.setdefault("confidence_level", confidence_level)
+        return display.plot(ax, **plot_params)
+
+    @classmethod
+    def from_estimator(
+        cls,
+        estimator: Any,
+        X: Any,
+        y: Any,
+        *,
+        query: Any = None,
+        sample_weight: Any = None,
+        name: str | None = None,
+        ax: Any = None,
+        **params: Any,
+    ) -> ReliabilityDisplay:
+        """Draw the reliability of a fitted estimator.
+
+        Parameters
+        ----------
+        estimator : fitted estimator
+            A classifier, or whatever `query` can ask.
+        X : array-like
+            Samples.
+        y : array-like of shape (n_samples,)
+            True labels.
+        query : query object, default=None
+            What the estimator is asked; None takes the query that fits it.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Frequency of each sample.
+        name : str, default=None
+            Name for the legend; by default that of the estimator's class.
+        ax : matplotlib Axes, default=None
+            Axes to draw on; those of another display add to its curves.
+        **params
+            `bin_size`, `n_bins`, `strategy`, `confidence_level`, and the parameters of
+            :meth:`plot`.
+
+        Returns
+        -------
+        display : ReliabilityDisplay
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_breast_cancer
+        >>> from sklearn.naive_bayes import GaussianNB
+        >>> from skcalib import ReliabilityDisplay
+        >>> X, y = load_breast_cancer(return_X_y=True)
+        >>> model = GaussianNB().fit(X[:300], y[:300])
+        >>> display = ReliabilityDisplay.from_estimator(model, X[300:], y[300:])
+        >>> display.name
+        'GaussianNB'
+        """
+        query = default_query(estimator) if query is None else query
+        answers = query(estimator, X, y)
+        weight = None if sample_weight is None else np.asarray(sample_weight)
+        return cls._from_answers(
+            answers,
+            weight=None if weight is None else weight[answers.groups],
+            name=type(estimator).__name__ if name is None else name,
+            ax=ax,
+            **params,
+        )
+
+    @classmethod
+    def from_cv_results(
+        cls,
+        cv_results: Mapping[str, Any],
+        X: Any,
+        y: Any,
+        *,
+        query: Any = None,
+        sample_weight: Any = None,
+        name: str | None = None,
+        ax: Any = None,
+        **params: Any,
+    ) -> ReliabilityDisplay:
+        """Draw the reliability of held-out answers, of all folds together.
+
+        Each model is asked about its own test fold only, and the answers of all folds
+        make one curve: folds are too small for one each. A sample that is in several
+        test folds counts as a group of dependent pairs.
+
+        Parameters
+        ----------
+        cv_results : dict
+            Of :func:`sklearn.model_selection.cross_validate` with
+            ``return_estimator=True, return_indices=True``.
+        X : array-like
+            The samples given to cross_validate.
+        y : array-like of shape (n_samples,)
+            Their labels.
+        query : query object, default=None
+            What the estimators are asked; None takes the query that fits them.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Frequency of each sample.
+        name : str, default=None
+            Name for the legend; by default that of the estimators' class.
+        ax : matplotlib Axes, default=None
+            Axes to draw on; those of another display add to its curves.
+        **params
+            As in :meth:`from_estimator`.
+
+        Returns
+        -------
+        display : ReliabilityDisplay
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_breast_cancer
+        >>> from sklearn.model_selection import cross_validate
+        >>> from sklearn.naive_bayes import GaussianNB
+        >>> from skcalib import ReliabilityDisplay
+        >>> X, y = load_breast_cancer(return_X_y=True)
+        >>> cv_results = cross_validate(
+        ...     GaussianNB(), X, y, return_estimator=True, return_indices=True
+        ... )
+        >>> display = ReliabilityDisplay.from_cv_results(cv_results, X, y)
+        >>> display.curve.n_samples
+        569
+        """
+        missing = [key for key in ("estimator", "indices") if key not in cv_results]
+        if missing:
+            raise ValueError(
+                "The 'cv_results' parameter of ReliabilityDisplay.from_cv_results must "
+                f"hold 'estimator' and 'indices'. Got no {missing[0]!r}: call "
+                "cross_validate with return_estimator=True, return_indices=True."
+            )
+        answers, samples = [], []
+        estimators, folds = cv_results["estimator"], cv_results["indices"]["test"]
+        for estimator, test in zip(estimators, folds, strict=True):
+            ask = default_query(estimator) if query is None else query
+            found = ask(estimator, take_rows(X, test), take_rows(y, test))
+            answers.append(found)
+            samples.append(np.asarray(test)[found.groups])
+        sample = np.concatenate(samples)
+        pooled = Answers(
+            y_true=np.concatenate([a.y_true for a in answers]),
+            y_proba=np.concatenate([a.y_proba for a in answers]),
+            groups=sample,
+            item=np.concatenate([a.item for a in answers]),
+            label=np.concatenate([a.label for a in answers]),
+            n_unseen=sum(a.n_unseen for a in answers),
+        )
+        weight = None if sample_weight is None else np.asarray(sample_weight)
+        return cls._from_answers(
+            pooled,
+            weight=None if weight is None else weight[sample],
+            name=type(estimators[0]).__name__ if name is None else name,
+            ax=ax,
+            **params,
+        )
+
+    @classmethod
+    def _from_answers(
+        cls, answers: Answers, *, weight: Any, **params: Any
+    ) -> ReliabilityDisplay:
+        one_pair_each = np.unique(answers.groups).size == len(answers)
+        return cls.from_predictions(
+            answers.y_true,
+            answers.y_proba,
+            sample_weight=weight,
+            groups=None if one_pair_each else answers.groups,
+            **params,
+        )
+
+    def plot(
+        self,
+        ax: Any = None,
+        *,
+        name: Any = None,
+        interval: str | None = "wilson",
+        confidence_level: float = 0.95,
+        counts: bool = True,
+        curve_kwargs: dict | Sequence[dict] | None = None,
+        diagonal_kwargs: dict | None = None,
+    ) -> ReliabilityDisplay:
+        """Draw the curves.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, default=None
+            Axes to draw on; None makes a new figure. The axes of another display add to
+            its curves.
+        name : str or list of str, default=None
+            Names for the legend; by default those stored.
+        interval : {'wilson', 'clopper_pearson', 'normal'} or None, default='wilson'
+            Bars of the label frequencies; see
+            :meth:`~skcalib.metrics.ReliabilityCurve.interval`. None draws none.
+        confidence_level : float, default=0.95
+            Level of the bars.
+        counts : bool, default=True
+            Draw a histogram of the probabilities below the curves, on a log scale.
+        curve_kwargs : dict or list of dict, default=None
+            Keywords for matplotlib's ``errorbar``, for all curves or one dict each.
+        diagonal_kwargs : dict, default=None
+            Keywords for matplotlib's ``plot`` of the diagonal.
+
+        Returns
+        -------
+        display : ReliabilityDisplay
+            The display itself.
+        """
+        caller = "ReliabilityDisplay.plot"
+        check_fraction(confidence_level, name="confidence_level", caller=caller)
+        if interval is not None:
+            kinds = ("wilson", "clopper_pearson", "normal")
+            check_choice(interval, kinds, name="interval", caller=caller)
+        curves, errors, histograms, names = self._several(name, caller)
+        styles = _styles(curve_kwargs, len(curves), caller)
+        self._take_axes(ax, counts and histograms[0] is not None)
+        self._draw_diagonal(diagonal_kwargs)
+        lines, bars, hist = [], [], []
+        for k, curve in enumerate(curves):
+            label = _label(names[k], errors[k])
+            line, bar = self._draw_curve(
+                curve, label, interval, confidence_level, styles[k]
+            )
+            lines.append(line)
+            bars.append(bar)
+            hist.append(self._draw_count(histograms[k], line.get_color()))
+        self.line_, self.bar_ = _one_or_all(lines), _one_or_all(bars)
+        self.count_ = _one_or_all(hist)
+        self.ax_.legend(loc="upper left", fontsize="small")
+        return self
+
+    def _several(self, name: Any, caller: str) -> tuple[list, list, list, list]:
+        """Return curves, errors, histograms and names as lists of one length."""
+        curves = _as_list(self.curve)
+        columns = []
+        for key, value in (
+            ("error", self.error),
+            ("count", self.count),
+            ("name", self.name if name is None else name),
+        ):
+            column = [None] * len(curves) if value is None else _as_list(value)
+            if len(column) != len(curves):
+                raise ValueError(
+                    f"The {key!r} parameter of {caller} must have an entry for each of "
+                    f"the {len(curves)} curves. Got {len(column)}."
+                )
+            columns.append(column)
+        return curves, columns[0], columns[1], columns[2]
+
+    def _take_axes(self, ax: Any, counts: bool) -> None:
+        """Take or make the axes, with room for the histogram where it is drawn."""
+        if ax is None:
+            import matplotlib.pyplot as plt
+
+            _, ax = plt.subplots(figsize=(5.2, 6.2 if counts else 5.2), layout="tight")
+        self.ax_, self.figure_ = ax, ax.figure
+        self.count_ax_ = getattr(ax, "_skcalib_count_ax", None)
+        if not hasattr(ax, "_skcalib_diagonal"):
+            ax.set(xlim=(-0.02, 1.02), ylim=(-0.02, 1.02), aspect="equal")
+            ax.set(ylabel="Label frequency", xlabel="Probability")
+        if counts and self.count_ax_ is None:
+            from mpl_toolkits.axes_grid1 import make_axes_locatable
+
+            below = make_axes_locatable(ax).append_axes(
+                "bottom", size="20%", pad=0.12, sharex=ax
+            )
+            below.set(yscale="log", ylabel="Pairs", xlabel="Probability")
+            ax.set_xlabel("")
+            ax.tick_params(labelbottom=False)
+            ax._skcalib_count_ax = self.count_ax_ = below
+
+    def _draw_diagonal(self, kwargs: dict | None) -> None:
+        """Draw the diagonal once on an axes."""
+        if not hasattr(self.ax_, "_skcalib_diagonal"):
+            style = {"color": "0.5", "linestyle": "--", "linewidth": 1, "zorder": 1}
+            (line,) = self.ax_.plot((0, 1), (0, 1), **{**style, **(kwargs or {})})
+            line.set_label(line.get_label() if kwargs and "label" in kwargs else None)
+            self.ax_._skcalib_diagonal = line
+        self.diagonal_ = self.ax_._skcalib_diagonal
+
+    def _draw_curve(
+        self,
+        curve: ReliabilityCurve,
+        label: str | None,
+        interval: str | None,
+        level: float,
+        style: dict,
+    ) -> tuple[Any, Any]:
+        """Draw one curve and its bars."""
+        yerr = None
+        if interval is not None:
+            low, high = curve.interval(level, interval)
+            # A Wilson interval need not hold the frequency in its middle.
+            yerr = np.maximum([curve.prob_true - low, high - curve.prob_true], 0)
+        default = {
+            "marker": "o",
+            "markersize": 4,
+            "linewidth": 1,
+            "elinewidth": 1,
+        }
+        style = {**default, "label": label, **style}
+        # The label goes to the line, as in other displays, not to the container.
+        label = style.pop("label")
+        artist = self.ax_.errorbar(curve.prob_pred, curve.prob_true, yerr=yerr, **style)
+        line, _, bars = artist.lines
+        line.set_label(label)
+        return line, bars[0] if bars else None
+
+    def _draw_count(self, count: np.ndarray | None, color: Any) -> Any:
+        """Draw the histogram of one curve."""
+        if count is None or self.count_ax_ is None:
+            return None
+        edges = np.linspace(0, 1, count.size + 1)
+        return self.count_ax_.stairs(count, edges, color=color, baseline=None)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the numbers behind the plot, by name (or position) of the model."""
+        curves, errors, counts, names = self._several(
+            None, "ReliabilityDisplay.to_dict"
+        )
+        return {
+            (str(k) if name is None else name): {
+                "curve": curve.to_dict(),
+                "error": None if error is None else error.to_dict(),
+                "count": None if count is None else count.tolist(),
+            }
+            for k, (curve, error, count, name) in enumerate(
+                zip(curves, errors, counts, names, strict=True)
+            )
+        }
+
+    def frame(self) -> Any:
+        """Return a pandas DataFrame with a row for each model and bin.
+
+        Returns
+        -------
+        frame : DataFrame
+            Columns are those of :meth:`~skcalib.metrics.ReliabilityCurve.frame`, after
+            `name`, with the 95% Wilson interval as `low` and `high`.
+        """
+        curves, _, _, names = self._several(None, "ReliabilityDisplay.frame")
+        columns: dict[str, list] = {}
+        for k, (curve, name) in enumerate(zip(curves, names, strict=True)):
+            low, high = curve.interval()
+            table = {
+                "name": [str(k) if name is None else name] * curve.n_bins,
+                **{key: list(column) for key, column in curve._columns().items()},
+                "low": list(low),
+                "high": list(high),
+            }
+            for key, column in table.items():
+                columns.setdefault(key, []).extend(column)
+        return as_frame(columns, caller="ReliabilityDisplay.frame")
+
+    def __repr__(self) -> str:
+        curves, errors, _, names = self._several(None, "ReliabilityDisplay")
+        labels = [
+            _label(*pair) or repr(c)
+            for pair, c in zip(zip(names, errors, strict=True), curves, strict=True)
+        ]
+        return f"ReliabilityDisplay({'; '.join(labels)})"
+
+
+def _histogram(cells: ReliabilityCurve) -> np.ndarray:
+    """Return the weight of every equal-width cell, the empty ones included."""
+    # A cell holds its upper edge, and the first one 0 too.
+    middle = np.where(cells.proba_max > 0, cells.proba_max, 1e-9)
+    edges = np.linspace(0, 1, _N_CELLS + 1)
+    count = np.zeros(_N_CELLS)
+    np.add.at(count, np.searchsorted(edges[1:-1], middle, side="left"), cells.weight)
+    return count
+
+
+def _label(name: str | None, error: CalibrationErrorInterval | None) -> str | None:
+    """Return a legend entry: the name, the error and its interval."""
+    if error is None:
+        return name
+    text = (
+        f"error {error.estimate:.3f} [{error.low:.3f}, {error.high:.3f}]"
+        if error.high >= 0.001
+        else f"error {error.estimate:.1e} [{error.low:.1e}, {error.high:.1e}]"
+    )
+    return text if name is None else f"{name}: {text}"
+
+
+def _styles(kwargs: Any, n_curves: int, caller: str) -> list[dict]:
+    if kwargs is None or isinstance(kwargs, Mapping):
+        return [dict(kwargs or {})] * n_curves
+    if len(kwargs) != n_curves:
+        raise ValueError(
+            f"The 'curve_kwargs' parameter of {caller} must be a dict, or a list with "
+            f"a dict for each of the {n_curves} curves. Got {len(kwargs)}."
+        )
+    return list(kwargs)
+
+
+def _as_list(value: Any) -> list:
+    return value if isinstance(value, list) else [value]
+
+
+def _one_or_all(values: list) -> Any:
+    return values[0] if len(values) == 1 else values

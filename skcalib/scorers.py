@@ -1,0 +1,303 @@
+"""Scorers: a query put to an estimator, and a metric on its answers.
+
+They are callables ``scorer(estimator, X, y)`` for cross_val_score, cross_validate and
+GridSearchCV. scikit-learn's own make_scorer cannot build them: it knows neither
+sequences nor documents, and hands a metric one prediction a sample.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from sklearn.base import is_classifier
+from sklearn.utils.metadata_routing import MetadataRequest, get_routing_for_object
+
+from .metrics import calibration_error
+from .queries import Answers, ClassQuery
+
+__all__ = [
+    "calibration_error_scorer",
+    "log_likelihood_scorer",
+    "make_calibration_scorer",
+    "make_query_scorer",
+]
+
+
+def default_query(estimator: Any, **params: Any) -> ClassQuery:
+    """Return the query that fits a kind of estimator."""
+    if is_classifier(estimator):
+        return ClassQuery(**params)
+    raise ValueError(
+        f"No query is known for {type(estimator).__name__}, which is not a classifier. "
+        "Pass one with the 'query' parameter."
+    )
+
+
+class _QueryScorer:
+    """Score the answers of an estimator to a query."""
+
+    def __init__(
+        self,
+        metric: Callable[..., float],
+        query: Any,
+        greater_is_better: bool,
+        params: dict[str, Any],
+        name: str,
+        query_params: dict[str, Any] | None = None,
+    ):
+        self._metric = metric
+        self._query = query
+        self._sign = 1 if greater_is_better else -1
+        self._params = params
+        self._name = name
+        self._query_params = query_params or {}
+        self._request = MetadataRequest(owner=name)
+        self._request.score.add_request(param="sample_weight", alias=None)
+
+    def __call__(
+        self, estimator: Any, X: Any, y_true: Any, *, sample_weight: Any = None
+    ) -> float:
+        """Return the score of a fitted estimator, greater for better.
+
+        Parameters
+        ----------
+        estimator : fitted estimator
+        X : array-like
+            Samples.
+        y_true : array-like of shape (n_samples,)
+            True labels.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weight of each sample; every pair of the sample gets it.
+
+        Returns
+        -------
+        score : float
+        """
+        query = self._query
+        if query is None:
+            query = default_query(estimator, **self._query_params)
+        answers = query(estimator, X, y_true)
+        params = dict(self._params)
+        if sample_weight is not None:
+            weight = np.asarray(sample_weight)
+            n = int(answers.groups.max()) + 1 if len(answers) else 0
+            if weight.ndim != 1 or weight.size < n:
+                raise ValueError(
+                    f"The 'sample_weight' parameter of {self._name} must have a weight "
+                    f"for each of the {n} samples. Got shape {weight.shape}."
+                )
+            params["sample_weight"] = weight[answers.groups]
+        return self._sign * float(self._metric(answers, **params))
+
+    def set_score_request(self, *, sample_weight: bool | str | None = None) -> Any:
+        """Request `sample_weight` by metadata routing.
+
+        Parameters
+        ----------
+        sample_weight : bool, str or None
+            True to request it, False not to, a str for an alias.
+
+        Returns
+        -------
+        self : object
+        """
+        self._request.score.add_request(param="sample_weight", alias=sample_weight)
+        return self
+
+    def get_metadata_routing(self) -> MetadataRequest:
+        """Return the metadata that this scorer asks for."""
+        return get_routing_for_object(self._request)
+
+    def _accept_sample_weight(self) -> bool:
+        # scikit-learn asks this of every scorer where routing is off.
+        return True
+
+    def __repr__(self) -> str:
+        settings = dict(self._params) | self._query_params
+        if self._query is not None:
+            settings = {"query": self._query, **settings}
+        inside = ", ".join(f"{key}={value!r}" for key, value in settings.items())
+        return f"{self._name}({inside})"
+
+
+class _PairMetric:
+    """A metric of (y_true, y_proba) as one of answers; picklable."""
+
+    def __init__(self, score_func: Callable[..., float]):
+        self.score_func = score_func
+
+    def __call__(self, answers: Answers, **params: Any) -> float:
+        return self.score_func(answers.y_true, answers.y_proba, **params)
+
+
+def make_query_scorer(
+    score_func: Callable[..., float],
+    *,
+    query: Any = None,
+    greater_is_better: bool = True,
+    **params: Any,
+) -> Any:
+    """Make a scorer from a metric on pairs of truth and probability.
+
+    Parameters
+    ----------
+    score_func : callable
+        ``score_func(y_true, y_proba, **params)`` -> float, where y_true is 0 or 1; also
+        called with ``sample_weight=`` where weights are given.
+    query : query object, default=None
+        What the estimator is asked, such as :class:`~skcalib.queries.ClassQuery`. None
+        takes the query that fits the estimator.
+    greater_is_better : bool, default=True
+        False negates the metric, so that the greater score is the better one.
+    **params
+        Passed to `score_func`.
+
+    Returns
+    -------
+    scorer : callable
+        ``scorer(estimator, X, y, *, sample_weight=None)`` -> float. It takes part in
+        metadata routing: ``scorer.set_score_request(sample_weight=True)``.
+
+    See Also
+    --------
+    make_calibration_scorer : The scorer of the calibration error.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> from sklearn.metrics import brier_score_loss
+    >>> from sklearn.model_selection import cross_val_score
+    >>> from skcalib.scorers import make_query_scorer
+    >>> X, y = load_iris(return_X_y=True)
+    >>> scorer = make_query_scorer(brier_score_loss, greater_is_better=False)
+    >>> model = LogisticRegression(max_iter=1000)
+    >>> round(float(cross_val_score(model, X, y, scoring=scorer).mean()), 2)
+    -0.02
+    """
+    if not callable(score_func):
+        raise TypeError(
+            "The 'score_func' parameter of make_query_scorer must be callable. "
+            f"Got {score_func!r} instead."
+        )
+    name = getattr(score_func, "__name__", repr(score_func))
+    return _QueryScorer(
+        _PairMetric(score_func), query, greater_is_better, params, f"{name}_scorer"
+    )
+
+
+def _answers_error(answers: Answers, by_class: bool = False, **params: Any) -> float:
+    """Return the error of the answers, or its mean over what was asked for."""
+    if by_class:
+        order = np.argsort(answers.label, kind="stable")
+        _, first = np.unique(answers.label[order], return_index=True)
+        parts = np.split(order, first[1:])
+    else:
+        parts = [np.arange(len(answers))]
+    weight = params.pop("sample_weight", None)
+    return float(
+        np.mean(
+            [
+                calibration_error(
+                    answers.y_true[rows],
+                    answers.y_proba[rows],
+                    sample_weight=None if weight is None else weight[rows],
+                    # pairs of one sample are dependent
+                    groups=answers.groups[rows] if params.get("debias") else None,
+                    **params,
+                )
+                for rows in parts
+            ]
+        )
+    )
+
+
+def make_calibration_scorer(query: Any = None, **params: Any) -> Any:
+    """Make a scorer of the calibration error, negated so that greater is better.
+
+    Parameters
+    ----------
+    query : query object, default=None
+        What the estimator is asked; None takes the query that fits it.
+    **params
+        Parameters of :func:`~skcalib.metrics.calibration_error`: `bin_size`, `n_bins`,
+        `strategy`, `norm`, `squared`, `debias`, and for classifiers without a query
+        `multi_class` ('pooled', 'top_label', 'class_wise') and `pos_label`. With
+        `debias`, pairs of one sample are taken as dependent.
+
+    Returns
+    -------
+    scorer : callable
+        ``scorer(estimator, X, y, *, sample_weight=None)`` -> float, at most 0 (but for
+        `squared` with `debias`).
+
+    See Also
+    --------
+    calibration_error_scorer : The scorer with all defaults.
+
+    Examples
+    --------
+    Choose a regularisation by calibration:
+
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> from sklearn.model_selection import GridSearchCV
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from sklearn.preprocessing import StandardScaler
+    >>> from skcalib.scorers import make_calibration_scorer
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> model = make_pipeline(StandardScaler(), LogisticRegression())
+    >>> grid = {"logisticregression__C": [0.001, 1]}
+    >>> search = GridSearchCV(
+    ...     model, grid, scoring=make_calibration_scorer(bin_size=20, debias=True)
+    ... )
+    >>> search.fit(X, y).best_params_
+    {'logisticregression__C': 1}
+    """
+    known = set(inspect.signature(calibration_error).parameters)
+    known -= {"y_true", "y_proba", "labels", "sample_weight", "groups"}
+    unknown = sorted(set(params) - known)
+    if unknown:
+        raise TypeError(
+            f"make_calibration_scorer got the parameter {unknown[0]!r}. It passes on "
+            f"{', '.join(sorted(known))}; labels, weights and groups are the data's."
+        )
+    query_params: dict[str, Any] = {
+        key: params.pop(key) for key in ("multi_class", "pos_label") if key in params
+    }
+    if query is not None and query_params:
+        raise ValueError(
+            f"make_calibration_scorer got {sorted(query_params)} beside a query. "
+            "Set them in the query."
+        )
+    # A wrong setting is better found here than in each fold.
+    calibration_error(
+        [0, 1, 0, 1], [0.1, 0.8, 0.3, 0.9], **{"bin_size": "auto", **params}
+    )
+    if query_params.get("multi_class") == "class_wise":
+        query_params["multi_class"] = "pooled"
+        params["by_class"] = True
+    return _QueryScorer(
+        _answers_error, query, False, params, "make_calibration_scorer", query_params
+    )
+
+
+def _log_likelihood(answers: Answers, sample_weight: Any = None) -> float:
+    """Return the mean log probability of what is true, a sample."""
+    y, q = answers.y_true, answers.y_proba.astype(np.float64)
+    several = np.any(answers.item)
+    # Where each class was asked for, its own question holds a sample's probability.
+    rows = np.flatnonzero(y) if several else np.arange(y.size)
+    truth = np.where(y == 1, q, 1 - q)[rows]
+    eps = np.finfo(answers.y_proba.dtype).eps  # as in sklearn.metrics.log_loss
+    weight = None if sample_weight is None else sample_weight[rows]
+    return float(np.average(np.log(np.clip(truth, eps, 1)), weights=weight))
+
+
+calibration_error_scorer = make_calibration_scorer()
+log_likelihood_scorer = _QueryScorer(
+    _log_likelihood, None, True, {}, "log_likelihood_scorer"
+)
