@@ -64,6 +64,10 @@ class GroupedBins:
         row_residual = weight * (q - positive)
         shape = (int(pairs.groups.max()) + 1, self.weight.size)
         place = (pairs.groups[member.row], member.set)
+        repeats = np.ones(shape[0]) if pairs.repeats is None else pairs.repeats
+        # A group that stands for m of them has m parts of 1/m: squares are over m.
+        self._part = sparse.diags_array(1 / np.sqrt(repeats))
+        self._same = 1 / repeats
         self.residual = _table(member.chance * row_residual[member.row], place, shape)
         self.count = _table(member.chance * weight[member.row], place, shape)
         self._multiply(cell, row_residual, weight, pairs.groups)
@@ -131,10 +135,11 @@ class GroupedBins:
 
         def products(table: sparse.csr_array, values: np.ndarray) -> np.ndarray:
             sums = np.asarray(table.sum(axis=0))
-            between = sums**2 - _column_squares(table)
+            between = sums**2 - _column_squares(self._part @ table)
             tied = _table(values[rows], place, shape)
             tied_sums = np.asarray(tied.sum(axis=0))
-            inside = (_column_squares(tied) - tied_sums**2)[column] / total**2
+            squares = _column_squares(self._part @ tied)
+            inside = (squares - tied_sums**2)[column] / total**2
             return between + np.bincount(self._edge_set, drawn * inside, n_sets)
 
         self.pair_residual = products(self.residual, row_residual)
@@ -175,14 +180,17 @@ class GroupedBins:
         the groups. The third moment of many groups is that of independent bins with
         the same variances.
         """
-        root = table * np.sqrt(self.scale)
-        own = np.asarray((root * root).sum(axis=1))
-        if self.n_groups <= 2000:
+        root = self._part @ (table * np.sqrt(self.scale))
+        # What a group would give with itself; in m equal parts, each gives 1 / m of it.
+        own = np.asarray((root * root).sum(axis=1)) * self._same
+        twice = float(own @ (own / self._same))
+        if (1 / self._same).sum() <= 2000:
             h = (root @ root.T).toarray()
-            np.fill_diagonal(h, 0)
             squared = h @ h
-            return 2 * float(np.trace(squared)), 8 * float((squared * h).sum())
-        second = 2 * (_squared_norm(root) - float(own @ own))
+            thrice = 3 * np.diag(squared) @ own - 2 * own**2 @ (own / self._same)
+            third = float((squared * h).sum() - thrice)
+            return 2 * (float(np.trace(squared)) - twice), 8 * third
+        second = 2 * (_squared_norm(root) - twice)
         bins = _column_squares(root)
         shape = float((bins**3).sum() ** 2 / (bins**2).sum() ** 3)
         # skewness of a weighted sum of chi squares, on the variance found
@@ -193,7 +201,7 @@ class GroupedBins:
         count = np.asarray(self.count.sum(axis=0))
         mean = np.asarray(self.residual.sum(axis=0)) / count
         share = self.weight / self.weight.sum()
-        return float(((table @ (share * mean / count)) ** 2).sum())
+        return float(((self._part @ table @ (share * mean / count)) ** 2).sum())
 
     def plug_in_square(self) -> float:
         """Return sum_b w_b D_b^2 over the bins."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -462,12 +462,7 @@ def _rows_as_groups(pairs: Pairs) -> Pairs:
     if pairs.n_classes == 1 or pairs.groups is not None:
         return pairs
     rows = np.repeat(np.arange(pairs.q.size // pairs.n_classes), pairs.n_classes)
-    return Pairs(
-        pairs.q,
-        pairs.positive,
-        pairs.positive_q,
-        pairs.weight,
-        rows,
-        pairs.n_classes,
-        pairs.true_class,
-    )
+    # A row of weight 3 is three independent rows.
+    weight = pairs.weight
+    repeats = None if weight is None else weight[:: pairs.n_classes]
+    return replace(pairs, groups=rows, repeats=repeats)

@@ -36,6 +36,10 @@ class Pairs:
         Codes 0, 1, ... of the groups of dependent rows.
     n_classes : int
         Number of pairs that one row of the input gave.
+    true_class : ndarray of shape (n_rows,), int, or None
+        Column of the true class of each row that gave several pairs.
+    repeats : ndarray of shape (n_groups,), or None
+        How many independent groups each group stands for; 1 where None.
     """
 
     q: np.ndarray
@@ -45,6 +49,7 @@ class Pairs:
     groups: np.ndarray | None = None
     n_classes: int = 1
     true_class: np.ndarray | None = None
+    repeats: np.ndarray | None = None
 
     @property
     def total(self) -> float:
