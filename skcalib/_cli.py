@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -89,11 +90,17 @@ def _add_report(commands: argparse._SubParsersAction) -> None:
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit code."""
     arguments = _parser().parse_args(argv)
+    if hasattr(sys.stdout, "reconfigure"):
+        # a terminal without Unicode shows what it can, rather than a traceback
+        sys.stdout.reconfigure(errors="backslashreplace")
     try:
         if arguments.command == "demo":
             run_demo(arguments.output)
         else:
             run_report(arguments)
+    except BrokenPipeError:  # the reader, `head` say, has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
     except (ReportError, OSError) as error:
         print(f"skcalib {arguments.command}: error: {error}", file=sys.stderr)
         return 2

@@ -33,6 +33,7 @@ TRUTH_NAMES += ["outcome", "y"]
 PROBA_NAMES = ["y_proba", "y_prob", "proba", "probability", "prob", "confidence"]
 PROBA_NAMES += ["conf", "score", "p", "q"]
 N_REGIONS = 10
+FIGURES = (".png", ".svg", ".pdf")
 
 
 class ReportError(Exception):
@@ -108,7 +109,7 @@ def _read_table(path: Path) -> Table:
 def _read_delimited(path: Path, reader: Any) -> Table:
     header = next(reader, None)
     if not header:
-        raise ReportError(f"{path} is empty; its first line must name the columns.")
+        raise ReportError(f"{path}: the first line is empty; it must name the columns.")
     header = [name.strip() for name in header]
     repeated = sorted({name for name in header if header.count(name) > 1})
     if repeated:
@@ -135,11 +136,14 @@ def _json_rows(path: Path, file: Any) -> Iterator[tuple[int, dict]]:
             continue
         try:
             row = json.loads(text)
-        except json.JSONDecodeError as error:
-            raise ReportError(f"{path}, line {line}: not JSON: {error}.") from None
+        except (ValueError, RecursionError) as error:
+            raise ReportError(
+                f"{path}, line {line}: not JSON, an object a line expected: {error}."
+            ) from None
         if not isinstance(row, dict):
             raise ReportError(
-                f"{path}, line {line}: expected an object, got {type(row).__name__}."
+                f"{path}, line {line}: expected an object a line, got "
+                f"{type(row).__name__}."
             )
         yield line, row
 
@@ -154,7 +158,11 @@ def _read_json_lines(path: Path, file: Any) -> Table:
 
 
 def _is_missing(cell: Any) -> bool:
-    return cell is None or (isinstance(cell, str) and not cell.strip())
+    if isinstance(cell, float):
+        return cell != cell
+    return cell is None or (
+        isinstance(cell, str) and cell.strip().lower() in ("", "nan")
+    )
 
 
 def _text(cell: Any) -> str:
@@ -177,7 +185,7 @@ def _read_predictions(table: Table, options: Namespace) -> Predictions:
         elif not options.skip_missing:
             raise ReportError(
                 f"{table.path}, line {table.lines[row]}: the cell of {empty[0]!r} is "
-                "empty. Mend it, or leave such rows out with --skip-missing."
+                "empty or NaN. Mend it, or leave such rows out with --skip-missing."
             )
     if not rows:
         raise ReportError(f"{table.path} has no row without an empty cell.")
@@ -209,15 +217,26 @@ def _truth(
                 f"(--pos-label). It holds: {found}."
             )
         return y
-    words = [cell.lower() for cell in cells]
-    for row, word in zip(rows, words, strict=True):
-        if word not in YES and word not in NO:
+    y = np.empty(len(rows), dtype=int)
+    for k, (row, cell) in enumerate(zip(rows, cells, strict=True)):
+        y[k] = _is_true(cell.lower())
+        if y[k] < 0:
             raise ReportError(
-                f"{table.path}, line {table.lines[row]}: {word!r} in {name!r} is not "
+                f"{table.path}, line {table.lines[row]}: {cell!r} in {name!r} is not "
                 "0/1, true/false, yes/no or correct/incorrect. Say with --pos-label "
                 "which label the probability is of."
             )
-    return np.array([word in YES for word in words], dtype=int)
+    return y
+
+
+def _is_true(word: str) -> int:
+    """Return 1 or 0 for words and numbers that say so, -1 for others."""
+    if word in YES or word in NO:
+        return int(word in YES)
+    try:
+        return {1.0: 1, 0.0: 0, -1.0: 0}.get(float(word), -1)
+    except ValueError:
+        return -1
 
 
 def _probabilities(
@@ -237,7 +256,7 @@ def _probabilities(
             ) from None
         if not -1e-9 <= q[k] / top <= 1 + 1e-9:
             hint = ""
-            if 1 < q[k] <= 100:
+            if not percent and 1 < q[k] <= 100:
                 hint = " Use --percent if probabilities run from 0 to 100."
             raise ReportError(
                 f"{place}: {text} in {name!r} is outside [0, {top}].{hint}"
@@ -257,8 +276,10 @@ def _effective_size(residual: np.ndarray, groups: np.ndarray | None) -> float:
         return float(n)
     centred = residual - residual.mean()
     sums = np.bincount(np.unique(groups, return_inverse=True)[1], centred)
-    spread = float(sums @ sums)
-    return n * min(1.0, float(centred @ centred) / spread) if spread > 0 else float(n)
+    spread, own = float(sums @ sums), float(centred @ centred)
+    if spread <= 1e-12 * n:  # all alike, or one group: then each group tells once
+        return float(sums.size)
+    return n * min(1.0, own / spread)
 
 
 def _region(part: Predictions, low: float, high: float, level: float) -> dict[str, Any]:
@@ -272,8 +293,8 @@ def _region(part: Predictions, low: float, high: float, level: float) -> dict[st
     elif said < left:
         verdict = "too low"
     return {
-        "from": low,
-        "to": high,
+        "from": round(low, 10),
+        "to": round(high, 10),
         "n": part.y.size,
         "mean_probability": said,
         "frequency": came,
@@ -364,10 +385,7 @@ def _draw(parts: dict[str, Predictions], path: Path, options: Namespace) -> None
             name=name,
             ax=ax,
         )
-    try:
-        ax.figure.savefig(path, dpi=150)
-    except ValueError as error:
-        raise ReportError(f"{path}: {error}.") from None
+    ax.figure.savefig(path, dpi=150, bbox_inches="tight")
 
 
 def run_report(options: Namespace) -> None:
@@ -378,7 +396,7 @@ def run_report(options: Namespace) -> None:
         raise ReportError(f"{options.file} must hold two predictions at least.")
     parts: dict[str, Predictions] = {}
     if read.by is not None:
-        parts = {str(v): read[read.by == v] for v in np.unique(read.by)}
+        parts = {str(v): read[read.by == v] for v in dict.fromkeys(read.by.tolist())}
     whole = _measure_part(read, "", options)
     by = {value: _measure_part(part, value, options) for value, part in parts.items()}
     path = _figure_path(options)
@@ -396,6 +414,10 @@ def _check_options(options: Namespace) -> None:
         raise ReportError(f"--confidence-level must be between 0 and 1. Got {level:g}.")
     if options.bin_size is not None and options.bin_size < 1:
         raise ReportError(f"--bin-size must be at least 1. Got {options.bin_size}.")
+    if options.output is not None and options.output.suffix.lower() not in FIGURES:
+        raise ReportError(
+            f"--output must end in {', '.join(FIGURES)}. Got {str(options.output)!r}."
+        )
 
 
 def _figure_path(options: Namespace) -> Path | None:
@@ -429,7 +451,7 @@ def _print_text(
     options: Namespace,
 ) -> None:
     if n_skipped:
-        print(f"{n_skipped} rows with an empty cell left out")
+        print(f"{n_skipped} row{'s' * (n_skipped > 1)} with an empty cell left out")
     print(f"{options.file}: {_as_text(whole, options.confidence_level)}")
     for value, part in by.items():
         print(f"\n{options.by} = {value}: {_as_text(part, options.confidence_level)}")

@@ -7,14 +7,22 @@ in the same way for every kind of model.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from ._results import as_frame
 from ._validation import check_choice
-from .metrics._pairs import as_labels, as_probabilities, distinct_labels, positives
+from .metrics._pairs import (
+    Pairs,
+    as_labels,
+    as_probabilities,
+    as_weights,
+    distinct_labels,
+    drop_weightless,
+    positives,
+)
 
 __all__ = ["Answers", "ClassQuery"]
 
@@ -73,6 +81,21 @@ class Answers:
     def _columns(self) -> dict[str, np.ndarray]:
         names = ("y_true", "y_proba", "groups", "item", "label")
         return {name: getattr(self, name) for name in names}
+
+    def take(self, rows: Any) -> Answers:
+        """Return the answers of some pairs.
+
+        Parameters
+        ----------
+        rows : array of bool or int
+            Which pairs.
+
+        Returns
+        -------
+        answers : Answers
+        """
+        columns = {name: array[rows] for name, array in self._columns().items()}
+        return replace(self, **columns)
 
     def __len__(self) -> int:
         return self.y_true.size
@@ -157,7 +180,13 @@ class ClassQuery:
                 "The 'estimator' parameter of ClassQuery must have predict_proba. Got "
                 f"{type(estimator).__name__}; wrap it in CalibratedClassifierCV, say."
             )
-        return self.from_proba(y, estimator.predict_proba(X), estimator.classes_)
+        proba = estimator.predict_proba(X)
+        if not hasattr(estimator, "classes_"):
+            raise ValueError(
+                "The 'estimator' parameter of ClassQuery must have classes_, the labels"
+                f" of its columns. Got {type(estimator).__name__}."
+            )
+        return self.from_proba(y, proba, estimator.classes_)
 
     def from_proba(self, y_true: Any, proba: Any, classes: Any = None) -> Answers:
         """Ask probabilities from anywhere.
@@ -208,7 +237,14 @@ class ClassQuery:
                 f"The 'proba' parameter of {caller} must have one column for each "
                 f"class. Got {q.shape[1]} columns and {order.size} classes."
             )
+        if isinstance(order.tolist()[0], str) != isinstance(found.tolist()[0], str):
+            raise ValueError(
+                f"The 'y_true' and 'classes' parameters of {caller} must hold labels "
+                f"of one kind. Got {found.tolist()[0]!r} and {order.tolist()[0]!r}."
+            )
         known = set(order.tolist())
+        if len(known) < order.size:
+            raise ValueError(f"The 'classes' parameter of {caller} repeats a label.")
         unseen = [label for label in found.tolist() if label not in known]
         n_classes = order.size + len(unseen)
         if self.multi_class == "top_label":
@@ -238,6 +274,24 @@ class ClassQuery:
         return _one_each(
             y == pos_label, np.zeros(y.size), np.full(y.size, pos_label), y.size
         )
+
+
+def answer_pairs(answers: Answers, sample_weight: Any, *, caller: str) -> Pairs:
+    """Return answers as checked pairs, a weight a sample, dependent within a sample."""
+    n = int(answers.groups.max(initial=-1)) + 1
+    weight = as_weights(sample_weight, n, caller=caller)
+    several = np.unique(answers.groups).size < len(answers)
+    columns = [answers.y_proba, answers.y_true == 1, answers.groups]
+    by_pair = None if weight is None else weight[answers.groups]
+    (q, positive, groups), by_pair = drop_weightless(columns, by_pair)
+    return Pairs(
+        q=q,
+        positive=positive,
+        positive_q=q[positive],
+        weight=by_pair,
+        groups=groups if several else None,
+        repeats=weight if several else None,
+    )
 
 
 def _one_each(

@@ -13,10 +13,17 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import is_classifier
-from sklearn.utils.metadata_routing import MetadataRequest, get_routing_for_object
+from sklearn.utils.metadata_routing import (
+    UNCHANGED,
+    MetadataRequest,
+    get_routing_for_object,
+)
 
 from .metrics import calibration_error
-from .queries import Answers, ClassQuery
+from .metrics._curve import check_binning, check_norm
+from .metrics._error import error_of_pairs
+from .metrics._pairs import as_weights
+from .queries import Answers, ClassQuery, answer_pairs
 
 __all__ = [
     "calibration_error_scorer",
@@ -28,7 +35,11 @@ __all__ = [
 
 def default_query(estimator: Any, **params: Any) -> ClassQuery:
     """Return the query that fits a kind of estimator."""
-    if is_classifier(estimator):
+    try:
+        known = is_classifier(estimator)
+    except (AttributeError, TypeError):  # an object without scikit-learn's tags
+        known = False
+    if known:
         return ClassQuery(**params)
     raise ValueError(
         f"No query is known for {type(estimator).__name__}, which is not a classifier. "
@@ -37,7 +48,12 @@ def default_query(estimator: Any, **params: Any) -> ClassQuery:
 
 
 class _QueryScorer:
-    """Score the answers of an estimator to a query."""
+    """Score the answers of an estimator to a query.
+
+    `metric` is called with the answers, the weight of each sample (or None), and
+    `params`; `query_params` are for the query that fits the estimator, where none is
+    given; `shown` are the settings for the repr.
+    """
 
     def __init__(
         self,
@@ -47,6 +63,7 @@ class _QueryScorer:
         params: dict[str, Any],
         name: str,
         query_params: dict[str, Any] | None = None,
+        shown: dict[str, Any] | None = None,
     ):
         self._metric = metric
         self._query = query
@@ -54,6 +71,7 @@ class _QueryScorer:
         self._params = params
         self._name = name
         self._query_params = query_params or {}
+        self._shown = params if shown is None else shown
         self._request = MetadataRequest(owner=name)
         self._request.score.add_request(param="sample_weight", alias=None)
 
@@ -65,6 +83,7 @@ class _QueryScorer:
         Parameters
         ----------
         estimator : fitted estimator
+            What is asked.
         X : array-like
             Samples.
         y_true : array-like of shape (n_samples,)
@@ -80,19 +99,12 @@ class _QueryScorer:
         if query is None:
             query = default_query(estimator, **self._query_params)
         answers = query(estimator, X, y_true)
-        params = dict(self._params)
-        if sample_weight is not None:
-            weight = np.asarray(sample_weight)
-            n = int(answers.groups.max()) + 1 if len(answers) else 0
-            if weight.ndim != 1 or weight.size < n:
-                raise ValueError(
-                    f"The 'sample_weight' parameter of {self._name} must have a weight "
-                    f"for each of the {n} samples. Got shape {weight.shape}."
-                )
-            params["sample_weight"] = weight[answers.groups]
-        return self._sign * float(self._metric(answers, **params))
+        weight = as_weights(sample_weight, len(y_true), caller=self._name)
+        return self._sign * float(self._metric(answers, weight, **self._params))
 
-    def set_score_request(self, *, sample_weight: bool | str | None = None) -> Any:
+    def set_score_request(
+        self, *, sample_weight: bool | str | None = UNCHANGED
+    ) -> _QueryScorer:
         """Request `sample_weight` by metadata routing.
 
         Parameters
@@ -103,8 +115,10 @@ class _QueryScorer:
         Returns
         -------
         self : object
+            The scorer.
         """
-        self._request.score.add_request(param="sample_weight", alias=sample_weight)
+        if sample_weight != UNCHANGED:
+            self._request.score.add_request(param="sample_weight", alias=sample_weight)
         return self
 
     def get_metadata_routing(self) -> MetadataRequest:
@@ -116,7 +130,7 @@ class _QueryScorer:
         return True
 
     def __repr__(self) -> str:
-        settings = dict(self._params) | self._query_params
+        settings = dict(self._shown)
         if self._query is not None:
             settings = {"query": self._query, **settings}
         inside = ", ".join(f"{key}={value!r}" for key, value in settings.items())
@@ -129,7 +143,11 @@ class _PairMetric:
     def __init__(self, score_func: Callable[..., float]):
         self.score_func = score_func
 
-    def __call__(self, answers: Answers, **params: Any) -> float:
+    def __call__(
+        self, answers: Answers, weight: np.ndarray | None, **params: Any
+    ) -> float:
+        if weight is not None:
+            params["sample_weight"] = weight[answers.groups]
         return self.score_func(answers.y_true, answers.y_proba, **params)
 
 
@@ -189,30 +207,33 @@ def make_query_scorer(
     )
 
 
-def _answers_error(answers: Answers, by_class: bool = False, **params: Any) -> float:
+def _answers_error(
+    answers: Answers,
+    weight: np.ndarray | None,
+    by_class: bool = False,
+    bin_size: Any = "auto",
+    n_bins: Any = None,
+    strategy: Any = "quantile",
+    **norm_params: Any,
+) -> float:
     """Return the error of the answers, or its mean over what was asked for."""
-    if by_class:
-        order = np.argsort(answers.label, kind="stable")
-        _, first = np.unique(answers.label[order], return_index=True)
-        parts = np.split(order, first[1:])
-    else:
-        parts = [np.arange(len(answers))]
-    weight = params.pop("sample_weight", None)
-    return float(
-        np.mean(
-            [
-                calibration_error(
-                    answers.y_true[rows],
-                    answers.y_proba[rows],
-                    sample_weight=None if weight is None else weight[rows],
-                    # pairs of one sample are dependent
-                    groups=answers.groups[rows] if params.get("debias") else None,
-                    **params,
-                )
-                for rows in parts
-            ]
+    caller = "make_calibration_scorer"
+    binning = check_binning(bin_size, n_bins, strategy, caller=caller)
+    errors = [
+        error_of_pairs(
+            answer_pairs(part, weight, caller=caller),
+            binning,
+            **norm_params,
+            caller=caller,
         )
-    )
+        for part in (_parts_by_label(answers) if by_class else [answers])
+    ]
+    return float(np.mean(errors))
+
+
+def _parts_by_label(answers: Answers) -> list[Answers]:
+    _, code = np.unique(answers.label, return_inverse=True)
+    return [answers.take(code == k) for k in range(code.max() + 1)]
 
 
 def make_calibration_scorer(query: Any = None, **params: Any) -> Any:
@@ -273,19 +294,42 @@ def make_calibration_scorer(query: Any = None, **params: Any) -> Any:
             f"make_calibration_scorer got {sorted(query_params)} beside a query. "
             "Set them in the query."
         )
-    # A wrong setting is better found here than in each fold.
-    calibration_error(
-        [0, 1, 0, 1], [0.1, 0.8, 0.3, 0.9], **{"bin_size": "auto", **params}
-    )
+    shown = {**params, **query_params}
+    _check_settings(params)
     if query_params.get("multi_class") == "class_wise":
         query_params["multi_class"] = "pooled"
         params["by_class"] = True
+    ClassQuery(**query_params)  # a wrong setting is better found here than in each fold
     return _QueryScorer(
-        _answers_error, query, False, params, "make_calibration_scorer", query_params
+        _answers_error,
+        query,
+        False,
+        params,
+        "make_calibration_scorer",
+        query_params,
+        shown,
     )
 
 
-def _log_likelihood(answers: Answers, sample_weight: Any = None) -> float:
+def _check_settings(params: dict[str, Any]) -> None:
+    caller = "make_calibration_scorer"
+    check_norm(
+        params.get("norm", "l2"),
+        params.get("squared", False),
+        params.get("debias", False),
+        caller=caller,
+    )
+    binning = check_binning(
+        params.get("bin_size", "auto"),
+        params.get("n_bins"),
+        params.get("strategy", "quantile"),
+        caller=caller,
+    )
+    if params.get("debias") and binning.bin_size == 1:
+        raise ValueError(f"debias=True of {caller} needs a 'bin_size' of 2 or more.")
+
+
+def _log_likelihood(answers: Answers, weight: np.ndarray | None) -> float:
     """Return the mean log probability of what is true, a sample."""
     y, q = answers.y_true, answers.y_proba.astype(np.float64)
     several = np.any(answers.item)
@@ -293,11 +337,13 @@ def _log_likelihood(answers: Answers, sample_weight: Any = None) -> float:
     rows = np.flatnonzero(y) if several else np.arange(y.size)
     truth = np.where(y == 1, q, 1 - q)[rows]
     eps = np.finfo(answers.y_proba.dtype).eps  # as in sklearn.metrics.log_loss
-    weight = None if sample_weight is None else sample_weight[rows]
-    return float(np.average(np.log(np.clip(truth, eps, 1)), weights=weight))
+    by_row = None if weight is None else weight[answers.groups[rows]]
+    return float(np.average(np.log(np.clip(truth, eps, 1)), weights=by_row))
 
 
+#: Calibration error with all defaults, negated: :func:`make_calibration_scorer`.
 calibration_error_scorer = make_calibration_scorer()
+#: Mean log probability of the true label of a sample, clipped at machine epsilon.
 log_likelihood_scorer = _QueryScorer(
     _log_likelihood, None, True, {}, "log_likelihood_scorer"
 )

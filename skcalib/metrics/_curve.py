@@ -147,7 +147,7 @@ def check_debiasable(weight: np.ndarray, *, caller: str) -> None:
         raise ValueError(
             f"debias=True of {caller} needs bins of more than one pair, since it "
             f"multiplies the residuals of different pairs. Got weight {weight[b]:g} in "
-            f"bin {b} of {weight.size}: use a 'bin_size' of 2 or more."
+            f"bin {b} of {weight.size}: use larger or fewer bins."
         )
 
 
@@ -347,8 +347,9 @@ def _clopper_pearson(
     return low, np.where(lack, upper, 1)
 
 
-def curve_of(sums: BinSums, bin_size: int | None, n_samples: int) -> ReliabilityCurve:
-    """Return the curve of binned sums."""
+def curve_of_pairs(pairs: Pairs, binning: Binning) -> ReliabilityCurve:
+    """Return the curve of checked pairs."""
+    sums, bin_size = binning.sums(pairs)
     # Rounding may leave a share of positives 1e-16 outside [0, 1].
     p = np.clip(sums.y / sums.weight, 0, 1)
     q = np.clip(sums.q / sums.weight, sums.low, sums.high)
@@ -360,7 +361,7 @@ def curve_of(sums: BinSums, bin_size: int | None, n_samples: int) -> Reliability
         proba_min=sums.low,
         proba_max=sums.high,
         bin_size=bin_size,
-        n_samples=n_samples,
+        n_samples=pairs.q.size,
         _pair_residual=sums.pair_residual,
     )
 
@@ -466,5 +467,4 @@ def adaptive_reliability_curve(
         pos_label=pos_label,
         sample_weight=sample_weight,
     )
-    sums, size = binning.sums(pairs)
-    return curve_of(sums, size, pairs.q.size)
+    return curve_of_pairs(pairs, binning)

@@ -148,15 +148,22 @@ def calibration_error(
         groups=groups,
     )
     errors = [
-        _error(pairs, binning, norm, squared, debias, caller) for pairs in several
+        error_of_pairs(pairs, binning, norm, squared, debias, caller=caller)
+        for pairs in several
     ]
     if multi_class == "per_class":
         return np.array(errors)
     return float(np.mean(errors))
 
 
-def _error(
-    pairs: Pairs, binning: Binning, norm: str, squared: bool, debias: bool, caller: str
+def error_of_pairs(
+    pairs: Pairs,
+    binning: Binning,
+    norm: str = "l2",
+    squared: bool = False,
+    debias: bool = False,
+    *,
+    caller: str,
 ) -> float:
     """Return the error of one set of pairs."""
     if debias and pairs.groups is not None:

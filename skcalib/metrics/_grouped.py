@@ -64,8 +64,11 @@ class GroupedBins:
         row_residual = weight * (q - positive)
         shape = (int(pairs.groups.max()) + 1, self.weight.size)
         place = (pairs.groups[member.row], member.set)
-        repeats = np.ones(shape[0]) if pairs.repeats is None else pairs.repeats
+        repeats = np.ones(shape[0])
+        if pairs.repeats is not None:
+            repeats = pairs.repeats[: shape[0]]
         # A group that stands for m of them has m parts of 1/m: squares are over m.
+        repeats = np.where(repeats > 0, repeats, 1)  # 0: no row is left of it
         self._part = sparse.diags_array(1 / np.sqrt(repeats))
         self._same = 1 / repeats
         self.residual = _table(member.chance * row_residual[member.row], place, shape)
@@ -145,9 +148,14 @@ class GroupedBins:
         self.pair_residual = products(self.residual, row_residual)
         self.pair_count = products(self.count, row_weight)
 
+    @property
+    def several_groups(self) -> np.ndarray:
+        """Whether each set has rows of different groups."""
+        return self.pair_count > 1e-9 * self.weight**2
+
     def check_several_groups(self, *, caller: str) -> None:
         """Raise if a set holds rows of a single group."""
-        lone = self.pair_count <= 1e-9 * self.weight**2
+        lone = ~self.several_groups
         if lone.any():
             b = int(lone.argmax())
             raise ValueError(

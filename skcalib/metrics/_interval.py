@@ -54,8 +54,8 @@ class CalibrationErrorInterval:
         Number of pairs of positive weight.
     n_groups : int or None
         Number of groups of dependent rows; None if rows are taken as independent.
-    n_samples : int
-        Number of draws asked for; used by 'simulation'.
+    n_samples : int or None
+        Number of draws of 'simulation'; None where nothing is drawn.
 
     See Also
     --------
@@ -84,7 +84,7 @@ class CalibrationErrorInterval:
     n_bins: int
     n_pairs: int
     n_groups: int | None
-    n_samples: int
+    n_samples: int | None
 
     def to_dict(self) -> dict[str, Any]:
         """Return the numbers and settings as a dict."""
@@ -97,7 +97,7 @@ class CalibrationErrorInterval:
 
     def __repr__(self) -> str:
         groups = "" if self.n_groups is None else f", n_groups={self.n_groups}"
-        drawn = f", n_samples={self.n_samples}" if self.method == "simulation" else ""
+        drawn = "" if self.n_samples is None else f", n_samples={self.n_samples}"
         return (
             f"CalibrationErrorInterval({self.estimate:.4f} "
             f"[{self.low:.4f}, {self.high:.4f}], p_value={self.p_value:.3g}, "
@@ -276,10 +276,12 @@ def calibration_error_interval(
         Probability of the positive class, or of every class, as in
         :func:`calibration_error`.
     bin_size : int or 'auto', default='auto'
-        Number of pairs (total weight) in a bin, at least 2. 'auto' is 20 for 'score':
-        an error is averaged away inside a bin, so an interval over wide bins is one of
-        a smaller quantity than the root mean square error of single probabilities. For
-        'simulation', 'auto' is that of :func:`calibration_error`.
+        Number of pairs (total weight) in a bin, at least 2. 'auto' is 20 for 'score',
+        less below 1,000 pairs, and more where with `groups` a
+        bin would hold a single group: an error is averaged away inside a bin, so an
+        interval over wide bins is one of a smaller quantity than the root mean square
+        error of single probabilities. For 'simulation', 'auto' is that of
+        :func:`calibration_error`.
     confidence_level : float, default=0.95
         Strictly between 0 and 1.
     method : {'score', 'simulation'}, default='score'
@@ -381,22 +383,57 @@ def calibration_error_interval(
         sample_weight=sample_weight,
         groups=groups,
     )
-    if pairs.total < 2:
-        raise ValueError(
-            f"{caller} needs two pairs at least. Got 'y_true' and 'y_proba' with a "
-            f"total weight of {pairs.total:g}."
-        )
-    generator = as_generator(random_state, caller=caller)
     if method == "simulation":
         if groups is not None:
             raise ValueError(
                 f"method='simulation' of {caller} takes rows as independent, as "
                 "published. For dependent rows use method='score' with 'groups'."
             )
+        generator = as_generator(random_state, caller=caller)
+        _check_two_pairs(pairs, caller)
         return _by_simulation(pairs, binning, level, n_samples, generator)
-    if binning.bin_size == "auto":
-        binning = Binning(_SCORE_BIN_SIZE, None, "quantile")
-    return _by_score(pairs, binning, level, n_samples, caller)
+    return interval_of_pairs(pairs, binning, level, caller=caller)
+
+
+def _check_two_pairs(pairs: Pairs, caller: str) -> None:
+    if pairs.total < 2:
+        raise ValueError(
+            f"{caller} needs two pairs at least. Got 'y_true' and 'y_proba' with a "
+            f"total weight of {pairs.total:g}."
+        )
+
+
+def interval_of_pairs(
+    pairs: Pairs, binning: Binning, level: float, *, caller: str
+) -> CalibrationErrorInterval:
+    """Return the score interval of checked pairs."""
+    _check_two_pairs(pairs, caller)
+    pairs = _rows_as_groups(pairs)
+    automatic = binning.bin_size == "auto"
+    if automatic:
+        binning = Binning(_auto_score_size(pairs.total), None, "quantile")
+    if pairs.groups is None:
+        sums, _ = binning.sums(pairs)
+        return _by_score(sums, independent_moments(sums), binning, level, pairs, None)
+    bins = GroupedBins(pairs, binning)
+    while automatic and not bins.several_groups.all() and bins.sums.weight.size > 1:
+        assert isinstance(binning.bin_size, int)
+        binning = Binning(2 * binning.bin_size, None, "quantile")
+        bins = GroupedBins(pairs, binning)
+    bins.check_several_groups(caller=caller)
+    moments = grouped_moments(bins)
+    return _by_score(bins.sums, moments, binning, level, pairs, bins.n_groups)
+
+
+def _auto_score_size(total: float) -> int:
+    """Return the bin size of the score interval, 20 from 1,000 pairs on.
+
+    With fewer pairs, fifty bins keep errors of both signs apart; but in bins of less
+    than 8 the law of the test is not yet that of its moments, so they are made only
+    where there would be fewer than ten.
+    """
+    size = min(max(total // 50, 8), _SCORE_BIN_SIZE, max(total // 10, 2))
+    return int(size)
 
 
 def _by_simulation(
@@ -427,20 +464,16 @@ def _by_simulation(
 
 
 def _by_score(
-    pairs: Pairs, binning: Binning, level: float, n_samples: int, caller: str
+    sums: BinSums,
+    moments: Moments,
+    binning: Binning,
+    level: float,
+    pairs: Pairs,
+    n_groups: int | None,
 ) -> CalibrationErrorInterval:
-    pairs = _rows_as_groups(pairs)
-    if pairs.groups is None:
-        sums, size = binning.sums(pairs)
-        moments, n_groups = independent_moments(sums), None
-    else:
-        bins = GroupedBins(pairs, binning)
-        bins.check_several_groups(caller=caller)
-        sums, size = bins.sums, bins.bin_size
-        moments, n_groups = grouped_moments(bins), bins.n_groups
-    assert size is not None
     p_value = moments.p_value(bool((sums.squared_residual > 0).any()))
     low, high = moments.interval(level, p_value)
+    assert isinstance(binning.bin_size, int)
     return CalibrationErrorInterval(
         estimate=float(np.sqrt(max(moments.square, 0))),
         low=low,
@@ -449,11 +482,11 @@ def _by_score(
         plug_in=norm_of(sums.residual / sums.weight, sums.weight, "l2", False),
         method="score",
         confidence_level=level,
-        bin_size=size,
+        bin_size=binning.bin_size,
         n_bins=sums.weight.size,
         n_pairs=pairs.q.size,
         n_groups=n_groups,
-        n_samples=n_samples,
+        n_samples=None,
     )
 
 

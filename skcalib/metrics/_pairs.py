@@ -163,7 +163,8 @@ def as_probabilities(
     return _check_range(array, name=name, caller=caller)
 
 
-def _as_weights(values: Any, n: int, *, caller: str) -> np.ndarray | None:
+def as_weights(values: Any, n: int, *, caller: str) -> np.ndarray | None:
+    """Return one finite weight a row, not all zero; None for None."""
     if values is None:
         return None
     name = "sample_weight"
@@ -176,8 +177,8 @@ def _as_weights(values: Any, n: int, *, caller: str) -> np.ndarray | None:
         ) from None
     if weight.shape != (n,):
         raise ValueError(
-            f"The {name!r} parameter of {caller} must have shape ({n},), a weight a "
-            f"row. Got shape {weight.shape} instead."
+            f"The {name!r} parameter of {caller} must have a weight for each of the "
+            f"{n} samples. Got shape {weight.shape} instead."
         )
     bad = ~((weight >= 0) & np.isfinite(weight))
     if bad.any():
@@ -271,7 +272,7 @@ def _class_index(
     return np.fromiter((column[v] for v in y.tolist()), np.intp, y.size), order
 
 
-def _drop_weightless(arrays: list, weight: np.ndarray | None) -> tuple[list, Any]:
+def drop_weightless(arrays: list, weight: np.ndarray | None) -> tuple[list, Any]:
     """Drop the rows of zero weight from every array."""
     if weight is None or weight.all():
         return arrays, weight
@@ -290,12 +291,12 @@ def _binary_pairs(
 ) -> Pairs:
     """Return the pairs of a binary problem from checked probabilities."""
     positive = positives(y_true, pos_label, caller=caller)
-    (q, positive, groups), weight = _drop_weightless([q, positive, groups], weight)
+    (q, positive, groups), weight = drop_weightless([q, positive, groups], weight)
     return Pairs(q, positive, q[positive], weight, groups)
 
 
 def _pool(proba: np.ndarray, index: np.ndarray, weight: Any, groups: Any) -> Pairs:
-    (proba, index, groups), weight = _drop_weightless([proba, index, groups], weight)
+    (proba, index, groups), weight = drop_weightless([proba, index, groups], weight)
     n, k = proba.shape
     return Pairs(
         q=proba.ravel(),
@@ -329,7 +330,7 @@ def check_pairs(
     q = as_probabilities(y_proba, name="y_proba", caller=caller)
     y_true = as_labels(y_true, name="y_true", caller=caller)
     check_same_length(caller, y_true=y_true, y_proba=q)
-    weight = _as_weights(sample_weight, q.shape[0], caller=caller)
+    weight = as_weights(sample_weight, q.shape[0], caller=caller)
     codes = _as_groups(groups, q.shape[0], caller=caller)
     if multi_class is not None:
         check_choice(multi_class, MULTI_CLASS, name="multi_class", caller=caller)

@@ -10,17 +10,18 @@ import numpy as np
 from .._compat import take_rows
 from .._results import as_frame
 from .._validation import check_choice, check_fraction
-from ..metrics import (
-    CalibrationErrorInterval,
-    ReliabilityCurve,
-    adaptive_reliability_curve,
-    calibration_error_interval,
-)
-from ..queries import Answers
+from ..metrics import CalibrationErrorInterval, ReliabilityCurve
+from ..metrics._curve import Binning, check_binning, curve_of_pairs
+from ..metrics._interval import interval_of_pairs
+from ..metrics._pairs import Pairs, as_weights, check_pairs
+from ..queries import Answers, answer_pairs
 from ..scorers import default_query
 
 # Equal-width cells of the histogram under the curve.
 _N_CELLS = 50
+
+# Legend entries that still leave the curves visible; more go beside the axes.
+_MOST_INSIDE = 6
 
 
 class ReliabilityDisplay:
@@ -135,8 +136,7 @@ class ReliabilityDisplay:
         groups : array-like of shape (n,), default=None
             Group of dependent rows, for the interval of the error.
         confidence_level : float, default=0.95
-            Of the interval of the error, and of the bars unless `plot_params` says
-            otherwise.
+            Of the interval of the error and of the bars.
         name : str, default=None
             Name for the legend, where `y_proba` is no mapping.
         ax : matplotlib Axes, default=None
@@ -158,50 +158,76 @@ class ReliabilityDisplay:
         >>> [line.get_label()[:7] for line in display.line_]
         ['right: ', 'squared']
         """
+        caller = "ReliabilityDisplay.from_predictions"
+        if name is not None and not isinstance(name, str):
+            raise TypeError(
+                f"The 'name' parameter of {caller} must be a str; for several models "
+                f"pass a mapping of names to y_proba. Got {name!r}."
+            )
         several = y_proba if isinstance(y_proba, Mapping) else {name: y_proba}
         if not several:
             raise ValueError(
-                "The 'y_proba' parameter of ReliabilityDisplay.from_predictions is an "
-                "empty mapping."
+                f"The 'y_proba' parameter of {caller} is an empty mapping."
             )
-        shared = {
-            "multi_class": multi_class,
-            "labels": labels,
-            "pos_label": pos_label,
-            "sample_weight": sample_weight,
-        }
-        curves, errors, counts = [], [], []
-        for proba in several.values():
-            curve = adaptive_reliability_curve(
+        if multi_class in ("class_wise", "per_class"):
+            raise ValueError(
+                f"The 'multi_class' parameter of {caller} must be 'pooled' or "
+                f"'top_label'. Got {multi_class!r}."
+            )
+        pairs = [
+            check_pairs(
                 y_true,
                 proba,
-                bin_size=bin_size,
-                n_bins=n_bins,
-                strategy=strategy,
-                **shared,
-            )
-            cells = adaptive_reliability_curve(
-                y_true, proba, n_bins=_N_CELLS, strategy="uniform", **shared
-            )
-            curves.append(curve)
-            counts.append(_histogram(cells))
-            errors.append(
-                calibration_error_interval(
-                    y_true,
-                    proba,
-                    groups=groups,
-                    confidence_level=confidence_level,
-                    **shared,
-                )
-            )
-        display = cls(
-            curve=_one_or_all(curves),
-            error=_one_or_all(errors),
-            count=_one_or_all(counts),
-            name=_one_or_all(list(several)),
+                caller=caller,
+                multi_class=multi_class,
+                labels=labels,
+                pos_label=pos_label,
+                sample_weight=sample_weight,
+                groups=groups,
+            )[0]
+            for proba in several.values()
+        ]
+        binning = check_binning(bin_size, n_bins, strategy, caller=caller)
+        return cls._from_pairs(
+            pairs,
+            list(several),
+            binning,
+            caller=caller,
+            confidence_level=confidence_level,
+            ax=ax,
+            **plot_params,
         )
-        plot_params.setdefault("confidence_level", confidence_level)
-        return display.plot(ax, **plot_params)
+
+    @classmethod
+    def _from_pairs(
+        cls,
+        pairs: list[Pairs],
+        names: list[Any],
+        binning: Binning,
+        *,
+        caller: str,
+        confidence_level: float = 0.95,
+        ax: Any = None,
+        **plot_params: Any,
+    ) -> ReliabilityDisplay:
+        """Compute the numbers of each model and draw them."""
+        level = check_fraction(confidence_level, name="confidence_level", caller=caller)
+        cells = Binning(None, _N_CELLS, "uniform")
+        automatic = Binning("auto", None, "quantile")
+        display = cls(
+            curve=_one_or_all([curve_of_pairs(each, binning) for each in pairs]),
+            error=_one_or_all(
+                [
+                    interval_of_pairs(each, automatic, level, caller=caller)
+                    for each in pairs
+                ]
+            ),
+            count=_one_or_all(
+                [_histogram(curve_of_pairs(each, cells)) for each in pairs]
+            ),
+            name=_one_or_all(names),
+        )
+        return display.plot(ax, confidence_level=level, **plot_params)
 
     @classmethod
     def from_estimator(
@@ -253,13 +279,15 @@ class ReliabilityDisplay:
         >>> display.name
         'GaussianNB'
         """
+        caller = "ReliabilityDisplay.from_estimator"
         query = default_query(estimator) if query is None else query
         answers = query(estimator, X, y)
-        weight = None if sample_weight is None else np.asarray(sample_weight)
+        weight = as_weights(sample_weight, len(y), caller=caller)
         return cls._from_answers(
             answers,
-            weight=None if weight is None else weight[answers.groups],
-            name=type(estimator).__name__ if name is None else name,
+            weight,
+            type(estimator).__name__ if name is None else name,
+            caller=caller,
             ax=ax,
             **params,
         )
@@ -321,11 +349,12 @@ class ReliabilityDisplay:
         >>> display.curve.n_samples
         569
         """
+        caller = "ReliabilityDisplay.from_cv_results"
         missing = [key for key in ("estimator", "indices") if key not in cv_results]
         if missing:
             raise ValueError(
-                "The 'cv_results' parameter of ReliabilityDisplay.from_cv_results must "
-                f"hold 'estimator' and 'indices'. Got no {missing[0]!r}: call "
+                f"The 'cv_results' parameter of {caller} must hold 'estimator' and "
+                f"'indices'. Got no {missing[0]!r}: call "
                 "cross_validate with return_estimator=True, return_indices=True."
             )
         answers, samples = [], []
@@ -344,27 +373,31 @@ class ReliabilityDisplay:
             label=np.concatenate([a.label for a in answers]),
             n_unseen=sum(a.n_unseen for a in answers),
         )
-        weight = None if sample_weight is None else np.asarray(sample_weight)
         return cls._from_answers(
             pooled,
-            weight=None if weight is None else weight[sample],
-            name=type(estimators[0]).__name__ if name is None else name,
+            as_weights(sample_weight, len(y), caller=caller),
+            type(estimators[0]).__name__ if name is None else name,
+            caller=caller,
             ax=ax,
             **params,
         )
 
     @classmethod
     def _from_answers(
-        cls, answers: Answers, *, weight: Any, **params: Any
+        cls,
+        answers: Answers,
+        weight: np.ndarray | None,
+        name: str,
+        *,
+        caller: str,
+        bin_size: int | str = "auto",
+        n_bins: int | None = None,
+        strategy: str = "quantile",
+        **params: Any,
     ) -> ReliabilityDisplay:
-        one_pair_each = np.unique(answers.groups).size == len(answers)
-        return cls.from_predictions(
-            answers.y_true,
-            answers.y_proba,
-            sample_weight=weight,
-            groups=None if one_pair_each else answers.groups,
-            **params,
-        )
+        binning = check_binning(bin_size, n_bins, strategy, caller=caller)
+        pairs = answer_pairs(answers, weight, caller=caller)
+        return cls._from_pairs([pairs], [name], binning, caller=caller, **params)
 
     def plot(
         self,
@@ -414,7 +447,7 @@ class ReliabilityDisplay:
         self._draw_diagonal(diagonal_kwargs)
         lines, bars, hist = [], [], []
         for k, curve in enumerate(curves):
-            label = _label(names[k], errors[k])
+            label = _legend_text(_label(names[k], errors[k]))
             line, bar = self._draw_curve(
                 curve, label, interval, confidence_level, styles[k]
             )
@@ -423,8 +456,16 @@ class ReliabilityDisplay:
             hist.append(self._draw_count(histograms[k], line.get_color()))
         self.line_, self.bar_ = _one_or_all(lines), _one_or_all(bars)
         self.count_ = _one_or_all(hist)
-        self.ax_.legend(loc="upper left", fontsize="small")
+        self._draw_legend()
         return self
+
+    def _draw_legend(self) -> None:
+        n_entries = len(self.ax_.get_legend_handles_labels()[0])
+        if n_entries > _MOST_INSIDE:
+            place = {"loc": "center left", "bbox_to_anchor": (1.02, 0.5)}
+            self.ax_.legend(fontsize="small", **place)
+        elif n_entries:
+            self.ax_.legend(loc="upper left", fontsize="small")
 
     def _several(self, name: Any, caller: str) -> tuple[list, list, list, list]:
         """Return curves, errors, histograms and names as lists of one length."""
@@ -449,29 +490,42 @@ class ReliabilityDisplay:
         if ax is None:
             import matplotlib.pyplot as plt
 
-            _, ax = plt.subplots(figsize=(5.2, 6.2 if counts else 5.2), layout="tight")
+            size = (5.2, 6.2 if counts else 5.2)
+            _, ax = plt.subplots(figsize=size, layout="constrained")
         self.ax_, self.figure_ = ax, ax.figure
-        self.count_ax_ = getattr(ax, "_skcalib_count_ax", None)
-        if not hasattr(ax, "_skcalib_diagonal"):
+        # What another display left is there unless the axes were cleared since.
+        below = getattr(ax, "_skcalib_count_ax", None)
+        self.count_ax_ = below if below in ax.child_axes else None
+        if getattr(ax, "_skcalib_diagonal", None) not in ax.lines:
             ax.set(xlim=(-0.02, 1.02), ylim=(-0.02, 1.02), aspect="equal")
             ax.set(ylabel="Label frequency", xlabel="Probability")
         if counts and self.count_ax_ is None:
-            from mpl_toolkits.axes_grid1 import make_axes_locatable
+            self.count_ax_ = self._add_count_axes(ax)
 
-            below = make_axes_locatable(ax).append_axes(
-                "bottom", size="20%", pad=0.12, sharex=ax
-            )
-            below.set(yscale="log", ylabel="Pairs", xlabel="Probability")
-            ax.set_xlabel("")
-            ax.tick_params(labelbottom=False)
-            ax._skcalib_count_ax = self.count_ax_ = below
+    def _add_count_axes(self, ax: Any) -> Any:
+        """Add axes for the histogram below the curves."""
+        from matplotlib.ticker import NullFormatter
+        from mpl_toolkits.axes_grid1 import make_axes_locatable
+
+        # The divider makes room inside the place of `ax`. A child of `ax` counts in
+        # every layout, follows `ax`, and goes when it is cleared.
+        divider = make_axes_locatable(ax)
+        divider.new_vertical("20%", pad="4%", pack_start=True)
+        below = ax.inset_axes([0, -0.24, 1, 0.2], sharex=ax)
+        below.set(yscale="log", ylabel="Pairs", xlabel="Probability")
+        # Within a decade matplotlib labels the minor ticks, on top of each other.
+        below.yaxis.set_minor_formatter(NullFormatter())
+        ax.set_xlabel("")
+        ax.tick_params(labelbottom=False)
+        ax._skcalib_count_ax = below
+        return below
 
     def _draw_diagonal(self, kwargs: dict | None) -> None:
         """Draw the diagonal once on an axes."""
-        if not hasattr(self.ax_, "_skcalib_diagonal"):
+        if getattr(self.ax_, "_skcalib_diagonal", None) not in self.ax_.lines:
             style = {"color": "0.5", "linestyle": "--", "linewidth": 1, "zorder": 1}
-            (line,) = self.ax_.plot((0, 1), (0, 1), **{**style, **(kwargs or {})})
-            line.set_label(line.get_label() if kwargs and "label" in kwargs else None)
+            style |= {"label": "_diagonal", **_long_names(kwargs)}
+            (line,) = self.ax_.plot((0, 1), (0, 1), **style)
             self.ax_._skcalib_diagonal = line
         self.diagonal_ = self.ax_._skcalib_diagonal
 
@@ -495,7 +549,7 @@ class ReliabilityDisplay:
             "linewidth": 1,
             "elinewidth": 1,
         }
-        style = {**default, "label": label, **style}
+        style = {**default, "label": label, **_long_names(style)}
         # The label goes to the line, as in other displays, not to the container.
         label = style.pop("label")
         artist = self.ax_.errorbar(curve.prob_pred, curve.prob_true, yerr=yerr, **style)
@@ -515,16 +569,16 @@ class ReliabilityDisplay:
         curves, errors, counts, names = self._several(
             None, "ReliabilityDisplay.to_dict"
         )
-        return {
-            (str(k) if name is None else name): {
+        found: dict[str, Any] = {}
+        columns = zip(curves, errors, counts, names, strict=True)
+        for k, (curve, error, count, name) in enumerate(columns):
+            key = str(k) if name is None or name in found else name
+            found[key] = {
                 "curve": curve.to_dict(),
                 "error": None if error is None else error.to_dict(),
                 "count": None if count is None else count.tolist(),
             }
-            for k, (curve, error, count, name) in enumerate(
-                zip(curves, errors, counts, names, strict=True)
-            )
-        }
+        return found
 
     def frame(self) -> Any:
         """Return a pandas DataFrame with a row for each model and bin.
@@ -572,12 +626,26 @@ def _label(name: str | None, error: CalibrationErrorInterval | None) -> str | No
     """Return a legend entry: the name, the error and its interval."""
     if error is None:
         return name
-    text = (
-        f"error {error.estimate:.3f} [{error.low:.3f}, {error.high:.3f}]"
-        if error.high >= 0.001
-        else f"error {error.estimate:.1e} [{error.low:.1e}, {error.high:.1e}]"
-    )
+    digits = ".1e" if 0 < error.high < 0.001 else ".3f"
+    ends = f"[{error.low:{digits}}, {error.high:{digits}}]"
+    text = f"error {error.estimate:{digits}} {ends}"
     return text if name is None else f"{name}: {text}"
+
+
+def _legend_text(label: str | None) -> str | None:
+    """Return a label as matplotlib shows it: no mathematics, no hidden entry."""
+    if label is None:
+        return None
+    text = label.encode("utf-8", "replace").decode().replace("$", r"\$")
+    return f" {text}" if text.startswith("_") else text
+
+
+def _long_names(style: Mapping[str, Any] | None) -> dict[str, Any]:
+    """Return a style with matplotlib's long names: it refuses both lw and linewidth."""
+    from matplotlib.cbook import normalize_kwargs
+    from matplotlib.lines import Line2D
+
+    return normalize_kwargs(dict(style or {}), Line2D)
 
 
 def _styles(kwargs: Any, n_curves: int, caller: str) -> list[dict]:
@@ -592,7 +660,7 @@ def _styles(kwargs: Any, n_curves: int, caller: str) -> list[dict]:
 
 
 def _as_list(value: Any) -> list:
-    return value if isinstance(value, list) else [value]
+    return list(value) if isinstance(value, (list, tuple)) else [value]
 
 
 def _one_or_all(values: list) -> Any:

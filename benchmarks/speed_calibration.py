@@ -1,0 +1,120 @@
+"""Speed of the calibration metrics, as ratios to one np.sort of the same array.
+
+    python benchmarks/speed_calibration.py [--quick]
+
+Interleaved rounds in one process, the best of each, one thread. The peer is
+scikit-learn's calibration_curve with as many quantile bins. Memory is the peak of what
+a call allocates, beside the size of the probabilities.
+"""
+
+import argparse
+import os
+
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+
+import tracemalloc
+
+import numpy as np
+from _common import best_times, print_table, versions, write_csv
+from sklearn.calibration import calibration_curve
+
+from skcalib.metrics import (
+    adaptive_reliability_curve,
+    calibration_error,
+    calibration_error_interval,
+)
+
+BIN_SIZE = 5000
+
+
+def skewed_pairs(n):
+    rng = np.random.default_rng(0)
+    q = rng.beta(0.1, 2, n)
+    return (rng.random(n) < q).astype(int), q
+
+
+def tag_matrix(n=33_306, n_tags=47):
+    rng = np.random.default_rng(0)
+    proba = rng.dirichlet(np.full(n_tags, 0.05), n)
+    drawn = (proba.cumsum(axis=1) < rng.random((n, 1))).sum(axis=1)
+    return np.minimum(drawn, n_tags - 1), proba
+
+
+def one_vs_rest(y, proba):
+    return (y[:, np.newaxis] == np.arange(proba.shape[1])).ravel(), proba.ravel()
+
+
+def functions(y, proba, labels):
+    """Return what is timed: the pairs of scikit-learn are made before."""
+    keys = {} if labels is None else {"labels": labels}
+    flat_y, flat_q = (y, proba) if labels is None else one_vs_rest(y, proba)
+    n_bins = max(1, flat_q.size // BIN_SIZE)
+    timed = {
+        "np.sort": lambda: np.sort(flat_q),
+        "error": lambda: calibration_error(y, proba, bin_size=BIN_SIZE, **keys),
+        "error auto": lambda: calibration_error(y, proba, **keys),
+        "debiased": lambda: calibration_error(
+            y, proba, bin_size=BIN_SIZE, debias=True, **keys
+        ),
+        "curve": lambda: adaptive_reliability_curve(
+            y, proba, bin_size=BIN_SIZE, **keys
+        ),
+        "sklearn quantile": lambda: calibration_curve(
+            flat_y, flat_q, n_bins=n_bins, strategy="quantile"
+        ),
+    }
+    if labels is None:
+        timed["score interval"] = lambda: calibration_error_interval(y, proba)
+        weight = np.ones(y.size)
+        timed["error, weights"] = lambda: calibration_error(
+            y, proba, bin_size=BIN_SIZE, sample_weight=weight
+        )
+    return timed
+
+
+def peak_ratio(function, size):
+    """Return the peak of allocated memory over the size of the input."""
+    tracemalloc.start()
+    function()
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    return peak / size
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--quick", action="store_true", help="leave out 10^7 pairs")
+    quick = parser.parse_args().quick
+    cases = {
+        f"10^{k}": (*skewed_pairs(10**k), None)
+        for k in ((5, 6) if quick else (5, 6, 7))
+    }
+    y, proba = tag_matrix()
+    cases["33306 x 47"] = (y, proba, np.arange(proba.shape[1]))
+    rows = []
+    for case, (y, proba, labels) in cases.items():
+        timed = functions(y, proba, labels)
+        best = best_times(timed, n_rounds=3 if proba.size > 10**6 else 10)
+        for name, seconds in best.items():
+            memory = peak_ratio(timed[name], proba.nbytes)
+            rows.append(
+                {
+                    "case": case,
+                    "function": name,
+                    "seconds": f"{seconds:.4f}",
+                    "per_sort": f"{seconds / best['np.sort']:.2f}",
+                    "sklearn_over_it": f"{best['sklearn quantile'] / seconds:.1f}",
+                    "peak_memory_per_input": f"{memory:.2f}",
+                }
+            )
+    print_table(rows)
+    note = f"bins of {BIN_SIZE}, best of interleaved rounds, one thread; " + versions(
+        "numpy", "scipy", "scikit-learn"
+    )
+    print(note)
+    if not quick:
+        write_csv("speed_calibration.csv", rows, note)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,500 @@
+"""Interval of the calibration error, and the test of perfect calibration."""
+
+import json
+import math
+import sys
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.stats import chi2, norm
+
+from skcalib.datasets import make_calibrated_pairs
+from skcalib.metrics import (
+    CalibrationErrorInterval,
+    calibration_error,
+    calibration_error_interval,
+)
+
+NUMBERS = ("estimate", "plug_in", "low", "high", "p_value", "n_bins")
+LEVELS = (0.5, 0.8, 0.9, 0.95, 0.99)
+
+
+def numbers(interval):
+    return [getattr(interval, name) for name in NUMBERS]
+
+
+def score_interval(y, q, bin_size, level):
+    """Return estimate, low, high and p-value by the formulas, bin by bin.
+
+    For probabilities without ties.
+    """
+    order = np.argsort(q)
+    cuts = np.arange(1, max(1, q.size // bin_size)) * bin_size
+    rows = zip(np.split(q[order], cuts), np.split(y[order], cuts), strict=True)
+    square = tau = above = below = second = third = 0.0
+    for q_b, y_b in rows:
+        n, w, r = q_b.size, q_b.size / q.size, q_b - y_b
+        distance, s2 = r.mean(), r.var(ddof=1)
+        chance = np.mean(q_b * (1 - q_b))
+        variance = (n * s2 + chance) / ((n + 1) * n)
+        square += w * (distance**2 - s2 / n)
+        tau += 2 * w**2 * variance**2
+        above += w**2 * variance * distance**2
+        below += w * distance**2
+        second += 2 * w**2 * (chance / n) ** 2
+        third += 8 * w**3 * (chance / n) ** 3
+    z, kappa = norm.ppf((1 + level) / 2), above / below
+    centre = square + 2 * z**2 * kappa
+    half = z * math.sqrt(tau + 4 * kappa * square + 4 * z**2 * kappa**2)
+    nu = 8 * second**3 / third**2
+    p_value = chi2.sf(nu + square * math.sqrt(2 * nu / second), nu)
+    low, high = (math.sqrt(max(0, x)) for x in (centre - half, centre + half))
+    low = 0 if p_value >= 1 - level else low
+    return math.sqrt(max(square, 0)), low, min(high, 1), p_value
+
+
+class TestScore:
+    @pytest.mark.parametrize("level", LEVELS)
+    @pytest.mark.parametrize("bin_size", [2, 20, 64, 1000])
+    @pytest.mark.parametrize(
+        ("a", "b", "k"), [(0.5, 0.5, 0.1), (0.5, 0.5, 0.02), (0.1, 2, 0.1), (1, 1, 0.3)]
+    )
+    def test_it_follows_the_closed_form(self, a, b, k, bin_size, level):
+        y, q = make_calibrated_pairs(999, a=a, b=b, k=k, random_state=1)
+        found = calibration_error_interval(
+            y, q, bin_size=bin_size, confidence_level=level
+        )
+        expected = score_interval(y, q, bin_size, level)
+        numbers = found.estimate, found.low, found.high, found.p_value
+        assert numbers == pytest.approx(expected, rel=1e-8, abs=1e-10)
+
+    def test_the_default_is_bins_of_twenty_at_95_percent(self):
+        y, q = make_calibrated_pairs(1010, random_state=0)
+        found = calibration_error_interval(y, q)
+        assert (found.bin_size, found.confidence_level) == (20, 0.95)
+        assert (found.n_bins, found.n_pairs, found.n_groups) == (50, 1010, None)
+        assert found.method == "score"
+        asked = calibration_error_interval(y, q, bin_size=20, confidence_level=0.95)
+        assert found == asked
+
+    @pytest.mark.parametrize("digits", [1, 17])
+    @pytest.mark.parametrize("bin_size", [2, 20, 77])
+    @pytest.mark.parametrize("k", [0, 0.1])
+    def test_its_points_are_calibration_errors(self, k, bin_size, digits):
+        y, q = make_calibrated_pairs(700, k=k, random_state=0)
+        q = q.round(digits)
+        found = calibration_error_interval(y, q, bin_size=bin_size)
+        debiased = calibration_error(y, q, bin_size=bin_size, debias=True)
+        assert found.estimate == pytest.approx(debiased, abs=1e-12)
+        plain = calibration_error(y, q, bin_size=bin_size)
+        assert found.plug_in == pytest.approx(plain, abs=1e-14)
+
+    @pytest.mark.parametrize("digits", [1, 2, 17])
+    @pytest.mark.parametrize("k", [0, 0.01, 0.02, 0.03])
+    def test_zero_is_inside_exactly_where_calibration_is_not_rejected(self, k, digits):
+        seen = set()
+        for seed in range(40):
+            y, q = make_calibrated_pairs(300, k=k, random_state=seed)
+            for level in LEVELS:
+                found = calibration_error_interval(
+                    y, q.round(digits), confidence_level=level
+                )
+                assert (found.low == 0) == (found.p_value >= 1 - level)
+                seen.add(found.low == 0)
+        assert seen == {True, False}
+
+    def test_a_higher_level_holds_a_lower_one(self):
+        for seed in range(30):
+            y, q = make_calibrated_pairs(200, k=0.05, random_state=seed)
+            several = [
+                calibration_error_interval(y, q, confidence_level=level)
+                for level in LEVELS
+            ]
+            assert (np.diff([i.low for i in several]) <= 0).all()
+            assert (np.diff([i.high for i in several]) >= 0).all()
+            assert len({i.p_value for i in several}) == 1
+
+    def test_the_level_is_a_fraction_of_one(self):
+        # .9 means 1.645 standard errors; not .9 per cent, and not 99.9 per cent
+        y, q = make_calibrated_pairs(100_000, k=0.1, random_state=0)
+        wide, narrow = (
+            calibration_error_interval(y, q, confidence_level=level)
+            for level in (0.95, 0.9)
+        )
+        ratio = (narrow.high - narrow.low) / (wide.high - wide.low)
+        assert ratio == pytest.approx(1.6449 / 1.9600, rel=0.01)
+
+    def test_two_columns_are_the_binary_problem(self):
+        y, q = make_calibrated_pairs(300, k=0.1, random_state=0)
+        found = calibration_error_interval(y, np.column_stack([1 - q, q]))
+        assert found == calibration_error_interval(y, q)
+
+    def test_top_label_takes_a_pair_a_row(self):
+        rng = np.random.default_rng(0)
+        proba, y = rng.dirichlet([1, 1, 1], 300), rng.integers(0, 3, 300)
+        found = calibration_error_interval(y, proba, multi_class="top_label")
+        right = proba.argmax(axis=1) == y
+        assert found == calibration_error_interval(right, proba.max(axis=1))
+
+
+class TestInvariance:
+    @pytest.mark.parametrize("digits", [1, 2, 17])
+    @pytest.mark.parametrize("method", ["score", "simulation"])
+    def test_the_order_of_rows_does_not_matter(self, method, digits):
+        y, q = make_calibrated_pairs(300, k=0.05, random_state=0)
+        q = q.round(digits)
+        kwargs = {"method": method, "n_samples": 100, "random_state": 0}
+        expected = calibration_error_interval(y, q, **kwargs)
+        for seed in range(10):
+            o = np.random.default_rng(seed).permutation(300)
+            assert calibration_error_interval(y[o], q[o], **kwargs) == expected
+
+    @pytest.mark.parametrize("digits", [0, 1, 17])
+    @pytest.mark.parametrize("bin_size", ["auto", 7])
+    @pytest.mark.parametrize("seed", range(5))
+    def test_an_integer_weight_equals_repetition(self, seed, bin_size, digits):
+        y, q = make_calibrated_pairs(60, k=0.1, random_state=seed)
+        q = q.round(digits)
+        weight = np.random.default_rng(seed).integers(0, 5, 60)
+        found = calibration_error_interval(
+            y, q, sample_weight=weight, bin_size=bin_size
+        )
+        expected = calibration_error_interval(
+            y.repeat(weight), q.repeat(weight), bin_size=bin_size
+        )
+        assert numbers(found) == pytest.approx(numbers(expected), rel=1e-8, abs=1e-8)
+
+    def test_rows_of_zero_weight_vanish(self):
+        y, q = make_calibrated_pairs(200, k=0.05, random_state=0)
+        weight = (np.arange(200) % 3 > 0).astype(float)
+        found = calibration_error_interval(y, q, sample_weight=weight)
+        expected = calibration_error_interval(y[weight > 0], q[weight > 0])
+        assert numbers(found) == pytest.approx(numbers(expected), rel=1e-9)
+        assert found.n_pairs == expected.n_pairs
+
+    def test_ties_are_close_to_their_neighbours(self):
+        # seventeen levels, or those moved by a millionth: bins of 20 differ little
+        rng = np.random.default_rng(0)
+        q = rng.integers(1, 16, 3000) / 16
+        y = (rng.random(3000) < q - 0.05).astype(int)
+        # In random order inside a level, bins of equal q give the noise of a draw:
+        # the mean over orders is what many draws have on average.
+        tied = calibration_error_interval(y, q)
+        moved = [
+            calibration_error_interval(y, q + 1e-6 * rng.random(3000)).estimate ** 2
+            for _ in range(200)
+        ]
+        se = np.std(moved) / math.sqrt(200)
+        assert abs(tied.estimate**2 - np.mean(moved)) < 5 * se + 1e-6
+
+    @pytest.mark.parametrize("n", [20, 100, 1000])
+    def test_it_does_not_jump_where_every_mean_is_exact(self, n):
+        # Half of the rows of .5 are positive. A billionth off, the upper end is the
+        # same to a billionth or so.
+        y = np.arange(n) % 2
+        exact = calibration_error_interval(y, np.full(n, 0.5))
+        moved = calibration_error_interval(y, np.full(n, 0.5 + 1e-9))
+        assert exact.high == pytest.approx(moved.high, rel=1e-3)
+        assert exact.low == moved.low == 0
+
+
+class TestExtremes:
+    @pytest.mark.parametrize("groups", [None, np.arange(60) // 3])
+    def test_zeros_and_ones_that_are_right_have_no_error(self, groups):
+        y = np.arange(60) % 2
+        found = calibration_error_interval(y, y.astype(float), groups=groups)
+        assert (found.estimate, found.plug_in, found.low) == (0, 0, 0)
+        assert found.p_value == 1
+
+    @pytest.mark.parametrize("q", [0.0, 1.0])
+    def test_what_cannot_happen_is_rejected(self, q):
+        found = calibration_error_interval([int(1 - q)] * 60, [q] * 60)
+        assert found.p_value == 0
+        assert (found.estimate, found.low, found.high) == pytest.approx((1, 1, 1))
+
+    def test_what_cannot_happen_is_rejected_in_groups(self):
+        groups = np.arange(200) // 2
+        found = calibration_error_interval([1] * 200, [0.0] * 200, groups=groups)
+        assert found.p_value < 1e-6
+        assert found.low > 0.9
+
+    @pytest.mark.parametrize("exponent", [-20, -50, -100, -110, -160, -200, -310])
+    @pytest.mark.parametrize("groups", [None, np.arange(100) // 2])
+    def test_tiny_probabilities_of_what_never_happens_are_fine(self, exponent, groups):
+        q = np.full(100, 10.0**exponent)
+        found = calibration_error_interval([0] * 100, q, groups=groups)
+        assert found.p_value > 0.05
+        assert (found.low, found.high) == pytest.approx((0, 0), abs=1e-9)
+
+    @pytest.mark.parametrize("exponent", [-20, -50, -100, -110, -160, -200, -310])
+    @pytest.mark.parametrize("groups", [None, np.arange(100) // 2])
+    def test_tiny_probabilities_of_what_happens_are_rejected(self, exponent, groups):
+        q = np.full(100, 10.0**exponent)
+        found = calibration_error_interval([1] * 100, q, groups=groups)
+        assert found.p_value < 1e-6
+        assert found.low == pytest.approx(1)
+
+    @pytest.mark.parametrize(
+        ("y", "q"),
+        [
+            ([0, 1], [0.3, 0.4]),
+            ([0, 0], [0.3, 0.3]),
+            ([1, 1], [0.0, 1.0]),
+            ([0, 1] * 50, [0.5] * 100),
+            ([0] * 100, [0.5] * 100),
+            ([0, 1] * 50, [0.0] * 50 + [1.0] * 50),
+            ([0, 1] * 50, [1e-12] * 99 + [1.0]),
+        ],
+    )
+    @pytest.mark.parametrize("method", ["score", "simulation"])
+    def test_degenerate_data_give_an_interval(self, y, q, method):
+        found = calibration_error_interval(
+            y, q, method=method, n_samples=100, random_state=0
+        )
+        assert np.isfinite(numbers(found)).all()
+        assert 0 <= found.low <= found.high <= 1
+        assert 0 <= found.p_value <= 1
+
+    def test_a_surely_wrong_constant_has_its_distance(self):
+        # q = .5 where nothing happens: the error is .5, and a root of a 5% quantile
+        # of a frequency of 0 in 1000, .003, is all that may be missing
+        found = calibration_error_interval([0] * 1000, [0.5] * 1000)
+        assert found.p_value < 1e-12
+        assert found.estimate == pytest.approx(0.5, abs=1e-12)
+        assert 0.47 < found.low <= 0.5 <= found.high < 0.53
+
+    @pytest.mark.parametrize(
+        ("arguments", "weight"),
+        [
+            ({"y_true": [1], "y_proba": [0.5]}, "1"),
+            ({"sample_weight": [0.5, 1]}, "1.5"),
+        ],
+    )
+    def test_it_needs_two_pairs(self, arguments, weight):
+        data = {"y_true": [0, 1], "y_proba": [0.3, 0.4], **arguments}
+        message = "calibration_error_interval needs two pairs.*total weight of "
+        with pytest.raises(ValueError, match=message + weight):
+            calibration_error_interval(**data)
+
+
+class TestSimulation:
+    KWARGS = {"method": "simulation", "bin_size": 100}
+
+    def draws(self, y, q, n_samples, seed):
+        """Return errors of simulated frequencies, by hand."""
+        order = np.argsort(q)
+        mean_q = q[order].reshape(-1, 100).mean(axis=1)
+        p = y[order].reshape(-1, 100).mean(axis=1)
+        rng = np.random.default_rng(seed)
+        drawn = rng.normal(size=(n_samples, p.size)) * np.sqrt(p * (1 - p) / 100) + p
+        return np.sqrt(np.mean((np.clip(drawn, 0, 1) - mean_q) ** 2, axis=1))
+
+    @pytest.mark.parametrize("k", [0, 0.1])
+    @pytest.mark.parametrize("level", [0.5, 0.95])
+    def test_it_is_the_published_algorithm(self, k, level):
+        n_samples = 20_000
+        y, q = make_calibrated_pairs(1000, k=k, random_state=0)
+        found = calibration_error_interval(
+            y,
+            q,
+            n_samples=n_samples,
+            confidence_level=level,
+            random_state=1,
+            **self.KWARGS,
+        )
+        errors = self.draws(y, q, n_samples, seed=2)
+        # Two means of 20,000 draws differ by sqrt(2 / 20000) = .01 sd or so, two
+        # standard deviations by .7% or so.
+        sd = errors.std(ddof=1)
+        assert found.estimate == pytest.approx(errors.mean(), abs=0.05 * sd)
+        half = norm.ppf((1 + level) / 2) * sd
+        assert found.high - found.estimate == pytest.approx(half, rel=0.04)
+        assert found.estimate - found.low == pytest.approx(half, rel=0.04)
+
+    def test_its_centre_adds_the_noise_to_the_plain_error(self):
+        # Mean square of the simulated errors: plain square plus mean p (1 - p) / 100,
+        # where no frequency is so near 0 or 1 that draws are clipped.
+        rng = np.random.default_rng(0)
+        q = np.linspace(0.3, 0.7, 2000)
+        y = rng.random(2000) < q
+        found = calibration_error_interval(y, q, random_state=0, **self.KWARGS)
+        p = y.reshape(-1, 100).mean(axis=1)
+        noise = np.mean(p * (1 - p)) / 100
+        sd = (found.high - found.low) / 2 / 1.96
+        square = found.estimate**2 + sd**2
+        assert square == pytest.approx(found.plug_in**2 + noise, rel=0.01)
+
+    @pytest.mark.parametrize(
+        "source", [lambda: 7, lambda: np.random.RandomState(7), lambda: _generator(7)]
+    )
+    def test_the_same_seed_gives_the_same(self, source):
+        y, q = make_calibrated_pairs(500, random_state=0)
+        kwargs = {"n_samples": 200, **self.KWARGS}
+        first, second = (
+            calibration_error_interval(y, q, random_state=source(), **kwargs)
+            for _ in range(2)
+        )
+        other = calibration_error_interval(y, q, random_state=8, **kwargs)
+        assert first == second != other
+
+    @pytest.mark.parametrize("source", [np.random.RandomState, np.random.default_rng])
+    def test_a_source_of_draws_moves_on(self, source):
+        y, q = make_calibrated_pairs(500, random_state=0)
+        kwargs = {"n_samples": 200, "random_state": source(7), **self.KWARGS}
+        first, second = (
+            calibration_error_interval(y, q, **kwargs).estimate for _ in range(2)
+        )
+        assert first != second
+
+    def test_the_global_state_of_numpy_is_left_alone(self):
+        y, q = make_calibrated_pairs(500, random_state=0)
+        np.random.seed(3)  # noqa: NPY002
+        before = np.random.get_state()[1].tolist()  # noqa: NPY002
+        calibration_error_interval(y, q, n_samples=50, **self.KWARGS)
+        assert np.random.get_state()[1].tolist() == before  # noqa: NPY002
+
+    def test_its_p_value_and_plug_in_are_those_of_the_score_method(self):
+        y, q = make_calibrated_pairs(1000, k=0.05, random_state=0)
+        found = calibration_error_interval(
+            y, q, n_samples=50, random_state=0, **self.KWARGS
+        )
+        score = calibration_error_interval(y, q, bin_size=100)
+        assert (found.p_value, found.plug_in) == (score.p_value, score.plug_in)
+
+    def test_its_automatic_bins_are_those_of_the_error(self):
+        y, q = make_calibrated_pairs(1000, random_state=0)
+        found = calibration_error_interval(y, q, method="simulation", n_samples=50)
+        assert found.bin_size == 63  # 1000 ** .6 = 63.1
+        assert found.plug_in == calibration_error(y, q)
+
+    def test_its_ends_stay_in_the_unit_interval(self):
+        found = calibration_error_interval(
+            [0, 1], [0.3, 0.4], method="simulation", random_state=0
+        )
+        assert found.low == 0
+        nearly = calibration_error_interval(
+            [0, 1, 1, 1, 1], [0.0] * 5, method="simulation", bin_size=5, random_state=0
+        )
+        assert nearly.high == 1
+
+    def test_it_takes_no_groups(self):
+        with pytest.raises(ValueError, match="simulation.*independent.*method='score'"):
+            calibration_error_interval(
+                [0, 1], [0.3, 0.4], groups=[0, 1], method="simulation"
+            )
+
+
+def _generator(seed):
+    return np.random.default_rng(seed)
+
+
+class TestArguments:
+    @pytest.mark.parametrize(
+        ("parameter", "value", "error", "message"),
+        [
+            ("confidence_level", 95, ValueError, "strictly between 0 and 1. Got 95"),
+            ("confidence_level", 90.0, ValueError, "strictly between 0 and 1. Got 90"),
+            ("confidence_level", 0, ValueError, "strictly between 0 and 1. Got 0"),
+            ("confidence_level", 1.0, ValueError, "strictly between 0 and 1. Got 1.0"),
+            ("confidence_level", np.nan, ValueError, "between 0 and 1. Got nan"),
+            ("confidence_level", True, TypeError, "between 0 and 1. Got True"),
+            ("confidence_level", "0.9", TypeError, "between 0 and 1. Got '0.9'"),
+            ("method", "wald", ValueError, "'score', 'simulation'.*Got 'wald'"),
+            ("method", None, ValueError, "'score', 'simulation'.*Got None"),
+            ("n_samples", 1, ValueError, "an integer of at least 2. Got 1"),
+            ("n_samples", 1e4, TypeError, "an integer of at least 2. Got 10000.0"),
+            ("bin_size", 1, ValueError, "an integer of at least 2. Got 1"),
+            ("bin_size", 0, ValueError, "an integer of at least 1. Got 0"),
+            ("bin_size", 20.0, TypeError, "an integer of at least 1. Got 20.0"),
+            ("bin_size", "sqrt", ValueError, "'auto' or an integer.*Got 'sqrt'"),
+            ("random_state", -1, ValueError, "None, a non-negative.*Got -1"),
+            ("random_state", "0", ValueError, "None, a non-negative.*Got '0'"),
+            ("multi_class", "both", ValueError, "'pooled', 'top_label'.*Got 'both'"),
+        ],
+    )
+    def test_a_wrong_one_is_named(self, parameter, value, error, message):
+        name = f"The '{parameter}' parameter of calibration_error_interval must be.*"
+        with pytest.raises(error, match=name + message):
+            calibration_error_interval(
+                [0, 1] * 30, np.linspace(0, 1, 60), **{parameter: value}
+            )
+
+    @pytest.mark.parametrize("multi_class", ["class_wise", "per_class"])
+    def test_one_interval_cannot_be_of_every_class(self, multi_class):
+        message = (
+            "calibration_error_interval returns one interval.*pass y_true == label"
+        )
+        with pytest.raises(ValueError, match=message):
+            calibration_error_interval(
+                [0, 1], [[0.1, 0.9], [0.2, 0.8]], multi_class=multi_class
+            )
+
+    def test_inputs_are_not_modified(self):
+        y, q = make_calibrated_pairs(300, random_state=0)
+        q[:3] = [-0.0, 1.0, 1 + 1e-12]
+        arguments = {"sample_weight": np.arange(300.0), "groups": np.arange(300) // 2}
+        arrays = y, q, *arguments.values()
+        copies = [array.copy() for array in arrays]
+        for array in arrays:
+            array.flags.writeable = False
+        calibration_error_interval(y, q, **arguments)
+        for array, copied in zip(arrays, copies, strict=True):
+            assert array.tobytes() == copied.tobytes()
+
+
+class TestExport:
+    @pytest.fixture
+    def interval(self):
+        return CalibrationErrorInterval(
+            estimate=0.05,
+            low=0.01,
+            high=0.25,
+            p_value=0.0123,
+            plug_in=0.0625,
+            method="score",
+            confidence_level=0.9,
+            bin_size=20,
+            n_bins=5,
+            n_pairs=100,
+            n_groups=None,
+            n_samples=10_000,
+        )
+
+    def test_its_repr_says_how_it_was_made(self, interval):
+        assert repr(interval) == (
+            "CalibrationErrorInterval(0.0500 [0.0100, 0.2500], p_value=0.0123, "
+            "plug_in=0.0625, method='score', confidence_level=0.9, bin_size=20, "
+            "n_bins=5, n_pairs=100)"
+        )
+
+    def test_its_repr_names_groups_and_draws(self):
+        y, q = make_calibrated_pairs(100, random_state=0)
+        grouped = calibration_error_interval(y, q, groups=np.arange(100) // 2)
+        assert repr(grouped).endswith("n_pairs=100, n_groups=50)")
+        drawn = calibration_error_interval(y, q, method="simulation", n_samples=50)
+        assert repr(drawn).endswith("n_pairs=100, n_samples=50)")
+
+    def test_to_dict_is_json(self):
+        y, q = make_calibrated_pairs(100, random_state=0)
+        for kwargs in [{}, {"groups": q}, {"method": "simulation"}]:
+            found = calibration_error_interval(y, q, **kwargs).to_dict()
+            assert json.loads(json.dumps(found)) == found
+
+    def test_to_dict_has_every_attribute(self, interval):
+        found = interval.to_dict()
+        assert found["low"] == 0.01
+        assert found["n_groups"] is None
+        assert CalibrationErrorInterval(**found) == interval
+
+    def test_frame_has_one_row(self, interval):
+        frame = interval.frame()
+        assert isinstance(frame, pd.DataFrame)
+        assert frame.shape == (1, 12)
+        assert frame.loc[0, "high"] == 0.25
+
+    def test_frame_without_pandas_says_what_to_do(self, interval, monkeypatch):
+        monkeypatch.setitem(sys.modules, "pandas", None)
+        message = r"CalibrationErrorInterval.frame .*`pip install pandas`, or use to_d"
+        with pytest.raises(ImportError, match=message):
+            interval.frame()

@@ -1,0 +1,608 @@
+"""ReliabilityDisplay: the numbers that it holds and the artists that it draws."""
+
+import io
+import itertools
+import json
+import subprocess
+import sys
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+import pytest
+from matplotlib.colors import to_hex
+from matplotlib.figure import Figure
+from scipy.stats import binomtest
+from sklearn.datasets import load_breast_cancer, load_iris
+from sklearn.linear_model import LinearRegression, LogisticRegression
+from sklearn.model_selection import (
+    GridSearchCV,
+    KFold,
+    RepeatedKFold,
+    cross_validate,
+)
+from sklearn.naive_bayes import GaussianNB
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from skcalib import ReliabilityDisplay
+from skcalib.metrics import adaptive_reliability_curve, calibration_error_interval
+from skcalib.queries import ClassQuery
+
+N = 400
+
+
+@pytest.fixture(scope="module")
+def y_true():
+    return np.random.default_rng(0).integers(0, 2, N)
+
+
+@pytest.fixture(scope="module")
+def y_proba(y_true):
+    return np.random.default_rng(1).beta(1 + y_true, 2 - y_true)
+
+
+@pytest.fixture(scope="module")
+def two_models(y_proba):
+    return {"straight": y_proba, "bent": y_proba**2}
+
+
+@pytest.fixture(scope="module")
+def cancer():
+    return load_breast_cancer(return_X_y=True)
+
+
+def chunks(y, q, size):
+    """Sort by probability and cut every `size` pairs, which divides their number."""
+    order = np.argsort(q)
+    return y[order].reshape(-1, size), q[order].reshape(-1, size)
+
+
+def ends(bar):
+    """Give the lower and upper ends of interval bars."""
+    segments = np.array(bar.get_segments())
+    return segments[:, 0, 1], segments[:, 1, 1]
+
+
+def legend(ax):
+    return [text.get_text() for text in ax.get_legend().get_texts()]
+
+
+def same_curve(curve, expected):
+    np.testing.assert_allclose(curve.prob_true, expected.prob_true)
+    np.testing.assert_allclose(curve.prob_pred, expected.prob_pred)
+    np.testing.assert_allclose(curve.weight, expected.weight)
+
+
+# What is drawn
+
+
+def test_the_line_joins_mean_probability_and_frequency_of_each_bin(y_true, y_proba):
+    display = ReliabilityDisplay.from_predictions(y_true, y_proba, bin_size=50)
+    y, q = chunks(y_true, y_proba, 50)
+    np.testing.assert_allclose(display.line_.get_xdata(), q.mean(axis=1))
+    np.testing.assert_allclose(display.line_.get_ydata(), y.mean(axis=1))
+
+
+@pytest.mark.parametrize(
+    ("interval", "method"), [("wilson", "wilson"), ("clopper_pearson", "exact")]
+)
+@pytest.mark.parametrize("level", [0.95, 0.8])
+def test_the_bars_are_binomial_intervals(y_true, y_proba, interval, method, level):
+    display = ReliabilityDisplay.from_predictions(
+        y_true, y_proba, bin_size=50, interval=interval, confidence_level=level
+    )
+    y, _ = chunks(y_true, y_proba, 50)
+    expected = [
+        binomtest(int(k), 50).proportion_ci(level, method) for k in y.sum(axis=1)
+    ]
+    low, high = ends(display.bar_)
+    np.testing.assert_allclose(low, [e.low for e in expected], atol=1e-12)
+    np.testing.assert_allclose(high, [e.high for e in expected], atol=1e-12)
+
+
+def test_normal_bars_are_those_published(y_true, y_proba):
+    display = ReliabilityDisplay.from_predictions(
+        y_true, y_proba, bin_size=50, interval="normal"
+    )
+    y, _ = chunks(y_true, y_proba, 50)
+    p = y.mean(axis=1)
+    half = 1.959964 * np.sqrt(p * (1 - p) / 50)
+    low, high = ends(display.bar_)
+    np.testing.assert_allclose(low, np.clip(p - half, 0, 1), atol=1e-6)
+    np.testing.assert_allclose(high, np.clip(p + half, 0, 1), atol=1e-6)
+
+
+def test_the_histogram_counts_probabilities_in_fifty_cells(y_true, y_proba):
+    display = ReliabilityDisplay.from_predictions(y_true, y_proba)
+    expected, edges = np.histogram(y_proba, 50, range=(0, 1))
+    np.testing.assert_array_equal(display.count, expected)
+    drawn = display.count_.get_data()
+    np.testing.assert_array_equal(drawn.values, expected)
+    np.testing.assert_allclose(drawn.edges, edges)
+    assert display.count_ax_.get_yscale() == "log"
+
+
+def test_the_histogram_counts_the_ends_of_the_range():
+    display = ReliabilityDisplay.from_predictions([0, 0, 1], [0.0, 0.0, 1.0])
+    assert display.count.tolist() == [2] + [0] * 48 + [1]
+
+
+def test_the_histogram_of_several_classes_counts_all_their_probabilities():
+    X, y = load_iris(return_X_y=True)
+    proba = GaussianNB().fit(X, y).predict_proba(X)
+    display = ReliabilityDisplay.from_predictions(y, proba)
+    assert display.count.sum() == 3 * len(y)
+    assert display.curve.n_samples == 3 * len(y)
+
+
+def test_the_diagonal_goes_from_corner_to_corner(y_true, y_proba):
+    display = ReliabilityDisplay.from_predictions(
+        y_true, y_proba, diagonal_kwargs={"color": "red"}
+    )
+    assert display.diagonal_.get_xydata().tolist() == [[0, 0], [1, 1]]
+    assert display.diagonal_.get_color() == "red"
+
+
+def test_the_axes_say_what_they_show(y_true, y_proba):
+    display = ReliabilityDisplay.from_predictions(y_true, y_proba)
+    assert display.ax_.get_ylabel() == "Label frequency"
+    assert display.count_ax_.get_xlabel() == "Probability"
+    assert display.count_ax_.get_ylabel() == "Pairs"
+    bare = ReliabilityDisplay.from_predictions(y_true, y_proba, counts=False)
+    assert bare.ax_.get_xlabel() == "Probability"
+
+
+def test_the_legend_holds_name_error_and_interval(y_true, y_proba):
+    display = ReliabilityDisplay.from_predictions(y_true, y_proba, name="model")
+    found = calibration_error_interval(y_true, y_proba)
+    numbers = f"{found.estimate:.3f} [{found.low:.3f}, {found.high:.3f}]"
+    assert legend(display.ax_) == [f"model: error {numbers}"]
+    assert repr(display) == f"ReliabilityDisplay(model: error {numbers})"
+
+
+def test_an_error_of_no_three_digits_is_written_with_an_exponent():
+    y_proba = np.full(1000, 1e-5)
+    display = ReliabilityDisplay.from_predictions(np.zeros(1000), y_proba)
+    (text,) = legend(display.ax_)
+    assert text.startswith("error 1.0e-05 [")
+
+
+@pytest.mark.parametrize("name", ["_hidden", "price in $", "$x_{$", "a & b", "été"])
+def test_any_name_is_shown_as_it_is(y_true, y_proba, name):
+    display = ReliabilityDisplay.from_predictions(y_true, y_proba, name=name)
+    display.figure_.savefig(io.BytesIO())
+    (text,) = legend(display.ax_)
+    # matplotlib needs a $ escaped, and something before a leading underscore.
+    assert text.replace("\\$", "$").lstrip().startswith(f"{name}: error ")
+
+
+def test_without_interval_and_counts_only_the_curve_is_drawn(y_true, y_proba):
+    display = ReliabilityDisplay.from_predictions(
+        y_true, y_proba, interval=None, counts=False
+    )
+    assert display.bar_ is None
+    assert display.count_ is None
+    assert display.count_ax_ is None
+    assert display.figure_.axes == [display.ax_]
+
+
+def test_styles_go_to_the_curve(y_true, y_proba):
+    display = ReliabilityDisplay.from_predictions(
+        y_true, y_proba, curve_kwargs={"color": "green", "marker": "s", "label": "own"}
+    )
+    assert display.line_.get_color() == "green"
+    assert display.line_.get_marker() == "s"
+    assert legend(display.ax_) == ["own"]
+
+
+@pytest.mark.parametrize("style", [{"lw": 3}, {"linewidth": 3}])
+def test_styles_may_have_the_short_names_of_matplotlib(y_true, y_proba, style):
+    display = ReliabilityDisplay.from_predictions(
+        y_true, y_proba, curve_kwargs=style, diagonal_kwargs=style
+    )
+    assert display.line_.get_linewidth() == 3
+    assert display.diagonal_.get_linewidth() == 3
+
+
+# Several models, and axes that are used again
+
+
+def test_a_mapping_draws_a_curve_for_each_model(y_true, two_models):
+    display = ReliabilityDisplay.from_predictions(y_true, two_models, bin_size=50)
+    assert display.name == ["straight", "bent"]
+    for k, q in enumerate(two_models.values()):
+        y, q = chunks(y_true, q, 50)
+        np.testing.assert_allclose(display.line_[k].get_xdata(), q.mean(axis=1))
+        np.testing.assert_allclose(display.line_[k].get_ydata(), y.mean(axis=1))
+    assert [text.split(":")[0] for text in legend(display.ax_)] == ["straight", "bent"]
+    assert len(display.bar_) == len(display.count_) == 2
+    assert len({line.get_color() for line in display.line_}) == 2
+
+
+def test_bars_and_histogram_have_the_colour_of_their_curve(y_true, two_models):
+    display = ReliabilityDisplay.from_predictions(y_true, two_models)
+    for line, bar, count in zip(
+        display.line_, display.bar_, display.count_, strict=True
+    ):
+        assert to_hex(bar.get_color()[0]) == to_hex(line.get_color())
+        assert to_hex(count.get_edgecolor()) == to_hex(line.get_color())
+
+
+def test_each_curve_may_have_a_style_of_its_own(y_true, two_models):
+    styles = [{"color": "red"}, {"color": "blue", "linestyle": ":"}]
+    display = ReliabilityDisplay.from_predictions(
+        y_true, two_models, curve_kwargs=styles
+    )
+    assert [line.get_color() for line in display.line_] == ["red", "blue"]
+    assert [line.get_linestyle() for line in display.line_] == ["-", ":"]
+    assert styles == [{"color": "red"}, {"color": "blue", "linestyle": ":"}]
+
+
+def test_the_axes_of_another_display_get_one_more_curve(y_true, two_models):
+    first = ReliabilityDisplay.from_predictions(
+        y_true, two_models["straight"], name="first"
+    )
+    second = ReliabilityDisplay.from_predictions(
+        y_true, two_models["bent"], name="second", ax=first.ax_
+    )
+    assert second.ax_ is first.ax_
+    assert second.count_ax_ is first.count_ax_
+    assert second.diagonal_ is first.diagonal_
+    lines = [first.diagonal_, first.line_, second.line_]
+    assert list(first.ax_.lines) == lines
+    assert list(first.count_ax_.patches) == [first.count_, second.count_]
+    assert [text.split(":")[0] for text in legend(first.ax_)] == ["first", "second"]
+    assert len(first.figure_.axes) == 2 or first.count_ax_ in first.ax_.child_axes
+
+
+def test_axes_that_were_cleared_are_as_good_as_new(y_true, y_proba):
+    first = ReliabilityDisplay.from_predictions(y_true, y_proba, counts=False)
+    first.ax_.clear()
+    display = ReliabilityDisplay.from_predictions(
+        y_true, y_proba, counts=False, ax=first.ax_
+    )
+    assert list(display.ax_.lines) == [display.diagonal_, display.line_]
+    assert display.ax_.get_xlabel() == "Probability"
+
+
+def test_a_histogram_may_be_added_later(y_true, y_proba):
+    first = ReliabilityDisplay.from_predictions(y_true, y_proba, counts=False)
+    second = ReliabilityDisplay.from_predictions(y_true, y_proba, ax=first.ax_)
+    assert first.count_ax_ is None
+    assert list(second.count_ax_.patches) == [second.count_]
+
+
+def test_drawing_again_makes_another_figure_of_the_same_numbers(y_true, y_proba):
+    display = ReliabilityDisplay.from_predictions(y_true, y_proba, bin_size=50)
+    figure, x = display.figure_, display.line_.get_xdata()
+    again = display.plot(name="renamed", counts=False)
+    assert again is display
+    assert display.figure_ is not figure
+    np.testing.assert_array_equal(display.line_.get_xdata(), x)
+    assert legend(display.ax_)[0].startswith("renamed: ")
+    assert display.name is None
+
+
+def test_a_figure_of_the_users_own_needs_no_pyplot(y_true, y_proba):
+    ax = Figure().subplots()
+    display = ReliabilityDisplay.from_predictions(y_true, y_proba, ax=ax)
+    assert display.figure_ is ax.figure
+    assert plt.get_fignums() == []
+    file = io.BytesIO()
+    display.figure_.savefig(file, format="svg")
+    assert file.getvalue()
+
+
+@pytest.mark.parametrize("layout", ["tight", "constrained"])
+@pytest.mark.parametrize(
+    ("rows", "columns", "size"), [(1, 1, (6, 4)), (1, 2, (10, 6)), (2, 2, (8, 8))]
+)
+def test_every_layout_has_room_for_the_histogram(
+    y_true, y_proba, layout, rows, columns, size
+):
+    figure = Figure(layout=layout, figsize=size)
+    axes = figure.subplots(rows, columns, squeeze=False).flat
+    shown = [ReliabilityDisplay.from_predictions(y_true, y_proba, ax=ax) for ax in axes]
+    figure.savefig(io.BytesIO())
+    curves = [display.ax_.get_window_extent() for display in shown]
+    for display, curve in zip(shown, curves, strict=True):
+        histogram = display.count_ax_.get_window_extent()
+        assert (histogram.x0, histogram.x1) == pytest.approx((curve.x0, curve.x1))
+        label = display.count_ax_.xaxis.label.get_window_extent().padded(-2)
+        assert figure.bbox.fully_containsx(label.x0)
+        assert figure.bbox.fully_containsy(label.y0)
+        assert not any(label.overlaps(other) for other in curves)
+
+
+def test_the_labels_of_the_log_scale_do_not_overlap():
+    y_proba = np.random.default_rng(0).beta(0.5, 0.5, 5000)
+    display = ReliabilityDisplay.from_predictions(y_proba > 0.5, y_proba)
+    display.figure_.canvas.draw()
+    axis, inside = display.count_ax_.yaxis, display.count_ax_.bbox
+    labels = axis.get_majorticklabels() + axis.get_minorticklabels()
+    boxes = [label.get_window_extent() for label in labels if label.get_text()]
+    shown = [box for box in boxes if inside.y0 <= (box.y0 + box.y1) / 2 <= inside.y1]
+    shown.sort(key=lambda box: box.y0)
+    assert shown
+    for lower, upper in itertools.pairwise(shown):
+        assert lower.y1 <= upper.y0 + 1
+
+
+# The display as an object
+
+
+def test_making_a_display_computes_nothing_and_imports_no_matplotlib():
+    code = (
+        "import sys; from skcalib import ReliabilityDisplay;"
+        "d = ReliabilityDisplay(curve=1, name=2);"
+        "sys.exit((d.curve, d.error, d.count, d.name) != (1, None, None, 2)"
+        " or 'matplotlib' in sys.modules)"
+    )
+    assert subprocess.run([sys.executable, "-c", code]).returncode == 0
+
+
+def test_a_curve_alone_can_be_drawn(y_true, y_proba):
+    curve = adaptive_reliability_curve(y_true, y_proba)
+    display = ReliabilityDisplay(curve=curve).plot()
+    assert display.count_ is display.count_ax_ is None
+    assert display.line_.get_xdata().tolist() == curve.prob_pred.tolist()
+    named = ReliabilityDisplay(curve=curve, name="model").plot()
+    assert legend(named.ax_) == ["model"]
+
+
+def test_the_numbers_are_one_call_away(y_true, two_models):
+    display = ReliabilityDisplay.from_predictions(y_true, two_models, bin_size=50)
+    found = json.loads(json.dumps(display.to_dict()))
+    assert list(found) == ["straight", "bent"]
+    for name, q in two_models.items():
+        curve = adaptive_reliability_curve(y_true, q, bin_size=50)
+        error = calibration_error_interval(y_true, q)
+        assert found[name]["curve"] == curve.to_dict()
+        assert found[name]["error"] == error.to_dict()
+        assert found[name]["count"] == np.histogram(q, 50, (0, 1))[0].tolist()
+
+
+def test_the_table_has_a_row_for_each_model_and_bin(y_true, two_models):
+    display = ReliabilityDisplay.from_predictions(y_true, two_models, bin_size=50)
+    table = display.frame()
+    assert table["name"].tolist() == ["straight"] * 8 + ["bent"] * 8
+    for k, name in enumerate(two_models):
+        rows = table[table["name"] == name]
+        assert rows["prob_pred"].tolist() == display.line_[k].get_xdata().tolist()
+        low, high = ends(display.bar_[k])
+        np.testing.assert_allclose(rows["low"], low)
+        np.testing.assert_allclose(rows["high"], high)
+
+
+def test_models_without_names_are_numbered(y_true, y_proba):
+    curve = adaptive_reliability_curve(y_true, y_proba)
+    display = ReliabilityDisplay(curve=[curve, curve])
+    assert list(display.to_dict()) == ["0", "1"]
+    assert display.frame()["name"].unique().tolist() == ["0", "1"]
+
+
+# Predictions with weights and groups
+
+
+def test_weights_are_frequencies(y_true, y_proba):
+    weight = np.random.default_rng(2).integers(0, 4, N)
+    found = ReliabilityDisplay.from_predictions(y_true, y_proba, sample_weight=weight)
+    rows = np.repeat(np.arange(N), weight)
+    expected = ReliabilityDisplay.from_predictions(y_true[rows], y_proba[rows])
+    same_curve(found.curve, expected.curve)
+    np.testing.assert_allclose(found.count, expected.count)
+    assert found.error.estimate == pytest.approx(expected.error.estimate)
+    assert found.error.high == pytest.approx(expected.error.high)
+
+
+def test_groups_count_in_the_interval_of_the_error(y_true, y_proba):
+    groups = np.arange(N) // 4
+    display = ReliabilityDisplay.from_predictions(y_true, y_proba, groups=groups)
+    expected = calibration_error_interval(y_true, y_proba, groups=groups)
+    assert display.error == expected
+    assert display.error.n_groups == N // 4
+
+
+def test_the_bins_of_the_curve_can_be_chosen(y_true, y_proba):
+    display = ReliabilityDisplay.from_predictions(
+        y_true, y_proba, n_bins=10, strategy="uniform"
+    )
+    edges = np.linspace(0, 1, 11)
+    expected, _ = np.histogram(y_proba, edges)
+    np.testing.assert_array_equal(display.curve.weight, expected)
+
+
+# From an estimator
+
+
+MODELS = {
+    "classifier": GaussianNB(),
+    "pipeline": make_pipeline(StandardScaler(), LogisticRegression()),
+    "search": GridSearchCV(GaussianNB(), {"var_smoothing": [1e-9, 1e-3]}, cv=3),
+}
+
+
+@pytest.mark.parametrize("model", MODELS.values(), ids=MODELS)
+def test_an_estimator_is_asked_for_its_probabilities(cancer, model):
+    X, y = cancer
+    model.fit(X[:300], y[:300])
+    display = ReliabilityDisplay.from_estimator(model, X[300:], y[300:])
+    proba = model.predict_proba(X[300:])[:, 1]
+    same_curve(display.curve, adaptive_reliability_curve(y[300:], proba))
+    assert display.error == calibration_error_interval(y[300:], proba)
+    assert display.name == type(model).__name__
+
+
+def test_parameters_of_bins_and_plot_pass_through_from_an_estimator(cancer):
+    X, y = cancer
+    model = GaussianNB().fit(X, y)
+    ax = Figure().subplots()
+    display = ReliabilityDisplay.from_estimator(
+        model, X, y, name="NB", ax=ax, n_bins=5, interval=None, confidence_level=0.5
+    )
+    assert display.ax_ is ax
+    assert display.curve.n_bins == 5
+    assert display.bar_ is None
+    assert display.error.confidence_level == 0.5
+    assert legend(ax)[0].startswith("NB: ")
+
+
+def test_a_query_says_what_an_estimator_is_asked():
+    X, y = load_iris(return_X_y=True)
+    model = GaussianNB().fit(X[:, :2], y)
+    query = ClassQuery(multi_class="top_label")
+    display = ReliabilityDisplay.from_estimator(model, X[:, :2], y, query=query)
+    proba = model.predict_proba(X[:, :2])
+    expected = adaptive_reliability_curve(y, proba, multi_class="top_label")
+    same_curve(display.curve, expected)
+
+
+def test_the_pairs_of_one_sample_are_dependent():
+    X, y = load_iris(return_X_y=True)
+    model = GaussianNB().fit(X, y)
+    display = ReliabilityDisplay.from_estimator(model, X, y)
+    assert display.error.n_groups == len(y)
+    assert display.error.n_pairs == 3 * len(y)
+
+
+def test_a_weight_of_a_sample_is_one_of_all_its_pairs():
+    X, y = load_iris(return_X_y=True)
+    model = GaussianNB().fit(X[:, :2], y)
+    weight = np.random.default_rng(0).integers(0, 3, len(y)).tolist()
+    rows = np.repeat(np.arange(len(y)), weight)
+    found = ReliabilityDisplay.from_estimator(model, X[:, :2], y, sample_weight=weight)
+    expected = ReliabilityDisplay.from_estimator(model, X[rows, :2], y[rows])
+    same_curve(found.curve, expected.curve)
+    np.testing.assert_allclose(found.count, expected.count)
+    for end in ("estimate", "low", "high", "p_value"):
+        assert getattr(found.error, end) == pytest.approx(getattr(expected.error, end))
+
+
+# From cross-validation
+
+
+def cross_validated(model, X, y, cv):
+    return cross_validate(
+        model, X, y, cv=cv, return_estimator=True, return_indices=True
+    )
+
+
+def test_the_answers_of_all_folds_make_one_curve(cancer):
+    X, y = cancer
+    results = cross_validated(GaussianNB(), X, y, KFold(4, shuffle=True))
+    display = ReliabilityDisplay.from_cv_results(results, X, y)
+    proba, held_out = np.empty(len(y)), results["indices"]["test"]
+    for model, test in zip(results["estimator"], held_out, strict=True):
+        proba[test] = model.predict_proba(X[test])[:, 1]
+    same_curve(display.curve, adaptive_reliability_curve(y, proba))
+    assert display.error.estimate == pytest.approx(
+        calibration_error_interval(y, proba).estimate
+    )
+    assert display.error.n_groups is None
+    assert display.name == "GaussianNB"
+
+
+def test_a_sample_in_several_test_folds_is_one_group(cancer):
+    X, y = cancer
+    cv = RepeatedKFold(n_splits=3, n_repeats=2, random_state=0)
+    results = cross_validated(GaussianNB(), X, y, cv)
+    display = ReliabilityDisplay.from_cv_results(results, X, y)
+    held_out = results["indices"]["test"]
+    proba = [
+        model.predict_proba(X[test])[:, 1]
+        for model, test in zip(results["estimator"], held_out, strict=True)
+    ]
+    rows = np.concatenate(held_out)
+    expected = calibration_error_interval(y[rows], np.concatenate(proba), groups=rows)
+    assert display.error == expected
+    assert display.error.n_groups == len(y)
+    assert display.error.n_pairs == 2 * len(y)
+
+
+def test_cross_validated_data_may_be_pandas_objects_with_weights_and_a_query():
+    X, y = load_iris(return_X_y=True)
+    X = pd.DataFrame(X[:, :2], index=range(500, 650))
+    y = pd.Series(y, index=X.index).map({0: "setosa", 1: "versi", 2: "virgi"})
+    results = cross_validated(GaussianNB(), X, y, KFold(3, shuffle=True))
+    weight = np.random.default_rng(0).integers(1, 3, len(y))
+    display = ReliabilityDisplay.from_cv_results(
+        results, X, y, query=ClassQuery("versi"), sample_weight=weight, bin_size=60
+    )
+    q = np.empty(len(y))
+    for model, test in zip(
+        results["estimator"], results["indices"]["test"], strict=True
+    ):
+        q[test] = model.predict_proba(X.iloc[test])[:, 1]
+    rows = np.repeat(np.arange(len(y)), weight)
+    truth = (y == "versi").to_numpy()
+    expected = adaptive_reliability_curve(truth[rows], q[rows], bin_size=60)
+    same_curve(display.curve, expected)
+
+
+@pytest.mark.parametrize("missing", ["estimator", "indices"])
+def test_results_without_models_or_folds_are_refused_with_the_remedy(cancer, missing):
+    results = cross_validated(GaussianNB(), *cancer, 2)
+    del results[missing]
+    message = f"Got no {missing!r}: call cross_validate with return_estimator=True"
+    with pytest.raises(ValueError, match=message):
+        ReliabilityDisplay.from_cv_results(results, *cancer)
+
+
+# What is refused
+
+
+@pytest.mark.parametrize(
+    ("params", "message"),
+    [
+        ({"y_proba": {}}, "'y_proba' parameter .* empty mapping"),
+        ({"interval": "exact"}, "'interval' parameter .* 'clopper_pearson'"),
+        ({"confidence_level": 95}, "'confidence_level' parameter"),
+        ({"curve_kwargs": [{}, {}]}, "'curve_kwargs' .* each of the 1 curves. Got 2"),
+        ({"multi_class": "pooled"}, "'multi_class' parameter"),
+        ({"multi_class": "class_wise"}, "'pooled' or 'top_label'. Got 'class_wise'"),
+        ({"sample_weight": [1, 2]}, "'sample_weight' parameter"),
+        ({"groups": [1, 2]}, "'groups' parameter"),
+        ({"bin_size": 20, "n_bins": 3}, "'bin_size' or 'n_bins', not both"),
+        ({"y_proba": [50] * N}, "Percentages must be divided by 100"),
+    ],
+    ids=lambda value: str(value)[:30],
+)
+def test_parameters_that_make_no_sense_are_refused(y_true, y_proba, params, message):
+    with pytest.raises(ValueError, match=message):
+        ReliabilityDisplay.from_predictions(
+            **{"y_true": y_true, "y_proba": y_proba, **params}
+        )
+    assert plt.get_fignums() == []
+
+
+@pytest.mark.parametrize(
+    ("params", "message"),
+    [
+        ({"name": ["a", "b", "c"]}, "'name' parameter .* each of the 2 curves. Got 3"),
+        ({"error": [None]}, "'error' parameter .* each of the 2 curves. Got 1"),
+        ({"count": np.ones(50)}, "'count' parameter .* each of the 2 curves. Got 1"),
+    ],
+)
+def test_a_display_of_parts_that_do_not_match_is_refused(
+    y_true, y_proba, params, message
+):
+    curve = adaptive_reliability_curve(y_true, y_proba)
+    with pytest.raises(ValueError, match=message):
+        ReliabilityDisplay(curve=[curve, curve], **params).plot()
+
+
+def test_what_is_no_classifier_needs_a_query(cancer):
+    model = LinearRegression().fit(*cancer)
+    with pytest.raises(ValueError, match="LinearRegression.* Pass .* 'query'"):
+        ReliabilityDisplay.from_estimator(model, *cancer)
+
+
+@pytest.mark.parametrize("weight", [[1, 2], np.ones(1000), np.ones((569, 1))])
+def test_weights_need_one_entry_a_sample(cancer, weight):
+    model = GaussianNB().fit(*cancer)
+    with pytest.raises(ValueError, match="'sample_weight' parameter"):
+        ReliabilityDisplay.from_estimator(model, *cancer, sample_weight=weight)
+    results = cross_validated(GaussianNB(), *cancer, 2)
+    with pytest.raises(ValueError, match="'sample_weight' parameter"):
+        ReliabilityDisplay.from_cv_results(results, *cancer, sample_weight=weight)

@@ -1,0 +1,657 @@
+"""The command line: ``skcalib report`` and ``skcalib demo``."""
+
+import contextlib
+import io
+import json
+import re
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pytest
+from scipy.stats import binomtest
+
+import skcalib
+from skcalib._cli import main
+from skcalib.metrics import adaptive_reliability_curve, calibration_error_interval
+
+N = 200
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path, monkeypatch):
+    """Work in an empty folder."""
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.fixture(scope="module")
+def y():
+    return np.random.default_rng(0).integers(0, 2, N)
+
+
+@pytest.fixture(scope="module")
+def q(y):
+    return np.random.default_rng(1).beta(1 + y, 2 - y).round(4)
+
+
+@pytest.fixture
+def run(capsys):
+    """Run the command line; give its exit code, standard output and error."""
+
+    def run(*arguments):
+        try:
+            code = main([str(argument) for argument in arguments])
+        except SystemExit as exit_:
+            code = exit_.code
+        return code, *capsys.readouterr()
+
+    return run
+
+
+@pytest.fixture
+def numbers(run):
+    """Give the numbers that `skcalib report` finds in a file."""
+
+    def numbers(*arguments):
+        code, out, err = run("report", *arguments, "--json")
+        assert (code, err) == (0, "")
+        return json.loads(out)
+
+    return numbers
+
+
+def delimited(columns, delimiter=","):
+    rows = zip(*columns.values(), strict=True)
+    lines = [columns, *rows]
+    return "".join(delimiter.join(map(str, line)) + "\n" for line in lines)
+
+
+def json_lines(columns):
+    rows = zip(*columns.values(), strict=True)
+    return "".join(
+        json.dumps(dict(zip(columns, row, strict=True))) + "\n" for row in rows
+    )
+
+
+def write(name, text):
+    """Write a file and return its name."""
+    with open(name, "wb") as file:
+        file.write(text if isinstance(text, bytes) else text.encode())
+    return name
+
+
+@pytest.fixture
+def columns(y, q):
+    return {"y": y.tolist(), "q": q.tolist()}
+
+
+@pytest.fixture
+def file(columns):
+    return write("answers.csv", delimited(columns))
+
+
+# The numbers
+
+
+def test_the_errors_are_those_of_the_metrics(numbers, file, y, q):
+    found = numbers(file)
+    interval = calibration_error_interval(y, q)
+    assert found["calibration_error"] == pytest.approx(interval.to_dict())
+    curve = adaptive_reliability_curve(y, q)
+    assert found["plug_in"]["bin_size"] == curve.bin_size == round(N**0.6)
+    assert found["plug_in"]["error"] == pytest.approx(curve.error())
+
+
+def test_the_ece_is_the_mean_distance_in_ten_equal_bins(numbers, file, y, q):
+    cell = np.clip(np.ceil(q * 10).astype(int) - 1, 0, 9)
+    distances = [abs((q - y)[cell == k].sum()) for k in range(10)]
+    assert numbers(file)["ece"] == pytest.approx(sum(distances) / N)
+
+
+def test_each_tenth_of_the_probabilities_is_compared_with_its_outcomes(
+    numbers, file, y, q
+):
+    regions = numbers(file)["regions"]
+    assert len(regions) == 10
+    for k, region in enumerate(regions):
+        inside = (q > k / 10) & (q <= (k + 1) / 10)
+        assert (region["from"], region["to"]) == pytest.approx((k / 10, (k + 1) / 10))
+        assert region["n"] == inside.sum()
+        assert region["mean_probability"] == pytest.approx(q[inside].mean())
+        assert region["frequency"] == pytest.approx(y[inside].mean())
+        wilson = binomtest(int(y[inside].sum()), int(inside.sum())).proportion_ci(
+            method="wilson"
+        )
+        ends = region["frequency_low"], region["frequency_high"]
+        assert ends == pytest.approx((wilson.low, wilson.high), abs=1e-9)
+        expected = "fits"
+        if q[inside].mean() > wilson.high:
+            expected = "too high"
+        elif q[inside].mean() < wilson.low:
+            expected = "too low"
+        assert region["verdict"] == expected
+
+
+def test_the_ends_of_a_region_are_round_numbers(numbers, file):
+    ends = [region["to"] for region in numbers(file)["regions"]]
+    assert ends == [0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0]
+
+
+@pytest.mark.parametrize(
+    ("probability", "verdict", "words"),
+    [(0.9, "too high", "over"), (0.1, "too low", "under"), (0.5, "fits", "neither")],
+)
+def test_the_report_says_in_which_direction_probabilities_err(
+    run, numbers, probability, verdict, words
+):
+    columns = {"y": [0, 1] * 50, "q": [probability] * 100}
+    file = write("constant.csv", delimited(columns))
+    assert numbers(file)["overall"]["verdict"] == verdict
+    _, out, _ = run("report", file, "--no-figure")
+    assert out.splitlines()[1].startswith(words)
+
+
+def test_the_text_holds_the_numbers_of_the_json(run, numbers, file):
+    found = numbers(file)
+    code, out, err = run("report", file)
+    assert (code, err) == (0, "")
+    error = found["calibration_error"]
+    assert out.startswith(f"{file}: {N} predictions: mean probability ")
+    for number in (
+        *(error[key] for key in ("estimate", "low", "high")),
+        found["plug_in"]["error"],
+        found["ece"],
+        found["overall"]["mean_probability"],
+        found["overall"]["frequency"],
+    ):
+        assert f"{number:.4f}" in out
+    assert f"p = {error['p_value']:.3g}" in out
+    rows = re.findall(r"^(0\.\d) to (?:0|1)\.\d +(\d+) ", out, re.MULTILINE)
+    assert [int(n) for _, n in rows] == [region["n"] for region in found["regions"]]
+
+
+def test_the_bin_size_of_the_curve_and_the_level_can_be_chosen(numbers, file, y, q):
+    found = numbers(file, "--bin-size", 50, "--confidence-level", 0.5)
+    curve = adaptive_reliability_curve(y, q, bin_size=50)
+    assert found["plug_in"]["error"] == pytest.approx(curve.error())
+    interval = calibration_error_interval(y, q, confidence_level=0.5)
+    assert found["calibration_error"]["high"] == pytest.approx(interval.high)
+    assert found["overall"]["frequency_low"] == pytest.approx(
+        binomtest(int(y.sum()), N).proportion_ci(0.5, "wilson").low
+    )
+
+
+# The forms of a file
+
+
+def test_csv_tsv_and_json_lines_give_the_same_numbers(numbers, columns):
+    texts = {
+        "a.csv": delimited(columns),
+        "a.tsv": delimited(columns, "\t"),
+        "a.TSV": delimited(columns, "\t"),
+        "a.txt": delimited(columns, "\t"),
+        "a.jsonl": json_lines(columns),
+        "a.ndjson": json_lines(columns),
+    }
+    found = [numbers(write(name, text)) for name, text in texts.items()]
+    assert [one.pop("file") for one in found] == list(texts)
+    assert all(one == found[0] for one in found)
+
+
+FORMS = {
+    "plain.csv": "y,q\n1,0.5\n0,0.25\n1,1\n",
+    "windows.csv": "\ufeffy,q\r\n1,0.5\r\n0,0.25\r\n1,1\r\n",
+    "old_mac.csv": "y,q\r1,0.5\r0,0.25\r1,1\r",
+    "quoted.csv": '"y","q","text"\n"1","0.5","a, ""b"""\n0,0.25,"c\nd"\n1,1,\n',
+    "spaces.csv": " y , q \n 1 , 0.5 \n0,0.25\n1, 1\n",
+    "blank_lines.csv": "y,q\n1,0.5\n\n0,0.25\n\n1,1\n\n",
+    "no_last_newline.csv": "y,q\n1,0.5\n0,0.25\n1,1",
+    "exponents.csv": "y,q\n1,5e-1\n0,.25\n1,1.\n",
+    "index.csv": ",y,q\n0,1,0.5\n1,0,0.25\n2,1,1\n",
+    "words.csv": "y,q\nTrue,0.5\nfalse,0.25\nTRUE,1\n",
+    "yes.csv": "y,q\nyes,0.5\nno,0.25\nY,1\n",
+    "right.csv": "y,q\ncorrect,0.5\nincorrect,0.25\nright,1\n",
+    "signs.csv": "y,q\n1,0.5\n-1,0.25\n1,1\n",
+    "floats.csv": "y,q\n1.0,0.5\n0.0,0.25\n1.00,1\n",
+    "numbers.jsonl": '{"y": 1, "q": 0.5}\n{"y": 0, "q": 0.25}\n{"y": 1, "q": 1}\n',
+    "strings.jsonl": '{"y":"1","q":"0.5"}\n{"y":"0","q":"0.25"}\n{"q":"1","y":"1"}\n',
+    "booleans.jsonl": '{"y":true,"q":0.5}\n\n{"y":false,"q":0.25}\n{"y":true,"q":1}\n',
+    "windows.jsonl": '\ufeff{"y":1,"q":0.5}\r\n{"y":0,"q":0.25}\r\n{"y":1,"q":1}\r\n',
+    "more.jsonl": '{"y":1,"q":0.5,"x":[1,{}]}\n{"y":0,"q":0.25}\n{"y":1,"q":1.0}\n',
+    "separator.jsonl": '{"y":1,"q":0.5,"t":"\u2028"}\n{"y":0,"q":0.25}\n{"y":1,"q":1}',
+}
+
+
+@pytest.mark.parametrize("name", FORMS)
+def test_the_usual_forms_of_a_file_are_read(numbers, name):
+    found = numbers(write(name, FORMS[name]))
+    assert found["n"] == 3
+    assert found["overall"]["frequency"] == pytest.approx(2 / 3)
+    assert found["overall"]["mean_probability"] == pytest.approx(1.75 / 3)
+
+
+@pytest.mark.parametrize(
+    ("truth", "proba"),
+    [("correct", "confidence"), ("Label", "Score"), ("y_true", "y_proba"), ("y", "p")],
+)
+def test_columns_of_known_names_are_found(numbers, y, q, truth, proba):
+    columns = {"id": range(N), proba: q, "text": ["x"] * N, truth: y}
+    found = numbers(write("known.csv", delimited(columns)))
+    assert found["overall"]["frequency"] == pytest.approx(y.mean())
+    assert found["overall"]["mean_probability"] == pytest.approx(q.mean())
+
+
+def test_columns_can_be_named(numbers, y, q):
+    columns = {"y": 1 - y, "q": 1 - q, "été": y, "p (new)": q}
+    file = write("named.csv", delimited(columns))
+    found = numbers(file, "--y-true", "été", "--y-proba", "p (new)")
+    assert found["overall"]["frequency"] == pytest.approx(y.mean())
+    assert found["overall"]["mean_probability"] == pytest.approx(q.mean())
+
+
+def test_pos_label_says_which_label_the_probability_is_of(numbers, y, q):
+    columns = {"y": np.where(y, "spam", "ham"), "q": q}
+    found = numbers(write("mail.csv", delimited(columns)), "--pos-label", "spam")
+    assert found["overall"]["frequency"] == pytest.approx(y.mean())
+
+
+def test_percentages_are_divided_by_100(numbers, columns, y, q):
+    texts = ["%.2f", "%.2f%%", "%.2f %%"]
+    columns["q"] = [texts[k % 3] % (100 * value) for k, value in enumerate(q)]
+    found = numbers(write("percent.csv", delimited(columns)), "--percent")
+    expected = calibration_error_interval(y, q)
+    assert found["calibration_error"]["estimate"] == pytest.approx(expected.estimate)
+
+
+# Groups, parts and missing cells
+
+
+def test_groups_widen_the_interval_as_in_the_metric(numbers, columns, y, q):
+    columns["document"] = [f"d{k // 4}" for k in range(N)]
+    found = numbers(write("docs.csv", delimited(columns)), "--groups", "document")
+    expected = calibration_error_interval(y, q, groups=np.arange(N) // 4)
+    assert found["calibration_error"] == pytest.approx(expected.to_dict())
+    assert found["calibration_error"]["n_groups"] == N // 4
+
+
+def test_one_group_a_row_leaves_the_regions_as_they_are(numbers, columns):
+    columns["row"] = list(range(N))
+    file = write("rows.csv", delimited(columns))
+    found, expected = numbers(file, "--groups", "row"), numbers(file)
+    for one, other in zip(found["regions"], expected["regions"], strict=True):
+        assert one == pytest.approx(other)
+
+
+@pytest.mark.parametrize("outcomes", [[0, 1], [1, 1]], ids=["mixed", "all true"])
+def test_repeated_rows_of_a_group_tell_no_more_than_one(numbers, outcomes):
+    once = {"y": outcomes * 10, "q": [0.75] * 20, "g": range(20)}
+    often = {key: np.repeat(list(column), 50) for key, column in once.items()}
+    few = numbers(write("once.csv", delimited(once)))
+    many = numbers(write("often.csv", delimited(often)), "--groups", "g")
+    for end in ("frequency_low", "frequency_high"):
+        assert many["overall"][end] == pytest.approx(few["overall"][end], abs=0.02)
+
+
+def test_each_value_of_a_column_is_reported_by_itself(run, numbers, columns, y, q):
+    columns["model"] = ["old" if k % 2 else "new, shiny" for k in range(N)]
+    file = write("models.jsonl", json_lines(columns))
+    found = numbers(file, "--by", "model")
+    assert found["n"] == N
+    assert found["by"]["column"] == "model"
+    for name, part in (("new, shiny", slice(0, N, 2)), ("old", slice(1, N, 2))):
+        expected = calibration_error_interval(y[part], q[part]).to_dict()
+        assert found["by"]["values"][name]["calibration_error"] == pytest.approx(
+            expected
+        )
+    _, out, _ = run("report", file, "--by", "model", "--no-figure")
+    assert out.count(f"{N // 2} predictions: ") == 2
+    assert "\nmodel = new, shiny: " in out
+
+
+def test_rows_with_an_empty_cell_are_left_out_and_counted(run, numbers, columns, y, q):
+    columns = {key: list(column) for key, column in columns.items()}
+    columns["note"] = [""] * N  # an empty cell that nobody reads is none
+    for row in (3, 50):
+        columns["q"][row] = ""
+    columns["y"][7] = "  "
+    file = write("gaps.csv", delimited(columns))
+    found = numbers(file, "--skip-missing")
+    assert (found["n"], found["n_skipped"]) == (N - 3, 3)
+    keep = ~np.isin(np.arange(N), (3, 50, 7))
+    assert found["overall"]["frequency"] == pytest.approx(y[keep].mean())
+    _, out, _ = run("report", file, "--skip-missing", "--no-figure")
+    assert out.startswith("3 rows with an empty cell left out\n")
+
+
+def test_json_cells_that_are_null_or_not_there_are_empty(numbers):
+    text = '{"y":1,"q":0.5}\n{"y":null,"q":0.5}\n{"y":0}\n{"y":0,"q":0.5}\n'
+    found = numbers(write("gaps.jsonl", text), "--skip-missing")
+    assert (found["n"], found["n_skipped"]) == (2, 2)
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("nan.csv", "y,q\n1,0.5\n1,nan\nNaN,0.5\n0,0.5\n"),
+        (
+            "nan.jsonl",
+            '{"y":1,"q":0.5}\n{"y":1,"q":NaN}\n{"y":NaN,"q":1}\n{"y":0,"q":1}',
+        ),
+    ],
+)
+def test_not_a_number_is_an_empty_cell(run, numbers, name, text):
+    found = numbers(write(name, text), "--skip-missing")
+    assert (found["n"], found["n_skipped"]) == (2, 2)
+    code, _, err = run("report", name)
+    assert code == 2
+    assert f"{name}, line " in err
+    assert "--skip-missing" in err
+
+
+# Cases at the edge
+
+
+@pytest.mark.parametrize(
+    ("y", "q"),
+    [
+        ([0, 1] * 10, [0.5] * 20),
+        ([1] * 20, [0.9] * 20),
+        ([0] * 20, [0] * 20),
+        ([1] * 20, [1] * 20),
+        ([0, 1, 0], [1e-300, 5e-324, 1e-12]),
+        ([0, 1], [0.2, 0.5]),
+        ([1, 0] * 10, [1, 0] * 10),
+        ([0, 1] * 10, [1, 0] * 10),
+    ],
+    ids=[
+        "constant",
+        "one class",
+        "all false, all 0",
+        "all true, all 1",
+        "tiny",
+        "two rows",
+        "always right",
+        "always wrong",
+    ],
+)
+def test_odd_predictions_have_a_report_and_a_figure(run, numbers, y, q):
+    file = write("odd.csv", delimited({"y": y, "q": q}))
+    found = numbers(file)
+    error = found["calibration_error"]
+    assert 0 <= error["low"] <= error["high"] <= 1
+    assert error["low"] - 1e-15 <= error["estimate"] <= error["high"]
+    assert found["overall"]["mean_probability"] == pytest.approx(np.mean(q))
+    assert "NaN" not in json.dumps(found)
+    code, out, err = run("report", file)
+    assert (code, err) == (0, "")
+    assert out.endswith("figure: odd.reliability.png\n")
+
+
+# The figure
+
+
+def test_the_figure_has_the_name_of_the_file_and_lies_in_this_folder(
+    run, folder, columns
+):
+    (folder / "data").mkdir()
+    write("data/answers.csv", delimited(columns))
+    code, out, _ = run("report", "data/answers.csv")
+    assert code == 0
+    assert out.endswith("\nfigure: answers.reliability.png\n")
+    assert (folder / "answers.reliability.png").read_bytes().startswith(b"\x89PNG")
+
+
+@pytest.mark.parametrize(
+    ("name", "start"), [("a.png", b"\x89PNG"), ("a.svg", b"<?xml"), ("a.pdf", b"%PDF")]
+)
+def test_the_figure_has_the_format_of_its_suffix(run, folder, file, name, start):
+    code, out, _ = run("report", file, "--output", name)
+    assert code == 0
+    assert f"figure: {name}" in out
+    assert (folder / name).read_bytes().startswith(start)
+
+
+def test_the_figure_that_is_named_is_the_one_that_is_there(run, folder, file):
+    code, out, _ = run("report", file, "--output", "figure")
+    if code == 0:
+        assert (folder / out.splitlines()[-1].removeprefix("figure: ")).is_file()
+
+
+def test_no_figure_means_none(run, folder, file):
+    run("report", file, "--no-figure", "--output", "a.png")
+    run("report", file, "--json")
+    assert [path.name for path in folder.iterdir()] == [file]
+
+
+def test_json_names_the_figure_it_was_asked_for(numbers, folder, file):
+    assert numbers(file)["figure"] is None
+    assert numbers(file, "--output", "a.svg")["figure"] == "a.svg"
+    assert (folder / "a.svg").stat().st_size > 0
+
+
+@pytest.mark.parametrize("name", ["_private", "$x_{$", "été", "a b", "odd%name"])
+def test_any_name_of_a_file_and_a_part_can_be_drawn(run, columns, name):
+    columns["by"] = [name] * N
+    file = write(f"{name}.csv", delimited(columns))
+    for arguments in ((file,), (file, "--by", "by")):
+        code, out, err = run("report", *arguments)
+        assert (code, err) == (0, "")
+        assert out.endswith(f"figure: {name}.reliability.png\n")
+
+
+def test_a_terminal_without_unicode_gets_what_it_can_show(monkeypatch, columns):
+    columns["by"] = ["é \ud83d"] * N
+    file = write("unicode.jsonl", json_lines(columns))
+    stdout = io.TextIOWrapper(io.BytesIO(), encoding="ascii")
+    monkeypatch.setattr(sys, "stdout", stdout)
+    assert main(["report", file, "--by", "by", "--no-figure"]) == 0
+
+
+# What goes wrong
+
+
+ERRORS = {
+    "missing file": ("none.csv", None, (), "No such file"),
+    "unknown suffix": ("a.xlsx", "", (), "must end in .csv, .tsv or .jsonl"),
+    "no suffix": ("answers", "", (), "must end in .csv, .tsv or .jsonl"),
+    "empty file": ("a.csv", "", (), "is empty"),
+    "empty JSON lines": ("a.jsonl", "\n\n", (), "holds no predictions"),
+    "only a header": ("a.csv", "y,q\n", (), "holds no predictions"),
+    "one row": ("a.csv", "y,q\n1,0.5\n", (), "two predictions at least"),
+    "one row left": (
+        "a.csv",
+        "y,q\n1,0.5\n,0.5\n",
+        ("--skip-missing",),
+        "two predictions at least",
+    ),
+    "no row left": ("a.csv", "y,q\n,\n", ("--skip-missing",), "without an empty cell"),
+    "one row of a part": (
+        "a.csv",
+        "y,q,m\n1,0.5,a\n1,0.5,b\n0,0.5,a\n",
+        ("--by", "m"),
+        "'b' of --by has one row only",
+    ),
+    "repeated header": (
+        "a.csv",
+        "y,q,q\n1,0.5,0.5\n",
+        (),
+        "names the column 'q' twice",
+    ),
+    "unknown names": ("a.csv", "a,b\n1,0.5\n", (), r"--y-true .* columns are: a, b"),
+    "unknown truth": ("a.csv", "y,q\n1,1\n", ("--y-true", "z"), "no column 'z' .*y, q"),
+    "unknown proba": (
+        "a.csv",
+        "y,q\n1,1\n",
+        ("--y-proba", "z"),
+        "no column 'z' .*y, q",
+    ),
+    "unknown groups": (
+        "a.csv",
+        "y,q\n1,1\n",
+        ("--groups", "z"),
+        "no column 'z' .*y, q",
+    ),
+    "unknown by": ("a.csv", "y,q\n1,1\n", ("--by", "z"), "no column 'z' .*y, q"),
+    "semicolons": ("a.csv", "y;q\n1;0.5\n", (), "columns are: y;q"),
+    "ragged row": ("a.csv", "y,q\n1,0.5\n0,0.5,1\n", (), "line 3: expected 2 .* got 3"),
+    "short row": ("a.tsv", "y\tq\n1\t0.5\n0\n", (), "line 3: expected 2 .* got 1"),
+    "empty cell": ("a.csv", "y,q\n1,\n", (), "line 2: the cell of 'q' is empty"),
+    "wrong truth": ("a.csv", "y,q\n1,1\nmaybe,1\n", (), "line 3: 'maybe' in 'y'"),
+    "wrong number": ("a.csv", "y,q\n1,1\n1,high\n", (), "line 3: 'high' in 'q' is not"),
+    "decimal comma": ("a.csv", 'y,q\n1,"0,5"\n', (), "line 2: '0,5' in 'q' is not a n"),
+    "true as number": ("a.jsonl", '{"y":1,"q":true}', (), "line 1: 'true' in 'q' is n"),
+    "nested number": ("a.jsonl", '{"y":1,"q":[0.5]}', (), r"line 1: '\[0.5\]' in 'q'"),
+    "nested truth": (
+        "a.jsonl",
+        '{"y":{"a":1},"q":0.5}',
+        (),
+        "line 1: .* in 'y' is not",
+    ),
+    "too large": (
+        "a.csv",
+        "y,q\n1,1\n0,55\n",
+        (),
+        r"line 3: 55 .*\[0, 1\]. Use --perc",
+    ),
+    "far too large": ("a.csv", "y,q\n1,1\n0,1e9\n", (), r"line 3: 1e9 .*\[0, 1\]"),
+    "negative": ("a.csv", "y,q\n1,1\n0,-0.5\n", (), r"line 3: -0.5 .*\[0, 1\]"),
+    "infinite": ("a.jsonl", '{"y":1,"q":1e999}', (), r"line 1: Infinity .*\[0, 1\]"),
+    "nan": ("a.csv", "y,q\n1,nan\n", (), "line 2: .*in 'q'|of 'q'"),
+    "percent sign": ("a.csv", "y,q\n1,50%\n", (), "line 2: '50%' .* Use --percent"),
+    "percent above 100": (
+        "a.csv",
+        "y,q\n1,50\n0,101\n",
+        ("--percent",),
+        r"line 3: 101 .* outside \[0, 100\]",
+    ),
+    "no percent": ("a.csv", "y,q\n1,1\n0,0.5\n", ("--percent",), "Leave out --percent"),
+    "absent label": (
+        "a.csv",
+        "y,q\nham,1\nspam,0.5\n",
+        ("--pos-label", "eggs"),
+        "never holds 'eggs' .* It holds: ham, spam",
+    ),
+    "not JSON": ("a.jsonl", '{"y":1,"q":1}\n{y:1}\n', (), "line 2: not JSON"),
+    "no object": ("a.jsonl", '{"y":1,"q":1}\n[1, 2]\n', (), "line 2: expected an obje"),
+    "JSON array": ("a.json", '[{"y":1,"q":1}]', (), "line 1: expected an object"),
+    "huge integer": ("a.jsonl", '{"y":1,"q":' + "1" * 5000 + "}", (), "line 1: "),
+    "endless nesting": ("a.jsonl", '{"y":1,"q":' + "[" * 99999, (), "line 1: "),
+    "Latin-1": ("a.csv", "y,q,é\n1,1,1\n".encode("latin-1"), (), "not UTF-8 text"),
+    "UTF-16": ("a.csv", "y,q\n1,1\n".encode("utf-16"), (), "not UTF-8 text"),
+    "endless cell": ("a.csv", f"y,q,t\n1,1,{'x' * 200_000}\n", (), "not a table"),
+    "open quote": ("a.csv", 'y,q\n1,"0.5\n0,0.5\n', (), "line 3: "),
+    "one group": (
+        "a.csv",
+        "y,q,g\n1,1,a\n0,0.5,a\n",
+        ("--groups", "g"),
+        "needs rows of two groups or more",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", ERRORS)
+def test_what_is_wrong_with_a_file_is_said_with_its_place(run, folder, case):
+    name, text, arguments, message = ERRORS[case]
+    if text is not None:
+        write(name, text)
+    code, out, err = run("report", name, *arguments)
+    assert (code, out) == (2, "")
+    assert err.startswith("skcalib report: error: ")
+    assert name in err
+    assert err.count("\n") == 1
+    assert re.search(message, err)
+    assert [path.name for path in folder.iterdir()] in ([name], [])
+
+
+OPTION_ERRORS = {
+    "level": (("--confidence-level", "95"), "--confidence-level must be .* Got 95"),
+    "level nan": (("--confidence-level", "nan"), "--confidence-level must be"),
+    "level text": (("--confidence-level", "high"), "invalid float value: 'high'"),
+    "bin size": (("--bin-size", "0"), "--bin-size must be at least 1. Got 0"),
+    "bin size text": (("--bin-size", "1.5"), "invalid int value: '1.5'"),
+    "figure format": (
+        ("--output", "a.xyz"),
+        "must end in .png, .svg, .pdf. Got 'a.xyz'",
+    ),
+    "figure folder": (("--output", "none/a.png"), "No such file .*none/a.png"),
+    "unknown option": (("--colour",), "unrecognized arguments: --colour"),
+}
+
+
+@pytest.mark.parametrize("case", OPTION_ERRORS)
+def test_what_is_wrong_with_an_option_is_said(run, file, case):
+    arguments, message = OPTION_ERRORS[case]
+    code, out, err = run("report", file, *arguments)
+    assert (code, out) == (2, "")
+    assert re.search(message, err)
+    assert "Traceback" not in err
+
+
+@pytest.mark.parametrize("arguments", [(), ("report",), ("explain",)])
+def test_a_command_that_is_not_complete_shows_the_usage(run, arguments):
+    code, _, err = run(*arguments)
+    assert code == 2
+    assert err.startswith("usage: skcalib")
+
+
+@pytest.mark.parametrize("arguments", [(), ("report",), ("demo",)])
+def test_help_is_at_hand(run, arguments):
+    code, out, _ = run(*arguments, "--help")
+    assert code == 0
+    assert out.startswith(" ".join(("usage: skcalib", *arguments)))
+
+
+def test_the_version_is_that_of_the_package(run):
+    assert run("--version") == (0, f"{skcalib.__version__}\n", "")
+
+
+def test_the_module_runs_as_a_script(file):
+    command = [sys.executable, "-m", "skcalib._cli", "report", file, "--no-figure"]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.startswith(f"{file}: {N} predictions: ")
+
+
+# The demo
+
+
+@pytest.fixture(scope="module")
+def demo(tmp_path_factory):
+    """Run the demo once; give its folder, text and seconds."""
+    folder = tmp_path_factory.mktemp("demo") / "new" / "folder"
+    text, start = io.StringIO(), time.perf_counter()
+    with contextlib.redirect_stdout(text):
+        assert main(["demo", "--output", str(folder)]) == 0
+    return folder, text.getvalue(), time.perf_counter() - start
+
+
+def test_the_demo_takes_less_than_half_a_minute(demo):
+    assert demo[2] < 30
+
+
+def test_the_demo_draws_its_figure_into_a_new_folder(demo):
+    folder, text, _ = demo
+    (figure,) = folder.iterdir()
+    assert figure.read_bytes().startswith(b"\x89PNG")
+    assert str(figure) in text
+
+
+def test_the_demo_finds_naive_bayes_overconfident(demo):
+    table = [line for line in demo[1].splitlines() if re.search(r"\[0\.\d+, ", line)]
+    names = [re.split(" {2,}", line)[:2] for line in table]
+    data, models = ("breast cancer", "digits"), ("naive Bayes", "logistic regression")
+    assert names == [[one, model] for one in data for model in models]
+    error = [float(re.search(r"(0\.\d+) \[", line)[1]) for line in table]
+    for naive, logistic in ((0, 1), (2, 3)):
+        assert table[naive].endswith("overconfident")
+        assert not table[logistic].endswith("overconfident")
+        assert error[naive] > 2 * error[logistic]
+
+
+def test_the_demo_says_where_it_cannot_write(run, file):
+    code, out, err = run("demo", "--output", file)
+    assert (code, out) == (2, "")
+    assert err.startswith("skcalib demo: error: ")
+    assert file in err

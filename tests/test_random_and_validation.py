@@ -1,0 +1,132 @@
+"""Seeds and the shared checks of parameters."""
+
+import numpy as np
+import pytest
+
+from skcalib._random import as_generator
+from skcalib._validation import (
+    check_choice,
+    check_fraction,
+    check_integer,
+    check_real,
+    check_same_length,
+)
+
+SEEDS = [0, 7, 2**40, np.int64(7), np.uint8(7)]
+
+
+def draw(random_state):
+    return as_generator(random_state, caller="f").random(5)
+
+
+@pytest.mark.parametrize("seed", SEEDS, ids=repr)
+def test_an_integer_is_the_seed_of_numpys_default_generator(seed):
+    np.testing.assert_array_equal(
+        draw(seed), np.random.default_rng(int(seed)).random(5)
+    )
+
+
+def test_no_seed_draws_afresh():
+    assert not np.array_equal(draw(None), draw(None))
+
+
+def test_a_generator_is_used_itself():
+    generator = np.random.default_rng(0)
+    assert as_generator(generator, caller="f") is generator
+
+
+def test_equal_random_states_give_the_same_stream():
+    first, second = np.random.RandomState(3), np.random.RandomState(3)
+    np.testing.assert_array_equal(draw(first), draw(second))
+
+
+def test_a_random_state_moves_on_with_each_use():
+    random_state = np.random.RandomState(3)
+    untouched = np.random.RandomState(3)
+    assert not np.array_equal(draw(random_state), draw(random_state))
+    assert random_state.random_sample() != untouched.random_sample()
+
+
+def test_different_seeds_give_different_streams():
+    draws = {tuple(draw(seed)) for seed in (0, 1, 2, np.random.RandomState(0))}
+    assert len(draws) == 4
+
+
+@pytest.mark.parametrize(
+    "value",
+    [-1, np.int64(-1), 1.0, "0", True, np.True_, [0], np.array([1, 2]), np.nan, object],
+    ids=repr,
+)
+def test_what_is_no_source_of_randomness_is_refused_by_name(value):
+    with pytest.raises(ValueError, match=r"'random_state' parameter of my_function"):
+        as_generator(value, caller="my_function")
+
+
+def test_the_refusal_shows_what_came():
+    with pytest.raises(ValueError, match=r"non-negative integer.* Got -5 instead"):
+        as_generator(-5, caller="f")
+
+
+WHO = {"name": "beta", "caller": "f"}
+
+
+def test_checks_return_plain_numbers():
+    assert type(check_integer(np.int8(3), minimum=1, **WHO)) is int
+    assert type(check_real(np.float32(0.5), low=0, high=1, **WHO)) is float
+    assert type(check_real(1, low=0, high=1, **WHO)) is float
+    assert type(check_fraction(np.float64(0.5), **WHO)) is float
+
+
+def test_bounds_belong_to_the_range_of_a_number_and_not_of_a_fraction():
+    assert check_integer(2, minimum=2, **WHO) == 2
+    assert check_real(0, low=0, high=1, **WHO) == 0
+    assert check_real(1, low=0, high=1, **WHO) == 1
+    for end in (0, 1, 0.0, 1.0):
+        with pytest.raises(ValueError, match=r"strictly between 0 and 1\. Got"):
+            check_fraction(end, **WHO)
+
+
+@pytest.mark.parametrize("value", [1.0, "3", None, True, np.True_, [2]], ids=repr)
+def test_what_is_no_integer_is_a_type_error(value):
+    with pytest.raises(TypeError, match=r"'beta' parameter of f must be an integer"):
+        check_integer(value, minimum=1, **WHO)
+
+
+@pytest.mark.parametrize("value", ["0.5", None, True, 0.5j, [0.5]], ids=repr)
+def test_what_is_no_number_is_a_type_error(value):
+    with pytest.raises(TypeError, match=r"'beta' parameter of f must be a number"):
+        check_real(value, low=0, high=1, **WHO)
+    with pytest.raises(TypeError, match=r"'beta' parameter of f must be a number"):
+        check_fraction(value, **WHO)
+
+
+@pytest.mark.parametrize("value", [-0.1, 1.1, np.nan, np.inf, -np.inf], ids=repr)
+def test_a_number_out_of_range_is_a_value_error(value):
+    with pytest.raises(ValueError, match=r"must be a number in \[0, 1\]\. Got"):
+        check_real(value, low=0, high=1, **WHO)
+    with pytest.raises(ValueError, match="must be a number strictly between 0 and 1"):
+        check_fraction(value, **WHO)
+
+
+def test_an_integer_below_its_minimum_is_a_value_error():
+    with pytest.raises(ValueError, match=r"integer of at least 2\. Got 1 instead"):
+        check_integer(1, minimum=2, **WHO)
+
+
+@pytest.mark.parametrize("value", ["l3", "L2", None, 2, ["l1"]], ids=repr)
+def test_a_choice_that_is_not_offered_is_refused_with_the_offer(value):
+    with pytest.raises(ValueError, match=r"one of 'l1', 'l2'\. Got .* instead"):
+        check_choice(value, ("l1", "l2"), **WHO)
+
+
+def test_a_choice_that_is_offered_is_returned():
+    assert check_choice("l1", ("l1", "l2"), **WHO) == "l1"
+
+
+def test_arrays_of_different_lengths_are_refused_with_each_length():
+    with pytest.raises(ValueError, match=r"passed to f .* y has 2, q has 3"):
+        check_same_length("f", y=[0, 1], q=[0.1, 0.2, 0.3], weight=None)
+
+
+def test_arrays_of_one_length_pass_and_none_is_skipped():
+    check_same_length("f", y=[0, 1], q=[0.1, 0.2], weight=None)
