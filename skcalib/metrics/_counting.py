@@ -13,14 +13,23 @@ import numpy as np
 from ._bins import BinSums, Shares, SortedRows, sum_bins
 
 
-def _mantissa_bits(n: int) -> int:
-    """Return the number of leading bits of the significand that make a cell."""
-    return int(np.clip(n.bit_length() - 11, 5, 11))
+# More cells than 2 ** (10 + 12), the exponents times the leading bits of the
+# significand, would no longer stay in the cache.
+_MOST_BITS = 12
+
+
+def _mantissa_bits(n_bins: int) -> int:
+    """Return the number of leading bits of the significand that make a cell.
+
+    So many that a bin spans some cells where it is widest, and few pairs share a cell
+    with a cut.
+    """
+    return int(np.clip(n_bins.bit_length() + 1, 7, _MOST_BITS))
 
 
 def counting_pays(n: int, n_bins: int) -> bool:
     """Return whether few enough cells are expected to hold a cut."""
-    return n >= 2**18 and n_bins <= 2 ** _mantissa_bits(n)
+    return n >= 2**18 and n_bins < 2**_MOST_BITS // 2
 
 
 class _Cells:
@@ -66,7 +75,7 @@ def count_bins(
     The same as ``sum_bins(SortedRows(q, positive_q), bounds)``; without `squares`, a
     fifth faster, the sums of q^2 and y q are NaN.
     """
-    bits = _mantissa_bits(q.size)
+    bits = _mantissa_bits(bounds.size - 1)
     rows, positives = _Cells(q, bits), _Cells(positive_q, bits)
     used = np.flatnonzero(rows.count)
     end = np.cumsum(rows.count[used])
