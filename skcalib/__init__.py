@@ -11,11 +11,15 @@ from .metrics import (
 )
 from .plot import ReliabilityDisplay
 from .scorers import calibration_error_scorer, make_calibration_scorer
+from .sequence import CRFTagger, HMMTagger, TokenFeatures
 
 __version__ = "0.1.0.dev0"
 
 __all__ = [
+    "CRFTagger",
+    "HMMTagger",
     "ReliabilityDisplay",
+    "TokenFeatures",
     "__version__",
     "adaptive_reliability_curve",
     "calibration_error",

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from . import __version__
 from ._demo import run_demo
+from ._demo_tagging import run_tagging_demo
 from ._report import ReportError, run_report
 
 __all__ = ["main"]
@@ -25,9 +26,18 @@ def _parser() -> argparse.ArgumentParser:
     _add_report(commands)
     demo = commands.add_parser(
         "demo",
-        help="naive Bayes against logistic regression on data that need no network",
-        description="Compare the calibration of naive Bayes and logistic regression, "
-        "out of fold, on two data sets that scikit-learn ships, and draw it.",
+        help="models against each other on real data, with a figure",
+        description="Compare the calibration of models, and draw it. By default naive "
+        "Bayes and logistic regression, out of fold, on two data sets that "
+        "scikit-learn ships; or taggers (HMM and CRF) on sentences.",
+    )
+    demo.add_argument(
+        "--data",
+        choices=["classification", "tagged", "ark_twitter_pos"],
+        default="classification",
+        help="'tagged' are generated sentences; 'ark_twitter_pos' are tweets, "
+        "downloaded to SKCALIB_DATA or ~/skcalib_data, about two minutes on two cores "
+        "(default: %(default)s)",
     )
     demo.add_argument(
         "--output",
@@ -94,10 +104,12 @@ def main(argv: Sequence[str] | None = None) -> int:
         # a terminal without Unicode shows what it can, rather than a traceback
         sys.stdout.reconfigure(errors="backslashreplace")
     try:
-        if arguments.command == "demo":
+        if arguments.command == "report":
+            run_report(arguments)
+        elif arguments.data == "classification":
             run_demo(arguments.output)
         else:
-            run_report(arguments)
+            run_tagging_demo(arguments.data, arguments.output)
     except BrokenPipeError:  # the reader, `head` say, has seen enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1

@@ -18,7 +18,7 @@ from .metrics import calibration_error_interval
 from .plot import ReliabilityDisplay
 from .plot._figures import blank_axes
 
-__all__ = ["run_demo"]
+__all__ = ["print_table", "run_demo"]
 
 N_FOLDS = 10
 
@@ -67,7 +67,8 @@ HEADER = (
 )
 
 
-def _print_table(rows: list[tuple[str, ...]]) -> None:
+def print_table(rows: list[tuple[str, ...]]) -> None:
+    """Print rows of cells in columns."""
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     for row in rows:
         cells = zip(row, widths, strict=True)
@@ -96,9 +97,9 @@ def run_demo(output: Path) -> None:
         rows += [_row(title, name, y, found) for name, found in proba.items()]
         ReliabilityDisplay.from_predictions(y, proba, ax=ax)
         ax.set_title(f"{title}, {len(np.unique(y))} classes")
-    _print_table(rows)
+    print_table(rows)
     path = output / "reliability.png"
-    panels[0].figure.savefig(path, dpi=120)
+    panels[0].figure.savefig(path, dpi=120, bbox_inches="tight")
     print(
         "\nNaive Bayes takes features as independent, so it counts the same evidence "
         "several\ntimes and is too sure of itself.\n"

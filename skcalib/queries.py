@@ -24,7 +24,7 @@ from .metrics._pairs import (
     positives,
 )
 
-__all__ = ["Answers", "ClassQuery"]
+__all__ = ["Answers", "ClassQuery", "TagQuery"]
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -227,53 +227,254 @@ class ClassQuery:
     def _from_matrix(
         self, y: np.ndarray, q: np.ndarray, classes: Any, caller: str
     ) -> Answers:
-        found = distinct_labels(y, name="y_true", caller=caller)
-        if classes is None:
-            order = found
-        else:
-            order = as_labels(classes, name="classes", caller=caller)
-        if order.size != q.shape[1]:
-            raise ValueError(
-                f"The 'proba' parameter of {caller} must have one column for each "
-                f"class. Got {q.shape[1]} columns and {order.size} classes."
-            )
-        if isinstance(order.tolist()[0], str) != isinstance(found.tolist()[0], str):
-            raise ValueError(
-                f"The 'y_true' and 'classes' parameters of {caller} must hold labels "
-                f"of one kind. Got {found.tolist()[0]!r} and {order.tolist()[0]!r}."
-            )
-        known = set(order.tolist())
-        if len(known) < order.size:
-            raise ValueError(f"The 'classes' parameter of {caller} repeats a label.")
-        unseen = [label for label in found.tolist() if label not in known]
-        n_classes = order.size + len(unseen)
+        order, unseen = _columns_of(y, q.shape[1], classes, caller)
         if self.multi_class == "top_label":
             top = q.argmax(axis=1)
             label = order[top]
             return _one_each(label == y, q[np.arange(y.size), top], label)
-        if self.pos_label is not None or (self.multi_class is None and n_classes == 2):
-            return self._binary(y, q, order, unseen, caller)
-        return _every_class(y, q, order, unseen)
-
-    def _binary(
-        self, y: np.ndarray, q: np.ndarray, order: np.ndarray, unseen: list, caller: str
-    ) -> Answers:
         pos_label = self.pos_label
         if pos_label is None:
+            if self.multi_class is not None or order.size + len(unseen) != 2:
+                return _every_class(y, q, order, unseen)
             pos_label = sorted([*order.tolist(), *unseen])[1] if unseen else order[1]
-        known = order.tolist()
-        if pos_label in known:
-            return _one_each(
-                y == pos_label, q[:, known.index(pos_label)], np.full(y.size, pos_label)
-            )
-        if pos_label not in unseen:
-            raise ValueError(
-                f"The 'pos_label' parameter of ClassQuery must be a class of the model "
-                f"or a label in y. Got {pos_label!r}, and the classes {known}."
-            )
-        return _one_each(
-            y == pos_label, np.zeros(y.size), np.full(y.size, pos_label), y.size
+        return _one_class(y, q, order, unseen, pos_label, "pos_label of ClassQuery")
+
+
+def _columns_of(
+    y: np.ndarray, n_columns: int, classes: Any, caller: str
+) -> tuple[np.ndarray, list]:
+    """Return the labels of the columns, and those of y that have none."""
+    found = distinct_labels(y, name="y_true", caller=caller)
+    order = found
+    if classes is not None:
+        order = as_labels(classes, name="classes", caller=caller)
+    if order.size != n_columns:
+        raise ValueError(
+            f"The 'proba' parameter of {caller} must have one column for each class. "
+            f"Got {n_columns} columns and {order.size} classes."
         )
+    if isinstance(order.tolist()[0], str) != isinstance(found.tolist()[0], str):
+        raise ValueError(
+            f"The 'y_true' and 'classes' parameters of {caller} must hold labels of "
+            f"one kind. Got {found.tolist()[0]!r} and {order.tolist()[0]!r}."
+        )
+    known = set(order.tolist())
+    if len(known) < order.size:
+        raise ValueError(f"The 'classes' parameter of {caller} repeats a label.")
+    return order, [label for label in found.tolist() if label not in known]
+
+
+def _one_class(
+    y: np.ndarray, q: np.ndarray, order: np.ndarray, unseen: list, label: Any, what: str
+) -> Answers:
+    """Return the answers where every sample was asked for one class."""
+    known = order.tolist()
+    asked = np.full(y.size, label)
+    if label in known:
+        return _one_each(y == label, q[:, known.index(label)], asked)
+    if label in unseen:
+        return _one_each(y == label, np.zeros(y.size), asked, y.size)
+    raise ValueError(
+        f"The {what} must be a class of the model or a label in y. Got {label!r}, and "
+        f"the classes {known}."
+    )
+
+
+@dataclass(frozen=True)
+class TagQuery:
+    """Ask a tagger whether a token has a tag.
+
+    Parameters
+    ----------
+    tag : label, 'top' or None, default=None
+        The tag asked for. None: every tag at every token, concatenated. 'top': whether
+        the most probable tag of the token is the right one (ties to the first).
+
+    See Also
+    --------
+    ClassQuery : The same for classifiers.
+    skcalib.scorers.make_query_scorer : A scorer from a query and a metric.
+
+    Notes
+    -----
+    The set of tags is that of the model and the labels of y. For a tag that the model
+    did not see in training every token adds a pair of probability 0, counted in
+    `n_unseen`: an honest count of what the model holds impossible.
+
+    A model whose label is the str 'top' is asked for it by
+    ``from_proba(...).take(answers.label == 'top')``.
+
+    References
+    ----------
+    .. [1] K. Nguyen and B. O'Connor (2015). "Posterior calibration and exploratory
+       analysis for natural language processing models". EMNLP. Section 4.2.
+
+    Examples
+    --------
+    Of any model, a list with the probabilities of each sentence is enough:
+
+    >>> from skcalib.queries import TagQuery
+    >>> proba = [[[0.9, 0.1], [0.3, 0.7]], [[0.6, 0.4]]]
+    >>> tags = [["D", "N"], ["N"]]
+    >>> answers = TagQuery("N").from_proba(tags, proba, classes=["D", "N"])
+    >>> answers.y_true, answers.y_proba
+    (array([0, 1, 1]), array([0.1, 0.7, 0.4]))
+    >>> answers.groups, answers.item
+    (array([0, 0, 1]), array([0, 1, 0]))
+    """
+
+    tag: Any = None
+
+    def __call__(self, estimator: Any, X: Any, y: Any) -> Answers:
+        """Ask a fitted tagger.
+
+        Parameters
+        ----------
+        estimator : fitted tagger
+            Or a pipeline or search object that ends in one, or sklearn-crfsuite's.
+        X : sequence of sentences
+            Sentences of tokens.
+        y : sequence of label sequences
+            True tags.
+
+        Returns
+        -------
+        answers : Answers
+        """
+        if hasattr(estimator, "predict_proba"):
+            proba = estimator.predict_proba(X)
+        elif hasattr(estimator, "predict_marginals"):
+            proba = _from_dicts(estimator.predict_marginals(X), estimator.classes_)
+        else:
+            raise ValueError(
+                "The 'estimator' parameter of TagQuery must have predict_proba or "
+                f"predict_marginals. Got {type(estimator).__name__}."
+            )
+        return self.from_proba(y, proba, estimator.classes_)
+
+    def from_posterior(self, y_true: Any, posterior: Any, classes: Any) -> Answers:
+        """Ask a posterior over taggings.
+
+        Parameters
+        ----------
+        y_true : sequence of label sequences
+            True tags.
+        posterior : LinearChainPosterior
+            Over the taggings of the same sentences.
+        classes : array-like of shape (n_tags,)
+            Labels of the tag indices.
+
+        Returns
+        -------
+        answers : Answers
+        """
+        return self.from_proba(y_true, posterior.token_marginals(), classes)
+
+    def from_proba(self, y_true: Any, proba: Any, classes: Any = None) -> Answers:
+        """Ask tag probabilities from anywhere, of a neural tagger say.
+
+        Parameters
+        ----------
+        y_true : sequence of label sequences
+            True tags.
+        proba : sequence of array-like of shape (n_tokens, n_tags)
+            Probabilities of the tags of each sentence.
+        classes : array-like of shape (n_tags,), default=None
+            Labels in the order of the columns; by default the sorted labels of
+            `y_true`.
+
+        Returns
+        -------
+        answers : Answers
+        """
+        caller = "TagQuery.from_proba"
+        rows, lengths, tags = _stack_sentences(y_true, proba, caller)
+        y = as_labels(tags, name="y_true", caller=caller)
+        order, unseen = _columns_of(y, rows.shape[1], classes, caller)
+        if isinstance(self.tag, str) and self.tag == "top":
+            best = rows.argmax(axis=1)
+            label, top = order[best], rows[np.arange(y.size), best]
+            answers = _one_each(label == y, top, label)
+        elif self.tag is None:
+            answers = _every_class(y, rows, order, unseen)
+        else:
+            answers = _one_class(y, rows, order, unseen, self.tag, "tag of TagQuery")
+        return _by_sentence(answers, lengths)
+
+
+def _from_dicts(marginals: Any, classes: Any) -> list[np.ndarray]:
+    """Return marginals given as a dict a token, as sklearn-crfsuite does, as arrays."""
+    return [
+        np.array([[token[label] for label in classes] for token in sentence], float)
+        for sentence in marginals
+    ]
+
+
+def _stack_sentences(
+    y_true: Any, proba: Any, caller: str
+) -> tuple[np.ndarray, np.ndarray, list]:
+    """Return all rows of probabilities, the lengths of the sentences, all labels."""
+    if len(y_true) != len(proba):
+        raise ValueError(
+            f"{caller} needs an entry of 'proba' for each sentence of 'y_true'. "
+            f"Got {len(proba)} and {len(y_true)}."
+        )
+    parts: list[np.ndarray] = []
+    tags: list[Any] = []
+    for i, (labels, part) in enumerate(zip(y_true, proba, strict=True)):
+        array = np.asarray(part)
+        if len(labels) == 0 and array.size == 0:
+            array = np.zeros((0, 0))
+        elif array.ndim != 2 or array.shape[0] != len(labels):
+            raise ValueError(
+                f"The 'proba' parameter of {caller} must have shape (n_tokens, n_tags) "
+                f"for each sentence. Sentence {i} has {len(labels)} labels and shape "
+                f"{array.shape}."
+            )
+        tags.extend(labels)
+        parts.append(array)
+    lengths = np.array([part.shape[0] for part in parts])
+    some = [part for part in parts if part.size]
+    if not some:
+        raise ValueError(f"The 'y_true' parameter of {caller} holds no token.")
+    widths = {part.shape[1] for part in some}
+    if len(widths) > 1:
+        raise ValueError(
+            f"The 'proba' parameter of {caller} must have one number of tags. "
+            f"Got {sorted(widths)}."
+        )
+    rows = as_probabilities(
+        np.concatenate(some), name="proba", caller=caller, n_columns=1
+    )
+    return rows, lengths, tags
+
+
+def _by_sentence(answers: Answers, lengths: np.ndarray) -> Answers:
+    """Return answers asked of tokens as asked of sentences."""
+    token = answers.groups
+    sentence = np.repeat(np.arange(lengths.size), lengths)[token]
+    place = token - (np.cumsum(lengths) - lengths)[sentence]
+    return replace(answers, groups=sentence, item=place)
+
+
+def last_step(estimator: Any) -> Any:
+    """Return the last estimator of a pipeline or search, through both."""
+    if hasattr(estimator, "best_estimator_"):
+        return last_step(estimator.best_estimator_)
+    if hasattr(estimator, "steps"):
+        return last_step(estimator.steps[-1][1])
+    return estimator
+
+
+def transform_before(estimator: Any, X: Any) -> Any:
+    """Return X as the last estimator of a pipeline or search gets it."""
+    if hasattr(estimator, "best_estimator_"):
+        return transform_before(estimator.best_estimator_, X)
+    if hasattr(estimator, "steps"):
+        if len(estimator.steps) > 1:
+            X = estimator[:-1].transform(X)
+        return transform_before(estimator.steps[-1][1], X)
+    return X
 
 
 def answer_pairs(answers: Answers, sample_weight: Any, *, caller: str) -> Pairs:
@@ -316,8 +517,10 @@ def _every_class(y: np.ndarray, q: np.ndarray, order: np.ndarray, unseen: list):
         order = np.array([*order.tolist(), *unseen])
         q = np.hstack([q, np.zeros((n, len(unseen)), dtype=q.dtype)])
     k = order.size
+    column = {label: j for j, label in enumerate(order.tolist())}
+    code = np.fromiter((column[label] for label in y.tolist()), np.intp, n)
     return Answers(
-        y_true=(y[:, np.newaxis] == order).astype(np.int64).ravel(),
+        y_true=(code[:, np.newaxis] == np.arange(k)).astype(np.int64).ravel(),
         y_proba=q.ravel(),
         groups=np.repeat(np.arange(n), k),
         item=np.tile(np.arange(k), n),

@@ -23,7 +23,14 @@ from .metrics import calibration_error
 from .metrics._curve import check_binning, check_norm
 from .metrics._error import error_of_pairs
 from .metrics._pairs import as_weights
-from .queries import Answers, ClassQuery, answer_pairs
+from .queries import (
+    Answers,
+    ClassQuery,
+    TagQuery,
+    answer_pairs,
+    last_step,
+    transform_before,
+)
 
 __all__ = [
     "calibration_error_scorer",
@@ -33,8 +40,20 @@ __all__ = [
 ]
 
 
-def default_query(estimator: Any, **params: Any) -> ClassQuery:
+def is_tagger(estimator: Any) -> bool:
+    """Return whether an estimator gives probabilities of tags in sequences."""
+    return hasattr(last_step(estimator), "predict_marginals")
+
+
+def default_query(estimator: Any, **params: Any) -> ClassQuery | TagQuery:
     """Return the query that fits a kind of estimator."""
+    if is_tagger(estimator):
+        if params:
+            raise ValueError(
+                f"{sorted(params)} are for classifiers, not for "
+                f"{type(estimator).__name__}. Pass a TagQuery with 'query'."
+            )
+        return TagQuery()
     try:
         known = is_classifier(estimator)
     except (AttributeError, TypeError):  # an object without scikit-learn's tags
@@ -42,8 +61,8 @@ def default_query(estimator: Any, **params: Any) -> ClassQuery:
     if known:
         return ClassQuery(**params)
     raise ValueError(
-        f"No query is known for {type(estimator).__name__}, which is not a classifier. "
-        "Pass one with the 'query' parameter."
+        f"No query is known for {type(estimator).__name__}, which is not a classifier "
+        "and not a tagger. Pass one with the 'query' parameter."
     )
 
 
@@ -341,9 +360,41 @@ def _log_likelihood(answers: Answers, weight: np.ndarray | None) -> float:
     return float(np.average(np.log(np.clip(truth, eps, 1)), weights=by_row))
 
 
+class _LogLikelihoodScorer(_QueryScorer):
+    """Mean log probability of the true labels of a sample."""
+
+    def __call__(
+        self, estimator: Any, X: Any, y_true: Any, *, sample_weight: Any = None
+    ) -> float:
+        """Return the mean log probability of a sample's true label or tagging."""
+        if not is_tagger(estimator):
+            return super().__call__(estimator, X, y_true, sample_weight=sample_weight)
+        weight = as_weights(sample_weight, len(y_true), caller=self._name)
+        log_proba = _tagging_log_proba(estimator, X, y_true)
+        return float(np.average(log_proba, weights=weight))
+
+
+def _tagging_log_proba(estimator: Any, X: Any, y_true: Any) -> np.ndarray:
+    """Return the log probability of each sentence's true tagging.
+
+    A tagging that the model holds impossible, for a tag that it never saw, counts as
+    one of machine epsilon a token.
+    """
+    tagger = last_step(estimator)
+    posterior = tagger.posterior(transform_before(estimator, X))
+    lengths = [len(tags) for tags in y_true]
+    index = {label: k for k, label in enumerate(np.asarray(tagger.classes_).tolist())}
+    known = [all(label in index for label in tags) for tags in y_true]
+    # any path will do for a sentence with an unknown tag: its probability is not used
+    paths = [[index.get(label, 0) for label in tags] for tags in y_true]
+    least = np.array(lengths) * np.log(np.finfo(np.float64).eps)
+    return np.where(known, np.maximum(posterior.log_proba(paths), least), least)
+
+
 #: Calibration error with all defaults, negated: :func:`make_calibration_scorer`.
 calibration_error_scorer = make_calibration_scorer()
-#: Mean log probability of the true label of a sample, clipped at machine epsilon.
-log_likelihood_scorer = _QueryScorer(
+#: Mean log probability of a sample's true label, or of a sentence's true tagging;
+#: clipped at machine epsilon (a token).
+log_likelihood_scorer = _LogLikelihoodScorer(
     _log_likelihood, None, True, {}, "log_likelihood_scorer"
 )

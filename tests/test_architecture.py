@@ -34,8 +34,9 @@ RANKS = {
     "__init__": 5,
     "_demo": 6,
     "_report": 6,
-    "_cli": 7,
-    "__main__": 8,
+    "_demo_tagging": 7,
+    "_cli": 8,
+    "__main__": 9,
 }
 GROUND = -1
 

@@ -40,8 +40,8 @@ display = ReliabilityDisplay.from_predictions(y, proba)
 
 # %%
 # What does it mean for the answers that the models would give? Asked whether its most
-# probable class is right, naive Bayes says 99% almost always, and is right in 82% of
-# the cases.
+# probable class is right, naive Bayes says more than 99% in nine cases of ten, and is
+# right in eight.
 
 display = ReliabilityDisplay.from_predictions(y, proba, multi_class="top_label")
 

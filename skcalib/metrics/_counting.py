@@ -12,7 +12,6 @@ import numpy as np
 
 from ._bins import BinSums, Shares, SortedRows, sum_bins
 
-
 # More cells than 2 ** (10 + 12), the exponents times the leading bits of the
 # significand, would no longer stay in the cache.
 _MOST_BITS = 12

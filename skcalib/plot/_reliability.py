@@ -465,7 +465,7 @@ class ReliabilityDisplay:
             place = {"loc": "center left", "bbox_to_anchor": (1.02, 0.5)}
             self.ax_.legend(fontsize="small", **place)
         elif n_entries:
-            self.ax_.legend(loc="upper left", fontsize="small")
+            self.ax_.legend(loc="best", fontsize="small")
 
     def _several(self, name: Any, caller: str) -> tuple[list, list, list, list]:
         """Return curves, errors, histograms and names as lists of one length."""

@@ -1,0 +1,91 @@
+"""Where data sets are kept, and how a file gets there."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from sklearn.datasets import fetch_file
+
+from .._validation import check_integer, check_real
+
+VARIABLE = "SKCALIB_DATA"
+
+
+def data_home(data_home: Any = None) -> Path:
+    """Return the folder of the data sets.
+
+    It is the argument, else what the environment variable ``SKCALIB_DATA`` says, else
+    ``~/skcalib_data``. The folder need not exist.
+    """
+    if data_home is None:
+        data_home = os.environ.get(VARIABLE) or "~/skcalib_data"
+    if not isinstance(data_home, (str, os.PathLike)):
+        raise TypeError(
+            "The 'data_home' parameter must be None or the path of a folder. "
+            f"Got {data_home!r} instead."
+        )
+    return Path(data_home).expanduser()
+
+
+@dataclass(frozen=True)
+class RemoteFile:
+    """A file of a data set: its name here, where it is from, its checksum."""
+
+    folder: str
+    name: str
+    url: str
+    sha256: str
+
+    def locate(
+        self,
+        *,
+        data_home: Path,
+        download_if_missing: bool,
+        n_retries: int,
+        delay: float,
+        caller: str,
+    ) -> Path:
+        """Return the path of the file, downloaded if need be and allowed."""
+        n_retries = check_integer(n_retries, minimum=0, name="n_retries", caller=caller)
+        delay = check_real(delay, low=0, high=3600, name="delay", caller=caller)
+        path = data_home / self.folder / self.name
+        if path.exists():
+            self._check(path)
+            return path
+        if not download_if_missing:
+            raise OSError(
+                f"{path} does not exist, and {caller} was told not to download it. "
+                f"Pass download_if_missing=True, or put {self.url} there, or name "
+                f"the folder that has it by 'data_home' or {VARIABLE}."
+            )
+        path.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            fetch_file(
+                self.url,
+                folder=path.parent,
+                local_filename=self.name,
+                sha256=self.sha256,
+                n_retries=n_retries,
+                delay=delay,
+            )
+        except OSError as error:
+            raise OSError(
+                f"{caller} could not download {self.url}: {error} Try again later, "
+                f"or get the file some other way and put it at {path}."
+            ) from error
+        return path
+
+    def _check(self, path: Path) -> None:
+        """Raise if the file is another one; it is the user's, so it stays."""
+        with path.open("rb") as file:
+            found = hashlib.file_digest(file, "sha256").hexdigest()
+        if found != self.sha256:
+            raise OSError(
+                f"{path} is not the file expected there: its SHA256 is {found}, not "
+                f"{self.sha256}. Move it away, so that {self.url} can be downloaded, "
+                "or pass another 'data_home'."
+            )

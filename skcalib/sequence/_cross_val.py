@@ -1,0 +1,97 @@
+"""Out-of-fold marginals of a tagger."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.model_selection import check_cv
+from sklearn.utils.parallel import Parallel, delayed
+
+from .._compat import take_rows
+from ._sentences import check_fit, object_array, sorted_labels
+
+
+def cross_val_marginals(
+    estimator: Any,
+    X: Any,
+    y: Any,
+    *,
+    cv: Any,
+    groups: Any = None,
+    n_jobs: int | None = None,
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the tag probabilities of each sentence by a tagger that did not see it.
+
+    scikit-learn's cross_val_predict cannot give ragged probabilities.
+
+    Parameters
+    ----------
+    estimator : tagger, or pipeline that ends in one
+        Cloned and fitted in each fold.
+    X : sequence of sentences
+        Sentences of tokens.
+    y : sequence of label sequences
+        True labels.
+    cv : int, splitter or iterable of (train, test)
+        Folds over sentences; each must be in exactly one test fold. An int cuts the
+        sentences in order, without shuffling.
+    groups : array-like of shape (n_sentences,), default=None
+        For group splitters: the document of each sentence, say.
+    n_jobs : int, default=None
+        Number of folds fitted at once, by joblib.
+
+    Returns
+    -------
+    proba : ndarray of shape (n_sentences,), object
+        An array of shape (n_tokens, n_classes) for each sentence; 0 for a label that
+        the training folds lack.
+    classes : ndarray of shape (n_classes,)
+        Sorted labels of `y`, the order of the columns.
+
+    Examples
+    --------
+    >>> from skcalib.sequence import HMMTagger, cross_val_marginals
+    >>> X = [["the", "dog"], ["a", "dog"], ["the", "cat"], ["a", "cat"]]
+    >>> y = [["D", "N"]] * 4
+    >>> proba, classes = cross_val_marginals(HMMTagger(), X, y, cv=2)
+    >>> classes
+    array(['D', 'N'], dtype='<U1')
+    >>> proba[0].round(2)
+    array([[0.86, 0.14],
+           [0.29, 0.71]])
+    """
+    caller = "cross_val_marginals"
+    sentences, labels = check_fit(X, y, caller=caller)
+    classes = sorted_labels(labels, caller=caller)
+    folds = list(check_cv(cv, classifier=False).split(sentences, None, groups))
+    tested = np.bincount(
+        np.concatenate([test for _, test in folds]), minlength=len(sentences)
+    )
+    if (tested != 1).any():
+        i = int((tested != 1).argmax())
+        raise ValueError(
+            f"The 'cv' parameter of {caller} must test each sentence in exactly one "
+            f"fold. Sentence {i} is in {tested[i]}."
+        )
+    found = Parallel(n_jobs=n_jobs)(
+        delayed(_fold)(clone(estimator), X, y, train, test) for train, test in folds
+    )
+    column = {label: k for k, label in enumerate(classes.tolist())}
+    entries: list[Any] = [None] * len(sentences)
+    for (_, test), (proba, known) in zip(folds, found, strict=True):
+        columns = np.array([column[label] for label in known], dtype=np.intp)
+        for i, marginal in zip(test, proba, strict=True):
+            entries[i] = np.zeros((marginal.shape[0], classes.size))
+            entries[i][:, columns] = marginal
+    return object_array(entries), classes
+
+
+def _fold(
+    estimator: Any, X: Any, y: Any, train: np.ndarray, test: np.ndarray
+) -> tuple[np.ndarray, list]:
+    """Return the probabilities of a test fold and the labels of their columns."""
+    estimator.fit(take_rows(X, train), take_rows(y, train))
+    proba = estimator.predict_proba(take_rows(X, test))
+    return proba, np.asarray(estimator.classes_).tolist()

@@ -1,0 +1,180 @@
+"""Hidden Markov model of tags and words."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .._validation import check_choice, check_real
+from ..posteriors import LinearChainPosterior
+from ._base import BaseTagger
+from ._sentences import all_words, check_fit, sorted_labels
+
+
+class HMMTagger(BaseTagger):
+    """Hidden Markov model tagger, trained on tagged sentences.
+
+    A tag depends on the one before, a word on its tag. Probabilities are relative
+    frequencies with a pseudocount added to every one: maximum a posteriori estimates
+    under symmetric Dirichlet priors. All words not seen in training count as one
+    further word, seen no times.
+
+    Parameters
+    ----------
+    pseudocount : float, default=1.0
+        Added to the count of every start, transition and emission; at least 0.
+    emission_pseudocount : float, default=None
+        For emissions, where it shall differ.
+    end_state : bool, default=False
+        Whether ending is one more thing that may follow a tag.
+    decoding : {'viterbi', 'posterior'}, default='viterbi'
+        Whether `predict` gives the best tagging or the best tag of each token.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        Sorted labels.
+    vocabulary_ : dict
+        Column of each training word in `emission_log_proba_`.
+    start_log_proba_ : ndarray of shape (n_classes,)
+        Log probability of the first tag.
+    transition_log_proba_ : ndarray of shape (n_classes, n_classes)
+        Log probability of [tag, next tag].
+    emission_log_proba_ : ndarray of shape (n_classes, n_words + 1)
+        Log probability of each word of the vocabulary, and of the unknown word (last
+        column).
+    end_log_proba_ : ndarray of shape (n_classes,)
+        Log probability of ending after a tag; zeros without `end_state`.
+
+    See Also
+    --------
+    CRFTagger : The discriminative model of the same form.
+
+    Notes
+    -----
+    The pseudocount decides the direction of miscalibration: large ones make the model
+    timid, small ones, best for accuracy, make it too sure of itself. Choose by
+    :data:`~skcalib.scorers.log_likelihood_scorer` rather than by accuracy.
+
+    References
+    ----------
+    .. [1] K. Nguyen and B. O'Connor (2015). "Posterior calibration and exploratory
+       analysis for natural language processing models". EMNLP. Section 4.2.
+
+    Examples
+    --------
+    >>> from skcalib.sequence import HMMTagger
+    >>> X = [["the", "dog", "barks"], ["a", "cat", "sleeps"], ["dogs", "bark"]]
+    >>> y = [["D", "N", "V"], ["D", "N", "V"], ["N", "V"]]
+    >>> tagger = HMMTagger(pseudocount=0.1).fit(X, y)
+    >>> tagger.predict([["the", "cat", "barks"]])[0]
+    array(['D', 'N', 'V'], dtype='<U1')
+    >>> tagger.predict_proba([["the", "mouse"]])[0].round(2)
+    array([[0.96, 0.03, 0.  ],
+           [0.06, 0.87, 0.07]])
+    """
+
+    def __init__(
+        self,
+        pseudocount: float = 1.0,
+        *,
+        emission_pseudocount: float | None = None,
+        end_state: bool = False,
+        decoding: str = "viterbi",
+    ):
+        self.pseudocount = pseudocount
+        self.emission_pseudocount = emission_pseudocount
+        self.end_state = end_state
+        self.decoding = decoding
+
+    def fit(self, X: Any, y: Any) -> HMMTagger:
+        """Count tags and words.
+
+        Parameters
+        ----------
+        X : sequence of sentences of str
+            Words.
+        y : sequence of label sequences
+            A label for each word.
+
+        Returns
+        -------
+        self : HMMTagger
+            The fitted tagger.
+        """
+        prior, word_prior = self._check_parameters()
+        sentences, labels = check_fit(X, y, caller="HMMTagger.fit")
+        words = all_words(sentences, caller="HMMTagger.fit")
+        self.classes_ = sorted_labels(labels, caller="HMMTagger.fit")
+        n_tags = self.classes_.size
+        index = {label: k for k, label in enumerate(self.classes_.tolist())}
+        tags = np.array([index[label] for seq in labels for label in seq])
+        self.vocabulary_ = {word: j for j, word in enumerate(sorted(set(words)))}
+        columns = np.array([self.vocabulary_[word] for word in words])
+        n_words = len(self.vocabulary_) + 1
+        lengths = np.array([len(seq) for seq in labels if seq])
+        last = np.cumsum(lengths) - 1
+        inner = np.ones(tags.size, dtype=bool)
+        inner[last] = False
+        inner = np.flatnonzero(inner)
+        self.start_log_proba_ = _log_rows(
+            np.bincount(tags[last - lengths + 1], minlength=n_tags)[np.newaxis], prior
+        )[0]
+        moves = _counts(tags[inner], tags[inner + 1], (n_tags, n_tags))
+        if self.end_state:
+            ends = np.bincount(tags[last], minlength=n_tags)
+            moves = np.column_stack([moves, ends])
+        moves_log_proba = _log_rows(moves, prior)
+        self.transition_log_proba_ = moves_log_proba[:, :n_tags]
+        self.end_log_proba_ = np.zeros(n_tags)
+        if self.end_state:
+            self.end_log_proba_ = moves_log_proba[:, n_tags]
+        self.emission_log_proba_ = _log_rows(
+            _counts(tags, columns, (n_tags, n_words)), word_prior
+        )
+        return self
+
+    def _check_parameters(self) -> tuple[float, float]:
+        caller = "HMMTagger"
+        check_choice(
+            self.decoding, ("viterbi", "posterior"), name="decoding", caller=caller
+        )
+        prior = check_real(
+            self.pseudocount, low=0, high=1e12, name="pseudocount", caller=caller
+        )
+        if self.emission_pseudocount is None:
+            return prior, prior
+        return prior, check_real(
+            self.emission_pseudocount,
+            low=0,
+            high=1e12,
+            name="emission_pseudocount",
+            caller=caller,
+        )
+
+    def _posterior(self, sentences: list[Any]) -> LinearChainPosterior:
+        words = all_words(sentences, caller="HMMTagger")
+        unknown = len(self.vocabulary_)
+        get = self.vocabulary_.get
+        columns = np.array([get(word, unknown) for word in words], dtype=np.intp)
+        return LinearChainPosterior(
+            self.emission_log_proba_.T[columns],
+            self.transition_log_proba_,
+            self.start_log_proba_,
+            self.end_log_proba_,
+            lengths=np.array([len(sentence) for sentence in sentences], dtype=np.intp),
+        )
+
+
+def _counts(rows: np.ndarray, columns: np.ndarray, shape: tuple) -> np.ndarray:
+    flat = np.bincount(rows * shape[1] + columns, minlength=shape[0] * shape[1])
+    return flat.reshape(shape)
+
+
+def _log_rows(counts: np.ndarray, pseudocount: float) -> np.ndarray:
+    """Return log relative frequencies in each row; -inf where nothing is expected."""
+    smoothed = counts + pseudocount
+    total = smoothed.sum(axis=1, keepdims=True)
+    with np.errstate(divide="ignore"):
+        return np.log(smoothed / np.where(total > 0, total, 1))

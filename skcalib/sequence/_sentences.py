@@ -1,0 +1,132 @@
+"""The gate of every tagger: sentences and their labels."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+RAGGED = (
+    "X must be a sequence of sentences, a sentence a sequence of tokens: "
+    "[['the', 'dog'], ['it', 'barks']]"
+)
+
+
+def check_sentences(X: Any, *, caller: str) -> list[Any]:
+    """Return the sentences as a list, each with a length.
+
+    What the tokens may be is checked by those who read them.
+    """
+    if isinstance(X, (str, bytes, Mapping)) or not hasattr(X, "__len__"):
+        raise TypeError(f"{RAGGED}. {caller} got {type(X).__name__} for X.")
+    if hasattr(X, "columns") or sparse.issparse(X):  # a DataFrame iterates its columns
+        raise TypeError(
+            f"{RAGGED}. {caller} got a table of shape {X.shape} for X: group its rows "
+            "into sentences first."
+        )
+    sentences = list(X)
+    for i, sentence in enumerate(sentences):
+        if isinstance(sentence, (str, bytes, Mapping)) or not hasattr(
+            sentence, "__len__"
+        ):
+            raise TypeError(
+                f"{RAGGED}. {caller} got {type(sentence).__name__} {sentence!r:.50} as "
+                f"sentence {i}: put its tokens into a list."
+            )
+    return sentences
+
+
+def n_tokens(sentence: Any) -> int:
+    """Return the number of tokens of a sentence, the rows of a matrix."""
+    return sentence.shape[0] if sparse.issparse(sentence) else len(sentence)
+
+
+def check_labels(y: Any, sentences: list[Any], *, caller: str) -> list[list]:
+    """Return the labels as lists, one as long as each sentence."""
+    if isinstance(y, (str, bytes, Mapping)) or not hasattr(y, "__len__"):
+        raise TypeError(
+            f"y must be a sequence of label sequences. {caller} got {type(y).__name__}."
+        )
+    if len(y) != len(sentences):
+        raise ValueError(
+            f"X and y of {caller} must have an entry for each sentence. Got "
+            f"{len(sentences)} sentences in X and {len(y)} in y."
+        )
+    labels = []
+    for i, (sentence, tags) in enumerate(zip(sentences, y, strict=True)):
+        if isinstance(tags, (str, bytes)) or not hasattr(tags, "__len__"):
+            raise TypeError(
+                f"y must be a sequence of label sequences. {caller} got "
+                f"{type(tags).__name__} {tags!r:.50} for sentence {i}."
+            )
+        tags = tags.tolist() if isinstance(tags, np.ndarray) else list(tags)
+        if len(tags) != n_tokens(sentence):
+            raise ValueError(
+                f"y of {caller} must have a label for each token. Sentence {i} has "
+                f"{n_tokens(sentence)} tokens and {len(tags)} labels."
+            )
+        if None in tags:
+            raise ValueError(
+                f"y of {caller} must have a label for each token. Token "
+                f"{tags.index(None)} of sentence {i} has None."
+            )
+        labels.append(tags)
+    return labels
+
+
+def check_fit(X: Any, y: Any, *, caller: str) -> tuple[list[Any], list[list]]:
+    """Return sentences and labels to learn from."""
+    sentences = check_sentences(X, caller=caller)
+    if y is None:
+        raise ValueError(f"{caller} requires y to be passed, but the target y is None.")
+    labels = check_labels(y, sentences, caller=caller)
+    if not any(labels):
+        raise ValueError(
+            f"{caller} needs a sentence with a token at least. "
+            f"Got {len(sentences)} sentences."
+        )
+    return sentences, labels
+
+
+def all_words(sentences: list[Any], *, caller: str) -> list[str]:
+    """Return the words of all sentences one after another."""
+    words = [word for sentence in sentences for word in sentence]
+    if all(isinstance(word, str) for word in words):
+        return words
+    i, t, word = next(
+        (i, t, word)
+        for i, sentence in enumerate(sentences)
+        for t, word in enumerate(sentence)
+        if not isinstance(word, str)
+    )
+    raise TypeError(
+        f"Tokens of {caller} must be str, a word each. Got {type(word).__name__} "
+        f"{word!r:.50} in sentence {i}, token {t}."
+    )
+
+
+def object_array(entries: list[Any]) -> np.ndarray:
+    """Return a 1-D object array, also where all entries have the same length."""
+    array = np.empty(len(entries), dtype=object)
+    for i, entry in enumerate(entries):
+        array[i] = entry
+    return array
+
+
+def sorted_labels(labels: list[list], *, caller: str) -> np.ndarray:
+    """Return the distinct labels in order, with their type."""
+    distinct = {label for tags in labels for label in tags}
+    try:
+        ordered = sorted(distinct)
+    except TypeError:
+        kinds = sorted({type(label).__name__ for label in distinct})
+        raise ValueError(
+            f"y of {caller} must hold labels of one kind. Got {', '.join(kinds)}."
+        ) from None
+    if all(isinstance(label, str) for label in ordered):
+        return np.array(ordered)
+    if all(isinstance(label, (int, np.integer)) for label in ordered):
+        return np.array(ordered)
+    return object_array(ordered)

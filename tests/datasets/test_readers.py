@@ -1,0 +1,378 @@
+"""Readers: what they give, and which line they refuse."""
+
+import datetime
+import gzip
+import io
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from skcalib.datasets import read_conll_columns, read_conllu, to_sequences
+from skcalib.datasets._readers import read_penn_trees
+from skcalib.documents import Document, Sentence
+
+TOY = """\
+# newdoc id = weblog-toy.example_rain_20041117172713_ENG_20041117_172713
+# sent_id = toy-1
+# newpar
+# text = It doesn't rain = good
+1	It	it	PRON	PRP	Number=Sing	4	nsubj	4:nsubj	_
+2-3	doesn't	_	_	_	_	_	_	_	_
+2	does	do	AUX	VBZ	_	4	aux	4:aux	_
+3	n't	not	PART	RB	_	4	advmod	4:advmod	_
+4	rain	rain	VERB	VB	_	0	root	0:root	_
+4.1	good	good	ADJ	JJ	_	_	_	4:conj	_
+
+# sent_id = toy-2
+1	"#1	#	SYM	"	_	0	root	0:root	SpaceAfter=No
+
+# newdoc id = email-toy-20041117
+1	Sun	sun	NOUN	NN	_	0	root	0:root	Entity=(1)
+2	and	and	CCONJ	CC	_	3	cc	3:cc	_
+3	New York	New York	PROPN	NNP	_	1	conj	1:conj	_
+"""
+
+
+def read(text):
+    return read_conllu(io.StringIO(text))
+
+
+def word(**changes):
+    """Return a line of CoNLL-U, one word that is the root."""
+    columns = ["id", "form", "lemma", "upos", "xpos", "feats", "head", "deprel"]
+    row = dict.fromkeys([*columns, "deps", "misc"], "_")
+    row.update(id="1", form="It", head="0")
+    row.update(changes)
+    return "\t".join(row.values())
+
+
+class TestConllu:
+    def test_documents_and_sentences(self):
+        first, second = read(TOY)
+        assert [len(s) for s in first.sentences] == [4, 1]
+        assert [len(s) for s in second.sentences] == [3]
+        assert second.id == "email-toy-20041117"
+
+    def test_ranges_and_empty_nodes_are_left_out(self):
+        sentence = read(TOY)[0].sentences[0]
+        assert sentence.form == ("It", "does", "n't", "rain")
+        assert sentence.lemma == ("it", "do", "not", "rain")
+        assert sentence.upos == ("PRON", "AUX", "PART", "VERB")
+        assert sentence.xpos == ("PRP", "VBZ", "RB", "VB")
+        assert sentence.feats == ("Number=Sing", "_", "_", "_")
+        assert sentence.deprel == ("nsubj", "aux", "advmod", "root")
+        assert sentence.head == (3, 3, 3, -1)
+
+    def test_comments(self):
+        sentence = read(TOY)[0].sentences[0]
+        assert sentence.sent_id == "toy-1"
+        assert sentence.text == "It doesn't rain = good"
+        assert len(sentence.comments) == 4
+        assert sentence.comments[2] == "# newpar"
+
+    def test_quotes_hashes_and_spaces_are_text(self):
+        first, second = read(TOY)
+        assert first.sentences[1].form == ('"#1',)
+        assert second.sentences[0].form[2] == "New York"
+
+    def test_misc_is_kept(self):
+        first, second = read(TOY)
+        assert first.sentences[1].misc == ("SpaceAfter=No",)
+        assert second.sentences[0].misc[0] == "Entity=(1)"
+
+    def test_without_newdoc_all_is_one_document(self):
+        (document,) = read(f"{word()}\n\n{word()}\n")
+        assert document.id is None
+        assert len(document.sentences) == 2
+
+    def test_sentences_before_the_first_newdoc_are_a_document(self):
+        first, second = read(f"{word()}\n\n# newdoc\n{word()}\n")
+        assert (first.id, second.id) == (None, None)
+
+    def test_newdoc_is_a_word(self):
+        assert len(read(f"{word()}\n\n# newdocument = x\n{word()}\n")) == 1
+
+    @pytest.mark.parametrize("text", ["", "\n\n", "\r\n"])
+    def test_an_empty_file_has_no_documents(self, text):
+        assert read(text) == []
+
+    @pytest.mark.parametrize(
+        "change",
+        [
+            lambda text: text.replace("\n", "\r\n"),
+            lambda text: text.rstrip("\n"),
+            lambda text: "\ufeff" + text,
+            lambda text: "\n\n" + text.replace("\n\n", "\n\n\n") + "\n\n",
+        ],
+        ids=["crlf", "no final newline", "byte order mark", "blank lines"],
+    )
+    @pytest.mark.parametrize("name", ["toy.conllu", "toy.conllu.gz"])
+    def test_what_does_not_matter(self, tmp_path, change, name):
+        path = tmp_path / name
+        data = change(TOY).encode()
+        path.write_bytes(gzip.compress(data) if name.endswith("gz") else data)
+        assert read_conllu(path) == read_conllu(str(path)) == read(TOY)
+
+    @pytest.mark.parametrize("separator", ["\u2028", "\x85", "\x0b", "\r"])
+    def test_only_a_line_feed_ends_a_line(self, tmp_path, separator):
+        path = tmp_path / "toy.conllu"
+        path.write_bytes(word(form=f"a{separator}b").encode())
+        assert read_conllu(path)[0].sentences[0].form == (f"a{separator}b",)
+
+    def test_an_open_file_stays_open(self, tmp_path):
+        path = tmp_path / "toy.conllu"
+        path.write_text(TOY, "utf-8")
+        with path.open(encoding="utf-8") as file:
+            assert read_conllu(file) == read(TOY)
+            assert not file.closed
+
+    @pytest.mark.parametrize("path", [None, 3, io.BytesIO(b"")])
+    def test_what_is_no_text_file_is_refused(self, path):
+        with pytest.raises(TypeError, match="'path' parameter of read_conllu must be"):
+            read_conllu(path)
+
+    def test_a_missing_file_is_named(self, tmp_path):
+        with pytest.raises(FileNotFoundError, match=r"none\.conllu"):
+            read_conllu(tmp_path / "none.conllu")
+
+    def test_bytes_that_are_no_text(self, tmp_path):
+        path = tmp_path / "toy.conllu"
+        path.write_bytes(b"# \xff\n")
+        with pytest.raises(
+            ValueError, match=r"toy\.conllu, after line 0: expected utf"
+        ):
+            read_conllu(path)
+
+
+class TestMalformedConllu:
+    @pytest.mark.parametrize(
+        ("lines", "line", "message"),
+        [
+            ([word() + "\t_"], 1, "expected 10 columns with tabs between them, got 11"),
+            (["1 It _ _ _ _ 0 root _ _"], 1, "expected 10 columns .*, got 1"),
+            ([word(), "# late"], 2, "expected 10 columns .*, got 1"),
+            ([word(form="")], 1, "not empty, got nothing in column 2"),
+            ([word(id="2")], 1, "a word with id 1, .* got id '2'"),
+            ([word(id="0")], 1, "a word with id 1, .* got id '0'"),
+            ([word(id="01")], 1, "a word with id 1, .* got id '01'"),
+            ([word(id="x")], 1, "a word with id 1, .* got id 'x'"),
+            ([word(id="1-")], 1, "a word with id 1, .* got id '1-'"),
+            ([word(id="\u0661")], 1, "a word with id 1"),
+            ([word(), word()], 2, "a word with id 2, .* got id '1'"),
+            ([word(head="_")], 1, "the id of another word, at most 1, .* got '_'"),
+            ([word(head="1")], 1, "the id of another word, at most 1, .* got '1'"),
+            ([word(head="2")], 1, "the id of another word, at most 1, .* got '2'"),
+            ([word(head="-1")], 1, "the id of another word, at most 1, .* got '-1'"),
+            ([word(head="1.0")], 1, "the id of another word, .* got '1.0'"),
+            ([word(head="9" * 5000)], 1, "the id of another word"),
+            (["# text = nothing"], 1, "expected a word, got the end of the sentence"),
+            ([word(id="1-2", head="_")], 1, "expected a word, got the end"),
+            (
+                [word(head="2"), word(id="2", head="1")],
+                2,
+                "heads that lead to the root, got a word that depends on itself",
+            ),
+        ],
+    )
+    def test_the_line_is_named(self, tmp_path, lines, line, message):
+        path = tmp_path / "bad.conllu"
+        good = f"# first\n{word()}\n\n"
+        path.write_text(good + "\n".join(lines) + "\n", "utf-8")
+        with pytest.raises(ValueError, match=message) as caught:
+            read_conllu(path)
+        assert str(caught.value).startswith(f"{path}, line {3 + line}: expected")
+
+    @settings(deadline=None, max_examples=300)
+    @given(data=st.data())
+    def test_whatever_is_changed_it_reads_or_raises_a_value_error(self, data):
+        text = list(TOY)
+        for _ in range(data.draw(st.integers(1, 4))):
+            where = data.draw(st.integers(0, len(text) - 1))
+            length = data.draw(st.integers(0, 3))
+            piece = st.text(st.sampled_from("\t\n\r #-.=_0123459a\u0663é"), max_size=3)
+            text[where : where + length] = data.draw(piece)
+        try:
+            documents = read("".join(text))
+        except ValueError as error:
+            assert "line" in str(error)  # noqa: PT017
+        else:
+            for sentence in (s for d in documents for s in d.sentences):
+                assert all(-1 <= head < len(sentence) for head in sentence.head)
+
+
+class TestDates:
+    @pytest.mark.parametrize(
+        ("id_", "date"),
+        [
+            ("weblog-a.com_b_20041117172713_ENG_20041117_172713", (2004, 11, 17)),
+            ("newsgroup-groups.example_c_ENG_20050430_181175", (2005, 4, 30)),
+            ("answers-20111108104724AAuBUR7_ans", (2011, 11, 8)),
+            ("weblog-a.com_b_ENG_20041317_172713", None),
+            ("weblog-a.com_b_ENG_20050229_000000", None),
+            ("answers-20111131104724AAuBUR7_ans", None),
+            ("answers-2011", None),
+            ("email-enronsent00_01", None),
+            ("email-x_20041117_172713", None),
+            ("reviews-20041117", None),
+            ("weblog", None),
+        ],
+    )
+    def test_from_the_name_of_a_document(self, id_, date):
+        (document,) = read(f"# newdoc id = {id_}\n{word()}\n")
+        assert document.date == (date and datetime.date(*date))
+
+    @pytest.mark.parametrize(
+        ("value", "date"),
+        [
+            ("1990-01-03", datetime.date(1990, 1, 3)),
+            ("1990-02-30", None),
+            ("1990-01", None),
+            ("19900103", None),
+        ],
+    )
+    def test_from_the_metadata(self, value, date):
+        lines = ["# newdoc id = answers-20111108104724", "# meta::genre = news"]
+        lines += [f"# meta::dateCreated = {value}", word()]
+        (document,) = read("\n".join(lines))
+        assert document.date == date
+        assert document.metadata == {"genre": "news", "dateCreated": value}
+
+
+class TestColumns:
+    def read(self, text, **kwargs):
+        return read_conll_columns(io.StringIO(text), **kwargs)
+
+    def test_tokens_and_labels(self):
+        X, y = self.read('#a\tN\n"\t"\n\n\nb c\tV')
+        assert X == [["#a", '"'], ["b c"]]
+        assert y == [["N", '"'], ["V"]]
+
+    def test_other_columns(self):
+        text = "1\tIt\tPRP\n2\trains\tVBZ\n"
+        expected = ([["It", "rains"]], [["PRP", "VBZ"]])
+        assert self.read(text, token=1, label=2) == expected
+        assert self.read(text, token=-2, label=-1) == expected
+
+    def test_any_white_space(self):
+        X, y = self.read("It  O\nrains \t V\n", delimiter=None)
+        assert (X, y) == ([["It", "rains"]], [["O", "V"]])
+
+    def test_without_labels(self):
+        assert self.read("It\nrains\n\nno\n", label=None) == (
+            [["It", "rains"], ["no"]],
+            None,
+        )
+
+    def test_nothing(self):
+        assert self.read("") == ([], [])
+
+    def test_files(self, tmp_path):
+        data = b"It\tO\r\nrains\tV\r\n"
+        expected = ([["It", "rains"]], [["O", "V"]])
+        (tmp_path / "a.tsv").write_bytes(data)
+        (tmp_path / "a.tsv.gz").write_bytes(gzip.compress(data))
+        assert read_conll_columns(tmp_path / "a.tsv") == expected
+        assert read_conll_columns(str(tmp_path / "a.tsv.gz")) == expected
+
+    @pytest.mark.parametrize(
+        ("text", "kwargs", "message"),
+        [
+            ("a\tA\nb\n", {}, "line 2: expected at least 2 columns, got 1"),
+            ("a\tA\n\nb\tB\tC\n", {}, "line 3: expected 2 columns .*, got 3"),
+            ("a\tA\n", {"token": 2}, "line 1: expected at least 3 columns, got 2"),
+            ("a\tA\n", {"token": -3}, "line 1: expected at least 3 columns, got 2"),
+            ("a\tA\n\tB\n", {}, "line 2: expected a token and a label, got"),
+            ("a\tA\nb\t\n", {}, "line 2: expected a token and a label, got"),
+            ("a A\n", {}, "line 1: expected at least 2 columns, got 1"),
+        ],
+    )
+    def test_the_line_is_named(self, tmp_path, text, kwargs, message):
+        path = tmp_path / "bad.tsv"
+        path.write_text(text, "utf-8")
+        with pytest.raises(ValueError, match=rf"bad\.tsv, {message}"):
+            read_conll_columns(path, **kwargs)
+
+    @pytest.mark.parametrize(
+        ("kwargs", "error"),
+        [
+            ({"token": "a"}, TypeError),
+            ({"label": 1.0}, TypeError),
+            ({"delimiter": ""}, ValueError),
+            ({"delimiter": 9}, ValueError),
+        ],
+    )
+    def test_parameters_are_checked(self, kwargs, error):
+        (name,) = kwargs
+        with pytest.raises(
+            error, match=f"The '{name}' parameter of read_conll_columns"
+        ):
+            self.read("", **kwargs)
+
+
+class TestToSequences:
+    def test_words_and_tags(self):
+        X, y = to_sequences(read(TOY))
+        assert X[1:] == [['"#1'], ["Sun", "and", "New York"]]
+        assert y[1:] == [['"'], ["NN", "CC", "NNP"]]
+        assert to_sequences(read(TOY), "upos")[1][2] == ["NOUN", "CCONJ", "PROPN"]
+
+    def test_lists_are_new(self):
+        documents = read(TOY)
+        to_sequences(documents)[1][0][0] = "X"
+        assert to_sequences(documents)[1][0][0] == "PRP"
+
+    def test_a_word_without_a_tag(self):
+        tagged = Sentence(["a"], xpos=["A"])
+        bare = Sentence(["b", "c"], xpos=["B", "_"], sent_id="s-2")
+        message = r"'xpos'. Word 1 of sentence 1 \(s-2\) of document 1 \(d\) has none"
+        with pytest.raises(ValueError, match=message):
+            to_sequences([Document("e"), Document("d", sentences=[tagged, bare])])
+
+    def test_no_features_are_features(self):
+        document = Document("d", sentences=[Sentence(["a"])])
+        assert to_sequences([document], "feats") == ([["a"]], [["_"]])
+
+    def test_the_column_is_checked(self):
+        with pytest.raises(ValueError, match="'column' parameter of to_sequences"):
+            to_sequences([], "pos")
+
+    def test_one_document_is_no_sequence(self):
+        with pytest.raises(TypeError, match="put it into a list"):
+            to_sequences(Document("d"))
+
+
+class TestPennTrees:
+    def read(self, text):
+        return read_penn_trees(io.StringIO(text))
+
+    def test_words_and_tags(self):
+        text = """
+        ( (S (NP-SBJ (PRP It)
+             )
+             (VP (VBZ rains) (-LRB- -LRB-) (RB now) ) (. .) ))
+        (NP (NN sun))
+        """
+        X, y = self.read(text)
+        assert X == [["It", "rains", "-LRB-", "now", "."], ["sun"]]
+        assert y == [["PRP", "VBZ", "-LRB-", "RB", "."], ["NN"]]
+
+    def test_traces_are_dropped_and_sentences_of_nothing_else(self):
+        X, y = self.read("((S (-NONE- *-1) (VB go)))((S (-NONE- 0)))")
+        assert (X, y) == ([["go"]], [["VB"]])
+
+    @pytest.mark.parametrize(
+        ("text", "message"),
+        [
+            ("(S\n(VB go)", "line 1: expected a closing bracket"),
+            ("(S (VB go)))\n", r"line 1: expected an opening bracket, got '\)'"),
+            ("(S (VB go))\nstray", "line 2: expected an opening bracket, got 'stray'"),
+            ("(S\n(VB go on))", r"line 2: expected \(TAG word\) .* 'VB go on'"),
+            ("(S\n(VB))", r"line 2: expected \(TAG word\) .* 'VB'"),
+            ("(S\n())", r"line 2: expected \(TAG word\)"),
+            ("(S word (VB go))", r"line 1: expected \(TAG word\) .* 'S word'"),
+        ],
+    )
+    def test_the_line_is_named(self, text, message):
+        with pytest.raises(ValueError, match=message):
+            self.read(text)

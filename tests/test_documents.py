@@ -1,0 +1,109 @@
+"""Documents, sentences and mentions: what they hold and what they refuse."""
+
+import copy
+import dataclasses
+import datetime
+import pickle
+
+import pytest
+
+from skcalib.documents import Document, Mention, Sentence
+
+SENTENCE = Sentence(["It", "rains"], xpos=["PRP", "VBZ"], head=[1, -1])
+
+
+class TestSentence:
+    def test_columns_are_kept_as_tuples(self):
+        assert SENTENCE.form == ("It", "rains")
+        assert SENTENCE.xpos == ("PRP", "VBZ")
+        assert SENTENCE.head == (1, -1)
+
+    def test_columns_not_given_are_filled(self):
+        assert SENTENCE.lemma == SENTENCE.misc == ("_", "_")
+        assert Sentence(["It"]).head == (-1,)
+
+    def test_the_list_given_is_neither_kept_nor_changed(self):
+        form = ["It", "rains"]
+        sentence = Sentence(form)
+        form[0] = "She"
+        assert sentence.form[0] == "It"
+
+    def test_a_sentence_may_be_empty(self):
+        assert len(Sentence([])) == 0
+
+    def test_it_is_frozen(self):
+        with pytest.raises(dataclasses.FrozenInstanceError):
+            SENTENCE.form = ()
+
+    def test_equal_sentences_are_equal_and_hash_alike(self):
+        same = Sentence(("It", "rains"), xpos=("PRP", "VBZ"), head=(1, -1))
+        assert same == SENTENCE
+        assert hash(same) == hash(SENTENCE)
+        assert Sentence(["It", "rains"]) != SENTENCE
+
+    def test_a_long_sentence_is_cut_in_its_repr(self):
+        assert len(repr(Sentence(["word"] * 1000))) < 80
+
+    @pytest.mark.parametrize("column", ["lemma", "upos", "xpos", "feats", "misc"])
+    def test_a_column_of_another_length_is_refused(self, column):
+        with pytest.raises(ValueError, match=f"'{column}'.*each of the 2 words. Got 1"):
+            Sentence(["It", "rains"], **{column: ["x"]})
+
+    @pytest.mark.parametrize("head", [[2, -1], [-2, -1], [0, -1], [0.5, -1]])
+    def test_a_head_that_is_no_other_word_is_refused(self, head):
+        with pytest.raises(ValueError, match="'head'.*from 0 to 1.*word 0"):
+            Sentence(["It", "rains"], head=head)
+
+    def test_a_string_is_no_column(self):
+        with pytest.raises(TypeError, match="'form'.*the string 'It rains'"):
+            Sentence("It rains")
+
+
+class TestMention:
+    def test_positions(self):
+        mention = Mention(2, 5, 4, {"type": "person"})
+        assert (mention.start, mention.end, mention.head) == (2, 5, 4)
+        assert mention.attributes == {"type": "person"}
+
+    @pytest.mark.parametrize(("start", "end"), [(2, 2), (3, 2), (-1, 2)])
+    def test_a_span_without_words_is_refused(self, start, end):
+        with pytest.raises(ValueError, match="0 <= start < end. Got start="):
+            Mention(start, end)
+
+    @pytest.mark.parametrize("head", [1, 5])
+    def test_a_head_outside_is_refused(self, head):
+        with pytest.raises(ValueError, match="'head'.*from 2 to 4. Got"):
+            Mention(2, 5, head)
+
+    def test_equal_mentions_hash_alike(self):
+        assert len({Mention(0, 1), Mention(0, 1)}) == 1
+
+
+class TestDocument:
+    def test_defaults(self):
+        document = Document("a")
+        assert document.date is None
+        assert document.sentences == document.mentions == document.entities == ()
+        assert document.metadata == {}
+        assert document.n_words == 0
+
+    def test_repr_counts_and_does_not_list(self):
+        date = datetime.date(1990, 1, 3)
+        document = Document("a", date, [SENTENCE] * 500)
+        assert repr(document) == "Document('a', 1990-01-03, 500 sentences, 1000 words)"
+        document = Document("a", None, [SENTENCE], [Mention(0, 1)], [0])
+        text = "Document('a', no date, 1 sentence, 2 words, 1 mention)"
+        assert repr(document) == text
+
+    def test_documents_do_not_share_their_metadata(self):
+        assert Document("a").metadata is not Document("b").metadata
+
+    def test_entities_and_mentions_are_as_many(self):
+        with pytest.raises(ValueError, match="1 mentions and 2 entities"):
+            Document("a", mentions=[Mention(0, 1)], entities=[0, 1])
+
+    def test_a_copy_and_a_pickle_are_equal(self):
+        document = Document("a", None, [SENTENCE], metadata={"genre": "news"})
+        assert copy.deepcopy(document) == document
+        assert pickle.loads(pickle.dumps(document)) == document
+        assert hash(copy.deepcopy(document)) == hash(document)
