@@ -168,6 +168,7 @@ def error_of_pairs(
     """Return the error of one set of pairs."""
     if debias and pairs.groups is not None:
         bins = GroupedBins(pairs, binning)
+        check_debiasable(bins.sums.weight, caller=caller)
         bins.check_several_groups(caller=caller)
         square = bins.debiased_square()
         return square if squared else float(np.sqrt(max(square, 0)))
