@@ -232,7 +232,9 @@ def sort_pairs(pairs: Pairs) -> SortedRows | SortedCells:
 
 def cut_by_size(total: float, bin_size: float) -> np.ndarray:
     """Return the bounds of Algorithm 1: a short last bin joins the one before."""
-    n_bins = max(1, int(np.floor(total / bin_size + 1e-9)))
+    n_bins = int(np.floor(total / bin_size + 1e-9))
+    if n_bins <= 1:
+        return np.array([0.0, total])
     return np.r_[np.arange(n_bins) * bin_size, total]
 
 

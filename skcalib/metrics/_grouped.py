@@ -48,6 +48,10 @@ class GroupedBins:
         Expected sums of w r and of w, r = q - y.
     pair_residual, pair_count : ndarray of shape (n_sets,)
         Expected sums of r_i r_j and number of pairs, i and j from different groups.
+    label_variance : ndarray of shape (n_sets,)
+        Mean of q (1 - q).
+    n_effective : ndarray of shape (n_sets,)
+        Number of groups that would tell as much if all were of one size.
     """
 
     def __init__(self, pairs: Pairs, binning: Binning):
@@ -74,6 +78,10 @@ class GroupedBins:
         self.residual = _table(member.chance * row_residual[member.row], place, shape)
         self.count = _table(member.chance * weight[member.row], place, shape)
         self._multiply(cell, row_residual, weight, pairs.groups)
+        variance = (member.chance * (weight * q * (1 - q))[member.row], member.set)
+        n = np.asarray(self.count.sum(axis=0))
+        self.label_variance = np.bincount(variance[1], variance[0], n.size) / n
+        self.n_effective = n**2 / _column_squares(self._part @ self.count)
 
     def _members(self, cells: SortedCells, cell: np.ndarray) -> _Membership:
         """Place every row in its sets."""
@@ -204,17 +212,31 @@ class GroupedBins:
         # skewness of a weighted sum of chi squares, on the variance found
         return second, float(np.sqrt(8 * second**3 * shape))
 
-    def linear_variance(self, table: sparse.csr_array) -> float:
-        """Return sum_c (sum_b w_b D_b table_cb / n_b)^2, D the mean residual."""
+    def mean_variance(self, table: sparse.csr_array) -> np.ndarray:
+        """Return the variance of the mean residual of each set.
+
+        One group of variance q (1 - q) is added to those that were seen, since labels
+        that never came would have none.
+        """
+        n, m = np.asarray(self.count.sum(axis=0)), self.n_effective
+        seen = _column_squares(self._part @ table) / n**2
+        return (m * seen + self.label_variance / m) / (m + 1)
+
+    def slope(self, table: sparse.csr_array) -> float:
+        """Return the growth of the variance of T with the squared error, over 4.
+
+        sum_c (sum_b w_b D_b table_cb / n_b)^2 / sum_b w_b D_b^2, D the mean residual; 0
+        where there is no error.
+        """
         count = np.asarray(self.count.sum(axis=0))
         mean = np.asarray(self.residual.sum(axis=0)) / count
+        largest = float(np.abs(mean).max())
+        if largest == 0:
+            return 0.0
+        mean /= largest
         share = self.weight / self.weight.sum()
-        return float(((self._part @ table @ (share * mean / count)) ** 2).sum())
-
-    def plug_in_square(self) -> float:
-        """Return sum_b w_b D_b^2 over the bins."""
-        share = self.sums.weight / self.sums.weight.sum()
-        return float(share @ (self.sums.residual / self.sums.weight) ** 2)
+        linear = self._part @ table @ (share * mean / count)
+        return float(linear @ linear / (share @ mean**2))
 
 
 def _table(values: np.ndarray, place: tuple, shape: tuple) -> sparse.csr_array:

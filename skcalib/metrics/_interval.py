@@ -111,16 +111,16 @@ class CalibrationErrorInterval:
 class Moments:
     """What the score interval knows of the debiased square T.
 
-    square : T; variance : of T at an error of 0; slope : growth of its variance with
-    the squared error, over 4; null_variance, null_third : second and third moments of T
-    under perfect calibration.
+    square : T; deviation : standard deviation of T at an error of 0; slope : growth of
+    its variance with the squared error, over 4; null_deviation, null_dof : of the chi
+    square law of T under perfect calibration.
     """
 
     square: float
-    variance: float
+    deviation: float
     slope: float
-    null_variance: float
-    null_third: float
+    null_deviation: float
+    null_dof: float
 
     def p_value(self, any_residual: bool) -> float:
         """Return the p-value of perfect calibration by a three-moment chi square law.
@@ -129,30 +129,27 @@ class Moments:
         square law with as many degrees of freedom as match its skewness is exact for
         bins of equal weight and normal bin means.
         """
-        if self.null_variance <= 0:  # every probability is 0 or 1, or no rows disagree
+        if self.null_deviation <= 0:  # every probability is 0 or 1
             return 0.0 if any_residual else 1.0
-        if self.null_third <= 0:
-            return float(1 - chi2.cdf(1, 1))
-        dof = 8 * self.null_variance**3 / self.null_third**2
-        shift = self.square * np.sqrt(2 * dof / self.null_variance)
-        return float(chi2.sf(dof + shift, dof))
+        shift = self.square / self.null_deviation * np.sqrt(2 * self.null_dof)
+        return float(chi2.sf(self.null_dof + shift, self.null_dof))
 
     def interval(self, level: float, p_value: float) -> tuple[float, float]:
         """Return the ends of the interval of the error, by score inversion.
 
-        They solve (T - x)^2 = z^2 (variance + 4 slope x) for the squared error x. Zero
-        is in the interval if and only if p_value >= 1 - level.
+        They solve (T - x)^2 = z^2 (deviation^2 + 4 slope x) for the squared error x.
+        Zero is in the interval if and only if p_value >= 1 - level.
         """
-        z2 = float(ndtri((1 + level) / 2)) ** 2
-        lead = 2 * z2 * self.slope
+        z = float(ndtri((1 + level) / 2))
+        lead = 2 * z**2 * self.slope
 
         def half_width(square: float) -> float:
-            inner = z2 * self.variance + 4 * z2 * self.slope * square + lead**2
+            inner = (z * self.deviation) ** 2 + 2 * lead * square + lead**2
             return float(np.sqrt(max(inner, 0)))
 
         # A square far below zero says that the noise was small by chance, not that the
         # error is known to be 0: the upper end stays above 0.
-        floored = max(self.square, -1.5 * float(np.sqrt(self.variance)))
+        floored = max(self.square, -0.75 * z * self.deviation)
         high = np.sqrt(max(floored + lead + half_width(floored), 0))
         low = np.sqrt(max(self.square + lead - half_width(self.square), 0))
         if p_value >= 1 - level:
@@ -168,7 +165,9 @@ def _class_variance(total: np.ndarray, rate: np.ndarray, q: np.ndarray) -> np.nd
     return (total * sample + q * (1 - q)) / (total + 1)
 
 
-def _spectrum(sums: BinSums, variance: np.ndarray, tie_variance: np.ndarray):
+def _spectrum(
+    sums: BinSums, variance: np.ndarray, tie_variance: np.ndarray
+) -> np.ndarray:
     """Return the weights of the independent chi squares that T is a sum of.
 
     `variance` is the sum of label variances in each bin, `tie_variance` that of a row
@@ -176,53 +175,85 @@ def _spectrum(sums: BinSums, variance: np.ndarray, tie_variance: np.ndarray):
     class a bin knows the share m / t only; the products inside the class are one
     term, whatever the number of bins it is cut into.
     """
+    top = float(variance.max())
+    if top == 0:
+        return np.zeros(1)
     s, n, total = sums.shares, sums.weight, sums.weight.sum()
     chance = s.taken / s.total
-    tie = s.total * tie_variance
+    # over the largest, since squares of what is near 1e-160 are lost
+    variance, tie = variance / top, s.total * tie_variance / top
     spread = variance - np.bincount(s.bin, chance * (1 - chance) * tie, n.size)
     own = np.bincount(s.bin, (chance**2 * tie) ** 2, n.size)
     bins = np.sqrt(np.maximum(spread**2 - own, 0)) / (total * n)
     together = chance * np.maximum(s.taken - 1, 0) / np.maximum(s.total - 1, 1)
     ties = np.bincount(s.tie, together * tie / (total * n[s.bin]))
-    return np.r_[bins, ties]
+    return top * np.r_[bins, ties]
+
+
+def _law(spectrum: np.ndarray) -> tuple[float, float]:
+    """Return deviation and degrees of freedom of a weighted sum of chi squares."""
+    top = float(spectrum.max())
+    if top == 0:
+        return 0.0, 1.0
+    weight = spectrum / top
+    second, third = float(weight @ weight), float((weight**3).sum())
+    return top * float(np.sqrt(2 * second)), second**3 / third**2
 
 
 def independent_moments(sums: BinSums) -> Moments:
     """Return the moments of T for independent rows."""
     n, share = sums.weight, sums.weight / sums.weight.sum()
-    difference = sums.residual / n
     # The sample variance of r, and the sum of label variances: n^2 V of the notes.
     sample = (sums.squared_residual - sums.pair_residual / (n - 1)) / n
     null = sums.q - sums.qq
-    observed = (n**2 * sample + null) / (n + 1)
+    observed = (n**2 * np.maximum(sample, 0) + null) / (n + 1)
     s = sums.shares
     rate = s.positive / s.total
     found = _spectrum(sums, observed, _class_variance(s.total, rate, s.value))
     expected = _spectrum(sums, null, s.value * (1 - s.value))
-    bias = float(share @ difference**2)
-    linear = float(share**2 @ (observed / n**2 * difference**2))
+    null_deviation, null_dof = _law(expected)
     return Moments(
         square=debiased_square(n, sums.pair_residual),
-        variance=2 * float(found @ found),
-        slope=linear / bias if bias > 0 else 0.0,
-        null_variance=2 * float(expected @ expected),
-        null_third=8 * float((expected**3).sum()),
+        deviation=_law(found)[0],
+        slope=_slope(share, share * observed / n**2, sums.residual / n),
+        null_deviation=null_deviation,
+        null_dof=null_dof,
     )
 
 
+def _slope(share: np.ndarray, noise: np.ndarray, mean: np.ndarray) -> float:
+    """Return the mean of the noise over bins, by their share of the squared error.
+
+    Where there is no error at all every bin has its share of the pairs.
+    """
+    largest = float(np.abs(mean).max())
+    weight = share if largest == 0 else share * (mean / largest) ** 2
+    return float(weight @ noise / weight.sum())
+
+
 def grouped_moments(bins: GroupedBins) -> Moments:
-    """Return the moments of T for rows that depend on each other within groups."""
-    centred = bins.centred()
+    """Return the moments of T for rows that depend on each other within groups.
+
+    Noise is at least that of bins whose groups are independent of each other's bins:
+    sums over groups do not see the variance of labels that never came in any of them.
+    """
     share = bins.weight / bins.weight.sum()
+    centred = bins.centred()
+    noise = bins.mean_variance(centred)
     mean = np.asarray(bins.residual.sum(axis=0)) / np.asarray(bins.count.sum(axis=0))
-    bias = float(share @ mean**2)
+    variance, _ = bins.product_moments(centred)
     null_variance, null_third = bins.product_moments(bins.residual)
+    null_deviation, null_dof = _law(share * bins.label_variance / bins.n_effective)
+    if np.sqrt(null_variance) > null_deviation:
+        null_deviation = float(np.sqrt(null_variance))
+        skewness = null_third / null_deviation**3
+        null_dof = 8 / max(skewness, 1e-3) ** 2
     return Moments(
         square=bins.debiased_square(),
-        variance=bins.product_moments(centred)[0],
-        slope=bins.linear_variance(centred) / bias if bias > 0 else 0.0,
-        null_variance=null_variance,
-        null_third=null_third,
+        deviation=max(float(np.sqrt(variance)), _law(share * noise)[0]),
+        slope=max(bins.slope(centred), _slope(share, share * noise, mean)),
+        null_deviation=null_deviation,
+        null_dof=null_dof,
     )
 
 

@@ -66,9 +66,22 @@ class Pairs:
         return positive.ravel()
 
 
+def _is_missing(label: Any) -> bool:
+    try:
+        return label is None or bool(label != label)
+    except (TypeError, ValueError):  # pandas' NA will not be compared
+        return True
+
+
 def as_labels(values: Any, *, name: str, caller: str) -> np.ndarray:
     """Return labels as a 1-D array without missing values."""
-    array = np.asarray(values)
+    try:
+        array = np.asarray(values)
+    except ValueError:  # rows of different lengths
+        raise ValueError(
+            f"The {name!r} parameter of {caller} must be one-dimensional, a label a "
+            "row. Got rows of different lengths."
+        ) from None
     if isinstance(values, (list, tuple)) and array.dtype.kind == "U":
         # numpy would turn ["a", 1] and ["a", nan] into strings without a word.
         array = np.array(values, dtype=object)
@@ -84,14 +97,14 @@ def as_labels(values: Any, *, name: str, caller: str) -> np.ndarray:
     if array.dtype.kind == "f":
         missing = ~np.isfinite(array)
     elif array.dtype.kind == "O":
-        missing = np.fromiter((v is None or v != v for v in array), bool, array.size)
+        missing = np.fromiter(map(_is_missing, array), bool, array.size)
     else:
         return array
     if missing.any():
         row = int(missing.argmax())
         raise ValueError(
             f"The {name!r} parameter of {caller} must hold a label in every row. "
-            f"Got {array[row]!r} in row {row}."
+            f"Got {array[row : row + 1].tolist()[0]!r} in row {row}."
         )
     return array
 
