@@ -18,9 +18,11 @@ from .metrics._pairs import (
     Pairs,
     as_labels,
     as_probabilities,
-    as_weights,
     distinct_labels,
     drop_weightless,
+    is_missing,
+    label_array,
+    out_of_range,
     positives,
 )
 
@@ -229,9 +231,7 @@ class ClassQuery:
     ) -> Answers:
         order, unseen = _columns_of(y, q.shape[1], classes, caller)
         if self.multi_class == "top_label":
-            top = q.argmax(axis=1)
-            label = order[top]
-            return _one_each(label == y, q[np.arange(y.size), top], label)
+            return _top(y, q, order, unseen)
         pos_label = self.pos_label
         if pos_label is None:
             if self.multi_class is not None or order.size + len(unseen) != 2:
@@ -247,7 +247,8 @@ def _columns_of(
     found = distinct_labels(y, name="y_true", caller=caller)
     order = found
     if classes is not None:
-        order = as_labels(classes, name="classes", caller=caller)
+        labels = classes if isinstance(classes, np.ndarray) else label_array(classes)
+        order = as_labels(labels, name="classes", caller=caller)
     if order.size != n_columns:
         raise ValueError(
             f"The 'proba' parameter of {caller} must have one column for each class. "
@@ -264,20 +265,36 @@ def _columns_of(
     return order, [label for label in found.tolist() if label not in known]
 
 
+def _codes(y: np.ndarray, order: list) -> np.ndarray:
+    """Return the place of each label in `order`."""
+    place = {label: k for k, label in enumerate(order)}
+    return np.fromiter((place[label] for label in y.tolist()), np.intp, y.size)
+
+
+def _top(y: np.ndarray, q: np.ndarray, order: np.ndarray, unseen: list) -> Answers:
+    """Return the answers where every sample was asked for its most probable class."""
+    best = q.argmax(axis=1)
+    right = _codes(y, [*order.tolist(), *unseen]) == best
+    return _one_each(right, q[np.arange(y.size), best], order[best])
+
+
 def _one_class(
     y: np.ndarray, q: np.ndarray, order: np.ndarray, unseen: list, label: Any, what: str
 ) -> Answers:
     """Return the answers where every sample was asked for one class."""
     known = order.tolist()
-    asked = np.full(y.size, label)
-    if label in known:
-        return _one_each(y == label, q[:, known.index(label)], asked)
-    if label in unseen:
-        return _one_each(y == label, np.zeros(y.size), asked, y.size)
-    raise ValueError(
-        f"The {what} must be a class of the model or a label in y. Got {label!r}, and "
-        f"the classes {known}."
-    )
+    everything = [*known, *unseen]
+    if label not in everything:
+        raise ValueError(
+            f"The {what} must be a class of the model or a label in y. Got {label!r}, "
+            f"and the classes {known}."
+        )
+    k = everything.index(label)
+    positive = _codes(y, everything) == k
+    asked = label_array(everything)[np.full(y.size, k)]
+    if k < len(known):
+        return _one_each(positive, q[:, k], asked)
+    return _one_each(positive, np.zeros(y.size), asked, y.size)
 
 
 @dataclass(frozen=True)
@@ -389,12 +406,10 @@ class TagQuery:
         """
         caller = "TagQuery.from_proba"
         rows, lengths, tags = _stack_sentences(y_true, proba, caller)
-        y = as_labels(tags, name="y_true", caller=caller)
+        y = as_labels(label_array(tags), name="y_true", caller=caller)
         order, unseen = _columns_of(y, rows.shape[1], classes, caller)
         if isinstance(self.tag, str) and self.tag == "top":
-            best = rows.argmax(axis=1)
-            label, top = order[best], rows[np.arange(y.size), best]
-            answers = _one_each(label == y, top, label)
+            answers = _top(y, rows, order, unseen)
         elif self.tag is None:
             answers = _every_class(y, rows, order, unseen)
         else:
@@ -422,15 +437,26 @@ def _stack_sentences(
     parts: list[np.ndarray] = []
     tags: list[Any] = []
     for i, (labels, part) in enumerate(zip(y_true, proba, strict=True)):
+        if isinstance(labels, (str, bytes)):
+            raise ValueError(
+                f"The 'y_true' parameter of {caller} must hold a sequence of labels for"
+                f" each sentence. Got str {labels!r:.50} for sentence {i}."
+            )
         array = np.asarray(part)
         if len(labels) == 0 and array.size == 0:
             array = np.zeros((0, 0))
-        elif array.ndim != 2 or array.shape[0] != len(labels):
+        elif array.ndim != 2 or array.shape[0] != len(labels) or array.size == 0:
             raise ValueError(
                 f"The 'proba' parameter of {caller} must have shape (n_tokens, n_tags) "
                 f"for each sentence. Sentence {i} has {len(labels)} labels and shape "
                 f"{array.shape}."
             )
+        for t, label in enumerate(labels):
+            if is_missing(label):
+                raise ValueError(
+                    f"The 'y_true' parameter of {caller} must have a label for each "
+                    f"token. Token {t} of sentence {i} has {label!r}."
+                )
         tags.extend(labels)
         parts.append(array)
     lengths = np.array([part.shape[0] for part in parts])
@@ -443,10 +469,25 @@ def _stack_sentences(
             f"The 'proba' parameter of {caller} must have one number of tags. "
             f"Got {sorted(widths)}."
         )
-    rows = as_probabilities(
-        np.concatenate(some), name="proba", caller=caller, n_columns=1
-    )
+    rows = np.concatenate(some)
+    _check_rows(rows, lengths, caller)
+    rows = as_probabilities(rows, name="proba", caller=caller, n_columns=1)
     return rows, lengths, tags
+
+
+def _check_rows(rows: np.ndarray, lengths: np.ndarray, caller: str) -> None:
+    """Raise where a number is no probability, with sentence and token."""
+    if rows.dtype.kind not in "fiu":
+        return
+    bad = out_of_range(rows)
+    if bad.any():
+        token, column = np.argwhere(bad)[0]
+        sentence = int(np.searchsorted(np.cumsum(lengths), token, side="right"))
+        place = token - lengths[:sentence].sum()
+        raise ValueError(
+            f"The 'proba' parameter of {caller} must hold probabilities in [0, 1]. Got "
+            f"{float(rows[token, column])!r} in sentence {sentence}, token {place}."
+        )
 
 
 def _by_sentence(answers: Answers, lengths: np.ndarray) -> Answers:
@@ -477,10 +518,11 @@ def transform_before(estimator: Any, X: Any) -> Any:
     return X
 
 
-def answer_pairs(answers: Answers, sample_weight: Any, *, caller: str) -> Pairs:
-    """Return answers as checked pairs, a weight a sample, dependent within a sample."""
-    n = int(answers.groups.max(initial=-1)) + 1
-    weight = as_weights(sample_weight, n, caller=caller)
+def answer_pairs(answers: Answers, weight: np.ndarray | None) -> Pairs:
+    """Return answers as checked pairs, dependent within a sample.
+
+    `weight` is the checked weight of each sample, or None.
+    """
     several = np.unique(answers.groups).size < len(answers)
     columns = [answers.y_proba, answers.y_true == 1, answers.groups]
     by_pair = None if weight is None else weight[answers.groups]
@@ -510,20 +552,20 @@ def _one_each(
     )
 
 
-def _every_class(y: np.ndarray, q: np.ndarray, order: np.ndarray, unseen: list):
+def _every_class(
+    y: np.ndarray, q: np.ndarray, order: np.ndarray, unseen: list
+) -> Answers:
     """Return the answers where every sample was asked for every class."""
-    n = y.size
+    everything = [*order.tolist(), *unseen]
+    n, k = y.size, len(everything)
     if unseen:
-        order = np.array([*order.tolist(), *unseen])
         q = np.hstack([q, np.zeros((n, len(unseen)), dtype=q.dtype)])
-    k = order.size
-    column = {label: j for j, label in enumerate(order.tolist())}
-    code = np.fromiter((column[label] for label in y.tolist()), np.intp, n)
+    code = _codes(y, everything)
     return Answers(
         y_true=(code[:, np.newaxis] == np.arange(k)).astype(np.int64).ravel(),
         y_proba=q.ravel(),
         groups=np.repeat(np.arange(n), k),
         item=np.tile(np.arange(k), n),
-        label=np.tile(order, n),
+        label=np.tile(label_array(everything), n),
         n_unseen=n * len(unseen),
     )

@@ -240,7 +240,7 @@ def _answers_error(
     binning = check_binning(bin_size, n_bins, strategy, caller=caller)
     errors = [
         error_of_pairs(
-            answer_pairs(part, weight, caller=caller),
+            answer_pairs(part, weight),
             binning,
             **norm_params,
             caller=caller,
@@ -381,6 +381,11 @@ def _tagging_log_proba(estimator: Any, X: Any, y_true: Any) -> np.ndarray:
     one of machine epsilon a token.
     """
     tagger = last_step(estimator)
+    if not hasattr(tagger, "posterior"):
+        raise TypeError(
+            "log_likelihood_scorer needs a tagger with a posterior. Got "
+            f"{type(tagger).__name__}."
+        )
     posterior = tagger.posterior(transform_before(estimator, X))
     lengths = [len(tags) for tags in y_true]
     index = {label: k for k, label in enumerate(np.asarray(tagger.classes_).tolist())}

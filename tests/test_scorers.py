@@ -503,7 +503,7 @@ class Untagged:
 def test_what_is_no_classifier_needs_a_query(binary, estimator):
     if hasattr(estimator, "fit"):
         estimator.fit(*binary)
-    message = f"{type(estimator).__name__}.* not a classifier. Pass .* 'query'"
+    message = f"{type(estimator).__name__}.* not a classifier.* Pass .* 'query'"
     with pytest.raises(ValueError, match=message):
         calibration_error_scorer(estimator, *binary)
 

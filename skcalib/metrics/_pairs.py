@@ -66,11 +66,23 @@ class Pairs:
         return positive.ravel()
 
 
-def _is_missing(label: Any) -> bool:
+def is_missing(label: Any) -> bool:
+    """Return whether a label is None, NaN, or pandas' NA."""
     try:
         return label is None or bool(label != label)
     except (TypeError, ValueError):  # pandas' NA will not be compared
         return True
+
+
+def label_array(labels: Any) -> np.ndarray:
+    """Return labels as a 1-D array, object where they are not all str."""
+    labels = list(labels)
+    if labels and all(isinstance(label, str) for label in labels):
+        return np.array(labels)
+    array = np.empty(len(labels), dtype=object)
+    for k, label in enumerate(labels):
+        array[k] = label
+    return array
 
 
 def as_labels(values: Any, *, name: str, caller: str) -> np.ndarray:
@@ -97,7 +109,7 @@ def as_labels(values: Any, *, name: str, caller: str) -> np.ndarray:
     if array.dtype.kind == "f":
         missing = ~np.isfinite(array)
     elif array.dtype.kind == "O":
-        missing = np.fromiter(map(_is_missing, array), bool, array.size)
+        missing = np.fromiter(map(is_missing, array), bool, array.size)
     else:
         return array
     if missing.any():
@@ -118,7 +130,7 @@ def distinct_labels(labels: np.ndarray, *, name: str, caller: str) -> np.ndarray
                 raise TypeError  # strings and numbers do not sort
             # Sorting a set is many times faster than np.unique on objects.
             found = sorted(set(labels.tolist()))
-            return np.array(found, dtype=None if kinds == {True} else object)
+            return label_array(found)
         return np.unique(labels)
     except TypeError:
         raise ValueError(
@@ -127,13 +139,19 @@ def distinct_labels(labels: np.ndarray, *, name: str, caller: str) -> np.ndarray
         ) from None
 
 
+def out_of_range(q: np.ndarray) -> np.ndarray:
+    """Return which numbers are no probabilities, by more than rounding, or NaN."""
+    eps = np.finfo(q.dtype).eps if q.dtype.kind == "f" else 0.0
+    tolerance = max(1e-9, 16 * float(eps))
+    return ~((q >= -tolerance) & (q <= 1 + tolerance))
+
+
 def _check_range(q: np.ndarray, *, name: str, caller: str) -> np.ndarray:
     """Return q clipped to [0, 1] where it leaves it by rounding only."""
     low, high = q.min(), q.max()  # NaN propagates through both
     if low >= 0 and high <= 1:
         return q
-    tolerance = max(1e-9, 16 * float(np.finfo(q.dtype).eps))
-    bad = ~((q >= -tolerance) & (q <= 1 + tolerance))
+    bad = out_of_range(q)
     if bad.any():
         where = np.unravel_index(int(bad.argmax()), q.shape)
         place = f"row {where[0]}"

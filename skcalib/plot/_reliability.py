@@ -396,7 +396,7 @@ class ReliabilityDisplay:
         **params: Any,
     ) -> ReliabilityDisplay:
         binning = check_binning(bin_size, n_bins, strategy, caller=caller)
-        pairs = answer_pairs(answers, weight, caller=caller)
+        pairs = answer_pairs(answers, weight)
         return cls._from_pairs([pairs], [name], binning, caller=caller, **params)
 
     def plot(

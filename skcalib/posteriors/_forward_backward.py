@@ -129,7 +129,8 @@ def _suspect(chain: Chain, forward: Forward) -> np.ndarray:
 
 
 def _by_sequence(chain: Chain, tokens: np.ndarray) -> np.ndarray:
-    return np.bincount(chain.packing.sequence, tokens, chain.packing.lengths.size)
+    sums = np.bincount(chain.packing.sequence, tokens, chain.packing.lengths.size)
+    return sums.astype(np.float64)  # without any token bincount gives integers
 
 
 def _partition(chain: Chain, forward: Forward) -> np.ndarray:

@@ -236,7 +236,8 @@ class LinearChainPosterior:
         token = self.log_emission[np.arange(tags.size), tags]
         inner = np.flatnonzero(np.diff(sequence) == 0)
         pair = self.log_transition[tags[inner], tags[inner + 1]]
-        score = np.bincount(sequence, token, len(self))
+        # without any token bincount gives integers
+        score = np.bincount(sequence, token, len(self)).astype(np.float64)
         score += np.bincount(sequence[inner], pair, len(self))
         some = self.lengths > 0
         last = np.cumsum(self.lengths)[some] - 1
@@ -251,8 +252,14 @@ class LinearChainPosterior:
                 "The 'paths' parameter of LinearChainPosterior.log_proba must have an "
                 f"entry for each of the {len(self)} sequences. Got {len(paths)}."
             )
-        arrays = [np.asarray(path, dtype=np.intp).reshape(-1) for path in paths]
+        arrays = [np.asarray(path) for path in paths]
         for i, (path, length) in enumerate(zip(arrays, self.lengths, strict=True)):
+            if path.ndim != 1 or (path.size and path.dtype.kind not in "iu"):
+                raise ValueError(
+                    "The 'paths' parameter of LinearChainPosterior.log_proba must hold "
+                    f"tag indices in one dimension. Got {path.dtype} of shape "
+                    f"{path.shape} for sequence {i}."
+                )
             if path.size != length:
                 raise ValueError(
                     f"The 'paths' parameter of LinearChainPosterior.log_proba has "
@@ -266,7 +273,8 @@ class LinearChainPosterior:
                     f"tag indices from 0 to {self.n_tags - 1}. Got {path[token]} in "
                     f"sequence {i}, token {token}."
                 )
-        return np.concatenate([np.zeros(0, dtype=np.intp), *arrays])
+        whole = [path.astype(np.intp, copy=False) for path in arrays]
+        return np.concatenate([np.zeros(0, dtype=np.intp), *whole])
 
 
 def _as_scores(values: Any, name: str) -> np.ndarray:
@@ -298,6 +306,8 @@ def _as_emission(
     name = "log_emission"
     if lengths is not None:
         rows, size = _as_scores(values, name), np.asarray(lengths)
+        if size.size == 0:
+            size, rows = size.astype(np.intp), rows.reshape(0, n_tags)
         if size.ndim != 1 or size.dtype.kind not in "iu" or (size < 0).any():
             raise ValueError(
                 "The 'lengths' parameter of LinearChainPosterior must hold integers of "
@@ -312,7 +322,13 @@ def _as_emission(
         return rows, size.astype(np.intp)
     parts = []
     for i, part in enumerate(values):
-        array = np.asarray(part, dtype=np.float64)
+        try:
+            array = np.asarray(part, dtype=np.float64)
+        except (TypeError, ValueError):
+            raise ValueError(
+                f"The {name!r} parameter of LinearChainPosterior must hold numbers in "
+                f"rows of one length. Got something else in sequence {i}."
+            ) from None
         if array.size == 0:
             array = array.reshape(0, n_tags)
         if array.ndim != 2 or array.shape[1] != n_tags:

@@ -17,20 +17,22 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from ._sentences import n_tokens
+
 WORD = "word"
 _FINITE = float("inf")
+_NUMBERS = (Real, np.bool_)
 _COLLECTIONS = (list, tuple, set, frozenset)
 
 
 def expand(item: Mapping[str, Any]) -> Iterator[tuple[str, float]]:
     """Yield the attributes of a dict and their weights."""
     for key, value in item.items():
+        _as_name(key)
         if isinstance(value, str):
             yield f"{key}:{value}", 1.0
-        elif isinstance(value, Real):
-            if not -_FINITE < float(value) < _FINITE:
-                raise ValueError(f"the weight of {key!r} must be finite. Got {value!r}")
-            yield key, float(value)
+        elif isinstance(value, _NUMBERS):
+            yield key, _as_weight(key, value)
         elif isinstance(value, Mapping):
             for inner, weight in expand(value):
                 yield f"{key}:{inner}", weight
@@ -42,6 +44,16 @@ def expand(item: Mapping[str, Any]) -> Iterator[tuple[str, float]]:
                 f"the value of {key!r} must be a str, a number, or a collection of str."
                 f" Got {type(value).__name__} {value!r:.50}"
             )
+
+
+def _as_weight(key: str, value: Any) -> float:
+    try:
+        weight = float(value)
+    except OverflowError:
+        weight = _FINITE
+    if not -_FINITE < weight < _FINITE:
+        raise ValueError(f"the weight of {key!r} must be finite. Got {value!r:.50}")
+    return weight
 
 
 def _as_name(element: Any) -> str:
@@ -66,6 +78,21 @@ def attributes(token: Any) -> Iterator[tuple[str, float]]:
         )
 
 
+def _storable(name: str) -> str:
+    """Return a name that CRFsuite's file can hold: UTF-8 without a NUL."""
+    if not is_storable(name):
+        raise ValueError(f"CRFsuite cannot store the attribute {name!r:.50}")
+    return name
+
+
+def is_storable(name: str) -> bool:
+    """Return whether CRFsuite's file can hold a name."""
+    try:
+        return b"\0" not in name.encode("utf-8")
+    except UnicodeEncodeError:
+        return False
+
+
 def _explain(error: Exception, caller: str, i: int, t: int) -> Exception:
     message = f"X of {caller}, sentence {i}, token {t}: {error}."
     return type(error)(message)
@@ -73,17 +100,16 @@ def _explain(error: Exception, caller: str, i: int, t: int) -> Exception:
 
 def as_items(sentences: list[Any], *, caller: str) -> list[list[dict[str, float]]]:
     """Return checked tokens as flat dicts of attribute weights, for training."""
+    if sparse_width(sentences, caller=caller) is not None:
+        return [_sparse_items(m, i, caller) for i, m in enumerate(sentences)]
     items = []
     for i, sentence in enumerate(sentences):
-        if sparse.issparse(sentence):
-            items.append(_sparse_items(sentence, i, caller))
-            continue
         row = []
         for t, token in enumerate(sentence):
             flat: dict[str, float] = {}
             try:
                 for name, weight in attributes(token):
-                    flat[name] = flat.get(name, 0.0) + weight
+                    flat[_storable(name)] = flat.get(name, 0.0) + weight
             except (TypeError, ValueError) as error:
                 raise _explain(error, caller, i, t) from None
             row.append(flat)
@@ -91,8 +117,28 @@ def as_items(sentences: list[Any], *, caller: str) -> list[list[dict[str, float]
     return items
 
 
+def sparse_width(sentences: list[Any], *, caller: str) -> int | None:
+    """Return the number of columns of sparse sentences, None for those of tokens."""
+    kinds = [sparse.issparse(sentence) for sentence in sentences]
+    if not any(kinds):
+        return None
+    if not all(kinds):
+        i = kinds.index(False)
+        raise TypeError(
+            f"X of {caller} must hold sparse matrices only, or none. Got "
+            f"{type(sentences[i]).__name__} as sentence {i}."
+        )
+    widths = sorted({sentence.shape[1] for sentence in sentences})
+    if len(widths) > 1:
+        raise ValueError(
+            f"X of {caller} must hold matrices of one number of columns. Got {widths}."
+        )
+    return widths[0]
+
+
 def _sparse_items(matrix: Any, i: int, caller: str) -> list[dict[str, float]]:
-    matrix = sparse.csr_array(matrix)
+    matrix = sparse.csr_array(matrix, copy=True)
+    matrix.sum_duplicates()
     _check_finite(matrix, i, caller)
     names = [str(column) for column in matrix.indices.tolist()]
     values, ends = matrix.data.tolist(), matrix.indptr.tolist()
@@ -113,9 +159,14 @@ def _check_finite(matrix: sparse.csr_array, i: int, caller: str) -> None:
 
 
 class AttributeIndex:
-    """Numbers of the attributes that a model knows, and design matrices by them."""
+    """Numbers of the attributes that a model knows, and design matrices by them.
 
-    def __init__(self, names: list[str]):
+    `width` is the number of columns of the sparse matrices that the model was fitted
+    on, whose columns are the names; None for tokens.
+    """
+
+    def __init__(self, names: list[str], width: int | None = None):
+        self.width = width
         self.number = {name: k for k, name in enumerate(names)}
         self.size = len(names)
         # Looking up the items of a token as they are spares joining key and value.
@@ -134,7 +185,10 @@ class AttributeIndex:
 
         Attributes that the model does not know are left out: it has no weight for them.
         """
-        if any(sparse.issparse(sentence) for sentence in sentences):
+        width = sparse_width(sentences, caller=caller)
+        if any(n_tokens(sentence) for sentence in sentences):
+            self._check_width(width, caller)
+        if width is not None:
             return self._from_sparse(sentences, caller)
         tokens = list(chain.from_iterable(sentences))
         kinds = set(map(type, tokens))
@@ -163,23 +217,30 @@ class AttributeIndex:
             numbers = self._look_up(items, int(ends[-1]))
         except TypeError:  # a value is a list, a set or a dict
             return None
-        missed = numbers < 0
-        unknown = compress(
-            chain.from_iterable(map(dict.values, tokens)), missed.tolist()
-        )
-        if set(map(type, unknown)) <= {str}:
+        missed = (numbers < 0).tolist()
+        keys = set(map(type, compress(chain.from_iterable(tokens), missed)))
+        values = chain.from_iterable(map(dict.values, tokens))
+        kinds = set(map(type, compress(values, missed)))
+        if keys <= {str} and kinds <= {str}:
             return self._compress(numbers, None, ends)
+        if keys <= {str} and kinds <= {str, float}:
+            return self._add_weights(tokens, numbers, ends)
+        return None
+
+    def _add_weights(
+        self, tokens: list[dict], numbers: np.ndarray, ends: np.ndarray
+    ) -> sparse.csr_array | None:
+        """Look up the items with a number, None if one is not finite."""
         keys = list(chain.from_iterable(tokens))
         values = list(chain.from_iterable(map(dict.values, tokens)))
         weights = np.ones(numbers.size)
-        for j in np.flatnonzero(missed).tolist():
+        for j in np.flatnonzero(numbers < 0).tolist():
             value = values[j]
-            if isinstance(value, str):
-                continue
-            if not isinstance(value, Real) or not -_FINITE < float(value) < _FINITE:
-                return None
-            numbers[j] = self.number.get(keys[j], -1)
-            weights[j] = float(value)
+            if type(value) is float:
+                if not -_FINITE < value < _FINITE:
+                    return None
+                numbers[j] = self.number.get(keys[j], -1)
+                weights[j] = value
         return self._compress(numbers, weights, ends)
 
     def _compress(
@@ -214,28 +275,25 @@ class AttributeIndex:
             shape=(len(ends) - 1, self.size),
         )
 
+    def _check_width(self, width: int | None, caller: str) -> None:
+        if (width is None) != (self.width is None):
+            kinds = ["sentences of tokens", "sparse matrices"]
+            if self.width is None:
+                kinds.reverse()
+            raise ValueError(
+                f"X of {caller} must hold {kinds[1]}, as the tagger was fitted on. "
+                f"Got {kinds[0]}."
+            )
+        # more columns are attributes that were not there in training
+        if width is not None and self.width is not None and width < self.width:
+            raise ValueError(
+                f"X of {caller} must have the columns that the tagger was fitted on, "
+                f"{self.width} at least. Got {width}."
+            )
+
     def _from_sparse(self, sentences: list[Any], caller: str) -> sparse.csr_array:
-        for i, sentence in enumerate(sentences):
-            if not sparse.issparse(sentence):
-                raise TypeError(
-                    f"X of {caller} must hold sparse matrices only, or none. "
-                    f"Got {type(sentence).__name__} as sentence {i}."
-                )
         parts = [sparse.csr_array(sentence) for sentence in sentences]
         for i, part in enumerate(parts):
             _check_finite(part, i, caller)
-        widths = {part.shape[1] for part in parts}
-        if len(widths) > 1:
-            raise ValueError(
-                f"X of {caller} must hold matrices of one number of columns. "
-                f"Got {sorted(widths)}."
-            )
         known = np.array([int(name) for name in self.number], dtype=np.intp)
-        stacked = sparse.vstack(parts, format="csr")
-        width = stacked.shape[1]
-        if known.size and known.max() >= width:
-            raise ValueError(
-                f"X of {caller} must have the columns that the tagger was fitted on, "
-                f"{known.max() + 1} at least. Got {width}."
-            )
-        return stacked[:, known]
+        return sparse.vstack(parts, format="csr")[:, known]

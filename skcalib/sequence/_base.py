@@ -131,6 +131,11 @@ class BaseTagger(BaseEstimator):
                     f"The 'sample_weight' parameter of {caller} must have a weight for "
                     f"each of the {len(labels)} sentences. Got shape {weight.shape}."
                 )
+            if not ((weight >= 0) & np.isfinite(weight)).all():
+                raise ValueError(
+                    f"The 'sample_weight' parameter of {caller} must be finite and not "
+                    f"negative. Got {weight.min()} at the least."
+                )
         size = np.array([len(tags) for tags in labels])
         if not (weight * size).sum() > 0:
             raise ValueError(f"{caller} needs a token of positive weight at least.")

@@ -10,14 +10,37 @@ import numpy as np
 import sklearn_crfsuite
 from sklearn.utils.validation import check_is_fitted
 
-from .._validation import check_choice, check_real
+from .._validation import check_choice, check_integer, check_real
 from ..posteriors import LinearChainPosterior
-from ._attributes import AttributeIndex, as_items
+from ._attributes import AttributeIndex, as_items, is_storable, sparse_width
 from ._base import BaseTagger
 from ._crf_model import read_model
 from ._sentences import check_fit, n_tokens, sorted_labels
 
 ALGORITHMS = ("lbfgs", "l2sgd", "ap", "pa", "arow")
+
+# What CRFsuite's algorithms know of the parameters.
+_ALWAYS = (
+    "algorithm",
+    "all_possible_transitions",
+    "all_possible_states",
+    "min_freq",
+    "verbose",
+)
+_PENALTIES: dict[str, tuple[str, ...]] = {
+    "lbfgs": ("c1", "c2"),
+    "l2sgd": ("c2",),
+    "ap": (),
+    "pa": (),
+    "arow": (),
+}
+_LIMITS = {
+    "lbfgs": ("max_iterations", "period", "epsilon", "delta"),
+    "l2sgd": ("max_iterations", "period", "delta"),
+    "ap": ("max_iterations", "epsilon"),
+    "pa": ("max_iterations", "epsilon"),
+    "arow": ("max_iterations", "epsilon"),
+}
 
 
 class CRFTagger(BaseTagger):
@@ -156,39 +179,39 @@ class CRFTagger(BaseTagger):
             raise ValueError(f"X of {caller} has no attribute at any token.")
         targets = [[names[label] for label in tags] for tags in labels]
         self.model_bytes_ = _train(settings, items, targets)
-        self._read(classes, names)
+        self._read(classes, names, sparse_width(sentences, caller=caller))
         return self
 
     def _settings(self) -> dict[str, Any]:
-        """Return the parameters that CRFsuite's algorithm has."""
-        check_choice(self.algorithm, ALGORITHMS, name="algorithm", caller="CRFTagger")
+        """Return the checked parameters that CRFsuite's algorithm has."""
+        caller = "CRFTagger"
+        check_choice(self.algorithm, ALGORITHMS, name="algorithm", caller=caller)
         check_choice(
-            self.decoding,
-            ("viterbi", "posterior"),
-            name="decoding",
-            caller="CRFTagger",
+            self.decoding, ("viterbi", "posterior"), name="decoding", caller=caller
         )
-        given: dict[str, Any] = {
-            "algorithm": self.algorithm,
-            "max_iterations": self.max_iterations,
-            "all_possible_transitions": self.all_possible_transitions,
-            "all_possible_states": self.all_possible_states,
-            "min_freq": self.min_freq,
-            "epsilon": self.epsilon,
-            "delta": self.delta,
-            "period": self.period,
-            "verbose": self.verbose,
-        }
-        if self.algorithm == "lbfgs":
-            given["c1"] = self.c1
-        if self.algorithm in ("lbfgs", "l2sgd"):
-            given["c2"] = self.c2
-        for name in ("c1", "c2"):
+        for name in ("c1", "c2", "min_freq"):
+            check_real(getattr(self, name), low=0, high=1e300, name=name, caller=caller)
+        settings = {name: getattr(self, name) for name in _ALWAYS}
+        settings |= {n: getattr(self, n) for n in _PENALTIES[self.algorithm]}
+        for name in ("max_iterations", "period", "epsilon", "delta"):
             value = getattr(self, name)
-            check_real(value, low=0, high=1e300, name=name, caller="CRFTagger")
-        return {name: value for name, value in given.items() if value is not None}
+            if value is None:
+                continue
+            if name not in _LIMITS[self.algorithm]:
+                raise ValueError(
+                    f"The {name!r} parameter of {caller} does not go with algorithm="
+                    f"{self.algorithm!r}. Got {value!r}."
+                )
+            if name in ("max_iterations", "period"):
+                check_integer(value, minimum=1, name=name, caller=caller)
+            else:
+                check_real(value, low=0, high=1e300, name=name, caller=caller)
+            settings[name] = value
+        return settings
 
-    def _read(self, classes: np.ndarray, names: dict[Any, str]) -> None:
+    def _read(
+        self, classes: np.ndarray, names: dict[Any, str], width: int | None
+    ) -> None:
         """Take the weights from the bytes of the model."""
         weights = read_model(self.model_bytes_)
         place = {names[label]: k for k, label in enumerate(classes.tolist())}
@@ -203,7 +226,7 @@ class CRFTagger(BaseTagger):
         self.attributes_ = weights.attributes
         self.state_weights_ = state
         self.transition_weights_ = transition
-        self._index = AttributeIndex(weights.attributes)
+        self._index = AttributeIndex(weights.attributes, width)
 
     def _posterior(self, sentences: list[Any]) -> LinearChainPosterior:
         design = self._index.matrix(sentences, caller="CRFTagger")
@@ -232,8 +255,8 @@ class CRFTagger(BaseTagger):
 
 
 def _label_names(labels: list[Any]) -> dict[Any, str]:
-    """Return the names that CRFsuite knows the labels by: it takes str only."""
-    if all(isinstance(label, str) for label in labels):
+    """Return the names that CRFsuite knows the labels by: it takes plain str only."""
+    if all(isinstance(label, str) and is_storable(label) for label in labels):
         return {label: label for label in labels}
     return {label: str(k) for k, label in enumerate(labels)}
 

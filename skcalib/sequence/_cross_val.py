@@ -65,7 +65,12 @@ def cross_val_marginals(
     caller = "cross_val_marginals"
     sentences, labels = check_fit(X, y, caller=caller)
     classes = sorted_labels(labels, caller=caller)
-    folds = list(check_cv(cv, classifier=False).split(sentences, None, groups))
+    folds = [
+        (_as_rows(train), _as_rows(test))
+        for train, test in check_cv(cv, classifier=False).split(sentences, None, groups)
+    ]
+    if not folds:
+        raise ValueError(f"The 'cv' parameter of {caller} gives no fold.")
     tested = np.bincount(
         np.concatenate([test for _, test in folds]), minlength=len(sentences)
     )
@@ -86,6 +91,12 @@ def cross_val_marginals(
             entries[i] = np.zeros((marginal.shape[0], classes.size))
             entries[i][:, columns] = marginal
     return object_array(entries), classes
+
+
+def _as_rows(fold: Any) -> np.ndarray:
+    """Return a fold as row numbers, also where it is a mask."""
+    rows = np.asarray(fold)
+    return np.flatnonzero(rows) if rows.dtype == bool else rows
 
 
 def _fold(

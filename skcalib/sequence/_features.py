@@ -8,6 +8,7 @@ from sys import intern
 from typing import Any
 
 import numpy as np
+from scipy.sparse import csr_array
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.feature_extraction import FeatureHasher
 
@@ -148,7 +149,8 @@ class TokenFeatures(  # type: ignore[call-arg]
                 template, tuple(TEMPLATES), name="template", caller=caller
             )
             template = TEMPLATES[name]
-        sentences = check_sentences(X, caller=f"{caller}.transform")
+        # as lists, since a pandas Series is indexed by its labels
+        sentences = list(map(list, check_sentences(X, caller=f"{caller}.transform")))
         all_words(sentences, caller=f"{caller}.transform")
         features = [
             [template(sentence, t) for t in range(len(sentence))]
@@ -156,7 +158,10 @@ class TokenFeatures(  # type: ignore[call-arg]
         ]
         if self.output == "sparse":
             hasher = FeatureHasher(_N_COLUMNS, alternate_sign=False)
-            features = [hasher.transform(rows) for rows in features]
+            nothing = csr_array((0, _N_COLUMNS))
+            features = [
+                hasher.transform(rows) if rows else nothing for rows in features
+            ]
         return object_array(features)
 
     def __sklearn_tags__(self) -> Any:

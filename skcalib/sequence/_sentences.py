@@ -67,11 +67,12 @@ def check_labels(y: Any, sentences: list[Any], *, caller: str) -> list[list]:
                 f"y of {caller} must have a label for each token. Sentence {i} has "
                 f"{n_tokens(sentence)} tokens and {len(tags)} labels."
             )
-        if None in tags:
-            raise ValueError(
-                f"y of {caller} must have a label for each token. Token "
-                f"{tags.index(None)} of sentence {i} has None."
-            )
+        for t, label in enumerate(tags):
+            if label is None or label != label:
+                raise ValueError(
+                    f"y of {caller} must have a label for each token. Token {t} of "
+                    f"sentence {i} has {label!r}."
+                )
         labels.append(tags)
     return labels
 

@@ -181,15 +181,27 @@ class TestInterval:
     def test_its_estimate_multiplies_rows_of_different_groups(self):
         y, q, groups = sentences(n_groups=300)
         y = (y * (q < 0.6)).astype(int)
-        found = calibration_error_interval(y, q, groups=groups)
+        found = calibration_error_interval(y, q, groups=groups, bin_size=20)
         expected = debiased(y, q, groups, bin_size=20)
         assert expected > 0
         assert found.estimate == pytest.approx(np.sqrt(expected), rel=1e-12)
         assert found.n_groups == 300
 
+    def test_automatic_bins_grow_until_each_has_two_groups(self):
+        # the groups meet in the middle only, so one bin has to hold them all
+        y, q = make_calibrated_pairs(1000, random_state=0)
+        found = calibration_error_interval(y, q, groups=q < 0.5)
+        assert (found.n_bins, found.n_groups) == (1, 2)
+        apart = calibration_error_interval(y, q, groups=np.arange(1000) % 2)
+        assert apart.bin_size == 20
+
+    def test_a_single_group_has_no_interval(self):
+        with pytest.raises(ValueError, match="needs rows of two groups or more"):
+            calibration_error_interval([0, 1], [0.2, 0.6], groups=["a", "a"])
+
     def test_copies_of_a_row_in_one_group_tell_nothing_new(self):
         y, q = make_calibrated_pairs(600, k=0.1, random_state=0)
-        once = calibration_error_interval(y, q, groups=np.arange(600))
+        once = calibration_error_interval(y, q, groups=np.arange(600), bin_size=20)
         copied = calibration_error_interval(
             y.repeat(3), q.repeat(3), groups=np.arange(600).repeat(3), bin_size=60
         )
@@ -198,11 +210,23 @@ class TestInterval:
         assert copied.high == pytest.approx(once.high, rel=1e-6)
         assert copied.p_value == pytest.approx(once.p_value, rel=1e-6)
 
+    @pytest.mark.parametrize(("a", "b"), [(0.5, 0.5), (0.1, 2)])
+    def test_one_group_more_makes_no_jump(self, a, b):
+        # products of 2,000 groups are multiplied out, of more they are not
+        y, q = make_calibrated_pairs(2001, a=a, b=b, k=0.02, random_state=1)
+        groups = np.arange(2001)
+        many = calibration_error_interval(y, q, groups=groups)
+        fewer = calibration_error_interval(y, q, groups=groups % 2000)
+        assert (fewer.n_groups, many.n_groups) == (2000, 2001)
+        assert fewer.low == pytest.approx(many.low, abs=1e-3)
+        assert fewer.high == pytest.approx(many.high, abs=1e-3)
+        assert fewer.p_value == pytest.approx(many.p_value, abs=0.02)
+
     def test_sampling_weights_widen_it_where_every_row_is_a_group(self):
         y, q = make_calibrated_pairs(1000, k=0.1, random_state=0)
         kwargs = {"sample_weight": np.full(1000, 9), "bin_size": 180}
         sampled = calibration_error_interval(y, q, groups=np.arange(1000), **kwargs)
-        plain = calibration_error_interval(y, q)
+        plain = calibration_error_interval(y, q, bin_size=20)
         frequencies = calibration_error_interval(y, q, **kwargs)
         width, expected, narrow = (
             i.high - i.low for i in (sampled, plain, frequencies)

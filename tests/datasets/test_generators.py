@@ -1,0 +1,158 @@
+"""Generated pairs have the law that they are said to have."""
+
+import math
+
+import numpy as np
+import pytest
+from scipy.stats import kstest
+
+from skcalib.datasets import make_calibrated_pairs
+
+
+def distorted(q, k):
+    """The label frequency of one probability, as in section 4.3 of the thesis."""
+    return max(0, q - k) if q <= 0.5 else min(1, q + k)
+
+
+@pytest.mark.parametrize(
+    ("q", "frequency"), [(0.05, 0), (0.3, 0.2), (0.5, 0.4), (0.51, 0.61), (0.95, 1)]
+)
+def test_the_rule_of_the_distortion_by_hand(q, frequency):
+    assert distorted(q, 0.1) == pytest.approx(frequency)
+
+
+class TestPairs:
+    @pytest.mark.parametrize("k", [0, 0.02, 0.1, 0.5])
+    def test_frequencies_follow_the_rule(self, k):
+        _, q, frequency = make_calibrated_pairs(
+            2000, k=k, return_frequency=True, random_state=0
+        )
+        expected = [distorted(value, k) for value in q]
+        np.testing.assert_allclose(frequency, expected, atol=1e-15)
+
+    @pytest.mark.parametrize("k", [0, 0.02, 0.1, 0.5])
+    @pytest.mark.parametrize(("a", "b"), [(0.5, 0.5), (0.1, 2)])
+    def test_labels_occur_as_often_as_the_frequencies_say(self, a, b, k):
+        y, q, t = make_calibrated_pairs(
+            100_000, a=a, b=b, k=k, return_frequency=True, random_state=1
+        )
+        for low, high in [(0, 1), (0, 0.1), (0.1, 0.3), (0.3, 0.5), (0.5, 0.9)]:
+            inside = (q >= low) & (q <= high)
+            excess = (y - t)[inside].sum()
+            assert abs(excess) <= 5 * math.sqrt((t * (1 - t))[inside].sum())
+        assert not y[t == 0].any()
+        assert y[t == 1].all()
+
+    @pytest.mark.parametrize(("a", "b"), [(0.5, 0.5), (0.1, 2), (3, 1)])
+    def test_probabilities_have_the_beta_law(self, a, b):
+        # fails once in a thousand seeds
+        _, q = make_calibrated_pairs(5000, a=a, b=b, random_state=2)
+        assert kstest(q, "beta", args=(a, b)).pvalue > 1e-3
+
+    def test_the_default_is_ten_thousand_calibrated_pairs(self):
+        y, q, t = make_calibrated_pairs(return_frequency=True, random_state=0)
+        assert y.shape == q.shape == t.shape == (10_000,)
+        assert (q == t).all()
+        assert kstest(q, "beta", args=(0.5, 0.5)).pvalue > 1e-3
+
+    def test_labels_are_integers_and_probabilities_floats(self):
+        y, q = make_calibrated_pairs(100, random_state=0)
+        assert y.dtype.kind == "i"
+        assert q.dtype == np.float64
+        assert set(y.tolist()) == {0, 1}
+        assert ((q >= 0) & (q <= 1)).all()
+
+    def test_a_function_may_give_the_frequencies(self):
+        y, q, t = make_calibrated_pairs(
+            50_000, transform=np.square, return_frequency=True, random_state=0
+        )
+        np.testing.assert_array_equal(t, q**2)
+        assert abs((y - t).sum()) <= 5 * math.sqrt((t * (1 - t)).sum())
+
+    def test_a_function_may_return_a_list(self):
+        y, _ = make_calibrated_pairs(10, transform=lambda q: [1.0] * 10)
+        assert y.tolist() == [1] * 10
+
+    def test_one_pair_is_enough(self):
+        y, q = make_calibrated_pairs(1, random_state=0)
+        assert y.shape == q.shape == (1,)
+
+
+class TestSeeds:
+    @pytest.mark.parametrize(
+        "source", [int, np.random.RandomState, np.random.default_rng, np.int64]
+    )
+    def test_the_same_seed_gives_the_same_pairs(self, source):
+        first, second = (
+            make_calibrated_pairs(50, random_state=source(3)) for _ in range(2)
+        )
+        np.testing.assert_array_equal(first, second)
+
+    @pytest.mark.parametrize("source", [np.random.RandomState, np.random.default_rng])
+    def test_a_source_of_draws_moves_on(self, source):
+        random_state = source(3)
+        _, first = make_calibrated_pairs(50, random_state=random_state)
+        _, second = make_calibrated_pairs(50, random_state=random_state)
+        assert (first != second).all()
+
+    def test_other_seeds_give_other_pairs(self):
+        firsts = {
+            make_calibrated_pairs(1, random_state=seed)[1].item() for seed in range(20)
+        }
+        assert len(firsts) == 20
+
+    def test_without_a_seed_pairs_differ(self):
+        assert (make_calibrated_pairs(50)[1] != make_calibrated_pairs(50)[1]).all()
+
+    def test_the_distortion_does_not_change_the_probabilities(self):
+        _, plain = make_calibrated_pairs(50, random_state=3)
+        _, distorted_q = make_calibrated_pairs(50, k=0.1, random_state=3)
+        np.testing.assert_array_equal(plain, distorted_q)
+
+
+class TestArguments:
+    @pytest.mark.parametrize(
+        ("parameter", "value", "error", "message"),
+        [
+            ("n_samples", 0, ValueError, "an integer of at least 1. Got 0"),
+            ("n_samples", -5, ValueError, "an integer of at least 1. Got -5"),
+            ("n_samples", 10.0, TypeError, "an integer of at least 1. Got 10.0"),
+            ("a", 0, ValueError, r"a number in \[1e-06, 1e\+06\]. Got 0"),
+            ("a", "U", TypeError, r"a number in \[1e-06, 1e\+06\]. Got 'U'"),
+            ("b", -1, ValueError, r"a number in \[1e-06, 1e\+06\]. Got -1"),
+            ("b", np.nan, ValueError, r"a number in \[1e-06, 1e\+06\]. Got nan"),
+            ("k", -0.1, ValueError, r"a number in \[0, 0.5\]. Got -0.1"),
+            ("k", 0.6, ValueError, r"a number in \[0, 0.5\]. Got 0.6"),
+            ("k", None, TypeError, r"a number in \[0, 0.5\]. Got None"),
+            ("random_state", -1, ValueError, "None, a non-negative.*Got -1"),
+            ("random_state", 1.5, ValueError, "None, a non-negative.*Got 1.5"),
+        ],
+    )
+    def test_a_wrong_one_is_named(self, parameter, value, error, message):
+        name = f"The '{parameter}' parameter of make_calibrated_pairs must be.*"
+        with pytest.raises(error, match=name + message):
+            make_calibrated_pairs(**{parameter: value})
+
+    @pytest.mark.parametrize(
+        ("transform", "got"),
+        [
+            (lambda q: q + 1, "values from 1.* to"),
+            (lambda q: q - 1, "values from -"),
+            (lambda q: q * np.nan, "values from nan to nan"),
+            (lambda q: q[:5], r"Got shape \(5,\)"),
+            (lambda q: 0.5, r"Got shape \(\)"),
+        ],
+    )
+    def test_what_are_no_frequencies_is_refused(self, transform, got):
+        message = "The 'transform' parameter of make_calibrated_pairs must return 10 "
+        with pytest.raises(ValueError, match=f"{message}.*{got}"):
+            make_calibrated_pairs(10, transform=transform, random_state=0)
+
+    def test_one_distortion_is_enough(self):
+        message = "make_calibrated_pairs takes 'k' or 'transform', not both. Got k=0.1"
+        with pytest.raises(ValueError, match=message):
+            make_calibrated_pairs(10, k=0.1, transform=np.square)
+
+    def test_options_are_keywords(self):
+        with pytest.raises(TypeError, match="positional argument"):
+            make_calibrated_pairs(10, 0.5)

@@ -1,0 +1,223 @@
+"""Wrong input is refused with the argument, the row and what was expected."""
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+
+from skcalib.metrics import (
+    adaptive_reliability_curve,
+    calibration_error,
+    calibration_error_interval,
+)
+
+FUNCTIONS = [
+    calibration_error,
+    adaptive_reliability_curve,
+    calibration_error_interval,
+]
+
+Y = (0, 1, 1)
+Q = (0.1, 0.2, 0.9)
+MATRIX = ((0.2, 0.3, 0.5), (0.2, 0.5, 0.3), (0.6, 0.3, 0.1))
+NAMES = ("a", "b", "c")
+NA = pd.NA
+
+# name of the parameter, the arguments, what the message says of it
+BAD_ROWS = [
+    ("y_proba", {"y_proba": [0.1, np.nan, 0.9]}, "Got nan in row 1"),
+    ("y_proba", {"y_proba": [np.inf, 0.2, 0.9]}, "Got inf in row 0"),
+    ("y_proba", {"y_proba": [0.1, 0.2, -np.inf]}, "Got -inf in row 2"),
+    ("y_proba", {"y_proba": [0.1, 0.2, 1.2]}, "Got 1.2 in row 2"),
+    ("y_proba", {"y_proba": [0.1, -0.2, 0.9]}, "Got -0.2 in row 1"),
+    ("y_proba", {"y_proba": [10, 20, 90]}, "Got 10.0 in row 0. Percentages"),
+    ("y_proba", {"y_proba": [0.1, 0.2, 1 + 2e-9]}, "Got 1.000000002 in row 2"),
+    ("y_proba", {"y_proba": [-2e-9, 0.2, 0.9]}, "Got -2e-09 in row 0"),
+    (
+        "y_proba",
+        {"y_proba": np.array([0.1, 0.2, 1 + 3e-6], np.float32)},
+        "Got 1.0000029",
+    ),
+    (
+        "y_proba",
+        {"y_true": NAMES, "y_proba": [*MATRIX[:2], (0.6, np.nan, 0.1)]},
+        "Got nan in row 2, column 1",
+    ),
+    ("y_proba", {"y_proba": [0.1, None, 0.9]}, "Got nan in row 1"),
+    ("y_proba", {"y_proba": pd.Series([0.1, NA, 0.9], dtype="Float64")}, "in row 1"),
+    ("y_proba", {"y_proba": pl.Series([0.1, None, 0.9])}, "Got nan in row 1"),
+    ("y_proba", {"y_proba": ["0.1", "0.2", "0.9"]}, "must hold numbers"),
+    ("y_proba", {"y_proba": np.array([0.1, 0.2j, 0.9])}, "must hold numbers"),
+    ("y_proba", {"y_proba": [[0.1], [0.2, 0.8], [0.9]]}, "must hold numbers"),
+    ("y_proba", {"y_proba": [[0.1], [0.2], [0.9]]}, r"Got shape \(3, 1\)"),
+    ("y_proba", {"y_proba": np.zeros((3, 2, 2))}, r"Got shape \(3, 2, 2\)"),
+    ("y_proba", {"y_proba": 0.5}, r"Got shape \(\)"),
+    ("y_proba", {"y_true": [], "y_proba": []}, "is empty"),
+    ("y_true", {"y_true": []}, "is empty"),
+    ("y_true", {"y_true": [0, np.nan, 1]}, "Got .*nan.* in row 1"),
+    ("y_true", {"y_true": [0, 1, np.inf]}, "Got .*inf.* in row 2"),
+    ("y_true", {"y_true": [0, 1, None]}, "a label in every row. Got None in row 2"),
+    ("y_true", {"y_true": [None, "a", "b"]}, "every row. Got None in row 0"),
+    ("y_true", {"y_true": ["a", np.nan, "b"]}, "Got .*nan.* in row 1"),
+    ("y_true", {"y_true": pd.Series([0, NA, 1], dtype="Int64")}, "in row 1"),
+    ("y_true", {"y_true": pd.Series(["a", NA, "b"], dtype="string")}, "in row 1"),
+    ("y_true", {"y_true": pd.Series([True, NA, True], dtype="boolean")}, "in row 1"),
+    ("y_true", {"y_true": pl.Series(["a", None, "b"])}, "every row. Got None in row 1"),
+    ("y_true", {"y_true": ["a", 1, 0], "pos_label": 2}, "labels of one kind"),
+    ("y_true", {"y_true": [[0, 1], [1, 0], [1, 0]]}, r"Got shape \(3, 2\)"),
+    ("y_true", {"y_true": [[0], [1, 0], [1]]}, "must"),
+    ("y_true", {"y_true": 1}, r"Got shape \(\)"),
+    ("y_true", {"y_true": ["no", "yes", "no"]}, "Got the labels 'no', 'yes': say with"),
+    ("y_true", {"y_true": [1, 2, 2]}, "Got the labels 1, 2: say with pos_label"),
+    ("y_true", {"y_true": [2, 2, 2]}, "Got the labels 2: say with pos_label"),
+    ("y_true", {"y_true": [0, 1, 2]}, "Got the labels 0, 1, 2: say with pos_label"),
+    ("y_true", {"y_true": [-1, 0, 1]}, "Got the labels -1, 0, 1: say with pos_label"),
+    ("pos_label", {"pos_label": 2}, "a label of y_true. Got 2, and the labels 0, 1"),
+    ("pos_label", {"pos_label": "1"}, "Got '1', and the labels 0, 1"),
+    (
+        "pos_label",
+        {"y_true": NAMES, "pos_label": "z"},
+        "Got 'z', and the labels 'a', 'b', 'c'",
+    ),
+    (
+        "pos_label",
+        {"y_true": NAMES, "y_proba": MATRIX, "pos_label": "a"},
+        "goes with two columns",
+    ),
+    (
+        "pos_label",
+        {"y_proba": [[0.9, 0.1]] * 3, "pos_label": 7},
+        r"one of the labels \[0, 1\]. Got 7",
+    ),
+    (
+        "y_proba",
+        {"y_true": NAMES, "y_proba": [[0.9, 0.1]] * 3},
+        "Got 2 columns, and y_true has 3 distinct labels; give 'labels'",
+    ),
+    (
+        "y_proba",
+        {"y_true": ["a", "b", "b"], "y_proba": MATRIX},
+        "Got 3 columns, and y_true has 2 distinct labels; give 'labels'",
+    ),
+    (
+        "y_proba",
+        {"y_true": NAMES, "y_proba": MATRIX, "labels": ["a", "b", "c", "d"]},
+        "Got 3 columns, and labels has 4 entries",
+    ),
+    ("labels", {"labels": [0, 1]}, r"goes with a y_proba of shape \(n, n_classes\)"),
+    (
+        "labels",
+        {"y_true": NAMES, "y_proba": MATRIX, "labels": ["a", "b", "b"]},
+        "repeats a label",
+    ),
+    (
+        "y_true",
+        {"y_true": ["a", "b", "z"], "y_proba": MATRIX, "labels": NAMES},
+        "labels that are in 'labels'. Got 'z' in row 2",
+    ),
+    (
+        "multi_class",
+        {"multi_class": "pooled"},
+        r"goes with a y_proba of shape \(n, n_cl",
+    ),
+    (
+        "multi_class",
+        {"y_true": NAMES, "y_proba": MATRIX, "multi_class": "ovr"},
+        "'class_wise', 'per_class'. Got 'ovr'",
+    ),
+    ("sample_weight", {"sample_weight": [1, 2]}, r"Got shape \(2,\)"),
+    ("sample_weight", {"sample_weight": [[1], [2], [3]]}, r"Got shape \(3, 1\)"),
+    ("sample_weight", {"sample_weight": 1.0}, r"Got shape \(\)"),
+    ("sample_weight", {"sample_weight": [1, -1, 1]}, "not negative. Got -1.0 in row 1"),
+    ("sample_weight", {"sample_weight": [1, 1, np.nan]}, "Got nan in row 2"),
+    ("sample_weight", {"sample_weight": [np.inf, 1, 1]}, "Got inf in row 0"),
+    ("sample_weight", {"sample_weight": [0, 0, 0]}, "is zero in every row"),
+    ("sample_weight", {"sample_weight": ["a", "b", "c"]}, "must hold numbers"),
+]
+
+
+def as_id(case):
+    parameter, arguments, message = case
+    return f"{parameter}: {message}"
+
+
+@pytest.mark.parametrize("function", FUNCTIONS)
+@pytest.mark.parametrize("case", BAD_ROWS, ids=as_id)
+def test_bad_input_is_named(function, case):
+    parameter, arguments, said = case
+    arguments = {"y_true": Y, "y_proba": Q, **arguments}
+    message = f"The '{parameter}' parameter of {function.__name__} .*{said}"
+    with pytest.raises(ValueError, match=message):
+        function(arguments.pop("y_true"), arguments.pop("y_proba"), **arguments)
+
+
+@pytest.mark.parametrize("function", FUNCTIONS)
+@pytest.mark.parametrize(("y", "q"), [(Y, Q[:2]), (Y[:2], Q), (Y[:2], MATRIX)])
+def test_lengths_that_differ_are_both_given(function, y, q):
+    message = (
+        f"passed to {function.__name__} must have one entry for each row, so the same "
+        f"length. Got: y_true has {len(y)}, y_proba has {len(q)}"
+    )
+    with pytest.raises(ValueError, match=message):
+        function(y, q)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "message"),
+    [
+        ({"bin_size": 0}, ValueError, "'bin_size' .* integer of at least 1. Got 0"),
+        ({"bin_size": -3}, ValueError, "'bin_size' .* integer of at least 1. Got -3"),
+        ({"bin_size": 2.0}, TypeError, "'bin_size' .* integer of at least 1. Got 2.0"),
+        ({"bin_size": True}, TypeError, "'bin_size' .* integer of at least 1. Got Tr"),
+        ({"bin_size": None}, TypeError, "'bin_size' .* integer of at least 1. Got No"),
+        ({"bin_size": "best"}, ValueError, "'bin_size' .* 'auto' or an .* Got 'best'"),
+        ({"n_bins": 0}, ValueError, "'n_bins' .* integer of at least 1. Got 0"),
+        ({"n_bins": 1.5}, TypeError, "'n_bins' .* integer of at least 1. Got 1.5"),
+        ({"n_bins": "auto"}, TypeError, "'n_bins' .* integer of at least 1. Got 'au"),
+        ({"strategy": "uniform"}, ValueError, "strategy='uniform' .* needs 'n_bins'"),
+        ({"strategy": "equal"}, ValueError, "'strategy' .* 'uniform'. Got 'equal'"),
+        (
+            {"bin_size": 5, "n_bins": 3},
+            ValueError,
+            "takes 'bin_size' or 'n_bins', not both. Got bin_size=5 and n_bins=3",
+        ),
+    ],
+)
+@pytest.mark.parametrize("function", FUNCTIONS[:2])
+def test_bad_bins_are_named(function, arguments, error, message):
+    with pytest.raises(error, match=message) as caught:
+        function(Y, Q, **arguments)
+    assert function.__name__ in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "message"),
+    [
+        ({"norm": "l3"}, ValueError, "'norm' .* 'l1', 'l2', 'max'. Got 'l3'"),
+        ({"norm": 2}, ValueError, "'norm' .* 'l1', 'l2', 'max'. Got 2"),
+        ({"squared": "yes"}, TypeError, "'squared' .* True or False. Got 'yes'"),
+        ({"debias": 1}, TypeError, "'debias' .* True or False. Got 1"),
+        ({"norm": "l1", "squared": True}, ValueError, "squared=True .* norm='l2' only"),
+        ({"norm": "max", "debias": True}, ValueError, "debias=True .* norm='l2' only"),
+    ],
+)
+def test_bad_norms_are_named(arguments, error, message):
+    with pytest.raises(error, match=message):
+        calibration_error(Y, Q, **arguments)
+
+
+@pytest.mark.parametrize("size", [2**40, 10**30])
+@pytest.mark.parametrize("function", FUNCTIONS)
+def test_a_bin_size_beyond_the_data_is_one_bin(function, size):
+    found, expected = function(Y, Q, bin_size=size), function(Y, Q, bin_size=3)
+    if function is not calibration_error:
+        found, expected = found.to_dict(), expected.to_dict()
+        assert found.pop("bin_size") == size
+        expected.pop("bin_size")
+    assert found == expected
+
+
+@pytest.mark.parametrize("function", FUNCTIONS)
+def test_options_are_keywords(function):
+    with pytest.raises(TypeError, match="takes 2 positional arguments but 3 were"):
+        function(Y, Q, 100)

@@ -1,0 +1,634 @@
+"""Linear chains against sums over every path, at any scale and any lengths."""
+
+import itertools
+import pickle
+import re
+import time
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.special import logsumexp
+
+from skcalib.posteriors import LinearChainPosterior
+
+LENGTHS = (3, 0, 5, 1, 4, 0, 1, 3)
+K = 3
+
+
+def enumerate_paths(emission, transition, start, end):
+    """Return every path and its score, added up as the definition says."""
+    paths = list(itertools.product(range(transition.shape[0]), repeat=len(emission)))
+    scores = [
+        start[path[0]]
+        + end[path[-1]]
+        + sum(row[tag] for row, tag in zip(emission, path, strict=True))
+        + sum(transition[a, b] for a, b in itertools.pairwise(path))
+        for path in paths
+    ]
+    return np.array(paths), np.array(scores)
+
+
+def expected_of(emission, transition, start, end):
+    """Return log Z, the token marginals and the best path by enumeration."""
+    paths, scores = enumerate_paths(emission, transition, start, end)
+    log_z = logsumexp(scores)
+    proba = np.exp(scores - log_z)
+    marginals = np.zeros(emission.shape)
+    for path, p in zip(paths, proba, strict=True):
+        marginals[np.arange(len(path)), path] += p
+    return log_z, marginals, paths[scores.argmax()]
+
+
+def random_chain(seed, scale=1.0, forbidden=0.0, lengths=LENGTHS, n_tags=K):
+    """Draw scores; tag 0 stays allowed everywhere, so that no sequence is lost."""
+    rng = np.random.default_rng(seed)
+
+    def draw(*shape):
+        scores = rng.normal(size=shape) * scale
+        scores[rng.random(shape) < forbidden] = -np.inf
+        scores[..., 0] = np.where(np.isinf(scores[..., 0]), 0.0, scores[..., 0])
+        return scores
+
+    emissions = [draw(n, n_tags) for n in lengths]
+    return emissions, draw(n_tags, n_tags), draw(n_tags), draw(n_tags)
+
+
+def same_lists(found, expected, **tolerance):
+    assert len(found) == len(expected)
+    for a, b in zip(found, expected, strict=True):
+        np.testing.assert_allclose(a, b, **tolerance)
+
+
+CHAINS = pytest.mark.parametrize(
+    ("seed", "scale", "forbidden"),
+    [
+        (seed, scale, forbidden)
+        for seed in range(3)
+        for scale in (1, 50, 1000)
+        for forbidden in (0, 0.4)
+    ],
+)
+
+
+@pytest.fixture
+def chain():
+    return random_chain(0)
+
+
+@pytest.fixture
+def posterior(chain):
+    return LinearChainPosterior(*chain)
+
+
+# Against every path
+
+
+@CHAINS
+def test_log_partition_is_the_log_sum_over_all_paths(seed, scale, forbidden):
+    emissions, *rest = random_chain(seed, scale, forbidden)
+    expected = [expected_of(e, *rest)[0] if len(e) else 0.0 for e in emissions]
+    found = LinearChainPosterior(emissions, *rest).log_partition()
+    np.testing.assert_allclose(found, expected, rtol=1e-12, atol=1e-12)
+
+
+@CHAINS
+def test_marginals_are_sums_over_the_paths_through_a_tag(seed, scale, forbidden):
+    emissions, *rest = random_chain(seed, scale, forbidden)
+    expected = [expected_of(e, *rest)[1] if len(e) else e for e in emissions]
+    found = LinearChainPosterior(emissions, *rest).token_marginals()
+    same_lists(found, expected, atol=1e-11)
+
+
+@CHAINS
+def test_viterbi_finds_the_best_of_all_paths(seed, scale, forbidden):
+    emissions, *rest = random_chain(seed, scale, forbidden)
+    found = LinearChainPosterior(emissions, *rest).viterbi()
+    for emission, path in zip(emissions, found, strict=True):
+        expected = expected_of(emission, *rest)[2].tolist() if len(emission) else []
+        assert path.tolist() == expected
+
+
+@CHAINS
+def test_log_proba_is_the_score_of_the_path_less_log_z(seed, scale, forbidden):
+    emissions, *rest = random_chain(seed, scale, forbidden)
+    some = [e for e in emissions if len(e)]
+    posterior = LinearChainPosterior(some, *rest)
+    rng = np.random.default_rng(seed)
+    chosen = [rng.integers(K ** len(e)) for e in some]
+    tables = [enumerate_paths(e, *rest) for e in some]
+    expected = [t[1][j] - logsumexp(t[1]) for t, j in zip(tables, chosen, strict=True)]
+    paths = [t[0][j] for t, j in zip(tables, chosen, strict=True)]
+    found = posterior.log_proba(paths)
+    np.testing.assert_allclose(found, expected, rtol=1e-10, atol=1e-10)
+
+
+@CHAINS
+def test_posterior_decoding_takes_the_greatest_marginal(seed, scale, forbidden):
+    emissions, *rest = random_chain(seed, scale, forbidden)
+    found = LinearChainPosterior(emissions, *rest).posterior_decode()
+    for emission, path in zip(emissions, found, strict=True):
+        marginals = expected_of(emission, *rest)[1] if len(emission) else emission
+        chosen = marginals[np.arange(len(path)), path]
+        np.testing.assert_allclose(chosen, marginals.max(axis=1, initial=0), atol=1e-12)
+
+
+def test_the_probabilities_of_all_paths_sum_to_one(chain):
+    emission = chain[0][0]
+    paths, _ = enumerate_paths(emission, *chain[1:])
+    posterior = LinearChainPosterior([emission] * len(paths), *chain[1:])
+    assert np.exp(posterior.log_proba(paths)).sum() == pytest.approx(1, abs=1e-12)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_viterbi_beats_posterior_decoding_as_a_whole(seed):
+    posterior = LinearChainPosterior(*random_chain(seed))
+    best = posterior.log_proba(posterior.viterbi())
+    assert (best >= posterior.log_proba(posterior.posterior_decode()) - 1e-12).all()
+
+
+# Hand-worked
+
+
+def test_two_tokens_by_hand():
+    """Paths weigh .9 * .8 = .72, .18, .02 and .08, each times .5."""
+    posterior = LinearChainPosterior(
+        [np.log([[0.9, 0.1], [0.5, 0.5]])], np.log([[0.8, 0.2], [0.2, 0.8]])
+    )
+    assert posterior.log_partition() == pytest.approx([np.log(0.5)])
+    expected = [[0.9, 0.1], [0.72 + 0.02, 0.18 + 0.08]]
+    np.testing.assert_allclose(posterior.token_marginals()[0], expected)
+    assert posterior.viterbi()[0].tolist() == [0, 0]
+    assert np.exp(posterior.log_proba([[0, 1]])) == pytest.approx([0.18])
+
+
+def test_start_and_end_scores_count_once_each():
+    posterior = LinearChainPosterior(
+        [np.zeros((1, 2))], np.full((2, 2), 9.0), np.log([1, 3]), np.log([5, 7])
+    )
+    np.testing.assert_allclose(posterior.token_marginals()[0], [[5 / 26, 21 / 26]])
+    assert posterior.log_partition() == pytest.approx([np.log(26)])
+
+
+def test_a_transition_is_from_the_row_to_the_column():
+    only = np.array([[-np.inf, 0.0], [-np.inf, -np.inf]])
+    posterior = LinearChainPosterior([np.zeros((2, 2))], only)
+    assert posterior.viterbi()[0].tolist() == [0, 1]
+    np.testing.assert_array_equal(posterior.token_marginals()[0], np.eye(2))
+
+
+# Sizes
+
+
+def test_an_empty_sequence_has_log_z_zero_and_one_tagging(posterior):
+    empty = np.array(LENGTHS) == 0
+    assert (posterior.log_partition()[empty] == 0).all()
+    paths = [np.zeros(n, dtype=int) for n in LENGTHS]
+    assert (posterior.log_proba(paths)[empty] == 0).all()
+    assert posterior.token_marginals()[1].shape == (0, K)
+    assert posterior.viterbi()[1].shape == (0,)
+    assert posterior.posterior_decode()[1].shape == (0,)
+
+
+@pytest.mark.parametrize("emissions", [[], [[]], [[], np.zeros((0, 2))]])
+def test_sequences_without_any_token_are_no_error(emissions):
+    posterior = LinearChainPosterior(emissions, np.zeros((2, 2)))
+    n = len(emissions)
+    assert len(posterior) == n
+    assert posterior.log_partition().tolist() == [0] * n
+    assert [m.shape for m in posterior.token_marginals()] == [(0, 2)] * n
+    assert [p.size for p in posterior.viterbi()] == [0] * n
+    assert posterior.log_proba([[]] * n).tolist() == [0] * n
+
+
+def test_no_sequences_may_come_with_an_empty_list_of_lengths():
+    posterior = LinearChainPosterior(np.zeros((0, 2)), np.zeros((2, 2)), lengths=[])
+    assert len(posterior) == 0
+
+
+def test_a_single_token_needs_no_transition():
+    scores = np.log([[0.2, 0.3, 0.5]])
+    posterior = LinearChainPosterior([scores], np.full((3, 3), -np.inf))
+    np.testing.assert_allclose(posterior.token_marginals()[0], np.exp(scores))
+
+
+def test_with_a_single_tag_everything_is_certain():
+    posterior = LinearChainPosterior([[[3.0], [-4.0]]], [[0.5]], [1.0], [2.0])
+    assert posterior.token_marginals()[0].tolist() == [[1], [1]]
+    assert posterior.log_partition() == pytest.approx([3 - 4 + 0.5 + 1 + 2])
+    assert posterior.viterbi()[0].tolist() == [0, 0]
+    assert posterior.log_proba([[0, 0]]) == pytest.approx([0])
+
+
+def test_more_than_256_tags_fit_into_a_path():
+    emission = np.zeros((3, 300))
+    emission[[0, 1, 2], [299, 256, 1]] = 5
+    posterior = LinearChainPosterior([emission], np.zeros((300, 300)))
+    assert posterior.viterbi()[0].tolist() == [299, 256, 1]
+
+
+def test_the_result_has_a_row_for_each_token_and_a_column_for_each_tag(posterior):
+    assert [m.shape for m in posterior.token_marginals()] == [(n, K) for n in LENGTHS]
+    assert [p.shape for p in posterior.viterbi()] == [(n,) for n in LENGTHS]
+    assert posterior.log_partition().shape == (len(LENGTHS),)
+    assert posterior.n_tags == K
+    assert len(posterior) == len(LENGTHS)
+    assert "n_sequences=8, n_tokens=17, n_tags=3" in repr(posterior)
+
+
+# Numbers of any size
+
+
+@pytest.mark.parametrize("size", [1e3, -1e3, 1e4, 1e5])
+def test_great_scores_of_all_tokens_are_exact(size):
+    rng = np.random.default_rng(0)
+    emission = rng.normal(size=(4, K)) + size
+    transition = rng.normal(size=(K, K))
+    zeros = np.zeros(K)
+    log_z, marginals, _ = expected_of(emission, transition, zeros, zeros)
+    posterior = LinearChainPosterior([emission], transition)
+    np.testing.assert_allclose(posterior.log_partition(), [log_z], rtol=1e-13)
+    np.testing.assert_allclose(posterior.token_marginals()[0], marginals, atol=1e-10)
+
+
+def two_chains_that_never_meet(n, gap, last):
+    """Tag 0 is better by `gap` a token, but only tag `last` may end."""
+    emission = np.zeros((n, 2))
+    emission[:, 1] = -gap
+    transition = np.where(np.eye(2, dtype=bool), 0.0, -np.inf)
+    end = np.full(2, -np.inf)
+    end[last] = 0
+    return LinearChainPosterior([emission], transition, None, end)
+
+
+def test_mass_that_float64_loses_on_the_way_is_kept():
+    """Of two chains only the one may end that falls below exp(-745) long before."""
+    posterior = two_chains_that_never_meet(n=30, gap=100.0, last=1)
+    np.testing.assert_array_equal(posterior.token_marginals()[0], [[0, 1]] * 30)
+    assert posterior.log_partition() == pytest.approx([-3000])
+    assert posterior.log_proba([[1] * 30]) == pytest.approx([0])
+
+
+def test_the_same_chains_without_loss():
+    posterior = two_chains_that_never_meet(n=30, gap=100.0, last=0)
+    np.testing.assert_array_equal(posterior.token_marginals()[0], [[1, 0]] * 30)
+    assert posterior.log_partition() == pytest.approx([0])
+
+
+@pytest.mark.parametrize("spread", [700.0, 746.0, 2000.0])
+def test_transitions_may_differ_by_more_than_float64_holds(spread):
+    """Tag 1 must follow tag 0 at a cost of `spread`, for nothing else may be second."""
+    emission = np.array([[0.0, -np.inf], [-np.inf, 0.0]])
+    transition = np.array([[0.0, -spread], [0.0, 0.0]])
+    posterior = LinearChainPosterior([emission], transition)
+    np.testing.assert_array_equal(posterior.token_marginals()[0], np.eye(2))
+    assert posterior.log_partition() == pytest.approx([-spread])
+
+
+@pytest.mark.parametrize("spread", [300.0, 800.0])
+def test_a_finite_score_that_small_still_decides_between_two_tags(spread):
+    emission = np.array([[0.0, -np.inf, -np.inf], [-np.inf, 0.0, 0.0]])
+    transition = np.zeros((3, 3))
+    transition[0, 1], transition[0, 2] = -spread, -spread + np.log(3)
+    found = LinearChainPosterior([emission], transition).token_marginals()[0]
+    np.testing.assert_allclose(found, [[1, 0, 0], [0, 0.25, 0.75]], rtol=1e-12)
+
+
+@pytest.mark.parametrize("border", ["log_start", "log_end"])
+def test_border_scores_may_differ_by_more_than_float64_holds(border):
+    allowed = [[-np.inf, 0.0, 0.0]]
+    scores = {border: [0.0, -900.0, -900.0 + np.log(4)]}
+    posterior = LinearChainPosterior([allowed], np.zeros((3, 3)), **scores)
+    np.testing.assert_allclose(posterior.token_marginals()[0], [[0, 0.2, 0.8]])
+
+
+def test_only_the_lost_sequence_of_a_batch_is_computed_otherwise():
+    """Its neighbours come out as they do alone."""
+    emissions, *rest = random_chain(1, lengths=(4, 3, 4))
+    emissions[1] = emissions[1] + np.array([0.0, 800.0, -800.0])
+    together = LinearChainPosterior(emissions, *rest)
+    alone = [LinearChainPosterior([e], *rest) for e in emissions]
+    same_lists(
+        together.token_marginals(),
+        [each.token_marginals()[0] for each in alone],
+        rtol=1e-12,
+    )
+    expected = [expected_of(e, *rest)[1] for e in emissions]
+    same_lists(together.token_marginals(), expected, atol=1e-12)
+
+
+def straightforward_log_z(emission, transition):
+    alpha = emission[0]
+    for row in emission[1:]:
+        alpha = logsumexp(alpha[:, np.newaxis] + transition, axis=0) + row
+    return logsumexp(alpha)
+
+
+@pytest.mark.parametrize("scale", [1, 20])
+def test_ten_thousand_tokens_keep_their_precision(scale):
+    rng = np.random.default_rng(0)
+    emission = rng.normal(size=(10_000, 5)) * scale
+    transition = rng.normal(size=(5, 5)) * scale
+    posterior = LinearChainPosterior([emission], transition)
+    expected = straightforward_log_z(emission, transition)
+    np.testing.assert_allclose(posterior.log_partition(), [expected], rtol=1e-12)
+    (marginals,) = posterior.token_marginals()
+    np.testing.assert_allclose(marginals.sum(axis=1), 1, atol=1e-12)
+    assert posterior.log_proba(posterior.viterbi())[0] <= 0
+
+
+def test_ten_thousand_tokens_take_no_time():
+    emission = np.random.default_rng(0).normal(size=(10_000, 17))
+    start = time.perf_counter()
+    LinearChainPosterior([emission], np.zeros((17, 17))).token_marginals()
+    assert time.perf_counter() - start < 3
+
+
+def test_float32_scores_are_computed_in_float64():
+    emissions, transition, *_ = random_chain(0)
+    single = [e.astype(np.float32) for e in emissions]
+    found = LinearChainPosterior(single, transition.astype(np.float32))
+    double = [e.astype(np.float64) for e in single]
+    expected = LinearChainPosterior(double, transition.astype(np.float32))
+    assert found.token_marginals()[0].dtype == np.float64
+    same_lists(found.token_marginals(), expected.token_marginals(), rtol=1e-14)
+
+
+# -inf
+
+
+def test_a_forbidden_tag_has_probability_exactly_zero():
+    emission = np.array([[0.0, -np.inf, 1.0], [0.5, 0.2, -np.inf]])
+    (marginals,) = LinearChainPosterior([emission], np.zeros((3, 3))).token_marginals()
+    assert marginals[0, 1] == 0
+    assert marginals[1, 2] == 0
+
+
+def test_a_forbidden_transition_leaves_exact_zeros_and_no_nan():
+    transition = np.array([[-np.inf, 0.0], [0.0, -np.inf]])
+    posterior = LinearChainPosterior([[[0.0, -np.inf]] + [[0, 0]] * 3], transition)
+    expected = [[1, 0], [0, 1], [1, 0], [0, 1]]
+    np.testing.assert_array_equal(posterior.token_marginals()[0], expected)
+    assert posterior.viterbi()[0].tolist() == [0, 1, 0, 1]
+
+
+def test_a_forbidden_tagging_has_log_probability_minus_infinity():
+    posterior = LinearChainPosterior([[[0.0, -np.inf]], [[0.0, 0.0]]], np.zeros((2, 2)))
+    found = posterior.log_proba([[1], [1]])
+    assert found.tolist() == [-np.inf, pytest.approx(np.log(0.5))]
+
+
+IMPOSSIBLE = {
+    "a token without a tag": [[0.0, 0.0], [-np.inf, -np.inf]],
+    "a transition that is forbidden": [[0.0, -np.inf], [-np.inf, 0.0]],
+}
+
+
+@pytest.mark.parametrize("emission", IMPOSSIBLE.values(), ids=IMPOSSIBLE)
+@pytest.mark.parametrize(
+    "ask",
+    ["log_partition", "token_marginals", "viterbi", "posterior_decode", "log_proba"],
+)
+def test_a_sequence_that_no_path_fits_is_named(emission, ask):
+    possible = np.zeros((2, 2))
+    transition = np.where(np.eye(2, dtype=bool), 0.0, -np.inf)
+    posterior = LinearChainPosterior(
+        [possible, np.zeros((0, 2)), emission, np.zeros((4, 2))], transition
+    )
+    paths = ([[0] * n for n in (2, 0, 2, 4)],) if ask == "log_proba" else ()
+    with pytest.raises(ValueError, match="no tagging of sequence 2: every path"):
+        getattr(posterior, ask)(*paths)
+
+
+def test_borders_may_make_a_sequence_impossible():
+    posterior = LinearChainPosterior([[[0.0, -np.inf]]], np.zeros((2, 2)), [-np.inf, 0])
+    with pytest.raises(ValueError, match="no tagging of sequence 0"):
+        posterior.token_marginals()
+
+
+# Ties
+
+
+def test_equal_paths_go_to_the_lowest_index():
+    posterior = LinearChainPosterior([np.zeros((4, 3))], np.zeros((3, 3)))
+    assert posterior.viterbi()[0].tolist() == [0, 0, 0, 0]
+    assert posterior.posterior_decode()[0].tolist() == [0, 0, 0, 0]
+
+
+def test_ties_are_settled_from_the_last_token_back():
+    """Paths 0-1 and 1-0 are equal: the last token takes tag 0."""
+    transition = np.array([[-1.0, 0.0], [0.0, -1.0]])
+    posterior = LinearChainPosterior([np.zeros((2, 2))], transition)
+    assert posterior.viterbi()[0].tolist() == [1, 0]
+
+
+# The same thing said in another way
+
+
+def test_one_array_with_lengths_is_the_same_as_a_list(chain):
+    emissions, *rest = chain
+    expected = LinearChainPosterior(emissions, *rest)
+    found = LinearChainPosterior(np.concatenate(emissions), *rest, lengths=LENGTHS)
+    same_lists(found.token_marginals(), expected.token_marginals(), rtol=0)
+    same_lists(found.viterbi(), expected.viterbi(), rtol=0)
+    np.testing.assert_array_equal(found.log_partition(), expected.log_partition())
+
+
+def test_nested_lists_are_the_same_as_arrays(chain):
+    emissions, *rest = chain
+    as_lists = LinearChainPosterior(
+        [e.tolist() for e in emissions], *[r.tolist() for r in rest]
+    )
+    expected = LinearChainPosterior(*chain).token_marginals()
+    same_lists(as_lists.token_marginals(), expected, rtol=0)
+
+
+def test_missing_border_scores_are_zeros(chain):
+    emissions, transition, *_ = chain
+    found = LinearChainPosterior(emissions, transition).log_partition()
+    zeros = LinearChainPosterior(emissions, transition, np.zeros(K), np.zeros(K))
+    np.testing.assert_array_equal(found, zeros.log_partition())
+
+
+@pytest.mark.parametrize(
+    "part", [slice(2, 5), slice(None), slice(None, None, 2), slice(4, 0, -1), slice(0)]
+)
+def test_a_slice_is_the_posterior_of_those_sequences(posterior, part):
+    sliced = posterior[part]
+    assert len(sliced) == len(LENGTHS[part])
+    same_lists(sliced.token_marginals(), posterior.token_marginals()[part], rtol=1e-12)
+    same_lists(sliced.viterbi(), posterior.viterbi()[part], rtol=0)
+    np.testing.assert_allclose(
+        sliced.log_partition(), posterior.log_partition()[part], rtol=1e-12
+    )
+
+
+@pytest.mark.parametrize("index", [0, [0, 1], "a", np.array([True])])
+def test_only_a_slice_is_an_index(posterior, index):
+    with pytest.raises(TypeError, match="indexed by a slice of sequences. Got"):
+        posterior[index]
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_sequences_do_not_depend_on_their_neighbours(seed):
+    emissions, *rest = random_chain(seed)
+    order = np.random.default_rng(seed).permutation(len(emissions))
+    straight = LinearChainPosterior(emissions, *rest)
+    mixed = LinearChainPosterior([emissions[i] for i in order], *rest)
+    expected = straight.token_marginals()
+    same_lists(mixed.token_marginals(), [expected[i] for i in order], rtol=1e-12)
+    paths = straight.viterbi()
+    same_lists(mixed.viterbi(), [paths[i] for i in order], rtol=0)
+    np.testing.assert_allclose(
+        mixed.log_partition(), straight.log_partition()[order], rtol=1e-12
+    )
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_chain_read_backwards_has_the_same_probabilities(seed):
+    emissions, transition, start, end = random_chain(seed)
+    forward = LinearChainPosterior(emissions, transition, start, end)
+    backward = LinearChainPosterior(
+        [e[::-1] for e in emissions], transition.T, end, start
+    )
+    np.testing.assert_allclose(
+        backward.log_partition(), forward.log_partition(), atol=1e-12
+    )
+    turned = [m[::-1] for m in backward.token_marginals()]
+    same_lists(turned, forward.token_marginals(), atol=1e-12)
+
+
+SHIFTS = st.floats(-1000, 1000)
+
+
+@given(seed=st.integers(0, 50), shift=SHIFTS, token=st.integers(0, 2))
+def test_adding_to_all_scores_of_a_token_changes_no_probability(seed, shift, token):
+    (emission,), *rest = random_chain(seed, lengths=(3,))
+    moved = emission.copy()
+    moved[token] += shift
+    before = LinearChainPosterior([emission], *rest)
+    after = LinearChainPosterior([moved], *rest)
+    np.testing.assert_allclose(
+        after.token_marginals()[0], before.token_marginals()[0], atol=1e-10
+    )
+    difference = after.log_partition() - before.log_partition()
+    np.testing.assert_allclose(difference, shift, atol=1e-10)
+
+
+@given(seed=st.integers(0, 50), shift=SHIFTS)
+def test_adding_to_all_transitions_changes_no_probability(seed, shift):
+    (emission,), transition, *rest = random_chain(seed, lengths=(4,))
+    before = LinearChainPosterior([emission], transition, *rest)
+    after = LinearChainPosterior([emission], transition + shift, *rest)
+    np.testing.assert_allclose(
+        after.token_marginals()[0], before.token_marginals()[0], atol=1e-9
+    )
+
+
+@given(
+    scores=st.lists(
+        st.lists(st.floats(-800, 800), min_size=2, max_size=2), min_size=1, max_size=5
+    ),
+    moves=st.lists(st.floats(-800, 800), min_size=4, max_size=4),
+)
+def test_marginals_are_right_whatever_the_scores(scores, moves):
+    emission, transition = np.array(scores), np.reshape(moves, (2, 2))
+    _, expected, _ = expected_of(emission, transition, np.zeros(2), np.zeros(2))
+    (found,) = LinearChainPosterior([emission], transition).token_marginals()
+    np.testing.assert_allclose(found, expected, atol=1e-9)
+    np.testing.assert_allclose(found.sum(axis=1), 1, atol=1e-12)
+
+
+# Manners
+
+
+def test_nothing_given_is_modified(chain):
+    emissions, *rest = chain
+    stacked, lengths = np.concatenate(emissions), np.array(LENGTHS)
+    arrays = [stacked, *rest, lengths]
+    copies = [a.copy() for a in arrays]
+    posterior = LinearChainPosterior(stacked, *rest, lengths=lengths)
+    for ask in ("token_marginals", "viterbi", "log_partition", "posterior_decode"):
+        getattr(posterior, ask)()
+    posterior.log_proba(posterior.viterbi())
+    for array, copy in zip(arrays, copies, strict=True):
+        np.testing.assert_array_equal(array, copy)
+
+
+def test_asking_twice_gives_the_same(posterior):
+    same_lists(posterior.token_marginals(), posterior.token_marginals(), rtol=0)
+
+
+def test_a_pickled_posterior_answers_as_before(posterior):
+    again = pickle.loads(pickle.dumps(posterior))
+    same_lists(again.token_marginals(), posterior.token_marginals(), rtol=0)
+
+
+# What is refused
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf])
+def test_a_score_that_is_no_number_is_named_by_sequence_and_token(value):
+    emissions = [np.zeros((2, K)), np.zeros((0, K)), np.zeros((3, K)), np.zeros((1, K))]
+    emissions[2][1, 0] = value
+    message = f"'log_emission' .* Got {value} in sequence 2, token 1"
+    with pytest.raises(ValueError, match=message):
+        LinearChainPosterior(emissions, np.zeros((K, K)))
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf])
+@pytest.mark.parametrize("name", ["log_transition", "log_start", "log_end"])
+def test_other_scores_that_are_no_numbers_are_named_by_parameter(name, value):
+    scores = {"log_transition": np.zeros((K, K))}
+    scores[name] = np.full((K, K) if name == "log_transition" else K, value)
+    message = f"The '{name}' parameter .* must be finite or -inf. Got {value}"
+    with pytest.raises(ValueError, match=message):
+        LinearChainPosterior([np.zeros((1, K))], **scores)
+
+
+@pytest.mark.parametrize(
+    ("scores", "message"),
+    [
+        ({"log_transition": np.zeros((2, 3))}, "(n_tags, n_tags). Got (2, 3)"),
+        ({"log_transition": np.zeros(3)}, "(n_tags, n_tags). Got (3,)"),
+        ({"log_transition": np.zeros((0, 0))}, "needs one tag at least"),
+        ({"log_transition": [["a"]]}, "'log_transition' parameter"),
+        ({"log_start": np.zeros(3)}, "shape (2,), as log_transition has it. Got (3,)"),
+        ({"log_end": np.zeros((1, 2))}, "'log_end' parameter"),
+        ({"log_emission": [np.zeros((1, 2)), np.zeros((1, 3))]}, "for sequence 1"),
+        ({"log_emission": [np.zeros((1, 2)), np.zeros(2)]}, "for sequence 1"),
+        ({"lengths": [1, 1], "log_emission": np.zeros((3, 2))}, "(2, 2), as lengths"),
+        ({"lengths": [2], "log_emission": np.zeros((2, 3))}, "(2, 2), as lengths"),
+        ({"lengths": [3, -1], "log_emission": np.zeros((2, 2))}, "integers"),
+        ({"lengths": [1.5, 0.5], "log_emission": np.zeros((2, 2))}, "integers"),
+        ({"lengths": [[2]], "log_emission": np.zeros((2, 2))}, "integers"),
+    ],
+)
+def test_shapes_that_do_not_fit_are_refused(scores, message):
+    defaults = {"log_emission": [np.zeros((1, 2))], "log_transition": np.zeros((2, 2))}
+    with pytest.raises(ValueError, match=re.escape(message)):
+        LinearChainPosterior(**{**defaults, **scores})
+
+
+def test_scores_of_a_sequence_that_are_no_numbers_name_it():
+    with pytest.raises(ValueError, match="'log_emission' .* sequence 1"):
+        LinearChainPosterior([[[0.0, 0.0]], [["a", "b"]]], np.zeros((2, 2)))
+
+
+@pytest.mark.parametrize(
+    ("paths", "message"),
+    [
+        ([[0, 0]], "entry for each of the 2 sequences. Got 1"),
+        ([[0, 0], [0, 0]], "2 tags for sequence 1 of 1 tokens"),
+        ([[0, 0], [2]], "from 0 to 1. Got 2 in sequence 1, token 0"),
+        ([[0, -1], [0]], "from 0 to 1. Got -1 in sequence 0, token 1"),
+        ([[0, 0], [0.5]], "tag indices"),
+    ],
+)
+def test_paths_that_do_not_fit_are_refused(paths, message):
+    posterior = LinearChainPosterior(
+        [np.zeros((2, 2)), np.zeros((1, 2))], np.zeros((2, 2))
+    )
+    with pytest.raises(ValueError, match=message):
+        posterior.log_proba(paths)

@@ -1,0 +1,174 @@
+"""What a token's attributes are: CRFsuite's rules, in training and in prediction."""
+
+import re
+
+import numpy as np
+import pytest
+import sklearn_crfsuite
+from scipy import sparse
+
+from skcalib.sequence import CRFTagger
+from skcalib.sequence._attributes import AttributeIndex, as_items
+
+NAMES = ["f", "f:x", "f:y", "g", "f:x:y", "word:the", ":", "f:", "x", "a:b"]
+
+
+def matrix_of(*tokens):
+    """Return the rows of tokens as dicts of attribute weights."""
+    matrix = AttributeIndex(NAMES).matrix([list(tokens)], caller="it")
+    assert sparse.issparse(matrix)
+    assert matrix.shape == (len(tokens), len(NAMES))
+    return [
+        {name: weight for name, weight in zip(NAMES, row, strict=True) if weight}
+        for row in matrix.toarray().tolist()
+    ]
+
+
+TOKENS = {
+    "a str value is part of the name": ({"f": "x"}, {"f:x": 1}),
+    "a number is the weight": ({"f": 2.5}, {"f": 2.5}),
+    "an int is a number": ({"f": 3}, {"f": 3}),
+    "a numpy number is one": ({"f": np.float32(0.5)}, {"f": 0.5}),
+    "a numpy integer is one": ({"f": np.int64(2)}, {"f": 2}),
+    "a numpy str is a str": ({"f": np.str_("x")}, {"f:x": 1}),
+    "True is 1": ({"f": True}, {"f": 1}),
+    "False is 0": ({"f": False}, {}),
+    "a numpy bool is a bool": ({"f": np.True_}, {"f": 1}),
+    "a list has a name each": ({"f": ["x", "y"]}, {"f:x": 1, "f:y": 1}),
+    "a set has a name each": ({"f": {"x", "y"}}, {"f:x": 1, "f:y": 1}),
+    "a list may repeat": ({"f": ["x", "x"]}, {"f:x": 2}),
+    "an empty list has none": ({"f": []}, {}),
+    "a dict is one more level": ({"f": {"x": 2.0}}, {"f:x": 2}),
+    "and one more": ({"f": {"x": {"y": True}}}, {"f:x:y": 1}),
+    "a str in a dict in a dict": ({"f": {"x": "y"}}, {"f:x:y": 1}),
+    "a colon in the value": ({"f": "x:y"}, {"f:x:y": 1}),
+    "a colon in the key": ({"f:x": "y"}, {"f:x:y": 1}),
+    "a name with colons and a weight": ({"f:x:y": 0.5}, {"f:x:y": 0.5}),
+    "two ways to one name add up": ({"a:b": 1.0, "a": "b"}, {"a:b": 2}),
+    "an empty key and value": ({"": ""}, {":": 1}),
+    "an empty value": ({"f": ""}, {"f:": 1}),
+    "a token without attributes": ({}, {}),
+    "an unknown attribute": ({"f": "z", "z": 1.0, "q": ["z"]}, {}),
+    "names in a list": (["f", "g"], {"f": 1, "g": 1}),
+    "names twice in a list": (["f", "f"], {"f": 2}),
+    "names in a set": ({"f", "g"}, {"f": 1, "g": 1}),
+    "a str is a word": ("the", {"word:the": 1}),
+    "an unknown word": ("an", {}),
+}
+
+
+@pytest.mark.parametrize(("token", "expected"), TOKENS.values(), ids=TOKENS)
+def test_a_token_becomes_a_row(token, expected):
+    assert matrix_of(token) == [expected]
+
+
+@pytest.mark.parametrize(("token", "expected"), TOKENS.values(), ids=TOKENS)
+def test_it_becomes_the_same_row_beside_tokens_of_another_kind(token, expected):
+    assert matrix_of("the", token, {"f": ["x"]}) == [
+        {"word:the": 1},
+        expected,
+        {"f:x": 1},
+    ]
+
+
+@pytest.mark.parametrize("token", [t for t, _ in TOKENS.values()], ids=list(TOKENS))
+def test_training_reads_a_token_as_prediction_does(token):
+    """Zero weights are kept in training, where they name an attribute."""
+    ((flat,),) = as_items([[token]], caller="it")
+    known = {name: w for name, w in flat.items() if w and name in NAMES}
+    assert [known] == matrix_of(token)
+
+
+# CRFsuite takes numpy's str and bool, and empty names; not a word for a token.
+THEIRS = {k: v for k, v in TOKENS.items() if not isinstance(v[0], str)}
+
+
+@pytest.mark.parametrize("token", [t for t, _ in THEIRS.values()], ids=list(THEIRS))
+def test_crfsuite_reads_a_token_as_we_do(token):
+    """Each attribute has its own evidence, so the marginal shows what was read."""
+    items = [[{name: 1.0 + i} for i, name in enumerate(NAMES)]]
+    tags = [["A", "B"] * (len(NAMES) // 2)]
+    tagger = CRFTagger(c2=0.001).fit(items, tags)
+    assert sorted(tagger.attributes_) == sorted(NAMES)
+    expected = tagger.crf_.predict_marginals([[token]])[0][0]["A"]
+    found = tagger.predict_proba([[token]])[0][0, 0]
+    assert found == pytest.approx(expected, abs=1e-6)
+
+
+def test_a_sentence_is_a_row_after_the_other_and_an_empty_one_no_row():
+    index = AttributeIndex(["word:a", "word:b"])
+    matrix = index.matrix([["a", "z"], [], ["b"]], caller="it")
+    assert matrix.toarray().tolist() == [[1, 0], [0, 0], [0, 1]]
+
+
+@pytest.mark.parametrize("sentences", [[], [[]], [[], []]])
+def test_no_token_is_a_matrix_without_rows(sentences):
+    assert AttributeIndex(["f"]).matrix(sentences, caller="it").shape == (0, 1)
+
+
+def test_a_model_without_attributes_has_no_columns():
+    assert AttributeIndex([]).matrix([["a"], ["b"]], caller="it").shape == (2, 0)
+
+
+def test_tokens_are_not_modified():
+    token = {"f": ["x", "x"], "g": {"x": 1.0}}
+    as_items([[token]], caller="it")
+    matrix_of(token)
+    assert token == {"f": ["x", "x"], "g": {"x": 1.0}}
+
+
+# What is refused, the same in fit and predict, with the place
+
+REFUSED = {
+    "nan": ({"f": np.nan}, ValueError, "the weight of 'f' must be finite. Got nan"),
+    "inf": ({"f": np.inf}, ValueError, "the weight of 'f' must be finite. Got inf"),
+    "minus inf": ({"f": -np.inf}, ValueError, "'f' must be finite. Got -inf"),
+    "numpy nan": ({"f": np.float32("nan")}, ValueError, "'f' must be finite. Got"),
+    "nested nan": ({"f": {"x": np.nan}}, ValueError, "must be finite. Got nan"),
+    "None": ({"f": None}, TypeError, "value of 'f' must be a str, a number, .*None"),
+    "bytes": ({"f": b"x"}, TypeError, "value of 'f' must be a str, a number, .*bytes"),
+    "array": ({"f": np.ones(2)}, TypeError, "value of 'f' must be .* ndarray"),
+    "a number in a list": ({"f": ["x", 1]}, TypeError, "attributes must be str. Got 1"),
+    "a number too great": ({"f": 10**400}, ValueError, "'f' must be finite"),
+    "a number as key": ({1: "x"}, TypeError, "must be str"),
+    "a number as key of a number": ({1: 2.0}, TypeError, "must be str"),
+    "a number as inner key": ({"f": {1: 2.0}}, TypeError, "must be str"),
+    "a number as token": (3, TypeError, "token must be a str or a dict .* int 3"),
+    "None as token": (None, TypeError, "token must be a str or a dict .* None"),
+    "bytes as token": (b"the", TypeError, "token must be a str or a dict .* bytes"),
+    "a number as name": (["f", 1], TypeError, "attributes must be str. Got 1"),
+}
+
+
+@pytest.mark.parametrize(
+    ("token", "error", "message"), REFUSED.values(), ids=list(REFUSED)
+)
+@pytest.mark.parametrize("known", ["f", "h"], ids=["known", "unknown"])
+def test_predict_names_what_it_cannot_read_and_where(token, error, message, known):
+    tagger = CRFTagger().fit([[{known: 1.0}, {"g": 1.0}]], [["A", "B"]])
+    where = "X of CRFTagger, sentence 1, token 2: "
+    with pytest.raises(error, match=where + ".*" + message):
+        tagger.predict([[{"g": 1.0}], [{"f": 1.0}, {}, token]])
+
+
+@pytest.mark.parametrize(
+    ("token", "error", "message"), REFUSED.values(), ids=list(REFUSED)
+)
+def test_fit_names_what_it_cannot_read_and_where(token, error, message):
+    where = "X of CRFTagger.fit, sentence 1, token 2: "
+    with pytest.raises(error, match=where + ".*" + message):
+        CRFTagger().fit([[{"g": 1.0}], [{}, {}, token]], [["A"], ["A", "B", "A"]])
+
+
+@pytest.mark.parametrize("text", ["a\0b", "\ud800"], ids=["nul", "surrogate"])
+def test_text_that_crfsuite_cannot_store_is_refused_with_its_place(text):
+    """It cuts a name at NUL, so that different words would be one."""
+    where = "X of CRFTagger.fit, sentence 0, token 1"
+    with pytest.raises(ValueError, match=re.escape(where)):
+        CRFTagger().fit([["ok", text]], [["A", "B"]])
+
+
+def test_the_library_that_we_follow_is_the_one_we_think():
+    """A str as a token is its letters to CRFsuite, the reason for ours being a word."""
+    crf = sklearn_crfsuite.CRF().fit([["ab", "b"]], [["A", "B"]])
+    assert {name for name, _ in crf.state_features_} == {"a", "b"}

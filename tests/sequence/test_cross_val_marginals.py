@@ -1,0 +1,216 @@
+"""Out-of-fold marginals: the folds by hand, columns where they belong."""
+
+import copy
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.model_selection import (
+    GridSearchCV,
+    GroupKFold,
+    KFold,
+    PredefinedSplit,
+    RepeatedKFold,
+    ShuffleSplit,
+)
+from sklearn.pipeline import make_pipeline
+
+from skcalib.datasets import make_tagged_sentences
+from skcalib.queries import TagQuery
+from skcalib.sequence import CRFTagger, HMMTagger, TokenFeatures, cross_val_marginals
+
+FOLDS = KFold(3, shuffle=True, random_state=0)
+MODELS = [HMMTagger(0.1), make_pipeline(TokenFeatures(), CRFTagger(c2=0.1))]
+each_model = pytest.mark.parametrize("model", MODELS, ids=["hmm", "pipeline"])
+
+
+@pytest.fixture(scope="module")
+def corpus():
+    return make_tagged_sentences(40, mean_length=6, n_words=80, random_state=1)
+
+
+def by_hand(model, X, y, splits, classes):
+    """Fit each fold and put each column where its label is, one number at a time."""
+    entries = [None] * len(X)
+    for train, test in splits:
+        tagger = clone(model).fit([X[i] for i in train], [y[i] for i in train])
+        known = tagger.classes_.tolist()
+        for i in test:
+            (proba,) = tagger.predict_proba([X[i]])
+            entries[i] = [
+                [
+                    row[known.index(label)] if label in known else 0.0
+                    for label in classes
+                ]
+                for row in proba
+            ]
+    return entries
+
+
+def same_entries(found, expected):
+    assert len(found) == len(expected)
+    for a, b in zip(found, expected, strict=True):
+        np.testing.assert_allclose(a, np.reshape(b, a.shape), atol=1e-12)
+
+
+def labels_of(y):
+    return sorted({label for tags in y for label in tags})
+
+
+@each_model
+def test_each_sentence_is_judged_by_a_tagger_that_did_not_see_it(model, corpus):
+    X, y = corpus
+    proba, classes = cross_val_marginals(model, X, y, cv=FOLDS)
+    assert classes.tolist() == labels_of(y)
+    same_entries(proba, by_hand(model, X, y, FOLDS.split(X), labels_of(y)))
+
+
+@each_model
+def test_two_processes_give_the_same(model, corpus):
+    one, _ = cross_val_marginals(model, *corpus, cv=FOLDS)
+    two, _ = cross_val_marginals(model, *corpus, cv=FOLDS, n_jobs=2)
+    same_entries(two, one)
+
+
+def test_an_integer_cuts_the_sentences_in_order(corpus):
+    found, _ = cross_val_marginals(MODELS[0], *corpus, cv=4)
+    expected, _ = cross_val_marginals(MODELS[0], *corpus, cv=KFold(4))
+    same_entries(found, expected)
+
+
+def test_folds_may_be_given_as_indices(corpus):
+    expected, _ = cross_val_marginals(MODELS[0], *corpus, cv=FOLDS)
+    splits = list(FOLDS.split(corpus[0]))
+    found, _ = cross_val_marginals(MODELS[0], *corpus, cv=splits)
+    same_entries(found, expected)
+
+
+def test_folds_may_be_given_as_masks(corpus):
+    """As scikit-learn's cross_validate takes them."""
+    expected, _ = cross_val_marginals(MODELS[0], *corpus, cv=FOLDS)
+    n = len(corpus[0])
+    masks = [
+        (np.isin(np.arange(n), train), np.isin(np.arange(n), test))
+        for train, test in FOLDS.split(corpus[0])
+    ]
+    found, _ = cross_val_marginals(MODELS[0], *corpus, cv=masks)
+    same_entries(found, expected)
+
+
+def test_groups_are_for_the_splitter(corpus):
+    X, y = corpus
+    groups = np.repeat(np.arange(8), 5)
+    proba, classes = cross_val_marginals(
+        MODELS[0], X, y, cv=GroupKFold(4), groups=groups
+    )
+    splits = GroupKFold(4).split(X, groups=groups)
+    same_entries(proba, by_hand(MODELS[0], X, y, splits, classes.tolist()))
+
+
+def test_a_group_splitter_without_groups_says_so(corpus):
+    with pytest.raises(ValueError, match="'groups' parameter should not be None"):
+        cross_val_marginals(MODELS[0], *corpus, cv=GroupKFold(3))
+
+
+@each_model
+def test_columns_stay_in_place_where_a_fold_lacks_a_label(model):
+    """'B' is in the first two sentences only, that is in no training of fold 0."""
+    X = [["x", "b"], ["x", "b"], ["x", "z"], ["y", "z"]]
+    y = [["A", "B"], ["A", "B"], ["A", "Z"], ["A", "Z"]]
+    proba, classes = cross_val_marginals(model, X, y, cv=KFold(2))
+    assert classes.tolist() == ["A", "B", "Z"]
+    assert [p.shape for p in proba] == [(2, 3)] * 4
+    for entry, lacking in zip(proba, [1, 1, 2, 2], strict=True):
+        assert (entry[:, lacking] == 0).all()
+        np.testing.assert_allclose(entry.sum(axis=1), 1)
+    same_entries(proba, by_hand(model, X, y, KFold(2).split(X), "ABZ"))
+
+
+@each_model
+def test_there_is_an_entry_for_empty_sentences_and_equal_lengths(model):
+    X, y = [["a", "b"], [], ["a", "b"], ["b", "a"]], [["A", "B"], [], *[["A", "B"]] * 2]
+    proba, _ = cross_val_marginals(model, X, y, cv=2)
+    assert proba.dtype == object
+    assert proba.shape == (4,)
+    assert [p.shape for p in proba] == [(2, 2), (0, 2), (2, 2), (2, 2)]
+
+
+@pytest.mark.parametrize("labels", [[1, 2], [True, False], [b"a", b"b"], [(0,), (1,)]])
+def test_labels_keep_their_type(labels):
+    X, y = [["a", "b"]] * 4, [labels] * 4
+    proba, classes = cross_val_marginals(HMMTagger(), X, y, cv=2)
+    assert classes.tolist() == sorted(labels)
+    assert proba[0].argmax(axis=1).tolist() == [
+        classes.tolist().index(k) for k in labels
+    ]
+
+
+def test_the_estimator_is_not_fitted_and_nothing_modified(corpus):
+    X, y = copy.deepcopy(corpus)
+    model = HMMTagger()
+    cross_val_marginals(model, X, y, cv=2)
+    assert not hasattr(model, "classes_")
+    assert (X, y) == corpus
+
+
+def test_a_search_within_chooses_in_each_fold(corpus):
+    search = GridSearchCV(HMMTagger(), {"pseudocount": [0.1, 100]}, cv=2)
+    found, _ = cross_val_marginals(search, *corpus, cv=FOLDS)
+    expected, _ = cross_val_marginals(HMMTagger(0.1), *corpus, cv=FOLDS)
+    same_entries(found, expected)
+
+
+def test_the_result_can_be_asked(corpus):
+    X, y = corpus
+    proba, classes = cross_val_marginals(MODELS[0], X, y, cv=FOLDS)
+    answers = TagQuery().from_proba(y, proba, classes)
+    assert len(answers) == sum(map(len, y)) * classes.size
+    assert answers.n_unseen == 0
+    # every token has one tag, and its probabilities sum to one
+    assert answers.y_true.sum() == sum(map(len, y))
+    assert answers.y_proba.sum() == pytest.approx(sum(map(len, y)))
+
+
+# What is refused
+
+
+@pytest.mark.parametrize(
+    ("cv", "place"),
+    [
+        (RepeatedKFold(n_splits=2, n_repeats=2, random_state=0), "Sentence 0 is in 2"),
+        (PredefinedSplit([-1] + [0] * 20 + [1] * 19), "Sentence 0 is in 0"),
+        ([([0, 1], [2, 3]), ([2, 3], [3])], "Sentence 0 is in 0"),
+    ],
+)
+def test_each_sentence_must_be_tested_once(corpus, cv, place):
+    with pytest.raises(
+        ValueError, match=f"'cv' parameter .* exactly one fold. {place}"
+    ):
+        cross_val_marginals(MODELS[0], *corpus, cv=cv)
+
+
+def test_random_splits_that_leave_sentences_out_are_refused(corpus):
+    with pytest.raises(ValueError, match="exactly one fold"):
+        cross_val_marginals(MODELS[0], *corpus, cv=ShuffleSplit(2, random_state=0))
+
+
+def test_there_must_be_a_fold(corpus):
+    with pytest.raises(ValueError, match="'cv' parameter of cross_val_marginals"):
+        cross_val_marginals(MODELS[0], *corpus, cv=[])
+
+
+@pytest.mark.parametrize(
+    ("X", "y", "error", "message"),
+    [
+        ([["a"]] * 3, [["A"]] * 2, ValueError, "3 sentences in X and 2 in y"),
+        ([["a"], ["a", "b"]], [["A"]] * 2, ValueError, "Sentence 1 has 2 tokens and 1"),
+        ([["a"]] * 2, [["A"], [None]], ValueError, "Token 0 of sentence 1 has None"),
+        ([["a"]] * 2, None, ValueError, "requires y"),
+        (["a b"] * 2, [["A"]] * 2, TypeError, "got str 'a b' as sentence 0"),
+        ([], [], ValueError, "needs a sentence with a token"),
+        ([["a"]] * 2, [["A"], [1]], ValueError, "labels of one kind"),
+    ],
+)
+def test_sentences_and_labels_are_checked(X, y, error, message):
+    with pytest.raises(error, match=f"cross_val_marginals.*{message}|{message}"):
+        cross_val_marginals(HMMTagger(), X, y, cv=2)
