@@ -361,13 +361,14 @@ def calibration_error_interval(
 
     The p-value compares T with its law under perfect calibration, a chi square law that
     matches three moments. Zero is in the interval exactly if p_value >= 1 -
-    confidence_level. If no error is far from 0 and T is far below 0, the upper end is
-    that of T = -1.5 sqrt(tau).
+    confidence_level. Where T is far below 0, the upper end is that of
+    T = -0.75 z sqrt(tau), so that it stays above 0.
 
     Rows of equal probability that a cut divides enter by their mean over orders, and
-    count in the variance once, however many bins they fill. With `groups` the
-    variances are those of sums over groups (a sandwich estimate), and T multiplies
-    rows of different groups only.
+    count in the variance once, however many bins they fill. With `groups`, T multiplies
+    rows of different groups only, and its variances are those of sums over groups (a
+    sandwich estimate), at least those of groups that are independent from bin to bin
+    with one more group of variance q (1 - q) in each.
 
     References
     ----------
