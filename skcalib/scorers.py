@@ -54,11 +54,8 @@ def default_query(estimator: Any, **params: Any) -> ClassQuery | TagQuery:
                 f"{type(estimator).__name__}. Pass a TagQuery with 'query'."
             )
         return TagQuery()
-    try:
-        known = is_classifier(estimator)
-    except (AttributeError, TypeError):  # an object without scikit-learn's tags
-        known = False
-    if known:
+    # scikit-learn complains of objects without tags, each version in its own way
+    if hasattr(estimator, "__sklearn_tags__") and is_classifier(estimator):
         return ClassQuery(**params)
     raise ValueError(
         f"No query is known for {type(estimator).__name__}, which is not a classifier "

@@ -46,7 +46,8 @@ class LinearChainPosterior:
     All sequences of a length or more are advanced together, one matrix product a token
     (time O(n_tokens n_tags^2), memory O(n_tokens n_tags)). Probabilities are scaled at
     each token; a sequence in which a tag that can be reached still falls below 1e-250
-    is computed again with logarithms, so scores of any size are exact.
+    is computed again with logarithms, so scores of any size whose sums are finite are
+    exact. An array given with `lengths` is kept, not copied.
 
     References
     ----------
@@ -115,7 +116,7 @@ class LinearChainPosterior:
                     f"The {name!r} parameter of LinearChainPosterior must be finite or "
                     f"-inf. Got {scores[~(scores < np.inf)][0]}."
                 )
-        # a sum is NaN or inf if an entry is, at a third of the cost of a mask
+        # a maximum is NaN or inf if an entry is, at a third of the cost of a mask
         with np.errstate(invalid="ignore"):
             suspect = not (self.log_emission.max(initial=0) < np.inf)
         if suspect:

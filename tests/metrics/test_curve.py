@@ -47,6 +47,31 @@ class TestBins:
         assert curve.standard_error[0] == pytest.approx(math.sqrt(20 / 81 / 3))
         assert curve.n_samples == 4
 
+    @pytest.mark.parametrize("digits", [1, 17])
+    @pytest.mark.parametrize("bin_size", [3, 10, 200])
+    def test_every_column_is_that_of_repeated_rows(self, bin_size, digits):
+        y, q = make_calibrated_pairs(60, random_state=0)
+        q = q.round(digits)
+        weight = np.random.default_rng(0).integers(0, 5, 60)
+        found = adaptive_reliability_curve(
+            y, q, sample_weight=weight, bin_size=bin_size
+        ).frame()
+        repeated = adaptive_reliability_curve(
+            y.repeat(weight), q.repeat(weight), bin_size=bin_size
+        ).frame()
+        np.testing.assert_allclose(found, repeated, atol=1e-14)
+
+    def test_a_cut_that_rounding_moves_past_a_row_is_put_right(self):
+        # Ten weights of .1 add up to a little less than 1, where the first cut is.
+        y, q = make_calibrated_pairs(100, random_state=0)
+        found = adaptive_reliability_curve(
+            y, q, sample_weight=np.full(100, 0.1), bin_size=1
+        )
+        expected = adaptive_reliability_curve(y, q, bin_size=10)
+        for name in ("proba_min", "proba_max"):
+            values = getattr(expected, name).tolist()
+            assert getattr(found, name).tolist() == values
+
     def test_a_tie_over_a_cut_is_in_both_bins(self):
         curve = adaptive_reliability_curve(
             [0, 1, 1, 0, 0, 1], [0.2, 0.5, 0.5, 0.5, 0.5, 0.9], bin_size=2

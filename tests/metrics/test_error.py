@@ -226,6 +226,10 @@ class TestDebiased:
     def test_the_root_of_a_negative_square_is_zero(self):
         assert calibration_error([1, 0], [0.3, 0.7], debias=True) == 0
 
+    def test_rounding_alone_makes_no_error(self):
+        # residuals .6, .6, -.3: .36 - .18 - .18 = 0, and a root makes 1e-9 of 1e-18
+        assert calibration_error([0, 0, 1], [0.6, 0.6, 0.7], debias=True) == 0
+
     def test_the_root_of_a_positive_square_is_taken(self):
         # residuals .9, .8: 2 * .72 / (2 * 1)
         error = calibration_error([0, 0], [0.9, 0.8], bin_size=2, debias=True)
@@ -381,10 +385,10 @@ class TestClasses:
     @pytest.mark.parametrize("kwargs", CLASSES, ids=as_id)
     def test_labels_name_the_columns(self, kwargs):
         y, proba = random_matrix(1)
-        names = np.array(["V", "N", "A"])
-        found = calibration_error(names[y], proba, labels=names, **kwargs)
         expected = calibration_error(y, proba, **kwargs)
-        assert found == pytest.approx(expected)
+        for names in (["V", "N", "A"], [7, -2, 3], [2.5, 7.5, 0.5]):
+            found = calibration_error(np.array(names)[y], proba, labels=names, **kwargs)
+            assert found == pytest.approx(expected)
 
     def test_columns_are_in_sorted_order_without_labels(self):
         y, proba = random_matrix(2)

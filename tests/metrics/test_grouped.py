@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.special import expit, logit
 
 from skcalib.datasets import make_calibrated_pairs
 from skcalib.metrics import _grouped, calibration_error, calibration_error_interval
@@ -255,6 +256,37 @@ class TestInterval:
         for name in ("estimate", "plug_in", "low", "high", "p_value", "n_bins"):
             value = getattr(repeated, name)
             assert getattr(found, name) == pytest.approx(value, rel=1e-7), name
+
+
+class TestDependence:
+    """Sentences of twelve tokens, of which one number decides all labels.
+
+    Rates are of 300 data sets: their standard error is sqrt(.05 * .95 / 300) = .0126.
+    """
+
+    GROUPS = np.repeat(np.arange(40), 12)
+    Q = np.random.default_rng(1).beta(2, 2, (40, 12))
+
+    def intervals(self, frequency, groups=GROUPS):
+        rng = np.random.default_rng(3)
+        for _ in range(300):
+            y = (rng.random((40, 1)) < frequency).ravel()
+            yield calibration_error_interval(y, self.Q.ravel(), groups=groups)
+
+    def test_calibrated_sentences_are_seldom_rejected(self):
+        rejected = np.mean([i.p_value < 0.05 for i in self.intervals(self.Q)])
+        assert rejected <= 0.05 + 2 * 0.0126
+
+    def test_without_groups_they_often_are(self):
+        rejected = np.mean([i.p_value < 0.05 for i in self.intervals(self.Q, None)])
+        assert rejected > 0.2
+
+    def test_the_true_error_of_overconfident_sentences_is_covered(self):
+        frequency = expit(logit(self.Q) / 1.6)
+        truth = np.sqrt(np.mean((self.Q - frequency) ** 2))
+        found = self.intervals(frequency)
+        covered = np.mean([i.low <= truth <= i.high for i in found])
+        assert covered >= 0.95 - 0.01 - 2 * 0.0126
 
 
 class TestMoments:

@@ -7,7 +7,7 @@ import sys
 import numpy as np
 import pandas as pd
 import pytest
-from scipy.stats import chi2, norm
+from scipy.stats import chi2, kstest, norm
 
 from skcalib.datasets import make_calibrated_pairs
 from skcalib.metrics import (
@@ -139,6 +139,26 @@ class TestScore:
         ratio = (narrow.high - narrow.low) / (wide.high - wide.low)
         assert ratio == pytest.approx(1.6449 / 1.9600, rel=0.01)
 
+    @pytest.mark.parametrize("n_positive", [512, 520, 530, 540])
+    @pytest.mark.parametrize("bin_size", [20, 100, 500, 1000])
+    def test_a_constant_has_the_p_value_of_its_frequency(self, bin_size, n_positive):
+        # Of 1,000 rows of .5, however they are cut: the two-sided test of a proportion.
+        y = np.arange(1000) < n_positive
+        found = calibration_error_interval(y, np.full(1000, 0.5), bin_size=bin_size)
+        expected = 2 * norm.sf((n_positive - 500) / math.sqrt(250))
+        assert found.p_value == pytest.approx(expected, abs=0.01)
+
+    @pytest.mark.parametrize("n_levels", [None, 16])
+    def test_its_p_values_are_uniform_on_calibrated_data(self, n_levels):
+        rng = np.random.default_rng(1)
+        q = rng.random(600) if n_levels is None else rng.integers(1, 17, 600) / 17
+        p_values = [
+            calibration_error_interval(rng.random(600) < q, q).p_value
+            for _ in range(1000)
+        ]
+        # fails for one seed in a thousand
+        assert kstest(p_values, "uniform").pvalue > 1e-3
+
     def test_two_columns_are_the_binary_problem(self):
         y, q = make_calibrated_pairs(300, k=0.1, random_state=0)
         found = calibration_error_interval(y, np.column_stack([1 - q, q]))
@@ -251,6 +271,8 @@ class TestExtremes:
             found = calibration_error_interval([0] * 100, [0.001] * 100, groups=names)
             assert found.p_value > 0.05
             assert found.low == 0
+            # the frequency may well be .01, and by the rule of three it may be .03
+            assert found.high > 0.0015
 
     @pytest.mark.parametrize("exponent", [-20, -50, -100, -110, -160, -200, -310])
     @pytest.mark.parametrize("groups", [None, np.arange(100) // 2])
@@ -344,6 +366,17 @@ class TestSimulation:
         half = norm.ppf((1 + level) / 2) * sd
         assert found.high - found.estimate == pytest.approx(half, rel=0.04)
         assert found.estimate - found.low == pytest.approx(half, rel=0.04)
+
+    def test_its_draws_are_clipped_to_the_unit_interval(self):
+        # One bin with q = 0 and p = .2, sd = sqrt(.16 / 5): an error is max(0, X), of
+        # mean p Phi(p / sd) + sd phi(p / sd). The mean of |X| is .012 more.
+        found = calibration_error_interval(
+            [1, 0, 0, 0, 0], [0.0] * 5, method="simulation", bin_size=5, random_state=0
+        )
+        sd = math.sqrt(0.16 / 5)
+        expected = 0.2 * norm.cdf(0.2 / sd) + sd * norm.pdf(0.2 / sd)
+        # 10,000 draws of sd .17 or so
+        assert found.estimate == pytest.approx(expected, abs=4 * 0.0017)
 
     def test_its_centre_adds_the_noise_to_the_plain_error(self):
         # Mean square of the simulated errors: plain square plus mean p (1 - p) / 100,
