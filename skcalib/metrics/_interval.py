@@ -415,13 +415,13 @@ def calibration_error_interval(
         sample_weight=sample_weight,
         groups=groups,
     )
+    generator = as_generator(random_state, caller=caller)
     if method == "simulation":
         if groups is not None:
             raise ValueError(
                 f"method='simulation' of {caller} takes rows as independent, as "
                 "published. For dependent rows use method='score' with 'groups'."
             )
-        generator = as_generator(random_state, caller=caller)
         _check_two_pairs(pairs, caller)
         return _by_simulation(pairs, binning, level, n_samples, generator)
     return interval_of_pairs(pairs, binning, level, caller=caller)

@@ -14,6 +14,9 @@ import numpy as np
 
 from .._validation import check_choice, check_same_length
 
+# Beyond this many rows float64 no longer counts single ones.
+_MOST_WEIGHT = 2.0**53
+
 MULTI_CLASS = ("pooled", "top_label", "class_wise", "per_class")
 
 
@@ -158,7 +161,7 @@ def _check_range(q: np.ndarray, *, name: str, caller: str) -> np.ndarray:
         if q.ndim == 2:
             place += f", column {where[1]}"
         hint = ""
-        if 1 < q[where] <= 100:
+        if 1.5 < q[where] <= 100:
             hint = " Percentages must be divided by 100."
         raise ValueError(
             f"The {name!r} parameter of {caller} must hold probabilities in [0, 1]. "
@@ -217,6 +220,12 @@ def as_weights(values: Any, n: int, *, caller: str) -> np.ndarray | None:
         raise ValueError(
             f"The {name!r} parameter of {caller} must be finite and not negative. "
             f"Got {float(weight[row])!r} in row {row}."
+        )
+    if weight.sum() > _MOST_WEIGHT:
+        raise ValueError(
+            f"The {name!r} parameter of {caller} holds frequencies, which count rows. "
+            f"Got a sum of {weight.sum():.3g}, more than {_MOST_WEIGHT:.0e}: divide "
+            "them by a constant."
         )
     if not weight.any():
         raise ValueError(f"The {name!r} parameter of {caller} is zero in every row.")
