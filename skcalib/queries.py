@@ -425,15 +425,26 @@ def _from_dicts(marginals: Any, classes: Any) -> list[np.ndarray]:
     ]
 
 
-def _stack_sentences(
-    y_true: Any, proba: Any, caller: str
-) -> tuple[np.ndarray, np.ndarray, list]:
-    """Return all rows of probabilities, the lengths of the sentences, all labels."""
+def _check_lists(y_true: Any, proba: Any, caller: str) -> None:
+    """Raise unless labels and probabilities are lists with an entry a sentence."""
+    for name, value in (("y_true", y_true), ("proba", proba)):
+        if isinstance(value, (str, bytes)) or not hasattr(value, "__len__"):
+            raise TypeError(
+                f"The {name!r} parameter of {caller} must have an entry for each "
+                f"sentence. Got {type(value).__name__}."
+            )
     if len(y_true) != len(proba):
         raise ValueError(
             f"{caller} needs an entry of 'proba' for each sentence of 'y_true'. "
             f"Got {len(proba)} and {len(y_true)}."
         )
+
+
+def _stack_sentences(
+    y_true: Any, proba: Any, caller: str
+) -> tuple[np.ndarray, np.ndarray, list]:
+    """Return all rows of probabilities, the lengths of the sentences, all labels."""
+    _check_lists(y_true, proba, caller)
     parts: list[np.ndarray] = []
     tags: list[Any] = []
     for i, (labels, part) in enumerate(zip(y_true, proba, strict=True)):

@@ -328,3 +328,11 @@ def test_queries_of_one_meaning_are_equal():
     assert TagQuery("N") == TagQuery("N")
     assert TagQuery("N") != TagQuery()
     assert repr(TagQuery("N")) == "TagQuery(tag='N')"
+
+
+@pytest.mark.parametrize(
+    ("y_true", "proba"), [(None, PROBA), (TAGS, None), ("DN", PROBA)]
+)
+def test_what_is_no_list_of_sentences_is_named(y_true, proba):
+    with pytest.raises(TypeError, match="must have an entry for each sentence. Got"):
+        TagQuery().from_proba(y_true, proba, CLASSES)

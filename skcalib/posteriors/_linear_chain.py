@@ -321,6 +321,11 @@ def _as_emission(
                 f"Got {rows.shape}."
             )
         return rows, size.astype(np.intp)
+    if not hasattr(values, "__iter__"):
+        raise TypeError(
+            f"The {name!r} parameter of LinearChainPosterior must be a list with an "
+            f"array for each sequence. Got {type(values).__name__}."
+        )
     parts = []
     for i, part in enumerate(values):
         try:

@@ -632,3 +632,9 @@ def test_paths_that_do_not_fit_are_refused(paths, message):
     )
     with pytest.raises(ValueError, match=message):
         posterior.log_proba(paths)
+
+
+@pytest.mark.parametrize("scores", [None, 3.0])
+def test_scores_that_are_no_list_are_named(scores):
+    with pytest.raises(TypeError, match="'log_emission' .* must be a list"):
+        LinearChainPosterior(scores, [[0.0]])
