@@ -408,8 +408,9 @@ def score_decomposition(
 
     For the Brier score, calibration and refinement are the means of (q_b - p_b)^2 and
     p_b (1 - p_b), and the residual is the mean variance of q inside the bins less twice
-    the covariance of q and y there. It is 0 where q is constant in every bin; a
-    negative one says that the probabilities order the labels inside the bins.
+    the covariance of q and y there. It is 0 where q is constant in every bin, negative
+    where the order of the labels inside the bins is known to q, and positive where q
+    varies there without reason.
 
     'isotonic' takes as p the isotonic regression of y on q, pooled over adjacent
     violators, instead of the bins: calibration is score(q) - score(p), never negative,
