@@ -80,9 +80,9 @@ before[["score", "calibration", "discrimination", "uncertainty"]].round(4)
 # %%
 # Upwards a model knows more, to the left it says so more honestly, and along a grey
 # line both are worth the same. Boosting knows as much as the forest, and the tree as
-# much as logistic regression, but both are far too sure. The map moves a model to the
-# left (open points) and neither up nor down: discrimination is what no increasing map
-# can change.
+# much as logistic regression, but both are far too sure. The map moves models to the
+# left (open points; only logistic regression has nothing to gain) and neither up nor
+# down: discrimination is what no increasing map can change.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -92,20 +92,14 @@ INK, GREY, BLUE, ORANGE = "#222222", "#9a9a9a", "#0072b2", "#e69f00"
 fig, ax = plt.subplots(figsize=(7.5, 6), layout="constrained")
 ax.set(xlim=(0, 0.0275), ylim=(0.081, 0.1465))
 
-(uncertainty,) = set(before["uncertainty"])
+uncertainty = before["uncertainty"].iloc[0]
 right = ax.get_xlim()[1]
 for score in np.arange(0.11, 0.20, 0.01):
     start = uncertainty - score
     ax.plot([0, right], [start, start + right], color="#e3e3e3", lw=1, zorder=0)
     if 0.081 < start + right < 0.145:
-        ax.text(
-            right,
-            start + right,
-            f" {score:.2f}",
-            color=GREY,
-            va="center",
-            fontsize=9,
-        )
+        place = (right, start + right)
+        ax.text(*place, f" {score:.2f}", color=GREY, va="center", fontsize=9)
 ax.text(1.0, 1.005, "Brier\nscore", transform=ax.transAxes, color=GREY, fontsize=9)
 
 ax.hlines(
@@ -157,16 +151,11 @@ for ax, score in zip(axes, ["brier", "log"], strict=True):
     ax.spines[["top", "right"]].set_visible(False)
     ax.tick_params(axis="y", length=0)
 axes[0].text(
-    before["uncertainty"].iloc[0] - 0.002,
-    -0.35,
-    "base rate",
-    ha="right",
-    va="center",
-    color=INK,
+    uncertainty - 0.002, -0.35, "base rate", ha="right", va="center", color=INK
 )
 axes[1].legend(frameon=False, loc="upper right")
 
 # %%
-# Isotonic regression follows the noise a little, so both parts are somewhat too large
-# on small samples; the interval of :func:`~skcalib.metrics.calibration_error_interval`
-# says how sure one may be.
+# Isotonic regression follows the noise of the labels a little, so that calibration and
+# discrimination are somewhat too large on small samples; the interval of
+# :func:`~skcalib.metrics.calibration_error_interval` allows for it.

@@ -424,6 +424,10 @@ def score_decomposition(
     No value depends on the order of rows: rows of equal probability that a cut divides
     share their positives in proportion, and are one value to the regression.
 
+    Takes two sorts, of the probabilities and of those of the positives, and about nine
+    times the memory of the probabilities if all are different; weights need a
+    permutation.
+
     References
     ----------
     .. [1] K. Nguyen and B. O'Connor (2015). "Posterior calibration and exploratory
