@@ -450,6 +450,18 @@ class TestRules:
         given = score_decomposition(y, q, score=LOG, method=method)
         assert numbers(given) == pytest.approx(numbers(named), abs=1e-14)
 
+    @pytest.mark.parametrize("method", ["adaptive", "isotonic"])
+    def test_rounding_of_weights_makes_no_infinite_loss(self, method):
+        # Where all labels are positive, sums of weights may leave 1 - p at 1e-16.
+        for seed in range(40):
+            rng = np.random.default_rng(seed)
+            q = np.r_[rng.random(20), np.ones(20)]
+            y = np.r_[rng.integers(0, 2, 20), np.ones(20, dtype=int)]
+            kwargs = {"sample_weight": rng.random(40), "method": method}
+            given = score_decomposition(y, q, score=LOG, **kwargs)
+            named = score_decomposition(y, q, score="log", **kwargs)
+            assert numbers(given) == pytest.approx(numbers(named), abs=1e-12)
+
     @pytest.mark.parametrize(
         ("y", "q", "weight", "message"),
         [
