@@ -139,6 +139,14 @@ class SortedRows:
             np.searchsorted(self.positive_q, value, side="right"),
         )
 
+    def cells(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return value, number of rows and of positives of each tie class."""
+        start = np.flatnonzero(np.r_[True, self.q[1:] != self.q[:-1]])
+        value = self.q[start]
+        before = np.searchsorted(self.positive_q, value, side="left")
+        positive = np.diff(before, append=self.positive_q.size)
+        return value, np.diff(start, append=self.q.size), positive
+
     def extremes(self, bounds: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return the smallest and largest q between consecutive bounds."""
         return self.q[bounds[:-1]], self.q[bounds[1:] - 1]
@@ -174,6 +182,10 @@ class SortedCells:
         self.positive_end = np.cumsum(self.positive)
         self.total = float(self.end[-1])
         self.positives = float(self.positive_end[-1])
+
+    def cells(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return value, weight and weight of the positives of each tie class."""
+        return self.q, self.weight, self.positive
 
     def _before(self, ends: np.ndarray, index: np.ndarray) -> np.ndarray:
         return np.concatenate([[0.0], ends])[index]
