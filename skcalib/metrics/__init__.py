@@ -3,11 +3,21 @@
 from ._curve import ReliabilityCurve, adaptive_reliability_curve
 from ._error import calibration_error
 from ._interval import CalibrationErrorInterval, calibration_error_interval
+from ._size_curves import (
+    BinSizeCurve,
+    SampleSizeCurve,
+    bin_size_curve,
+    sample_size_curve,
+)
 
 __all__ = [
+    "BinSizeCurve",
     "CalibrationErrorInterval",
     "ReliabilityCurve",
+    "SampleSizeCurve",
     "adaptive_reliability_curve",
+    "bin_size_curve",
     "calibration_error",
     "calibration_error_interval",
+    "sample_size_curve",
 ]
