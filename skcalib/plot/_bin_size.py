@@ -16,7 +16,6 @@ from ..metrics._size_curves import check_sizes, curve_of_sizes, doubling_sizes
 from ..queries import answer_pairs
 from ..scorers import default_query
 from ._reliability import (
-    _MOST_INSIDE,
     _as_list,
     _legend_text,
     _long_names,
@@ -26,6 +25,9 @@ from ._reliability import (
 
 # Curves are told apart without their colours too.
 _MARKERS = "os^Dv<>P"
+
+# Legend entries that still leave the curves visible; more go beside the axes.
+_MOST_INSIDE = 4
 
 _MEANINGS = {
     "l1": "mean distance",
@@ -381,13 +383,15 @@ class BinSizeDisplay:
             _one_or_all(list(artists)) for artists in zip(*drawn, strict=True)
         )
         self._draw_truth(truths, names, squared, true_error_kwargs)
-        self._draw_legend()
+        self._draw_legend(ax is None)
         return self
 
-    def _draw_legend(self) -> None:
+    def _draw_legend(self, own_figure: bool) -> None:
         place: dict[str, Any] = {"loc": "best"}
         if len(self.ax_.get_legend_handles_labels()[0]) > _MOST_INSIDE:
             place = {"loc": "center left", "bbox_to_anchor": (1.02, 0.5)}
+            if own_figure:
+                self.figure_.set_figwidth(8.4)
         self.ax_.legend(fontsize="small", **place)
 
     def _several(self, name: Any, caller: str) -> tuple[list, list, list]:
@@ -456,8 +460,11 @@ class BinSizeDisplay:
         if not parts.band:
             return None
         mean, spread = values.mean(axis=1), values.std(axis=1, ddof=1)
+        low = mean - spread
+        if not parts.squared:  # no error is negative
+            low = np.maximum(low, 0)
         return self.ax_.fill_between(
-            parts.x, mean - spread, mean + spread, color=color, alpha=0.2, linewidth=0
+            parts.x, low, mean + spread, color=color, alpha=0.2, linewidth=0
         )
 
     def _draw_truth(
@@ -538,7 +545,8 @@ class _Parts:
         of_bins = isinstance(curve, BinSizeCurve)
         x = curve.bin_size if of_bins else curve.sample_size
         order = np.argsort(x, kind="stable")
-        self.x, self.name, self.band = x[order], name, band and not of_bins
+        self.x, self.name, self.squared = x[order], name, squared
+        self.band = band and not of_bins
         plug_in = curve.plug_in.reshape(x.size, -1)[order]
         self.plug_in = plug_in**2 if squared else plug_in
         values = curve.debiased_square if squared else curve.debiased
