@@ -10,8 +10,7 @@ Of its settings the thesis gives 10^5 pairs, bin sizes 2^1 to 2^16, and 10^3 to 
 in steps of 10^3; sample sizes from 10^4 to 5 10^4 with bins of their root; k = 0.1. It
 gives no parameters of the Beta law, no step of the sample sizes, and no k for Figure
 4.9. It draws mean squares, here the roots are drawn; the tables have both. The paper's
-Figure 1 is of an HMM on OntoNotes' Wall Street Journal, here an HMM on English web text
-stands for it.
+Figure 1 is of Wall Street Journal text; here an HMM on English web text stands for it.
 """
 
 import argparse
