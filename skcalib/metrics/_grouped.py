@@ -33,12 +33,20 @@ class _Membership:
     chance: np.ndarray
 
 
+def sort_cells(pairs: Pairs) -> SortedCells:
+    """Return the tie classes of the pairs, a row without weight being one."""
+    q = pairs.q.astype(np.float64, copy=False)
+    weight = np.ones(q.size) if pairs.weight is None else pairs.weight
+    return SortedCells(q, pairs.indicator(), weight)
+
+
 class GroupedBins:
     """Sums over the bins of `pairs`, by group.
 
     A bin that lies wholly inside one tie class has the same mean as every other such
     bin of the class, so these are held as one *set* with the weight of them all; every
-    other bin is a set of its own.
+    other bin is a set of its own. The tie classes of the pairs may be passed as `cells`
+    where several binnings share them.
 
     Attributes
     ----------
@@ -54,13 +62,15 @@ class GroupedBins:
         Number of groups that would tell as much if all were of one size.
     """
 
-    def __init__(self, pairs: Pairs, binning: Binning):
+    def __init__(
+        self, pairs: Pairs, binning: Binning, cells: SortedCells | None = None
+    ):
         assert pairs.groups is not None
         q = pairs.q.astype(np.float64, copy=False)
         positive = pairs.indicator()
         weight = np.ones(q.size) if pairs.weight is None else pairs.weight
         self.n_groups = np.unique(pairs.groups).size
-        cells = SortedCells(q, positive, weight)
+        cells = sort_cells(pairs) if cells is None else cells
         self.bounds, self.bin_size = binning.bounds(cells)
         self.sums = sum_bins(cells, self.bounds)
         cell = np.searchsorted(cells.q, q)

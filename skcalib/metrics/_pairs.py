@@ -349,6 +349,19 @@ def _pool(proba: np.ndarray, index: np.ndarray, weight: Any, groups: Any) -> Pai
     )
 
 
+def take_pairs(pairs: Pairs, rows: np.ndarray) -> Pairs:
+    """Return the pairs that some rows of the input gave, each as often as it is named.
+
+    Weights and groups are left behind.
+    """
+    if pairs.n_classes == 1:
+        q, positive = pairs.q[rows], pairs.indicator()[rows]
+        return Pairs(q, positive, q[positive])
+    assert pairs.true_class is not None
+    proba = pairs.q.reshape(-1, pairs.n_classes)
+    return _pool(proba[rows], pairs.true_class[rows], None, None)
+
+
 def check_pairs(
     y_true: Any,
     y_proba: Any,

@@ -1,5 +1,6 @@
 """Displays: numbers first, then the drawing. Nothing else imports matplotlib."""
 
+from ._bin_size import BinSizeDisplay
 from ._reliability import ReliabilityDisplay
 
-__all__ = ["ReliabilityDisplay"]
+__all__ = ["BinSizeDisplay", "ReliabilityDisplay"]
