@@ -1,0 +1,116 @@
+"""Where label frequencies fall if every probability is right.
+
+The positives of a bin are then a sum of independent coins of chances q, a
+Poisson-binomial law. Its mean and variance are known from the sums of q and q^2, its
+third moment nearly so from the smallest and the largest q, and a shifted binomial law
+has the same three. It is the exact law where all q of a bin are equal.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.special import betainc, betaincc
+
+from ._bins import BinSums
+
+# Halvings of an interval until it is one rounding wide.
+_N_HALVINGS = 60
+
+# Nearer to 0 the binomial law is Poisson's to all digits.
+_LEAST_CHANCE = 1e-9
+
+
+def tied_unit(sums: BinSums) -> np.ndarray:
+    """Return what one coin adds to the positives of each bin, 1 where no class is cut.
+
+    A bin that takes m of the t rows of a class gets m / t of each of its positives, so
+    that the number of positives moves in smaller steps and varies less.
+    """
+    s = sums.shares
+    spared = s.taken * (1 - s.taken / s.total) * s.value * (1 - s.value)
+    variance = sums.q - sums.qq
+    lost = np.bincount(s.bin, spared, variance.size)
+    share = np.zeros(variance.size)
+    unit = 1 - np.divide(lost, variance, out=share, where=variance > 0)
+    return np.clip(unit, 1e-9, 1)
+
+
+def skewness_ratio(
+    mean: np.ndarray, variance: np.ndarray, low: np.ndarray, high: np.ndarray
+) -> np.ndarray:
+    """Return the third over the second moment of one coin of each bin, in [-1, 1].
+
+    `variance` is the mean of q (1 - q), and with the mean it gives the variance of q.
+    The third moment of q lies between those of the laws on two points of which one is
+    the smallest or the largest q; the middle is taken.
+    """
+    spread = np.clip(mean * (1 - mean) - variance, 0, (mean - low) * (high - mean))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        left, right = mean - low, high - mean
+        third = spread * ((spread / left - left) + (right - spread / right)) / 2
+        third = np.where(spread > 0, third, 0)
+        square = mean**2 + spread
+        cube = mean**3 + 3 * mean * spread + third
+        ratio = (mean - 3 * square + 2 * cube) / variance
+    return np.clip(np.nan_to_num(ratio), -1, 1)
+
+
+def _binomial_quantile(tail: float, n: np.ndarray, p: np.ndarray) -> np.ndarray:
+    """Return x in [0, n + 1] with P(X < x) = tail, X binomial, by its smooth form.
+
+    P(X < x) is betaincc(x, n + 1 - x, p), exact at integers.
+    """
+    low, high = np.zeros_like(n), n + 1
+    for _ in range(_N_HALVINGS):
+        middle = (low + high) / 2
+        below = betaincc(middle, n + 1 - middle, p) < tail
+        low, high = np.where(below, middle, low), np.where(below, high, middle)
+    return (low + high) / 2
+
+
+def _upper_binomial_quantile(tail: float, n: np.ndarray, p: np.ndarray) -> np.ndarray:
+    """Return x in [0, n + 1] with P(X >= x) = tail."""
+    low, high = np.zeros_like(n), n + 1
+    for _ in range(_N_HALVINGS):
+        middle = (low + high) / 2
+        above = betainc(middle, n + 1 - middle, p) > tail
+        low, high = np.where(above, middle, low), np.where(above, high, middle)
+    return (low + high) / 2
+
+
+def _shifted_binomial(
+    mean: np.ndarray, variance: np.ndarray, ratio: np.ndarray, tail: float
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the ends between which a number of positives falls, ratio >= 0."""
+    p = np.maximum((1 - ratio) / 2, _LEAST_CHANCE)
+    n = variance / (p * (1 - p))
+    shift = mean - n * p
+    # One step between P(X < x) and P(X <= x): both ends are on the safe side.
+    low = _binomial_quantile(tail, n, p) - 1
+    high = _upper_binomial_quantile(tail, n, p)
+    return shift + low, shift + high
+
+
+def consistency_interval(
+    mean: np.ndarray,
+    weight: np.ndarray,
+    variance: np.ndarray,
+    unit: np.ndarray,
+    extremes: tuple[np.ndarray, np.ndarray],
+    level: float,
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the interval of the label frequency under perfect calibration.
+
+    `variance` is the sum of q (1 - q) in each bin, `unit` that of :func:`tied_unit`.
+    """
+    ratio = skewness_ratio(mean, variance / weight, *extremes)
+    # A law with its tail to the left is that of the negatives with it to the right.
+    left = ratio < 0
+    count = weight * np.where(left, 1 - mean, mean) / unit
+    coins = np.maximum(variance / unit, np.finfo(float).tiny)
+    low, high = _shifted_binomial(count, coins, np.abs(ratio), (1 - level) / 2)
+    low, high = low * unit / weight, high * unit / weight
+    low, high = np.where(left, 1 - high, low), np.where(left, 1 - low, high)
+    certain = variance <= 16 * np.finfo(float).eps * weight * mean * (1 - mean)
+    low, high = np.where(certain, mean, low), np.where(certain, mean, high)
+    return np.clip(np.minimum(low, mean), 0, 1), np.clip(np.maximum(high, mean), 0, 1)
