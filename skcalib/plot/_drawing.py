@@ -90,19 +90,20 @@ def draw_curve(
     return line, bars[0] if bars else None
 
 
-def draw_band(ax: Any, curve: ReliabilityCurve, level: float, color: Any) -> Any:
+def draw_band(ax: Any, curve: ReliabilityCurve, level: float) -> Any:
     """Shade where the frequencies fall if every probability is right."""
     label = f"{100 * level:.10g}% band of perfect calibration"
     if label in ax.get_legend_handles_labels()[1]:
         label = f"_{label}"
     low, high = curve.consistency_band(level)
+    # Grey for every curve: with bins of one size the bands nearly coincide.
     # The edge shows where the band is narrow, or has one bin and so no area.
     return ax.fill_between(
         curve.prob_pred,
         low,
         high,
-        facecolor=(color, 0.22),
-        edgecolor=(color, 0.22),
+        facecolor=("0.5", 0.22),
+        edgecolor=("0.5", 0.22),
         linewidth=3 if curve.n_bins == 1 else 1,
         zorder=0.9,
         label=label,

@@ -414,8 +414,7 @@ class ReliabilityDisplay:
             Draw a histogram of the probabilities below the curves, on a log scale.
         consistency_band : bool, default=False
             Shade where the label frequencies fall if every probability is right; see
-            :meth:`~skcalib.metrics.ReliabilityCurve.consistency_band`. Grey for one
-            curve, in the colours of the curves for several.
+            :meth:`~skcalib.metrics.ReliabilityCurve.consistency_band`.
         curve_kwargs : dict or list of dict, default=None
             Keywords for matplotlib's ``errorbar``, for all curves or one dict each.
         diagonal_kwargs : dict, default=None
@@ -428,9 +427,7 @@ class ReliabilityDisplay:
         """
         caller = "ReliabilityDisplay.plot"
         check_fraction(confidence_level, name="confidence_level", caller=caller)
-        if interval is not None:
-            kinds = ("wilson", "clopper_pearson", "normal")
-            check_choice(interval, kinds, name="interval", caller=caller)
+        check_bars(interval, caller=caller)
         curves, errors, histograms, names = self._several(name, caller)
         styles = _styles(curve_kwargs, len(curves), caller)
         counts = counts and histograms[0] is not None
@@ -448,9 +445,8 @@ class ReliabilityDisplay:
             lines.append(line)
             bars.append(bar)
             hist.append(draw_count(self.count_ax_, histograms[k], color))
-            shade = "0.5" if len(curves) == 1 else color
             bands.append(
-                draw_band(self.ax_, curve, confidence_level, shade)
+                draw_band(self.ax_, curve, confidence_level)
                 if consistency_band
                 else None
             )
@@ -503,6 +499,9 @@ class ReliabilityDisplay:
             `name`, with the 95% Wilson interval as `low` and `high`, and the 95% band
             of perfect calibration as `band_low` and `band_high`.
         """
+        return as_frame(self._columns(), caller="ReliabilityDisplay.frame")
+
+    def _columns(self) -> dict[str, list]:
         curves, _, _, names = self._several(None, "ReliabilityDisplay.frame")
         columns: dict[str, list] = {}
         for k, (curve, name) in enumerate(zip(curves, names, strict=True)):
@@ -518,7 +517,7 @@ class ReliabilityDisplay:
             }
             for key, column in table.items():
                 columns.setdefault(key, []).extend(column)
-        return as_frame(columns, caller="ReliabilityDisplay.frame")
+        return columns
 
     def __repr__(self) -> str:
         curves, errors, _, names = self._several(None, "ReliabilityDisplay")
@@ -527,6 +526,13 @@ class ReliabilityDisplay:
             for pair, c in zip(zip(names, errors, strict=True), curves, strict=True)
         ]
         return f"ReliabilityDisplay({'; '.join(labels)})"
+
+
+def check_bars(interval: Any, *, caller: str) -> None:
+    """Raise unless `interval` is a kind of bars or None."""
+    if interval is not None:
+        kinds = ("wilson", "clopper_pearson", "normal")
+        check_choice(interval, kinds, name="interval", caller=caller)
 
 
 def _styles(kwargs: Any, n_curves: int, caller: str) -> list[dict]:
