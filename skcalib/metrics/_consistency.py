@@ -15,8 +15,9 @@ from scipy.special import betainc, betaincc
 
 from ._bins import BinSums
 
-# Halvings of a bin's range: the ends are exact to 1e-12 of it.
-_N_HALVINGS = 40
+# The ends are exact to this share of a bin; halvings alone would need 40 steps.
+_PRECISION = 1e-12
+_MOST_STEPS = 80
 
 # Nearer to 0 the binomial law is Poisson's to all digits.
 _LEAST_CHANCE = 1e-9
@@ -63,15 +64,39 @@ def _binomial_cut(
     """Return x in [0, n + 1] where a tail of the binomial law has a given chance.
 
     P(X < x) is betaincc(x, n + 1 - x, p) and P(X >= x) is betainc(x, n + 1 - x, p) at
-    whole x; between them these are smooth.
+    whole x; between them these are smooth. Chandrupatla's method halves the bracket, or
+    goes where the inverse quadratic through its last three points is 0.
     """
-    low, high = np.zeros_like(n), n + 1
-    rises = tail is betaincc
-    for _ in range(_N_HALVINGS):
-        middle = (low + high) / 2
-        further = (tail(middle, n + 1 - middle, p) < chance) == rises
-        low, high = np.where(further, middle, low), np.where(further, high, middle)
-    return (low + high) / 2
+    sign = 1 if tail is betaincc else -1
+    a, b = np.zeros_like(n), n + 1
+    # P(X < x) is 0 at 0 and grows to 1; P(X >= x) is 1 there and falls.
+    at_0 = -chance if sign > 0 else chance - 1
+    fa, fb = np.full_like(n, at_0), np.full_like(n, at_0 + 1)
+    step = np.full_like(n, 0.5)
+    for _ in range(_MOST_STEPS):
+        x = a + step * (b - a)
+        fx = sign * (tail(x, n + 1 - x, p) - chance)
+        same = np.sign(fx) == np.sign(fa)
+        c, fc = np.where(same, a, b), np.where(same, fa, fb)
+        b, fb = np.where(same, b, a), np.where(same, fb, fa)
+        a, fa = x, fx
+        width = np.abs(b - a)
+        near = _PRECISION * (n + 1)
+        if np.all((width <= 2 * near) | (fa == 0)):
+            break
+        least = near / np.maximum(width, 2 * near)
+        step = np.clip(_next_step(a, b, c, fa, fb, fc), least, 1 - least)
+    return a
+
+
+def _next_step(a, b, c, fa, fb, fc) -> np.ndarray:
+    """Return the share of the way from a to b."""
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        place, value = (a - b) / (c - b), (fa - fb) / (fc - fb)
+        smooth = (value**2 < place) & ((1 - value) ** 2 < 1 - place)
+        curved = fa / (fb - fa) * fc / (fb - fc)
+        curved += (c - a) / (b - a) * fa / (fc - fa) * fb / (fc - fb)
+    return np.where(smooth & np.isfinite(curved), curved, 0.5)
 
 
 def _shifted_binomial(
