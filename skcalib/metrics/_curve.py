@@ -283,7 +283,8 @@ class ReliabilityCurve:
         equal the ends are the quantiles of the binomial law, widened by less than one
         pair so that neither tail has more than its half. Where they are not, a tail has
         0.1 points too much at most in the bins that a cut by rank makes of 500 skewed
-        probabilities. Weights are frequencies, and pairs independent.
+        probabilities, and up to 3 points where a bin of few pairs spans nearly all from
+        0 to 1. Weights are frequencies, and pairs are taken as independent.
 
         References
         ----------
