@@ -15,13 +15,8 @@ from ..metrics._pairs import Pairs, as_weights, check_pairs
 from ..metrics._size_curves import check_sizes, curve_of_sizes, doubling_sizes
 from ..queries import answer_pairs
 from ..scorers import default_query
-from ._reliability import (
-    _as_list,
-    _legend_text,
-    _long_names,
-    _one_or_all,
-    _styles,
-)
+from ._drawing import legend_text, long_names
+from ._reliability import _as_list, _one_or_all, _styles
 
 # Curves are told apart without their colours too.
 _MARKERS = "os^Dv<>P"
@@ -440,7 +435,7 @@ class BinSizeDisplay:
             "label": parts.label("plug-in"),
             "gid": "plug_in",
         }
-        style = {**default, **_long_names(style)}
+        style = {**default, **long_names(style)}
         (line,) = self.ax_.plot(parts.x, parts.plug_in.mean(axis=1), **style)
         color = line.get_color()
         band = self._draw_band(parts, parts.plug_in, color)
@@ -486,8 +481,8 @@ class BinSizeDisplay:
                 "linestyle": ":",
                 "linewidth": 1.5,
                 "zorder": 1,
-                "label": _legend_text(label),
-                **_long_names(kwargs),
+                "label": legend_text(label),
+                **long_names(kwargs),
             }
             drawn.append(self.ax_.axhline(truth**2 if squared else truth, **style))
         self.true_line_ = _one_or_all(drawn)
@@ -556,7 +551,7 @@ class _Parts:
 
     def label(self, kind: str) -> str | None:
         """Return a legend entry."""
-        return _legend_text(kind if self.name is None else f"{self.name}: {kind}")
+        return legend_text(kind if self.name is None else f"{self.name}: {kind}")
 
 
 def _check_one_curve(multi_class: Any, caller: str) -> None:

@@ -55,7 +55,7 @@ def draw_diagonal(ax: Any, kwargs: Mapping[str, Any] | None) -> Any:
     """Draw the diagonal once on an axes, and return it."""
     if getattr(ax, "_skcalib_diagonal", None) not in ax.lines:
         style = {"color": "0.5", "linestyle": "--", "linewidth": 1, "zorder": 1}
-        style |= {"label": "_diagonal", **_long_names(kwargs)}
+        style |= {"label": "_diagonal", **long_names(kwargs)}
         (line,) = ax.plot((0, 1), (0, 1), **style)
         ax._skcalib_diagonal = line
     return ax._skcalib_diagonal
@@ -81,7 +81,7 @@ def draw_curve(
         "linewidth": 1,
         "elinewidth": 1,
     }
-    style = {**default, "label": label, **_long_names(style)}
+    style = {**default, "label": label, **long_names(style)}
     # The label goes to the line, as in other displays, not to the container.
     label = style.pop("label")
     artist = ax.errorbar(curve.prob_pred, curve.prob_true, yerr=yerr, **style)
@@ -158,7 +158,7 @@ def legend_text(label: str | None) -> str | None:
     return f" {text}" if text.startswith("_") else text
 
 
-def _long_names(style: Mapping[str, Any] | None) -> dict[str, Any]:
+def long_names(style: Mapping[str, Any] | None) -> dict[str, Any]:
     """Return a style with matplotlib's long names: it refuses both lw and linewidth."""
     from matplotlib.cbook import normalize_kwargs
     from matplotlib.lines import Line2D
