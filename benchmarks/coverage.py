@@ -1,13 +1,16 @@
 """Coverage of the true calibration error by the intervals.
 
-    python benchmarks/coverage.py [--replicates 2000] [--jobs 2] [--special]
+    python benchmarks/coverage.py [--replicates 2000] [--jobs 2] [--special | --figure]
 
 Probabilities are drawn from a Beta law, labels with probability t(q), and the true
 error is the root of E (q - t(q))^2 over the Beta law, unbinned. Prints and writes the
 share of replicates whose interval holds it, the mean width, and how often p < 0.05.
+Beside the default interval stand a closed form with bins of 20 and of 200 (a normal
+law, equal tails), Algorithm 2, and the basic bootstrap (200 replicates).
 
 --special: instead, probabilities of seventeen values, as language models state them,
-and sentences whose labels share a latent effect.
+and sentences whose labels share a latent effect, also with five classes pooled.
+--figure: only draw the committed CSV.
 """
 
 import argparse
@@ -19,9 +22,10 @@ import time
 from functools import lru_cache
 
 import numpy as np
-from _common import print_table, versions, write_csv
+from _common import RESULTS, print_table, versions, write_csv
 from joblib import Parallel, delayed
-from scipy.special import expit, logit, ndtri
+from scipy.special import expit, logit, ndtr, ndtri, softmax
+from scipy.stats import chi2
 
 from skcalib.datasets import make_calibrated_pairs
 from skcalib.metrics import calibration_error_interval
@@ -50,6 +54,36 @@ LAWS = {
     "temperature 1.5": sharpened,
 }
 
+
+def closed_form(y, q, size):
+    """Return low, high and p-value by a normal law of the debiased square.
+
+    The interval solves (T - x)^2 = 1.96^2 (tau + 4 kappa x); the p-value is by a chi
+    square law of three moments, and low is 0 where it is 0.05 or more.
+    """
+    order = np.argsort(q)
+    q, r = q[order], q[order] - y[order]
+    start = np.arange(max(1, q.size // size)) * size
+    n = np.diff(np.r_[start, q.size])
+    mean, square = (np.add.reduceat(x, start) / n for x in (r, r * r))
+    chance = np.add.reduceat(q * (1 - q), start) / n
+    s2, w = (square - mean**2) * n / (n - 1), n / q.size
+    variance = (n * s2 + chance) / ((n + 1) * n)
+    z, t = ndtri(0.975), w @ (mean**2 - s2 / n)
+    tau, kappa = 2 * w**2 @ variance**2, (w**2 * mean**2) @ variance / (w @ mean**2)
+    half = z * np.sqrt(max(tau + 4 * kappa * t + 4 * z**2 * kappa**2, 0))
+    second, third = 2 * w**2 @ (chance / n) ** 2, 8 * w**3 @ (chance / n) ** 3
+    nu = 8 * second**3 / third**2
+    p_value = chi2.sf(nu + t * np.sqrt(2 * nu / second), nu)
+    low, high = np.sqrt(np.maximum(t + 2 * z**2 * kappa + np.array([-half, half]), 0))
+    return (0.0 if p_value >= 0.05 else max(low, 1e-16)), high, p_value
+
+
+CLOSED_FORMS = {"closed form, bins of 20": 20, "closed form, bins of 200": 200}
+
+# The bootstrap is slow, and known: so many replicates.
+N_BOOTSTRAPPED = 200
+
 METHODS = {
     "score": {},
     "Algorithm 2, bins of 200": {
@@ -58,6 +92,7 @@ METHODS = {
         "n_samples": 300,
     },
     "Algorithm 2, auto bins": {"method": "simulation", "n_samples": 300},
+    "basic bootstrap": {"method": "bootstrap", "n_samples": 1000},
 }
 
 
@@ -67,16 +102,19 @@ def true_error(shape, law):
     return float(np.sqrt(np.mean((q - LAWS[law](q)) ** 2)))
 
 
-def replicate(shape, law, n, seed):
+def replicate(shape, law, n, seed, bootstrapped):
     """Return (low, high, p_value) of each method on one sample."""
     a, b = SHAPES[shape]
     rng = np.random.default_rng(seed)
     y, q = make_calibrated_pairs(n, a=a, b=b, transform=LAWS[law], random_state=rng)
-    results = [
-        calibration_error_interval(y, q, random_state=rng, **settings)
-        for settings in METHODS.values()
-    ]
-    return [(r.low, r.high, r.p_value) for r in results]
+    found = {}
+    for name, settings in METHODS.items():
+        if name != "basic bootstrap" or bootstrapped:
+            r = calibration_error_interval(y, q, random_state=rng, **settings)
+            found[name] = r.low, r.high, r.p_value
+    for name, size in CLOSED_FORMS.items():
+        found[name] = closed_form(y, q, size)
+    return found
 
 
 def cell(shape, law, n, n_replicates, parallel):
@@ -84,12 +122,14 @@ def cell(shape, law, n, n_replicates, parallel):
     truth = true_error(shape, law)
     key = [list(SHAPES).index(shape), list(LAWS).index(law), n]
     seeds = np.random.SeedSequence(key).spawn(n_replicates)
-    found = np.array(
-        parallel(delayed(replicate)(shape, law, n, seed) for seed in seeds)
+    several = parallel(
+        delayed(replicate)(shape, law, n, seed, k < N_BOOTSTRAPPED)
+        for k, seed in enumerate(seeds)
     )
     rows = []
-    for k, method in enumerate(METHODS):
-        low, high, p_value = found[:, k].T
+    for method in [*METHODS, *CLOSED_FORMS]:
+        found = [results[method] for results in several if method in results]
+        low, high, p_value = np.array(found).T
         covered = (low <= truth) & (truth <= high)
         rows.append(
             {
@@ -98,6 +138,7 @@ def cell(shape, law, n, n_replicates, parallel):
                 "n": n,
                 "true_error": f"{truth:.4f}",
                 "method": method,
+                "replicates": len(found),
                 "coverage": f"{100 * covered.mean():.2f}",
                 "width": f"{(high - low).mean():.5f}",
                 "rejected": f"{100 * (p_value < 0.05).mean():.2f}",
@@ -143,6 +184,30 @@ def true_error_of_sentences(temperature):
     return float(np.sqrt(np.mean((expit(temperature * logit(true)) - true) ** 2)))
 
 
+def classes(temperature, seed, n_sentences=200, length=12, n_classes=5):
+    """Return sentences of five classes whose labels share a latent effect."""
+    rng = np.random.default_rng(seed)
+    scores = rng.normal(0, 1.5, (n_sentences, length, n_classes))
+    latent = rng.normal(size=(n_sentences, 1)) + rng.normal(size=(n_sentences, length))
+    below = ndtr(latent / np.sqrt(2))[..., None] > softmax(scores, -1).cumsum(-1)
+    y = np.minimum(below.sum(-1), n_classes - 1)
+    said = softmax(temperature * scores, -1).reshape(-1, n_classes)
+    groups = np.repeat(np.arange(n_sentences), length)
+    return y.ravel(), said, groups, true_error_of_classes(temperature)
+
+
+@lru_cache
+def true_error_of_classes(temperature):
+    """Return the error of the pooled pairs, by means over 1,000 neighbours in q."""
+    if temperature == 1:
+        return 0.0
+    scores = np.random.default_rng(12345).normal(0, 1.5, (600_000, 5))
+    said = softmax(temperature * scores, -1).ravel()
+    order = np.argsort(said)
+    distance = (said - softmax(scores, -1).ravel())[order].reshape(-1, 1000)
+    return float(np.sqrt(np.mean(distance.mean(axis=1) ** 2)))
+
+
 def special_replicate(make, argument, seed, grouped):
     y, q, groups, truth = make(argument, seed)
     groups = groups if grouped else None
@@ -156,6 +221,7 @@ def special(n_replicates, parallel):
     for temperature in (1.0, 1.6):
         for grouped in (True, False):
             cases.append(("sentences", sentences, temperature, grouped))
+            cases.append(("five classes", classes, temperature, grouped))
     rows = []
     for k, (name, make, argument, grouped) in enumerate(cases):
         seeds = np.random.SeedSequence(k).spawn(n_replicates)
@@ -182,6 +248,7 @@ def main():
     parser.add_argument("--replicates", type=int, default=2000)
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--special", action="store_true")
+    parser.add_argument("--figure", action="store_true")
     options = parser.parse_args()
     error = 100 * np.sqrt(0.95 * 0.05 / options.replicates)
     note = (
@@ -193,6 +260,9 @@ def main():
             rows = special(options.replicates, parallel)
         write_csv("coverage_special.csv", rows, note)
         return
+    if options.figure:
+        draw()
+        return
     start, rows = time.perf_counter(), []
     with Parallel(n_jobs=options.jobs, batch_size=20) as parallel:
         for shape in SHAPES:
@@ -201,9 +271,59 @@ def main():
                     new = cell(shape, law, n, options.replicates, parallel)
                     print_table(new)
                     rows += new
-    note += "; Algorithm 2 with 300 draws"
+    note += "; Algorithm 2 with 300 draws, bootstrap with 1,000"
     print(f"{note}; {time.perf_counter() - start:.0f} s")
     write_csv("coverage.csv", rows, note)
+    draw()
+
+
+def draw():
+    """Draw coverage and relative width in every cell from the CSV."""
+    import csv
+
+    import matplotlib.pyplot as plt
+
+    with open(RESULTS / "coverage.csv") as file:
+        rows = list(csv.DictReader(line for line in file if line[0] != "#"))
+    cells = list(dict.fromkeys((r["q"], r["labels"], int(r["n"])) for r in rows))
+    value = {
+        (r["q"], r["labels"], int(r["n"]), r["method"]): (
+            float(r["coverage"]),
+            float(r["width"]),
+        )
+        for r in rows
+    }
+    styles = {
+        "score": ("o", "C0", "score, default"),
+        "closed form, bins of 20": ("^", "C1", "closed form, bins of 20"),
+        "closed form, bins of 200": ("v", "C4", "closed form, bins of 200"),
+        "Algorithm 2, bins of 200": ("s", "C3", "Algorithm 2, bins of 200"),
+        "basic bootstrap": ("x", "C7", "basic bootstrap"),
+    }
+    figure, (top, bottom) = plt.subplots(
+        2, 1, figsize=(10, 7.5), sharex=True, layout="constrained"
+    )
+    places = np.arange(len(cells))
+    for method, (marker, color, label) in styles.items():
+        found = np.array([value[(*c, method)] for c in cells])
+        kwargs = {"color": color, "label": label, "marker": marker, "ls": "", "ms": 5}
+        top.plot(places, np.maximum(found[:, 0], 78), **kwargs)
+        bottom.plot(places, found[:, 1], **kwargs)
+    top.axhspan(94, 96, color="0.9", zorder=0)
+    top.axhline(95, color="0.6", lw=0.8, zorder=0)
+    top.set(ylabel="coverage of the true error, %", ylim=(77, 100.8))
+    top.set_yticks([78, 80, 85, 90, 95, 100], ["78 or less", 80, 85, 90, 95, 100])
+    bottom.set(ylabel="mean width", yscale="log")
+    bottom.set_xticks(places, [f"{n:,}" for *_, n in cells], rotation=90, fontsize=7)
+    names = [f"{q}\n{law}" for q, law, n in cells if n == SIZES[0]]
+    for k, name in enumerate(names):
+        at = 3 * k + 1
+        top.text(at, 101.2, name, ha="center", va="bottom", fontsize=7.5)
+        for ax in (top, bottom):
+            ax.axvline(at + 1.5, color="0.85", lw=0.8, zorder=0)
+    bottom.set_xlabel("number of pairs")
+    figure.legend(*top.get_legend_handles_labels(), loc="outside lower center", ncols=5)
+    figure.savefig(RESULTS / "coverage.png", dpi=110)
 
 
 if __name__ == "__main__":

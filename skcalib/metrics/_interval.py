@@ -54,7 +54,7 @@ class CalibrationErrorInterval:
     n_groups : int or None
         Number of groups of dependent rows; None if rows are taken as independent.
     n_samples : int or None
-        Number of draws of 'simulation'; None where nothing is drawn.
+        Number of draws; None where nothing is drawn.
 
     See Also
     --------
@@ -156,20 +156,24 @@ def calibration_error_interval(
         Probability of the positive class, or of every class, as in
         :func:`calibration_error`.
     bin_size : int or 'auto', default='auto'
-        Number of pairs (total weight) in a bin, at least 2. 'auto' is 20 for 'score',
-        less below 1,000 pairs, and more where with `groups` a
-        bin would hold a single group: an error is averaged away inside a bin, so an
-        interval over wide bins is one of a smaller quantity than the root mean square
-        error of single probabilities. For 'simulation', 'auto' is that of
-        :func:`calibration_error`.
+        Number of pairs (total weight) in a bin, at least 2. An error is averaged inside
+        a bin before it is squared, so an interval over wide bins is one of a smaller
+        quantity than the root mean square error of single probabilities; over narrow
+        ones it is wider than need be. 'auto' is the widest size, at most 0.8 sqrt(n)
+        and at least 5, where the variance of the probabilities inside bins is a tenth
+        of the noise of the squared error; more where with `groups` a bin would hold a
+        single group. For 'simulation', 'auto' is that of :func:`calibration_error`.
     confidence_level : float, default=0.95
         Strictly between 0 and 1.
-    method : {'score', 'simulation'}, default='score'
-        'score' inverts a test on the debiased square, in closed form; see Notes.
-        'simulation' is Algorithm 2 of [1]_ as published, which covers too little where
-        the error is small; it is there for comparison with published intervals.
+    method : {'score', 'bootstrap', 'simulation'}, default='score'
+        'score' inverts a test on the debiased square; nothing is drawn. See Notes.
+        'bootstrap' is the basic (pivotal) bootstrap of the debiased square: labels are
+        drawn anew in every bin with the frequency seen, or whole groups with
+        replacement. 'simulation' is Algorithm 2 of [1]_ as published. The last two
+        cover too little or too much where the error is small; they are there for
+        comparison.
     n_samples : int, default=10_000
-        Number of draws of 'simulation', at least 2.
+        Number of draws of 'bootstrap' and 'simulation', at least 2.
     multi_class : {'pooled', 'top_label'}, default=None
         As in :func:`calibration_error`. Pooled pairs of one row are dependent: without
         `groups` each row is a group.
@@ -182,9 +186,9 @@ def calibration_error_interval(
         pass ``groups=np.arange(n)``, so that a row counts once.
     groups : array-like of shape (n,), default=None
         Sentence or document of each row: rows of one group may depend on each other.
-        With 'score' only.
+        Not with 'simulation'.
     random_state : int, RandomState, Generator or None, default=None
-        Source of the draws of 'simulation'.
+        Source of the draws of 'bootstrap' and 'simulation'.
 
     Returns
     -------
@@ -202,16 +206,25 @@ def calibration_error_interval(
     Notes
     -----
     Let D be the mean of r = q - y in a bin of n pairs, w = n / N the share of the bin,
-    s^2 the sample variance of r, and T = sum w (D^2 - s^2 / n) the debiased square. At
-    a true squared error x, T has mean x and variance near tau + 4 kappa x with
-    tau = 2 sum w^2 V^2, kappa = sum w^2 V D^2 / sum w D^2 and V the variance of D, for
-    which (n s^2 + mean q (1 - q)) / (n (n + 1)) is used. The ends of the interval solve
-    (T - x)^2 = z^2 (tau + 4 kappa x), as Wilson's interval does for a proportion.
+    s^2 the sample variance of r, and T = sum w (D^2 - s^2 / n) the debiased square [2]_.
+    At a true squared error x, T has mean x, variance tau + 4 kappa x and the third
+    cumulant gamma + 24 kappa^2 x, with V the variance of D, tau = 2 sum w^2 V^2,
+    kappa = sum w^2 V d^2 / sum w d^2 and d the error of a bin. gamma is that of a sum
+    over pairs of labels, which is large where labels are rare. Tails are those of the
+    chi square law with these moments. V is found from two neighbouring bins, with one
+    more row of variance q (1 - q). kappa is found without bias from falling factorials
+    of the counts of positives, and where T is not far from 0 it is drawn towards two
+    thirds of its value if errors were in proportion to the noise: this, the limits of
+    the bin size and of the skewness are settings that were chosen by simulation.
 
-    The p-value compares T with its law under perfect calibration, a chi square law that
-    matches three moments. Zero is in the interval exactly if p_value >= 1 -
-    confidence_level. Where T is far below 0, the upper end is that of
-    T = -0.75 z sqrt(tau), so that it stays above 0.
+    The interval holds every x that has T in neither tail. How 1 - confidence_level is
+    divided among the tails depends on x, as Feldman and Cousins [3]_ divide it for a
+    normal mean that cannot be negative: nothing is in the lower tail at x = 0, and
+    tails are equal from x = z standard deviations on. The p-value is the upper tail of
+    T under perfect calibration, where V = q (1 - q) / n; zero is in the interval exactly
+    if p_value >= 1 - confidence_level. A T below its 5% point counts as that point, so
+    the upper end stays above 0, and it is never below 1 - (1 - confidence_level)^(1/N),
+    the frequency of labels that might still never have come.
 
     Rows of equal probability that a cut divides enter by their mean over orders, and
     count in the variance once, however many bins they fill. With `groups`, T multiplies
@@ -225,6 +238,8 @@ def calibration_error_interval(
        analysis for natural language processing models". EMNLP. Algorithm 2.
     .. [2] Z. Sun, D. Song and A. Hero (2024). "Confidence intervals for the L2 expected
        calibration error". arXiv 2408.08998.
+    .. [3] G. J. Feldman and R. D. Cousins (1998). "Unified approach to the classical
+       statistical analysis of small signals". Physical Review D 57(7).
 
     Examples
     --------

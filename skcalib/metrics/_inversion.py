@@ -17,9 +17,13 @@ import numpy as np
 from scipy.optimize import brentq
 from scipy.special import chdtr, chdtrc, chdtri, ndtr, ndtri
 
-# A law less skewed than the first is normal to 4 digits; more skewed than the second,
-# it is one value nearly always.
-_SKEWNESS = (1e-3, 100.0)
+# A law less skewed than the first is normal to 4 digits. One more skewed than a single
+# squared normal, as of labels that hardly ever come, is not of this family: its middle
+# would be at the lower end. The bound then gives the longer tails.
+_SKEWNESS = (1e-3, np.sqrt(8))
+
+# A deviation below this is none: ratios to it would overflow.
+_NO_DEVIATION = 1e-100
 
 # A square below this quantile is so by chance.
 _BY_CHANCE = 0.05
@@ -63,7 +67,8 @@ class SquareLaw:
         Of a sum of noncentral chi squares with weights l and shifts d^2 the cumulants
         are 2 sum l^2 (1 + 2 d^2) and 8 sum l^3 (1 + 3 d^2).
         """
-        deviation = float(np.hypot(self.deviation, 2 * np.sqrt(self.slope * square)))
+        growth = 2 * np.sqrt(self.slope) * np.sqrt(square)
+        deviation = float(np.hypot(self.deviation, growth))
         # ratios first: the cube of a deviation may underflow
         noise = self.skewness * (self.deviation / deviation) ** 3
         error = 24 * (self.slope / deviation) ** 2 * (square / deviation)
@@ -93,17 +98,16 @@ class SquareLaw:
             tail = _upper_tail((self.square - x) / deviation, skewness)
             return tail - upper_share(x / deviation, level)
 
-        if self.deviation == 0 and self.slope == 0:
+        if self.deviation <= _NO_DEVIATION:
             return float(np.sqrt(self.square))
-        start = 0.0 if self.deviation > 0 else 1e-9 * self.square
-        if excess(start) >= 0:
+        if excess(0) >= 0:
             return 0.0
         if excess(self.square) <= 0:  # a low level: T is above the middle of its law
             return float(np.sqrt(self.square))
-        return _root(excess, start, self.square)
+        return _root(excess, 0, self.square)
 
     def _high(self, level: float) -> float:
-        if self.deviation == 0 and (self.slope == 0 or self.square <= 0):
+        if self.deviation <= _NO_DEVIATION:
             return float(np.sqrt(max(self.square, 0)))
         # A square that low says that the noise was small by chance, not that the error
         # is known to be 0: it counts as the lowest of 20.

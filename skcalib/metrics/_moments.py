@@ -59,7 +59,7 @@ def _slope(seen: float, square: float, deviation: float, linear: float) -> float
     guess = _GUESSED * (deviation / linear) * deviation / 2
     if square <= 0:
         return guess
-    trust = 1 / (1 + (_TRUSTED * deviation / square) ** 2)
+    trust = 1 / (1 + min(_TRUSTED * deviation / square, 1e100) ** 2)
     return float(max(trust * seen / square + (1 - trust) * guess, 0.1 * guess))
 
 
@@ -170,14 +170,18 @@ def _cumulants(
     second = 2 * float((pairs * weight**2) @ ((n - 1) / n))
     skew = 8 * float((root**3 * weight**3) @ ((n - 1) * (n - 2) / n**2))
     free = np.divide(root, variance, out=np.zeros_like(root), where=variance > 0) ** 2
-    skew += 4 * float((free * third**2 / top**3 * weight**3) @ (n * (n - 1)))
+    rarity = 1 / max(top, 1e-200)
+    # no third moment of a label is larger than its variance
+    rare = np.minimum(np.abs(third) * n, variance * top) / top
+    skew += 4 * rarity * float((free * rare**2 * weight**3) @ ((n - 1) / n))
     together = chance * np.maximum(s.taken - 1, 0) / np.maximum(s.total - 1, 1)
     per_tie = np.bincount(s.tie, together * weight[s.bin])
     one = np.unique(s.tie, return_index=True)[1]
     t, v, m = s.total[one], tie[one], _third_moment(tie_rate[one])
     first += float((t - 1) @ (per_tie * v))
     second += 2 * float((t * (t - 1)) @ (per_tie * v) ** 2)
-    triples = 8 * (t - 2) * v**3 + 4 * m**2 / top**3
+    m = np.minimum(np.abs(m), v * top) / top
+    triples = 8 * (t - 2) * v**3 + 4 * rarity * m**2
     skew += float((t * (t - 1)) @ (per_tie**3 * triples))
     if second <= 0:
         return top * first, 0.0, 1.0

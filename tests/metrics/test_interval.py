@@ -7,7 +7,8 @@ import sys
 import numpy as np
 import pandas as pd
 import pytest
-from scipy.stats import chi2, kstest, norm
+from scipy.optimize import brentq
+from scipy.stats import kstest, norm, pearson3
 
 from skcalib.datasets import make_calibrated_pairs
 from skcalib.metrics import (
@@ -24,34 +25,132 @@ def numbers(interval):
     return [getattr(interval, name) for name in NUMBERS]
 
 
+def cumulants(bins, label_variance, third_moment):
+    """Return deviation and skewness of the sum over pairs of rows, bin by bin."""
+    total = sum(n for n, *_ in bins)
+    second = third = 0.0
+    for (n, *_), v, m in zip(bins, label_variance, third_moment, strict=True):
+        g, m = 1 / (total * (n - 1)), min(abs(m), v)
+        second += 2 * n * (n - 1) * g**2 * v**2
+        third += 8 * n * (n - 1) * (n - 2) * g**3 * v**3
+        third += 4 * n * (n - 1) * g**3 * m**2
+    return math.sqrt(second), third / second**1.5
+
+
+def third_moment(p):
+    return p * (1 - p) * (1 - 2 * p)
+
+
+def powers(n, k):
+    """Return unbiased estimates of p, p^2, p^3 and p^4 from k of n."""
+    return [math.prod((k - i) / max(n - i, 1) for i in range(j)) for j in (1, 2, 3, 4)]
+
+
+def upper_share(distance, level):
+    """Return the upper tail that Feldman and Cousins leave out.
+
+    They take in every t whose log likelihood ratio to the best mean is above -a.
+    """
+
+    def ends(a):
+        up, down = distance + math.sqrt(2 * a), distance - math.sqrt(2 * a)
+        return up, down if down >= 0 else (distance**2 / 2 - a) / distance
+
+    def excess(a):
+        up, down = ends(a)
+        return norm.cdf(up - distance) - norm.cdf(down - distance) - level
+
+    return norm.sf(ends(brentq(excess, 1e-12, 20))[0] - distance)
+
+
+def tails(standardised, skewness):
+    law = pearson3(min(max(skewness, 1e-3), math.sqrt(8)))
+    return law.cdf(standardised), law.sf(standardised)
+
+
 def score_interval(y, q, bin_size, level):
     """Return estimate, low, high and p-value by the formulas, bin by bin.
 
     For probabilities without ties.
     """
-    order = np.argsort(q)
-    cuts = np.arange(1, max(1, q.size // bin_size)) * bin_size
-    rows = zip(np.split(q[order], cuts), np.split(y[order], cuts), strict=True)
-    square = tau = above = below = second = third = 0.0
+    order, total = np.argsort(q), q.size
+    cuts = np.arange(1, max(1, total // bin_size)) * bin_size
+    rows = list(zip(np.split(q[order], cuts), np.split(y[order], cuts), strict=True))
+    bins = [(len(q_b), q_b.mean(), np.mean(q_b**2), y_b.sum()) for q_b, y_b in rows]
+    square, seen, sample = 0.0, 0.0, []
     for q_b, y_b in rows:
-        n, w, r = q_b.size, q_b.size / q.size, q_b - y_b
-        distance, s2 = r.mean(), r.var(ddof=1)
-        chance = np.mean(q_b * (1 - q_b))
-        variance = (n * s2 + chance) / ((n + 1) * n)
-        square += w * (distance**2 - s2 / n)
-        tau += 2 * w**2 * variance**2
-        above += w**2 * variance * distance**2
-        below += w * distance**2
-        second += 2 * w**2 * (chance / n) ** 2
-        third += 8 * w**3 * (chance / n) ** 3
-    z, kappa = norm.ppf((1 + level) / 2), above / below
-    centre = square + 2 * z**2 * kappa
-    half = z * math.sqrt(tau + 4 * kappa * square + 4 * z**2 * kappa**2)
-    nu = 8 * second**3 / third**2
-    p_value = chi2.sf(nu + square * math.sqrt(2 * nu / second), nu)
-    low, high = (math.sqrt(max(0, x)) for x in (centre - half, centre + half))
-    low = 0 if p_value >= 1 - level else low
-    return math.sqrt(max(square, 0)), low, min(high, 1), p_value
+        n, r = q_b.size, q_b - y_b
+        sample.append(r.var(ddof=1))
+        square += n / total * (r.mean() ** 2 - sample[-1] / n)
+        one, two, three, four = powers(n, y_b.sum())
+        m = q_b.mean()
+        seen += n * (m**2 * (one - two) - 2 * m * (two - three) + three - four)
+    seen /= total**2
+    null = [m - m2 for _, m, m2, _ in bins]
+    null_third = [m - 3 * m2 + 2 * (3 * m2 * m - 2 * m**3) for _, m, m2, _ in bins]
+    null_deviation, null_skewness = cumulants(bins, null, null_third)
+    p_value = tails(square / null_deviation, null_skewness)[1]
+    # variances of two neighbouring bins together, of the last three if one is left
+    starts = range(0, max(len(bins) - 1, 1), 2)
+    observed = []
+    for start in starts:
+        stop = start + 2 if start != starts[-1] else len(bins)
+        part = range(start, stop)
+        n = sum(bins[b][0] for b in part)
+        expected = sum(bins[b][0] * null[b] for b in part)
+        found = sum(bins[b][0] * sample[b] for b in part)
+        together = (n * found + expected) / (n + 1)
+        course = [bins[b][0] * (null[b] + 1e-6) for b in part]
+        observed += [
+            together * c / sum(course) / bins[b][0]
+            for b, c in zip(part, course, strict=True)
+        ]
+    shrunk = [(k + m) / (n + 1) for n, m, _, k in bins]
+    deviation, skewness = cumulants(bins, observed, [third_moment(p) for p in shrunk])
+    linear = sum(observed) / total
+    guess = 2 / 3 * deviation**2 / 2 / linear
+    slope = guess
+    if square > 0:
+        trust = square**2 / (square**2 + (2.5 * deviation) ** 2)
+        slope = max(trust * seen / square + (1 - trust) * guess, 0.1 * guess)
+
+    def law(x):
+        variance = deviation**2 + 4 * slope * x
+        third = skewness * deviation**3 + 24 * slope**2 * x
+        return math.sqrt(variance), third / variance**1.5
+
+    def above(x):
+        d, skew = law(x)
+        return tails((square - x) / d, skew)[1] - upper_share(x / d, level)
+
+    lowest = pearson3(min(skewness, math.sqrt(8))).ppf(0.05) * deviation
+
+    def below(x):
+        d, skew = law(x)
+        lower = 1 - level - upper_share(x / d, level)
+        return tails((max(square, lowest) - x) / d, skew)[0] - lower
+
+    low = 0.0
+    if p_value < 1 - level:
+        low = math.sqrt(brentq(above, 1e-9 * deviation, square, xtol=1e-14))
+    high = 1.0
+    if below(1) < 0:
+        start = max(square, 1e-6 * deviation)
+        high = math.sqrt(brentq(below, start, 1, xtol=1e-14))
+    high = max(high, 1 - (1 - level) ** (1 / total))
+    return math.sqrt(max(square, 0)), low, high, p_value
+
+
+def loss_and_noise(q, size):
+    """Return the mean variance of q inside bins, and the null deviation of T."""
+    cuts = np.arange(1, max(1, q.size // size)) * size
+    bins = np.split(np.sort(q), cuts)
+    loss = sum(b.size * b.var() for b in bins) / q.size
+    variances = [
+        2 * b.size * (b.size - 1) * (np.mean(b * (1 - b)) / (b.size - 1)) ** 2
+        for b in bins
+    ]
+    return loss, math.sqrt(sum(variances)) / q.size
 
 
 class TestScore:
@@ -69,28 +168,52 @@ class TestScore:
         numbers = found.estimate, found.low, found.high, found.p_value
         assert numbers == pytest.approx(expected, rel=1e-8, abs=1e-10)
 
-    def test_the_default_is_bins_of_twenty_at_95_percent(self):
+    def test_the_default_is_automatic_bins_at_95_percent(self):
         y, q = make_calibrated_pairs(1010, random_state=0)
         found = calibration_error_interval(y, q)
-        assert (found.bin_size, found.confidence_level) == (20, 0.95)
-        assert (found.n_bins, found.n_pairs, found.n_groups) == (50, 1010, None)
+        assert (found.bin_size, found.confidence_level) == (25, 0.95)
+        assert (found.n_bins, found.n_pairs, found.n_groups) == (40, 1010, None)
         assert found.method == "score"
         assert found.n_samples is None
-        asked = calibration_error_interval(y, q, bin_size=20, confidence_level=0.95)
+        asked = calibration_error_interval(y, q, bin_size=25, confidence_level=0.95)
         assert found == asked
 
-    @pytest.mark.parametrize(
-        ("n", "bin_size"),
-        [(2, 2), (30, 3), (100, 8), (500, 10), (900, 18), (1000, 20), (30_000, 20)],
-    )
-    def test_its_automatic_bins_are_twenty_pairs_but_for_small_data(self, n, bin_size):
-        # fifty bins below 1,000 pairs; bins of eight below 400; ten bins below 80
-        y, q = make_calibrated_pairs(n, random_state=0)
-        assert calibration_error_interval(y, q).bin_size == bin_size
+    @pytest.mark.parametrize(("a", "b"), [(0.5, 0.5), (0.1, 2), (0.02, 0.92), (5, 5)])
+    @pytest.mark.parametrize("n", [2, 10, 100, 1000, 10_000])
+    def test_automatic_bins_lose_little_to_the_spread_inside_them(self, n, a, b):
+        y, q = make_calibrated_pairs(n, a=a, b=b, random_state=0)
+        size = calibration_error_interval(y, q).bin_size
+        widest = max(2, round(0.8 * math.sqrt(n)))
+        assert min(widest, 5) <= size <= widest
+        if size > 5:
+            loss, noise = loss_and_noise(q, size)
+            assert loss <= 0.1 * noise
+        if size < widest:
+            loss, noise = loss_and_noise(q, round(size * 1.25) + 1)
+            # the next size that was tried may be a little smaller than that
+            assert loss > 0.05 * noise
         weighted = calibration_error_interval(
             y.repeat(2), q.repeat(2), sample_weight=np.full(2 * n, 0.5)
         )
-        assert weighted.bin_size == bin_size
+        assert weighted.bin_size == size
+
+    def test_automatic_bins_of_a_constant_are_the_widest(self):
+        y = np.arange(400) % 3 == 0
+        assert calibration_error_interval(y, np.full(400, 0.3)).bin_size == 16
+
+    @pytest.mark.parametrize(("a", "b"), [(0.5, 0.5), (0.02, 0.92)])
+    def test_automatic_bins_of_very_many_pairs_are_as_those_of_single_ones(self, a, b):
+        # from 2 ** 18 pairs on, their leading bits decide
+        y, q = make_calibrated_pairs(300_000, a=a, b=b, random_state=0)
+        size = calibration_error_interval(y, q).bin_size
+        loss, noise = loss_and_noise(q, size)
+        assert loss <= 0.101 * noise
+        if size < round(0.8 * math.sqrt(300_000)):
+            loss, noise = loss_and_noise(q, round(1.25 * size) + 1)
+            assert loss > 0.09 * noise
+        once = calibration_error_interval(y, q, sample_weight=np.ones(300_000))
+        assert once.bin_size == size
+        assert numbers(once) == pytest.approx(numbers(calibration_error_interval(y, q)))
 
     @pytest.mark.parametrize("digits", [1, 17])
     @pytest.mark.parametrize("bin_size", [2, 20, 77])
@@ -466,8 +589,18 @@ class TestArguments:
             ("confidence_level", np.nan, ValueError, "between 0 and 1. Got nan"),
             ("confidence_level", True, TypeError, "between 0 and 1. Got True"),
             ("confidence_level", "0.9", TypeError, "between 0 and 1. Got '0.9'"),
-            ("method", "wald", ValueError, "'score', 'simulation'.*Got 'wald'"),
-            ("method", None, ValueError, "'score', 'simulation'.*Got None"),
+            (
+                "method",
+                "wald",
+                ValueError,
+                "'bootstrap', 'simulation'.*Got 'wald'",
+            ),
+            (
+                "method",
+                None,
+                ValueError,
+                "'bootstrap', 'simulation'.*Got None",
+            ),
             ("n_samples", 1, ValueError, "an integer of at least 2. Got 1"),
             ("n_samples", 1e4, TypeError, "an integer of at least 2. Got 10000.0"),
             ("bin_size", 1, ValueError, "an integer of at least 2. Got 1"),
