@@ -24,7 +24,7 @@ from functools import lru_cache
 import numpy as np
 from _common import RESULTS, print_table, versions, write_csv
 from joblib import Parallel, delayed
-from scipy.special import expit, logit, ndtr, ndtri, softmax
+from scipy import special
 from scipy.stats import chi2
 
 from skcalib.datasets import make_calibrated_pairs
@@ -44,7 +44,7 @@ def shifted(k):
 def sharpened(q):
     # Beta draws may be 0 or 1 to the last bit, where the logit is infinite.
     with np.errstate(divide="ignore"):
-        return expit(1.5 * logit(q))
+        return special.expit(1.5 * special.logit(q))
 
 
 LAWS = {
@@ -69,7 +69,7 @@ def closed_form(y, q, size):
     chance = np.add.reduceat(q * (1 - q), start) / n
     s2, w = (square - mean**2) * n / (n - 1), n / q.size
     variance = (n * s2 + chance) / ((n + 1) * n)
-    z, t = ndtri(0.975), w @ (mean**2 - s2 / n)
+    z, t = special.ndtri(0.975), w @ (mean**2 - s2 / n)
     tau, kappa = 2 * w**2 @ variance**2, (w**2 * mean**2) @ variance / (w @ mean**2)
     half = z * np.sqrt(max(tau + 4 * kappa * t + 4 * z**2 * kappa**2, 0))
     second, third = 2 * w**2 @ (chance / n) ** 2, 8 * w**3 @ (chance / n) ** 3
@@ -172,8 +172,8 @@ def sentences(temperature, seed, n_sentences=200, length=12):
     rng = np.random.default_rng(seed)
     true = rng.beta(0.5, 0.5, (n_sentences, length)).clip(1e-9, 1 - 1e-9)
     latent = rng.normal(size=(n_sentences, 1)) + rng.normal(size=(n_sentences, length))
-    y = (latent / np.sqrt(2) < ndtri(true)).astype(int)
-    said = expit(temperature * logit(true))
+    y = (latent / np.sqrt(2) < special.ndtri(true)).astype(int)
+    said = special.expit(temperature * special.logit(true))
     groups = np.repeat(np.arange(n_sentences), length)
     return y.ravel(), said.ravel(), groups, true_error_of_sentences(temperature)
 
@@ -181,7 +181,9 @@ def sentences(temperature, seed, n_sentences=200, length=12):
 @lru_cache
 def true_error_of_sentences(temperature):
     true = np.random.default_rng(12345).beta(0.5, 0.5, 4_000_000).clip(1e-9, 1 - 1e-9)
-    return float(np.sqrt(np.mean((expit(temperature * logit(true)) - true) ** 2)))
+    return float(
+        np.sqrt(np.mean((special.expit(temperature * special.logit(true)) - true) ** 2))
+    )
 
 
 def classes(temperature, seed, n_sentences=200, length=12, n_classes=5):
@@ -189,9 +191,11 @@ def classes(temperature, seed, n_sentences=200, length=12, n_classes=5):
     rng = np.random.default_rng(seed)
     scores = rng.normal(0, 1.5, (n_sentences, length, n_classes))
     latent = rng.normal(size=(n_sentences, 1)) + rng.normal(size=(n_sentences, length))
-    below = ndtr(latent / np.sqrt(2))[..., None] > softmax(scores, -1).cumsum(-1)
+    below = special.ndtr(latent / np.sqrt(2))[..., None] > special.softmax(
+        scores, -1
+    ).cumsum(-1)
     y = np.minimum(below.sum(-1), n_classes - 1)
-    said = softmax(temperature * scores, -1).reshape(-1, n_classes)
+    said = special.softmax(temperature * scores, -1).reshape(-1, n_classes)
     groups = np.repeat(np.arange(n_sentences), length)
     return y.ravel(), said, groups, true_error_of_classes(temperature)
 
@@ -202,9 +206,9 @@ def true_error_of_classes(temperature):
     if temperature == 1:
         return 0.0
     scores = np.random.default_rng(12345).normal(0, 1.5, (600_000, 5))
-    said = softmax(temperature * scores, -1).ravel()
+    said = special.softmax(temperature * scores, -1).ravel()
     order = np.argsort(said)
-    distance = (said - softmax(scores, -1).ravel())[order].reshape(-1, 1000)
+    distance = (said - special.softmax(scores, -1).ravel())[order].reshape(-1, 1000)
     return float(np.sqrt(np.mean(distance.mean(axis=1) ** 2)))
 
 
@@ -215,7 +219,7 @@ def special_replicate(make, argument, seed, grouped):
     return result.low <= truth <= result.high, result.high - result.low, result.p_value
 
 
-def special(n_replicates, parallel):
+def special_rows(n_replicates, parallel):
     """Return a row for each special case."""
     cases = [("17 values", stated, law, False) for law in LAWS]
     for temperature in (1.0, 1.6):
@@ -257,7 +261,7 @@ def main():
     note += "coverage and rejected in %; " + versions("numpy", "scipy")
     if options.special:
         with Parallel(n_jobs=options.jobs, batch_size=20) as parallel:
-            rows = special(options.replicates, parallel)
+            rows = special_rows(options.replicates, parallel)
         write_csv("coverage_special.csv", rows, note)
         return
     if options.figure:

@@ -244,6 +244,17 @@ class GroupedBins:
         seen = _column_squares(self._part @ table) / n**2
         return (m * seen + self.label_variance / m) / (m + 1)
 
+    def null_variance(self) -> np.ndarray:
+        """Return the variance of the mean residual under perfect calibration.
+
+        As seen, where labels are expected to vary in several groups of the set; where
+        not even in one, that of groups whose rows are all alike.
+        """
+        n, m = np.asarray(self.count.sum(axis=0)), self.n_effective
+        seen = _column_squares(self._part @ self.residual) / n**2
+        varying = (m * self.label_variance) ** 2
+        return (varying * seen + self.label_variance / m) / (varying + 1)
+
     def error_noise(self, table: sparse.csr_array) -> float:
         """Return sum_c (sum_b w_b D_b table_cb / n_b)^2, D_b without group c.
 

@@ -209,9 +209,7 @@ def law_of_groups(bins: GroupedBins) -> SquareLaw:
     noise = bins.mean_variance(centred)
     variance, _ = bins.product_moments(centred)
     null_variance, null_third = bins.product_moments(bins.residual)
-    null_deviation, null_skewness = _chi_squares(
-        share * bins.label_variance / bins.n_effective
-    )
+    null_deviation, null_skewness = _chi_squares(share * bins.null_variance())
     if np.sqrt(null_variance) > null_deviation:
         null_deviation = float(np.sqrt(null_variance))
         null_skewness = null_third / null_deviation**3

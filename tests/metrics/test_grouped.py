@@ -194,7 +194,7 @@ class TestInterval:
         found = calibration_error_interval(y, q, groups=q < 0.5)
         assert (found.n_bins, found.n_groups) == (1, 2)
         apart = calibration_error_interval(y, q, groups=np.arange(1000) % 2)
-        assert apart.bin_size == 20
+        assert apart.bin_size == 25
 
     def test_a_single_group_has_no_interval(self):
         with pytest.raises(ValueError, match="needs rows of two groups or more"):
