@@ -73,7 +73,7 @@ def _rounded(cells: Cells, weight: np.ndarray | None) -> tuple[np.ndarray, np.nd
     """Return the lower edges of the cells that are not empty, and their weights."""
     count = cells.count
     if weight is not None:
-        count = np.bincount(cells.key, weight, cells.n_cells)
+        count = cells.weights(weight)
     used = np.flatnonzero(cells.count)
     return cells.edges(used), count[used].astype(np.float64)
 

@@ -11,6 +11,7 @@ position is a rank.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -184,11 +185,16 @@ class SortedCells:
 
     def __init__(self, q: np.ndarray, positive: np.ndarray, weight: np.ndarray):
         order = np.argsort(q, kind="stable")
-        q, weight = q[order].astype(np.float64), weight[order]
-        first = np.flatnonzero(np.r_[True, q[1:] != q[:-1]])
-        self.q = q[first]
-        self.weight = np.add.reduceat(weight, first)
-        self.positive = np.add.reduceat(weight * positive[order], first)
+        self.q = q[order].astype(np.float64, copy=False)
+        self.weight = weight[order]
+        self.positive = self.weight * positive[order]
+        del order
+        new = np.r_[True, self.q[1:] != self.q[:-1]]
+        if not new.all():
+            first = np.flatnonzero(new)
+            self.q = self.q[first]
+            self.weight = np.add.reduceat(self.weight, first)
+            self.positive = np.add.reduceat(self.positive, first)
         self.end = np.cumsum(self.weight)
         self.positive_end = np.cumsum(self.positive)
         self.total = float(self.end[-1])
@@ -198,15 +204,12 @@ class SortedCells:
         """Return value, weight and weight of the positives of each tie class."""
         return self.q, self.weight, self.positive
 
-    @cached_property
-    def _terms(self) -> tuple[np.ndarray, ...]:
-        """W q, w y, w q^2 and w y q of each class."""
-        return (
-            self.weight * self.q,
-            self.positive,
-            self.weight * self.q**2,
-            self.positive * self.q,
-        )
+    def _terms(self) -> Iterator[np.ndarray]:
+        """Yield w q, w y, w q^2 and w y q of each class, one held at a time."""
+        yield self.weight * self.q
+        yield self.positive
+        yield self.weight * self.q**2
+        yield self.positive * self.q
 
     def _before(self, ends: np.ndarray, index: np.ndarray) -> np.ndarray:
         return np.concatenate([[0.0], ends])[index]
@@ -247,7 +250,7 @@ class SortedCells:
         """Return the sums of w q, w y, w q^2 and w y q over ranges of whole classes."""
         first = np.searchsorted(self.end, start, side="right")
         last = np.searchsorted(self.end, stop, side="right")
-        return [_range_sums(term, first, last) for term in self._terms]
+        return [_range_sums(term, first, last) for term in self._terms()]
 
 
 def sort_pairs(pairs: Pairs, *, reusable: bool = False) -> SortedRows | SortedCells:

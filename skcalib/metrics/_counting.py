@@ -8,6 +8,8 @@ result is that of the sort, at a fifth of its time for skewed probabilities.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 
 from ._bins import BinSums, Shares, SortedRows, sum_bins
@@ -18,6 +20,10 @@ _MOST_BITS = 12
 
 # With fewer pairs in a bin, most pairs share a cell with a cut, and are sorted.
 _LEAST_SIZE = 1000
+
+# Numbers whose cells are held at once (8 bytes each). Each block adds its sums to those
+# of all cells, so a block has as many numbers as the largest table has cells, or more.
+_BLOCK = 2**23
 
 # So many roundings in sequence lose 5e-13 of a sum at most.
 _FEW = 2**13
@@ -38,7 +44,11 @@ def counting_pays(n: int, n_bins: int) -> bool:
 
 
 class Cells:
-    """Cell of each number in [0, 1], and the sums of numbers and squares by cell."""
+    """Cell of each number in [0, 1], and the sums of numbers and squares by cell.
+
+    The cells of single numbers are found anew where they are needed, a block at a time,
+    which is faster than to read them back from memory.
+    """
 
     def __init__(self, q: np.ndarray, mantissa_bits: int):
         q = np.ascontiguousarray(q)
@@ -53,13 +63,39 @@ class Cells:
         self.shift = info.nmant - mantissa_bits
         # The key of 1.0 is the largest: its exponent is the bias of the type.
         self.n_cells = ((info.maxexp - 1) << mantissa_bits) + 1
-        self.key = self.bits >> self.shift
-        self.count = np.bincount(self.key, minlength=self.n_cells)
+        self.count = np.zeros(self.n_cells, dtype=np.intp)
+        for _, key in self._blocks():
+            self.count += np.bincount(key, minlength=self.n_cells)
+
+    def _blocks(self) -> Iterator[tuple[slice, np.ndarray]]:
+        """Yield the rows of each block and their cells, in an array that is reused."""
+        key = np.empty(min(_BLOCK, self.q.size), dtype=np.intp)
+        for start in range(0, self.q.size, _BLOCK):
+            rows = slice(start, min(start + _BLOCK, self.q.size))
+            bits = self.bits[rows]
+            yield rows, np.right_shift(bits, self.shift, out=key[: bits.size])
 
     def edges(self, cells: np.ndarray) -> np.ndarray:
         """Return the lower edges of the cells, float64."""
         edges = (cells << self.shift).astype(self.bits.dtype).view(self.q.dtype)
         return edges.astype(np.float64)
+
+    def weights(self, weight: np.ndarray) -> np.ndarray:
+        """Return the sum of the weights of each cell."""
+        total = np.zeros(self.n_cells)
+        for rows, key in self._blocks():
+            total += np.bincount(key, weight[rows], self.n_cells)
+        return total
+
+    def select(self, cells: np.ndarray) -> np.ndarray:
+        """Return the numbers that are in a cell where `cells` is True."""
+        inside = np.empty(min(_BLOCK, self.q.size), dtype=bool)
+        found = []
+        for rows, key in self._blocks():
+            # the keys are in range; 'clip' saves the look
+            cells.take(key, out=inside[: key.size], mode="clip")
+            found.append(self.q[rows][inside[: key.size]])
+        return np.concatenate(found) if found else self.q
 
     def sums(self, cells: np.ndarray, squares: bool) -> list[np.ndarray]:
         """Return the sums of q, and of q^2 if asked, in the given cells.
@@ -70,15 +106,24 @@ class Cells:
         """
         count = self.count[cells]
         if not squares and count.max(initial=0) <= _FEW:
-            return [np.bincount(self.key, self.q, self.n_cells)[cells]]
-        edges = (self.bits & (-1 << self.shift)).view(self.q.dtype)
-        rest = np.subtract(self.q, edges, out=edges).astype(np.float64, copy=False)
-        edge = self.edges(cells)
-        first = np.bincount(self.key, rest, self.n_cells)[cells]
+            return [self.weights(self.q)[cells]]
+        first = np.zeros(self.n_cells)
+        second = np.zeros(self.n_cells if squares else 0)
+        for rows, key in self._blocks():
+            edge = (self.bits[rows] & (-1 << self.shift)).view(self.q.dtype)
+            rest = np.subtract(self.q[rows], edge, out=edge)
+            rest = rest.astype(np.float64, copy=False)
+            first += np.bincount(key, rest, self.n_cells)
+            if squares:
+                np.square(rest, out=rest)
+                second += np.bincount(key, rest, self.n_cells)
+        edge, first = self.edges(cells), first[cells]
         if not squares:
             return [count * edge + first]
-        second = np.bincount(self.key, np.square(rest, out=rest), self.n_cells)[cells]
-        return [count * edge + first, count * edge**2 + 2 * edge * first + second]
+        return [
+            count * edge + first,
+            count * edge**2 + 2 * edge * first + second[cells],
+        ]
 
 
 def count_bins(
@@ -104,7 +149,7 @@ def count_bins(
     ends_of_bins = np.union1d(bounds[:-1], bounds[1:] - 1)
     opened = np.zeros(rows.n_cells, dtype=bool)
     opened[used[np.searchsorted(end, ends_of_bins, side="right")]] = True
-    detail = SortedRows(rows.q[opened[rows.key]], positives.q[opened[positives.key]])
+    detail = SortedRows(rows.select(opened), positives.select(opened))
     closed = ~opened[used]
     whole, stop = used[closed], end[closed]
     passed = np.concatenate([[0], np.cumsum(rows.count[whole])])

@@ -206,8 +206,8 @@ def calibration_error_interval(
     Notes
     -----
     Let D be the mean of r = q - y in a bin of n pairs, w = n / N the share of the bin,
-    s^2 the sample variance of r, and T = sum w (D^2 - s^2 / n) the debiased square [2]_.
-    At a true squared error x, T has mean x, variance tau + 4 kappa x and the third
+    s^2 the sample variance of r, and T = sum w (D^2 - s^2 / n) the debiased square
+    [2]_. At a true squared error x, T has mean x, variance tau + 4 kappa x and third
     cumulant gamma + 24 kappa^2 x, with V the variance of D, tau = 2 sum w^2 V^2,
     kappa = sum w^2 V d^2 / sum w d^2 and d the error of a bin. gamma is that of a sum
     over pairs of labels, which is large where labels are rare. Tails are those of the
@@ -221,7 +221,7 @@ def calibration_error_interval(
     divided among the tails depends on x, as Feldman and Cousins [3]_ divide it for a
     normal mean that cannot be negative: nothing is in the lower tail at x = 0, and
     tails are equal from x = z standard deviations on. The p-value is the upper tail of
-    T under perfect calibration, where V = q (1 - q) / n; zero is in the interval exactly
+    T under perfect calibration, where V = q (1 - q) / n; zero is in the interval just
     if p_value >= 1 - confidence_level. A T below its 5% point counts as that point, so
     the upper end stays above 0, and it is never below 1 - (1 - confidence_level)^(1/N),
     the frequency of labels that might still never have come.
@@ -254,7 +254,7 @@ def calibration_error_interval(
     >>> y_true, y_proba = make_calibrated_pairs(4000, k=0.1, random_state=0)
     >>> result = calibration_error_interval(y_true, y_proba)
     >>> round(result.low, 3), round(result.high, 3)
-    (0.073, 0.097)
+    (0.074, 0.097)
     """
     caller = "calibration_error_interval"
     check_choice(method, METHODS, name="method", caller=caller)
