@@ -19,7 +19,6 @@ import os
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 import time
-from functools import lru_cache
 
 import numpy as np
 from _common import RESULTS, print_table, versions, write_csv
@@ -155,13 +154,17 @@ LEVEL_WEIGHTS = np.array([1, 1, 2, 2, 3, 2, 2, 3, 5, 8, 10, 12, 15, 12, 12, 8, 3
 
 
 def stated(law, seed, n=2500):
-    """Return one sample of stated confidences, and the true error of their law."""
+    """Return one sample of stated confidences."""
     rng, chance = np.random.default_rng(seed), LEVEL_WEIGHTS / LEVEL_WEIGHTS.sum()
     frequency = LAWS[law](LEVELS)
     drawn = rng.choice(LEVELS.size, n, p=chance)
     y = (rng.random(n) < frequency[drawn]).astype(int)
-    truth = float(np.sqrt(chance @ (LEVELS - frequency) ** 2))
-    return y, LEVELS[drawn], None, truth
+    return y, LEVELS[drawn], None
+
+
+def true_error_of_stated(law):
+    chance = LEVEL_WEIGHTS / LEVEL_WEIGHTS.sum()
+    return float(np.sqrt(chance @ (LEVELS - LAWS[law](LEVELS)) ** 2))
 
 
 def sentences(temperature, seed, n_sentences=200, length=12):
@@ -176,10 +179,9 @@ def sentences(temperature, seed, n_sentences=200, length=12):
     y = (latent / np.sqrt(2) < special.ndtri(true)).astype(int)
     said = special.expit(temperature * special.logit(true))
     groups = np.repeat(np.arange(n_sentences), length)
-    return y.ravel(), said.ravel(), groups, true_error_of_sentences(temperature)
+    return y.ravel(), said.ravel(), groups
 
 
-@lru_cache
 def true_error_of_sentences(temperature):
     true = np.random.default_rng(12345).beta(0.5, 0.5, 4_000_000).clip(1e-9, 1 - 1e-9)
     return float(
@@ -192,16 +194,14 @@ def classes(temperature, seed, n_sentences=200, length=12, n_classes=5):
     rng = np.random.default_rng(seed)
     scores = rng.normal(0, 1.5, (n_sentences, length, n_classes))
     latent = rng.normal(size=(n_sentences, 1)) + rng.normal(size=(n_sentences, length))
-    below = special.ndtr(latent / np.sqrt(2))[..., None] > special.softmax(
-        scores, -1
-    ).cumsum(-1)
-    y = np.minimum(below.sum(-1), n_classes - 1)
+    reached = special.softmax(scores, -1).cumsum(-1)
+    drawn = special.ndtr(latent / np.sqrt(2))[..., np.newaxis]
+    y = np.minimum((drawn > reached).sum(-1), n_classes - 1)
     said = special.softmax(temperature * scores, -1).reshape(-1, n_classes)
     groups = np.repeat(np.arange(n_sentences), length)
-    return y.ravel(), said, groups, true_error_of_classes(temperature)
+    return y.ravel(), said, groups
 
 
-@lru_cache
 def true_error_of_classes(temperature):
     """Return the error of the pooled pairs, by means over 1,000 neighbours in q."""
     if temperature == 1:
@@ -214,30 +214,34 @@ def true_error_of_classes(temperature):
 
 
 def special_replicate(make, argument, seed, grouped):
-    y, q, groups, truth = make(argument, seed)
-    groups = groups if grouped else None
-    result = calibration_error_interval(y, q, groups=groups)
-    return result.low <= truth <= result.high, result.high - result.low, result.p_value
+    y, q, groups = make(argument, seed)
+    result = calibration_error_interval(y, q, groups=groups if grouped else None)
+    return result.low, result.high, result.p_value
 
 
 def special_rows(n_replicates, parallel):
     """Return a row for each special case."""
-    cases = [("17 values", stated, law, False) for law in LAWS]
+    cases = [("17 values", stated, true_error_of_stated, law, False) for law in LAWS]
     for temperature in (1.0, 1.6):
         for grouped in (True, False):
-            cases.append(("sentences", sentences, temperature, grouped))
-            cases.append(("five classes", classes, temperature, grouped))
+            for name, make, true in (
+                ("sentences", sentences, true_error_of_sentences),
+                ("five classes", classes, true_error_of_classes),
+            ):
+                cases.append((name, make, true, temperature, grouped))
     rows = []
-    for k, (name, make, argument, grouped) in enumerate(cases):
-        seeds = np.random.SeedSequence(k).spawn(n_replicates)
+    for k, (name, make, true, argument, grouped) in enumerate(cases):
+        truth, seeds = true(argument), np.random.SeedSequence(k).spawn(n_replicates)
         found = parallel(
             delayed(special_replicate)(make, argument, seed, grouped) for seed in seeds
         )
-        covered, width, p_value = np.array(found).T
+        low, high, p_value = np.array(found).T
+        covered, width = (low <= truth) & (truth <= high), high - low
         rows.append(
             {
                 "case": name,
                 "law or temperature": argument,
+                "true_error": f"{truth:.4f}",
                 "groups": grouped,
                 "coverage": f"{100 * covered.mean():.2f}",
                 "width": f"{width.mean():.5f}",
@@ -323,11 +327,19 @@ def draw():
     names = [f"{q}\n{law}" for q, law, n in cells if n == SIZES[0]]
     for k, name in enumerate(names):
         at = 3 * k + 1
-        top.text(at, 101.2, name, ha="center", va="bottom", fontsize=7.5)
+        top.text(
+            at,
+            101.2,
+            name.replace("temperature", "temp."),
+            ha="center",
+            va="bottom",
+            fontsize=7.5,
+        )
         for ax in (top, bottom):
             ax.axvline(at + 1.5, color="0.85", lw=0.8, zorder=0)
     bottom.set_xlabel("number of pairs")
-    figure.legend(*top.get_legend_handles_labels(), loc="outside lower center", ncols=5)
+    handles = top.get_legend_handles_labels()
+    figure.legend(*handles, loc="outside lower center", ncols=5, fontsize=8.5)
     figure.savefig(RESULTS / "coverage.png", dpi=110)
 
 

@@ -8,7 +8,7 @@ import math
 
 import numpy as np
 import pytest
-from scipy.special import expit, logit, ndtri
+from scipy.special import expit, logit, ndtr, ndtri, softmax
 
 from skcalib.datasets import make_calibrated_pairs
 from skcalib.metrics import calibration_error_interval
@@ -16,7 +16,7 @@ from skcalib.metrics import calibration_error_interval
 pytestmark = pytest.mark.slow
 
 N_DATA_SETS = 1000
-SHAPES = {"U": (0.5, 0.5), "skew": (0.1, 2)}
+SHAPES = {"U": (0.5, 0.5), "skew": (0.1, 2), "tag": (0.02, 0.92)}
 
 # How sure of themselves systems that are asked for a number in words are.
 LEVELS = (
@@ -165,6 +165,21 @@ def test_pooled_classes_of_a_row_raise_no_false_alarms(n_classes, alpha):
 
     _, rejected = coverage(draw, 0, labels=np.arange(n_classes))
     assert_near(rejected, 0.05, 0.015)
+
+
+def test_pooled_classes_of_the_tokens_of_sentences_are_covered():
+    # 200 sentences of 12 tokens of 5 classes, whose labels share a latent effect
+    def draw(seed):
+        rng = np.random.default_rng(seed)
+        proba = softmax(rng.normal(0, 1.5, (200, 12, 5)), axis=-1)
+        latent = rng.normal(size=(200, 1)) + rng.normal(size=(200, 12))
+        below = proba.cumsum(axis=-1) < ndtr(latent / math.sqrt(2))[..., None]
+        y = below.sum(axis=-1).clip(0, 4)
+        return y.ravel(), proba.reshape(-1, 5), np.repeat(np.arange(200), 12)
+
+    covered, rejected = coverage(draw, 0, labels=np.arange(5))
+    assert_near(covered, 0.95, 0.015)
+    assert_near(rejected, 0.05, 0.01)
 
 
 def test_the_published_interval_misses_calibrated_models():

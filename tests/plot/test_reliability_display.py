@@ -162,8 +162,8 @@ def test_the_legend_holds_name_error_and_interval(y_true, y_proba):
 
 
 def test_an_error_of_no_three_digits_is_written_with_an_exponent():
-    y_proba = np.full(1000, 1e-5)
-    display = ReliabilityDisplay.from_predictions(np.zeros(1000), y_proba)
+    y_proba = np.full(100_000, 1e-5)
+    display = ReliabilityDisplay.from_predictions(np.zeros(100_000), y_proba)
     (text,) = legend(display.ax_)
     assert text.startswith("error 1.0e-05 [")
 
