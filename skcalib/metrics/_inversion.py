@@ -149,7 +149,10 @@ def upper_share(distance: float, level: float) -> float:
         down = -distance / 2 - up**2 / (2 * distance)
         return float(ndtr(up) - ndtr(down)) - level
 
-    return float(ndtr(-brentq(excess, max(ndtri(level), 0), z + 1e-9)))
+    start = max(float(ndtri(level)), 0.0)
+    if excess(start) >= 0:  # by rounding, where the lower end is far away
+        return float(ndtr(-start))
+    return float(ndtr(-brentq(excess, start, z + 1e-9)))
 
 
 def _freedom(skewness: float) -> float:

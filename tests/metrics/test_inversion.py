@@ -52,6 +52,12 @@ class TestUpperShare:
         assert shares[-1] == pytest.approx((1 - level) / 2)
         assert (np.diff(shares) <= 1e-12).all()
 
+    @pytest.mark.parametrize("level", [0.51, 0.7383245103604626, 0.9, 0.999999])
+    def test_it_is_found_at_any_distance(self, level):
+        # near 0 the lower end is so far away that its tail is lost in rounding
+        for distance in np.geomspace(1e-9, 10, 2000):
+            assert (1 - level) / 2 <= upper_share(distance, level) <= 1 - level + 1e-15
+
     def test_a_higher_level_leaves_out_less_in_both_tails(self):
         for x in (0.1, 0.5, 1, 2, 3):
             shares = [upper_share(x, level) for level in (0.5, 0.8, 0.95, 0.99)]
