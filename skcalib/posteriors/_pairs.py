@@ -1,0 +1,126 @@
+"""Probabilities of the tags of two tokens in a row."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+from scipy.special import entr, xlogy
+
+from ._chain import BLOCK, Chain
+from ._lattice import Lattice, LogLattice, lattices
+
+
+def followed(lengths: np.ndarray) -> np.ndarray:
+    """Return the tokens that have a next one in their sequence."""
+    last = np.zeros(lengths.sum(), dtype=bool)
+    last[np.cumsum(lengths)[lengths > 0] - 1] = True
+    return np.flatnonzero(~last)
+
+
+def _blocks(tokens: np.ndarray, cost: int) -> Iterator[slice]:
+    size = max(1, BLOCK // cost)
+    for i in range(0, tokens.size, size):
+        yield slice(i, min(i + size, tokens.size))
+
+
+def _fill(lattice: Lattice, tokens: np.ndarray, out: np.ndarray) -> None:
+    """Write the pair marginals of tokens and their next ones."""
+    before = lattice.alpha[lattice.row[tokens]][:, :, np.newaxis]
+    ahead = lattice.message(tokens + 1)[:, np.newaxis, :]
+    lattice.times(before, lattice.pair, out=out)
+    lattice.proba(lattice.times(out, ahead, out=out))
+
+
+def all_pairs(held: list[Lattice], tokens: np.ndarray, dtype: np.dtype) -> np.ndarray:
+    """Return (n, n_tags, n_tags) for tokens and their next ones."""
+    n_tags = held[0].pair.shape[0]
+    out = np.empty((tokens.size, n_tags, n_tags), dtype)
+    for lattice in held:
+        mine = lattice.held[tokens]
+        if mine.all():
+            # in blocks, so that a block is still in the cache for the second product
+            for part in _blocks(tokens, 100 * n_tags**2):
+                _fill(lattice, tokens[part], out[part])
+        else:
+            table = np.empty((np.count_nonzero(mine), n_tags, n_tags))
+            _fill(lattice, tokens[mine], table)
+            out[mine] = table
+    return out
+
+
+def chosen_pairs(chain: Chain, previous: np.ndarray, following: np.ndarray):
+    """Return (n, n_pairs) of the pairs previous[j], following[j]."""
+    tokens = followed(chain.packing.lengths)
+    out = np.empty((tokens.size, previous.size), chain.dtype)
+    for lattice in lattices(chain):
+        mine = np.flatnonzero(lattice.held[tokens])
+        pair = lattice.pair[previous, following]
+        for part in _blocks(mine, 50 * max(1, previous.size)):
+            rows = mine[part]
+            some = tokens[rows]
+            table = lattice.alpha[lattice.row[some]].take(previous, axis=1)
+            lattice.times(table, pair, out=table)
+            ahead = lattice.message(some + 1).take(following, axis=1)
+            out[rows] = lattice.proba(lattice.times(table, ahead, out=table))
+    return out
+
+
+def summed_pairs(chain: Chain) -> np.ndarray:
+    """Return the (n_tags, n_tags) sum over all tokens."""
+    tokens = followed(chain.packing.lengths)
+    total = np.zeros((chain.n_tags, chain.n_tags))
+    for lattice in lattices(chain):
+        mine = tokens[lattice.held[tokens]]
+        if isinstance(lattice, LogLattice):
+            for part in _blocks(mine, chain.n_tags**2):
+                total += all_pairs([lattice], mine[part], total.dtype).sum(axis=0)
+        else:
+            before = lattice.alpha[lattice.row[mine]].astype(np.float64, copy=False)
+            total += before.T @ lattice.message(mine + 1) * lattice.pair
+    return total
+
+
+def entropy(chain: Chain) -> np.ndarray:
+    """Return the entropy of each sequence: of its first tag, and of each one's next."""
+    lengths = chain.packing.lengths
+    sequence = np.repeat(np.arange(lengths.size), lengths)
+    each = np.zeros(sequence.size)
+    first = (np.cumsum(lengths) - lengths)[lengths > 0]
+    tokens = followed(lengths)
+    for lattice in lattices(chain):
+        mine = first[lattice.held[first]]
+        each[mine] = entr(lattice.marginal(mine)).sum(axis=1)
+        mine = tokens[lattice.held[tokens]]
+        if isinstance(lattice, LogLattice):
+            for part in _blocks(mine, chain.n_tags**2):
+                each[mine[part] + 1] = _next_entropy_in_logs(lattice, mine[part])
+        else:
+            each[mine + 1] = _next_entropy(lattice, mine)
+    total = np.bincount(sequence, each, lengths.size).astype(np.float64)
+    return np.maximum(total, 0)  # rounding may leave -1e-16 of nothing
+
+
+def _next_entropy(lattice: Lattice, tokens: np.ndarray) -> np.ndarray:
+    """Return the entropy of the next tag given the tag of each token.
+
+    The tag j after i has the probability pair[i, j] * ahead[j] / sum[i], so the mean of
+    its logarithm falls into three, none of which needs a table for each token.
+    """
+    before, ahead = lattice.alpha[lattice.row[tokens]], lattice.message(tokens + 1)
+    sums = ahead @ lattice.pair.T
+    marginal = before * sums
+    marginal /= marginal.sum(axis=1, keepdims=True)
+    found = xlogy(marginal, sums).sum(axis=1)
+    found -= xlogy(before @ lattice.pair * ahead, ahead).sum(axis=1)
+    weighted = xlogy(lattice.pair, lattice.pair)
+    return found - np.einsum("ij,ij->i", before @ weighted, ahead)
+
+
+def _next_entropy_in_logs(lattice: Lattice, tokens: np.ndarray) -> np.ndarray:
+    table = lattice.pair + lattice.message(tokens + 1)[:, np.newaxis, :]
+    sums = lattice.after[lattice.row[tokens]][:, :, np.newaxis]
+    # a tag without any next one has no entropy either, not -inf - -inf
+    table -= np.where(sums > -np.inf, sums, 0.0)
+    before = lattice.marginal(tokens)
+    return np.einsum("ti,tij->t", before, entr(np.exp(table)))
