@@ -161,7 +161,7 @@ def check_pairs(pairs: Any, n_tags: int, caller: str) -> np.ndarray:
     try:
         found = np.asarray(pairs)
     except ValueError:
-        found = np.empty(0, dtype=object)
+        found = np.empty(1, dtype=object)
     if found.size == 0 and found.ndim < 3:
         return np.zeros((0, 2), dtype=np.intp)
     if found.ndim != 2 or found.shape[1] != 2 or found.dtype.kind not in "iu":

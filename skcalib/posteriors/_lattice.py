@@ -9,7 +9,7 @@ from typing import ClassVar
 import numpy as np
 
 from ._chain import Chain
-from ._logs import log_backward, log_forward, log_product
+from ._logs import log_backward, log_forward, log_product, log_sum
 from ._scaled import backward, forward, lost, partition
 
 
@@ -89,10 +89,9 @@ def _lattices_again(chain: Chain, small: Chain) -> Iterator[Lattice]:
     if chain.dtype != small.dtype:  # float32: float64 may do
         yield from lattices(small)
         return
-    alpha, total = log_forward(small)
-    local = small.emission()
+    alpha, local, _ = log_forward(small)
     after = log_backward(small, local)
-    after -= total[small.packing.sequence][:, np.newaxis]
+    after -= log_sum(alpha + after, axis=1)[:, np.newaxis]
     held = np.ones(after.shape[0], dtype=bool)
     place = small.packing.place
     yield LogLattice(alpha, local, after, small.transition, place, held)
@@ -118,8 +117,7 @@ def token_marginals(chain: Chain) -> np.ndarray:
         tokens = np.flatnonzero(chain.tokens(missing))
         for lattice in _lattices_again(chain, chain.subset(missing)):
             some = np.flatnonzero(lattice.held)
-            again = lattice.marginal(some)
-            result[tokens[some]] = again / again.sum(axis=1, keepdims=True)
+            result[tokens[some]] = lattice.marginal(some)
     return result
 
 
@@ -128,7 +126,7 @@ def log_partition(chain: Chain) -> np.ndarray:
     run = forward(chain)
     total, missing = partition(chain, run), lost(chain, run)
     if missing.size:
-        _, total[missing] = log_forward(chain.subset(missing))
+        total[missing] = log_forward(chain.subset(missing))[2]
     return total
 
 
@@ -140,9 +138,7 @@ def filtered(chain: Chain) -> np.ndarray:
     result = chain.packing.unpack(run.alpha, out=run.likelihood)
     if missing.size:
         small = chain.subset(missing)
-        alpha, _ = log_forward(small)
-        alpha -= alpha.max(axis=1, keepdims=True)
-        np.exp(alpha, out=alpha)
+        alpha = np.exp(log_forward(small)[0])
         alpha /= alpha.sum(axis=1, keepdims=True)
         result[chain.tokens(missing)] = small.packing.unpack(alpha)
     return result

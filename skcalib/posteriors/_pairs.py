@@ -37,19 +37,22 @@ def all_pairs(held: list[Lattice], tokens: np.ndarray, dtype: np.dtype) -> np.nd
     n_tags = held[0].pair.shape[0]
     out = np.empty((tokens.size, n_tags, n_tags), dtype)
     for lattice in held:
-        mine = lattice.held[tokens]
-        if mine.all():
-            # in blocks, so that a block is still in the cache for the second product
-            for part in _blocks(tokens, 100 * n_tags**2):
-                _fill(lattice, tokens[part], out[part])
-        else:
-            table = np.empty((np.count_nonzero(mine), n_tags, n_tags))
-            _fill(lattice, tokens[mine], table)
-            out[mine] = table
+        mine = np.flatnonzero(lattice.held[tokens])
+        straight = mine.size == tokens.size and lattice.alpha.dtype == dtype
+        # in blocks, so that a block is still in the cache for the second product
+        for part in _blocks(mine, 100 * n_tags**2):
+            rows = part if straight else mine[part]
+            some = tokens[rows]
+            table = out[rows] if straight else np.empty((some.size, n_tags, n_tags))
+            _fill(lattice, some, table)
+            if not straight:
+                out[rows] = table
     return out
 
 
-def chosen_pairs(chain: Chain, previous: np.ndarray, following: np.ndarray):
+def chosen_pairs(
+    chain: Chain, previous: np.ndarray, following: np.ndarray
+) -> np.ndarray:
     """Return (n, n_pairs) of the pairs previous[j], following[j]."""
     tokens = followed(chain.packing.lengths)
     out = np.empty((tokens.size, previous.size), chain.dtype)

@@ -29,6 +29,11 @@ def check_spans(
         )
     starts, sizes, allowed = [], [], _Allowed(n_tags)
     for i, of_sequence in enumerate(spans):
+        if not hasattr(of_sequence, "__len__"):
+            raise TypeError(
+                f"{_NAME} must be a list with the spans of each sequence. Got "
+                f"{of_sequence!r:.50} for sequence {i}."
+            )
         for j, span in enumerate(of_sequence):
             where = f"span {j} of sequence {i}"
             start, tags = _halves(span, where)
