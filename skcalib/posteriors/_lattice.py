@@ -111,7 +111,7 @@ def token_marginals(chain: Chain) -> np.ndarray:
     marginal, free = backward(chain, run)
     with np.errstate(invalid="ignore", over="ignore", divide="ignore"):
         marginal *= run.alpha
-        marginal /= marginal.sum(axis=1, keepdims=True)
+        marginal /= marginal @ np.ones((chain.n_tags, 1), chain.dtype)
     result = chain.packing.unpack(marginal, out=free)
     if missing.size:
         tokens = np.flatnonzero(chain.tokens(missing))

@@ -6,6 +6,7 @@ so a recursion over all of them is a matrix product on contiguous rows.
 
 from __future__ import annotations
 
+import itertools
 from functools import cached_property
 
 import numpy as np
@@ -66,6 +67,21 @@ class Packing:
         lengths = self.lengths[self.rank]
         lengths = lengths[lengths > 0]
         return self.offset[lengths - 1] + np.arange(lengths.size)
+
+    @cached_property
+    def runs(self) -> list[tuple[slice, int]]:
+        """Rows of steps of one width, and the width.
+
+        A loop over the steps of a run reads them off a reshaped array, which costs
+        half of what slices do where few sequences are left.
+        """
+        width = np.diff(self.offset)
+        cuts = np.flatnonzero(np.diff(width)) + 1
+        edges = [0, *cuts.tolist(), self.n_steps] if self.n_steps else [0]
+        return [
+            (slice(self.bounds[a], self.bounds[b]), int(width[a]))
+            for a, b in itertools.pairwise(edges)
+        ]
 
     @cached_property
     def place(self) -> np.ndarray:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -30,10 +31,20 @@ class Forward:
     shift: np.ndarray
     transition: np.ndarray
 
+    @cached_property
+    def least(self) -> float:
+        """The least of alpha, NaN if one is."""
+        return np.min(self.alpha, initial=1)
+
     @property
     def tiny(self) -> float:
         """Less than this is not trusted."""
         return _TINY[self.alpha.dtype]
+
+
+def _by_step(rows: np.ndarray, width: int) -> np.ndarray:
+    """Return rows of steps of one width as (n_steps, width, n_columns), not copied."""
+    return rows.reshape(-1, width, rows.shape[1])
 
 
 def _weights(scores: np.ndarray, dtype: np.dtype) -> np.ndarray:
@@ -51,25 +62,31 @@ def forward(chain: Chain) -> Forward:
     likelihood = likelihood.astype(dtype, copy=False)
     np.exp(likelihood, out=likelihood)
     transition = _weights(chain.transition, dtype)
-    first, ones = _weights(chain.start, dtype), np.ones(chain.n_tags, dtype)
-    alpha, scale = np.empty_like(likelihood), np.empty(shift.size, dtype)
-    before, bounds = alpha[:0], packing.bounds
+    first, ones = _weights(chain.start, dtype), np.ones((chain.n_tags, 1), dtype)
+    alpha, scale = np.empty_like(likelihood), np.empty((shift.size, 1), dtype)
+    before = None
     # Nothing may be left of a sequence, in truth or in floats: then 0 / 0 and NaN from
     # there on, in its own rows only.
     with np.errstate(invalid="ignore", over="ignore"):
-        for t in range(packing.n_steps):
-            rows = slice(bounds[t], bounds[t + 1])
-            now = alpha[rows]
-            if t == 0:
-                now[:] = first
-            else:
-                np.dot(before[: now.shape[0]], transition, out=now)
-            now *= likelihood[rows]
-            total = np.dot(now, ones, out=scale[rows])
-            now /= total[:, np.newaxis]
-            before = now
+        for rows, width in packing.runs:
+            if before is not None:
+                before = before[:width]
+            for now, tokens, total in zip(
+                _by_step(alpha[rows], width),
+                _by_step(likelihood[rows], width),
+                _by_step(scale[rows], width),
+                strict=True,
+            ):
+                if before is None:
+                    now[:] = first
+                else:
+                    before.dot(transition, now)
+                np.multiply(now, tokens, now)
+                now.dot(ones, total)
+                np.divide(now, total, now)
+                before = now
     final = alpha[packing.last_rows()] @ _weights(chain.end, dtype)
-    return Forward(alpha, scale, likelihood, final, shift, transition)
+    return Forward(alpha, scale[:, 0], likelihood, final, shift, transition)
 
 
 def lost(chain: Chain, run: Forward) -> np.ndarray:
@@ -79,7 +96,9 @@ def lost(chain: Chain, run: Forward) -> np.ndarray:
     tags of positive weight are those that can be, up to the first tag that can be
     reached from one of them and still weighs too little.
     """
-    packing = chain.packing
+    packing, least = chain.packing, np.min(run.scale, initial=1)
+    if run.least * least >= run.tiny and np.min(run.final, initial=1) >= run.tiny:
+        return np.zeros(0, dtype=np.intp)  # as almost always
     found = np.zeros(packing.lengths.size, dtype=bool)
     found[packing.sequence[~(run.scale >= run.tiny)]] = True
     ranked = packing.rank[: run.final.size]
@@ -87,8 +106,8 @@ def lost(chain: Chain, run: Forward) -> np.ndarray:
     with np.errstate(divide="ignore", over="ignore"):
         floor = run.tiny / run.scale
     enough = run.alpha >= floor[:, np.newaxis]  # False for NaN too
-    if not enough.all():
-        rows = np.flatnonzero(~enough.all(axis=1))
+    rows = np.flatnonzero(~enough.all(axis=1))
+    if rows.size:
         previous = packing.previous[rows]
         come = (run.alpha[previous] > 0).astype(np.float32)
         allowed = come @ (chain.transition > -np.inf).astype(np.float32) > 0
@@ -119,20 +138,27 @@ def backward(chain: Chain, run: Forward) -> tuple[np.ndarray, np.ndarray]:
     For tokens in packed rows, alpha * beta is the marginal up to a factor a token, and
     beta of a token is transition @ (scaled likelihood * beta) of the next one.
     """
-    packing, bounds = chain.packing, chain.packing.bounds
+    packing = chain.packing
     # Only sequences that are lost overflow here: a tag that cannot be reached, whose
     # weight might grow without bound, is cut off.
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
         local = np.divide(run.likelihood, run.scale[:, np.newaxis], out=run.likelihood)
-        unreachable = run.alpha == 0
-        if unreachable.any():
-            local[unreachable] = 0
+        if not run.least > 0:
+            local[run.alpha == 0] = 0
         back = run.transition.T.copy()
         beta = np.empty_like(local)
         beta[packing.last_rows()] = _weights(chain.end, chain.dtype)
-        message = np.empty_like(local[: max(np.diff(packing.offset), default=0)])
-        for t in reversed(range(packing.n_steps - 1)):
-            a, b, c = bounds[t : t + 3]
-            ahead = np.multiply(beta[b:c], local[b:c], out=message[: c - b])
-            np.dot(ahead, back, out=beta[a : a + c - b])
+        widest = max((width for _, width in packing.runs), default=0)
+        buffer = np.empty_like(local[:widest])
+        ahead = buffer[:0]
+        for rows, width in reversed(packing.runs):
+            message = buffer[:width]
+            for now, tokens in zip(
+                _by_step(beta[rows], width)[::-1],
+                _by_step(local[rows], width)[::-1],
+                strict=True,
+            ):
+                going_on = ahead.shape[0]
+                ahead.dot(back, now if going_on == width else now[:going_on])
+                ahead = np.multiply(now, tokens, message)
     return beta, local
