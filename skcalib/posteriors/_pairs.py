@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import numpy as np
-from scipy.special import entr, xlogy
+from scipy.special import entr
 
 from ._chain import BLOCK, Chain
 from ._lattice import Lattice, LogLattice, lattices
@@ -114,10 +114,15 @@ def _next_entropy(lattice: Lattice, tokens: np.ndarray) -> np.ndarray:
     sums = ahead @ lattice.pair.T
     marginal = before * sums
     marginal /= marginal.sum(axis=1, keepdims=True)
-    found = xlogy(marginal, sums).sum(axis=1)
-    found -= xlogy(before @ lattice.pair * ahead, ahead).sum(axis=1)
-    weighted = xlogy(lattice.pair, lattice.pair)
+    found = _mean_log(marginal, sums)
+    found -= _mean_log(before @ lattice.pair * ahead, ahead)
+    weighted = -entr(lattice.pair)
     return found - np.einsum("ij,ij->i", before @ weighted, ahead)
+
+
+def _mean_log(weights: np.ndarray, values: np.ndarray) -> np.ndarray:
+    """Return the sums of weights * log(values) over rows; 0 * log(0) is 0."""
+    return np.einsum("ij,ij->i", weights, np.log(np.where(weights > 0, values, 1.0)))
 
 
 def _next_entropy_in_logs(lattice: Lattice, tokens: np.ndarray) -> np.ndarray:

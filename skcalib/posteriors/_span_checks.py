@@ -65,58 +65,74 @@ def _halves(span: Any, where: str) -> tuple[int, Any]:
 
 
 class _Allowed:
-    """Allowed tags of tokens, gathered as pairs of row and tag."""
+    """Allowed tags of tokens: a number for each different set, and their masks.
+
+    Many spans say the same of their tokens, so a set is read once.
+    """
 
     def __init__(self, n_tags: int):
-        self.n_tags, self.n_rows = n_tags, 0
-        self.row: list[int] = []
-        self.tag: list[int] = []
+        self.n_tags = n_tags
+        self.masks = list(np.eye(n_tags, dtype=bool))  # first each tag alone
+        self.numbers: dict[Any, int] = {}
+        self.codes: list[int] = []
 
     def add(self, tags: Any, where: str) -> int:
         """Take the tags of a span; return its number of tokens."""
-        tags = self._as_lists(tags, where)
-        for row, some in enumerate(tags, start=self.n_rows):
-            for tag in some:
-                if not 0 <= tag < self.n_tags:
-                    raise ValueError(
-                        f"{_NAME} must hold tag indices from 0 to {self.n_tags - 1}. "
-                        f"Got {tag} in {where}."
-                    )
-                self.row.append(row)
-                self.tag.append(tag)
-        self.n_rows += len(tags)
-        return len(tags)
-
-    def _as_lists(self, tags: Any, where: str) -> list[list[int]]:
+        before = len(self.codes)
         if isinstance(tags, np.ndarray) and tags.dtype == bool:
             if tags.ndim != 2 or tags.shape[1] != self.n_tags:
                 raise ValueError(
                     f"{_NAME} must have masks of shape (n_tokens, {self.n_tags}). Got "
                     f"shape {tags.shape} for {where}."
                 )
-            lists = [np.flatnonzero(mask).tolist() for mask in tags]
+            self.codes.extend(self._number(m.tobytes(), m.copy()) for m in tags)
         elif isinstance(tags, Iterable) and not isinstance(tags, (str, bytes)):
-            lists = [self._as_list(some, where) for some in tags]
+            self.codes.extend(self._code(some, where) for some in tags)
         else:
-            lists = [self._as_list(tags, where)]
-        if not lists:
+            self.codes.append(self._code(tags, where))
+        size = len(self.codes) - before
+        if size == 0:
             raise ValueError(f"{_NAME} must name a token at least. Got {where}.")
-        return lists
+        return size
+
+    def _code(self, some: Any, where: str) -> int:
+        """Return the number of one tag or a set of them."""
+        if type(some) is int and 0 <= some < self.n_tags:  # as almost always
+            return some
+        if isinstance(some, (set, frozenset)):
+            known = self.numbers.get(frozenset(some))
+            if known is not None:
+                return known
+        whole = self._as_list(some, where)
+        for tag in whole:
+            if not 0 <= tag < self.n_tags:
+                raise ValueError(
+                    f"{_NAME} must hold tag indices from 0 to {self.n_tags - 1}. Got "
+                    f"{tag} in {where}."
+                )
+        mask = np.zeros(self.n_tags, dtype=bool)
+        mask[whole] = True
+        return self._number(frozenset(whole), mask)
+
+    def _number(self, key: Any, mask: np.ndarray) -> int:
+        if key not in self.numbers:
+            self.numbers[key] = len(self.masks)
+            self.masks.append(mask)
+        return self.numbers[key]
 
     def _as_list(self, some: Any, where: str) -> list[int]:
-        if isinstance(some, Integral) and not isinstance(some, (bool, np.bool_)):
-            return [int(some)]
+        items = [some]
         if isinstance(some, Iterable) and not isinstance(some, (str, bytes)):
-            found = list(some)
-            if all(isinstance(tag, Integral) for tag in found):
-                return [int(tag) for tag in found]
-        raise ValueError(
-            f"{_NAME} must have a tag index or a set of them for each token. Got "
-            f"{some!r:.50} in {where}."
-        )
+            items = list(some)
+        for tag in items:
+            # a list of bool would be a mask to its writer, and the tags 0 and 1 here
+            if not isinstance(tag, Integral) or isinstance(tag, (bool, np.bool_)):
+                raise ValueError(
+                    f"{_NAME} must have a tag index or a set of them for each token. "
+                    f"Got {some!r:.50} in {where}."
+                )
+        return [int(tag) for tag in items]
 
     def rows(self) -> np.ndarray:
         """Return a mask of shape (n_rows, n_tags)."""
-        allowed = np.zeros((self.n_rows, self.n_tags), dtype=bool)
-        allowed[self.row, self.tag] = True
-        return allowed
+        return np.array(self.masks)[np.array(self.codes, dtype=np.intp)]

@@ -261,6 +261,8 @@ def test_an_unlikely_span_becomes_certain_where_nothing_else_can_end():
         ([[(0, "BI")], []], "a tag index or a set of them .* Got 'BI' in span 0"),
         ([[(0, [0.5])], []], "a tag index or a set of them .* Got 0.5"),
         ([[(0, [{0.5}])], []], "a tag index or a set of them .* Got {0.5}"),
+        ([[(0, [[True, False]])], []], "a set of them .* Got .True, False. in span"),
+        ([[(0, [True])], []], "a tag index or a set of them .* Got True"),
         ([[(0.0, 1)], []], r"\(first token, tags of each token\) .* as span 0 of"),
         ([[(0, 1, 1)], []], r"\(first token, tags of each token\)"),
         ([[3], []], r"\(first token, tags of each token\) .* Got 3 as span 0"),
