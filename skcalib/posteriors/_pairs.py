@@ -24,29 +24,36 @@ def _blocks(tokens: np.ndarray, cost: int) -> Iterator[slice]:
         yield slice(i, min(i + size, tokens.size))
 
 
-def _fill(lattice: Lattice, tokens: np.ndarray, out: np.ndarray) -> None:
-    """Write the pair marginals of tokens and their next ones."""
-    before = lattice.alpha[lattice.row[tokens]][:, :, np.newaxis]
-    ahead = lattice.message(tokens + 1)[:, np.newaxis, :]
-    lattice.times(before, lattice.pair, out=out)
-    lattice.proba(lattice.times(out, ahead, out=out))
+def _each_block(
+    lattice: Lattice, tokens: np.ndarray, out: np.ndarray
+) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """Yield tokens that the lattice holds and a table to write their rows of `out` to.
+
+    Blocks are small enough for a table to stay in the cache between two products. The
+    table is a part of `out` itself where its rows are in order and of one precision.
+    """
+    mine = np.flatnonzero(lattice.held[tokens])
+    straight = mine.size == tokens.size and lattice.alpha.dtype == out.dtype
+    for part in _blocks(mine, 50 * max(1, out[:1].size)):
+        rows = part if straight else mine[part]
+        some = tokens[rows]
+        if straight:
+            yield some, out[rows]
+        else:
+            table = np.empty((some.size, *out.shape[1:]), lattice.alpha.dtype)
+            yield some, table
+            out[rows] = table
 
 
 def all_pairs(held: list[Lattice], tokens: np.ndarray, dtype: np.dtype) -> np.ndarray:
     """Return (n, n_tags, n_tags) for tokens and their next ones."""
-    n_tags = held[0].pair.shape[0]
-    out = np.empty((tokens.size, n_tags, n_tags), dtype)
+    out = np.empty((tokens.size, *held[0].pair.shape), dtype)
     for lattice in held:
-        mine = np.flatnonzero(lattice.held[tokens])
-        straight = mine.size == tokens.size and lattice.alpha.dtype == dtype
-        # in blocks, so that a block is still in the cache for the second product
-        for part in _blocks(mine, 100 * n_tags**2):
-            rows = part if straight else mine[part]
-            some = tokens[rows]
-            table = out[rows] if straight else np.empty((some.size, n_tags, n_tags))
-            _fill(lattice, some, table)
-            if not straight:
-                out[rows] = table
+        for some, table in _each_block(lattice, tokens, out):
+            before = lattice.alpha[lattice.row[some]][:, :, np.newaxis]
+            ahead = lattice.message(some + 1)[:, np.newaxis, :]
+            lattice.times(before, lattice.pair, out=table)
+            lattice.proba(lattice.times(table, ahead, out=table))
     return out
 
 
@@ -57,15 +64,14 @@ def chosen_pairs(
     tokens = followed(chain.packing.lengths)
     out = np.empty((tokens.size, previous.size), chain.dtype)
     for lattice in lattices(chain):
-        mine = np.flatnonzero(lattice.held[tokens])
         pair = lattice.pair[previous, following]
-        for part in _blocks(mine, 50 * max(1, previous.size)):
-            rows = mine[part]
-            some = tokens[rows]
-            table = lattice.alpha[lattice.row[some]].take(previous, axis=1)
+        for some, table in _each_block(lattice, tokens, out):
+            before, ahead = lattice.alpha[lattice.row[some]], lattice.message(some + 1)
+            # with any other mode take would write to a copy first
+            before.take(previous, axis=1, out=table, mode="clip")
             lattice.times(table, pair, out=table)
-            ahead = lattice.message(some + 1).take(following, axis=1)
-            out[rows] = lattice.proba(lattice.times(table, ahead, out=table))
+            lattice.times(table, ahead.take(following, axis=1), out=table)
+            lattice.proba(table)
     return out
 
 

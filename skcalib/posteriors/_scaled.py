@@ -56,7 +56,7 @@ def forward(chain: Chain) -> Forward:
     packing, dtype = chain.packing, chain.dtype
     # Large arrays are made once and changed in place: new memory costs more than the
     # arithmetic on it.
-    likelihood = chain.emission()
+    likelihood = chain.emission(np.promote_types(chain.scores.dtype, dtype))
     shift = top(likelihood, axis=1)
     likelihood -= shift[:, np.newaxis]
     likelihood = likelihood.astype(dtype, copy=False)
