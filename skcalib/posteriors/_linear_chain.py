@@ -305,12 +305,12 @@ class LinearChainPosterior:
             Number of sequences at a time. Memory is that of token marginals, and of the
             pairs of so many sequences.
 
-        Yields
-        ------
-        sequences : slice
-            Which sequences these are.
-        marginals : list of ndarray of shape (n_i - 1, n_tags, n_tags)
-            An entry for each of them, as :meth:`pair_marginals` has it.
+        Returns
+        -------
+        parts : iterator of (sequences, marginals)
+            `sequences` is the slice of the sequences of a part; `marginals` a list with
+            an array of shape (n_i - 1, n_tags, n_tags) for each of them, as
+            :meth:`pair_marginals` has it.
 
         Examples
         --------
