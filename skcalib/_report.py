@@ -14,6 +14,7 @@ from .metrics import (
     adaptive_reliability_curve,
     calibration_error,
     calibration_error_interval,
+    score_decomposition,
 )
 from .metrics._curve import frequency_interval
 from .plot import ReliabilityDisplay
@@ -78,6 +79,14 @@ def _measure(part: Predictions, options: Namespace) -> dict[str, Any]:
         "ece": calibration_error(
             part.y, part.q, n_bins=N_REGIONS, strategy="uniform", norm="l1"
         ),
+        "brier": {
+            "adaptive": score_decomposition(
+                part.y, part.q, bin_size=bin_size
+            ).to_dict(),
+            "isotonic": score_decomposition(
+                part.y, part.q, method="isotonic"
+            ).to_dict(),
+        },
         "regions": [
             _region(part[region == k], float(edges[k]), float(edges[k + 1]), level)
             for k in np.unique(region)
@@ -90,6 +99,21 @@ DIRECTION = {
     "too low": "underconfident: probabilities are too low on the whole",
     "fits": "neither too high nor too low on the whole",
 }
+
+
+def _score_lines(brier: dict[str, Any]) -> list[str]:
+    """Return what the Brier score is made of, in bins and by isotonic regression."""
+    bins, levels = brier["adaptive"], brier["isotonic"]
+    sign = "-" if bins["residual"] < 0 else "+"
+    return [
+        f"Brier score {bins['score']:.4f}",
+        f"  = {bins['calibration']:.4f} calibration + {bins['refinement']:.4f} "
+        f"refinement {sign} {abs(bins['residual']):.4f} inside bins of "
+        f"{bins['bin_size']}",
+        f"  = {levels['calibration']:.4f} calibration - "
+        f"{levels['discrimination']:.4f} discrimination + "
+        f"{levels['uncertainty']:.4f} uncertainty, isotonic",
+    ]
 
 
 def _as_text(found: dict[str, Any], level: float) -> str:
@@ -116,6 +140,8 @@ def _as_text(found: dict[str, Any], level: float) -> str:
         "curve's; biased upwards",
         f"  mean |.|    {found['ece']:.4f}  {N_REGIONS} equal-width bins, known as ECE",
         f"perfect calibration: p = {error['p_value']:.3g}, {rejected}",
+        "",
+        *_score_lines(found["brier"]),
         "",
         f"{'probability':<13}{'n':>9}{'mean':>8}{'freq.':>8}  {percent:<18}verdict",
     ]

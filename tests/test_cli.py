@@ -14,7 +14,11 @@ from scipy.stats import binomtest
 
 import skcalib
 from skcalib._cli import main
-from skcalib.metrics import adaptive_reliability_curve, calibration_error_interval
+from skcalib.metrics import (
+    adaptive_reliability_curve,
+    calibration_error_interval,
+    score_decomposition,
+)
 
 N = 200
 
@@ -108,6 +112,25 @@ def test_the_ece_is_the_mean_distance_in_ten_equal_bins(numbers, file, y, q):
     cell = np.clip(np.ceil(q * 10).astype(int) - 1, 0, 9)
     distances = [abs((q - y)[cell == k].sum()) for k in range(10)]
     assert numbers(file)["ece"] == pytest.approx(sum(distances) / N)
+
+
+def test_the_brier_score_is_taken_apart_as_in_the_metric(run, numbers, file, y, q):
+    found = numbers(file, "--bin-size", 50)["brier"]
+    assert found["adaptive"]["score"] == pytest.approx(np.mean((q - y) ** 2))
+    expected = score_decomposition(y, q, bin_size=50).to_dict()
+    assert found["adaptive"] == pytest.approx(expected)
+    expected = score_decomposition(y, q, method="isotonic").to_dict()
+    assert found["isotonic"] == pytest.approx(expected)
+    _, out, _ = run("report", file, "--bin-size", 50, "--no-figure")
+    # In the text, the printed parts make up the printed score.
+    whole = float(re.search(r"^Brier score (0\.\d{4})$", out, re.MULTILINE)[1])
+    sums = re.findall(r"^  = (0\.\d{4}) (.*)$", out, re.MULTILINE)
+    assert len(sums) == 2
+    for first, rest in sums:
+        terms = re.findall(r"([+-]) (0\.\d{4})", rest)
+        assert len(terms) == 2
+        total = float(first) + sum(float(sign + number) for sign, number in terms)
+        assert total == pytest.approx(whole, abs=2.1e-4)
 
 
 def test_each_tenth_of_the_probabilities_is_compared_with_its_outcomes(

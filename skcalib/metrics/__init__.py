@@ -1,13 +1,26 @@
 """Calibration metrics: labels and probabilities in, numbers out."""
 
 from ._curve import ReliabilityCurve, adaptive_reliability_curve
+from ._decomposition import ScoreDecomposition, score_decomposition
 from ._error import calibration_error
 from ._interval import CalibrationErrorInterval, calibration_error_interval
+from ._size_curves import (
+    BinSizeCurve,
+    SampleSizeCurve,
+    bin_size_curve,
+    sample_size_curve,
+)
 
 __all__ = [
+    "BinSizeCurve",
     "CalibrationErrorInterval",
     "ReliabilityCurve",
+    "ScoreDecomposition",
+    "SampleSizeCurve",
     "adaptive_reliability_curve",
+    "bin_size_curve",
     "calibration_error",
     "calibration_error_interval",
+    "score_decomposition",
+    "sample_size_curve",
 ]

@@ -12,6 +12,7 @@ position is a rank.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 
@@ -111,14 +112,25 @@ class SortedRows:
 
     The positives below any value are counted by binary search in their own sorted
     array, so neither labels nor a permutation are carried through the sort.
+
+    With `reusable`, sums over any number of cuts may be taken, at the cost of one more
+    array; without it only once, since the squares then take the place of q.
     """
 
-    def __init__(self, q: np.ndarray, positive_q: np.ndarray):
+    def __init__(
+        self, q: np.ndarray, positive_q: np.ndarray, *, reusable: bool = False
+    ):
         # float32 sorts twice as fast; the sums are float64's
         self.q = np.sort(q).astype(np.float64, copy=False)
         self.positive_q = np.sort(positive_q).astype(np.float64, copy=False)
         self.total = float(self.q.size)
         self.positives = float(self.positive_q.size)
+        self._reusable = reusable
+
+    @cached_property
+    def _squares(self) -> np.ndarray:
+        out = None if self._reusable else self.q
+        return np.multiply(self.q, self.q, out=out)
 
     def below(self, values: np.ndarray) -> np.ndarray:
         """Return the positions that separate q <= value from q > value."""
@@ -139,6 +151,14 @@ class SortedRows:
             np.searchsorted(self.positive_q, value, side="right"),
         )
 
+    def cells(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return value, number of rows and of positives of each tie class."""
+        start = np.flatnonzero(np.r_[True, self.q[1:] != self.q[:-1]])
+        value = self.q[start]
+        before = np.searchsorted(self.positive_q, value, side="left")
+        positive = np.diff(before, append=self.positive_q.size)
+        return value, np.diff(start, append=self.q.size), positive
+
     def extremes(self, bounds: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return the smallest and largest q between consecutive bounds."""
         return self.q[bounds[:-1]], self.q[bounds[1:] - 1]
@@ -146,12 +166,11 @@ class SortedRows:
     def sums(self, start, stop, positive_start, positive_stop) -> list[np.ndarray]:
         """Return the sums of q, y, q^2 and y q over ranges of whole tie classes.
 
-        Squares the sorted q in place: call it once, last.
+        Unless the rows are reusable, squares the sorted q in place: call it once, last.
         """
         q = _range_sums(self.q, start, stop)
         y = np.maximum(positive_stop - positive_start, 0).astype(np.float64)
-        np.multiply(self.q, self.q, out=self.q)
-        qq = _range_sums(self.q, start, stop)
+        qq = _range_sums(self._squares, start, stop)
         yq = _range_sums(
             self.positive_q,
             positive_start.astype(np.intp),
@@ -174,6 +193,20 @@ class SortedCells:
         self.positive_end = np.cumsum(self.positive)
         self.total = float(self.end[-1])
         self.positives = float(self.positive_end[-1])
+
+    def cells(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return value, weight and weight of the positives of each tie class."""
+        return self.q, self.weight, self.positive
+
+    @cached_property
+    def _terms(self) -> tuple[np.ndarray, ...]:
+        """W q, w y, w q^2 and w y q of each class."""
+        return (
+            self.weight * self.q,
+            self.positive,
+            self.weight * self.q**2,
+            self.positive * self.q,
+        )
 
     def _before(self, ends: np.ndarray, index: np.ndarray) -> np.ndarray:
         return np.concatenate([[0.0], ends])[index]
@@ -214,19 +247,16 @@ class SortedCells:
         """Return the sums of w q, w y, w q^2 and w y q over ranges of whole classes."""
         first = np.searchsorted(self.end, start, side="right")
         last = np.searchsorted(self.end, stop, side="right")
-        terms = (
-            self.weight * self.q,
-            self.positive,
-            self.weight * self.q**2,
-            self.positive * self.q,
-        )
-        return [_range_sums(term, first, last) for term in terms]
+        return [_range_sums(term, first, last) for term in self._terms]
 
 
-def sort_pairs(pairs: Pairs) -> SortedRows | SortedCells:
-    """Return the pairs in ascending order of q."""
+def sort_pairs(pairs: Pairs, *, reusable: bool = False) -> SortedRows | SortedCells:
+    """Return the pairs in ascending order of q.
+
+    With `reusable`, :func:`sum_bins` may be called on them with any number of bounds.
+    """
     if pairs.weight is None:
-        return SortedRows(pairs.q, pairs.positive_q)
+        return SortedRows(pairs.q, pairs.positive_q, reusable=reusable)
     return SortedCells(pairs.q, pairs.indicator(), pairs.weight)
 
 

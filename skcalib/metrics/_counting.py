@@ -16,6 +16,9 @@ from ._bins import BinSums, Shares, SortedRows, sum_bins
 # significand, would no longer stay in the cache.
 _MOST_BITS = 12
 
+# With fewer pairs in a bin, most pairs share a cell with a cut, and are sorted.
+_LEAST_SIZE = 1000
+
 # So many roundings in sequence lose 5e-13 of a sum at most.
 _FEW = 2**13
 
@@ -31,11 +34,11 @@ def _mantissa_bits(n_bins: int) -> int:
 
 def counting_pays(n: int, n_bins: int) -> bool:
     """Return whether few enough cells are expected to hold a cut."""
-    return n >= 2**18 and n_bins < 2**_MOST_BITS // 2
+    return n >= 2**18 and n_bins * _LEAST_SIZE <= n and n_bins < 2 ** (_MOST_BITS + 1)
 
 
-class _Cells:
-    """Cell of each number, and the sums of numbers and squares by cell."""
+class Cells:
+    """Cell of each number in [0, 1], and the sums of numbers and squares by cell."""
 
     def __init__(self, q: np.ndarray, mantissa_bits: int):
         q = np.ascontiguousarray(q)
@@ -45,12 +48,18 @@ class _Cells:
             q = q + 0.0
             self.bits = q.view(self.bits.dtype)
         self.q = q
+        self.mantissa_bits = mantissa_bits
         info = np.finfo(q.dtype)
         self.shift = info.nmant - mantissa_bits
         # The key of 1.0 is the largest: its exponent is the bias of the type.
         self.n_cells = ((info.maxexp - 1) << mantissa_bits) + 1
         self.key = self.bits >> self.shift
         self.count = np.bincount(self.key, minlength=self.n_cells)
+
+    def edges(self, cells: np.ndarray) -> np.ndarray:
+        """Return the lower edges of the cells, float64."""
+        edges = (cells << self.shift).astype(self.bits.dtype).view(self.q.dtype)
+        return edges.astype(np.float64)
 
     def sums(self, cells: np.ndarray, squares: bool) -> list[np.ndarray]:
         """Return the sums of q, and of q^2 if asked, in the given cells.
@@ -64,8 +73,7 @@ class _Cells:
             return [np.bincount(self.key, self.q, self.n_cells)[cells]]
         edges = (self.bits & (-1 << self.shift)).view(self.q.dtype)
         rest = np.subtract(self.q, edges, out=edges).astype(np.float64, copy=False)
-        edge = (cells << self.shift).astype(self.bits.dtype).view(self.q.dtype)
-        edge = edge.astype(np.float64)
+        edge = self.edges(cells)
         first = np.bincount(self.key, rest, self.n_cells)[cells]
         if not squares:
             return [count * edge + first]
@@ -74,15 +82,22 @@ class _Cells:
 
 
 def count_bins(
-    q: np.ndarray, positive_q: np.ndarray, bounds: np.ndarray, *, squares: bool = True
+    q: np.ndarray,
+    positive_q: np.ndarray,
+    bounds: np.ndarray,
+    *,
+    squares: bool = True,
+    cells: Cells | None = None,
 ) -> BinSums:
     """Return the sums in the bins between consecutive ranks, 0 and n included.
 
     The same as ``sum_bins(SortedRows(q, positive_q), bounds)``; without `squares`, a
-    fifth faster, the sums of q^2 and y q are NaN.
+    fifth faster, the sums of q^2 and y q are NaN. `cells` are those of q, if they are
+    known already.
     """
-    bits = _mantissa_bits(bounds.size - 1)
-    rows, positives = _Cells(q, bits), _Cells(positive_q, bits)
+    bits = _mantissa_bits(bounds.size - 1) if cells is None else cells.mantissa_bits
+    rows = Cells(q, bits) if cells is None else cells
+    positives = Cells(positive_q, bits)
     used = np.flatnonzero(rows.count)
     end = np.cumsum(rows.count[used])
     # Cells with the first or last pair of a bin are looked into.
@@ -102,8 +117,8 @@ def count_bins(
 
 
 def _whole_cells(
-    rows: _Cells,
-    positives: _Cells,
+    rows: Cells,
+    positives: Cells,
     cells: np.ndarray,
     place: np.ndarray,
     n_bins: int,

@@ -33,12 +33,20 @@ class _Membership:
     chance: np.ndarray
 
 
+def sort_cells(pairs: Pairs) -> SortedCells:
+    """Return the tie classes of the pairs, a row without weight being one."""
+    q = pairs.q.astype(np.float64, copy=False)
+    weight = np.ones(q.size) if pairs.weight is None else pairs.weight
+    return SortedCells(q, pairs.indicator(), weight)
+
+
 class GroupedBins:
     """Sums over the bins of `pairs`, by group.
 
     A bin that lies wholly inside one tie class has the same mean as every other such
     bin of the class, so these are held as one *set* with the weight of them all; every
-    other bin is a set of its own.
+    other bin is a set of its own. The tie classes of the pairs may be passed as `cells`
+    where several binnings share them.
 
     Attributes
     ----------
@@ -54,13 +62,15 @@ class GroupedBins:
         Number of groups that would tell as much if all were of one size.
     """
 
-    def __init__(self, pairs: Pairs, binning: Binning):
+    def __init__(
+        self, pairs: Pairs, binning: Binning, cells: SortedCells | None = None
+    ):
         assert pairs.groups is not None
         q = pairs.q.astype(np.float64, copy=False)
         positive = pairs.indicator()
         weight = np.ones(q.size) if pairs.weight is None else pairs.weight
         self.n_groups = np.unique(pairs.groups).size
-        cells = SortedCells(q, positive, weight)
+        cells = sort_cells(pairs) if cells is None else cells
         self.bounds, self.bin_size = binning.bounds(cells)
         self.sums = sum_bins(cells, self.bounds)
         cell = np.searchsorted(cells.q, q)
@@ -172,6 +182,18 @@ class GroupedBins:
                 f"bin {b}: use a larger 'bin_size', or groups that are smaller."
             )
 
+    def single_groups(self) -> tuple[sparse.csr_array, sparse.csr_array, np.ndarray]:
+        """Return the residual and count of one group of each kind, and how many."""
+        used = np.asarray(self.count.sum(axis=1)) > 0
+        part = sparse.diags_array(self._same[used])
+        single = (part @ self.residual[used]).tocsr(), (part @ self.count[used]).tocsr()
+        return *single, 1 / self._same[used]
+
+    @property
+    def n_units(self) -> float:
+        """Number of independent groups."""
+        return float((1 / self._same)[np.asarray(self.count.sum(axis=1)) > 0].sum())
+
     @property
     def scale(self) -> np.ndarray:
         """Factor of each product r_i r_j in the debiased square."""
@@ -222,21 +244,22 @@ class GroupedBins:
         seen = _column_squares(self._part @ table) / n**2
         return (m * seen + self.label_variance / m) / (m + 1)
 
-    def slope(self, table: sparse.csr_array) -> float:
-        """Return the growth of the variance of T with the squared error, over 4.
+    def error_noise(self, table: sparse.csr_array) -> float:
+        """Return sum_c (sum_b w_b D_b table_cb / n_b)^2, D_b without group c.
 
-        sum_c (sum_b w_b D_b table_cb / n_b)^2 / sum_b w_b D_b^2, D the mean residual; 0
-        where there is no error.
+        `table` are centred sums. A group that is in the mean residual D_b as well would
+        make large noise meet a large error, or a small one, where labels are skewed.
         """
-        count = np.asarray(self.count.sum(axis=0))
-        mean = np.asarray(self.residual.sum(axis=0)) / count
-        largest = float(np.abs(mean).max())
-        if largest == 0:
-            return 0.0
-        mean /= largest
-        share = self.weight / self.weight.sum()
-        linear = self._part @ table @ (share * mean / count)
-        return float(linear @ linear / (share @ mean**2))
+        n, r = np.asarray(self.count.sum(axis=0)), np.asarray(self.residual.sum(axis=0))
+        own, own_n = (each.tocoo() for each in (self.residual, self.count))
+        group, column = own_n.coords
+        rest_n = n[column] - own_n.data * self._same[group]
+        rest = r[column] - own.data * self._same[group]
+        alone = rest_n <= 1e-9 * n[column]
+        mean = np.where(alone, (r / n)[column], rest / np.where(alone, 1, rest_n))
+        factor = sparse.coo_array((mean, (group, column)), shape=own.shape).tocsr()
+        linear = (self._part @ (factor * table)) @ (self.weight / self.weight.sum() / n)
+        return float(linear @ linear)
 
 
 def _table(values: np.ndarray, place: tuple, shape: tuple) -> sparse.csr_array:

@@ -7,21 +7,20 @@ from typing import Any
 
 import numpy as np
 from scipy.special import ndtri
-from scipy.stats import chi2
 
 from .._random import as_generator
 from .._results import as_frame
 from .._validation import check_choice, check_fraction, check_integer
+from ._bin_size import interval_bin_size, interval_sums
 from ._bins import BinSums
-from ._curve import Binning, check_binning, debiased_square, norm_of
+from ._bootstrap import basic_interval, pivots_of_bins, pivots_of_groups
+from ._curve import Binning, check_binning, norm_of
 from ._grouped import GroupedBins
+from ._inversion import SquareLaw
+from ._moments import law_of_bins, law_of_groups
 from ._pairs import Pairs, check_pairs
 
-METHODS = ("score", "simulation")
-
-# Bins of the score interval under bin_size="auto". Inside a bin the error is averaged
-# before it is squared, so wide bins make the interval one of a smaller quantity.
-_SCORE_BIN_SIZE = 20
+METHODS = ("score", "bootstrap", "simulation")
 
 # Simulated numbers held at once (8 bytes each).
 _BLOCK = 2_000_000
@@ -105,156 +104,6 @@ class CalibrationErrorInterval:
             f"confidence_level={self.confidence_level:g}, bin_size={self.bin_size}, "
             f"n_bins={self.n_bins}, n_pairs={self.n_pairs}{groups}{drawn})"
         )
-
-
-@dataclass(frozen=True)
-class Moments:
-    """What the score interval knows of the debiased square T.
-
-    square : T; deviation : standard deviation of T at an error of 0; slope : growth of
-    its variance with the squared error, over 4; null_deviation, null_dof : of the chi
-    square law of T under perfect calibration.
-    """
-
-    square: float
-    deviation: float
-    slope: float
-    null_deviation: float
-    null_dof: float
-
-    def p_value(self, any_residual: bool) -> float:
-        """Return the p-value of perfect calibration by a three-moment chi square law.
-
-        T is a weighted sum of centred squares, so it is skewed to the right; the chi
-        square law with as many degrees of freedom as match its skewness is exact for
-        bins of equal weight and normal bin means.
-        """
-        if self.null_deviation <= 0:  # every probability is 0 or 1
-            return 0.0 if any_residual else 1.0
-        shift = self.square / self.null_deviation * np.sqrt(2 * self.null_dof)
-        return float(chi2.sf(self.null_dof + shift, self.null_dof))
-
-    def interval(self, level: float, p_value: float) -> tuple[float, float]:
-        """Return the ends of the interval of the error, by score inversion.
-
-        They solve (T - x)^2 = z^2 (deviation^2 + 4 slope x) for the squared error x.
-        Zero is in the interval if and only if p_value >= 1 - level.
-        """
-        z = float(ndtri((1 + level) / 2))
-        lead = 2 * z**2 * self.slope
-
-        def half_width(square: float) -> float:
-            inner = (z * self.deviation) ** 2 + 2 * lead * square + lead**2
-            return float(np.sqrt(max(inner, 0)))
-
-        # A square far below zero says that the noise was small by chance, not that the
-        # error is known to be 0: the upper end stays above 0.
-        floored = max(self.square, -0.75 * z * self.deviation)
-        high = np.sqrt(max(floored + lead + half_width(floored), 0))
-        low = np.sqrt(max(self.square + lead - half_width(self.square), 0))
-        if p_value >= 1 - level:
-            low = 0.0
-        elif low == 0:
-            low = np.finfo(np.float64).eps
-        return float(min(low, 1)), float(min(max(high, low), 1))
-
-
-def _class_variance(total: np.ndarray, rate: np.ndarray, q: np.ndarray) -> np.ndarray:
-    """Return the variance of a label, shrunk by one row towards q (1 - q)."""
-    sample = total * rate * (1 - rate) / np.maximum(total - 1, 1)
-    return (total * sample + q * (1 - q)) / (total + 1)
-
-
-def _spectrum(
-    sums: BinSums, variance: np.ndarray, tie_variance: np.ndarray
-) -> np.ndarray:
-    """Return the weights of the independent chi squares that T is a sum of.
-
-    `variance` is the sum of label variances in each bin, `tie_variance` that of a row
-    of each share. A bin of n rows has the weight variance / (N n). Of a divided tie
-    class a bin knows the share m / t only; the products inside the class are one
-    term, whatever the number of bins it is cut into.
-    """
-    top = float(variance.max())
-    if top == 0:
-        return np.zeros(1)
-    s, n, total = sums.shares, sums.weight, sums.weight.sum()
-    chance = s.taken / s.total
-    # over the largest, since squares of what is near 1e-160 are lost
-    variance, tie = variance / top, s.total * tie_variance / top
-    spread = variance - np.bincount(s.bin, chance * (1 - chance) * tie, n.size)
-    own = np.bincount(s.bin, (chance**2 * tie) ** 2, n.size)
-    bins = np.sqrt(np.maximum(spread**2 - own, 0)) / (total * n)
-    together = chance * np.maximum(s.taken - 1, 0) / np.maximum(s.total - 1, 1)
-    ties = np.bincount(s.tie, together * tie / (total * n[s.bin]))
-    return top * np.r_[bins, ties]
-
-
-def _law(spectrum: np.ndarray) -> tuple[float, float]:
-    """Return deviation and degrees of freedom of a weighted sum of chi squares."""
-    top = float(spectrum.max())
-    if top == 0:
-        return 0.0, 1.0
-    weight = spectrum / top
-    second, third = float(weight @ weight), float((weight**3).sum())
-    return top * float(np.sqrt(2 * second)), second**3 / third**2
-
-
-def independent_moments(sums: BinSums) -> Moments:
-    """Return the moments of T for independent rows."""
-    n, share = sums.weight, sums.weight / sums.weight.sum()
-    # The sample variance of r, and the sum of label variances: n^2 V of the notes.
-    sample = (sums.squared_residual - sums.pair_residual / (n - 1)) / n
-    null = sums.q - sums.qq
-    observed = (n**2 * np.maximum(sample, 0) + null) / (n + 1)
-    s = sums.shares
-    rate = s.positive / s.total
-    found = _spectrum(sums, observed, _class_variance(s.total, rate, s.value))
-    expected = _spectrum(sums, null, s.value * (1 - s.value))
-    null_deviation, null_dof = _law(expected)
-    return Moments(
-        square=debiased_square(n, sums.pair_residual),
-        deviation=_law(found)[0],
-        slope=_slope(share, share * observed / n**2, sums.residual / n),
-        null_deviation=null_deviation,
-        null_dof=null_dof,
-    )
-
-
-def _slope(share: np.ndarray, noise: np.ndarray, mean: np.ndarray) -> float:
-    """Return the mean of the noise over bins, by their share of the squared error.
-
-    Where there is no error at all every bin has its share of the pairs.
-    """
-    largest = float(np.abs(mean).max())
-    weight = share if largest == 0 else share * (mean / largest) ** 2
-    return float(weight @ noise / weight.sum())
-
-
-def grouped_moments(bins: GroupedBins) -> Moments:
-    """Return the moments of T for rows that depend on each other within groups.
-
-    Noise is at least that of bins whose groups are independent of each other's bins:
-    sums over groups do not see the variance of labels that never came in any of them.
-    """
-    share = bins.weight / bins.weight.sum()
-    centred = bins.centred()
-    noise = bins.mean_variance(centred)
-    mean = np.asarray(bins.residual.sum(axis=0)) / np.asarray(bins.count.sum(axis=0))
-    variance, _ = bins.product_moments(centred)
-    null_variance, null_third = bins.product_moments(bins.residual)
-    null_deviation, null_dof = _law(share * bins.label_variance / bins.n_effective)
-    if np.sqrt(null_variance) > null_deviation:
-        null_deviation = float(np.sqrt(null_variance))
-        skewness = null_third / null_deviation**3
-        null_dof = 8 / max(skewness, 1e-3) ** 2
-    return Moments(
-        square=bins.debiased_square(),
-        deviation=max(float(np.sqrt(variance)), _law(share * noise)[0]),
-        slope=max(bins.slope(centred), _slope(share, share * noise, mean)),
-        null_deviation=null_deviation,
-        null_dof=null_dof,
-    )
 
 
 def simulate_errors(
@@ -416,110 +265,114 @@ def calibration_error_interval(
         groups=groups,
     )
     generator = as_generator(random_state, caller=caller)
-    if method == "simulation":
-        if groups is not None:
-            raise ValueError(
-                f"method='simulation' of {caller} takes rows as independent, as "
-                "published. For dependent rows use method='score' with 'groups'."
-            )
-        _check_two_pairs(pairs, caller)
-        return _by_simulation(pairs, binning, level, n_samples, generator)
-    return interval_of_pairs(pairs, binning, level, caller=caller)
+    draws = Draws(method, n_samples, generator)
+    if method == "simulation" and groups is not None:
+        raise ValueError(
+            f"method='simulation' of {caller} takes rows as independent, as "
+            "published. For dependent rows use method='score' or 'bootstrap'."
+        )
+    return interval_of_pairs(pairs, binning, level, draws, caller=caller)
 
 
-def _check_two_pairs(pairs: Pairs, caller: str) -> None:
+@dataclass(frozen=True)
+class Draws:
+    """What is drawn for an interval: nothing for 'score'."""
+
+    method: str = "score"
+    n_samples: int | None = None
+    generator: np.random.Generator | None = None
+
+
+def interval_of_pairs(
+    pairs: Pairs,
+    binning: Binning,
+    level: float,
+    draws: Draws | None = None,
+    *,
+    caller: str,
+) -> CalibrationErrorInterval:
+    """Return the interval of checked pairs, by default of method 'score'."""
     if pairs.total < 2:
         raise ValueError(
             f"{caller} needs two pairs at least. Got 'y_true' and 'y_proba' with a "
             f"total weight of {pairs.total:g}."
         )
+    draws = Draws() if draws is None else draws
+    if draws.method != "simulation":
+        pairs = _rows_as_groups(pairs)
+    if pairs.groups is None:
+        sums, size = _sums(pairs, binning, published=draws.method == "simulation")
+        law, n_groups, bins = law_of_bins(sums), None, None
+    else:
+        bins = _grouped_bins(pairs, binning, caller=caller)
+        sums, law, n_groups = bins.sums, law_of_groups(bins), bins.n_groups
+        size = bins.bin_size
+    assert size is not None
+    p_value = law.p_value(bool((sums.squared_residual > 0).any()))
+    estimate, low, high = _ends(draws, law, level, p_value, sums, bins)
+    return CalibrationErrorInterval(
+        estimate=estimate,
+        low=low,
+        high=high,
+        p_value=p_value,
+        plug_in=norm_of(sums.residual / sums.weight, sums.weight, "l2", False),
+        method=draws.method,
+        confidence_level=level,
+        bin_size=size,
+        n_bins=sums.weight.size,
+        n_pairs=pairs.q.size,
+        n_groups=n_groups,
+        n_samples=None if draws.method == "score" else draws.n_samples,
+    )
 
 
-def interval_of_pairs(
-    pairs: Pairs, binning: Binning, level: float, *, caller: str
-) -> CalibrationErrorInterval:
-    """Return the score interval of checked pairs."""
-    _check_two_pairs(pairs, caller)
-    pairs = _rows_as_groups(pairs)
+def _sums(
+    pairs: Pairs, binning: Binning, *, published: bool
+) -> tuple[BinSums, int | None]:
+    """Return the sums of independent pairs and the bin size.
+
+    The bins of the published simulation are those of the curve.
+    """
+    if binning.bin_size == "auto" and not published:
+        return interval_sums(pairs)
+    return binning.sums(pairs)
+
+
+def _grouped_bins(pairs: Pairs, binning: Binning, *, caller: str) -> GroupedBins:
+    """Return the bins of dependent rows; automatic ones hold several groups each."""
     automatic = binning.bin_size == "auto"
     if automatic:
-        binning = Binning(_auto_score_size(pairs.total), None, "quantile")
-    if pairs.groups is None:
-        sums, _ = binning.sums(pairs)
-        return _by_score(sums, independent_moments(sums), binning, level, pairs, None)
+        binning = Binning(interval_bin_size(pairs), None, "quantile")
     bins = GroupedBins(pairs, binning)
     while automatic and not bins.several_groups.all() and bins.sums.weight.size > 1:
         assert isinstance(binning.bin_size, int)
         binning = Binning(2 * binning.bin_size, None, "quantile")
         bins = GroupedBins(pairs, binning)
     bins.check_several_groups(caller=caller)
-    moments = grouped_moments(bins)
-    return _by_score(bins.sums, moments, binning, level, pairs, bins.n_groups)
+    return bins
 
 
-def _auto_score_size(total: float) -> int:
-    """Return the bin size of the score interval, 20 from 1,000 pairs on.
-
-    With fewer pairs, fifty bins keep errors of both signs apart; but in bins of less
-    than 8 the law of the test is not yet that of its moments, so they are made only
-    where there would be fewer than ten.
-    """
-    size = min(max(total // 50, 8), _SCORE_BIN_SIZE, max(total // 10, 2))
-    return int(size)
-
-
-def _by_simulation(
-    pairs: Pairs,
-    binning: Binning,
+def _ends(
+    draws: Draws,
+    law: SquareLaw,
     level: float,
-    n_samples: int,
-    generator: np.random.Generator,
-) -> CalibrationErrorInterval:
-    sums, size = binning.sums(pairs)
-    assert size is not None
-    moments = independent_moments(sums)
-    estimate, low, high = _simulation_interval(sums, level, n_samples, generator)
-    return CalibrationErrorInterval(
-        estimate=estimate,
-        low=low,
-        high=high,
-        p_value=moments.p_value(bool((sums.squared_residual > 0).any())),
-        plug_in=norm_of(sums.residual / sums.weight, sums.weight, "l2", False),
-        method="simulation",
-        confidence_level=level,
-        bin_size=size,
-        n_bins=sums.weight.size,
-        n_pairs=pairs.q.size,
-        n_groups=None,
-        n_samples=n_samples,
-    )
-
-
-def _by_score(
+    p_value: float,
     sums: BinSums,
-    moments: Moments,
-    binning: Binning,
-    level: float,
-    pairs: Pairs,
-    n_groups: int | None,
-) -> CalibrationErrorInterval:
-    p_value = moments.p_value(bool((sums.squared_residual > 0).any()))
-    low, high = moments.interval(level, p_value)
-    assert isinstance(binning.bin_size, int)
-    return CalibrationErrorInterval(
-        estimate=float(np.sqrt(max(moments.square, 0))),
-        low=low,
-        high=high,
-        p_value=p_value,
-        plug_in=norm_of(sums.residual / sums.weight, sums.weight, "l2", False),
-        method="score",
-        confidence_level=level,
-        bin_size=binning.bin_size,
-        n_bins=sums.weight.size,
-        n_pairs=pairs.q.size,
-        n_groups=n_groups,
-        n_samples=None,
-    )
+    bins: GroupedBins | None,
+) -> tuple[float, float, float]:
+    """Return estimate, low and high."""
+    estimate = float(np.sqrt(max(law.square, 0)))
+    if draws.method == "score":
+        return estimate, *law.interval(level, p_value)
+    assert draws.n_samples is not None
+    assert draws.generator is not None
+    if draws.method == "simulation":
+        return _simulation_interval(sums, level, draws.n_samples, draws.generator)
+    if bins is None:
+        pivots = pivots_of_bins(sums, draws.n_samples, draws.generator)
+    else:
+        pivots = pivots_of_groups(bins, draws.n_samples, draws.generator)
+    return estimate, *basic_interval(law.square, pivots, level)
 
 
 def _rows_as_groups(pairs: Pairs) -> Pairs:

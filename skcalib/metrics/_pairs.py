@@ -232,7 +232,7 @@ def as_weights(values: Any, n: int, *, caller: str) -> np.ndarray | None:
     return weight
 
 
-def _as_groups(values: Any, n: int, *, caller: str) -> np.ndarray | None:
+def as_groups(values: Any, n: int, *, caller: str) -> np.ndarray | None:
     if values is None:
         return None
     groups = as_labels(values, name="groups", caller=caller)
@@ -349,6 +349,19 @@ def _pool(proba: np.ndarray, index: np.ndarray, weight: Any, groups: Any) -> Pai
     )
 
 
+def take_pairs(pairs: Pairs, rows: np.ndarray) -> Pairs:
+    """Return the pairs that some rows of the input gave, each as often as it is named.
+
+    Weights and groups are left behind.
+    """
+    if pairs.n_classes == 1:
+        q, positive = pairs.q[rows], pairs.indicator()[rows]
+        return Pairs(q, positive, q[positive])
+    assert pairs.true_class is not None
+    proba = pairs.q.reshape(-1, pairs.n_classes)
+    return _pool(proba[rows], pairs.true_class[rows], None, None)
+
+
 def check_pairs(
     y_true: Any,
     y_proba: Any,
@@ -371,7 +384,7 @@ def check_pairs(
     y_true = as_labels(y_true, name="y_true", caller=caller)
     check_same_length(caller, y_true=y_true, y_proba=q)
     weight = as_weights(sample_weight, q.shape[0], caller=caller)
-    codes = _as_groups(groups, q.shape[0], caller=caller)
+    codes = as_groups(groups, q.shape[0], caller=caller)
     if multi_class is not None:
         check_choice(multi_class, MULTI_CLASS, name="multi_class", caller=caller)
     if q.ndim == 1:

@@ -1,5 +1,7 @@
 """Displays: numbers first, then the drawing. Nothing else imports matplotlib."""
 
+from ._bin_size import BinSizeDisplay
+from ._panels import ReliabilityPanelsDisplay
 from ._reliability import ReliabilityDisplay
 
-__all__ = ["ReliabilityDisplay"]
+__all__ = ["BinSizeDisplay", "ReliabilityDisplay", "ReliabilityPanelsDisplay"]

@@ -7,21 +7,25 @@ from typing import Any
 
 import numpy as np
 
-from .._compat import take_rows
 from .._results import as_frame
 from .._validation import check_choice, check_fraction
-from ..metrics import CalibrationErrorInterval, ReliabilityCurve
-from ..metrics._curve import Binning, check_binning, curve_of_pairs
-from ..metrics._interval import interval_of_pairs
+from ..metrics import ReliabilityCurve
+from ..metrics._curve import Binning, check_binning
 from ..metrics._pairs import Pairs, as_weights, check_pairs
 from ..queries import Answers, answer_pairs
 from ..scorers import default_query
-
-# Equal-width cells of the histogram under the curve.
-_N_CELLS = 50
-
-# Legend entries that still leave the curves visible; more go beside the axes.
-_MOST_INSIDE = 6
+from ._drawing import (
+    draw_band,
+    draw_count,
+    draw_curve,
+    draw_diagonal,
+    draw_legend,
+    label_text,
+    legend_text,
+    new_axes,
+    prepare_axes,
+)
+from ._numbers import Numbers, held_out_answers, numbers_of_pairs
 
 
 class ReliabilityDisplay:
@@ -54,6 +58,8 @@ class ReliabilityDisplay:
         Interval bars of each model; None where not drawn.
     count_ : matplotlib Artist or list of them
         Histogram of each model; None where not drawn.
+    band_ : matplotlib Artist or list of them
+        Band of perfect calibration of each model; None where not drawn.
     diagonal_ : matplotlib Artist
         Line of perfect calibration.
     ax_ : matplotlib Axes
@@ -65,6 +71,7 @@ class ReliabilityDisplay:
 
     See Also
     --------
+    ReliabilityPanelsDisplay : A panel for each group of pairs.
     skcalib.metrics.adaptive_reliability_curve : The numbers of one curve.
     sklearn.calibration.CalibrationDisplay : Without intervals, counts and weights.
 
@@ -136,7 +143,7 @@ class ReliabilityDisplay:
         groups : array-like of shape (n,), default=None
             Group of dependent rows, for the interval of the error.
         confidence_level : float, default=0.95
-            Of the interval of the error and of the bars.
+            Of the interval of the error, of the bars and of the band.
         name : str, default=None
             Name for the legend, where `y_proba` is no mapping.
         ax : matplotlib Axes, default=None
@@ -212,22 +219,22 @@ class ReliabilityDisplay:
     ) -> ReliabilityDisplay:
         """Compute the numbers of each model and draw them."""
         level = check_fraction(confidence_level, name="confidence_level", caller=caller)
-        cells = Binning(None, _N_CELLS, "uniform")
-        automatic = Binning("auto", None, "quantile")
-        display = cls(
-            curve=_one_or_all([curve_of_pairs(each, binning) for each in pairs]),
-            error=_one_or_all(
-                [
-                    interval_of_pairs(each, automatic, level, caller=caller)
-                    for each in pairs
-                ]
-            ),
-            count=_one_or_all(
-                [_histogram(curve_of_pairs(each, cells)) for each in pairs]
-            ),
+        numbers = [
+            numbers_of_pairs(each, binning, level, caller=caller) for each in pairs
+        ]
+        display = cls._from_numbers(numbers, names)
+        return display.plot(ax, confidence_level=level, **plot_params)
+
+    @classmethod
+    def _from_numbers(
+        cls, numbers: list[Numbers], names: list[Any]
+    ) -> ReliabilityDisplay:
+        return cls(
+            curve=_one_or_all([each.curve for each in numbers]),
+            error=_one_or_all([each.error for each in numbers]),
+            count=_one_or_all([each.count for each in numbers]),
             name=_one_or_all(names),
         )
-        return display.plot(ax, confidence_level=level, **plot_params)
 
     @classmethod
     def from_estimator(
@@ -350,33 +357,11 @@ class ReliabilityDisplay:
         569
         """
         caller = "ReliabilityDisplay.from_cv_results"
-        missing = [key for key in ("estimator", "indices") if key not in cv_results]
-        if missing:
-            raise ValueError(
-                f"The 'cv_results' parameter of {caller} must hold 'estimator' and "
-                f"'indices'. Got no {missing[0]!r}: call "
-                "cross_validate with return_estimator=True, return_indices=True."
-            )
-        answers, samples = [], []
-        estimators, folds = cv_results["estimator"], cv_results["indices"]["test"]
-        for estimator, test in zip(estimators, folds, strict=True):
-            ask = default_query(estimator) if query is None else query
-            found = ask(estimator, take_rows(X, test), take_rows(y, test))
-            answers.append(found)
-            samples.append(np.asarray(test)[found.groups])
-        sample = np.concatenate(samples)
-        pooled = Answers(
-            y_true=np.concatenate([a.y_true for a in answers]),
-            y_proba=np.concatenate([a.y_proba for a in answers]),
-            groups=sample,
-            item=np.concatenate([a.item for a in answers]),
-            label=np.concatenate([a.label for a in answers]),
-            n_unseen=sum(a.n_unseen for a in answers),
-        )
+        answers, default = held_out_answers(cv_results, X, y, query, caller=caller)
         return cls._from_answers(
-            pooled,
+            answers,
             as_weights(sample_weight, len(y), caller=caller),
-            type(estimators[0]).__name__ if name is None else name,
+            default if name is None else name,
             caller=caller,
             ax=ax,
             **params,
@@ -407,6 +392,7 @@ class ReliabilityDisplay:
         interval: str | None = "wilson",
         confidence_level: float = 0.95,
         counts: bool = True,
+        consistency_band: bool = False,
         curve_kwargs: dict | Sequence[dict] | None = None,
         diagonal_kwargs: dict | None = None,
     ) -> ReliabilityDisplay:
@@ -423,9 +409,12 @@ class ReliabilityDisplay:
             Bars of the label frequencies; see
             :meth:`~skcalib.metrics.ReliabilityCurve.interval`. None draws none.
         confidence_level : float, default=0.95
-            Level of the bars.
+            Level of the bars and of the band.
         counts : bool, default=True
             Draw a histogram of the probabilities below the curves, on a log scale.
+        consistency_band : bool, default=False
+            Shade where the label frequencies fall if every probability is right; see
+            :meth:`~skcalib.metrics.ReliabilityCurve.consistency_band`.
         curve_kwargs : dict or list of dict, default=None
             Keywords for matplotlib's ``errorbar``, for all curves or one dict each.
         diagonal_kwargs : dict, default=None
@@ -438,34 +427,33 @@ class ReliabilityDisplay:
         """
         caller = "ReliabilityDisplay.plot"
         check_fraction(confidence_level, name="confidence_level", caller=caller)
-        if interval is not None:
-            kinds = ("wilson", "clopper_pearson", "normal")
-            check_choice(interval, kinds, name="interval", caller=caller)
+        check_bars(interval, caller=caller)
         curves, errors, histograms, names = self._several(name, caller)
         styles = _styles(curve_kwargs, len(curves), caller)
-        self._take_axes(ax, counts and histograms[0] is not None)
-        self._draw_diagonal(diagonal_kwargs)
-        lines, bars, hist = [], [], []
+        counts = counts and histograms[0] is not None
+        self.ax_ = new_axes(counts) if ax is None else ax
+        self.figure_ = self.ax_.figure
+        self.count_ax_ = prepare_axes(self.ax_, counts)
+        self.diagonal_ = draw_diagonal(self.ax_, diagonal_kwargs)
+        lines, bars, hist, bands = [], [], [], []
         for k, curve in enumerate(curves):
-            label = _legend_text(_label(names[k], errors[k]))
-            line, bar = self._draw_curve(
-                curve, label, interval, confidence_level, styles[k]
+            label = legend_text(label_text(names[k], errors[k]))
+            line, bar = draw_curve(
+                self.ax_, curve, label, interval, confidence_level, styles[k]
             )
+            color = line.get_color()
             lines.append(line)
             bars.append(bar)
-            hist.append(self._draw_count(histograms[k], line.get_color()))
+            hist.append(draw_count(self.count_ax_, histograms[k], color))
+            bands.append(
+                draw_band(self.ax_, curve, confidence_level)
+                if consistency_band
+                else None
+            )
         self.line_, self.bar_ = _one_or_all(lines), _one_or_all(bars)
-        self.count_ = _one_or_all(hist)
-        self._draw_legend()
+        self.count_, self.band_ = _one_or_all(hist), _one_or_all(bands)
+        draw_legend(self.ax_)
         return self
-
-    def _draw_legend(self) -> None:
-        n_entries = len(self.ax_.get_legend_handles_labels()[0])
-        if n_entries > _MOST_INSIDE:
-            place = {"loc": "center left", "bbox_to_anchor": (1.02, 0.5)}
-            self.ax_.legend(fontsize="small", **place)
-        elif n_entries:
-            self.ax_.legend(loc="best", fontsize="small")
 
     def _several(self, name: Any, caller: str) -> tuple[list, list, list, list]:
         """Return curves, errors, histograms and names as lists of one length."""
@@ -484,85 +472,6 @@ class ReliabilityDisplay:
                 )
             columns.append(column)
         return curves, columns[0], columns[1], columns[2]
-
-    def _take_axes(self, ax: Any, counts: bool) -> None:
-        """Take or make the axes, with room for the histogram where it is drawn."""
-        if ax is None:
-            import matplotlib.pyplot as plt
-
-            size = (5.2, 6.2 if counts else 5.2)
-            _, ax = plt.subplots(figsize=size, layout="constrained")
-        self.ax_, self.figure_ = ax, ax.figure
-        # What another display left is there unless the axes were cleared since.
-        below = getattr(ax, "_skcalib_count_ax", None)
-        self.count_ax_ = below if below in ax.child_axes else None
-        if getattr(ax, "_skcalib_diagonal", None) not in ax.lines:
-            ax.set(xlim=(-0.02, 1.02), ylim=(-0.02, 1.02), aspect="equal")
-            ax.set(ylabel="Label frequency", xlabel="Probability")
-        if counts and self.count_ax_ is None:
-            self.count_ax_ = self._add_count_axes(ax)
-
-    def _add_count_axes(self, ax: Any) -> Any:
-        """Add axes for the histogram below the curves."""
-        from matplotlib.ticker import NullFormatter
-        from mpl_toolkits.axes_grid1 import make_axes_locatable
-
-        # The divider makes room inside the place of `ax`. A child of `ax` counts in
-        # every layout, follows `ax`, and goes when it is cleared.
-        divider = make_axes_locatable(ax)
-        divider.new_vertical("20%", pad="4%", pack_start=True)
-        below = ax.inset_axes([0, -0.24, 1, 0.2], sharex=ax)
-        below.set(yscale="log", ylabel="Pairs", xlabel="Probability")
-        # Within a decade matplotlib labels the minor ticks, on top of each other.
-        below.yaxis.set_minor_formatter(NullFormatter())
-        ax.set_xlabel("")
-        ax.tick_params(labelbottom=False)
-        ax._skcalib_count_ax = below
-        return below
-
-    def _draw_diagonal(self, kwargs: dict | None) -> None:
-        """Draw the diagonal once on an axes."""
-        if getattr(self.ax_, "_skcalib_diagonal", None) not in self.ax_.lines:
-            style = {"color": "0.5", "linestyle": "--", "linewidth": 1, "zorder": 1}
-            style |= {"label": "_diagonal", **_long_names(kwargs)}
-            (line,) = self.ax_.plot((0, 1), (0, 1), **style)
-            self.ax_._skcalib_diagonal = line
-        self.diagonal_ = self.ax_._skcalib_diagonal
-
-    def _draw_curve(
-        self,
-        curve: ReliabilityCurve,
-        label: str | None,
-        interval: str | None,
-        level: float,
-        style: dict,
-    ) -> tuple[Any, Any]:
-        """Draw one curve and its bars."""
-        yerr = None
-        if interval is not None:
-            low, high = curve.interval(level, interval)
-            # A Wilson interval need not hold the frequency in its middle.
-            yerr = np.maximum([curve.prob_true - low, high - curve.prob_true], 0)
-        default = {
-            "marker": "o",
-            "markersize": 4,
-            "linewidth": 1,
-            "elinewidth": 1,
-        }
-        style = {**default, "label": label, **_long_names(style)}
-        # The label goes to the line, as in other displays, not to the container.
-        label = style.pop("label")
-        artist = self.ax_.errorbar(curve.prob_pred, curve.prob_true, yerr=yerr, **style)
-        line, _, bars = artist.lines
-        line.set_label(label)
-        return line, bars[0] if bars else None
-
-    def _draw_count(self, count: np.ndarray | None, color: Any) -> Any:
-        """Draw the histogram of one curve."""
-        if count is None or self.count_ax_ is None:
-            return None
-        edges = np.linspace(0, 1, count.size + 1)
-        return self.count_ax_.stairs(count, edges, color=color, baseline=None)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the numbers behind the plot, by name (or position) of the model."""
@@ -587,65 +496,43 @@ class ReliabilityDisplay:
         -------
         frame : DataFrame
             Columns are those of :meth:`~skcalib.metrics.ReliabilityCurve.frame`, after
-            `name`, with the 95% Wilson interval as `low` and `high`.
+            `name`, with the 95% Wilson interval as `low` and `high`, and the 95% band
+            of perfect calibration as `band_low` and `band_high`.
         """
+        return as_frame(self._columns(), caller="ReliabilityDisplay.frame")
+
+    def _columns(self) -> dict[str, list]:
         curves, _, _, names = self._several(None, "ReliabilityDisplay.frame")
         columns: dict[str, list] = {}
         for k, (curve, name) in enumerate(zip(curves, names, strict=True)):
             low, high = curve.interval()
+            band_low, band_high = curve.consistency_band()
             table = {
                 "name": [str(k) if name is None else name] * curve.n_bins,
                 **{key: list(column) for key, column in curve._columns().items()},
                 "low": list(low),
                 "high": list(high),
+                "band_low": list(band_low),
+                "band_high": list(band_high),
             }
             for key, column in table.items():
                 columns.setdefault(key, []).extend(column)
-        return as_frame(columns, caller="ReliabilityDisplay.frame")
+        return columns
 
     def __repr__(self) -> str:
         curves, errors, _, names = self._several(None, "ReliabilityDisplay")
         labels = [
-            _label(*pair) or repr(c)
+            label_text(*pair) or repr(c)
             for pair, c in zip(zip(names, errors, strict=True), curves, strict=True)
         ]
         return f"ReliabilityDisplay({'; '.join(labels)})"
 
 
-def _histogram(cells: ReliabilityCurve) -> np.ndarray:
-    """Return the weight of every equal-width cell, the empty ones included."""
-    # A cell holds its upper edge, and the first one 0 too.
-    middle = np.where(cells.proba_max > 0, cells.proba_max, 1e-9)
-    edges = np.linspace(0, 1, _N_CELLS + 1)
-    count = np.zeros(_N_CELLS)
-    np.add.at(count, np.searchsorted(edges[1:-1], middle, side="left"), cells.weight)
-    return count
-
-
-def _label(name: str | None, error: CalibrationErrorInterval | None) -> str | None:
-    """Return a legend entry: the name, the error and its interval."""
-    if error is None:
-        return name
-    digits = ".1e" if 0 < error.high < 0.001 else ".3f"
-    ends = f"[{error.low:{digits}}, {error.high:{digits}}]"
-    text = f"error {error.estimate:{digits}} {ends}"
-    return text if name is None else f"{name}: {text}"
-
-
-def _legend_text(label: str | None) -> str | None:
-    """Return a label as matplotlib shows it: no mathematics, no hidden entry."""
-    if label is None:
-        return None
-    text = label.encode("utf-8", "replace").decode().replace("$", r"\$")
-    return f" {text}" if text.startswith("_") else text
-
-
-def _long_names(style: Mapping[str, Any] | None) -> dict[str, Any]:
-    """Return a style with matplotlib's long names: it refuses both lw and linewidth."""
-    from matplotlib.cbook import normalize_kwargs
-    from matplotlib.lines import Line2D
-
-    return normalize_kwargs(dict(style or {}), Line2D)
+def check_bars(interval: Any, *, caller: str) -> None:
+    """Raise unless `interval` is a kind of bars or None."""
+    if interval is not None:
+        kinds = ("wilson", "clopper_pearson", "normal")
+        check_choice(interval, kinds, name="interval", caller=caller)
 
 
 def _styles(kwargs: Any, n_curves: int, caller: str) -> list[dict]:

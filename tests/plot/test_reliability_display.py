@@ -205,6 +205,51 @@ def test_styles_may_have_the_short_names_of_matplotlib(y_true, y_proba, style):
     assert display.diagonal_.get_linewidth() == 3
 
 
+# The band of perfect calibration
+
+
+def band_ends(band):
+    """Give the corners of a shaded band as a set of points."""
+    return {tuple(point) for point in np.round(band.get_paths()[0].vertices, 12)}
+
+
+def test_the_band_is_drawn_where_asked_for(y_true, y_proba):
+    plain = ReliabilityDisplay.from_predictions(y_true, y_proba)
+    assert plain.band_ is None
+    display = ReliabilityDisplay.from_predictions(
+        y_true, y_proba, consistency_band=True, confidence_level=0.9, name="model"
+    )
+    low, high = display.curve.consistency_band(0.9)
+    for end in (low, high):
+        corners = np.round(np.column_stack([display.curve.prob_pred, end]), 12)
+        assert {tuple(point) for point in corners} <= band_ends(display.band_)
+    model, band = legend(display.ax_)
+    assert model.startswith("model: error")
+    assert band == "90% band of perfect calibration"
+    assert display.band_.get_zorder() < display.diagonal_.get_zorder()
+    assert display.bar_ is not None
+
+
+def test_several_bands_have_one_entry_in_the_legend(y_true, two_models):
+    display = ReliabilityDisplay.from_predictions(
+        y_true, two_models, consistency_band=True
+    )
+    assert len(display.band_) == 2
+    more = ReliabilityDisplay.from_predictions(
+        y_true, two_models["bent"], ax=display.ax_, consistency_band=True
+    )
+    shown = legend(more.ax_)
+    assert len(shown) == 4
+    assert shown[-1] == "95% band of perfect calibration"
+
+
+def test_the_band_of_a_single_bin_is_seen(y_true, y_proba):
+    display = ReliabilityDisplay.from_predictions(
+        y_true, y_proba, n_bins=1, consistency_band=True
+    )
+    assert display.band_.get_linewidth()[0] > 1
+
+
 # Several models, and axes that are used again
 
 
@@ -373,6 +418,10 @@ def test_the_table_has_a_row_for_each_model_and_bin(y_true, two_models):
         low, high = ends(display.bar_[k])
         np.testing.assert_allclose(rows["low"], low)
         np.testing.assert_allclose(rows["high"], high)
+        curve = adaptive_reliability_curve(y_true, two_models[name], bin_size=50)
+        band_low, band_high = curve.consistency_band()
+        np.testing.assert_allclose(rows["band_low"], band_low)
+        np.testing.assert_allclose(rows["band_high"], band_high)
 
 
 def test_models_without_names_are_numbered(y_true, y_proba):

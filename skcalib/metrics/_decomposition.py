@@ -1,0 +1,487 @@
+"""Proper scores taken apart: what calibration costs, and what the data leave open."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+from scipy.optimize import isotonic_regression
+
+from .._results import as_frame
+from .._validation import check_choice
+from ._bins import SortedCells, SortedRows, sort_pairs, sum_bins
+from ._curve import Binning, check_binning
+from ._pairs import Pairs, check_pairs
+
+EPS = np.finfo(np.float64).eps
+
+# Points of [0, 1] on which a score of the user's is tried.
+_GRID = np.linspace(0, 1, 101)
+
+Loss = Callable[[np.ndarray], Any]
+
+
+@dataclass(frozen=True, repr=False)
+class ScoreDecomposition:
+    """A proper score and its parts.
+
+    Made by :func:`score_decomposition`. The parts add up:
+    ``calibration + refinement + residual == score`` and
+    ``refinement == uncertainty - discrimination``, up to rounding.
+
+    Attributes
+    ----------
+    score : float
+        Mean loss over the pairs; lower is better.
+    calibration : float
+        What is lost because probabilities differ from frequencies (miscalibration);
+        0 is best.
+    refinement : float
+        What would be left if each bin or level said its frequency; lower is better.
+    residual : float
+        What the variation of the probabilities inside the bins adds to the score, or
+        saves; 0 for 'isotonic'.
+    discrimination : float
+        What the levels know beyond the base rate; higher is better.
+    uncertainty : float
+        Score of the base rate, which depends on the labels only.
+    rule : str
+        'brier', 'log', or the names of the functions.
+    method : str
+    bin_size : int or None
+        Target weight of a bin; None for a number of bins, and for 'isotonic'.
+    n_bins : int
+        Number of bins; for 'isotonic', of levels of the recalibrated probabilities.
+    n_pairs : int
+        Number of pairs of positive weight.
+
+    See Also
+    --------
+    score_decomposition : Compute it.
+
+    Examples
+    --------
+    >>> from skcalib.metrics import score_decomposition
+    >>> y_true, y_proba = [0, 1, 0, 1], [0.3, 0.3, 0.6, 0.6]
+    >>> parts = score_decomposition(y_true, y_proba, method="isotonic")
+    >>> sorted(parts.to_dict())[:4]
+    ['bin_size', 'calibration', 'discrimination', 'method']
+    """
+
+    score: float
+    calibration: float
+    refinement: float
+    residual: float
+    discrimination: float
+    uncertainty: float
+    rule: str
+    method: str
+    bin_size: int | None
+    n_bins: int
+    n_pairs: int
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the numbers and settings as a dict."""
+        return asdict(self)
+
+    def frame(self) -> Any:
+        """Return a pandas DataFrame of one row."""
+        columns = {name: [value] for name, value in self.to_dict().items()}
+        return as_frame(columns, caller="ScoreDecomposition.frame")
+
+    def __repr__(self) -> str:
+        bins = f"bin_size={self.bin_size}, " if self.bin_size is not None else ""
+        return (
+            f"ScoreDecomposition(score={self.score:.4f}, "
+            f"calibration={self.calibration:z.4f}, refinement={self.refinement:.4f}, "
+            f"residual={self.residual:z.4f}, "
+            f"discrimination={self.discrimination:.4f}, "
+            f"uncertainty={self.uncertainty:.4f}, rule={self.rule!r}, "
+            f"method={self.method!r}, {bins}n_bins={self.n_bins}, "
+            f"n_pairs={self.n_pairs})"
+        )
+
+
+def _evaluate(g: Loss, name: str, q: np.ndarray, *, caller: str) -> np.ndarray:
+    """Return g(q) as floats of the shape of q; they may be infinite."""
+    if q.size == 0:
+        return np.zeros(0)
+    with np.errstate(all="ignore"):  # infinite values get an error or a weight of 0
+        values = g(q.copy())  # a function may write to its argument
+    where = f"{name} of the 'score' parameter of {caller}"
+    try:
+        losses = np.asarray(values, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise ValueError(
+            f"{where} must return an array of numbers. Got {type(values).__name__}."
+        ) from None
+    if losses.shape != q.shape:
+        raise ValueError(
+            f"{where} gets an array of probabilities and must return one of the same "
+            f"shape. Got shape {losses.shape} for shape {q.shape}."
+        )
+    return losses
+
+
+@dataclass(frozen=True)
+class Rule:
+    """A scoring rule: loss g1(q) where y = 1 and g2(q) where y = 0."""
+
+    name: str
+    g1: Loss
+    g2: Loss
+    caller: str
+
+    def losses(self, number: int, q: np.ndarray, row_of: Any = None) -> np.ndarray:
+        """Return g1(q) or g2(q), all finite; `row_of` names the row of a value."""
+        name = f"g{number}"
+        g = self.g1 if number == 1 else self.g2
+        found = _evaluate(g, name, q, caller=self.caller)
+        bad = ~np.isfinite(found)
+        if bad.any():
+            at = int(bad.argmax())
+            row = "" if row_of is None else f", that of row {row_of(number, q[at])}"
+            raise ValueError(
+                f"{name} of the 'score' parameter of {self.caller} must be finite "
+                f"where y = {2 - number}. Got {found[at]} at the probability "
+                f"{float(q[at])!r}{row}."
+            )
+        return found
+
+    def expected(self, q: np.ndarray, p: np.ndarray) -> np.ndarray:
+        """Return S(q; p) = p g1(q) + (1 - p) g2(q), where 0 times anything is 0."""
+        loss = np.zeros(q.shape)
+        some = p > 0
+        loss[some] = p[some] * self.losses(1, q[some])
+        some = p < 1
+        loss[some] += (1 - p[some]) * self.losses(2, q[some])
+        return loss
+
+    def mean_loss(self, cells: tuple[np.ndarray, ...], row_of: Any) -> float:
+        """Return the mean loss over tie classes."""
+        value, weight, positive = cells
+        total = 0.0
+        for number, part in ((1, positive), (2, weight - positive)):
+            some = part > 0
+            losses = self.losses(number, value[some], row_of)
+            total += float((part[some] * losses).sum())
+        return total / float(weight.sum())
+
+
+def _log_loss_positive(q: np.ndarray) -> np.ndarray:
+    return -np.log(np.maximum(q, EPS))
+
+
+def _log_loss_negative(q: np.ndarray) -> np.ndarray:
+    return -np.log1p(-np.minimum(q, 1 - EPS))
+
+
+RULES: dict[str, tuple[Loss, Loss]] = {
+    "brier": (lambda q: (q - 1) ** 2, np.square),
+    "log": (_log_loss_positive, _log_loss_negative),
+}
+
+
+def check_rule(score: Any, *, caller: str) -> Rule:
+    """Return the scoring rule, or say why `score` is none."""
+    if isinstance(score, str) and score in RULES:
+        return Rule(score, *RULES[score], caller)
+    is_pair = isinstance(score, (tuple, list)) and len(score) == 2
+    if not is_pair or not all(callable(g) for g in score):
+        raise ValueError(
+            f"The 'score' parameter of {caller} must be 'brier', 'log' or a pair "
+            f"(g1, g2) of functions. Got {score!r} instead."
+        )
+    names = [getattr(g, "__name__", type(g).__name__) for g in score]
+    g1, g2 = score
+    rule = Rule(f"({', '.join(names)})", g1, g2, caller)
+    _check_proper(rule)
+    return rule
+
+
+def _check_proper(rule: Rule) -> None:
+    """Raise where the expected loss on a grid is not least at the true frequency."""
+    p = _GRID
+    # Like -log(q) at 0, a loss may be infinite where it is certainly wrong.
+    g1 = np.append(_end_loss(rule, 1, 0.0), rule.losses(1, p[1:]))
+    g2 = np.append(rule.losses(2, p[:-1]), _end_loss(rule, 2, 1.0))
+    loss = np.zeros((p.size, p.size))  # of q (columns) under p (rows)
+    loss[1:] += np.multiply.outer(p[1:], g1)
+    loss[:-1] += np.multiply.outer(1 - p[:-1], g2)
+    honest = np.diagonal(loss)[:, np.newaxis]
+    # A score may be flat between grid points; rounding is not to count.
+    better = honest - loss - 1e-9 * (np.abs(honest) + 1e-3)
+    if (better > 0).any():
+        i, j = np.unravel_index(int(better.argmax()), better.shape)
+        raise ValueError(
+            f"The 'score' parameter of {rule.caller} must be a proper score: if a "
+            "share p of the labels is positive, the expected loss p g1(q) + (1 - p) "
+            f"g2(q) must be least at q = p. Got {honest[i, 0]:.6g} at "
+            f"q = p = {p[i]:.2g}, and {loss[i, j]:.6g} at q = {p[j]:.2g}. g1 and g2 "
+            "are losses: change the sign of a reward."
+        )
+
+
+def _end_loss(rule: Rule, number: int, q: float) -> float:
+    """Return the loss at the end of [0, 1] that is certainly wrong."""
+    g = rule.g1 if number == 1 else rule.g2
+    (loss,) = _evaluate(g, f"g{number}", np.array([q]), caller=rule.caller)
+    if np.isposinf(loss):
+        return float(loss)
+    return float(rule.losses(number, np.array([q]))[0])
+
+
+def _check_method(
+    method: Any, bin_size: Any, n_bins: Any, strategy: Any, *, caller: str
+) -> Binning | None:
+    """Return how to bin, None where isotonic regression does it."""
+    check_choice(method, ("adaptive", "isotonic"), name="method", caller=caller)
+    if method == "adaptive":
+        return check_binning(bin_size, n_bins, strategy, caller=caller)
+    given = {"bin_size": (bin_size, "auto"), "n_bins": (n_bins, None)}
+    given["strategy"] = (strategy, "quantile")
+    for name, (value, default) in given.items():
+        if not (value is default or (isinstance(value, str) and value == default)):
+            raise ValueError(
+                f"method='isotonic' of {caller} finds its bins by itself. "
+                f"Got {name}={value!r}: leave it out, or use method='adaptive'."
+            )
+    return None
+
+
+def without_noise(value: float, scale: float) -> float:
+    """Return 0 for what rounding alone can make of numbers of this size."""
+    return 0.0 if abs(value) <= 16 * EPS * scale else float(value)
+
+
+def _frequency(y: np.ndarray, weight: np.ndarray) -> np.ndarray:
+    """Return y / weight in [0, 1], 0 and 1 where rounding alone is in the way."""
+    p = np.clip(y / weight, 0, 1)
+    return np.where(1 - p <= 16 * EPS, 1.0, p)
+
+
+def _levels(cells: tuple[np.ndarray, ...]) -> tuple[np.ndarray, np.ndarray]:
+    """Return frequency and weight of each level of the isotonic regression."""
+    _, weight, positive = cells
+    blocks = isotonic_regression(positive / weight, weights=weight).blocks
+    weight = np.add.reduceat(weight, blocks[:-1]).astype(np.float64)
+    return _frequency(np.add.reduceat(positive, blocks[:-1]), weight), weight
+
+
+def _bins(
+    ordered: SortedRows | SortedCells, binning: Binning
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, int | None]:
+    """Return frequency, weight and mean q of each bin, and the bin size."""
+    bounds, bin_size = binning.bounds(ordered)
+    sums = sum_bins(ordered, bounds)
+    q = np.clip(sums.q / sums.weight, sums.low, sums.high)
+    return _frequency(sums.y, sums.weight), sums.weight, q, bin_size
+
+
+def decompose_pairs(
+    pairs: Pairs, rule: Rule, binning: Binning | None, row_of: Any = None
+) -> ScoreDecomposition:
+    """Return the decomposition of checked pairs, isotonic without a binning."""
+    ordered = sort_pairs(pairs)
+    cells = ordered.cells()
+    score = rule.mean_loss(cells, row_of)
+    base = _frequency(np.array([ordered.positives]), np.array([ordered.total]))
+    (uncertainty,) = rule.expected(base, base)
+    bin_size, calibration = None, None
+    if binning is None:
+        p, weight = _levels(cells)
+    else:
+        del cells
+        p, weight, q, bin_size = _bins(ordered, binning)
+    share = weight / weight.sum()
+    entropy = rule.expected(p, p)
+    refinement = float((share * entropy).sum())
+    scale = abs(score) + float((share * np.abs(entropy)).sum()) + abs(uncertainty)
+    if binning is None:
+        calibration = without_noise(score - refinement, scale)
+        residual = 0.0
+    else:
+        divergence = float((share * (rule.expected(q, p) - entropy)).sum())
+        calibration = without_noise(divergence, scale)
+        residual = without_noise(score - refinement - calibration, scale)
+    return ScoreDecomposition(
+        score=score,
+        calibration=calibration,
+        refinement=refinement,
+        residual=residual,
+        discrimination=without_noise(uncertainty - refinement, scale),
+        uncertainty=float(uncertainty),
+        rule=rule.name,
+        method="isotonic" if binning is None else "adaptive",
+        bin_size=bin_size,
+        n_bins=weight.size,
+        n_pairs=pairs.q.size,
+    )
+
+
+def score_decomposition(
+    y_true: Any,
+    y_proba: Any,
+    *,
+    score: Any = "brier",
+    method: str = "adaptive",
+    bin_size: int | str = "auto",
+    n_bins: int | None = None,
+    strategy: str = "quantile",
+    multi_class: str | None = None,
+    labels: Any = None,
+    pos_label: Any = None,
+    sample_weight: Any = None,
+) -> ScoreDecomposition:
+    """Split a proper score into calibration, refinement and residual.
+
+    The score is the mean loss over the pairs, g1(q) where y = 1 and g2(q) where y = 0;
+    lower is better. Calibration is what is lost because probabilities q differ from
+    label frequencies p, refinement what even the frequencies lose because they are not
+    all 0 or 1 ([1]_, theorem 3.4 of [2]_).
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n,)
+        Labels.
+    y_proba : array-like of shape (n,) or (n, n_classes)
+        Probability of the positive class, or of every class, with columns in the order
+        of `labels`. Two columns are the binary problem of `pos_label` unless
+        `multi_class` is given. A value outside [0, 1] by rounding is clipped.
+    score : {'brier', 'log'} or (g1, g2), default='brier'
+        'brier' is the mean of (q - y)^2, 'log' that of -log of the probability of what
+        came true, which counts as at least 2.2e-16 (machine epsilon). Of a pair of
+        functions, g1(q) is the loss where y = 1, g2(q) where y = 0; both get a 1-D
+        array of probabilities and return one of the same shape. They must be a proper
+        score, which is tried on a grid, and finite but for what is certainly wrong
+        (g1 at 0, g2 at 1) and does not occur.
+    method : {'adaptive', 'isotonic'}, default='adaptive'
+        'adaptive' takes frequencies from the bins of
+        :func:`adaptive_reliability_curve`; 'isotonic' from isotonic regression of the
+        labels on the probabilities, which has no bin size to choose [3]_.
+    bin_size : int or 'auto', default='auto'
+        Number of pairs (total weight) in a bin of 'adaptive'. 'auto' is
+        round(n ** 0.6), at least 2, where n is the total weight of all pairs.
+    n_bins : int, default=None
+        Instead of `bin_size`, a number of bins.
+    strategy : {'quantile', 'uniform'}, default='quantile'
+        'uniform' divides [0, 1] into `n_bins` bins of equal width.
+    multi_class : {'pooled', 'top_label'}, default=None
+        How a matrix becomes pairs: every class against the rest, concatenated
+        ('pooled', the default for more than two columns), or the largest probability
+        of a row and whether its class is right ('top_label').
+    labels : array-like of shape (n_classes,), default=None
+        Labels in the order of the columns; by default the sorted labels of `y_true`.
+    pos_label : label, default=None
+        The positive class; by default 1, or with two columns the second.
+    sample_weight : array-like of shape (n,), default=None
+        Frequencies: a row of weight 3 is three rows.
+
+    Returns
+    -------
+    parts : ScoreDecomposition
+
+    Raises
+    ------
+    ValueError
+        If a parameter or a row is not as described, if 'isotonic' is given bins, or if
+        the score is not proper; the message names it.
+
+    See Also
+    --------
+    calibration_error : Root of the calibration of the Brier score in the same bins.
+    calibration_error_interval : That root, without bias and with an interval.
+
+    Notes
+    -----
+    With S(q; p) = p g1(q) + (1 - p) g2(q), the loss expected of q where a share p of
+    the labels is positive, and bins b of n_b pairs, of N in all, of mean probability
+    q_b and frequency p_b::
+
+        calibration    = sum_b n_b / N (S(q_b; p_b) - S(p_b; p_b))
+        refinement     = sum_b n_b / N S(p_b; p_b)
+        residual       = score - calibration - refinement
+        uncertainty    = S(p; p) at the frequency p of all pairs
+        discrimination = uncertainty - refinement
+
+    For the Brier score, calibration and refinement are the means of (q_b - p_b)^2 and
+    p_b (1 - p_b), and the residual is the mean variance of q inside the bins less twice
+    the covariance of q and y there. It is 0 where q is constant in every bin, negative
+    where the order of the labels inside the bins is known to q, and positive where q
+    varies there without reason.
+
+    'isotonic' takes as p the isotonic regression of y on q, pooled over adjacent
+    violators, instead of the bins: calibration is score(q) - score(p), never negative,
+    the discrimination is score(base rate) - score(p), and no residual is left. Both
+    are too large on small samples: the regression follows the noise, as bins do.
+
+    The thesis names the functions alike (g1 for y = 1) but defines rules to be
+    maximised, while its example, g1(x) = (x - 1)^2 and g2(x) = x^2, is a loss. Losses
+    are meant here throughout, so that calibration is positive.
+
+    No value depends on the order of rows: rows of equal probability that a cut divides
+    share their positives in proportion, and are one value to the regression.
+
+    Takes two sorts, of the probabilities and of those of the positives, and about nine
+    times the memory of the probabilities if all are different; weights need a
+    permutation.
+
+    References
+    ----------
+    .. [1] K. Nguyen and B. O'Connor (2015). "Posterior calibration and exploratory
+       analysis for natural language processing models". EMNLP. Equation 1.
+    .. [2] K. Nguyen. "Calibration for natural language processing systems". Honours
+       thesis, University of Massachusetts Amherst.
+    .. [3] T. Dimitriadis, T. Gneiting and A. I. Jordan (2021). "Stable reliability
+       diagrams for probabilistic classifiers". PNAS 118(8), e2016191118.
+
+    Examples
+    --------
+    >>> from skcalib.datasets import make_calibrated_pairs
+    >>> from skcalib.metrics import score_decomposition
+    >>> y_true, y_proba = make_calibrated_pairs(10_000, k=0.1, random_state=0)
+    >>> parts = score_decomposition(y_true, y_proba)
+    >>> round(parts.score, 3), round(parts.calibration, 3), round(parts.refinement, 3)
+    (0.086, 0.008, 0.079)
+
+    Another proper score, the spherical one:
+
+    >>> import numpy as np
+    >>> def g1(q):
+    ...     return -q / np.hypot(q, 1 - q)
+    >>> def g2(q):
+    ...     return -(1 - q) / np.hypot(q, 1 - q)
+    >>> parts = score_decomposition(y_true, y_proba, score=(g1, g2), method="isotonic")
+    >>> round(parts.score, 3), round(parts.calibration, 3), round(parts.refinement, 3)
+    (-0.905, 0.008, -0.913)
+    """
+    caller = "score_decomposition"
+    binning = _check_method(method, bin_size, n_bins, strategy, caller=caller)
+    if multi_class in ("class_wise", "per_class"):
+        raise ValueError(
+            f"{caller} returns one decomposition: the 'multi_class' parameter must be "
+            f"'pooled' or 'top_label'. Got {multi_class!r}; for that of each class "
+            "pass y_true == label and the column of that label."
+        )
+    rule = check_rule(score, caller=caller)
+    (pairs,) = check_pairs(
+        y_true,
+        y_proba,
+        caller=caller,
+        multi_class=multi_class,
+        labels=labels,
+        pos_label=pos_label,
+        sample_weight=sample_weight,
+    )
+
+    def row_of(number: int, q: float) -> int:
+        """Return the row of the input that has this probability and label."""
+        pair = int(((pairs.q == q) & (pairs.indicator() == (number == 1))).argmax())
+        row = pair // pairs.n_classes
+        if sample_weight is None:
+            return row
+        return int(np.flatnonzero(np.asarray(sample_weight, dtype=float))[row])
+
+    return decompose_pairs(pairs, rule, binning, row_of)

@@ -1,0 +1,224 @@
+"""Moments of the debiased square, for independent rows and for groups of them."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ._bins import BinSums
+from ._curve import debiased_square
+from ._grouped import GroupedBins
+from ._inversion import SquareLaw
+
+# How the variance of T grows with the error depends on where the error is. So many
+# deviations from 0, T itself counts as much as a guess, ...
+_TRUSTED = 2.5
+
+# ... which is this part of the growth that errors in proportion to the noise have. In
+# the simulations of benchmarks/coverage.py the true part is between 0.3 and 1.
+_GUESSED = 2 / 3
+
+
+def law_of_bins(sums: BinSums) -> SquareLaw:
+    """Return the law of T for independent rows."""
+    n = sums.weight
+    total = float(n.sum())
+    # The sample variance of r, and the sum of label variances.
+    sample = (sums.squared_residual - sums.pair_residual / (n - 1)) / n
+    null = np.maximum(sums.q - sums.qq, 0)
+    observed = _smoothed(n, n * np.maximum(sample, 0), null)
+    s = sums.shares
+    rate = s.positive / s.total
+    seen = _class_variance(s.total, rate, s.value)
+    linear, deviation, skewness = _cumulants(
+        sums, observed, _third_moment(_shrunk(sums)), seen, rate
+    )
+    _, null_deviation, null_skewness = _cumulants(
+        sums, null, _null_third_moment(sums), s.value * (1 - s.value), s.value
+    )
+    square = debiased_square(n, sums.pair_residual)
+    return SquareLaw(
+        square=square,
+        deviation=deviation,
+        skewness=skewness,
+        slope=_slope(_error_noise(sums), square, deviation, linear),
+        null_deviation=null_deviation,
+        null_skewness=null_skewness,
+        n_units=total,
+    )
+
+
+def _slope(seen: float, square: float, deviation: float, linear: float) -> float:
+    """Return the growth of the variance of T with the squared error, over 4.
+
+    It is sum w^2 V d^2 / sum w d^2, d the error of a bin and V the variance of its
+    mean: `seen` and `square` estimate numerator and denominator without bias. `linear`
+    is sum w V.
+    """
+    if linear <= 0 or deviation <= 0:
+        return 0.0
+    guess = _GUESSED * (deviation / linear) * deviation / 2
+    if square <= 0:
+        return guess
+    trust = 1 / (1 + (_TRUSTED * deviation / square) ** 2)
+    return float(max(trust * seen / square + (1 - trust) * guess, 0.1 * guess))
+
+
+def _smoothed(n: np.ndarray, seen: np.ndarray, null: np.ndarray) -> np.ndarray:
+    """Return the sums of label variances seen in two neighbouring bins together.
+
+    They are shrunk by one row towards q (1 - q), whose course inside the two is kept.
+    """
+    first = np.arange(0, max(n.size - 1, 1), 2)
+
+    def both(values: np.ndarray) -> np.ndarray:
+        return np.add.reduceat(values, first)
+
+    rows, expected = both(n), both(null)
+    together = (rows * both(seen) + expected) / (rows + 1)
+    # where every q is 0 or 1 the rows share alike
+    course = null + 1e-6 * n
+    which = np.minimum(np.arange(n.size) // 2, first.size - 1)
+    return together[which] * course / both(course)[which]
+
+
+def _error_noise(sums: BinSums) -> float:
+    """Return an unbiased estimate of sum w^2 p (1 - p) (q - p)^2 / n over bins.
+
+    With the plug-in, labels more frequent than p make both p (1 - p) and (q - p)^2
+    wrong, in opposite directions; falling factorials of the count of positives are
+    unbiased for powers of p. Counts are those of whole rows: a divided tie class is
+    taken by itself, out of the bins that share it.
+    """
+    s, n_bins = sums.shares, sums.weight.size
+    first = np.unique(s.tie, return_index=True)[1]
+    rate = s.positive / s.total
+
+    def with_ties(whole: np.ndarray, share: np.ndarray, tie: np.ndarray) -> np.ndarray:
+        rest = np.maximum(whole - np.bincount(s.bin, share, n_bins), 0)
+        return np.concatenate([rest, tie[first]])
+
+    n = with_ties(sums.weight, s.taken, s.total)
+    k = with_ties(sums.y, s.taken * rate, s.positive)
+    q = with_ties(sums.q, s.taken * s.value, s.total * s.value)
+    some = n > 0
+    n, k, q = n[some], k[some], q[some] / n[some]
+    one = k / n
+    two = one * (k - 1) / np.maximum(n - 1, 1)
+    three = two * (k - 2) / np.maximum(n - 2, 1)
+    four = three * (k - 3) / np.maximum(n - 3, 1)
+    product = q**2 * one - (2 * q + q**2) * two + (1 + 2 * q) * three - four
+    return float(n @ product) / float(sums.weight.sum()) ** 2
+
+
+def _class_variance(total: np.ndarray, rate: np.ndarray, q: np.ndarray) -> np.ndarray:
+    """Return the variance of a label, shrunk by one row towards q (1 - q)."""
+    sample = total * rate * (1 - rate) / np.maximum(total - 1, 1)
+    return (total * sample + q * (1 - q)) / (total + 1)
+
+
+def _third_moment(p: np.ndarray) -> np.ndarray:
+    """Return the third central moment of labels of that frequency."""
+    return p * (1 - p) * (1 - 2 * p)
+
+
+def _shrunk(sums: BinSums) -> np.ndarray:
+    """Return the label frequency of each bin, shrunk by one row towards mean q."""
+    n = sums.weight
+    return np.clip((sums.y + sums.q / n) / (n + 1), 0, 1)
+
+
+def _null_third_moment(sums: BinSums) -> np.ndarray:
+    """Return the mean of q (1 - q) (1 - 2 q) in each bin, as if q were not skewed."""
+    mean, square = sums.q / sums.weight, sums.qq / sums.weight
+    return mean - 3 * square + 2 * (3 * square * mean - 2 * mean**3)
+
+
+def _cumulants(
+    sums: BinSums,
+    variance: np.ndarray,
+    third: np.ndarray,
+    tie_variance: np.ndarray,
+    tie_rate: np.ndarray,
+) -> tuple[float, float, float]:
+    """Return sum w V, deviation and skewness of T where there is no error.
+
+    `variance` is the sum of label variances in each bin, `third` their mean third
+    moment, `tie_variance` and `tie_rate` those of a row of each share. T is a sum over
+    pairs of independent rows: with weight g, variances v and third moments m, n rows
+    of a bin add 2 n (n - 1) g^2 v^2 to the variance and
+    8 n (n - 1) (n - 2) g^3 v^3 + 4 n (n - 1) g^3 m^2 to the third cumulant.
+
+    Of a divided tie class a bin knows the share m / t only; the products inside the
+    class are one term, whatever the number of bins it is cut into.
+    """
+    top = float(variance.max())
+    if top == 0:
+        return 0.0, 0.0, 1.0
+    s, n, total = sums.shares, sums.weight, sums.weight.sum()
+    # over the largest, since squares of what is near 1e-160 are lost
+    variance, tie = variance / top, tie_variance / top
+    chance = s.taken / s.total
+    spread = variance - np.bincount(
+        s.bin, chance * (1 - chance) * s.total * tie, n.size
+    )
+    own = np.bincount(s.bin, (chance**2 * s.total * tie) ** 2, n.size)
+    # squares of the sums of variances, of pairs that share no divided class
+    pairs = np.maximum(spread**2 - own, 0)
+    weight = 1 / (total * (n - 1))
+    root = np.sqrt(pairs)
+    first = float(root @ (weight * (n - 1) / n))
+    second = 2 * float((pairs * weight**2) @ ((n - 1) / n))
+    skew = 8 * float((root**3 * weight**3) @ ((n - 1) * (n - 2) / n**2))
+    free = np.divide(root, variance, out=np.zeros_like(root), where=variance > 0) ** 2
+    skew += 4 * float((free * third**2 / top**3 * weight**3) @ (n * (n - 1)))
+    together = chance * np.maximum(s.taken - 1, 0) / np.maximum(s.total - 1, 1)
+    per_tie = np.bincount(s.tie, together * weight[s.bin])
+    one = np.unique(s.tie, return_index=True)[1]
+    t, v, m = s.total[one], tie[one], _third_moment(tie_rate[one])
+    first += float((t - 1) @ (per_tie * v))
+    second += 2 * float((t * (t - 1)) @ (per_tie * v) ** 2)
+    triples = 8 * (t - 2) * v**3 + 4 * m**2 / top**3
+    skew += float((t * (t - 1)) @ (per_tie**3 * triples))
+    if second <= 0:
+        return top * first, 0.0, 1.0
+    return top * first, top * float(np.sqrt(second)), skew / second**1.5
+
+
+def _chi_squares(spectrum: np.ndarray) -> tuple[float, float]:
+    """Return deviation and skewness of a weighted sum of chi squares."""
+    top = float(spectrum.max())
+    if top == 0:
+        return 0.0, 1.0
+    weight = spectrum / top
+    second, third = float(weight @ weight), float((weight**3).sum())
+    return top * float(np.sqrt(2 * second)), float(np.sqrt(8) * third / second**1.5)
+
+
+def law_of_groups(bins: GroupedBins) -> SquareLaw:
+    """Return the law of T for rows that depend on each other within groups.
+
+    Noise is at least that of bins whose groups are independent of each other's bins:
+    sums over groups do not see the variance of labels that never came in any of them.
+    """
+    share = bins.weight / bins.weight.sum()
+    centred = bins.centred()
+    noise = bins.mean_variance(centred)
+    variance, _ = bins.product_moments(centred)
+    null_variance, null_third = bins.product_moments(bins.residual)
+    null_deviation, null_skewness = _chi_squares(
+        share * bins.label_variance / bins.n_effective
+    )
+    if np.sqrt(null_variance) > null_deviation:
+        null_deviation = float(np.sqrt(null_variance))
+        null_skewness = null_third / null_deviation**3
+    deviation, skewness = _chi_squares(share * noise)
+    square, seen = bins.debiased_square(), bins.error_noise(centred) - variance / 2
+    return SquareLaw(
+        square=square,
+        deviation=max(float(np.sqrt(max(variance, 0))), deviation),
+        skewness=max(skewness, null_skewness),
+        slope=_slope(seen, square, np.sqrt(max(variance, 0)), float(share @ noise)),
+        null_deviation=null_deviation,
+        null_skewness=null_skewness,
+        n_units=bins.n_units,
+    )

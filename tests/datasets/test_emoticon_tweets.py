@@ -1,0 +1,405 @@
+"""Messages labelled by their smileys: what is read, drawn, left out and refused."""
+
+import csv
+import dataclasses
+import hashlib
+import importlib
+import os
+import sys
+from collections import Counter
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from skcalib.datasets import _emoticon_tweets, _fetchers, fetch_emoticon_tweets
+from skcalib.datasets._home import data_home
+
+EMOTICON, ARK = _emoticon_tweets.EMOTICON, _fetchers.ARK
+ROOT = Path(__file__).parent.parent.parent
+
+GUREZ = """\
+What a day :)
+no smiley
+RT @me_2: what a  day :)))
+What a day
+it rains https://t.co/abc
+RT @you: It rains https://t.co/xyz
+"::)" is odd
+nothing :( \u2028 é
+never
+"""
+OTHERS = {
+    "wnut17_ile.10000": "one\ntwo\n",
+    "wnut17_palm.10000": ":)\nthree",
+    "wnut17_rigo.10000": "four :)\r\nfive\r\n",
+}
+BTC_A = "Good\tO\n:\tO\n)\tO\n)\tO\n\nRT\tO\n@\tB-PER\nme\tB-PER\n:\tO\nno\tO\n"
+ARK_TRAIN = ":\t,\n)\t,\n\nyes\t!\n:))\tE\n\n#\tA\n"
+
+
+def put(monkeypatch, folder, table, key, text):
+    """Put a file that the table expects."""
+    content = text if isinstance(text, bytes) else text.encode()
+    sha256 = hashlib.sha256(content).hexdigest()
+    remote = dataclasses.replace(table[key], sha256=sha256)
+    monkeypatch.setitem(table, key, remote)
+    path = folder / remote.folder / remote.name
+    path.parent.mkdir(exist_ok=True)
+    path.write_bytes(content)
+    return path
+
+
+@pytest.fixture
+def put_emoticon(tmp_path, monkeypatch):
+    def put_it(name, text):
+        table = _emoticon_tweets.REMOTE_FILES
+        return put(monkeypatch, tmp_path, table, (EMOTICON, name), text)
+
+    return put_it
+
+
+@pytest.fixture
+def wnut(put_emoticon):
+    return [
+        str(put_emoticon(name, text))
+        for name, text in {"wnut17_gurez.10000": GUREZ, **OTHERS}.items()
+    ]
+
+
+class TestLines:
+    def test_everything_as_written(self, wnut, tmp_path):
+        found = fetch_emoticon_tweets(
+            subset="wnut17",
+            remove_emoticons=False,
+            drop_duplicates=False,
+            balanced=False,
+            data_home=tmp_path,
+        )
+        lines = GUREZ.split("\n")[:-1]
+        rest = ["one", "two", ":)", "three", "four :)", "five"]
+        assert found.data == lines + rest
+        assert found.target.tolist() == [1, 0, 1, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 1, 0]
+        assert found.target_names == ["other", "happy"]
+        assert found.filenames == wnut
+        assert found.sources == [
+            *["wnut17_gurez.10000"] * 9,
+            *["wnut17_ile.10000"] * 2,
+            *["wnut17_palm.10000"] * 2,
+            *["wnut17_rigo.10000"] * 2,
+        ]
+        assert "CC BY 4.0" in found.DESCR
+
+    def test_smileys_go_with_all_their_mouths(self, wnut, tmp_path):
+        X, y = fetch_emoticon_tweets(
+            subset="wnut17",
+            drop_duplicates=False,
+            balanced=False,
+            data_home=tmp_path,
+            return_X_y=True,
+        )
+        happy = [text for text, label in zip(X, y, strict=True) if label]
+        expected = ["What a day", "RT @me_2: what a  day", '": " is odd', "", "four"]
+        assert happy == expected
+        # Nothing else is touched, the line separator of Unicode included.
+        assert X[7] == "nothing :( \u2028 é"
+
+    def test_copies_are_dropped_label_by_label(self, wnut, tmp_path):
+        X, y = fetch_emoticon_tweets(
+            subset="wnut17", balanced=False, data_home=tmp_path, return_X_y=True
+        )
+        assert X == [
+            "What a day",
+            "no smiley",
+            "What a day",
+            "it rains https://t.co/abc",
+            '": " is odd',
+            "nothing :( \u2028 é",
+            "never",
+            "one",
+            "two",
+            "",
+            "three",
+            "four",
+            "five",
+        ]
+        assert y.tolist() == [1, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 1, 0]
+
+    def test_each_file_gives_as_many_of_each_label(self, wnut, tmp_path):
+        found = fetch_emoticon_tweets(subset="wnut17", data_home=tmp_path)
+        counts = Counter(zip(found.sources, found.target.tolist(), strict=True))
+        assert counts == {
+            ("wnut17_gurez.10000", 0): 2,
+            ("wnut17_gurez.10000", 1): 2,
+            ("wnut17_palm.10000", 0): 1,
+            ("wnut17_palm.10000", 1): 1,
+            ("wnut17_rigo.10000", 0): 1,
+            ("wnut17_rigo.10000", 1): 1,
+        }
+        assert found.target.dtype == np.int64
+
+    def test_every_message_may_be_drawn_and_the_seed_decides(self, wnut, tmp_path):
+        def draw(seed):
+            return fetch_emoticon_tweets(
+                subset="wnut17", random_state=seed, data_home=tmp_path
+            ).data
+
+        drawn = {text for seed in range(40) for text in draw(seed)}
+        others = {"no smiley", "What a day", "it rains https://t.co/abc", "never"}
+        assert others <= drawn
+        assert draw(3) == draw(3) == draw(np.random.default_rng(3))
+        assert len({tuple(draw(seed)) for seed in range(10)}) > 1
+
+
+class TestTokens:
+    def test_tokens_are_joined_and_split_smileys_count(self, put_emoticon, tmp_path):
+        put_emoticon("btc_a.conll", BTC_A)
+        # A line feed and a space that were tokens once, and a message of nothing else.
+        put_emoticon("btc_b.conll", "a\tO\n \tO\n\tO\nb\tO\n\n\tO\n \n:)\tO\n")
+        for name in "fgh":
+            put_emoticon(f"btc_{name}.conll", "c\tO\n:):\tO\n")
+        X, y = fetch_emoticon_tweets(
+            subset="btc", balanced=False, data_home=tmp_path, return_X_y=True
+        )
+        assert X == ["Good", "RT @ me : no", "a b", "", "c  :"]
+        assert y.tolist() == [1, 0, 0, 1, 1]
+
+    def test_tagged_tweets_come_from_their_own_folder(self, tmp_path, monkeypatch):
+        table = _fetchers.REMOTE_FILES
+        for part in ("train", "dev", "test", "daily547"):
+            path = put(monkeypatch, tmp_path, table, (ARK, part), ARK_TRAIN)
+        found = fetch_emoticon_tweets(
+            subset="ark", balanced=False, data_home=tmp_path, download_if_missing=False
+        )
+        assert found.filenames[-1] == str(path)
+        # A colon before a bracket is no smiley where smileys are single tokens.
+        assert found.data == [": )", "yes", "#"]
+        assert found.target.tolist() == [0, 1, 0]
+
+
+class TestRefusals:
+    @pytest.mark.parametrize(
+        ("text", "message"),
+        [
+            ("one\n\ntwo\n", "line 2: expected a message, got a blank line"),
+            ("one\n \t\ntwo\n", "line 2: expected a message, got a blank line"),
+            (b"one\nt\xffo\n", "after line 0: expected utf-8.*, got invalid start"),
+        ],
+    )
+    def test_a_malformed_line(self, wnut, put_emoticon, tmp_path, text, message):
+        path = put_emoticon("wnut17_palm.10000", text)
+        with pytest.raises(ValueError, match=message) as caught:
+            fetch_emoticon_tweets(subset="wnut17", data_home=tmp_path)
+        assert str(caught.value).startswith(str(path))
+
+    @pytest.mark.parametrize("line", ["b", "b\t", "b\tO\tO", "b O"])
+    def test_a_malformed_token(self, put_emoticon, tmp_path, line):
+        for name in "abfgh":
+            path = put_emoticon(f"btc_{name}.conll", f"a\tO\n\nb\tO\n{line}\n")
+        path = path.with_name("btc_a.conll")
+        with pytest.raises(ValueError, match="a token and a label with a tab") as error:
+            fetch_emoticon_tweets(subset="btc", data_home=tmp_path)
+        assert str(error.value).startswith(f"{path}, line 4: expected")
+        assert repr(line) in str(error.value)
+
+    @pytest.mark.parametrize(
+        ("kwargs", "error"),
+        [
+            ({"subset": "train"}, ValueError),
+            ({"random_state": -1}, ValueError),
+            ({"random_state": "0"}, ValueError),
+            ({"n_retries": -1}, ValueError),
+            ({"delay": "1"}, TypeError),
+        ],
+    )
+    def test_parameters_are_checked(self, kwargs, error, tmp_path):
+        (name,) = kwargs
+        message = f"The '{name}' parameter of fetch_emoticon_tweets must be"
+        with pytest.raises(error, match=message):
+            fetch_emoticon_tweets(
+                data_home=tmp_path, download_if_missing=False, **kwargs
+            )
+
+    def test_a_missing_file_is_named_with_the_remedy(self, tmp_path):
+        message = "gurez.10000 does not exist, and fetch_emoticon_tweets was told"
+        with pytest.raises(OSError, match=message):
+            fetch_emoticon_tweets(data_home=tmp_path, download_if_missing=False)
+
+    def test_another_file_is_refused(self, wnut, tmp_path):
+        Path(wnut[0]).write_text("mine")
+        with pytest.raises(OSError, match="gurez.10000 is not the file expected"):
+            fetch_emoticon_tweets(subset="wnut17", data_home=tmp_path)
+
+
+def test_the_table_pins_commits_and_checksums():
+    for (folder, name), remote in _emoticon_tweets.REMOTE_FILES.items():
+        assert (remote.folder, remote.name) == (folder, name)
+        assert len(bytes.fromhex(remote.sha256)) == 32
+        host, *_, last = remote.url.removeprefix("https://").split("/")
+        assert host == "raw.githubusercontent.com"
+        assert len(bytes.fromhex(remote.url.split("/")[5])) == 20
+        assert name.endswith(f"_{last}")
+
+
+@given(st.text(":) a\t(", max_size=12), st.sampled_from(["wnut17_x", "btc_x"]))
+@example(": :) )", "btc_x")
+@example("::))", "wnut17_x")
+def test_no_smiley_is_left(text, name):
+    smiley = _emoticon_tweets.SPACED_SMILEY
+    marks = (":)", ": )")
+    if name == "wnut17_x":
+        smiley, marks = _emoticon_tweets.SMILEY, (":)",)
+    bare, n_smileys = smiley.subn(" ", text)
+    assert (n_smileys > 0) == any(mark in text for mark in marks)
+    assert ":)" not in bare
+
+
+@pytest.fixture(scope="module")
+def fetch():
+    if not os.environ.get("SKCALIB_DATA"):
+        pytest.skip("SKCALIB_DATA names no folder of data sets")
+    tables = {**_emoticon_tweets.REMOTE_FILES, **_fetchers.REMOTE_FILES}
+    for key in _emoticon_tweets.SUBSETS["all"]:
+        remote = tables[key]
+        if not (data_home() / remote.folder / remote.name).exists():
+            pytest.skip(f"{remote.folder}/{remote.name} is not in SKCALIB_DATA")
+    return lambda **kwargs: fetch_emoticon_tweets(download_if_missing=False, **kwargs)
+
+
+@pytest.fixture(scope="module")
+def everything(fetch):
+    return fetch(subset="all", drop_duplicates=False, balanced=False)
+
+
+@pytest.fixture(scope="module")
+def balanced(fetch):
+    return fetch(subset="all")
+
+
+class TestRealData:
+    """Numbers are counts of the published files, made without this package."""
+
+    FILES = {
+        "wnut17_gurez.10000": (10000, 37),
+        "wnut17_ile.10000": (10000, 40),
+        "wnut17_palm.10000": (10000, 48),
+        "wnut17_rigo.10000": (10000, 44),
+        # Line feeds; four carriage returns inside comments end no message.
+        "wnut17_yt-filter": (58357, 698),
+        "btc_a.conll": (1000, 18),
+        "btc_b.conll": (2000, 44),
+        "btc_f.conll": (2001, 44),
+        "btc_g.conll": (2138, 2),
+        # 2001 blocks, of which one holds an empty token only.
+        "btc_h.conll": (2000, 39),
+        "oct27.train": (1000, 30),
+        "oct27.dev": (327, 10),
+        "oct27.test": (500, 16),
+        "daily547.conll": (547, 16),
+    }
+
+    def test_counts(self, everything):
+        n = Counter(everything.sources)
+        happy = Counter()
+        for source, label in zip(everything.sources, everything.target, strict=True):
+            happy[source] += int(label)
+        assert {name: (n[name], happy[name]) for name in n} == self.FILES
+
+    def test_the_description_has_the_counts(self, everything):
+        n, happy = len(everything.data), int(everything.target.sum())
+        assert f"{n:>23} {happy:>9}\n" in everything.DESCR
+        assert (n, happy) == (109870, 1086)
+
+    def test_no_smiley_is_left(self, everything):
+        assert [text for text in everything.data if ":)" in text] == []
+
+    def test_labels_are_balanced_in_each_file(self, balanced):
+        happy, other = (
+            Counter(np.array(balanced.sources)[balanced.target == k].tolist())
+            for k in (1, 0)
+        )
+        assert happy == other
+        # No happy message is lost but for copies.
+        assert 0.99 * 1086 < sum(happy.values()) <= 1086
+
+    def test_messages_differ(self, balanced):
+        rows = list(zip(balanced.data, balanced.target.tolist(), strict=True))
+        assert len(set(rows)) == len(rows)
+
+    def test_the_same_seed_gives_the_same_messages(self, fetch, balanced):
+        again = fetch(subset="all", random_state=0)
+        assert again.data == balanced.data
+        assert fetch(subset="all", random_state=1).data != balanced.data
+
+    def test_the_subsets_make_the_whole(self, fetch, everything):
+        parts = [
+            fetch(subset=subset, drop_duplicates=False, balanced=False, return_X_y=True)
+            for subset in ("tweets", "youtube")
+        ]
+        assert sum((X for X, _ in parts), []) == everything.data
+
+
+class TestBenchmark:
+    """What ``benchmarks/classification.py`` makes of messages."""
+
+    @pytest.fixture
+    def benchmark_module(self, monkeypatch):
+        folder = ROOT / "benchmarks"
+        if not folder.is_dir():
+            pytest.skip("no benchmarks beside these tests")
+        monkeypatch.syspath_prepend(str(folder))
+        yield importlib.import_module("classification")
+        for name in ("classification", "_common"):
+            sys.modules.pop(name, None)
+
+    def test_it_runs_on_a_few_messages(self, benchmark_module, tmp_path, monkeypatch):
+        rng = np.random.default_rng(0)
+        y = np.tile([0, 1], 60)
+        # The second word repeats the first, as naive Bayes does not know.
+        day = (rng.random(120) < 0.3 + 0.4 * y).astype(int)
+        texts = [("good x :D", "day y :D")[k] for k in day]
+        monkeypatch.setattr(
+            benchmark_module, "fetch_emoticon_tweets", lambda **_: (texts, y)
+        )
+        for _, grid in benchmark_module.MODELS.values():
+            for key in grid:
+                monkeypatch.setitem(grid, key, [0.1, 1])
+        monkeypatch.setattr(benchmark_module, "N_FOLDS", 2)
+        monkeypatch.setattr(benchmark_module, "N_BINS", 4)
+        monkeypatch.setattr(benchmark_module, "RESULTS", tmp_path)
+        monkeypatch.setattr(sys.modules["_common"], "RESULTS", tmp_path)
+        benchmark_module.main(
+            ["--subset", "btc", "--draws", "1", "--jobs", "1", "--most", "100"]
+        )
+        with (tmp_path / "classification.csv").open(encoding="utf-8") as file:
+            assert file.readline().startswith("# out of 2 folds")
+            rows = list(csv.DictReader(file))
+        assert [row["n"] for row in rows] == ["100"] * 6
+        assert all(0 <= float(row["low"]) <= float(row["high"]) <= 1 for row in rows)
+        assert (tmp_path / "classification.png").stat().st_size > 10_000
+
+    def test_tokens_are_those_of_tweets(self, benchmark_module):
+        words = benchmark_module.CountVectorizer(token_pattern=benchmark_module.TOKEN)
+        text = "RT @Me_2: don't... #win at 12:30 =) :-( http://t.co/aB?x=1) ❤❤"
+        assert words.build_analyzer()(text) == [
+            *["rt", "@me_2", ":", "don't", "...", "#win", "at", "12", ":", "30"],
+            *["=)", ":-(", "http://t.co/ab?x=1)", "❤❤"],
+        ]
+
+    def test_the_guide_quotes_the_numbers_of_the_table(self):
+        path = ROOT / "benchmarks" / "results" / "classification.csv"
+        if not path.is_file():
+            pytest.skip("no benchmarks beside these tests")
+        page = (ROOT / "docs" / "guide" / "emoticons.rst").read_text("utf-8")
+        with path.open(encoding="utf-8") as file:
+            file.readline()
+            rows = list(csv.DictReader(file))
+        assert len(rows) == 12
+        for row in rows:
+            keys = ("estimate", "low", "high", "plug-in")
+            estimate, low, high, plug_in = (f"{float(row[key]):.3f}" for key in keys)
+            cells = [row["model"], row["chosen by"], row["F1"], row["accuracy"]]
+            cells += [row["confidence"], plug_in, f"{estimate} [{low}, {high}]"]
+            assert "    * - " + "\n      - ".join(cells) + "\n" in page

@@ -1,0 +1,472 @@
+"""ReliabilityPanelsDisplay: the pairs of each group, and the panels drawn of them."""
+
+import io
+import json
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+import pytest
+from matplotlib.figure import Figure
+from sklearn.datasets import load_iris
+from sklearn.model_selection import KFold, cross_validate
+from sklearn.naive_bayes import GaussianNB
+
+from skcalib import HMMTagger, ReliabilityDisplay
+from skcalib.datasets import make_tagged_sentences
+from skcalib.plot import ReliabilityPanelsDisplay
+from skcalib.queries import ClassQuery, TagQuery
+
+N = 600
+from_predictions = ReliabilityPanelsDisplay.from_predictions
+
+
+@pytest.fixture(scope="module")
+def y_true():
+    return np.random.default_rng(0).integers(0, 2, N)
+
+
+@pytest.fixture(scope="module")
+def y_proba(y_true):
+    return np.random.default_rng(1).beta(1 + y_true, 2 - y_true)
+
+
+@pytest.fixture(scope="module")
+def genre():
+    shares = [0.15, 0.5, 0.35]
+    return np.random.default_rng(2).choice(["letters", "news", "web"], N, p=shares)
+
+
+@pytest.fixture(scope="module")
+def three_classes():
+    X, y = load_iris(return_X_y=True)
+    names = load_iris().target_names[y]
+    return names, GaussianNB().fit(X[:, :2], y).predict_proba(X[:, :2])
+
+
+@pytest.fixture(scope="module")
+def tagged():
+    X, y = make_tagged_sentences(120, random_state=0)
+    return HMMTagger(pseudocount=1.0).fit(X[:60], y[:60]), X[60:], y[60:]
+
+
+def same(found, expected):
+    """Hold one display to another, number by number."""
+    (one,), (other,) = found.to_dict().values(), expected.to_dict().values()
+    assert one.keys() == other.keys()
+    np.testing.assert_allclose(one["count"], other["count"])
+    for part in ("curve", "error"):
+        assert one[part].keys() == other[part].keys()
+        for key, value in one[part].items():
+            if isinstance(value, (list, float)):
+                np.testing.assert_allclose(value, other[part][key], atol=1e-12)
+            else:
+                assert value == other[part][key]
+
+
+def titles(display):
+    return [ax.get_title() for ax in display.axes_.values()]
+
+
+def heading(display):
+    return display.figure_.get_suptitle()
+
+
+# The groups
+
+
+def test_each_panel_is_the_display_of_its_rows_alone(y_true, y_proba, genre):
+    display = from_predictions(y_true, y_proba, by=genre, bin_size=30)
+    for group, one in display.displays.items():
+        rows = genre == group
+        alone = ReliabilityDisplay.from_predictions(
+            y_true[rows], y_proba[rows], bin_size=30
+        )
+        same(one, alone)
+        assert one.line_.get_xydata().tolist() == alone.line_.get_xydata().tolist()
+
+
+def test_the_pairs_are_divided_without_rest(y_true, y_proba, genre):
+    display = from_predictions(y_true, y_proba, by=genre)
+    curves = [one.curve for one in display.displays.values()]
+    assert [curve.n_samples for curve in curves] == [
+        np.sum(genre == group) for group in display.displays
+    ]
+    assert sum(curve.weight.sum() for curve in curves) == N
+    positives = sum(curve.weight @ curve.prob_true for curve in curves)
+    assert positives == pytest.approx(y_true.sum())
+    counts = sum(one.count for one in display.displays.values())
+    assert counts.tolist() == np.histogram(y_proba, 50, (0, 1))[0].tolist()
+
+
+def test_the_most_frequent_group_comes_first(y_true, y_proba, genre):
+    display = from_predictions(y_true, y_proba, by=genre)
+    assert list(display.displays) == ["news", "web", "letters"]
+    assert list(display.axes_) == ["news", "web", "letters"]
+
+
+def test_groups_of_one_size_stand_in_order_of_yes_and_then_of_names():
+    by = ["d", "c", "b", "a"] * 10
+    y_true = [0, 1, 0, 0] * 10
+    display = from_predictions(y_true, [0.5] * 40, by=by)
+    assert list(display.displays) == ["c", "a", "b", "d"]
+
+
+@pytest.mark.parametrize("groups", [None, np.arange(N) // 4])
+def test_nothing_depends_on_the_order_of_the_rows(y_true, y_proba, genre, groups):
+    order = np.random.default_rng(3).permutation(N)
+    coarse = y_proba.round(1)
+    found = from_predictions(y_true, coarse, by=genre, groups=groups)
+    mixed = from_predictions(
+        y_true[order],
+        coarse[order],
+        by=genre[order],
+        groups=None if groups is None else groups[order],
+    )
+    assert list(found.displays) == list(mixed.displays)
+    for group, one in found.displays.items():
+        same(mixed.displays[group], one)
+
+
+def test_weights_are_frequencies(y_true, y_proba, genre):
+    weight = np.random.default_rng(4).integers(0, 4, N)
+    weight[genre == "letters"] = 0
+    rows = np.repeat(np.arange(N), weight)
+    found = from_predictions(y_true, y_proba, by=genre, sample_weight=weight)
+    repeated = from_predictions(y_true[rows], y_proba[rows], by=genre[rows])
+    assert list(found.displays) == list(repeated.displays) == ["news", "web"]
+    for group, one in found.displays.items():
+        same_curve = one.curve.to_dict(), repeated.displays[group].curve.to_dict()
+        np.testing.assert_allclose(*(c["prob_true"] for c in same_curve))
+        np.testing.assert_allclose(*(c["weight"] for c in same_curve))
+        high = repeated.displays[group].error.high
+        assert one.error.high == pytest.approx(high)
+    shown = [title.split("\n")[0] for title in titles(found)]
+    assert shown == [f"{g}, n = {weight[genre == g].sum()}" for g in ("news", "web")]
+
+
+def test_dependent_rows_count_in_each_panel(y_true, y_proba, genre):
+    groups = np.arange(N) // 5
+    display = from_predictions(y_true, y_proba, by=genre, groups=groups)
+    for group, one in display.displays.items():
+        rows = genre == group
+        alone = ReliabilityDisplay.from_predictions(
+            y_true[rows], y_proba[rows], groups=groups[rows]
+        )
+        same(one, alone)
+        assert one.error.n_groups == np.unique(groups[rows]).size
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [list, np.array, pd.Series, pd.Categorical, lambda names: np.array(names, object)],
+)
+def test_names_may_come_in_any_kind_of_sequence(y_true, y_proba, genre, kind):
+    display = from_predictions(y_true, y_proba, by=kind(genre.tolist()))
+    assert list(display.displays) == ["news", "web", "letters"]
+
+
+def test_names_may_be_numbers_or_a_mix():
+    display = from_predictions([0, 1, 1, 0], [0.1, 0.2, 0.3, 0.4], by=[10, 9, 9, 10])
+    assert list(display.displays) == [9, 10]
+    display = from_predictions([0, 0, 0, 0], [0.1, 0.2, 0.3, 0.4], by=["1", 1, 2, "1"])
+    assert list(display.displays) == ["1", 1, 2]
+
+
+# By what was asked
+
+
+def test_by_label_has_a_panel_for_each_class(three_classes):
+    names, proba = three_classes
+    display = from_predictions(names, proba, by="label")
+    order = ["setosa", "versicolor", "virginica"]
+    assert list(display.displays) == order
+    for k, name in enumerate(order):
+        alone = ReliabilityDisplay.from_predictions(names == name, proba[:, k])
+        same(display.displays[name], alone)
+
+
+def test_by_label_of_top_labels_has_a_panel_for_each_class_predicted(three_classes):
+    names, proba = three_classes
+    order = np.unique(names)
+    display = from_predictions(names, proba, by="label", multi_class="top_label")
+    top = order[proba.argmax(axis=1)]
+    assert sorted(display.displays) == sorted(np.unique(top))
+    for name, one in display.displays.items():
+        rows = top == name
+        alone = ReliabilityDisplay.from_predictions(
+            (names == name)[rows], proba[rows].max(axis=1)
+        )
+        same(one, alone)
+
+
+def test_rows_of_several_classes_are_pooled_in_each_panel(three_classes):
+    names, proba = three_classes
+    source = np.where(np.arange(150) % 3 == 0, "x", "y")
+    display = from_predictions(names, proba, by=source)
+    for group, one in display.displays.items():
+        rows = source == group
+        alone = ReliabilityDisplay.from_predictions(names[rows], proba[rows])
+        same(one, alone)
+        assert one.error.n_groups == rows.sum()
+
+
+def test_labels_say_the_order_of_the_columns(three_classes):
+    names, proba = three_classes
+    order = ["virginica", "setosa", "versicolor"]
+    display = from_predictions(names, proba[:, [2, 0, 1]], by="label", labels=order)
+    expected = from_predictions(names, proba, by="label")
+    for group, one in expected.displays.items():
+        same(display.displays[group], one)
+
+
+def test_a_tagger_has_a_panel_for_each_tag(tagged):
+    tagger, X, y = tagged
+    display = ReliabilityPanelsDisplay.from_estimator(tagger, X, y, max_panels=4)
+    answers = TagQuery()(tagger, X, y)
+    assert sorted(display.displays) == sorted(np.unique(answers.label))
+    tags = np.concatenate(y)
+    frequency = [np.sum(tags == tag) for tag in display.displays]
+    assert frequency == sorted(frequency, reverse=True)
+    for tag in list(display.displays)[:3]:
+        alone = ReliabilityDisplay.from_estimator(tagger, X, y, query=TagQuery(tag))
+        same(display.displays[tag], alone)
+    assert display.name == "HMMTagger"
+
+
+def test_the_sentences_of_a_tagger_may_have_groups(tagged):
+    tagger, X, y = tagged
+    source = np.where(np.arange(len(X)) < 20, "old", "new")
+    display = ReliabilityPanelsDisplay.from_estimator(tagger, X, y, by=source)
+    assert list(display.displays) == ["new", "old"]
+    alone = ReliabilityDisplay.from_estimator(tagger, X[:20], y[:20])
+    same(display.displays["old"], alone)
+
+
+def test_held_out_answers_are_divided_too():
+    X, y = load_iris(return_X_y=True)
+    results = cross_validate(
+        GaussianNB(),
+        X[:, :2],
+        y,
+        cv=KFold(3, shuffle=True, random_state=0),
+        return_estimator=True,
+        return_indices=True,
+    )
+    weight = np.arange(150) % 3
+    display = ReliabilityPanelsDisplay.from_cv_results(
+        results, X[:, :2], y, sample_weight=weight
+    )
+    for k in range(3):
+        alone = ReliabilityDisplay.from_cv_results(
+            results, X[:, :2], y, sample_weight=weight, query=ClassQuery(pos_label=k)
+        )
+        same(display.displays[k], alone)
+
+
+# The drawing
+
+
+def test_titles_say_group_number_and_error(y_true, y_proba, genre):
+    display = from_predictions(y_true, y_proba, by=genre)
+    error = display.displays["web"].error
+    assert titles(display)[1] == (
+        f"web, n = {np.sum(genre == 'web')}\n"
+        f"error {error.estimate:.3f} [{error.low:.3f}, {error.high:.3f}]"
+    )
+
+
+def test_the_figure_says_what_is_left_out(y_true, y_proba, genre):
+    display = from_predictions(
+        y_true, y_proba, by=genre, max_panels=1, name="model", consistency_band=False
+    )
+    left = np.sum(genre != "news")
+    assert heading(display) == (
+        f"model\nthe 1 most frequent of 3 groups; not shown: 2 with {left} of {N} pairs"
+    )
+    assert list(display.axes_) == ["news"]
+    assert len(display.displays) == len(display.to_dict()) == 3
+    everything = from_predictions(y_true, y_proba, by=genre, consistency_band=False)
+    assert heading(everything) == ""
+
+
+def test_the_figure_says_what_is_shaded(y_true, y_proba, genre):
+    display = from_predictions(y_true, y_proba, by=genre, confidence_level=0.9)
+    assert heading(display) == "shaded: 90% band of perfect calibration"
+    assert display.displays["web"].band_ is not None
+    bare = from_predictions(y_true, y_proba, by=genre, consistency_band=False)
+    assert bare.displays["web"].band_ is None
+
+
+@pytest.mark.parametrize("counts", [False, True])
+def test_panels_share_their_axes_and_label_the_outer_ones(y_true, y_proba, counts):
+    by = np.arange(N) % 5
+    display = from_predictions(y_true, y_proba, by=by, counts=counts)
+    axes = list(display.axes_.values())
+    axes[0].set(xlim=(0, 0.3), ylim=(0, 0.2))
+    assert {ax.get_xlim() for ax in axes} == {(0, 0.3)}
+    assert {ax.get_ylim() for ax in axes} == {(0, 0.2)}
+    assert [bool(ax.get_ylabel()) for ax in axes] == [True, False, False] + [
+        True,
+        False,
+    ]
+    lowest = [one.count_ax_ if counts else one.ax_ for one in display.displays.values()]
+    shown = [bool(ax.get_xlabel()) for ax in lowest]
+    assert shown == [False, False, True, True, True]
+    if counts:
+        assert len({ax.get_ylim() for ax in lowest}) == 1
+    assert all(ax.get_legend() is None for ax in axes)
+
+
+@pytest.mark.parametrize("n_groups", [1, 2, 9])
+@pytest.mark.parametrize("counts", [False, True])
+def test_no_text_overlaps_or_leaves_the_figure(y_true, y_proba, n_groups, counts):
+    display = from_predictions(
+        y_true, y_proba, by=np.arange(N) % n_groups, counts=counts, name="model"
+    )
+    figure = display.figure_
+    figure.canvas.draw()
+    texts = [ax.title for ax in display.axes_.values()] + [figure._suptitle]
+    boxes = [text.get_window_extent() for text in texts]
+    for k, box in enumerate(boxes):
+        assert figure.bbox.containsx(box.x0)
+        assert figure.bbox.containsx(box.x1)
+        assert figure.bbox.containsy(box.y1)
+        assert not any(box.overlaps(other) for other in boxes[:k])
+
+
+@pytest.mark.parametrize(("n_columns", "expected"), [(1, 1), (2, 2), (9, 3)])
+def test_the_number_of_columns_can_be_chosen(
+    y_true, y_proba, genre, n_columns, expected
+):
+    display = from_predictions(y_true, y_proba, by=genre, n_columns=n_columns)
+    assert display.axes_["web"].get_subplotspec().get_gridspec().ncols == expected
+
+
+@pytest.mark.parametrize("name", ["price in $", "_hidden", "x" * 200, "été"])
+def test_any_name_of_a_group_is_shown(name):
+    display = from_predictions([0, 1], [0.2, 0.7], by=[name, name])
+    display.figure_.savefig(io.BytesIO())
+    (title,) = titles(display)
+    shown = name if len(name) < 28 else f"{name[:27]}…"
+    assert title.replace("\\$", "$").startswith(f"{shown}, n = 2\n")
+    assert list(display.displays) == [name]
+
+
+@pytest.mark.parametrize(
+    ("weight", "n"), [(None, "1"), ([1, 1, 1, 1, 1], "1"), ([1, 1, 1, 1, 1.5], "1.5")]
+)
+def test_groups_of_few_pairs_are_drawn_and_said_to_be_few(weight, n):
+    display = from_predictions(
+        [0, 1, 0, 1, 1],
+        [0.1, 0.7, 0.2, 0.6, 0.9],
+        by=["many", "many", "many", "many", "few"],
+        sample_weight=weight,
+    )
+    assert display.displays["many"].error is not None
+    assert display.displays["few"].error is None
+    assert titles(display)[1] == f"few, n = {n}\ntoo few for an error"
+    assert display.displays["few"].line_.get_xydata().tolist() == [[0.9, 1]]
+    assert display.to_dict()["few"]["error"] is None
+    assert f"few, n = {n}, too few for an error" in repr(display)
+
+
+def test_rows_of_one_dependent_group_are_too_few():
+    display = from_predictions(
+        [0, 1, 0, 1, 0, 1],
+        [0.1, 0.7, 0.2, 0.6, 0.4, 0.5],
+        by=["a", "a", "a", "a", "b", "b"],
+        groups=[0, 0, 1, 1, 2, 2],
+    )
+    assert display.displays["a"].error.n_groups == 2
+    assert display.displays["b"].error is None
+
+
+def test_a_figure_of_the_users_own_needs_no_pyplot(y_true, y_proba, genre):
+    whole = Figure(figsize=(9, 4), layout="constrained")
+    left, right = whole.subfigures(1, 2)
+    display = from_predictions(y_true, y_proba, by=genre, fig=left)
+    again = from_predictions(y_true, y_proba, by="label", fig=right)
+    assert display.figure_ is left
+    assert len(left.axes) == 3
+    assert list(again.displays) == [1]
+    assert plt.get_fignums() == []
+    whole.savefig(io.BytesIO())
+
+
+def test_drawing_again_makes_another_figure_of_the_same_numbers(y_true, y_proba, genre):
+    display = from_predictions(y_true, y_proba, by=genre)
+    figure, numbers = display.figure_, display.to_dict()
+    again = display.plot(max_panels=2, name="renamed", interval=None)
+    assert again is display
+    assert display.figure_ is not figure
+    assert list(display.axes_) == ["news", "web"]
+    assert heading(display).startswith("renamed\nthe 2 most frequent of 3")
+    assert display.to_dict() == numbers
+
+
+# The numbers
+
+
+def test_the_numbers_are_one_call_away(y_true, y_proba, genre):
+    display = from_predictions(y_true, y_proba, by=genre)
+    found = json.loads(json.dumps(display.to_dict()))
+    for group, one in display.displays.items():
+        assert found[group]["curve"] == one.curve.to_dict()
+        assert found[group]["error"] == one.error.to_dict()
+        assert found[group]["count"] == one.count.tolist()
+
+
+def test_the_table_has_a_row_for_each_group_and_bin(y_true, y_proba, genre):
+    display = from_predictions(y_true, y_proba, by=genre, bin_size=30, max_panels=1)
+    table = display.frame()
+    assert table.columns[0] == "group"
+    assert "name" not in table
+    for group, one in display.displays.items():
+        rows = table[table["group"] == group]
+        alone = one.frame().drop(columns="name")
+        pd.testing.assert_frame_equal(
+            rows.drop(columns="group").reset_index(drop=True), alone
+        )
+
+
+# What is refused
+
+
+@pytest.mark.parametrize(
+    ("params", "error", "message"),
+    [
+        ({"by": "genre"}, ValueError, "'by' parameter .* 'label' or .* Got 'genre'"),
+        ({"by": 3}, TypeError, "'by' parameter .* Got int"),
+        ({"by": ["a", "b"]}, ValueError, "'by' .* each of the 600 samples. Got 2"),
+        ({"by": ["a"] * 7 + [None] * 593}, ValueError, "'by' .* Got None in row 7"),
+        ({"by": np.ones((N, 2))}, ValueError, "'by' parameter .* one-dimensional"),
+        ({"y_proba": {"a": [0.5] * N}}, TypeError, "'y_proba' .* Got a mapping"),
+        ({"y_proba": [50] * N}, ValueError, "'y_proba' .* divided by 100"),
+        ({"multi_class": "class_wise"}, ValueError, "'multi_class' .*'top_label'"),
+        ({"sample_weight": [1, 2]}, ValueError, "'sample_weight' parameter"),
+        ({"groups": [1, 2]}, ValueError, "'groups' parameter"),
+        ({"confidence_level": 95}, ValueError, "'confidence_level' parameter"),
+        ({"bin_size": 20, "n_bins": 3}, ValueError, "'bin_size' or 'n_bins', not both"),
+        ({"max_panels": 0}, ValueError, "'max_panels' parameter .* at least 1"),
+        ({"max_panels": 2.0}, TypeError, "'max_panels' parameter"),
+        ({"n_columns": 0}, ValueError, "'n_columns' parameter .* at least 1"),
+        ({"interval": "exact"}, ValueError, "'interval' parameter"),
+    ],
+    ids=lambda value: str(value)[:30],
+)
+def test_parameters_that_make_no_sense_are_refused(
+    y_true, y_proba, genre, params, error, message
+):
+    with pytest.raises(error, match=message):
+        from_predictions(
+            **{"y_true": y_true, "y_proba": y_proba, "by": genre, **params}
+        )
+    assert plt.get_fignums() == []
+
+
+def test_the_arrays_are_not_changed(y_true, y_proba, genre):
+    arrays = y_true.copy(), y_proba.copy(), genre.copy()
+    from_predictions(y_true, y_proba, by=genre, sample_weight=y_true + 1)
+    for before, after in zip(arrays, (y_true, y_proba, genre), strict=True):
+        np.testing.assert_array_equal(before, after)
