@@ -128,6 +128,11 @@ def answer_pairs(answers: Answers, weight: np.ndarray | None) -> Pairs:
 
     `weight` is the checked weight of each sample, or None.
     """
+    if len(answers) == 0:
+        raise ValueError(
+            "There is no answer to measure: the query asked nothing, as where a tagger "
+            "predicts no entity."
+        )
     several = np.unique(answers.groups).size < len(answers)
     columns = [answers.y_proba, answers.y_true == 1, answers.groups]
     by_pair = None if weight is None else weight[answers.groups]
