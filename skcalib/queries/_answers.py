@@ -65,7 +65,10 @@ class Answers:
     def frame(self) -> Any:
         """Return a pandas DataFrame with a row for each pair.
 
-        Of spans the columns `start` and `stop` take the place of `item`.
+        Returns
+        -------
+        frame : DataFrame
+            Columns are the attributes; of spans `start` and `stop` instead of `item`.
         """
         columns = self._columns()
         if self.item.ndim == 2:
