@@ -103,6 +103,40 @@ class BaseTagger(BaseEstimator):
         """
         return self.predict_proba(X)
 
+    def predict_pair_marginals(self, X: Any, pairs: Any = None) -> np.ndarray:
+        """Return the posterior probability of pairs of tags at tokens in a row.
+
+        Parameters
+        ----------
+        X : sequence of sentences
+            Sentences of tokens.
+        pairs : sequence of (label, label), default=None
+            Labels of a token and of the next one, as `classes_` has them. None: all
+            pairs, which take n_classes times the memory of :meth:`predict_proba`.
+
+        Returns
+        -------
+        proba : ndarray of shape (n_sentences,), object
+            An array for each sentence, its row t for tokens t and t + 1: of shape
+            (n_tokens - 1, n_pairs), or for all pairs (n_tokens - 1, n_classes,
+            n_classes), [this label, the next one].
+
+        Examples
+        --------
+        >>> from skcalib import HMMTagger
+        >>> X = [["the", "dog", "barks"], ["dogs", "bark"]]
+        >>> tagger = HMMTagger(0.1).fit(X, [["D", "N", "V"], ["N", "V"]])
+        >>> tagger.predict_pair_marginals(X, [("D", "N"), ("N", "V")])[0].round(2)
+        array([[0.99, 0.  ],
+               [0.  , 0.98]])
+        """
+        check_is_fitted(self)
+        chosen = None
+        if pairs is not None:
+            caller = f"{type(self).__name__}.predict_pair_marginals"
+            chosen = _places(pairs, self.classes_.tolist(), caller)
+        return object_array(self.posterior(X).pair_marginals(chosen))
+
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Return the share of tokens that are tagged right.
 
@@ -154,3 +188,28 @@ class BaseTagger(BaseEstimator):
         tags.input_tags.string = True
         tags.target_tags.required = True
         return tags
+
+
+def _places(pairs: Any, classes: list[Any], caller: str) -> np.ndarray:
+    """Return the places in `classes` of pairs of labels."""
+    place = {label: i for i, label in enumerate(classes)}
+    name = f"The 'pairs' parameter of {caller}"
+    if isinstance(pairs, (str, bytes)) or not hasattr(pairs, "__len__"):
+        raise TypeError(
+            f"{name} must be a list of (label, next label). Got {pairs!r:.50}."
+        )
+    found = np.empty((len(pairs), 2), dtype=np.intp)
+    for i, pair in enumerate(pairs):
+        if isinstance(pair, (str, bytes)) or len(pair) != 2:
+            raise ValueError(
+                f"{name} must be a list of (label, next label). Got {pair!r:.50} as "
+                f"pair {i}."
+            )
+        for j, label in enumerate(pair):
+            if label not in place:
+                raise ValueError(
+                    f"{name} must hold labels of classes_, {classes!r:.200}. Got "
+                    f"{label!r} in pair {i}."
+                )
+            found[i, j] = place[label]
+    return found

@@ -638,3 +638,24 @@ def test_paths_that_do_not_fit_are_refused(paths, message):
 def test_scores_that_are_no_list_are_named(scores):
     with pytest.raises(TypeError, match="'log_emission' .* must be a list"):
         LinearChainPosterior(scores, [[0.0]])
+
+
+# What is out of reach, and what is near the end of float64
+
+
+def test_a_tag_out_of_reach_may_be_better_at_every_token():
+    """Tag 1 cannot start and cannot follow tag 0, but every token likes it more."""
+    emission = np.tile([-100.0, 0.0], (30, 1))
+    transition = np.where(np.eye(2, dtype=bool), 0.0, -np.inf)
+    posterior = LinearChainPosterior([emission], transition, [0.0, -np.inf])
+    np.testing.assert_array_equal(posterior.token_marginals()[0], [[1, 0]] * 30)
+    assert posterior.log_partition() == pytest.approx([-3000])
+
+
+@pytest.mark.parametrize("spread", range(690, 750, 5))
+def test_weights_that_float64_holds_with_few_digits_only(spread):
+    emission = np.array([[0.0, -np.inf, -np.inf], [-np.inf, 0.0, 0.0]])
+    transition = np.zeros((3, 3))
+    transition[0, 1], transition[0, 2] = -spread, -spread + np.log(3)
+    found = LinearChainPosterior([emission], transition).token_marginals()[0]
+    np.testing.assert_allclose(found, [[1, 0, 0], [0, 0.25, 0.75]], rtol=1e-11)
