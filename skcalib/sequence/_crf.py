@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -174,9 +175,7 @@ class CRFTagger(BaseTagger):
         sentences, labels = check_fit(X, y, caller=caller)
         classes = sorted_labels(labels, caller=caller)
         names = _label_names(classes.tolist())
-        items = as_items(sentences, caller=caller)
-        if not any(token for sentence in items for token in sentence):
-            raise ValueError(f"X of {caller} has no attribute at any token.")
+        items = _Stream(as_items(sentences, caller=caller), len(sentences), caller)
         targets = [[names[label] for label in tags] for tags in labels]
         self.model_bytes_ = _train(settings, items, targets)
         self._read(classes, names, sparse_width(sentences, caller=caller))
@@ -261,9 +260,27 @@ def _label_names(labels: list[Any]) -> dict[Any, str]:
     return {label: str(k) for k, label in enumerate(labels)}
 
 
-def _train(
-    settings: dict[str, Any], items: list[list[dict]], targets: list[list[str]]
-) -> bytes:
+class _Stream:
+    """Items of sentences one at a time, with the length that CRFsuite shows."""
+
+    def __init__(self, items: Iterator[list[dict]], size: int, caller: str):
+        self.items = items
+        self.size = size
+        self.caller = caller
+
+    def __iter__(self) -> Iterator[list[dict]]:
+        found = False
+        for sentence in self.items:
+            found = found or any(sentence)
+            yield sentence
+        if not found:
+            raise ValueError(f"X of {self.caller} has no attribute at any token.")
+
+    def __len__(self) -> int:
+        return self.size
+
+
+def _train(settings: dict[str, Any], items: _Stream, targets: list[list[str]]) -> bytes:
     """Return the model file as bytes; no file is left."""
     with TemporaryDirectory(prefix="skcalib-crf-") as folder:
         path = Path(folder) / "model"

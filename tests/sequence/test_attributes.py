@@ -112,7 +112,7 @@ def test_a_model_without_attributes_has_no_columns():
 
 def test_tokens_are_not_modified():
     token = {"f": ["x", "x"], "g": {"x": 1.0}}
-    as_items([[token]], caller="it")
+    list(as_items([[token]], caller="it"))
     matrix_of(token)
     assert token == {"f": ["x", "x"], "g": {"x": 1.0}}
 
