@@ -338,7 +338,8 @@ class AttributeIndex:
     ) -> sparse.csr_array:
         """Return the matrix whose row t has the attributes ends[t] to ends[t + 1]."""
         known = numbers >= 0
-        passed = np.concatenate([[0], np.cumsum(known)])
+        passed = np.zeros(numbers.size + 1, dtype=np.int32)
+        np.cumsum(known, out=passed[1:])
         numbers = numbers[known]
         weights = np.ones(numbers.size) if weights is None else weights[known]
         shape = (ends.size - 1, self.size)
