@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import sparse
 
-from ._sentences import n_tokens
+from ._sentences import Numbering, n_tokens
 
 WORD = "word"
 _FINITE = float("inf")
@@ -176,21 +176,13 @@ class _Table(NamedTuple):
     attribute: np.ndarray
 
 
-class _Shapes(dict):
-    """Numbers of tuples of keys, in order of appearance."""
-
-    def __missing__(self, keys: tuple) -> int:
-        self[keys] = number = len(self)
-        return number
-
-
 def _numbers(of: dict[str, int], names: Iterable[Any], n: int) -> np.ndarray:
     """Return the numbers of n names, -1 for those that have none."""
     return np.fromiter(map(of.get, names, repeat(-1)), np.int32, n)
 
 
 def _places(
-    table: _Table, shape: _Shapes, shapes: np.ndarray
+    table: _Table, shape: Numbering, shapes: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return the cell of value 0 of each item, and where the items of tokens end."""
     row = {key: table.row.get(key, 0) for key in chain.from_iterable(shape)}
@@ -267,7 +259,7 @@ class AttributeIndex:
 
     def _from_dicts(self, tokens: list[dict]) -> sparse.csr_array | None:
         """Return the matrix of dicts of str and finite numbers, None for others."""
-        shape = _Shapes()
+        shape = Numbering()
         shapes = np.fromiter(
             map(shape.__getitem__, map(tuple, tokens)), np.intp, len(tokens)
         )

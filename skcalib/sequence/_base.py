@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from .._validation import check_choice, check_float_type
 from ..posteriors import LinearChainPosterior
-from ._sentences import check_labels, check_sentences, object_array
+from ._sentences import check_labels, check_present, check_sentences, object_array
 
 
 class BaseTagger(BaseEstimator):
@@ -160,6 +161,7 @@ class BaseTagger(BaseEstimator):
         caller = f"{type(self).__name__}.score"
         sentences = check_sentences(X, caller=caller)
         labels = check_labels(y, sentences, caller=caller)
+        check_present(labels, chain.from_iterable(labels), caller=caller)
         weight = np.ones(len(labels))
         if sample_weight is not None:
             weight = np.asarray(sample_weight, dtype=float)

@@ -15,7 +15,7 @@ from sklearn.feature_extraction import FeatureHasher
 
 from .._validation import check_choice
 from ._attributes import WORD
-from ._sentences import all_words, check_sentences, object_array
+from ._sentences import all_words, check_sentences, number_words, object_array
 
 _SHAPES = (
     (re.compile(r"[A-Z]+"), "X"),
@@ -87,13 +87,15 @@ def advanced_rows(sentences: list[list[str]]) -> list[list[dict]]:
 
 def basic_columns(sentences: list[list[str]]) -> csr_array:
     """Return what hashing the rows of basic attributes gives, one below the other."""
-    words, number = _distinct(sentences)
+    words, number = number_words(sentences, caller="TokenFeatures.transform")
+    words = list(map(str, words))
     return _hash([{WORD: word} for word in words])[number]
 
 
 def advanced_columns(sentences: list[list[str]]) -> csr_array:
     """Return what hashing the rows of advanced attributes gives."""
-    words, number = _distinct(sentences)
+    words, number = number_words(sentences, caller="TokenFeatures.transform")
+    words = list(map(str, words))
     own = []
     for word in words:
         features = word_features(word)
@@ -111,15 +113,6 @@ def advanced_columns(sentences: list[list[str]]) -> csr_array:
     ends = np.arange(len(number) + 1) * len(_WORD_AT)
     near = csr_array((np.ones(columns.size), columns.ravel(), ends), shape=mine.shape)
     return mine + near
-
-
-def _distinct(sentences: list[list[str]]) -> tuple[list[str], np.ndarray]:
-    """Return the distinct words, and the number of each word of the sentences."""
-    number: dict[str, int] = {}
-    numbers = [
-        number.setdefault(word, len(number)) for word in chain.from_iterable(sentences)
-    ]
-    return list(map(str, number)), np.array(numbers, dtype=np.intp)
 
 
 def _around(number: np.ndarray, lengths: np.ndarray, border: int) -> list[np.ndarray]:

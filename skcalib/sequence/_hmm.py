@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import chain, repeat
+from itertools import repeat
 from typing import Any
 
 import numpy as np
@@ -10,7 +10,12 @@ import numpy as np
 from .._validation import check_real
 from ..posteriors import LinearChainPosterior
 from ._base import BaseTagger
-from ._sentences import all_words, check_fit, sorted_labels
+from ._sentences import (
+    all_words,
+    check_fit,
+    number_labels,
+    number_words,
+)
 
 
 class HMMTagger(BaseTagger):
@@ -111,13 +116,12 @@ class HMMTagger(BaseTagger):
         """
         prior, word_prior = self._check_parameters()
         sentences, labels = check_fit(X, y, caller="HMMTagger.fit")
-        words = all_words(sentences, caller="HMMTagger.fit")
-        self.classes_ = sorted_labels(labels, caller="HMMTagger.fit")
+        words, columns = number_words(sentences, caller="HMMTagger.fit")
+        self.classes_, tags = number_labels(labels, caller="HMMTagger.fit")
         n_tags = self.classes_.size
-        index = {label: k for k, label in enumerate(self.classes_.tolist())}
-        tags = np.fromiter(map(index.__getitem__, chain.from_iterable(labels)), np.intp)
-        self.vocabulary_ = {word: j for j, word in enumerate(sorted(set(words)))}
-        columns = np.fromiter(map(self.vocabulary_.__getitem__, words), np.intp)
+        self.vocabulary_ = {word: j for j, word in enumerate(sorted(words))}
+        place = np.array([self.vocabulary_[word] for word in words], dtype=np.intp)
+        columns = place[columns]
         n_words = len(self.vocabulary_) + 1
         lengths = np.array([len(seq) for seq in labels if seq])
         last = np.cumsum(lengths) - 1
@@ -136,9 +140,9 @@ class HMMTagger(BaseTagger):
         self.end_log_proba_ = np.zeros(n_tags)
         if self.end_state:
             self.end_log_proba_ = moves_log_proba[:, n_tags]
-        emission = _log_rows(_counts(tags, columns, (n_tags, n_words)), word_prior)
-        # so that the scores of a word lie in a row
-        self.emission_log_proba_ = np.asfortranarray(emission)
+        # by word and tag, so that the scores of a word lie in a row
+        emissions = _counts(columns, tags, (n_words, n_tags)).T
+        self.emission_log_proba_ = _log_rows(emissions, word_prior)
         return self
 
     def _check_parameters(self) -> tuple[float, float]:
@@ -180,7 +184,8 @@ def _counts(rows: np.ndarray, columns: np.ndarray, shape: tuple) -> np.ndarray:
 
 def _log_rows(counts: np.ndarray, pseudocount: float) -> np.ndarray:
     """Return log relative frequencies in each row; -inf where nothing is expected."""
-    smoothed = counts + pseudocount
-    total = smoothed.sum(axis=1, keepdims=True)
+    proba = counts + pseudocount
+    total = proba.sum(axis=1, keepdims=True)
+    proba /= np.where(total > 0, total, 1)
     with np.errstate(divide="ignore"):
-        return np.log(smoothed / np.where(total > 0, total, 1))
+        return np.log(proba, out=proba)
