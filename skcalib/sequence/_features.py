@@ -103,7 +103,9 @@ def advanced_columns(sentences: list[list[str]]) -> csr_array:
             del features[key]
         own.append(features)
     mine = _hash(own)[number]
-    around = _around(number, np.array(list(map(len, sentences))), len(words))
+    around = _around(
+        number, np.array(list(map(len, sentences)), dtype=np.intp), len(words)
+    )
     columns = np.column_stack(
         [
             _hash([{key: word} for word in [*words, _BORDER]]).indices[at]

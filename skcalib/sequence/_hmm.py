@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import repeat
+from itertools import chain, repeat
 from typing import Any
 
 import numpy as np
@@ -162,11 +162,16 @@ class HMMTagger(BaseTagger):
         )
 
     def _posterior(self, sentences: list[Any]) -> LinearChainPosterior:
-        words = all_words(sentences, caller="HMMTagger")
+        words = list(chain.from_iterable(sentences))
         unknown = len(self.vocabulary_)
-        columns = np.fromiter(
-            map(self.vocabulary_.get, words, repeat(unknown)), np.intp, len(words)
-        )
+        try:
+            numbers = map(self.vocabulary_.get, words, repeat(unknown))
+            columns = np.fromiter(numbers, np.intp, len(words))
+        except TypeError:  # no str
+            columns = np.full(len(words), unknown)
+        new = np.flatnonzero(columns == unknown).tolist()
+        if not set(map(type, map(words.__getitem__, new))) <= {str}:
+            all_words(sentences, caller="HMMTagger")  # which says where
         return LinearChainPosterior(
             self.emission_log_proba_.T[columns],
             self.transition_log_proba_,

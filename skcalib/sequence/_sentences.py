@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from itertools import chain
+from operator import eq
 from typing import Any
 
 import numpy as np
@@ -36,6 +37,8 @@ def check_sentences(X: Any, *, caller: str) -> list[Any]:
             "into sentences first."
         )
     sentences = list(X)
+    if set(map(type, sentences)) <= {list}:  # as almost always
+        return sentences
     for i, sentence in enumerate(sentences):
         if isinstance(sentence, (str, bytes, Mapping)) or not hasattr(
             sentence, "__len__"
@@ -66,6 +69,10 @@ def check_labels(y: Any, sentences: list[Any], *, caller: str) -> list[list]:
             f"X and y of {caller} must have an entry for each sentence. Got "
             f"{len(sentences)} sentences in X and {len(y)} in y."
         )
+    if {*map(type, y), *map(type, sentences)} <= {list} and all(
+        map(eq, map(len, y), map(len, sentences))
+    ):
+        return list(y)  # as almost always
     labels = []
     for i, (sentence, tags) in enumerate(zip(sentences, y, strict=True)):
         if isinstance(tags, (str, bytes)) or not hasattr(tags, "__len__"):
