@@ -87,20 +87,6 @@ def _kept(values: Any, dtype: np.dtype) -> np.dtype:
     return dtype if getattr(values, "dtype", None) == dtype else np.dtype(np.float64)
 
 
-def as_dtype(dtype: Any) -> np.dtype:
-    """Return float64 or float32."""
-    try:
-        found = np.dtype(dtype)
-    except TypeError:
-        found = np.dtype(object)
-    if dtype is None or found not in (np.float64, np.float32):
-        raise ValueError(
-            "The 'dtype' parameter of LinearChainPosterior must be float64 or float32. "
-            f"Got {dtype!r}."
-        )
-    return found
-
-
 def check_finite(
     emission: np.ndarray, lengths: np.ndarray, **scores: np.ndarray
 ) -> None:

@@ -9,12 +9,11 @@ from typing import Any
 import numpy as np
 
 from .._random import as_generator
-from .._validation import check_integer
+from .._validation import check_float_type, check_integer
 from . import _lattice, _pairs
 from ._chain import Chain
 from ._checks import (
     as_border,
-    as_dtype,
     as_emission,
     as_scores,
     check_finite,
@@ -115,7 +114,9 @@ class LinearChainPosterior:
         n_tags = transition.shape[0]
         if n_tags == 0:
             raise ValueError("LinearChainPosterior needs one tag at least. Got none.")
-        self.dtype = as_dtype(dtype)
+        self.dtype = check_float_type(
+            dtype, name="dtype", caller="LinearChainPosterior"
+        )
         self.log_transition = transition
         self.log_start = as_border(log_start, n_tags, "log_start")
         self.log_end = as_border(log_end, n_tags, "log_end")

@@ -6,45 +6,45 @@ import numpy as np
 
 from ._chain import BLOCK, Chain
 
+# Entries of a table that stay in the processor's cache.
+_CACHED = 2**16
+# Rows that are worth a step of their own for each previous tag.
+_MANY = 64
+
 
 def viterbi(chain: Chain) -> np.ndarray:
     """Return the tags of the best path of each sequence, in packed rows."""
-    packing, n_tags = chain.packing, chain.transition.shape[0]
+    packing = chain.packing
     best = chain.emission()
-    pointer = np.zeros(best.shape, dtype=np.min_scalar_type(n_tags))
-    into = np.ascontiguousarray(chain.transition.T)
     for t in range(packing.n_steps):
-        rows = packing.step(t)
         if t == 0:
-            best[rows] += chain.start
+            best[packing.step(t)] += chain.start
         else:
-            found = _best_previous(best[packing.alive(t - 1)], into)
-            pointer[rows] = found[0]
-            best[rows] += found[1]
-    return _trace(chain, best, pointer)
+            before = best[packing.alive(t - 1)]
+            best[packing.step(t)] += _best_before(before, chain.transition)
+    return _trace(chain, best)
 
 
-def _best_previous(
-    before: np.ndarray, into: np.ndarray
-) -> tuple[np.ndarray, np.ndarray]:
-    """Return the best previous tag of each tag and its score, the first of equals."""
-    n_tags = into.shape[0]
-    pointer = np.empty(before.shape, dtype=np.intp)
-    score = np.empty_like(before)
-    size = max(1, BLOCK // n_tags**2)
+def _best_before(before: np.ndarray, transition: np.ndarray) -> np.ndarray:
+    """Return the score of the best way into each tag."""
+    if before.shape[0] < _MANY and before.shape[0] * transition.size <= BLOCK:
+        return (before[:, :, np.newaxis] + transition).max(axis=1)
+    score = np.full_like(before, -np.inf)
+    size = max(_MANY, _CACHED // transition.shape[0])
     for i in range(0, before.shape[0], size):
-        part = slice(i, i + size)
-        sums = before[part, np.newaxis, :] + into
-        pointer[part] = sums.argmax(axis=2)
-        score[part] = np.take_along_axis(sums, pointer[part][:, :, np.newaxis], axis=2)[
-            :, :, 0
-        ]
-    return pointer, score
+        part, found = before[i : i + size], score[i : i + size]
+        way = np.empty_like(found)
+        for tag, into in enumerate(transition):
+            np.add(part[:, tag, np.newaxis], into, out=way)
+            np.maximum(found, way, out=found)
+    return score
 
 
-def _trace(chain: Chain, best: np.ndarray, pointer: np.ndarray) -> np.ndarray:
+def _trace(chain: Chain, best: np.ndarray) -> np.ndarray:
+    """Follow the best paths back, adding the same scores again."""
     packing = chain.packing
     path = np.empty(packing.row.size, dtype=np.intp)
+    into = np.ascontiguousarray(chain.transition.T)
     for t in reversed(range(packing.n_steps)):
         rows = packing.ending(t)
         total = best[rows] + chain.end
@@ -53,7 +53,7 @@ def _trace(chain: Chain, best: np.ndarray, pointer: np.ndarray) -> np.ndarray:
         if impossible.any():
             chain.refuse(packing.sequence[rows][int(impossible.argmax())])
         if t + 1 < packing.n_steps:
-            ahead = packing.step(t + 1)
-            chosen = pointer[ahead, :][np.arange(ahead.stop - ahead.start), path[ahead]]
-            path[packing.alive(t)] = chosen
+            going_on = packing.alive(t)
+            ways = best[going_on] + into[path[packing.step(t + 1)]]
+            path[going_on] = ways.argmax(axis=1)
     return path

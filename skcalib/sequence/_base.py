@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from itertools import chain
 from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from .._validation import check_choice
+from .._validation import check_choice, check_float_type
 from ..posteriors import LinearChainPosterior
-from ._sentences import check_labels, check_sentences, object_array
+from ._sentences import check_labels, check_present, check_sentences, object_array
 
 
 class BaseTagger(BaseEstimator):
@@ -21,10 +22,19 @@ class BaseTagger(BaseEstimator):
     """
 
     decoding: str
+    dtype: Any
     classes_: np.ndarray
 
     def _posterior(self, sentences: list[Any]) -> LinearChainPosterior:
         raise NotImplementedError
+
+    def _check_inference(self) -> np.dtype:
+        """Check the parameters that say how to predict, and return the dtype."""
+        caller = type(self).__name__
+        check_choice(
+            self.decoding, ("viterbi", "posterior"), name="decoding", caller=caller
+        )
+        return check_float_type(self.dtype, name="dtype", caller=caller)
 
     def posterior(self, X: Any) -> LinearChainPosterior:
         """Return the posterior over taggings of each sentence.
@@ -58,12 +68,6 @@ class BaseTagger(BaseEstimator):
             ``decoding="posterior"`` the best tag of each token.
         """
         posterior = self.posterior(X)
-        check_choice(
-            self.decoding,
-            ("viterbi", "posterior"),
-            name="decoding",
-            caller=type(self).__name__,
-        )
         if self.decoding == "viterbi":
             paths = posterior.viterbi()
         else:
@@ -157,6 +161,7 @@ class BaseTagger(BaseEstimator):
         caller = f"{type(self).__name__}.score"
         sentences = check_sentences(X, caller=caller)
         labels = check_labels(y, sentences, caller=caller)
+        check_present(labels, chain.from_iterable(labels), caller=caller)
         weight = np.ones(len(labels))
         if sample_weight is not None:
             weight = np.asarray(sample_weight, dtype=float)

@@ -110,6 +110,26 @@ def test_viterbi_finds_the_best_of_all_paths(seed, scale, forbidden):
         assert path.tolist() == expected
 
 
+@pytest.mark.parametrize("scale", [1.0, 1000.0])
+@pytest.mark.parametrize("forbidden", [0.0, 0.3])
+def test_viterbi_of_many_sequences_at_once(scale, forbidden):
+    """They are advanced in another way than a few."""
+    emissions, *rest = random_chain(7, scale, forbidden, LENGTHS * 20)
+    found = LinearChainPosterior(emissions, *rest).viterbi()
+    for emission, path in zip(emissions, found, strict=True):
+        expected = expected_of(emission, *rest)[2].tolist() if len(emission) else []
+        assert path.tolist() == expected
+
+
+def test_ties_do_not_depend_on_how_many_sequences_there_are():
+    emissions, *rest = random_chain(8, 1.0, 0.2, LENGTHS * 20)
+    emissions, rest = [np.round(e) for e in emissions], [np.round(r) for r in rest]
+    found = LinearChainPosterior(emissions, *rest).viterbi()
+    for emission, path in zip(emissions, found, strict=True):
+        alone = LinearChainPosterior([emission], *rest).viterbi()[0]
+        assert path.tolist() == alone.tolist()
+
+
 @CHAINS
 def test_log_proba_is_the_score_of_the_path_less_log_z(seed, scale, forbidden):
     emissions, *rest = random_chain(seed, scale, forbidden)
