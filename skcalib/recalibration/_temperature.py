@@ -115,7 +115,7 @@ class TemperatureScaling(MetaEstimatorMixin, BaseEstimator):
     0.64
     >>> from skcalib.scorers import log_likelihood_scorer
     >>> round(log_likelihood_scorer(model.estimator_, X[400:], y[400:]), 1)
-    -8.0
+    -11.1
     >>> round(log_likelihood_scorer(model, X[400:], y[400:]), 1)
     -7.0
     """
