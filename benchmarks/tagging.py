@@ -6,7 +6,7 @@ Section 4.2 of Nguyen and O'Connor (2015) and the thesis, 4.1 and 4.2, on corpor
 can be had. Each model is trained at several strengths of regularisation; the strength
 is chosen on the development part, by accuracy as there, and by log likelihood beside
 it; the temperature is fitted on the development part too. Errors are of the test part.
-Writes four tables and two figures.
+Writes five tables and two figures.
 
 CRFsuite's L-BFGS stops after a number of iterations (--iterations); weakly regularised
 models have not converged by then, which regularises them a little.
@@ -633,6 +633,12 @@ def main(arguments=None):
     options = parser.parse_args(arguments)
     start = time.perf_counter()
     warnings.filterwarnings("default")
+    note = (
+        f"at most {options.iterations} L-BFGS iterations; bins of {POOLED_BIN_SIZE} "
+        "pairs for 'plug-in', of 1000 (ewt) or 500 for single tags and pairs; 'error': "
+        "debiased, with its 95% interval, groups = sentence; "
+        + versions("numpy", "scipy", "scikit-learn", "sklearn-crfsuite", "matplotlib")
+    )
     tables = {"": [], "_sweep": [], "_pairs": [], "_each": [], "_rivals": []}
     everything, chosen_by_corpus = [], {}
     with Parallel(n_jobs=options.jobs, return_as="generator") as parallel:
@@ -648,20 +654,14 @@ def main(arguments=None):
             tables["_rivals"] += [
                 row for r in results if "rivals" in r for row in r["rivals"]
             ]
+            # After each corpus, so that a run cut short leaves what it has.
+            for name, rows in tables.items():
+                write_csv(f"tagging{name}.csv", rows, note)
     for name, rows in tables.items():
         if name != "_each":
             print_table(rows)
     print(PAPER)
-    seconds = time.perf_counter() - start
-    print(f"{seconds:.0f} s")
-    note = (
-        f"at most {options.iterations} L-BFGS iterations; bins of {POOLED_BIN_SIZE} "
-        "pairs for 'plug-in', of 1000 (ewt) or 500 for single tags and pairs; 'error': "
-        "debiased, with its 95% interval, groups = sentence; "
-        + versions("numpy", "scipy", "scikit-learn", "sklearn-crfsuite", "matplotlib")
-    )
-    for name, rows in tables.items():
-        write_csv(f"tagging{name}.csv", rows, note)
+    print(f"{time.perf_counter() - start:.0f} s")
     draw_sweep(everything, RESULTS / "tagging.png")
     draw_curves(chosen_by_corpus, RESULTS / "tagging_curves.png")
 
