@@ -117,7 +117,7 @@ class TemperatureScaling(MetaEstimatorMixin, BaseEstimator):
     >>> round(log_likelihood_scorer(model.estimator_, X[400:], y[400:]), 1)
     -11.1
     >>> round(log_likelihood_scorer(model, X[400:], y[400:]), 1)
-    -7.0
+    -9.8
     """
 
     def __init__(
