@@ -10,6 +10,7 @@ from .metrics import (
     calibration_error_interval,
 )
 from .plot import ReliabilityDisplay
+from .recalibration import TemperatureScaling
 from .scorers import calibration_error_scorer, make_calibration_scorer
 from .sequence import CRFTagger, HMMTagger, TokenFeatures
 
@@ -19,6 +20,7 @@ __all__ = [
     "CRFTagger",
     "HMMTagger",
     "ReliabilityDisplay",
+    "TemperatureScaling",
     "TokenFeatures",
     "__version__",
     "adaptive_reliability_curve",

@@ -138,7 +138,7 @@ class BaseTagger(BaseEstimator):
         chosen = None
         if pairs is not None:
             caller = f"{type(self).__name__}.predict_pair_marginals"
-            chosen = _places(pairs, self.classes_.tolist(), caller)
+            chosen = pair_places(pairs, self.classes_.tolist(), caller)
         return object_array(self.posterior(X).pair_marginals(chosen))
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
@@ -157,32 +157,7 @@ class BaseTagger(BaseEstimator):
         -------
         accuracy : float
         """
-        check_is_fitted(self)
-        caller = f"{type(self).__name__}.score"
-        sentences = check_sentences(X, caller=caller)
-        labels = check_labels(y, sentences, caller=caller)
-        check_present(labels, chain.from_iterable(labels), caller=caller)
-        weight = np.ones(len(labels))
-        if sample_weight is not None:
-            weight = np.asarray(sample_weight, dtype=float)
-            if weight.shape != (len(labels),):
-                raise ValueError(
-                    f"The 'sample_weight' parameter of {caller} must have a weight for "
-                    f"each of the {len(labels)} sentences. Got shape {weight.shape}."
-                )
-            if not ((weight >= 0) & np.isfinite(weight)).all():
-                raise ValueError(
-                    f"The 'sample_weight' parameter of {caller} must be finite and not "
-                    f"negative. Got {weight.min()} at the least."
-                )
-        size = np.array([len(tags) for tags in labels])
-        if not (weight * size).sum() > 0:
-            raise ValueError(f"{caller} needs a token of positive weight at least.")
-        right = [
-            sum(a == b for a, b in zip(found.tolist(), tags, strict=True))
-            for found, tags in zip(self.predict(sentences), labels, strict=True)
-        ]
-        return float(weight @ np.array(right) / (weight @ size))
+        return token_accuracy(self, X, y, sample_weight)
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "classes_")
@@ -195,7 +170,37 @@ class BaseTagger(BaseEstimator):
         return tags
 
 
-def _places(pairs: Any, classes: list[Any], caller: str) -> np.ndarray:
+def token_accuracy(tagger: Any, X: Any, y: Any, sample_weight: Any) -> float:
+    """Return the share of tokens that a fitted tagger tags right."""
+    check_is_fitted(tagger)
+    caller = f"{type(tagger).__name__}.score"
+    sentences = check_sentences(X, caller=caller)
+    labels = check_labels(y, sentences, caller=caller)
+    check_present(labels, chain.from_iterable(labels), caller=caller)
+    weight = np.ones(len(labels))
+    if sample_weight is not None:
+        weight = np.asarray(sample_weight, dtype=float)
+        if weight.shape != (len(labels),):
+            raise ValueError(
+                f"The 'sample_weight' parameter of {caller} must have a weight for "
+                f"each of the {len(labels)} sentences. Got shape {weight.shape}."
+            )
+        if not ((weight >= 0) & np.isfinite(weight)).all():
+            raise ValueError(
+                f"The 'sample_weight' parameter of {caller} must be finite and not "
+                f"negative. Got {weight.min()} at the least."
+            )
+    size = np.array([len(tags) for tags in labels])
+    if not (weight * size).sum() > 0:
+        raise ValueError(f"{caller} needs a token of positive weight at least.")
+    right = [
+        sum(a == b for a, b in zip(found.tolist(), tags, strict=True))
+        for found, tags in zip(tagger.predict(sentences), labels, strict=True)
+    ]
+    return float(weight @ np.array(right) / (weight @ size))
+
+
+def pair_places(pairs: Any, classes: list[Any], caller: str) -> np.ndarray:
     """Return the places in `classes` of pairs of labels."""
     place = {label: i for i, label in enumerate(classes)}
     name = f"The 'pairs' parameter of {caller}"
