@@ -4,6 +4,7 @@ Calibration of the probabilities of classifiers, taggers and language models, in
 scikit-learn's conventions.
 """
 
+from .coref import SampledCorefPairs
 from .metrics import (
     adaptive_reliability_curve,
     calibration_error,
@@ -19,6 +20,7 @@ __all__ = [
     "CRFTagger",
     "HMMTagger",
     "ReliabilityDisplay",
+    "SampledCorefPairs",
     "TokenFeatures",
     "__version__",
     "adaptive_reliability_curve",

@@ -1,5 +1,6 @@
 """Corpora, readers of annotated text, and generated data whose truth is known."""
 
+from ._coref_documents import make_coref_documents
 from ._coref_readers import read_conll2012, read_litbank
 from ._emoticon_tweets import fetch_emoticon_tweets
 from ._fetchers import fetch_ark_twitter_pos, fetch_ud_english_ewt, fetch_wsj_sample
@@ -17,6 +18,7 @@ __all__ = [
     "fetch_ud_english_ewt",
     "fetch_wsj_sample",
     "make_calibrated_pairs",
+    "make_coref_documents",
     "make_tagged_sentences",
     "read_conll2012",
     "read_conll_columns",

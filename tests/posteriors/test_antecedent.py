@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
-from skcalib.posteriors import AntecedentPosterior, _clusterings
+from skcalib.posteriors import AntecedentPosterior, _antecedent, _clusterings
 
 
 def log(proba):
@@ -234,7 +234,7 @@ class TestSample:
         posterior = AntecedentPosterior([random_scores(i, i) for i in (4, 0, 7)])
         more = posterior.sample(50, random_state=3)
         fewer = posterior.sample(20, random_state=np.random.default_rng(3))
-        monkeypatch.setattr("skcalib.posteriors._antecedent.BLOCK", 30)
+        monkeypatch.setattr(_antecedent, "BLOCK", 30)
         blocks = posterior.sample(50, random_state=3)
         for a, b, c in zip(more, fewer, blocks, strict=True):
             assert (a[:20] == b).all()
