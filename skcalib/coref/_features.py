@@ -212,6 +212,7 @@ def _link_templates(
     match = same_text + 2 * same_head + 4 * np.minimum(shared, 2) + 16 * subset
     inside = (b["start"] <= a["start"]) & (b["end"] >= a["end"])
     speaker = (a["speaker"] == b["speaker"]) + 2 * (a["speaker"] == table["speaker"][0])
+    quote = (a["quote"] > 0) + 2 * (b["quote"] > 0) + 4 * (a["quote"] == b["quote"])
     agree = a["number"] * 16 + b["number"] * 4
     gender = a["gender"] * 4 + b["gender"]
     lexical = np.where(a["kind"] > NOUN, a["form"], a["head"])
@@ -224,7 +225,8 @@ def _link_templates(
     yield a["kind"], same_text, same_head, a["length"], b["length"]
     yield kinds, inside, near, a["role"]
     yield kinds, agree, gender
-    yield a["form"], b["form"], speaker, near
+    yield a["form"], b["form"], speaker, quote, near
+    yield kinds, quote, nearest_text, near
     yield lexical, other
     yield a["kind"], other
     yield lexical, b["kind"], near
@@ -234,7 +236,6 @@ def _link_templates(
     yield a["head"], same_text, same_head
     yield a["kind"], a["governor"], b["governor"]
     yield kinds, b["role"], between
-    yield kinds, shared > 0, a["determiner"], near
     yield kinds, a["start"] == b["end"], a["before"], inside
 
 

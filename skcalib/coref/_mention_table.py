@@ -92,6 +92,7 @@ class Words:
             self.sentence += [s] * len(sentence)
             self.speaker += _speakers(sentence)
         self.lower = [form.lower() for form in self.form]
+        self.quote = _quotes(self.form)
 
 
 def _speakers(sentence: Any) -> list[str]:
@@ -104,6 +105,21 @@ def _speakers(sentence: Any) -> list[str]:
         item.removeprefix("Speaker=") if item.startswith("Speaker=") else whole
         for item in sentence.misc
     ]
+
+
+OPENING, CLOSING = frozenset(("\u201c", "``")), frozenset(("\u201d", "''"))
+
+
+def _quotes(forms: list[str]) -> list[int]:
+    """Return for each word which quotation it stands in, 0 outside."""
+    found, number, inside = [], 0, False
+    for form in forms:
+        if form in OPENING or (form == '"' and not inside):
+            number, inside = number + 1, True
+        elif form in CLOSING or form == '"':
+            inside = False
+        found.append(number * inside)
+    return found
 
 
 def head_word(words: Words, mention: Mention) -> int:
@@ -144,7 +160,7 @@ def _describe(words: Words, mention: Mention) -> tuple[dict[str, int], set[int]]
         "kind": kind,
         "form": number_of(lower[0]) if kind > NOUN else 1,
         "head": number_of(words.lower[head]),
-        "text": number_of(" ".join(inside)),
+        "text": number_of(KINDS[kind] if kind > NOUN else " ".join(inside)),
         "first": number_of(lower[0]),
         "determiner": DETERMINER.get(lower[0], 0),
         "number": _number(words, mention, head, kind),
@@ -157,6 +173,7 @@ def _describe(words: Words, mention: Mention) -> tuple[dict[str, int], set[int]]
             number_of(words.lower[mention.end]) if mention.end < len(words.form) else 0
         ),
         "speaker": number_of(words.speaker[head]),
+        "quote": words.quote[head],
         "length": min(mention.end - mention.start, 6),
         "size": len(set(inside)),
     }

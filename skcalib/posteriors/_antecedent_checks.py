@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Hashable, Iterable, Sequence
 from numbers import Integral, Real
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 
@@ -35,33 +35,36 @@ def _as_scores(part: Any, i: int) -> np.ndarray:
             f"{name} have a square array for each document; a single document goes "
             f"into a list. Got shape {scores.shape} for document {i}."
         )
-    read = np.tri(len(scores), dtype=bool)
-    unread = (scores == 0) | np.isnan(scores) | (scores == -np.inf)
-    _refuse_where(
-        ~(read | unread),
-        scores,
-        f"{name} hold 0, -inf or NaN above the diagonal, since no mention has a later "
-        "one as its antecedent",
-        i,
-    )
-    scores[~read] = -np.inf
-    _refuse_where(~(scores < np.inf), scores, f"{name} be finite or -inf", i)
-    stuck = scores.max(axis=1) == -np.inf
-    if stuck.any():
+    above = ~np.tri(len(scores), dtype=bool)
+    unread = scores[above]
+    if not ((unread == 0) | (unread == -np.inf) | np.isnan(unread)).all():
+        _refuse_where(
+            above & ~((scores == 0) | (scores == -np.inf) | np.isnan(scores)),
+            scores,
+            f"{name} hold 0, -inf or NaN above the diagonal, since no mention has a "
+            "later one as its antecedent",
+            i,
+        )
+    np.copyto(scores, -np.inf, where=above)
+    top = scores.max(axis=1)
+    if not (top < np.inf).all():  # NaN is the maximum where it stands
+        _refuse_where(~(scores < np.inf), scores, f"{name} be finite or -inf", i)
+    if (top == -np.inf).any():
         raise ValueError(
             f"{name} leave each mention an antecedent, or NEW. Got -inf only for "
-            f"mention {int(stuck.argmax())} of document {i}."
+            f"mention {int(top.argmin())} of document {i}."
         )
     return scores
 
 
-def _refuse_where(bad: np.ndarray, scores: np.ndarray, expected: str, i: int) -> None:
-    if bad.any():
-        row, column = np.argwhere(bad)[0]
-        raise ValueError(
-            f"{expected}. Got {scores[row, column]} in document {i}, row {row}, "
-            f"column {column}."
-        )
+def _refuse_where(
+    bad: np.ndarray, scores: np.ndarray, expected: str, i: int
+) -> NoReturn:
+    row, column = np.argwhere(bad)[0]
+    raise ValueError(
+        f"{expected}. Got {scores[row, column]} in document {i}, row {row}, column "
+        f"{column}."
+    )
 
 
 def check_n_documents(values: Any, n: int, name: str, caller: str) -> list[Any]:

@@ -63,11 +63,11 @@ def pair_marginals(proba: np.ndarray) -> np.ndarray:
 
 def _rows_of_block(own: np.ndarray, inside: np.ndarray) -> None:
     """Fill in the pairs of a block; `inside` has what comes by way of earlier ones."""
-    for j in range(len(own)):
+    np.fill_diagonal(inside, 1)
+    for j in range(1, len(own)):
         row = inside[j, :j]
         row += own[j, :j] @ inside[:j, :j]
         inside[:j, j] = row
-        inside[j, j] = 1
 
 
 def draw_labels(proba: np.ndarray, uniform: np.ndarray) -> np.ndarray:

@@ -92,6 +92,28 @@ class TestFeatures:
         alone = describe(document(head))
         assert describe(document(phrase))["head"] == alone["head"]
 
+    def test_quotations_are_numbered(self):
+        words = ['"', "I", '"', "said", "he", ".", "“", "You", "”"]
+        mentions = [Mention(t, t + 1) for t in (1, 4, 7)]
+        text = Document("q", None, [Sentence(words)], mentions, range(3))
+        assert describe(text)["quote"].tolist() == [1, 0, 2]
+
+    def test_speakers_are_read_from_either_place(self):
+        sentences = [
+            Sentence(["I"], comments=["# speaker = Ada"]),
+            Sentence(["I"], misc=["Speaker=Ada"]),
+            Sentence(["I"]),
+        ]
+        mentions = [Mention(t, t + 1) for t in range(3)]
+        found = describe(Document("s", None, sentences, mentions, range(3)))["speaker"]
+        assert found[0] == found[1] != found[2]
+
+    def test_forms_of_a_pronoun_are_of_one_kind(self):
+        found = describe(document("she", "her", "hers", "he", "Ada", "the dog"))
+        assert len(set(found["kind"][:3].tolist())) == 1
+        assert len(set(found["kind"].tolist())) == 4
+        assert found["text"][0] == found["text"][1] != found["text"][3]
+
     @pytest.mark.parametrize(
         ("X", "error", "message"),
         [
@@ -145,9 +167,9 @@ class TestLoss:
         np.testing.assert_allclose(rows.loss(scores)[1], slope, atol=1e-5)
 
     def test_the_margin_by_hand(self):
-        # mention 0 new; 1 new, its link costs 0.1; 2 links to 0, to 1 costs 1, NEW 3
+        # mention 0 new; 1 new, its link costs 0.3; 2 links to 0, to 1 costs 1, NEW 2
         value, _ = Rows(np.array([0, 1, 0]), "softmax_margin").loss(np.zeros(6))
-        expected = np.log(1 + np.exp(0.1)) + np.log(1 + np.exp(1) + np.exp(3))
+        expected = np.log(1 + np.exp(0.3)) + np.log(1 + np.exp(1) + np.exp(2))
         assert value == pytest.approx(expected)
 
     def test_scores_of_any_size(self):
