@@ -37,9 +37,10 @@ class AntecedentRanker(  # type: ignore[call-arg]
         Inverse of the strength of the penalty: the sum of squared weights, halved,
         divided by `C`, is added to the sum of losses over mentions.
     loss : {'log', 'softmax_margin'}, default='log'
-        'log': minus the log of the summed probability of the true antecedents, which
-        is calibrated where the model holds. 'softmax_margin': wrong choices get a
-        margin in training, which serves the scores of clusterings, not calibration.
+        'log': minus the log of the summed probability of the true antecedents.
+        'softmax_margin': wrong choices also get a margin in training, NEW for what is
+        not new the largest; this serves the scores of clusterings, and the weights no
+        longer maximise the likelihood.
     max_iter : int, default=100
         Most iterations of L-BFGS.
     tol : float, default=1e-4
