@@ -4,6 +4,7 @@ Calibration of the probabilities of classifiers, taggers and language models, in
 scikit-learn's conventions.
 """
 
+from .coref import AntecedentRanker, SampledCorefPairs
 from .metrics import (
     adaptive_reliability_curve,
     calibration_error,
@@ -17,9 +18,11 @@ from .sequence import CRFTagger, HMMTagger, TokenFeatures
 __version__ = "0.1.0.dev0"
 
 __all__ = [
+    "AntecedentRanker",
     "CRFTagger",
     "HMMTagger",
     "ReliabilityDisplay",
+    "SampledCorefPairs",
     "TemperatureScaling",
     "TokenFeatures",
     "__version__",
