@@ -4,21 +4,26 @@ Calibration of the probabilities of classifiers, taggers and language models, in
 scikit-learn's conventions.
 """
 
+from .coref import AntecedentRanker, SampledCorefPairs
 from .metrics import (
     adaptive_reliability_curve,
     calibration_error,
     calibration_error_interval,
 )
 from .plot import ReliabilityDisplay
+from .recalibration import TemperatureScaling
 from .scorers import calibration_error_scorer, make_calibration_scorer
 from .sequence import CRFTagger, HMMTagger, TokenFeatures
 
 __version__ = "0.1.0.dev0"
 
 __all__ = [
+    "AntecedentRanker",
     "CRFTagger",
     "HMMTagger",
     "ReliabilityDisplay",
+    "SampledCorefPairs",
+    "TemperatureScaling",
     "TokenFeatures",
     "__version__",
     "adaptive_reliability_curve",

@@ -34,6 +34,17 @@ def check_choice(value: Any, choices: Sequence[str], *, name: str, caller: str) 
     return value
 
 
+def check_float_type(value: Any, *, name: str, caller: str) -> np.dtype:
+    """Return `value` as a dtype if it is float64 or float32."""
+    try:
+        found = np.dtype(value)
+    except TypeError:
+        found = np.dtype(object)
+    if value is None or found not in (np.float64, np.float32):
+        raise ValueError(_refuse(caller, name, "float64 or float32", value))
+    return found
+
+
 def check_integer(value: Any, *, minimum: int, name: str, caller: str) -> int:
     """Return `value` as an int if it is an integer of at least `minimum`."""
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, Integral):

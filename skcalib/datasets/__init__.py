@@ -1,19 +1,28 @@
 """Corpora, readers of annotated text, and generated data whose truth is known."""
 
+from ._coref_documents import make_coref_documents
+from ._coref_readers import read_conll2012, read_litbank
 from ._emoticon_tweets import fetch_emoticon_tweets
 from ._fetchers import fetch_ark_twitter_pos, fetch_ud_english_ewt, fetch_wsj_sample
 from ._generators import make_calibrated_pairs
+from ._gum import fetch_gum
+from ._litbank import fetch_litbank
 from ._readers import read_conll_columns, read_conllu, to_sequences
 from ._tagged import make_tagged_sentences
 
 __all__ = [
     "fetch_ark_twitter_pos",
     "fetch_emoticon_tweets",
+    "fetch_gum",
+    "fetch_litbank",
     "fetch_ud_english_ewt",
     "fetch_wsj_sample",
     "make_calibrated_pairs",
+    "make_coref_documents",
     "make_tagged_sentences",
+    "read_conll2012",
     "read_conll_columns",
     "read_conllu",
+    "read_litbank",
     "to_sequences",
 ]

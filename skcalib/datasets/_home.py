@@ -33,12 +33,15 @@ def data_home(data_home: Any = None) -> Path:
 
 @dataclass(frozen=True)
 class RemoteFile:
-    """A file of a data set: its name here, where it is from, its checksum."""
+    """A file of a data set: its name here, where it is from, its checksum.
+
+    Without a checksum who asked for the file has to look at it.
+    """
 
     folder: str
     name: str
     url: str
-    sha256: str
+    sha256: str | None
 
     def locate(
         self,
@@ -81,11 +84,26 @@ class RemoteFile:
 
     def _check(self, path: Path) -> None:
         """Raise if the file is another one; it is the user's, so it stays."""
-        with path.open("rb") as file:
-            found = hashlib.file_digest(file, "sha256").hexdigest()
+        if self.sha256 is None:
+            return
+        found = _sha256(path)
         if found != self.sha256:
             raise OSError(
                 f"{path} is not the file expected there: its SHA256 is {found}, not "
                 f"{self.sha256}. Move it away, so that {self.url} can be downloaded, "
                 "or pass another 'data_home'."
             )
+
+
+def _sha256(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def git_blob_id(path: Path) -> str:
+    """Return the name that git gives to the content of a file."""
+    digest = hashlib.sha1(b"blob %d\0" % path.stat().st_size, usedforsecurity=False)
+    with path.open("rb") as file:
+        for block in iter(lambda: file.read(2**20), b""):
+            digest.update(block)
+    return digest.hexdigest()

@@ -8,10 +8,12 @@ import gzip
 import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple, NoReturn, TextIO
 
 from .._validation import check_choice, check_integer
-from ..documents import Document, Sentence
+from ..documents import Document, Mention, Sentence
+from ._mentions import Brackets, Span, as_mention
 
 MISSING = "_"
 TAG_COLUMNS = ("xpos", "upos", "lemma", "feats", "deprel")
@@ -72,12 +74,23 @@ def read_conllu(path: Any) -> list[Document]:
     --------
     to_sequences : Words and tags of documents, for taggers.
     read_conll_columns : Words and tags of a file of columns.
+    read_conll2012 : Documents with coreference in the columns of CoNLL-2012.
 
     Notes
     -----
     Words and the basic dependencies are read. Multiword tokens (``1-2``) and empty
     nodes (``8.1``) are left out, the ninth column is not read. Lines may end in CR LF
     and the last blank line may be missing.
+
+    Mentions are read from ``Entity=`` in the last column, as in CorefUD and GUM: all
+    mentions in the order of their first words, longer ones first, with the entity's
+    name in `entities`. What a bracket says besides is named by ``# global.Entity``,
+    and stands in the mention's `attributes`; without that line, all of it is the name.
+    The head is the word that depends on one outside, no punctuation if possible. Parts
+    of a discontinuous mention (``1[1/2]``) are one mention from the first word to the
+    last, with the spans of words in ``attributes["parts"]``. Of two mentions of the
+    same words the first is kept, with a warning; mentions of an empty node alone are
+    left out, as the node is. ``SplitAnte=`` and ``Bridge=`` stay in `misc`.
 
     Lines ``# meta::name = value`` of a document give its `metadata`. Its `date` is
     that of ``# meta::dateCreated = YYYY-MM-DD``, else the eight digits in the name of
@@ -97,13 +110,16 @@ def read_conllu(path: Any) -> list[Document]:
     >>> document.sentences[0].xpos, document.sentences[0].head
     (('PRP', 'VBZ'), (1, -1))
     """
-    groups: list[list[Sentence]] = []
+    drafts: list[Draft] = []
+    fields: tuple[str, ...] = ("GRP",)
     for block in _blocks(path, caller="read_conllu"):
         sentence = _conllu_sentence(block)
-        if not groups or any(map(_is_newdoc, sentence.comments)):
-            groups.append([])
-        groups[-1].append(sentence)
-    return [_document(sentences) for sentences in groups]
+        if not drafts or any(map(_is_newdoc, sentence.comments)):
+            drafts.append(Draft())
+        fields = _entity_fields(sentence, fields)
+        spans = _conllu_spans(block, fields, drafts[-1].n_words)
+        drafts[-1].add(sentence, spans)
+    return [_document(draft) for draft in drafts]
 
 
 def read_conll_columns(
@@ -311,6 +327,27 @@ def _check_rows(
             block.refuse(line.number, "a token and a label", repr(line.text))
 
 
+# Documents.
+
+
+@dataclass
+class Draft:
+    """A document that is being read."""
+
+    sentences: list[Sentence] = field(default_factory=list)
+    mentions: list[Mention] = field(default_factory=list)
+    entities: list[str] = field(default_factory=list)
+    n_words: int = 0
+
+    def add(self, sentence: Sentence, spans: list[Span]) -> None:
+        """Take the next sentence and its spans."""
+        for span in spans:
+            self.mentions.append(as_mention(span, sentence, self.n_words))
+            self.entities.append(span.entity)
+        self.sentences.append(sentence)
+        self.n_words += len(sentence)
+
+
 # CoNLL-U.
 
 
@@ -402,14 +439,38 @@ def _comment_value(comments: Sequence[str], key: str) -> str | None:
     return None
 
 
-def _document(sentences: list[Sentence]) -> Document:
-    comments = sentences[0].comments
+def _entity_fields(sentence: Sentence, before: tuple[str, ...]) -> tuple[str, ...]:
+    """Return what stands in the brackets of entities: the last header holds."""
+    header = _comment_value(sentence.comments, "global.Entity")
+    return before if header is None else tuple(header.split("-"))
+
+
+def _conllu_spans(block: Block, fields: tuple[str, ...], offset: int) -> list[Span]:
+    brackets = Brackets(fields, block.refuse)
+    word = offset
+    for number, text in block.lines:
+        row = text.split("\t")
+        if text.startswith("#") or "-" in row[0]:  # a range takes no word
+            continue
+        is_empty = "." in row[0]
+        for item in row[9].split("|"):
+            if item.startswith("Entity="):
+                end = word if is_empty else word + 1
+                brackets.read(item.removeprefix("Entity="), number, word, end)
+        word += not is_empty
+    return brackets.finish()
+
+
+def _document(draft: Draft) -> Document:
+    comments = draft.sentences[0].comments
     id_ = _comment_value(comments, "newdoc id")
     found = map(META.match, comments)
     metadata = {match[1]: match[2].strip() for match in found if match}
     created = metadata.get("dateCreated")
     date = _date_of_id(id_ or "") if created is None else _day(created)
-    return Document(id_, date, sentences, metadata=metadata)
+    return Document(
+        id_, date, draft.sentences, draft.mentions, draft.entities, metadata
+    )
 
 
 def _date_of_id(id_: str) -> datetime.date | None:

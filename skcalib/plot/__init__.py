@@ -3,5 +3,11 @@
 from ._bin_size import BinSizeDisplay
 from ._panels import ReliabilityPanelsDisplay
 from ._reliability import ReliabilityDisplay
+from ._tag_error import TagErrorDisplay
 
-__all__ = ["BinSizeDisplay", "ReliabilityDisplay", "ReliabilityPanelsDisplay"]
+__all__ = [
+    "BinSizeDisplay",
+    "ReliabilityDisplay",
+    "ReliabilityPanelsDisplay",
+    "TagErrorDisplay",
+]

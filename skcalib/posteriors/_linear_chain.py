@@ -2,13 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from numbers import Real
 from typing import Any
 
 import numpy as np
 
-from ._forward_backward import Chain, forward_backward, log_partition, viterbi
+from .._random import as_generator
+from .._validation import check_float_type, check_integer
+from . import _lattice, _pairs
+from ._chain import Chain
+from ._checks import (
+    as_border,
+    as_emission,
+    as_scores,
+    check_finite,
+    check_pairs,
+    check_paths,
+)
+from ._k_best import k_best
 from ._packing import Packing
+from ._sampling import sample
+from ._span_checks import check_spans
+from ._spans import span_marginals
+from ._viterbi import viterbi
 
 
 class LinearChainPosterior:
@@ -33,6 +50,10 @@ class LinearChainPosterior:
         Scores of the first and the last tag; zeros where None.
     lengths : array-like of int of shape (n_sequences,), default=None
         Lengths of the sequences, where `log_emission` is one array.
+    dtype : {float64, float32}, default=float64
+        Of token, pair and filtered marginals. float32 takes half the memory, with many
+        tags half the time, and errs by about 1e-6; a sequence that it does not hold is
+        computed in float64. Everything else is computed in float64 in any case.
 
     Raises
     ------
@@ -82,8 +103,9 @@ class LinearChainPosterior:
         log_end: Any = None,
         *,
         lengths: Any = None,
+        dtype: Any = np.float64,
     ):
-        transition = _as_scores(log_transition, "log_transition")
+        transition = as_scores(log_transition, "log_transition")
         if transition.ndim != 2 or transition.shape[0] != transition.shape[1]:
             raise ValueError(
                 "The 'log_transition' parameter of LinearChainPosterior must have "
@@ -92,43 +114,28 @@ class LinearChainPosterior:
         n_tags = transition.shape[0]
         if n_tags == 0:
             raise ValueError("LinearChainPosterior needs one tag at least. Got none.")
+        self.dtype = check_float_type(
+            dtype, name="dtype", caller="LinearChainPosterior"
+        )
         self.log_transition = transition
-        self.log_start = _as_border(log_start, n_tags, "log_start")
-        self.log_end = _as_border(log_end, n_tags, "log_end")
-        self.log_emission, self.lengths = _as_emission(log_emission, lengths, n_tags)
-        self._check_finite()
+        self.log_start = as_border(log_start, n_tags, "log_start")
+        self.log_end = as_border(log_end, n_tags, "log_end")
+        self.log_emission, self.lengths = as_emission(
+            log_emission, lengths, n_tags, self.dtype
+        )
+        check_finite(
+            self.log_emission,
+            self.lengths,
+            log_transition=self.log_transition,
+            log_start=self.log_start,
+            log_end=self.log_end,
+        )
 
-    @classmethod
-    def _of(
-        cls, other: LinearChainPosterior, emission: np.ndarray, lengths: np.ndarray
-    ) -> LinearChainPosterior:
-        """Return a posterior with the transitions of another and checked emissions."""
-        new = cls.__new__(cls)
-        new.log_transition, new.log_start = other.log_transition, other.log_start
-        new.log_end, new.log_emission, new.lengths = other.log_end, emission, lengths
+    def _with(self, **scores: Any) -> LinearChainPosterior:
+        """Return a posterior that differs in some scores, which are clean."""
+        new = type(self).__new__(type(self))
+        vars(new).update(vars(self), **scores)
         return new
-
-    def _check_finite(self) -> None:
-        for name in ("log_transition", "log_start", "log_end"):
-            scores = getattr(self, name)
-            if not (scores < np.inf).all():  # False for NaN too
-                raise ValueError(
-                    f"The {name!r} parameter of LinearChainPosterior must be finite or "
-                    f"-inf. Got {scores[~(scores < np.inf)][0]}."
-                )
-        # a maximum is NaN or inf if an entry is, at a third of the cost of a mask
-        with np.errstate(invalid="ignore"):
-            suspect = not (self.log_emission.max(initial=0) < np.inf)
-        if suspect:
-            bad = ~(self.log_emission < np.inf)
-            row = int(bad.any(axis=1).argmax())
-            value = self.log_emission[row][bad[row]][0]
-            sequence = int(np.searchsorted(np.cumsum(self.lengths), row, side="right"))
-            token = row - int(self.lengths[:sequence].sum())
-            raise ValueError(
-                "The 'log_emission' parameter of LinearChainPosterior must be finite "
-                f"or -inf. Got {value} in sequence {sequence}, token {token}."
-            )
 
     @property
     def n_tags(self) -> int:
@@ -152,7 +159,7 @@ class LinearChainPosterior:
             np.cumsum(lengths) - lengths, lengths
         )
         rows = np.repeat(start[chosen], lengths) + step
-        return self._of(self, self.log_emission[rows], lengths)
+        return self._with(log_emission=self.log_emission[rows], lengths=lengths)
 
     def __repr__(self) -> str:
         return (
@@ -160,19 +167,20 @@ class LinearChainPosterior:
             f"n_tokens={self.log_emission.shape[0]}, n_tags={self.n_tags})"
         )
 
-    def _chain(self) -> Chain:
-        packing = Packing(self.lengths)
+    def _chain(self, dtype: Any = np.float64) -> Chain:
         return Chain(
-            packing=packing,
+            packing=Packing(self.lengths),
             scores=self.log_emission,
             transition=self.log_transition,
             start=self.log_start,
             end=self.log_end,
+            names=np.arange(len(self)),
+            dtype=np.dtype(dtype),
         )
 
-    def _split(self, rows: np.ndarray) -> list[np.ndarray]:
-        """Return token rows as a list with one entry a sequence."""
-        ends = np.cumsum(self.lengths).tolist()
+    def _split(self, rows: np.ndarray, lengths: Any = None) -> list[np.ndarray]:
+        """Return rows as a list with one entry a sequence, of tokens if not said."""
+        ends = np.cumsum(self.lengths if lengths is None else lengths).tolist()
         starts = [0, *ends[:-1]]
         return [rows[a:b] for a, b in zip(starts, ends, strict=False)]
 
@@ -183,7 +191,7 @@ class LinearChainPosterior:
         -------
         log_partition : ndarray of shape (n_sequences,)
         """
-        return log_partition(self._chain())
+        return _lattice.log_partition(self._chain())
 
     def token_marginals(self) -> list[np.ndarray]:
         """Return the posterior probability of each tag at each token.
@@ -193,7 +201,7 @@ class LinearChainPosterior:
         marginals : list of ndarray of shape (n_i, n_tags)
             Rows sum to one.
         """
-        return self._split(forward_backward(self._chain()))
+        return self._split(_lattice.token_marginals(self._chain(self.dtype)))
 
     def viterbi(self) -> list[np.ndarray]:
         """Return the most probable tagging of each sequence.
@@ -232,7 +240,7 @@ class LinearChainPosterior:
         log_proba : ndarray of shape (n_sequences,)
             -inf for a forbidden tagging, 0 for an empty sequence.
         """
-        tags = self._check_paths(paths)
+        tags = check_paths(paths, self.lengths, self.n_tags)
         sequence = np.repeat(np.arange(len(self)), self.lengths)
         token = self.log_emission[np.arange(tags.size), tags]
         inner = np.flatnonzero(np.diff(sequence) == 0)
@@ -246,103 +254,282 @@ class LinearChainPosterior:
         score[some] += self.log_end[tags[last]]
         return score - self.log_partition()
 
-    def _check_paths(self, paths: Sequence[Any]) -> np.ndarray:
-        """Return the tags of all sequences one after another."""
-        if len(paths) != len(self):
-            raise ValueError(
-                "The 'paths' parameter of LinearChainPosterior.log_proba must have an "
-                f"entry for each of the {len(self)} sequences. Got {len(paths)}."
-            )
-        arrays = [np.asarray(path) for path in paths]
-        for i, (path, length) in enumerate(zip(arrays, self.lengths, strict=True)):
-            if path.ndim != 1 or (path.size and path.dtype.kind not in "iu"):
-                raise ValueError(
-                    "The 'paths' parameter of LinearChainPosterior.log_proba must hold "
-                    f"tag indices in one dimension. Got {path.dtype} of shape "
-                    f"{path.shape} for sequence {i}."
-                )
-            if path.size != length:
-                raise ValueError(
-                    f"The 'paths' parameter of LinearChainPosterior.log_proba has "
-                    f"{path.size} tags for sequence {i} of {length} tokens."
-                )
-            outside = (path < 0) | (path >= self.n_tags)
-            if outside.any():
-                token = int(outside.argmax())
-                raise ValueError(
-                    "The 'paths' parameter of LinearChainPosterior.log_proba must hold "
-                    f"tag indices from 0 to {self.n_tags - 1}. Got {path[token]} in "
-                    f"sequence {i}, token {token}."
-                )
-        whole = [path.astype(np.intp, copy=False) for path in arrays]
-        return np.concatenate([np.zeros(0, dtype=np.intp), *whole])
+    def pair_marginals(self, pairs: Any = None) -> list[np.ndarray]:
+        """Return the posterior probability of pairs of tags at tokens in a row.
 
+        Parameters
+        ----------
+        pairs : array-like of int of shape (n_pairs, 2), default=None
+            Tag indices, (previous, next). None: all of them.
 
-def _as_scores(values: Any, name: str) -> np.ndarray:
-    try:
-        return np.asarray(values, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise ValueError(
-            f"The {name!r} parameter of LinearChainPosterior must hold numbers in rows "
-            f"of one length. Got {type(values).__name__} that holds something else."
-        ) from None
+        Returns
+        -------
+        marginals : list of ndarray
+            Of shape (n_i - 1, n_tags, n_tags), row t for tokens t and t + 1; or for
+            chosen pairs (n_i - 1, n_pairs). No rows for an empty sequence.
 
+        Notes
+        -----
+        All pairs take n_tags times the memory of token marginals: see
+        :meth:`iter_pair_marginals` and :meth:`expected_transitions`. Chosen pairs never
+        build that table.
 
-def _as_border(values: Any, n_tags: int, name: str) -> np.ndarray:
-    if values is None:
-        return np.zeros(n_tags)
-    scores = _as_scores(values, name)
-    if scores.shape != (n_tags,):
-        raise ValueError(
-            f"The {name!r} parameter of LinearChainPosterior must have shape "
-            f"({n_tags},), as log_transition has it. Got {scores.shape}."
+        Examples
+        --------
+        >>> from skcalib.posteriors import LinearChainPosterior
+        >>> posterior = LinearChainPosterior([[[0, 0], [0, 0]]], [[1, 0], [0, 1]])
+        >>> posterior.pair_marginals()[0].round(2)
+        array([[[0.37, 0.13],
+                [0.13, 0.37]]])
+        >>> posterior.pair_marginals([(0, 1)])[0].round(2)
+        array([[0.13]])
+        """
+        fewer = np.maximum(self.lengths - 1, 0)
+        chain = self._chain(self.dtype)
+        if pairs is None:
+            held = list(_lattice.lattices(chain))
+            tokens = _pairs.followed(self.lengths)
+            return self._split(_pairs.all_pairs(held, tokens, self.dtype), fewer)
+        caller = "LinearChainPosterior.pair_marginals"
+        chosen = check_pairs(pairs, self.n_tags, caller)
+        found = _pairs.chosen_pairs(chain, chosen[:, 0], chosen[:, 1])
+        return self._split(found, fewer)
+
+    def iter_pair_marginals(
+        self, chunk: int = 100
+    ) -> Iterator[tuple[slice, list[np.ndarray]]]:
+        """Return the probabilities of all pairs of tags, some sequences at a time.
+
+        Parameters
+        ----------
+        chunk : int, default=100
+            Number of sequences at a time. Memory is that of token marginals, and of the
+            pairs of so many sequences.
+
+        Returns
+        -------
+        parts : iterator of (sequences, marginals)
+            `sequences` is the slice of the sequences of a part; `marginals` a list with
+            an array of shape (n_i - 1, n_tags, n_tags) for each of them, as
+            :meth:`pair_marginals` has it.
+
+        Examples
+        --------
+        >>> from skcalib.posteriors import LinearChainPosterior
+        >>> scores = [[[0, 0]] * n for n in (2, 1, 3)]
+        >>> posterior = LinearChainPosterior(scores, [[1, 0], [0, 1]])
+        >>> for sequences, marginals in posterior.iter_pair_marginals(2):
+        ...     print(sequences, [m.shape for m in marginals])
+        slice(0, 2, None) [(1, 2, 2), (0, 2, 2)]
+        slice(2, 3, None) [(2, 2, 2)]
+        """
+        caller = "LinearChainPosterior.iter_pair_marginals"
+        size = check_integer(chunk, minimum=1, name="chunk", caller=caller)
+        return self._iter_pair_marginals(size)
+
+    def _iter_pair_marginals(
+        self, size: int
+    ) -> Iterator[tuple[slice, list[np.ndarray]]]:
+        held = list(_lattice.lattices(self._chain(self.dtype)))
+        tokens = _pairs.followed(self.lengths)
+        fewer = np.maximum(self.lengths - 1, 0)
+        ends = [0, *np.cumsum(fewer).tolist()]
+        for i in range(0, len(self), size):
+            part = slice(i, min(i + size, len(self)))
+            some = tokens[ends[part.start] : ends[part.stop]]
+            table = _pairs.all_pairs(held, some, self.dtype)
+            yield part, self._split(table, fewer[part])
+
+    def expected_transitions(self) -> np.ndarray:
+        """Return the expected number of each pair of tags in all sequences.
+
+        It is the sum of all pair marginals, by one matrix product.
+
+        Returns
+        -------
+        counts : ndarray of shape (n_tags, n_tags)
+            [previous tag, next tag].
+        """
+        return _pairs.summed_pairs(self._chain())
+
+    def span_marginals(self, spans: Sequence[Any]) -> list[np.ndarray]:
+        """Return the posterior probability of tags of several tokens in a row.
+
+        Parameters
+        ----------
+        spans : sequence with an entry for each sequence
+            An entry is a sequence of spans ``(start, tags)``: the first token, and for
+            each token from there on a tag index, or a set of them (any of which will
+            do), or all as one array of bool of shape (n_tokens, n_tags).
+
+        Returns
+        -------
+        marginals : list of ndarray of shape (n_spans_i,)
+            The probability that every token of the span has one of its tags, whatever
+            the others have.
+
+        Notes
+        -----
+        Spans of all sequences are advanced together, a matrix product a token of the
+        longest. A span's tags may end after the span: that tokens s to e are exactly
+        one entity in BIO tags is {B}, {I}, ..., {I} and then, if there is a next token,
+        everything but {I}.
+
+        Examples
+        --------
+        Tags O, B and I. Are tokens 0 and 1 an entity, and nothing more?
+
+        >>> import numpy as np
+        >>> from skcalib.posteriors import LinearChainPosterior
+        >>> forbidden = -np.inf
+        >>> moves = [[0, 0, forbidden], [0, 0, 1], [0, 0, 1]]
+        >>> posterior = LinearChainPosterior([np.zeros((3, 3))], moves)
+        >>> O, B, I = 0, 1, 2
+        >>> entity, longer = (0, [B, I, {O, B}]), (0, [B, I, I])
+        >>> posterior.span_marginals([[entity, longer, (0, [B, I])]])[0].round(3)
+        array([0.119, 0.161, 0.28 ])
+        """
+        found, count = check_spans(spans, self.lengths, self.n_tags)
+        return self._split(span_marginals(self._chain(), found), count)
+
+    def sample(self, n_samples: int, random_state: Any = None) -> list[np.ndarray]:
+        """Draw taggings.
+
+        Parameters
+        ----------
+        n_samples : int
+            Number of taggings of each sequence; they are independent.
+        random_state : int, RandomState, Generator or None, default=None
+            The same seed gives the same taggings of these sequences, and fewer samples
+            are the first of more. Each tagging takes one uniform number for each token
+            of all sequences, in their order.
+
+        Returns
+        -------
+        samples : list of ndarray of shape (n_samples, n_i), int
+            Tag indices.
+
+        Notes
+        -----
+        Filtered forward, sampled backward: time O(n_tokens n_tags n_samples). Memory is
+        that of the result and of token marginals, and of a few samples' work.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from skcalib.posteriors import LinearChainPosterior
+        >>> scores = np.log([[0.2, 0.8]] * 3)
+        >>> posterior = LinearChainPosterior([scores], np.zeros((2, 2)))
+        >>> posterior.sample(2, random_state=0)[0]
+        array([[1, 1, 0],
+               [0, 1, 1]])
+        >>> posterior.sample(10_000, random_state=0)[0].mean(axis=0).round(1)
+        array([0.8, 0.8, 0.8])
+        """
+        caller = "LinearChainPosterior.sample"
+        size = check_integer(n_samples, minimum=1, name="n_samples", caller=caller)
+        rng = as_generator(random_state, caller=caller)
+        return [rows.T for rows in self._split(sample(self._chain(), size, rng))]
+
+    def entropy(self) -> np.ndarray:
+        """Return the entropy of each sequence's taggings, in nats.
+
+        Returns
+        -------
+        entropy : ndarray of shape (n_sequences,)
+            0 where one tagging has all the probability, n_i * log(n_tags) where all
+            have the same. By the chain rule: of the first tag, and of each next tag
+            given the one before.
+        """
+        return _pairs.entropy(self._chain())
+
+    def filtered(self) -> list[np.ndarray]:
+        """Return the probability of each tag given the tokens up to it, no look-ahead.
+
+        Returns
+        -------
+        filtered : list of ndarray of shape (n_i, n_tags)
+            Rows sum to one; row t is what the last row of `token_marginals` would be if
+            the sequence were cut after t and had no end scores. `log_end` is not used.
+        """
+        return self._split(_lattice.filtered(self._chain(self.dtype)))
+
+    def k_best(self, k: int) -> list[tuple[np.ndarray, np.ndarray]]:
+        """Return the k most probable taggings of each sequence.
+
+        Parameters
+        ----------
+        k : int
+            Number of taggings.
+
+        Returns
+        -------
+        best : list of (paths, log_proba)
+            `paths` of shape (m_i, n_i), int, the best first; `log_proba` of shape
+            (m_i,). m_i is k, or the number of taggings that are allowed if that is
+            less; an empty sequence has one. Equal ones are ordered by the last token's
+            tag, then by that before it, and the first is that of :meth:`viterbi`.
+
+        Notes
+        -----
+        Time O(n_tokens n_tags^2 k); memory O(n_tags k) a token, of some sequences at a
+        time.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from skcalib.posteriors import LinearChainPosterior
+        >>> scores = np.log([[0.2, 0.8]] * 2)
+        >>> posterior = LinearChainPosterior([scores], np.zeros((2, 2)))
+        >>> ((paths, log_proba),) = posterior.k_best(3)
+        >>> paths
+        array([[1, 1],
+               [1, 0],
+               [0, 1]])
+        >>> np.exp(log_proba).round(2)
+        array([0.64, 0.16, 0.16])
+        """
+        caller = "LinearChainPosterior.k_best"
+        size = check_integer(k, minimum=1, name="k", caller=caller)
+        log_z = self.log_partition()
+        empty = np.zeros((1, 0), dtype=np.intp), np.zeros(1)
+        best = [(empty[0].copy(), empty[1].copy()) for _ in range(len(self))]
+        for i, paths, scores in k_best(self._chain(), size):
+            best[i] = paths, np.minimum(scores - log_z[i], 0)
+        return best
+
+    def tempered(self, temperature: float) -> LinearChainPosterior:
+        """Return the posterior whose scores are divided by a temperature.
+
+        Parameters
+        ----------
+        temperature : float
+            More than 1 makes probabilities more even, less than 1 more extreme; the
+            best tagging stays. What is forbidden stays so.
+
+        Returns
+        -------
+        posterior : LinearChainPosterior
+            Each tagging's probability to the power of 1 / temperature, renormalised.
+        """
+        is_number = isinstance(temperature, Real) and not isinstance(
+            temperature, (bool, np.bool_)
         )
-    return scores
-
-
-def _as_emission(
-    values: Any, lengths: Any, n_tags: int
-) -> tuple[np.ndarray, np.ndarray]:
-    """Return the rows of all tokens and the lengths of the sequences."""
-    name = "log_emission"
-    if lengths is not None:
-        rows, size = _as_scores(values, name), np.asarray(lengths)
-        if size.size == 0:
-            size, rows = size.astype(np.intp), rows.reshape(0, n_tags)
-        if size.ndim != 1 or size.dtype.kind not in "iu" or (size < 0).any():
-            raise ValueError(
-                "The 'lengths' parameter of LinearChainPosterior must hold integers of "
-                f"at least 0. Got {lengths!r}."
+        if not is_number or not 0 < temperature < np.inf:
+            error = ValueError if is_number else TypeError
+            raise error(
+                "The 'temperature' parameter of LinearChainPosterior.tempered must be "
+                f"a positive number. Got {temperature!r} instead."
             )
-        if rows.shape != (size.sum(), n_tags):
-            raise ValueError(
-                f"The {name!r} parameter of LinearChainPosterior must have shape "
-                f"({size.sum()}, {n_tags}), as lengths and log_transition have it. "
-                f"Got {rows.shape}."
-            )
-        return rows, size.astype(np.intp)
-    if not hasattr(values, "__iter__"):
-        raise TypeError(
-            f"The {name!r} parameter of LinearChainPosterior must be a list with an "
-            f"array for each sequence. Got {type(values).__name__}."
-        )
-    parts = []
-    for i, part in enumerate(values):
-        try:
-            array = np.asarray(part, dtype=np.float64)
-        except (TypeError, ValueError):
-            raise ValueError(
-                f"The {name!r} parameter of LinearChainPosterior must hold numbers in "
-                f"rows of one length. Got something else in sequence {i}."
-            ) from None
-        if array.size == 0:
-            array = array.reshape(0, n_tags)
-        if array.ndim != 2 or array.shape[1] != n_tags:
-            raise ValueError(
-                f"The {name!r} parameter of LinearChainPosterior must have an array of "
-                f"shape (n_tokens, {n_tags}) for each sequence. Got shape "
-                f"{array.shape} for sequence {i}."
-            )
-        parts.append(array)
-    size = np.array([part.shape[0] for part in parts], dtype=np.intp)
-    return np.concatenate([np.zeros((0, n_tags)), *parts]), size
+        scores = {}
+        for name in ("log_emission", "log_transition", "log_start", "log_end"):
+            before = getattr(self, name)
+            with np.errstate(over="ignore"):
+                after = before / np.asarray(temperature, dtype=before.dtype)
+            if (np.isinf(after) & np.isfinite(before)).any():
+                raise ValueError(
+                    "The 'temperature' parameter of LinearChainPosterior.tempered is "
+                    f"too small: {temperature!r} makes scores of {name} infinite."
+                )
+            scores[name] = after
+        return self._with(**scores)

@@ -10,19 +10,22 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable, Iterator, Mapping
-from itertools import chain, compress, repeat
+from functools import cached_property
+from itertools import chain, repeat
 from numbers import Real
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
 
-from ._sentences import n_tokens
+from ._sentences import Numbering, n_tokens
 
 WORD = "word"
 _FINITE = float("inf")
 _NUMBERS = (Real, np.bool_)
 _COLLECTIONS = (list, tuple, set, frozenset)
+# Cells that a table of keys and values may have, beside some for each attribute.
+_TABLE_SIZE = 2**22
 
 
 def expand(item: Mapping[str, Any]) -> Iterator[tuple[str, float]]:
@@ -98,22 +101,26 @@ def _explain(error: Exception, caller: str, i: int, t: int) -> Exception:
     return type(error)(message)
 
 
-def as_items(sentences: list[Any], *, caller: str) -> list[list[dict[str, float]]]:
-    """Return checked tokens as flat dicts of attribute weights, for training."""
-    if sparse_width(sentences, caller=caller) is not None:
-        return [_sparse_items(m, i, caller) for i, m in enumerate(sentences)]
-    items = []
+def as_items(sentences: list[Any], *, caller: str) -> Iterator[list[dict[str, float]]]:
+    """Yield the checked tokens of each sentence as flat dicts, for training.
+
+    One sentence at a time: all of them take many times the memory of what they say.
+    """
+    is_sparse = sparse_width(sentences, caller=caller) is not None
     for i, sentence in enumerate(sentences):
-        row = []
-        for t, token in enumerate(sentence):
-            flat: dict[str, float] = {}
-            try:
-                for name, weight in attributes(token):
-                    flat[_storable(name)] = flat.get(name, 0.0) + weight
-            except (TypeError, ValueError) as error:
-                raise _explain(error, caller, i, t) from None
-            row.append(flat)
-        items.append(row)
+        yield (_sparse_items if is_sparse else _token_items)(sentence, i, caller)
+
+
+def _token_items(sentence: Any, i: int, caller: str) -> list[dict[str, float]]:
+    items = []
+    for t, token in enumerate(sentence):
+        flat: dict[str, float] = {}
+        try:
+            for name, weight in attributes(token):
+                flat[_storable(name)] = flat.get(name, 0.0) + weight
+        except (TypeError, ValueError) as error:
+            raise _explain(error, caller, i, t) from None
+        items.append(flat)
     return items
 
 
@@ -158,6 +165,39 @@ def _check_finite(matrix: sparse.csr_array, i: int, caller: str) -> None:
         )
 
 
+class _Table(NamedTuple):
+    """Attributes by key and value.
+
+    row : of each key that was met; attribute : (n_rows, 1 + n_values), -1 where there
+    is none, as in row 0, for other keys, and in column 0, for other values.
+    """
+
+    row: dict[str, int]
+    attribute: np.ndarray
+
+
+def _numbers(of: dict[str, int], names: Iterable[Any], n: int) -> np.ndarray:
+    """Return the numbers of n names, -1 for those that have none."""
+    return np.fromiter(map(of.get, names, repeat(-1)), np.int32, n)
+
+
+def _places(
+    table: _Table, shape: Numbering, shapes: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the cell of value 0 of each item, and where the items of tokens end."""
+    row = {key: table.row.get(key, 0) for key in chain.from_iterable(shape)}
+    rows = np.array(list(map(row.__getitem__, chain.from_iterable(shape))), np.intp)
+    size = np.fromiter(map(len, shape), np.intp, len(shape))
+    n_items = size[shapes]
+    ends = np.concatenate([[0], np.cumsum(n_items)])
+    starts = rows * table.attribute.shape[1] + 1
+    # the items of a token lie in a row, as those of its shape do
+    away = np.cumsum(size)[shapes] - ends[1:]
+    item = np.repeat(away, n_items)
+    item += np.arange(ends[-1])
+    return starts.take(item), ends
+
+
 class AttributeIndex:
     """Numbers of the attributes that a model knows, and design matrices by them.
 
@@ -169,16 +209,25 @@ class AttributeIndex:
         self.width = width
         self.number = {name: k for k, name in enumerate(names)}
         self.size = len(names)
-        # Looking up the items of a token as they are spares joining key and value.
-        # Interned strings are the very objects that the templates use, so comparing
-        # them is comparing pointers. A name with several colons may come from several
-        # keys.
-        self.pair: dict[tuple[str, str], int] = {}
+        # Looking up key and value of an item spares joining them. All values are
+        # numbered, and a table has the attribute of a key and a value by their numbers.
+        self.value: dict[str, int] = {}
+        # Values and attributes of each key. A name with several colons may come from
+        # several keys.
+        self._pairs: dict[str, list[tuple[int, int]]] = {}
         for k, name in enumerate(names):
             colon = name.find(":")
             while colon >= 0:
-                self.pair[sys.intern(name[:colon]), sys.intern(name[colon + 1 :])] = k
+                # Interned strings are the very objects that the templates use, so
+                # comparing them is comparing pointers.
+                value = sys.intern(name[colon + 1 :])
+                number = self.value.setdefault(value, len(self.value))
+                self._pairs.setdefault(name[:colon], []).append((number, k))
                 colon = name.find(":", colon + 1)
+        self._table = _Table({}, np.full((1, len(self.value) + 1), -1, np.int32))
+
+    def __reduce__(self) -> tuple:
+        return AttributeIndex, (list(self.number), self.width)
 
     def matrix(self, sentences: list[Any], *, caller: str) -> sparse.csr_array:
         """Return the attribute weights of all tokens, (n_tokens, n_attributes).
@@ -193,54 +242,87 @@ class AttributeIndex:
         tokens = list(chain.from_iterable(sentences))
         kinds = set(map(type, tokens))
         if kinds == {str}:
-            numbers = self._look_up(
-                zip(repeat(WORD), tokens, strict=False), len(tokens)
-            )
-            return self._compress(numbers, None, np.arange(len(tokens) + 1))
-        if kinds == {dict}:
+            found = self._from_words(tokens)
+        elif kinds == {dict}:
             found = self._from_dicts(tokens)
-            if found is not None:
-                return found
-        return self._from_any(sentences, caller)
+        else:
+            found = None
+        return self._from_any(sentences, caller) if found is None else found
 
-    def _look_up(self, items: Iterable[tuple[str, Any]], n: int) -> np.ndarray:
-        """Return the number of the attribute of each item with a str value, or -1."""
-        return np.fromiter(map(self.pair.get, items, repeat(-1)), np.int32, n)
+    def _from_words(self, words: list[str]) -> sparse.csr_array | None:
+        table = self._table_of([WORD])
+        if table is None:
+            return None
+        values = _numbers(self.value, words, len(words))
+        numbers = table.attribute[table.row.get(WORD, 0), 1 + values]
+        return self._compress(numbers, None, np.arange(len(words) + 1))
 
     def _from_dicts(self, tokens: list[dict]) -> sparse.csr_array | None:
         """Return the matrix of dicts of str and finite numbers, None for others."""
-        ends = np.zeros(len(tokens) + 1, dtype=np.intp)
-        np.cumsum(np.fromiter(map(len, tokens), np.intp, len(tokens)), out=ends[1:])
+        shape = Numbering()
+        shapes = np.fromiter(
+            map(shape.__getitem__, map(tuple, tokens)), np.intp, len(tokens)
+        )
+        keys = dict.fromkeys(chain.from_iterable(shape))
+        table = self._table_of(keys) if set(map(type, keys)) <= {str} else None
+        if table is None:
+            return None
+        values = list(chain.from_iterable(map(dict.values, tokens)))
         try:
-            # an iterator: a list of all items would cost more than the look-up
-            items = chain.from_iterable(map(dict.items, tokens))
-            numbers = self._look_up(items, int(ends[-1]))
+            columns = _numbers(self.value, values, len(values))
         except TypeError:  # a value is a list, a set or a dict
             return None
-        missed = (numbers < 0).tolist()
-        keys = set(map(type, compress(chain.from_iterable(tokens), missed)))
-        values = chain.from_iterable(map(dict.values, tokens))
-        kinds = set(map(type, compress(values, missed)))
-        if keys <= {str} and kinds <= {str}:
+        places, ends = _places(table, shape, shapes)
+        places += columns
+        numbers = table.attribute.ravel().take(places)
+        strangers = np.flatnonzero(columns < 0)  # all others are str
+        others = list(map(values.__getitem__, strangers.tolist()))
+        kinds = set(map(type, others))
+        if kinds <= {str}:
             return self._compress(numbers, None, ends)
-        if keys <= {str} and kinds <= {str, float}:
-            return self._add_weights(tokens, numbers, ends)
+        if kinds <= {str, float, bool, int}:
+            is_text = np.fromiter(map(isinstance, others, repeat(str)), np.bool_)
+            return self._add_weights(tokens, values, strangers[~is_text], numbers, ends)
         return None
 
+    def _table_of(self, keys: Iterable[str]) -> _Table | None:
+        """Return a table with a row for each key that has pairs, None if too large."""
+        table = self._table
+        new = [key for key in keys if key in self._pairs and key not in table.row]
+        if new:
+            n_rows, n_columns = table.attribute.shape
+            if (n_rows + len(new)) * n_columns > _TABLE_SIZE + 16 * self.size:
+                return None
+            more = np.full((len(new), n_columns), -1, np.int32)
+            for row, key in zip(more, new, strict=True):
+                values, attributes = np.array(self._pairs[key], dtype=np.int32).T
+                row[1 + values] = attributes
+            rows = {key: n_rows + j for j, key in enumerate(new)}
+            # a new object, as another thread may be reading the one before
+            table = _Table(table.row | rows, np.vstack([table.attribute, more]))
+            self._table = table
+        return table
+
     def _add_weights(
-        self, tokens: list[dict], numbers: np.ndarray, ends: np.ndarray
+        self,
+        tokens: list[dict],
+        values: list[Any],
+        chosen: np.ndarray,
+        numbers: np.ndarray,
+        ends: np.ndarray,
     ) -> sparse.csr_array | None:
-        """Look up the items with a number, None if one is not finite."""
-        keys = list(chain.from_iterable(tokens))
-        values = list(chain.from_iterable(map(dict.values, tokens)))
+        """Look up the chosen items, of a number each; None if one is not finite."""
+        places = chosen.tolist()
         weights = np.ones(numbers.size)
-        for j in np.flatnonzero(numbers < 0).tolist():
-            value = values[j]
-            if type(value) is float:
-                if not -_FINITE < value < _FINITE:
-                    return None
-                numbers[j] = self.number.get(keys[j], -1)
-                weights[j] = value
+        try:
+            weights[chosen] = list(map(values.__getitem__, places))
+        except OverflowError:
+            return None
+        if not np.isfinite(weights).all():
+            return None
+        keys = list(chain.from_iterable(tokens))
+        names = map(keys.__getitem__, places)
+        numbers[chosen] = _numbers(self.number, names, chosen.size)
         return self._compress(numbers, weights, ends)
 
     def _compress(
@@ -248,7 +330,8 @@ class AttributeIndex:
     ) -> sparse.csr_array:
         """Return the matrix whose row t has the attributes ends[t] to ends[t + 1]."""
         known = numbers >= 0
-        passed = np.concatenate([[0], np.cumsum(known)])
+        passed = np.zeros(numbers.size + 1, dtype=np.int32)
+        np.cumsum(known, out=passed[1:])
         numbers = numbers[known]
         weights = np.ones(numbers.size) if weights is None else weights[known]
         shape = (ends.size - 1, self.size)
@@ -292,8 +375,35 @@ class AttributeIndex:
             )
 
     def _from_sparse(self, sentences: list[Any], caller: str) -> sparse.csr_array:
-        parts = [sparse.csr_array(sentence) for sentence in sentences]
-        for i, part in enumerate(parts):
-            _check_finite(part, i, caller)
-        known = np.array([int(name) for name in self.number], dtype=np.intp)
-        return sparse.vstack(parts, format="csr")[:, known]
+        # by their arrays: making a matrix for each sentence would cost more than all
+        # that is done with them
+        parts = list(map(_as_csr, sentences))
+        weights = np.concatenate([part.data for part in parts])
+        columns = np.concatenate([part.indices for part in parts])
+        if not np.isfinite(weights).all():
+            for i, part in enumerate(parts):
+                _check_finite(part, i, caller)
+        pointers = [part.indptr for part in parts]
+        counts = np.diff(np.concatenate(pointers))
+        counts = np.delete(counts, np.cumsum(list(map(len, pointers)))[:-1] - 1)
+        ends = np.concatenate([[0], np.cumsum(counts)])
+        numbers = self._columns[np.minimum(columns, self._columns.size - 1)]
+        return self._compress(numbers, weights, ends)
+
+    @cached_property
+    def _columns(self) -> np.ndarray:
+        """Attribute of each column of sparse sentences, -1 for none and for more."""
+        numbers = np.full((self.width or 0) + 1, -1, np.int32)
+        numbers[np.array(list(map(int, self.number)), dtype=np.intp)] = np.arange(
+            self.size
+        )
+        return numbers
+
+
+def _as_csr(matrix: Any) -> Any:
+    """Return a matrix as CSR whose arrays have no unused end."""
+    if matrix.format == "csr" and matrix.indptr[-1] == matrix.data.size:
+        return matrix
+    matrix = sparse.csr_array(matrix, copy=True)
+    matrix.prune()
+    return matrix

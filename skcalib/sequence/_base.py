@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from itertools import chain
 from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from .._validation import check_choice
+from .._validation import check_choice, check_float_type
 from ..posteriors import LinearChainPosterior
-from ._sentences import check_labels, check_sentences, object_array
+from ._sentences import check_labels, check_present, check_sentences, object_array
 
 
 class BaseTagger(BaseEstimator):
@@ -21,10 +22,19 @@ class BaseTagger(BaseEstimator):
     """
 
     decoding: str
+    dtype: Any
     classes_: np.ndarray
 
     def _posterior(self, sentences: list[Any]) -> LinearChainPosterior:
         raise NotImplementedError
+
+    def _check_inference(self) -> np.dtype:
+        """Check the parameters that say how to predict, and return the dtype."""
+        caller = type(self).__name__
+        check_choice(
+            self.decoding, ("viterbi", "posterior"), name="decoding", caller=caller
+        )
+        return check_float_type(self.dtype, name="dtype", caller=caller)
 
     def posterior(self, X: Any) -> LinearChainPosterior:
         """Return the posterior over taggings of each sentence.
@@ -58,12 +68,6 @@ class BaseTagger(BaseEstimator):
             ``decoding="posterior"`` the best tag of each token.
         """
         posterior = self.posterior(X)
-        check_choice(
-            self.decoding,
-            ("viterbi", "posterior"),
-            name="decoding",
-            caller=type(self).__name__,
-        )
         if self.decoding == "viterbi":
             paths = posterior.viterbi()
         else:
@@ -103,6 +107,40 @@ class BaseTagger(BaseEstimator):
         """
         return self.predict_proba(X)
 
+    def predict_pair_marginals(self, X: Any, pairs: Any = None) -> np.ndarray:
+        """Return the posterior probability of pairs of tags at tokens in a row.
+
+        Parameters
+        ----------
+        X : sequence of sentences
+            Sentences of tokens.
+        pairs : sequence of (label, label), default=None
+            Labels of a token and of the next one, as `classes_` has them. None: all
+            pairs, which take n_classes times the memory of :meth:`predict_proba`.
+
+        Returns
+        -------
+        proba : ndarray of shape (n_sentences,), object
+            An array for each sentence, its row t for tokens t and t + 1: of shape
+            (n_tokens - 1, n_pairs), or for all pairs (n_tokens - 1, n_classes,
+            n_classes), [this label, the next one].
+
+        Examples
+        --------
+        >>> from skcalib import HMMTagger
+        >>> X = [["the", "dog", "barks"], ["dogs", "bark"]]
+        >>> tagger = HMMTagger(0.1).fit(X, [["D", "N", "V"], ["N", "V"]])
+        >>> tagger.predict_pair_marginals(X, [("D", "N"), ("N", "V")])[0].round(2)
+        array([[0.99, 0.  ],
+               [0.  , 0.98]])
+        """
+        check_is_fitted(self)
+        chosen = None
+        if pairs is not None:
+            caller = f"{type(self).__name__}.predict_pair_marginals"
+            chosen = pair_places(pairs, self.classes_.tolist(), caller)
+        return object_array(self.posterior(X).pair_marginals(chosen))
+
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Return the share of tokens that are tagged right.
 
@@ -119,31 +157,7 @@ class BaseTagger(BaseEstimator):
         -------
         accuracy : float
         """
-        check_is_fitted(self)
-        caller = f"{type(self).__name__}.score"
-        sentences = check_sentences(X, caller=caller)
-        labels = check_labels(y, sentences, caller=caller)
-        weight = np.ones(len(labels))
-        if sample_weight is not None:
-            weight = np.asarray(sample_weight, dtype=float)
-            if weight.shape != (len(labels),):
-                raise ValueError(
-                    f"The 'sample_weight' parameter of {caller} must have a weight for "
-                    f"each of the {len(labels)} sentences. Got shape {weight.shape}."
-                )
-            if not ((weight >= 0) & np.isfinite(weight)).all():
-                raise ValueError(
-                    f"The 'sample_weight' parameter of {caller} must be finite and not "
-                    f"negative. Got {weight.min()} at the least."
-                )
-        size = np.array([len(tags) for tags in labels])
-        if not (weight * size).sum() > 0:
-            raise ValueError(f"{caller} needs a token of positive weight at least.")
-        right = [
-            sum(a == b for a, b in zip(found.tolist(), tags, strict=True))
-            for found, tags in zip(self.predict(sentences), labels, strict=True)
-        ]
-        return float(weight @ np.array(right) / (weight @ size))
+        return token_accuracy(self, X, y, sample_weight)
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "classes_")
@@ -154,3 +168,58 @@ class BaseTagger(BaseEstimator):
         tags.input_tags.string = True
         tags.target_tags.required = True
         return tags
+
+
+def token_accuracy(tagger: Any, X: Any, y: Any, sample_weight: Any) -> float:
+    """Return the share of tokens that a fitted tagger tags right."""
+    check_is_fitted(tagger)
+    caller = f"{type(tagger).__name__}.score"
+    sentences = check_sentences(X, caller=caller)
+    labels = check_labels(y, sentences, caller=caller)
+    check_present(labels, chain.from_iterable(labels), caller=caller)
+    weight = np.ones(len(labels))
+    if sample_weight is not None:
+        weight = np.asarray(sample_weight, dtype=float)
+        if weight.shape != (len(labels),):
+            raise ValueError(
+                f"The 'sample_weight' parameter of {caller} must have a weight for "
+                f"each of the {len(labels)} sentences. Got shape {weight.shape}."
+            )
+        if not ((weight >= 0) & np.isfinite(weight)).all():
+            raise ValueError(
+                f"The 'sample_weight' parameter of {caller} must be finite and not "
+                f"negative. Got {weight.min()} at the least."
+            )
+    size = np.array([len(tags) for tags in labels])
+    if not (weight * size).sum() > 0:
+        raise ValueError(f"{caller} needs a token of positive weight at least.")
+    right = [
+        sum(a == b for a, b in zip(found.tolist(), tags, strict=True))
+        for found, tags in zip(tagger.predict(sentences), labels, strict=True)
+    ]
+    return float(weight @ np.array(right) / (weight @ size))
+
+
+def pair_places(pairs: Any, classes: list[Any], caller: str) -> np.ndarray:
+    """Return the places in `classes` of pairs of labels."""
+    place = {label: i for i, label in enumerate(classes)}
+    name = f"The 'pairs' parameter of {caller}"
+    if isinstance(pairs, (str, bytes)) or not hasattr(pairs, "__len__"):
+        raise TypeError(
+            f"{name} must be a list of (label, next label). Got {pairs!r:.50}."
+        )
+    found = np.empty((len(pairs), 2), dtype=np.intp)
+    for i, pair in enumerate(pairs):
+        if isinstance(pair, (str, bytes)) or len(pair) != 2:
+            raise ValueError(
+                f"{name} must be a list of (label, next label). Got {pair!r:.50} as "
+                f"pair {i}."
+            )
+        for j, label in enumerate(pair):
+            if label not in place:
+                raise ValueError(
+                    f"{name} must hold labels of classes_, {classes!r:.200}. Got "
+                    f"{label!r} in pair {i}."
+                )
+            found[i, j] = place[label]
+    return found

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
+from itertools import chain, pairwise
 from sys import intern
 from typing import Any
 
@@ -14,7 +15,7 @@ from sklearn.feature_extraction import FeatureHasher
 
 from .._validation import check_choice
 from ._attributes import WORD
-from ._sentences import all_words, check_sentences, object_array
+from ._sentences import all_words, check_sentences, number_words, object_array
 
 _SHAPES = (
     (re.compile(r"[A-Z]+"), "X"),
@@ -24,14 +25,10 @@ _SHAPES = (
 _WORD_AT = {distance: intern(f"word{distance:+d}") for distance in (-2, -1, 1, 2)}
 _PREFIX = {size: intern(f"prefix{size}") for size in range(1, 5)}
 _SUFFIX = {size: intern(f"suffix{size}") for size in range(1, 5)}
+_REACH = 2
 # Words before the first and behind the last token.
 _BORDER = "<border>"
 _N_COLUMNS = 2**20
-
-
-def basic_features(sentence: Sequence[str], t: int) -> dict[str, str]:
-    """Return the word as it is."""
-    return {WORD: sentence[t]}
 
 
 def shape_of(word: str) -> str:
@@ -41,28 +38,133 @@ def shape_of(word: str) -> str:
     return word
 
 
-def advanced_features(sentence: Sequence[str], t: int) -> dict[str, str]:
-    """Return word, context, shape, length, prefixes and suffixes."""
+def word_features(word: str) -> dict[str, str]:
+    """Return the advanced attributes that depend on the word alone.
+
+    The places of the words around are held by borders.
+    """
     # Interned values are one object wherever they occur: a fraction of the memory, and
     # looked up by pointer.
-    word = intern(str(sentence[t]))  # a numpy str cannot be interned
     features = {
-        WORD: word,
+        WORD: intern(word),
         "lower": intern(word.lower()),
         "shape": intern(shape_of(word)),
         "length": intern(str(len(word))),
     }
-    for distance in _WORD_AT:
-        at = t + distance
-        inside = 0 <= at < len(sentence)
-        features[_WORD_AT[distance]] = intern(str(sentence[at])) if inside else _BORDER
+    features |= dict.fromkeys(_WORD_AT.values(), _BORDER)
     for size in range(1, min(4, len(word)) + 1):
         features[_PREFIX[size]] = intern(word[:size])
         features[_SUFFIX[size]] = intern(word[-size:])
     return features
 
 
-TEMPLATES = {"basic": basic_features, "advanced": advanced_features}
+def basic_rows(sentences: list[list[str]]) -> list[list[dict]]:
+    """Return the words as they are."""
+    return [[{WORD: str(word)} for word in sentence] for sentence in sentences]
+
+
+def advanced_rows(sentences: list[list[str]]) -> list[list[dict]]:
+    """Return word, context, shape, length, prefixes and suffixes."""
+    # a word is looked at once, wherever it occurs
+    of = {
+        word: word_features(str(word)) for word in set(chain.from_iterable(sentences))
+    }
+    border = [_BORDER] * _REACH
+    first, second, fourth, fifth = _WORD_AT.values()
+    rows = []
+    for sentence in sentences:
+        row = [of[word].copy() for word in sentence]
+        words = border + [features[WORD] for features in row] + border
+        around = (words, words[1:], words[3:], words[4:])
+        for features, a, b, d, e in zip(row, *around, strict=False):
+            features[first] = a
+            features[second] = b
+            features[fourth] = d
+            features[fifth] = e
+        rows.append(row)
+    return rows
+
+
+def basic_columns(sentences: list[list[str]]) -> csr_array:
+    """Return what hashing the rows of basic attributes gives, one below the other."""
+    words, number = number_words(sentences, caller="TokenFeatures.transform")
+    words = list(map(str, words))
+    return _hash([{WORD: word} for word in words])[number]
+
+
+def advanced_columns(sentences: list[list[str]]) -> csr_array:
+    """Return what hashing the rows of advanced attributes gives."""
+    words, number = number_words(sentences, caller="TokenFeatures.transform")
+    words = list(map(str, words))
+    own = []
+    for word in words:
+        features = word_features(word)
+        for key in _WORD_AT.values():
+            del features[key]
+        own.append(features)
+    mine = _hash(own)[number]
+    around = _around(
+        number, np.array(list(map(len, sentences)), dtype=np.intp), len(words)
+    )
+    columns = np.column_stack(
+        [
+            _hash([{key: word} for word in [*words, _BORDER]]).indices[at]
+            for key, at in zip(_WORD_AT.values(), around, strict=True)
+        ]
+    )
+    ends = np.arange(len(number) + 1) * len(_WORD_AT)
+    near = csr_array((np.ones(columns.size), columns.ravel(), ends), shape=mine.shape)
+    return mine + near
+
+
+def _around(number: np.ndarray, lengths: np.ndarray, border: int) -> list[np.ndarray]:
+    """Return the number of the word at each distance from each word."""
+    # sentences one after another with borders between
+    place = np.arange(number.size) + np.repeat(
+        _REACH * np.arange(1, lengths.size + 1), lengths
+    )
+    line = np.full(number.size + _REACH * (lengths.size + 1), border)
+    line[place] = number
+    return [line[place + distance] for distance in _WORD_AT]
+
+
+def _hash(rows: list[dict]) -> csr_array:
+    """Return rows of attributes hashed to columns."""
+    if not rows:
+        return csr_array((0, _N_COLUMNS))
+    hasher = FeatureHasher(_N_COLUMNS, alternate_sign=False)
+    return csr_array(hasher.transform(rows))
+
+
+def _cut(matrix: csr_array, lengths: list[int]) -> list[csr_array]:
+    """Return the rows of each sentence."""
+    ends = np.concatenate([[0], np.cumsum(lengths)]).astype(np.intp)
+    parts = []
+    for a, b in pairwise(ends.tolist()):
+        pointer = matrix.indptr[a : b + 1]
+        some = slice(pointer[0], pointer[-1])
+        content = (matrix.data[some], matrix.indices[some], pointer - pointer[0])
+        parts.append(csr_array(content, shape=(b - a, _N_COLUMNS)))
+    return parts
+
+
+TEMPLATES = {
+    "basic": (basic_rows, basic_columns),
+    "advanced": (advanced_rows, advanced_columns),
+}
+
+
+def _check_text(sentences: list[list[dict]], caller: str) -> None:
+    """Name the token whose text has no UTF-8."""
+    for i, rows in enumerate(sentences):
+        for t, row in enumerate(rows):
+            try:
+                _hash([row])
+            except UnicodeEncodeError as error:
+                raise ValueError(
+                    f"X of {caller}, sentence {i}, token {t}: output='sparse' hashes "
+                    f"text as UTF-8, which {error.object!r:.50} is not."
+                ) from None
 
 
 # The output is ragged, so scikit-learn's set_output must leave it alone.
@@ -143,26 +245,38 @@ class TokenFeatures(  # type: ignore[call-arg]
         """
         caller = "TokenFeatures"
         check_choice(self.output, ("dict", "sparse"), name="output", caller=caller)
+        if not callable(self.template):
+            check_choice(
+                self.template, tuple(TEMPLATES), name="template", caller=caller
+            )
+        caller += ".transform"
+        # as lists, since a pandas Series is indexed by its labels
+        sentences = list(map(list, check_sentences(X, caller=caller)))
+        all_words(sentences, caller=caller)
+        if self.output == "dict":
+            return object_array(self._rows(sentences))
+        try:
+            matrix = self._columns(sentences)
+        except UnicodeEncodeError:
+            _check_text(self._rows(sentences), caller)
+            raise
+        return object_array(_cut(matrix, list(map(len, sentences))))
+
+    def _rows(self, sentences: list[list[str]]) -> list[list[dict]]:
+        """Return the attributes of each token."""
         template = self.template
         if not callable(template):
-            name = check_choice(
-                template, tuple(TEMPLATES), name="template", caller=caller
-            )
-            template = TEMPLATES[name]
-        # as lists, since a pandas Series is indexed by its labels
-        sentences = list(map(list, check_sentences(X, caller=f"{caller}.transform")))
-        all_words(sentences, caller=f"{caller}.transform")
-        features = [
+            return TEMPLATES[template][0](sentences)
+        return [
             [template(sentence, t) for t in range(len(sentence))]
             for sentence in sentences
         ]
-        if self.output == "sparse":
-            hasher = FeatureHasher(_N_COLUMNS, alternate_sign=False)
-            nothing = csr_array((0, _N_COLUMNS))
-            features = [
-                hasher.transform(rows) if rows else nothing for rows in features
-            ]
-        return object_array(features)
+
+    def _columns(self, sentences: list[list[str]]) -> csr_array:
+        """Return the hashed attributes of all tokens."""
+        if not callable(self.template):
+            return TEMPLATES[self.template][1](sentences)
+        return _hash(list(chain.from_iterable(self._rows(sentences))))
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

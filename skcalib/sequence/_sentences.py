@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from itertools import chain
+from operator import eq
 from typing import Any
 
 import numpy as np
@@ -12,6 +14,14 @@ RAGGED = (
     "X must be a sequence of sentences, a sentence a sequence of tokens: "
     "[['the', 'dog'], ['it', 'barks']]"
 )
+
+
+class Numbering(dict):
+    """Numbers of things, given in order of appearance."""
+
+    def __missing__(self, thing: Any) -> int:
+        self[thing] = number = len(self)
+        return number
 
 
 def check_sentences(X: Any, *, caller: str) -> list[Any]:
@@ -27,6 +37,8 @@ def check_sentences(X: Any, *, caller: str) -> list[Any]:
             "into sentences first."
         )
     sentences = list(X)
+    if set(map(type, sentences)) <= {list}:  # as almost always
+        return sentences
     for i, sentence in enumerate(sentences):
         if isinstance(sentence, (str, bytes, Mapping)) or not hasattr(
             sentence, "__len__"
@@ -44,7 +56,10 @@ def n_tokens(sentence: Any) -> int:
 
 
 def check_labels(y: Any, sentences: list[Any], *, caller: str) -> list[list]:
-    """Return the labels as lists, one as long as each sentence."""
+    """Return the labels as lists, one as long as each sentence.
+
+    That each is a label is left to :func:`check_present`.
+    """
     if isinstance(y, (str, bytes, Mapping)) or not hasattr(y, "__len__"):
         raise TypeError(
             f"y must be a sequence of label sequences. {caller} got {type(y).__name__}."
@@ -54,6 +69,10 @@ def check_labels(y: Any, sentences: list[Any], *, caller: str) -> list[list]:
             f"X and y of {caller} must have an entry for each sentence. Got "
             f"{len(sentences)} sentences in X and {len(y)} in y."
         )
+    if {*map(type, y), *map(type, sentences)} <= {list} and all(
+        map(eq, map(len, y), map(len, sentences))
+    ):
+        return list(y)  # as almost always
     labels = []
     for i, (sentence, tags) in enumerate(zip(sentences, y, strict=True)):
         if isinstance(tags, (str, bytes)) or not hasattr(tags, "__len__"):
@@ -61,20 +80,37 @@ def check_labels(y: Any, sentences: list[Any], *, caller: str) -> list[list]:
                 f"y must be a sequence of label sequences. {caller} got "
                 f"{type(tags).__name__} {tags!r:.50} for sentence {i}."
             )
-        tags = tags.tolist() if isinstance(tags, np.ndarray) else list(tags)
+        if type(tags) is not list:
+            tags = tags.tolist() if isinstance(tags, np.ndarray) else list(tags)
         if len(tags) != n_tokens(sentence):
             raise ValueError(
                 f"y of {caller} must have a label for each token. Sentence {i} has "
                 f"{n_tokens(sentence)} tokens and {len(tags)} labels."
             )
-        for t, label in enumerate(tags):
-            if label is None or label != label:
-                raise ValueError(
-                    f"y of {caller} must have a label for each token. Token {t} of "
-                    f"sentence {i} has {label!r}."
-                )
         labels.append(tags)
     return labels
+
+
+def _is_label(label: Any) -> bool:
+    """Return False for None and NaN."""
+    return label is not None and bool(label == label)
+
+
+def check_present(labels: list[list], distinct: Iterable[Any], *, caller: str) -> None:
+    """Refuse None and NaN, which stand for no label."""
+    # every look at each label takes time: the distinct ones will do
+    if all(map(_is_label, distinct)):
+        return
+    i, t, label = next(
+        (i, t, label)
+        for i, tags in enumerate(labels)
+        for t, label in enumerate(tags)
+        if not _is_label(label)
+    )
+    raise ValueError(
+        f"y of {caller} must have a label for each token. Token {t} of sentence {i} "
+        f"has {label!r}."
+    )
 
 
 def check_fit(X: Any, y: Any, *, caller: str) -> tuple[list[Any], list[list]]:
@@ -93,8 +129,8 @@ def check_fit(X: Any, y: Any, *, caller: str) -> tuple[list[Any], list[list]]:
 
 def all_words(sentences: list[Any], *, caller: str) -> list[str]:
     """Return the words of all sentences one after another."""
-    words = [word for sentence in sentences for word in sentence]
-    if all(isinstance(word, str) for word in words):
+    words = list(chain.from_iterable(sentences))
+    if all(issubclass(kind, str) for kind in set(map(type, words))):
         return words
     i, t, word = next(
         (i, t, word)
@@ -116,16 +152,49 @@ def object_array(entries: list[Any]) -> np.ndarray:
     return array
 
 
+def number_words(sentences: list[Any], *, caller: str) -> tuple[list[str], np.ndarray]:
+    """Return the distinct words in order of appearance, and the number of each word."""
+    number = Numbering()
+    words = chain.from_iterable(sentences)
+    try:
+        numbers = np.fromiter(map(number.__getitem__, words), np.intp)
+    except TypeError:  # no str
+        number[None] = 0
+    if not all(isinstance(word, str) for word in number):
+        all_words(sentences, caller=caller)  # which says where
+    return list(number), numbers
+
+
+def number_labels(labels: list[list], *, caller: str) -> tuple[np.ndarray, np.ndarray]:
+    """Return the sorted labels, and the number of each label."""
+    number = Numbering()
+    tags = chain.from_iterable(labels)
+    numbers = np.fromiter(map(number.__getitem__, tags), np.intp)
+    check_present(labels, number, caller=caller)
+    ordered = _ordered(number, caller)
+    place = {label: k for k, label in enumerate(ordered)}
+    places = np.array([place[label] for label in number], dtype=np.intp)
+    return _as_classes(ordered), places[numbers]
+
+
 def sorted_labels(labels: list[list], *, caller: str) -> np.ndarray:
     """Return the distinct labels in order, with their type."""
-    distinct = {label for tags in labels for label in tags}
+    distinct = set(chain.from_iterable(labels))
+    check_present(labels, distinct, caller=caller)
+    return _as_classes(_ordered(distinct, caller))
+
+
+def _ordered(distinct: Iterable[Any], caller: str) -> list[Any]:
     try:
-        ordered = sorted(distinct)
+        return sorted(distinct)
     except TypeError:
         kinds = sorted({type(label).__name__ for label in distinct})
         raise ValueError(
             f"y of {caller} must hold labels of one kind. Got {', '.join(kinds)}."
         ) from None
+
+
+def _as_classes(ordered: list[Any]) -> np.ndarray:
     if all(isinstance(label, str) for label in ordered):
         return np.array(ordered)
     if all(isinstance(label, (int, np.integer)) for label in ordered):

@@ -110,6 +110,26 @@ def test_viterbi_finds_the_best_of_all_paths(seed, scale, forbidden):
         assert path.tolist() == expected
 
 
+@pytest.mark.parametrize("scale", [1.0, 1000.0])
+@pytest.mark.parametrize("forbidden", [0.0, 0.3])
+def test_viterbi_of_many_sequences_at_once(scale, forbidden):
+    """They are advanced in another way than a few."""
+    emissions, *rest = random_chain(7, scale, forbidden, LENGTHS * 20)
+    found = LinearChainPosterior(emissions, *rest).viterbi()
+    for emission, path in zip(emissions, found, strict=True):
+        expected = expected_of(emission, *rest)[2].tolist() if len(emission) else []
+        assert path.tolist() == expected
+
+
+def test_ties_do_not_depend_on_how_many_sequences_there_are():
+    emissions, *rest = random_chain(8, 1.0, 0.2, LENGTHS * 20)
+    emissions, rest = [np.round(e) for e in emissions], [np.round(r) for r in rest]
+    found = LinearChainPosterior(emissions, *rest).viterbi()
+    for emission, path in zip(emissions, found, strict=True):
+        alone = LinearChainPosterior([emission], *rest).viterbi()[0]
+        assert path.tolist() == alone.tolist()
+
+
 @CHAINS
 def test_log_proba_is_the_score_of_the_path_less_log_z(seed, scale, forbidden):
     emissions, *rest = random_chain(seed, scale, forbidden)
@@ -638,3 +658,24 @@ def test_paths_that_do_not_fit_are_refused(paths, message):
 def test_scores_that_are_no_list_are_named(scores):
     with pytest.raises(TypeError, match="'log_emission' .* must be a list"):
         LinearChainPosterior(scores, [[0.0]])
+
+
+# What is out of reach, and what is near the end of float64
+
+
+def test_a_tag_out_of_reach_may_be_better_at_every_token():
+    """Tag 1 cannot start and cannot follow tag 0, but every token likes it more."""
+    emission = np.tile([-100.0, 0.0], (30, 1))
+    transition = np.where(np.eye(2, dtype=bool), 0.0, -np.inf)
+    posterior = LinearChainPosterior([emission], transition, [0.0, -np.inf])
+    np.testing.assert_array_equal(posterior.token_marginals()[0], [[1, 0]] * 30)
+    assert posterior.log_partition() == pytest.approx([-3000])
+
+
+@pytest.mark.parametrize("spread", range(690, 750, 5))
+def test_weights_that_float64_holds_with_few_digits_only(spread):
+    emission = np.array([[0.0, -np.inf, -np.inf], [-np.inf, 0.0, 0.0]])
+    transition = np.zeros((3, 3))
+    transition[0, 1], transition[0, 2] = -spread, -spread + np.log(3)
+    found = LinearChainPosterior([emission], transition).token_marginals()[0]
+    np.testing.assert_allclose(found, [[1, 0, 0], [0, 0.25, 0.75]], rtol=1e-11)

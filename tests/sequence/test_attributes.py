@@ -1,13 +1,17 @@
 """What a token's attributes are: CRFsuite's rules, in training and in prediction."""
 
+import copy
+import pickle
 import re
 
 import numpy as np
 import pytest
 import sklearn_crfsuite
+from hypothesis import given
+from hypothesis import strategies as st
 from scipy import sparse
 
-from skcalib.sequence import CRFTagger
+from skcalib.sequence import CRFTagger, _attributes
 from skcalib.sequence._attributes import AttributeIndex, as_items
 
 NAMES = ["f", "f:x", "f:y", "g", "f:x:y", "word:the", ":", "f:", "x", "a:b"]
@@ -112,9 +116,93 @@ def test_a_model_without_attributes_has_no_columns():
 
 def test_tokens_are_not_modified():
     token = {"f": ["x", "x"], "g": {"x": 1.0}}
-    as_items([[token]], caller="it")
+    list(as_items([[token]], caller="it"))
     matrix_of(token)
     assert token == {"f": ["x", "x"], "g": {"x": 1.0}}
+
+
+# However tokens are looked up
+
+names = st.sampled_from(["f", "g", "f:x", "word", "a", "x", "", ":", "z"])
+values = st.one_of(
+    names, st.floats(-3, 3), st.booleans(), st.integers(-3, 3), st.just("the")
+)
+
+
+def rows_by_hand(sentences):
+    """Add up the weights of each name as the rules say."""
+    rows = []
+    for token in (token for sentence in sentences for token in sentence):
+        row = dict.fromkeys(NAMES, 0.0)
+        for key, value in token.items():
+            name = f"{key}:{value}" if isinstance(value, str) else key
+            if name in row:
+                row[name] += 1.0 if isinstance(value, str) else float(value)
+        rows.append(list(row.values()))
+    return np.array(rows).reshape(len(rows), len(NAMES))
+
+
+@given(st.lists(st.lists(st.dictionaries(names, values, max_size=5), max_size=4)))
+def test_dicts_of_any_keys_and_values(sentences):
+    index = AttributeIndex(NAMES)
+    for _ in range(2):  # the second time there is a table
+        found = index.matrix(sentences, caller="it").toarray()
+        np.testing.assert_allclose(found, rows_by_hand(sentences), atol=1e-12)
+
+
+def test_attributes_too_many_for_a_table_are_found_all_the_same(monkeypatch):
+    monkeypatch.setattr(_attributes, "_TABLE_SIZE", -(10**9))
+    test_dicts_of_any_keys_and_values()
+    words = AttributeIndex(NAMES).matrix([["the", "an"]], caller="it").toarray()
+    assert words.sum(axis=1).tolist() == [1, 0]
+
+
+def test_dicts_that_changed_since_the_last_call_are_read_again():
+    index = AttributeIndex(NAMES)
+    token = {"f": "x", "g": 1.0}
+    sentences = [[token, token], [dict(token)]]
+    index.matrix(sentences, caller="it")
+    token["f"] = "y"
+    token["g"] = 2.0
+    token["word"] = "the"
+    found = index.matrix(sentences, caller="it").toarray()
+    np.testing.assert_array_equal(found, rows_by_hand(sentences))
+    assert found.sum(axis=1).tolist() == [4, 4, 2]
+
+
+def test_strings_need_not_be_the_same_objects():
+    parts = ["th", "e"]
+    token = {"".join(["wo", "rd"]): "".join(parts)}
+    index = AttributeIndex(NAMES)
+    assert index.matrix([[token]], caller="it").nnz == 1
+    assert index.matrix([["".join(parts)]], caller="it").nnz == 1
+
+
+@pytest.mark.parametrize(
+    "text", ["\ud800", "e\u0301", "\u00e9", "\U0001f600", "", "a\0b", "x" * 999]
+)
+def test_text_of_any_kind_may_be_asked(text):
+    """Composed and combining letters are different words."""
+    index = AttributeIndex(["word:\u00e9", "word:", "word:\U0001f600"])
+    known = float(text in ("\u00e9", "", "\U0001f600"))
+    for token in (text, {"word": text}, {"word": [text]}):
+        assert index.matrix([[token]], caller="it").sum() == known
+
+
+def test_copies_look_up_alike():
+    index = AttributeIndex(NAMES)
+    sentences = [[{"f": "x", "g": 2.0}, {"a": "b", "a:b": 1.0}]]
+    expected = index.matrix(sentences, caller="it").toarray()
+    for other in (pickle.loads(pickle.dumps(index)), copy.deepcopy(index)):
+        found = other.matrix(sentences, caller="it").toarray()
+        np.testing.assert_array_equal(found, expected)
+
+
+def test_training_reads_one_sentence_at_a_time():
+    items = as_items([[{"f": "x"}], [{"f": None}]], caller="it")
+    assert next(items) == [{"f:x": 1.0}]
+    with pytest.raises(TypeError, match="sentence 1, token 0"):
+        next(items)
 
 
 # What is refused, the same in fit and predict, with the place

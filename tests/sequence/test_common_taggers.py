@@ -670,3 +670,43 @@ def test_a_frozen_tagger_is_not_trained_again(tagger):
 def test_a_tagger_has_a_page_in_a_notebook(tagger):
     html = fitted(tagger)._repr_html_()
     assert re.search(name_of(tagger), html)
+
+
+# Single precision
+
+
+@each_tagger
+def test_single_precision_errs_little(tagger, corpus):
+    words, tags = corpus
+    double = clone(tagger).fit(words, tags)
+    single = clone(tagger).set_params(dtype=np.float32).fit(words, tags)
+    found, expected = single.predict_proba(words), double.predict_proba(words)
+    assert {proba.dtype for proba in found} == {np.dtype(np.float32)}
+    assert {proba.dtype for proba in expected} == {np.dtype(np.float64)}
+    same_arrays(found, expected, 3e-6)
+    same_arrays(
+        single.predict_pair_marginals(words), double.predict_pair_marginals(words), 3e-6
+    )
+    for method in ("log_partition", "entropy", "viterbi"):
+        same_arrays(
+            getattr(single.posterior(words), method)(),
+            getattr(double.posterior(words), method)(),
+        )
+
+
+@each_tagger
+def test_single_precision_may_be_asked_of_a_fitted_tagger(tagger):
+    model = fitted(tagger).set_params(dtype="float32")
+    assert model.predict_proba(NEW)[0].dtype == np.float32
+    copied = pickle.loads(pickle.dumps(model))
+    same_arrays(copied.predict_proba(NEW), model.predict_proba(NEW))
+
+
+@each_tagger
+@pytest.mark.parametrize("dtype", [np.float16, "int", None, "double precision"])
+def test_other_types_are_refused(tagger, dtype):
+    message = f"'dtype' parameter of {name_of(tagger)} must be float64 or float32"
+    with pytest.raises(ValueError, match=message):
+        clone(tagger).set_params(dtype=dtype).fit(X, Y)
+    with pytest.raises(ValueError, match=message):
+        fitted(tagger).set_params(dtype=dtype).predict_proba(X)

@@ -10,8 +10,10 @@ import pytest
 import sklearn_crfsuite
 from scipy import sparse
 from sklearn.base import clone
+from sklearn.model_selection import GridSearchCV, cross_val_score
+from sklearn.pipeline import make_pipeline
 
-from skcalib.sequence import CRFTagger, TokenFeatures
+from skcalib.sequence import CRFTagger, TokenFeatures, cross_val_marginals
 
 X = [["the", "dog", "barks"], ["a", "cat", "sleeps"], ["dogs", "bark"], ["the", "the"]]
 Y = [["D", "N", "V"], ["D", "N", "V"], ["N", "V"], ["D", "D"]]
@@ -66,7 +68,10 @@ KINDS = [words_and_numbers, lists_and_sets, nested, bare_names, colliding, odd_s
 def as_arrays(marginals, classes):
     """Return CRFsuite's dicts with columns in the order of the classes."""
     return [
-        np.array([[token[label] for label in classes] for token in sentence])
+        np.reshape(
+            [[token[label] for label in classes] for token in sentence],
+            (len(sentence), len(classes)),
+        )
         for sentence in marginals
     ]
 
@@ -378,6 +383,38 @@ def test_more_columns_than_in_training_are_unknown_attributes():
     tagger = CRFTagger().fit(narrow, [["A", "B"]])
     wide = [sparse.csr_array(np.eye(2, 9))]
     same_marginals(tagger.predict_proba(wide), tagger.predict_proba(narrow), 0)
+
+
+def test_sparse_sentences_go_through_searches_and_copies(hashed):
+    y = Y * 3
+    for sentences in (list(hashed) * 3, np.concatenate([hashed] * 3)):
+        search = GridSearchCV(CRFTagger(), {"c2": [0.01, 10.0]}, cv=3, refit=True)
+        search.fit(sentences, y)
+        expected = search.predict_proba(sentences)
+        again = pickle.loads(pickle.dumps(search)).predict_proba(sentences)
+        same_marginals(again, expected, 0)
+        assert cross_val_score(CRFTagger(c2=0.01), sentences, y, cv=3).shape == (3,)
+        proba, classes = cross_val_marginals(CRFTagger(c2=0.1), sentences, y, cv=3)
+        assert classes.tolist() == ["D", "N", "V"]
+        assert [p.shape for p in proba] == [(len(tags), 3) for tags in y]
+
+
+def test_a_pipeline_may_hash_its_words():
+    model = make_pipeline(
+        TokenFeatures("advanced", output="sparse"), CRFTagger(c2=0.1)
+    ).fit(X, Y)
+    words = [["the", "mouse"], [], ["e\u0301"]]
+    hashed = model[0].transform(words)
+    expected = model[-1].crf_.predict_marginals(dicts_of_columns(hashed))
+    same_marginals(model.predict_proba(words), as_arrays(expected, ["D", "N", "V"]))
+
+
+def test_room_behind_the_entries_of_a_matrix_is_not_read():
+    matrix = sparse.csr_array(np.eye(2))
+    matrix.data = np.append(matrix.data, 99.0)
+    matrix.indices = np.append(matrix.indices, 0)
+    tagger = CRFTagger().fit([EYE], [["A", "B"]])
+    same_marginals(tagger.predict_proba([matrix, EYE]), tagger.predict_proba([EYE] * 2))
 
 
 EYE = sparse.csr_array(np.eye(2))

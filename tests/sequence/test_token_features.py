@@ -7,6 +7,8 @@ import numpy as np
 import pandas as pd
 import pytest
 import sklearn
+from hypothesis import given
+from hypothesis import strategies as st
 from scipy import sparse
 from sklearn.base import clone
 from sklearn.feature_extraction import FeatureHasher
@@ -72,6 +74,48 @@ def test_short_words_have_no_longer_affixes():
     ]
 
 
+ODD = ["", "e\u0301", "\U0001f600", "\ud800", "x:y", "a" * 50, "İ"]
+
+
+def test_a_word_has_its_attributes_wherever_it_is():
+    """By the definition, for each token by itself."""
+    X = [["a", "dog", "a"], [], ["dog"], [*SENTENCE, "dog"], ODD, ODD[::-1]]
+    found = TokenFeatures("advanced").transform(X)
+    for sentence, rows in zip(X, found, strict=True):
+        line = ["<border>"] * 2 + sentence + ["<border>"] * 2
+        for t, (word, row) in enumerate(zip(sentence, rows, strict=True)):
+            assert row["word"] == word
+            assert row["lower"] == word.lower()
+            assert row["length"] == str(len(word))
+            around = [row[f"word{i:+d}"] for i in (-2, -1, 1, 2)]
+            assert around == [*line[t : t + 2], *line[t + 3 : t + 5]]
+            sizes = range(1, min(4, len(word)) + 1)
+            affixes = {f"prefix{i}": word[:i] for i in sizes}
+            affixes |= {f"suffix{i}": word[len(word) - i :] for i in sizes}
+            assert {k: v for k, v in row.items() if "fix" in k} == affixes
+            assert len(row) == 8 + 2 * len(sizes)
+
+
+@pytest.mark.parametrize("template", ["basic", "advanced"])
+def test_changing_a_token_changes_no_other_one(template):
+    X = [["a", "a"], ["a"]]
+    features = TokenFeatures(template)
+    first = features.transform(X)
+    first[0][0]["word"] = "changed"
+    first[0][0]["new"] = "b"
+    again = features.transform(X)
+    assert first[0][1]["word"] == first[1][0]["word"] == "a"
+    assert "new" not in first[0][1]
+    assert again[0][0]["word"] == "a"
+    assert "new" not in again[0][0]
+
+
+@pytest.mark.parametrize("template", ["basic", "advanced"])
+def test_words_of_numpy_become_str(template):
+    (token,) = TokenFeatures(template).transform([np.array(["dog"])])[0]
+    assert {type(value) for value in token.values()} == {str}
+
+
 def test_an_empty_word_has_no_affix():
     (token,) = TokenFeatures("advanced").transform([[""]])[0]
     assert token["length"] == "0"
@@ -118,6 +162,33 @@ def test_sparse_output_is_scikit_learns_hashing_of_the_dicts(template):
         assert sparse.issparse(matrix)
         assert matrix.format == "csr"
         assert abs(matrix - hasher.transform(rows)).sum() == 0
+
+
+@given(st.lists(st.lists(st.text("aB1é\U0001f600 ", max_size=5), max_size=5)))
+def test_sparse_and_dict_output_are_the_same(X):
+    for template in ("basic", "advanced"):
+        dicts = TokenFeatures(template).transform(X)
+        found = TokenFeatures(template, output="sparse").transform(X)
+        hasher = FeatureHasher(2**20, alternate_sign=False)
+        for matrix, rows in zip(found, dicts, strict=True):
+            assert matrix.shape == (len(rows), 2**20)
+            if rows:
+                assert abs(matrix - hasher.transform(rows)).sum() == 0
+
+
+@pytest.mark.parametrize("template", ["basic", "advanced", first_two_letters])
+def test_text_that_cannot_be_hashed_is_named(template):
+    X = [["a"], ["b", "\ud800"]]
+    with pytest.raises(ValueError, match=r"sentence 1, token [01]: output='sparse'"):
+        TokenFeatures(template, output="sparse").transform(X)
+
+
+def test_changing_a_sparse_sentence_changes_no_other_one():
+    first, second = TokenFeatures(output="sparse").transform([["a"], ["a"]])
+    first.data[:] = 7
+    first.indices[:] = 0
+    assert second.data.tolist() == [1]
+    assert second.indices.tolist() != [0]
 
 
 def test_an_empty_sentence_is_a_sparse_matrix_without_rows():

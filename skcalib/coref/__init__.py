@@ -1,0 +1,13 @@
+"""Coreference: clusterings with their probabilities, and how to score them."""
+
+from ._features import AntecedentFeatures
+from ._pairs import SampledCorefPairs
+from ._ranker import AntecedentRanker
+from ._scores import coref_scores
+
+__all__ = [
+    "AntecedentFeatures",
+    "AntecedentRanker",
+    "SampledCorefPairs",
+    "coref_scores",
+]

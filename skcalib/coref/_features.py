@@ -1,0 +1,268 @@
+"""Features of a mention and its possible antecedents."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from scipy.sparse import csr_array
+from sklearn.base import BaseEstimator, TransformerMixin
+
+from .._validation import check_integer
+from ..documents import Document
+from ._mention_table import NOUN, describe
+from ._pairs import _object_array
+
+MIX = np.uint64(0x9E3779B97F4A7C15)
+BOUNDS = np.array([1, 2, 3, 4, 5, 7, 10, 15, 20, 30, 50, 100, 200])
+
+
+# The output is ragged, so scikit-learn's set_output must leave it alone.
+class AntecedentFeatures(  # type: ignore[call-arg]
+    TransformerMixin, BaseEstimator, auto_wrap_output_keys=None
+):
+    """Turn documents with mentions into features of their possible antecedents.
+
+    Nothing is learnt: `fit` does nothing and need not be called. Entities are not
+    looked at, nor are the attributes of mentions.
+
+    Parameters
+    ----------
+    n_features : int, default=2**20
+        Number of columns, a power of two; features are hashed to them.
+
+    See Also
+    --------
+    AntecedentRanker : Takes the features.
+
+    Notes
+    -----
+    A feature is a combination of properties, with the value 1: kinds of both mentions
+    (name, noun, which pronoun) with their distance in sentences and mentions; equal
+    words, heads or texts, and whether no nearer mention has them; number, gender,
+    determiner, role, speaker; words of the heads; whether one is inside the other. For
+    NEW: what the mention is, and whether its words were seen before.
+
+    Examples
+    --------
+    >>> from skcalib.coref import AntecedentFeatures
+    >>> from skcalib.datasets import make_coref_documents
+    >>> X, y = make_coref_documents(2, random_state=0)
+    >>> features = AntecedentFeatures().transform(X)
+    >>> len(X[0].mentions), features[0].shape
+    (8, (36, 1048576))
+    """
+
+    def __init__(self, n_features: int = 2**20):
+        self.n_features = n_features
+
+    def fit(self, X: Any, y: Any = None) -> AntecedentFeatures:
+        """Do nothing.
+
+        Parameters
+        ----------
+        X : sequence of Document
+            Ignored.
+        y : None
+            Ignored.
+
+        Returns
+        -------
+        self : AntecedentFeatures
+            The transformer.
+        """
+        return self
+
+    def transform(self, X: Any) -> np.ndarray:
+        """Return the features of each mention's possible antecedents.
+
+        Parameters
+        ----------
+        X : sequence of Document
+            Documents with mentions in order.
+
+        Returns
+        -------
+        features : ndarray of shape (n_documents,), object
+            A CSR array for each document, with n_i * (n_i + 1) / 2 rows: for mention
+            0 NEW, for mention 1 antecedent 0 and NEW, for mention 2 antecedents 0 and 1
+            and NEW, and so on.
+        """
+        caller = "AntecedentFeatures"
+        size = check_integer(
+            self.n_features, minimum=2, name="n_features", caller=caller
+        )
+        if size & (size - 1) or size > 2**30:
+            raise ValueError(
+                f"The 'n_features' parameter of {caller} must be a power of two, at "
+                f"most 2**30. Got {size} instead."
+            )
+        documents = _check_documents(X, caller)
+        rows = [_codes(document, size) for document in documents]
+        # All values are 1: one array of them serves every document.
+        ones = np.ones(max((codes.size for codes in rows), default=0))
+        ones.flags.writeable = False
+        found = []
+        for codes in rows:
+            ends = np.arange(0, codes.size + 1, max(1, codes.shape[1]), dtype=np.int32)
+            parts = (ones[: codes.size], codes.ravel(), ends)
+            found.append(csr_array(parts, shape=(len(codes), size)))
+        return _object_array(found)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.two_d_array = False
+        tags.requires_fit = False
+        return tags
+
+
+def _check_documents(X: Any, caller: str) -> list[Document]:
+    name = f"The 'X' parameter of {caller}.transform"
+    if isinstance(X, Document) or not hasattr(X, "__iter__"):
+        raise TypeError(
+            f"{name} must be a sequence of documents. Got {type(X).__name__}."
+        )
+    documents = list(X)
+    for i, document in enumerate(documents):
+        if not isinstance(document, Document):
+            raise TypeError(
+                f"{name} must hold objects of the class Document. Got "
+                f"{type(document).__name__} as document {i}."
+            )
+        place = [(m.start, -m.end) for m in document.mentions]
+        late = [j for j in range(1, len(place)) if place[j] < place[j - 1]]
+        if late:
+            raise ValueError(
+                f"{name} must have mentions in the order of their first words, longer "
+                f"ones first. Mention {late[0]} of document {i} comes too late."
+            )
+        last = max((m.end for m in document.mentions), default=0)
+        if last > document.n_words:
+            raise ValueError(
+                f"{name} must have mentions of words. A mention of document {i} ends "
+                f"at {last}; it has {document.n_words} words."
+            )
+    return documents
+
+
+def _codes(document: Document, size: int) -> np.ndarray:
+    """Return the columns of the features, a row for each antecedent and NEW."""
+    n = len(document.mentions)
+    if n == 0:
+        return np.zeros((0, 1), dtype=np.int32)
+    table = describe(document)
+    j, k = np.tril_indices(n)
+    link = list(_link_templates(table, j, k))
+    new = list(_new_templates(table))
+    width = max(len(link), len(new))
+    codes = np.empty((j.size, width), dtype=np.int32)
+    is_new = j == k
+    for t in range(width):
+        if t < len(link):
+            codes[:, t] = _hashed(t, size, *link[t])
+        # what one side lacks is a column of its own, which says nothing
+        codes[is_new, t] = (
+            _hashed(100 + t, size, *new[t])
+            if t < len(new)
+            else _hashed(99, size, j[:1])
+        ).repeat(1 if t < len(new) else n)
+        if t >= len(link):
+            codes[~is_new, t] = _hashed(98, size, j[:1])
+    return codes
+
+
+def _hashed(template: int, size: int, *columns: np.ndarray) -> np.ndarray:
+    code = np.full(columns[0].shape, template + 1, dtype=np.uint64)
+    for column in columns:
+        code = (code ^ column.astype(np.uint64)) * MIX
+        code ^= code >> np.uint64(29)
+    code = code * MIX
+    return (code >> np.uint64(64 - (size.bit_length() - 1))).astype(np.int32)
+
+
+def _bucket(distance: np.ndarray) -> np.ndarray:
+    return np.searchsorted(BOUNDS, distance, side="right")
+
+
+def _latest(values: np.ndarray) -> np.ndarray:
+    """Return for each entry the last one before that is equal, or -1."""
+    latest: dict[int, int] = {}
+    found = []
+    for j, value in enumerate(values.tolist()):
+        found.append(latest.get(value, -1))
+        latest[value] = j
+    return np.array(found, dtype=np.int64)
+
+
+def _link_templates(
+    table: dict[str, np.ndarray], j: np.ndarray, k: np.ndarray
+) -> Iterator[tuple[np.ndarray, ...]]:
+    """Give the properties of a mention j and an antecedent k that features combine."""
+    a = {name: column[j] for name, column in table.items() if name != "overlap"}
+    b = {name: column[k] for name, column in table.items() if name != "overlap"}
+    kinds = a["kind"] * 32 + b["kind"]
+    sentences = _bucket(a["sentence"] - b["sentence"])
+    between = _bucket(j - k)
+    same_text, same_head = a["text"] == b["text"], a["head"] == b["head"]
+    nearest_text = k == _latest(table["text"])[j]
+    nearest_head = k == _latest(table["head"])[j]
+    shared = table["overlap"][j, k]
+    subset = (shared == a["size"]) + 2 * (shared == b["size"])
+    match = same_text + 2 * same_head + 4 * np.minimum(shared, 2) + 16 * subset
+    inside = (b["start"] <= a["start"]) & (b["end"] >= a["end"])
+    speaker = (a["speaker"] == b["speaker"]) + 2 * (a["speaker"] == table["speaker"][0])
+    quote = (a["quote"] > 0) + 2 * (b["quote"] > 0) + 4 * (a["quote"] == b["quote"])
+    agree = a["number"] * 16 + b["number"] * 4
+    gender = a["gender"] * 4 + b["gender"]
+    lexical = np.where(a["kind"] > NOUN, a["form"], a["head"])
+    other = np.where(b["kind"] > NOUN, b["form"], b["head"])
+    near = np.minimum(a["sentence"] - b["sentence"], 2)
+    yield kinds, sentences
+    yield kinds, between
+    yield kinds, match, nearest_text + 2 * nearest_head
+    yield kinds, match, sentences
+    yield a["kind"], same_text, same_head, a["length"], b["length"]
+    yield kinds, inside, near, a["role"]
+    yield kinds, agree, gender
+    yield a["form"], b["form"], speaker, quote, near
+    yield kinds, quote, nearest_text, near
+    yield lexical, other
+    yield a["kind"], other
+    yield lexical, b["kind"], near
+    yield kinds, a["role"], b["role"], near
+    yield kinds, a["determiner"], b["determiner"], same_head
+    yield a["kind"], a["tag"], b["tag"], same_head
+    yield a["head"], same_text, same_head
+    yield a["kind"], a["governor"], b["governor"]
+    yield kinds, b["role"], between
+    yield kinds, a["start"] == b["end"], a["before"], inside
+
+
+def _new_templates(table: dict[str, np.ndarray]) -> Iterator[tuple[np.ndarray, ...]]:
+    """Give the properties of a mention that features of NEW combine."""
+    kind = table["kind"]
+    place = np.arange(len(kind))
+    seen_text = _latest(table["text"]) >= 0
+    seen_head = _latest(table["head"]) >= 0
+    earlier = np.tril(table["overlap"], -1)
+    seen = seen_text + 2 * seen_head + 4 * (earlier.max(axis=1) > 0)
+    whole = (earlier.max(axis=1) == table["size"]) * 1
+    yield kind, seen
+    yield kind, seen, table["determiner"]
+    yield kind, table["role"]
+    yield kind, table["head"]
+    yield kind, table["first"]
+    yield kind, table["length"], seen
+    yield kind, _bucket(place)
+    yield kind, _bucket(table["sentence"])
+    yield kind, table["governor"]
+    yield kind, table["before"]
+    yield kind, table["after"]
+    yield kind, table["tag"], table["determiner"]
+    yield table["form"], table["role"]
+    yield kind, table["number"], table["gender"]
+    yield kind, whole, seen
+    yield table["head"], seen
+    yield kind, np.minimum(place, 3)
+    yield table["text"], seen_text

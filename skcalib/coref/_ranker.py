@@ -1,0 +1,373 @@
+"""A log-linear model of antecedents."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+from scipy.optimize import minimize
+from scipy.sparse import csr_array, issparse
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils.validation import check_is_fitted
+
+from .._validation import check_choice, check_integer, check_real
+from ..posteriors import AntecedentPosterior
+from ._pairs import _condensed, _object_array
+
+# What the margin adds to the scores of wrong choices: an antecedent for what is new,
+# NEW for what is not, another entity's mention.
+FALSE_LINK, FALSE_NEW, WRONG_LINK = 0.3, 2.0, 1.0
+
+
+# The output is ragged, so scikit-learn's set_output must leave it alone.
+class AntecedentRanker(  # type: ignore[call-arg]
+    TransformerMixin, BaseEstimator, auto_wrap_output_keys=None
+):
+    """Score the antecedents of mentions by a log-linear model.
+
+    The score of an antecedent, or of NEW, is the sum of its features' weights; the
+    weights maximise the probability that each mention gets any one of its true
+    antecedents.
+
+    Parameters
+    ----------
+    C : float, default=1.0
+        Inverse of the strength of the penalty: the sum of squared weights, halved,
+        divided by `C`, is added to the sum of losses over mentions.
+    loss : {'log', 'softmax_margin'}, default='log'
+        'log': minus the log of the summed probability of the true antecedents.
+        'softmax_margin': wrong choices also get a margin in training, NEW for what is
+        not new the largest; this serves the scores of clusterings, and the weights no
+        longer maximise the likelihood.
+    max_iter : int, default=100
+        Most iterations of L-BFGS.
+    tol : float, default=1e-4
+        Relative change of the loss at which to stop.
+    verbose : int, default=0
+        Print the loss at each iteration if positive.
+
+    Attributes
+    ----------
+    coef_ : ndarray of shape (n_features,)
+        Weights.
+    n_iter_ : int
+        Number of iterations.
+    loss_ : float
+        The loss at the end, summed over mentions, with the penalty.
+
+    See Also
+    --------
+    AntecedentFeatures : Features of documents.
+    SampledCorefPairs : Probabilities of pairs from the scores.
+
+    References
+    ----------
+    The model of [NO15]_, section 5, which is that of G. Durrett and D. Klein (2013),
+    "Easy victories and uphill battles in coreference resolution", EMNLP.
+
+    Examples
+    --------
+    >>> from skcalib.coref import AntecedentFeatures, AntecedentRanker, coref_scores
+    >>> from skcalib.datasets import make_coref_documents
+    >>> documents, y = make_coref_documents(60, random_state=0)
+    >>> X = AntecedentFeatures(2**14).transform(documents)
+    >>> ranker = AntecedentRanker(C=0.1).fit(X[:40], y[:40])
+    >>> scores = coref_scores(y[40:], ranker.predict(X[40:]))
+    >>> round(scores["conll_f1"], 1), round(ranker.score(X[40:], y[40:]), 1)
+    (0.6, -0.9)
+    """
+
+    def __init__(
+        self,
+        C: float = 1.0,
+        *,
+        loss: str = "log",
+        max_iter: int = 100,
+        tol: float = 1e-4,
+        verbose: int = 0,
+    ):
+        self.C = C
+        self.loss = loss
+        self.max_iter = max_iter
+        self.tol = tol
+        self.verbose = verbose
+
+    def fit(self, X: Any, y: Any) -> AntecedentRanker:
+        """Find the weights.
+
+        Parameters
+        ----------
+        X : sequence of CSR arrays of shape (n_i * (n_i + 1) / 2, n_features)
+            Features of each document, as `AntecedentFeatures` orders their rows.
+        y : sequence of array-like of shape (n_i,)
+            Labels of mentions: equal ones are one entity.
+
+        Returns
+        -------
+        self : AntecedentRanker
+            The fitted model.
+        """
+        caller = type(self).__name__
+        C = check_real(self.C, low=1e-12, high=1e12, name="C", caller=caller)
+        tol = check_real(self.tol, low=0, high=1, name="tol", caller=caller)
+        check_choice(self.loss, ("log", "softmax_margin"), name="loss", caller=caller)
+        steps = check_integer(self.max_iter, minimum=1, name="max_iter", caller=caller)
+        features = _check_features(X, None, f"{caller}.fit")
+        labels = _check_labels(y, features, f"{caller}.fit")
+        rows = [Rows(each, self.loss) for each in labels]
+        n_features = features[0].shape[1]
+        used, features = _by_frequency(features)
+
+        def objective(coef: np.ndarray) -> tuple[float, np.ndarray]:
+            value, gradient = 0.5 * coef @ coef / C, coef / C
+            for each, choices in zip(features, rows, strict=True):
+                part, slope = choices.loss(each @ coef)
+                value += part
+                gradient += each.T @ slope
+            return value, gradient
+
+        def report(intermediate_result: Any) -> None:
+            print(f"[AntecedentRanker] loss {intermediate_result.fun:.6g}", flush=True)
+
+        found = minimize(
+            objective,
+            np.zeros(used.size),
+            jac=True,
+            method="L-BFGS-B",
+            callback=report if self.verbose > 0 else None,
+            options={"maxiter": steps, "ftol": tol * 1e-2, "gtol": 1e-8},
+        )
+        if found.status == 1:
+            warnings.warn(
+                f"AntecedentRanker did not converge in {steps} iterations. More of "
+                "them (max_iter) or a smaller C help; a loss that hardly falls any "
+                "more is good enough.",
+                ConvergenceWarning,
+                stacklevel=2,
+            )
+        self.coef_ = np.zeros(n_features)
+        self.coef_[used] = found.x
+        self.n_iter_ = int(found.nit)
+        self.loss_ = float(found.fun)
+        return self
+
+    def transform(self, X: Any) -> np.ndarray:
+        """Return the scores of antecedents.
+
+        Parameters
+        ----------
+        X : sequence of CSR arrays of shape (n_i * (n_i + 1) / 2, n_features)
+            Features of each document.
+
+        Returns
+        -------
+        scores : ndarray of shape (n_documents,), object
+            An array of shape (n_i, n_i) for each document, as `AntecedentPosterior`
+            takes it: antecedents below the diagonal, NEW on it, -inf above.
+        """
+        check_is_fitted(self)
+        caller = f"{type(self).__name__}.transform"
+        features = _check_features(X, self.coef_.size, caller)
+        found = []
+        for each in features:
+            n = _n_mentions(each.shape[0])
+            scores = np.full((n, n), -np.inf)
+            scores[np.tril_indices(n)] = each @ self.coef_
+            found.append(scores)
+        return _object_array(found)
+
+    def posterior(self, X: Any) -> AntecedentPosterior:
+        """Return the posterior over clusterings of each document.
+
+        Parameters
+        ----------
+        X : sequence of CSR arrays of shape (n_i * (n_i + 1) / 2, n_features)
+            Features of each document.
+
+        Returns
+        -------
+        posterior : AntecedentPosterior
+        """
+        return AntecedentPosterior(self.transform(X))
+
+    def predict(self, X: Any) -> np.ndarray:
+        """Return the clustering that the best antecedents give.
+
+        Parameters
+        ----------
+        X : sequence of CSR arrays of shape (n_i * (n_i + 1) / 2, n_features)
+            Features of each document.
+
+        Returns
+        -------
+        labels : ndarray of shape (n_documents,), object
+            An array of labels for each document: the index of the first mention of each
+            mention's entity.
+        """
+        return _object_array(self.posterior(X).map_clusters())
+
+    def predict_proba(self, X: Any) -> np.ndarray:
+        """Return the exact probability of each pair of mentions to be in one entity.
+
+        Parameters
+        ----------
+        X : sequence of CSR arrays of shape (n_i * (n_i + 1) / 2, n_features)
+            Features of each document.
+
+        Returns
+        -------
+        proba : ndarray of shape (n_documents,), object
+            A condensed vector for each document, as `SampledCorefPairs` gives it.
+        """
+        pairs = self.posterior(X).pair_marginals()
+        return _object_array(list(map(_condensed, pairs)))
+
+    def score(self, X: Any, y: Any) -> float:
+        """Return the log probability of the true clusterings for each mention.
+
+        Parameters
+        ----------
+        X : sequence of CSR arrays of shape (n_i * (n_i + 1) / 2, n_features)
+            Features of each document.
+        y : sequence of array-like of shape (n_i,)
+            True labels: equal ones are one entity.
+
+        Returns
+        -------
+        score : float
+            The sum over documents, divided by the number of mentions.
+        """
+        posterior = self.posterior(X)
+        n_mentions = posterior.lengths.sum()
+        if n_mentions == 0:
+            raise ValueError("AntecedentRanker.score needs a mention. Got none.")
+        return float(posterior.log_proba(y).sum() / n_mentions)
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "coef_")
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.two_d_array = False
+        tags.input_tags.sparse = True
+        tags.target_tags.required = True
+        return tags
+
+
+class Rows:
+    """The choices of a document: which are right, what wrong ones cost."""
+
+    def __init__(self, labels: np.ndarray, loss: str):
+        n = len(labels)
+        j, k = np.tril_indices(n)
+        self.starts = np.arange(n) * (np.arange(n) + 1) // 2
+        self.sizes = np.arange(1, n + 1)
+        same = (labels[j] == labels[k]) & (j != k)
+        linked = np.zeros(n, dtype=bool)
+        linked[j[same]] = True
+        is_new = j == k
+        self.right = same | (is_new & ~linked[j])
+        self.cost: np.ndarray | None = None
+        if loss == "softmax_margin":
+            wrong = np.where(
+                is_new, FALSE_NEW, np.where(linked[j], WRONG_LINK, FALSE_LINK)
+            )
+            self.cost = np.where(self.right, 0.0, wrong)
+
+    def loss(self, scores: np.ndarray) -> tuple[float, np.ndarray]:
+        """Return the loss and its slope in the scores."""
+        if scores.size == 0:
+            return 0.0, scores
+        if self.cost is not None:
+            scores = scores + self.cost
+        top = np.maximum.reduceat(scores, self.starts)
+        weight = np.exp(scores - top.repeat(self.sizes))
+        total = np.add.reduceat(weight, self.starts)
+        # right ones may all be tiny beside the best: scaled by their own maximum
+        inner = np.where(self.right, scores, -np.inf)
+        best = np.maximum.reduceat(inner, self.starts)
+        share = np.exp(inner - best.repeat(self.sizes))
+        right = np.add.reduceat(share, self.starts)
+        loss = np.log(total) + top - np.log(right) - best
+        slope = weight / total.repeat(self.sizes) - share / right.repeat(self.sizes)
+        return float(loss.sum()), slope
+
+
+def _by_frequency(features: list[csr_array]) -> tuple[np.ndarray, list[csr_array]]:
+    """Return the columns in use, the most frequent first, and the features of these.
+
+    The weights that are read most lie together, so that they stay in the cache.
+    """
+    count = np.zeros(features[0].shape[1], dtype=np.intp)
+    for each in features:
+        count += np.bincount(each.indices, minlength=count.size)
+    used = np.argsort(-count, kind="stable")[: np.count_nonzero(count)]
+    place = np.zeros(count.size, dtype=np.int32)
+    place[used] = np.arange(used.size)
+    return used, [
+        csr_array(
+            (each.data, place[each.indices], each.indptr),
+            shape=(each.shape[0], used.size),
+        )
+        for each in features
+    ]
+
+
+def _n_mentions(n_rows: int) -> int:
+    return int(((8 * n_rows + 1) ** 0.5 - 1) / 2 + 0.5)
+
+
+def _check_features(X: Any, width: int | None, caller: str) -> list[csr_array]:
+    name = f"The 'X' parameter of {caller}"
+    if issparse(X) or not hasattr(X, "__len__") or isinstance(X, str):
+        raise TypeError(
+            f"{name} must be a sequence with a sparse array for each document. Got "
+            f"{type(X).__name__}."
+        )
+    if len(X) == 0:
+        if width is None:
+            raise ValueError(f"{name} must have a document at least. Got none.")
+        return []
+    found = []
+    for i, each in enumerate(X):
+        if not issparse(each):
+            raise TypeError(
+                f"{name} must hold sparse arrays, as AntecedentFeatures gives them. "
+                f"Got {type(each).__name__} for document {i}."
+            )
+        n = _n_mentions(each.shape[0])
+        if n * (n + 1) // 2 != each.shape[0]:
+            raise ValueError(
+                f"{name} must have n * (n + 1) / 2 rows for a document of n mentions. "
+                f"Got {each.shape[0]} rows for document {i}."
+            )
+        width = each.shape[1] if width is None else width
+        if each.shape[1] != width:
+            raise ValueError(
+                f"{name} must have {width} columns. Got {each.shape[1]} for document "
+                f"{i}."
+            )
+        found.append(csr_array(each))
+    return found
+
+
+def _check_labels(y: Any, features: list[csr_array], caller: str) -> list[np.ndarray]:
+    name = f"The 'y' parameter of {caller}"
+    if not hasattr(y, "__len__") or len(y) != len(features):
+        got = f"{len(y)}" if hasattr(y, "__len__") else type(y).__name__
+        raise ValueError(
+            f"{name} must have labels for each of the {len(features)} documents. Got "
+            f"{got}."
+        )
+    labels = []
+    for i, (each, rows) in enumerate(zip(y, features, strict=True)):
+        array, n = np.asarray(each), _n_mentions(rows.shape[0])
+        if array.shape != (n,):
+            raise ValueError(
+                f"{name} must have a label for each of the {n} mentions of document "
+                f"{i}. Got shape {array.shape}."
+            )
+        labels.append(array)
+    return labels

@@ -1,0 +1,178 @@
+"""Generated documents with mentions, whose coreference follows a known law."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .._random import as_generator
+from .._validation import check_integer, check_real
+from ..documents import Document, Mention, Sentence
+from ..posteriors import AntecedentPosterior
+
+# Kinds of mentions, with their shares: their words, by gender.
+PRONOUN, NAME, NOUN = range(3)
+SHARES = (0.4, 0.3, 0.3)
+WORDS = (
+    (("she",), ("he",), ("it",)),
+    (
+        ("Ada", "Ida", "Mary", "Rosa", "Vera"),
+        ("Bo", "Hugo", "Karl", "Otto", "Tom"),
+        ("Arcadia", "Lodz", "Mars", "Nord", "Rome"),
+    ),
+    (
+        ("queen", "mother", "sister", "actress"),
+        ("king", "father", "brother", "monk"),
+        ("ship", "town", "house", "company"),
+    ),
+)
+VERBS = ("saw", "left", "praised", "feared", "bought", "found")
+
+# Scores of a link by the kind of the mention: to a like word, to another word of the
+# gender; and of NEW.
+LIKE = (1.5, 4.0, 2.5)
+OTHER = (1.5, -2.0, -0.5)
+NEW = (0.5, 1.0, 1.0)
+OTHER_NAME = -4.0  # of two names that differ
+OTHER_GENDER = -5.0
+FURTHER = (-0.4, -0.02, -0.1)  # for each sentence between
+
+
+def make_coref_documents(
+    n_documents: int = 100,
+    *,
+    mean_mentions: float = 20.0,
+    return_scores: bool = False,
+    random_state: Any = None,
+) -> Any:
+    """Generate documents with mentions, whose probabilities of coreference are known.
+
+    Parameters
+    ----------
+    n_documents : int, default=100
+        Number of documents.
+    mean_mentions : float, default=20.0
+        Mean number of mentions of a document, at least 2.
+    return_scores : bool, default=False
+        Return the true scores of antecedents too.
+    random_state : int, RandomState, Generator or None, default=None
+        Source of the draws.
+
+    Returns
+    -------
+    X : list of Document
+        Documents of sentences with two mentions each, with tags and parses.
+    y : list of ndarray of shape (n_i,), int
+        Entity of each mention: the index of its first mention.
+    scores : list of ndarray of shape (n_i, n_i)
+        Scores of the antecedents, which `AntecedentPosterior` takes: the entities are
+        one draw from it. Only with `return_scores`.
+
+    See Also
+    --------
+    make_calibrated_pairs : Labels and probabilities whose calibration is known.
+    make_tagged_sentences : Sentences with part-of-speech tags.
+
+    Notes
+    -----
+    The process:
+
+    1. A document has 1 + Poisson((mean_mentions - 2) / 2) sentences "mention verb
+       mention .". A mention is a pronoun (probability 0.4), a name or "the" with a
+       noun (0.3 each), of one of three genders; its word is drawn evenly.
+    2. The score of an antecedent depends on both mentions' kinds, on whether words and
+       genders are alike, and falls with the number of sentences between; NEW has a
+       score by the mention's kind. Names that differ, and different genders, have low
+       scores, so entities may mix them, if rarely.
+    3. Antecedents are drawn from the softmax of the scores of each mention, and linked
+       mentions are an entity.
+
+    Words do not depend on entities, so the softmax is the true posterior: probabilities
+    of pairs by these scores are calibrated.
+
+    Examples
+    --------
+    >>> from skcalib.datasets import make_coref_documents
+    >>> X, y = make_coref_documents(3, random_state=0)
+    >>> X[0]
+    Document('generated-0', no date, 4 sentences, 21 words, 8 mentions)
+    >>> y[0].shape
+    (8,)
+    """
+    caller = "make_coref_documents"
+    n = check_integer(n_documents, minimum=1, name="n_documents", caller=caller)
+    mean = check_real(
+        mean_mentions, low=2, high=1e5, name="mean_mentions", caller=caller
+    )
+    rng = as_generator(random_state, caller=caller)
+    documents, scores, labels = [], [], []
+    for i in range(n):
+        n_mentions = 2 * (1 + int(rng.poisson((mean - 2) / 2)))
+        kind = rng.choice(3, size=n_mentions, p=SHARES)
+        gender = rng.integers(3, size=n_mentions)
+        word = [
+            WORDS[k][g][rng.integers(len(WORDS[k][g]))]
+            for k, g in zip(kind.tolist(), gender.tolist(), strict=True)
+        ]
+        verb = rng.choice(VERBS, size=n_mentions // 2).tolist()
+        scores.append(_scores(kind, gender, np.array(word)))
+        labels.append(AntecedentPosterior(scores[-1:]).sample(1, rng)[0][0].astype(int))
+        documents.append(_document(i, kind.tolist(), word, verb, labels[-1].tolist()))
+    if return_scores:
+        return documents, labels, scores
+    return documents, labels
+
+
+def _scores(kind: np.ndarray, gender: np.ndarray, word: np.ndarray) -> np.ndarray:
+    n = len(kind)
+    like = np.equal.outer(word, word)
+    scores = np.where(like, *(np.take(x, kind)[:, np.newaxis] for x in (LIKE, OTHER)))
+    names = kind == NAME
+    scores[np.logical_and.outer(names, names) & ~like] = OTHER_NAME
+    scores[np.not_equal.outer(gender, gender)] = OTHER_GENDER
+    sentence = np.arange(n) // 2
+    scores += np.take(FURTHER, kind)[:, np.newaxis] * np.abs(
+        np.subtract.outer(sentence, sentence)
+    )
+    scores[np.diag_indices(n)] = np.take(NEW, kind)
+    scores[np.triu_indices(n, 1)] = -np.inf
+    return scores
+
+
+def _document(
+    i: int, kind: list[int], word: list[str], verb: list[str], labels: list[int]
+) -> Document:
+    sentences, mentions = [], []
+    n_words = 0
+    for s, each in enumerate(verb):
+        phrases = [
+            ["the", word[j]] if kind[j] == NOUN else [word[j]]
+            for j in (2 * s, 2 * s + 1)
+        ]
+        sentence = _sentence(phrases, each, kind[2 * s : 2 * s + 2])
+        ends = len(phrases[0]), len(phrases[0]) + 1 + len(phrases[1])
+        for phrase, end in zip(phrases, ends, strict=True):
+            last = n_words + end
+            mentions.append(Mention(last - len(phrase), last, last - 1))
+        sentences.append(sentence)
+        n_words += len(sentence)
+    return Document(f"generated-{i}", None, sentences, mentions, labels)
+
+
+TAGS = (("PRON", "PRP"), ("PROPN", "NNP"), ("NOUN", "NN"))
+
+
+def _sentence(phrases: list[list[str]], verb: str, kind: list[int]) -> Sentence:
+    at = len(phrases[0])
+    rows: list[tuple[str, str, str, int, str]] = []
+    for phrase, k, role in zip(phrases, kind, ("nsubj", "obj"), strict=True):
+        end = len(rows) + len(phrase)
+        if len(phrase) == 2:
+            rows.append(("the", "DET", "DT", end - 1, "det"))
+        rows.append((phrase[-1], *TAGS[k], at, role))
+        if role == "nsubj":
+            rows.append((verb, "VERB", "VBD", -1, "root"))
+    rows.append((".", "PUNCT", ".", at, "punct"))
+    form, upos, xpos, head, deprel = zip(*rows, strict=True)
+    return Sentence(form, upos=upos, xpos=xpos, head=head, deprel=deprel)

@@ -1,0 +1,332 @@
+"""Readers of coreference corpora that are not in CoNLL-U."""
+
+from __future__ import annotations
+
+import io
+import os
+import re
+import zipfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from .._validation import check_choice
+from ..documents import Document, Mention, Sentence
+from ._mentions import Brackets
+from ._readers import Block, Line, _lines, _opened, _refuse
+
+BEGIN = re.compile(r"#begin document \((.*)\); *part +([0-9]+)\s*")
+NOTHING = ("", "-", "_")
+PREDICATIVE = ("singleton", "link", "drop")
+
+
+def read_conll2012(path: Any) -> list[Document]:
+    r"""Read documents with coreference in the columns of CoNLL-2011 and 2012.
+
+    Parameters
+    ----------
+    path : str, Path or text file
+        The file, in UTF-8; one whose name ends in ``.gz`` is uncompressed.
+
+    Returns
+    -------
+    documents : list of Document
+        One for each part: `id` is the name of the document, ``metadata["part"]`` the
+        number of the part. Mentions are in the order of their first words, longer ones
+        first; `entities` are the numbers of the file, as str.
+
+    Raises
+    ------
+    ValueError
+        A line is malformed: the message has the file, the number of the line, what
+        was expected and what stands there.
+
+    See Also
+    --------
+    read_conllu : Documents in CoNLL-U, with mentions in ``Entity=``.
+    read_litbank : Documents of LitBank.
+
+    Notes
+    -----
+    Columns stand between tabs or between runs of blanks; the first twelve are document,
+    part, number of the word, word, tag, parse bit, lemma, frameset, sense, speaker,
+    named entity and arguments, the last one is coreference, where nothing, ``-`` and
+    ``_`` mean no mention. Words, tags, lemmas and speakers (``Speaker=`` in `misc`)
+    are kept. There are no dependencies, so mentions have no head. Mentions that are
+    annotated twice are read as by :func:`read_conllu`.
+
+    Examples
+    --------
+    >>> import io
+    >>> from skcalib.datasets import read_conll2012
+    >>> rows = ["toy 0 0 Ada NNP * - - - - * (1)", "toy 0 1 rests VBZ * - - - - * -"]
+    >>> text = ["#begin document (toy); part 000", *rows, "", "#end document"]
+    >>> (document,) = read_conll2012(io.StringIO("\n".join(text)))
+    >>> document
+    Document('toy', no date, 1 sentence, 2 words, 1 mention)
+    >>> document.mentions[0].start, document.entities[0]
+    (0, '1')
+    """
+    with _opened(path, caller="read_conll2012") as (file, source):
+        return [
+            _conll2012_document(source, *part)
+            for part in _conll2012_parts(file, source)
+        ]
+
+
+def _conll2012_parts(
+    file: Any, source: str
+) -> Iterator[tuple[str, int, list[list[Line]]]]:
+    """Give the name, the part and the sentences between begin and end."""
+    name: tuple[str, int] | None = None
+    blocks: list[list[Line]] = [[]]
+    number = 0
+    for number, text in _lines(file, source):
+        begin = BEGIN.fullmatch(text)
+        if begin is not None and name is None:
+            name, blocks = (begin[1], int(begin[2])), [[]]
+        elif text.startswith("#end document") and name is not None:
+            yield *name, [block for block in blocks if block]
+            name = None
+        elif not text.strip():
+            blocks.append([])
+        elif name is None or text.startswith(("#begin document", "#end document")):
+            expected = "#begin document (NAME); part NUMBER"
+            if name is not None:
+                expected = "#end document before"
+            _refuse(source, number, expected, repr(text))
+        else:
+            blocks[-1].append(Line(number, text))
+    if name is not None:
+        _refuse(source, number, "#end document", "the end of the file")
+
+
+def _conll2012_document(
+    source: str, name: str, part: int, blocks: list[list[Line]]
+) -> Document:
+    sentences, mentions, entities = [], [], []
+    n_words = 0
+    for lines in blocks:
+        block = Block(source, lines)
+        rows = [_conll2012_row(block, i, *line) for i, line in enumerate(lines)]
+        brackets = Brackets(("entity",), block.refuse)
+        for i, (line, row) in enumerate(zip(lines, rows, strict=True), n_words):
+            for text in row[-1].split("|") if row[-1] not in NOTHING else ():
+                brackets.read(text, line.number, i, i + 1)
+        for span in brackets.finish():
+            mentions.append(Mention(span.start, span.end))
+            entities.append(span.entity)
+        sentences.append(
+            Sentence(
+                [row[3] for row in rows],
+                lemma=[_or_missing(row[6]) for row in rows],
+                xpos=[_or_missing(row[4]) for row in rows],
+                misc=[_speaker(row[9]) for row in rows],
+            )
+        )
+        n_words += len(rows)
+    return Document(name, None, sentences, mentions, entities, {"part": part})
+
+
+def _conll2012_row(block: Block, place: int, number: int, text: str) -> list[str]:
+    row = text.split("\t") if "\t" in text else text.split()
+    if len(row) < 12:
+        block.refuse(number, "at least 12 columns", f"{len(row)}")
+    if row[2] != str(place):
+        block.refuse(number, f"word number {place}", repr(row[2]))
+    if not row[3]:
+        block.refuse(number, "a word in column 4", "nothing")
+    return row
+
+
+def _or_missing(text: str) -> str:
+    return "_" if text in NOTHING else text
+
+
+def _speaker(text: str) -> str:
+    return "_" if text in NOTHING else f"Speaker={text}"
+
+
+def read_litbank(path: Any, *, predicative: str = "singleton") -> list[Document]:
+    r"""Read the coreference layer of LitBank, as tab-separated rows beside text.
+
+    Parameters
+    ----------
+    path : str or Path
+        A ``.ann`` file, which has its ``.txt`` file beside it; or a folder or a zip
+        archive of such pairs, which are read in the order of their names.
+    predicative : {'singleton', 'link', 'drop'}, default='singleton'
+        What becomes of mentions that a copula or an apposition ties to another one and
+        that are in no chain of coreference ("my brother was *a sailor*"). 'singleton':
+        each is an entity of its own, as in the CoNLL files of the corpus. 'link': each
+        is of the entity that it is tied to. 'drop': they are no mentions.
+
+    Returns
+    -------
+    documents : list of Document
+        `id` is the name of the file. A mention's `attributes` have its ``etype``
+        (PER, FAC, GPE, LOC, VEH, ORG) and its ``form`` (PROP, NOM, PRON); mentions are
+        in the order of their first words, longer ones first.
+
+    Raises
+    ------
+    ValueError
+        A row is malformed, or its words are not those of the text: the message has the
+        file, the number of the line, what was expected and what stands there.
+
+    See Also
+    --------
+    fetch_litbank : The corpus itself.
+    read_conllu : Documents in CoNLL-U, with mentions in ``Entity=``.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from skcalib.datasets import read_litbank
+    >>> rows = ["MENTION T1 0 0 0 0 Ada PER PROP", "COREF T1 Ada-0"]
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     _ = Path(folder, "toy.txt").write_text("Ada rests .")
+    ...     text = "\n".join(rows).replace(" ", "\t")
+    ...     _ = Path(folder, "toy.ann").write_text(text)
+    ...     (document,) = read_litbank(folder)
+    >>> document
+    Document('toy', no date, 1 sentence, 3 words, 1 mention)
+    >>> document.entities
+    ('Ada-0',)
+    """
+    caller = "read_litbank"
+    check_choice(predicative, PREDICATIVE, name="predicative", caller=caller)
+    if not isinstance(path, (str, os.PathLike)):
+        raise TypeError(
+            f"The 'path' parameter of {caller} must be a str or a Path: a .ann file, a "
+            f"folder or a zip archive. Got {type(path).__name__} instead."
+        )
+    path = Path(path)
+    if path.suffix == ".zip":
+        with zipfile.ZipFile(path) as archive:
+            names = sorted(n for n in archive.namelist() if n.endswith(".ann"))
+            return [
+                _litbank_document(
+                    name, f"{path}, {name}", lambda n: _member(archive, n), predicative
+                )
+                for name in names
+            ]
+    names = sorted(map(str, path.glob("*.ann"))) if path.is_dir() else [str(path)]
+    return [_litbank_document(name, name, _text, predicative) for name in names]
+
+
+def _member(archive: zipfile.ZipFile, name: str) -> Any:
+    return io.TextIOWrapper(archive.open(name), "utf-8", newline="\n")
+
+
+def _text(name: str) -> Any:
+    return open(name, encoding="utf-8-sig", newline="\n")
+
+
+class Row(NamedTuple):
+    """A row of a ``.ann`` file, and where it stands."""
+
+    number: int
+    cells: list[str]
+
+
+def _litbank_document(
+    name: str, source: str, opened: Callable[[str], Any], predicative: str
+) -> Document:
+    with opened(name.removesuffix(".ann") + ".txt") as file:
+        lines = [line.text for line in _lines(file, source) if line.text.strip()]
+    sentences = [Sentence(line.split()) for line in lines]
+    with opened(name) as file:
+        rows = [Row(n, text.split("\t")) for n, text in _lines(file, source) if text]
+    mentions = _litbank_mentions(source, rows, sentences)
+    entities = _litbank_entities(source, rows, set(mentions), predicative)
+    # a stable order: by words, then as in the file
+    kept = sorted(
+        (key for key in mentions if key in entities),
+        key=lambda key: (mentions[key].start, -mentions[key].end),
+    )
+    return Document(
+        Path(name).stem,
+        None,
+        sentences,
+        [mentions[key] for key in kept],
+        [entities[key] for key in kept],
+    )
+
+
+def _litbank_mentions(
+    source: str, rows: list[Row], sentences: list[Sentence]
+) -> dict[str, Mention]:
+    offsets = [0]
+    for sentence in sentences:
+        offsets.append(offsets[-1] + len(sentence))
+    words = [word for sentence in sentences for word in sentence.form]
+    found: dict[str, Mention] = {}
+    for number, cells in rows:
+        if cells[0] != "MENTION":
+            continue
+        if len(cells) != 9:
+            _refuse(source, number, "9 columns of a MENTION", f"{len(cells)}")
+        _, key, *numbers, text, etype, form = cells
+        if key in found:
+            _refuse(source, number, "a mention's id once", f"{key!r} again")
+        if not all(re.fullmatch("[0-9]{1,9}", each) for each in numbers):
+            _refuse(source, number, "sentences and words in numbers", repr(numbers))
+        s0, t0, s1, t1 = map(int, numbers)
+        inside = s0 < len(sentences) and s1 < len(sentences)
+        start = offsets[s0] + t0 if inside else 0
+        end = offsets[s1] + t1 + 1 if inside else 0
+        if not inside or words[start:end] != text.split() or not text.split():
+            there = " ".join(words[start:end])
+            _refuse(source, number, f"the words of the text, {there!r}", repr(text))
+        found[key] = Mention(start, end, None, {"etype": etype, "form": form})
+    return found
+
+
+def _litbank_entities(
+    source: str, rows: list[Row], mentions: set[str], predicative: str
+) -> dict[str, str]:
+    """Return the entity of each mention; one in no chain has its id for a name."""
+    chain: dict[str, str] = {}
+    tied: dict[str, str] = {}
+    for number, cells in rows:
+        if cells[0] == "MENTION":
+            continue
+        _check_tie(source, number, cells, mentions)
+        if cells[0] != "COREF":
+            tied[cells[1]] = cells[2]
+        elif cells[1] in chain:
+            _refuse(source, number, "one chain for a mention", f"{cells[1]!r} again")
+        else:
+            chain[cells[1]] = cells[2]
+    entities = {key: chain.get(key, key) for key in mentions}
+    for key in tied.keys() - chain.keys():
+        if predicative == "drop":
+            del entities[key]
+        elif predicative == "link":
+            end = _end_of_ties(key, tied, chain)
+            entities[key] = chain.get(end, end)
+    return entities
+
+
+def _check_tie(source: str, number: int, cells: list[str], mentions: set[str]) -> None:
+    kind = cells[0]
+    if kind not in ("COREF", "COP", "APPOS"):
+        _refuse(source, number, "MENTION, COREF, COP or APPOS", repr(kind))
+    if len(cells) != 3:
+        _refuse(source, number, f"3 columns of {kind}", f"{len(cells)}")
+    for key in cells[1:2] if kind == "COREF" else cells[1:]:
+        if key not in mentions:
+            _refuse(source, number, "the id of a mention", repr(key))
+
+
+def _end_of_ties(key: str, tied: dict[str, str], chain: dict[str, str]) -> str:
+    """Return the mention in a chain of coreference, or the last, that ties lead to."""
+    seen: set[str] = set()
+    while key not in chain and key in tied:
+        if key in seen:  # tied in a circle
+            return min(seen)
+        seen.add(key)
+        key = tied[key]
+    return key

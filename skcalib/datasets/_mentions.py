@@ -1,0 +1,136 @@
+"""Mentions in brackets: ``(12`` opens one, ``12)`` closes it, ``(12)`` does both."""
+
+from __future__ import annotations
+
+import re
+import warnings
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple, NoReturn
+from urllib.parse import unquote
+
+from ..documents import Mention, Sentence
+
+BRACKET = re.compile(r"(\()?([^()|]+)(\))?")
+PART = re.compile(r"(.+)\[([1-9][0-9]*)/([1-9][0-9]*)\]")
+
+Refuse = Callable[[int, str, str], NoReturn]
+
+
+class Span(NamedTuple):
+    """Words of a mention, its entity, and the line where it opens.
+
+    While it is open `end` is -1. `order` counts the brackets that open.
+    """
+
+    start: int
+    end: int
+    order: int
+    entity: str
+    line: int
+    attributes: dict[str, Any]
+
+
+class Brackets:
+    """Spans of a sentence, from its brackets as they come one after another.
+
+    Words are counted over the document. `fields` are the names of what stands between
+    hyphens in a bracket that opens, the entity first.
+    """
+
+    def __init__(self, fields: Sequence[str], refuse: Refuse):
+        self.fields, self.refuse = fields, refuse
+        self.open: dict[str, list[Span]] = {}
+        self.parts: dict[str, list[Span]] = {}
+        self.closed: list[Span] = []
+        self.n_opened = 0
+
+    def read(self, text: str, line: int, start: int, end: int) -> None:
+        """Take the brackets of a word: spans open at `start` and close at `end`."""
+        place = 0
+        for match in BRACKET.finditer(text):
+            opens, name, closes = match[1], match[2], match[3]
+            if match.start() != place or not (opens or closes):
+                break
+            if opens:
+                name = self._open(name, line, start)
+            if closes:
+                self._close(name, line, end)
+            place = match.end()
+        if place != len(text):
+            self.refuse(line, "brackets like (1 or 1) or (1)", repr(text))
+
+    def _open(self, text: str, line: int, start: int) -> str:
+        name, *values = text.split("-", len(self.fields) - 1)
+        known = zip(self.fields[1:], map(unquote, values), strict=False)
+        span = Span(start, -1, self.n_opened, name, line, dict(known))
+        self.open.setdefault(name, []).append(span)
+        self.n_opened += 1
+        return name
+
+    def _close(self, name: str, line: int, end: int) -> None:
+        # an entity may be nested in itself: what opened last closes first
+        if not self.open.get(name):
+            self.refuse(line, f"({name} before {name})", "none that is open")
+        span = self.open[name].pop()._replace(end=end)
+        part = PART.fullmatch(name)
+        if part is None:
+            self.closed.append(span)
+            return
+        parts = self.parts.setdefault(part[1], [])
+        parts.append(span)
+        number, n_parts = int(part[2]), int(part[3])
+        if number != len(parts) or number > n_parts:
+            self.refuse(line, f"part {len(parts)} of {part[1]}", f"{name})")
+        if number == n_parts:
+            words = tuple((each.start, each.end) for each in self.parts.pop(part[1]))
+            attributes = parts[0].attributes | {"parts": words}
+            whole = parts[0]._replace(entity=part[1], end=end, attributes=attributes)
+            self.closed.append(whole)
+
+    def finish(self) -> list[Span]:
+        """Return the spans of a sentence that is over, in order, each words once.
+
+        Spans without a word are left out: of empty nodes and nothing else.
+        """
+        for name, spans in self.open.items():
+            if spans:
+                expected = f"{name}) in the sentence of ({name}"
+                self.refuse(spans[-1].line, expected, "its end")
+        for name, parts in self.parts.items():
+            self.refuse(parts[-1].line, f"all parts of {name}", f"{len(parts)}")
+        spans = [span for span in self.closed if span.start < span.end]
+        return _distinct(sorted(spans, key=lambda s: (s.start, -s.end, s.order)))
+
+
+def _distinct(spans: list[Span]) -> list[Span]:
+    """Return one span where several have the same words: the first."""
+    kept: list[Span] = []
+    for span in spans:
+        if kept and (kept[-1].start, kept[-1].end) == (span.start, span.end):
+            warnings.warn(
+                f"Line {span.line}: two mentions of the same words, of entities "
+                f"{kept[-1].entity!r} and {span.entity!r}. The first is kept.",
+                UserWarning,
+                stacklevel=2,
+            )
+        else:
+            kept.append(span)
+    return kept
+
+
+def head_of(sentence: Sentence, start: int, end: int) -> int | None:
+    """Return the word of a span whose head lies outside, no punctuation if possible."""
+    outside = [t for t in range(start, end) if not start <= sentence.head[t] < end]
+    words = [t for t in outside if sentence.upos[t] != "PUNCT"]
+    return next(iter(words or outside), None)
+
+
+def as_mention(span: Span, sentence: Sentence, offset: int) -> Mention:
+    """Return a mention of a parsed sentence whose first word is number `offset`."""
+    head = head_of(sentence, span.start - offset, span.end - offset)
+    return Mention(
+        span.start,
+        span.end,
+        None if head is None else head + offset,
+        span.attributes,
+    )

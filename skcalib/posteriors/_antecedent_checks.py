@@ -1,0 +1,154 @@
+"""What AntecedentPosterior takes: clean arrays, or an error that says why."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Hashable, Iterable, Sequence
+from numbers import Integral, Real
+from typing import Any, NoReturn
+
+import numpy as np
+
+
+def as_log_scores(values: Any) -> list[np.ndarray]:
+    """Return the score matrix of each document, a copy with -inf above the diagonal."""
+    if not isinstance(values, Iterable) or isinstance(values, (str, bytes)):
+        raise TypeError(
+            "The 'log_scores' parameter of AntecedentPosterior must be a list with a "
+            f"square array for each document. Got {type(values).__name__}."
+        )
+    return [_as_scores(part, i) for i, part in enumerate(values)]
+
+
+def _as_scores(part: Any, i: int) -> np.ndarray:
+    name = "The 'log_scores' parameter of AntecedentPosterior must"
+    try:
+        scores = np.array(part, dtype=np.float64, order="C")
+    except (TypeError, ValueError):
+        raise ValueError(
+            f"{name} hold numbers in rows of one length. Got something else in "
+            f"document {i}."
+        ) from None
+    if scores.size == 0 and scores.ndim < 3:
+        return np.empty((0, 0))
+    if scores.ndim != 2 or scores.shape[0] != scores.shape[1]:
+        raise ValueError(
+            f"{name} have a square array for each document; a single document goes "
+            f"into a list. Got shape {scores.shape} for document {i}."
+        )
+    above = ~np.tri(len(scores), dtype=bool)
+    unread = scores[above]
+    if not ((unread == 0) | (unread == -np.inf) | np.isnan(unread)).all():
+        _refuse_where(
+            above & ~((scores == 0) | (scores == -np.inf) | np.isnan(scores)),
+            scores,
+            f"{name} hold 0, -inf or NaN above the diagonal, since no mention has a "
+            "later one as its antecedent",
+            i,
+        )
+    np.copyto(scores, -np.inf, where=above)
+    top = scores.max(axis=1)
+    if not (top < np.inf).all():  # NaN is the maximum where it stands
+        _refuse_where(~(scores < np.inf), scores, f"{name} be finite or -inf", i)
+    if (top == -np.inf).any():
+        raise ValueError(
+            f"{name} leave each mention an antecedent, or NEW. Got -inf only for "
+            f"mention {int(top.argmin())} of document {i}."
+        )
+    return scores
+
+
+def _refuse_where(
+    bad: np.ndarray, scores: np.ndarray, expected: str, i: int
+) -> NoReturn:
+    row, column = np.argwhere(bad)[0]
+    raise ValueError(
+        f"{expected}. Got {scores[row, column]} in document {i}, row {row}, column "
+        f"{column}."
+    )
+
+
+def check_n_documents(values: Any, n: int, name: str, caller: str) -> list[Any]:
+    """Return the entries of the documents, refusing another number of them."""
+    text = f"The {name!r} parameter of {caller}"
+    if not isinstance(values, (Sequence, np.ndarray)) or isinstance(values, str):
+        raise TypeError(
+            f"{text} must be a list with an entry for each document. Got "
+            f"{type(values).__name__}."
+        )
+    if len(values) != n:
+        raise ValueError(
+            f"{text} must have an entry for each of the {n} documents. Got "
+            f"{len(values)}."
+        )
+    return list(values)
+
+
+def as_clustering(values: Any, n: int, i: int, caller: str) -> np.ndarray:
+    """Return labels as integers from 0, numbered as they first occur.
+
+    values : labels of the n mentions of document i, anything that can be hashed.
+    """
+    name = f"The 'labels' parameter of {caller}"
+    if isinstance(values, (str, bytes)) or not isinstance(values, Iterable):
+        raise TypeError(
+            f"{name} must hold a label for each mention. Got {type(values).__name__} "
+            f"for document {i}."
+        )
+    labels = values.tolist() if isinstance(values, np.ndarray) else list(values)
+    if len(labels) != n:
+        raise ValueError(f"{name} has {len(labels)} labels for document {i} of {n}.")
+    number: dict[Hashable, int] = {}
+    for j, label in enumerate(labels):
+        if not isinstance(label, Hashable) or label != label:
+            raise ValueError(
+                f"{name} must hold labels that can be compared. Got {label!r} for "
+                f"mention {j} of document {i}."
+            )
+        number.setdefault(label, len(number))
+    return np.array([number[label] for label in labels], dtype=np.intp)
+
+
+def as_members(entry: Any, n: int, i: int) -> tuple[bool, list[np.ndarray]]:
+    """Return whether an entry is one set of mentions, and its sets, sorted."""
+    name = "The 'members' parameter of AntecedentPosterior.entity_proba"
+    if not isinstance(entry, (Collection, np.ndarray)) or isinstance(entry, str):
+        raise TypeError(
+            f"{name} must hold mentions, or collections of them, for each document. "
+            f"Got {entry!r:.50} for document {i}."
+        )
+    members = list(entry)
+    is_one = bool(members) and all(map(_is_index, members))
+    sets = [entry] if is_one else members
+    return is_one, [_as_set(each, n, i, name) for each in sets]
+
+
+def _is_index(value: Any) -> bool:
+    return isinstance(value, Integral) and not isinstance(value, bool)
+
+
+def _as_set(values: Any, n: int, i: int, name: str) -> np.ndarray:
+    if isinstance(values, (Collection, np.ndarray)) and not isinstance(values, str):
+        found = list(values)
+        inside = all(_is_index(k) and 0 <= k < n for k in found)
+        if found and inside and len(set(found)) == len(found):
+            return np.sort(np.array(found, dtype=np.intp))
+    raise ValueError(
+        f"{name} must hold different mentions, at least one, from 0 to {n - 1}. Got "
+        f"{values!r:.80} in document {i}."
+    )
+
+
+def check_temperature(temperature: Any, new_offset: Any) -> tuple[float, float]:
+    """Return both as floats."""
+    caller = "AntecedentPosterior.tempered"
+    for name, value in (("temperature", temperature), ("new_offset", new_offset)):
+        is_number = isinstance(value, Real) and not isinstance(value, (bool, np.bool_))
+        expected = "a positive number" if name == "temperature" else "a finite number"
+        fits = is_number and np.isfinite(value)
+        if not fits or (name == "temperature" and value <= 0):
+            error = ValueError if is_number else TypeError
+            raise error(
+                f"The {name!r} parameter of {caller} must be {expected}. Got "
+                f"{value!r} instead."
+            )
+    return float(temperature), float(new_offset)

@@ -1,0 +1,164 @@
+"""Forward and backward recursions on probabilities that are scaled at each token."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from ._chain import Chain, top
+
+# A tag that can be reached but has less of the probability of a prefix than this is
+# near the end of what a float holds; its sequence is computed in another way.
+_TINY = {np.dtype(np.float64): 1e-250, np.dtype(np.float32): 1e-30}
+
+
+@dataclass(frozen=True)
+class Forward:
+    """Scaled forward probabilities, and what was divided out; rows are packed.
+
+    alpha : (n_tokens, n_tags), each row sums to one; scale : (n_tokens,) its sum before
+    that; likelihood : (n_tokens, n_tags) of the tokens; final : (n_sequences,), by
+    rank, the sum over end scores; shift : (n_tokens,) score divided out of each token;
+    transition : (n_tags, n_tags), the greatest is one.
+    """
+
+    alpha: np.ndarray
+    scale: np.ndarray
+    likelihood: np.ndarray
+    final: np.ndarray
+    shift: np.ndarray
+    transition: np.ndarray
+
+    @cached_property
+    def least(self) -> float:
+        """The least of alpha, NaN if one is."""
+        return np.min(self.alpha, initial=1)
+
+    @property
+    def tiny(self) -> float:
+        """Less than this is not trusted."""
+        return _TINY[self.alpha.dtype]
+
+
+def _by_step(rows: np.ndarray, width: int) -> np.ndarray:
+    """Return rows of steps of one width as (n_steps, width, n_columns), not copied."""
+    return rows.reshape(-1, width, rows.shape[1])
+
+
+def _weights(scores: np.ndarray, dtype: np.dtype) -> np.ndarray:
+    return np.exp(scores - top(scores)).astype(dtype)
+
+
+def forward(chain: Chain) -> Forward:
+    """Run the forward recursion; see :func:`lost` for where it cannot be believed."""
+    packing, dtype = chain.packing, chain.dtype
+    # Large arrays are made once and changed in place: new memory costs more than the
+    # arithmetic on it.
+    likelihood = chain.emission(np.promote_types(chain.scores.dtype, dtype))
+    shift = top(likelihood, axis=1)
+    likelihood -= shift[:, np.newaxis]
+    likelihood = likelihood.astype(dtype, copy=False)
+    np.exp(likelihood, out=likelihood)
+    transition = _weights(chain.transition, dtype)
+    first, ones = _weights(chain.start, dtype), np.ones((chain.n_tags, 1), dtype)
+    alpha, scale = np.empty_like(likelihood), np.empty((shift.size, 1), dtype)
+    before = None
+    # Nothing may be left of a sequence, in truth or in floats: then 0 / 0 and NaN from
+    # there on, in its own rows only.
+    with np.errstate(invalid="ignore", over="ignore"):
+        for rows, width in packing.runs:
+            if before is not None:
+                before = before[:width]
+            for now, tokens, total in zip(
+                _by_step(alpha[rows], width),
+                _by_step(likelihood[rows], width),
+                _by_step(scale[rows], width),
+                strict=True,
+            ):
+                if before is None:
+                    now[:] = first
+                else:
+                    before.dot(transition, now)
+                np.multiply(now, tokens, now)
+                now.dot(ones, total)
+                np.divide(now, total, now)
+                before = now
+    final = alpha[packing.last_rows()] @ _weights(chain.end, dtype)
+    return Forward(alpha, scale[:, 0], likelihood, final, shift, transition)
+
+
+def lost(chain: Chain, run: Forward) -> np.ndarray:
+    """Return the sequences of which floats may have lost something.
+
+    A tag may weigh nothing because it cannot be reached. By induction over tokens the
+    tags of positive weight are those that can be, up to the first tag that can be
+    reached from one of them and still weighs too little.
+    """
+    packing, least = chain.packing, np.min(run.scale, initial=1)
+    if run.least * least >= run.tiny and np.min(run.final, initial=1) >= run.tiny:
+        return np.zeros(0, dtype=np.intp)  # as almost always
+    found = np.zeros(packing.lengths.size, dtype=bool)
+    found[packing.sequence[~(run.scale >= run.tiny)]] = True
+    ranked = packing.rank[: run.final.size]
+    found[ranked[~(run.final >= run.tiny)]] = True
+    with np.errstate(divide="ignore", over="ignore"):
+        floor = run.tiny / run.scale
+    enough = run.alpha >= floor[:, np.newaxis]  # False for NaN too
+    rows = np.flatnonzero(~enough.all(axis=1))
+    if rows.size:
+        previous = packing.previous[rows]
+        come = (run.alpha[previous] > 0).astype(np.float32)
+        allowed = come @ (chain.transition > -np.inf).astype(np.float32) > 0
+        allowed[previous < 0] = chain.start > -np.inf
+        allowed &= chain.scores[packing.row[rows]] > -np.inf
+        allowed &= ~enough[rows]
+        found[packing.sequence[rows[allowed.any(axis=1)]]] = True
+    return np.flatnonzero(found)
+
+
+def partition(chain: Chain, run: Forward) -> np.ndarray:
+    """Return log Z of each sequence; of a lost one, anything."""
+    packing = chain.packing
+    with np.errstate(divide="ignore"):
+        each = np.log(run.scale, dtype=np.float64) + run.shift
+        last = np.log(run.final, dtype=np.float64)
+    total = np.bincount(packing.sequence, each, packing.lengths.size)
+    total = total.astype(np.float64)  # without any token bincount gives integers
+    total += np.maximum(packing.lengths - 1, 0) * top(chain.transition)
+    ranked = packing.rank[: run.final.size]
+    total[ranked] += last + top(chain.start) + top(chain.end)
+    return total
+
+
+def backward(chain: Chain, run: Forward) -> tuple[np.ndarray, np.ndarray]:
+    """Return the backward weights and the scaled likelihood, which takes its place.
+
+    For tokens in packed rows, alpha * beta is the marginal up to a factor a token, and
+    beta of a token is transition @ (scaled likelihood * beta) of the next one.
+    """
+    packing = chain.packing
+    # Only sequences that are lost overflow here: a tag that cannot be reached, whose
+    # weight might grow without bound, is cut off.
+    with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+        local = np.divide(run.likelihood, run.scale[:, np.newaxis], out=run.likelihood)
+        if not run.least > 0:
+            local[run.alpha == 0] = 0
+        back = run.transition.T.copy()
+        beta = np.empty_like(local)
+        beta[packing.last_rows()] = _weights(chain.end, chain.dtype)
+        widest = max((width for _, width in packing.runs), default=0)
+        buffer = np.empty_like(local[:widest])
+        ahead = buffer[:0]
+        for rows, width in reversed(packing.runs):
+            message = buffer[:width]
+            for now, tokens in zip(
+                _by_step(beta[rows], width)[::-1],
+                _by_step(local[rows], width)[::-1],
+                strict=True,
+            ):
+                going_on = ahead.shape[0]
+                ahead.dot(back, now if going_on == width else now[:going_on])
+                ahead = np.multiply(now, tokens, message)
+    return beta, local

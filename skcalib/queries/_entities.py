@@ -1,0 +1,89 @@
+"""Entities in tag sequences, and the tags that say that there is one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+# The prefixes of tags inside entities.
+SCHEMES = {"BIO": ("B", "I"), "BILOU": ("B", "I", "L", "U")}
+
+# (prefix, entity label) of a tag.
+Tag = tuple[str, str]
+
+_OUTSIDE = ("O", "")
+
+
+def read_tags(
+    tags: Iterable[Any], scheme: str, name: str, caller: str
+) -> dict[Any, Tag]:
+    """Return the prefix and the entity label of each different tag."""
+    found: dict[Any, Tag] = {}
+    for tag in set(tags):
+        prefix, _, label = tag.partition("-") if isinstance(tag, str) else ("", "", "")
+        if tag != "O" and prefix not in SCHEMES[scheme]:
+            expected = ", ".join(f"'{p}-PER'" for p in SCHEMES[scheme])
+            raise ValueError(
+                f"The {name!r} parameter of {caller} must hold tags of the scheme "
+                f"{scheme!r}, such as 'O', {expected}. Got {tag!r}."
+            )
+        found[tag] = _OUTSIDE if tag == "O" else (prefix, label)
+    return found
+
+
+def find_entities(tags: Iterable[Tag], scheme: str) -> list[tuple[int, int, str]]:
+    """Return (start, stop, label) of the entities of one sentence."""
+    found = []
+    begun: tuple[int, str] | None = None
+    for t, (prefix, label) in enumerate([*tags, _OUTSIDE]):
+        goes_on = begun is not None and label == begun[1] and prefix in ("I", "L")
+        if begun is not None and (
+            (scheme == "BIO" and not goes_on) or (goes_on and prefix == "L")
+        ):
+            found.append((begun[0], t + (prefix == "L" and goes_on), begun[1]))
+        if prefix == "U":
+            found.append((t, t + 1, label))
+        if prefix == "B":
+            begun = (t, label)
+        elif not goes_on or prefix == "L":
+            begun = None
+    return found
+
+
+class EntityEvents:
+    """What the tags of a model have to be for an entity to be there.
+
+    `tags` are the prefix and label of each tag index.
+    """
+
+    def __init__(self, tags: list[Tag], scheme: str):
+        self.scheme = scheme
+        self._place = {tag: k for k, tag in enumerate(tags)}
+        self._n_tags = len(tags)
+        self._known: dict[tuple[str, int, bool], list | None] = {}
+
+    def tags(self, label: str, length: int, followed: bool) -> list | None:
+        """Return the tags from the first token on; None if the model has them not.
+
+        `followed` says whether the sentence goes on behind the span.
+        """
+        key = (label, length, followed)
+        if key not in self._known:
+            make = self._bio if self.scheme == "BIO" else self._bilou
+            self._known[key] = make(*key)
+        return self._known[key]
+
+    def _bio(self, label: str, length: int, followed: bool) -> list | None:
+        begin = self._place.get(("B", label))
+        inside = self._place.get(("I", label))
+        if begin is None or (inside is None and length > 1):
+            return None
+        tags: list[Any] = [begin, *[inside] * (length - 1)]
+        if followed and inside is not None:
+            tags.append(frozenset(range(self._n_tags)) - {inside})
+        return tags
+
+    def _bilou(self, label: str, length: int, followed: bool) -> list | None:
+        prefixes = ["U"] if length == 1 else ["B", *["I"] * (length - 2), "L"]
+        tags = [self._place.get((prefix, label)) for prefix in prefixes]
+        return None if None in tags else tags

@@ -1,0 +1,130 @@
+"""Posteriors of data that the model did not see, and what was true."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted, has_fit_parameter
+
+from .._compat import take_rows
+from ..queries import last_step, transform_before
+
+
+@dataclass(frozen=True)
+class HeldOut:
+    """Posterior of structures that are possible in it, and their weights."""
+
+    posterior: Any
+    structures: list[Any]
+    weight: np.ndarray
+    n_unreachable: int
+
+    def log_likelihood(self, temperature: float) -> float:
+        """Return the weighted sum of the log probabilities of the structures."""
+        if not self.structures:
+            return 0.0
+        tempered = self.posterior.tempered(temperature)
+        return float(self.weight @ np.asarray(tempered.log_proba(self.structures)))
+
+
+def final_estimator(estimator: Any) -> Any:
+    """Return the last estimator of a pipeline or search, fitted or not."""
+    last = last_step(estimator)
+    if getattr(last, "refit", False) and hasattr(last, "estimator"):  # not fitted
+        return final_estimator(last.estimator)
+    return last
+
+
+def posterior_of(estimator: Any, X: Any) -> Any:
+    """Return the posterior by the last estimator of a fitted pipeline or search."""
+    return last_step(estimator).posterior(transform_before(estimator, X))
+
+
+def fit_on(
+    estimator: Any, X: Any, y: Any, weight: np.ndarray | None, rows: np.ndarray | None
+) -> Any:
+    """Return the estimator, fitted on some rows (None: all), with weights if it can."""
+    if rows is not None:
+        X, y = take_rows(X, rows), take_rows(y, rows)
+        weight = None if weight is None else weight[rows]
+    if weight is not None and has_fit_parameter(estimator, "sample_weight"):
+        return estimator.fit(X, y, sample_weight=weight)
+    return estimator.fit(X, y)
+
+
+def held_out(
+    estimator: Any, X: Any, y: Any, weight: np.ndarray | None, rows: np.ndarray
+) -> HeldOut:
+    """Return what a fitted estimator holds of some rows.
+
+    Structures of probability 0 are left out: no temperature changes that.
+    """
+    if weight is not None:
+        rows = rows[weight[rows] > 0]
+    n = rows.size
+    known, structures = _known_structures(last_step(estimator), take_rows(y, rows))
+    rows = rows[known]
+    posterior = _posterior_of_rows(estimator, X, rows)
+    # A chain has no log_proba for any tagging where a sequence allows none.
+    for possible in (_has_path, _is_possible):
+        keep = possible(posterior, structures)
+        if not keep.all():
+            rows = rows[keep]
+            structures = [structures[i] for i in np.flatnonzero(keep)]
+            posterior = _posterior_of_rows(estimator, X, rows)
+    by_row = np.ones(rows.size) if weight is None else weight[rows]
+    return HeldOut(posterior, structures, by_row, n - rows.size)
+
+
+def _posterior_of_rows(estimator: Any, X: Any, rows: np.ndarray) -> Any:
+    return posterior_of(estimator, take_rows(X, rows)) if rows.size else None
+
+
+def _known_structures(final: Any, y: Any) -> tuple[np.ndarray, list[Any]]:
+    """Return which rows have labels that the model knows, and their structures.
+
+    The structures of a tagger's posterior are places in `classes_`; those of other
+    estimators are what they are trained on.
+    """
+    if not hasattr(final, "predict_marginals"):
+        return np.ones(len(y), dtype=bool), list(y)
+    check_is_fitted(final)
+    place = {label: k for k, label in enumerate(np.asarray(final.classes_).tolist())}
+    known = np.array([all(label in place for label in tags) for tags in y], dtype=bool)
+    paths = [
+        np.array([place[label] for label in y[i]], dtype=np.intp)
+        for i in np.flatnonzero(known)
+    ]
+    return known, paths
+
+
+def _has_path(posterior: Any, structures: list[Any]) -> np.ndarray:
+    """Return whether each sequence allows any tagging; halves are tried for those."""
+    n = len(structures)
+    if n == 0 or not hasattr(posterior, "log_partition"):
+        return np.ones(n, dtype=bool)
+    try:
+        posterior.log_partition()
+    except ValueError:
+        if n == 1:
+            return np.zeros(1, dtype=bool)
+        halves = slice(0, n // 2), slice(n // 2, n)
+        return np.concatenate([_has_path(posterior[h], structures[h]) for h in halves])
+    return np.ones(n, dtype=bool)
+
+
+def _is_possible(posterior: Any, structures: list[Any]) -> np.ndarray:
+    """Return whether each structure has a positive probability."""
+    if not structures:
+        return np.ones(0, dtype=bool)
+    log_proba = np.asarray(posterior.log_proba(structures), dtype=np.float64)
+    wrong = np.isnan(log_proba) | (log_proba == np.inf)
+    if wrong.any():
+        i = int(wrong.argmax())
+        raise ValueError(
+            f"The log_proba of {type(posterior).__name__} must be finite or -inf. Got "
+            f"{log_proba[i]} for held-out structure {i}."
+        )
+    return log_proba > -np.inf

@@ -1,0 +1,268 @@
+"""Corpora with coreference: which files are used, and what is in them."""
+
+import dataclasses
+import hashlib
+import os
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from skcalib.datasets import _gum, _litbank, fetch_gum, fetch_litbank, read_conll2012
+from skcalib.datasets._home import RemoteFile, git_blob_id
+
+NOWHERE = "http://127.0.0.1:9/file"
+TOY = b"# newdoc id = toy\n1\tAda\t_\t_\t_\t_\t0\t_\t_\tEntity=(7)\n"
+
+
+def sha256(content):
+    return hashlib.sha256(content).hexdigest()
+
+
+def git_blob(content):
+    return hashlib.sha1(b"blob %d\0" % len(content) + content).hexdigest()
+
+
+def put(home, name, content):
+    path = home / "gum" / name
+    path.parent.mkdir(exist_ok=True)
+    path.write_bytes(content)
+    return path
+
+
+@pytest.fixture
+def toy_gum(monkeypatch):
+    """Make the table expect the toy file, from nowhere."""
+    train, dev = _gum.REMOTE_FILES["train"], _gum.REMOTE_FILES["dev"]
+    change = {"url": NOWHERE}
+    train = dataclasses.replace(
+        train,
+        released=dataclasses.replace(train.released, **change),
+        git_blob=git_blob(TOY),
+        rebuilt=dataclasses.replace(train.rebuilt, sha256=sha256(TOY), **change),
+    )
+    dev = dataclasses.replace(dev, sha256=sha256(TOY), **change)
+    monkeypatch.setattr(_gum, "REMOTE_FILES", {"train": train, "dev": dev})
+
+
+def test_a_git_blob_id_is_that_of_git(tmp_path):
+    path = tmp_path / "hello"
+    path.write_bytes(b"hello\n")
+    # echo hello | git hash-object --stdin
+    assert git_blob_id(path) == "ce013625030ba8dba906f756967f9e9ca394464a"
+
+
+@pytest.mark.usefixtures("toy_gum")
+class TestGum:
+    @pytest.mark.parametrize(
+        ("subset", "name"),
+        [
+            ("dev", "en_gum-ud-dev.conllu"),
+            ("train", "en_gum-ud-train.conllu"),
+            ("train", "en_gum-ud-train.rebuilt.conllu"),
+        ],
+    )
+    def test_a_file_on_disk(self, tmp_path, subset, name):
+        path = put(tmp_path, name, TOY)
+        data = fetch_gum(subset=subset, data_home=tmp_path, download_if_missing=False)
+        assert [document.id for document in data.data] == ["toy"]
+        assert [labels.tolist() for labels in data.target] == [[0]]
+        assert data.filenames == [str(path)]
+        assert "CC BY-NC-SA 4.0" in data.DESCR
+        X, y = fetch_gum(subset=subset, data_home=tmp_path, return_X_y=True)
+        assert (len(X), len(y)) == (1, 1)
+
+    @pytest.mark.parametrize(
+        ("name", "message"),
+        [
+            ("en_gum-ud-train.conllu", f"git blob id is {git_blob(b'mine')}, not"),
+            ("en_gum-ud-train.rebuilt.conllu", f"SHA256 is {sha256(b'mine')}, not"),
+        ],
+    )
+    def test_another_file_is_refused_and_left(self, tmp_path, name, message):
+        path = put(tmp_path, name, b"mine")
+        with pytest.raises(OSError, match=message):
+            fetch_gum(data_home=tmp_path)
+        assert path.read_bytes() == b"mine"
+
+    def test_a_missing_file(self, tmp_path):
+        message = r"en_gum-ud-train\.conllu does not exist, and fetch_gum was told"
+        with pytest.raises(OSError, match=message):
+            fetch_gum(data_home=tmp_path, download_if_missing=False)
+
+    @pytest.mark.parametrize("right", [True, False])
+    def test_the_train_file_is_looked_at_after_download(
+        self, tmp_path, monkeypatch, right
+    ):
+        def fetch_file(url, folder, local_filename, sha256, **kwargs):
+            assert (url, sha256) == (NOWHERE, None)
+            Path(folder, local_filename).write_bytes(TOY if right else b"other")
+
+        monkeypatch.setattr("skcalib.datasets._home.fetch_file", fetch_file)
+        if right:
+            assert len(fetch_gum(data_home=tmp_path).data) == 1
+        else:
+            with pytest.raises(OSError, match="git blob id"):
+                fetch_gum(data_home=tmp_path)
+            assert list((tmp_path / "gum").iterdir()) == []
+
+
+def toy_litbank(n=12):
+    """Return the files of documents of one mention each, in folds of their own."""
+    files = {}
+    for i in range(n):
+        files[f"d{i:02}.ann"] = f"MENTION\tT1\t0\t0\t0\t0\tAda{i}\tPER\tPROP\n".encode()
+        files[f"d{i:02}.txt"] = f"Ada{i} rests\n".encode()
+    return files
+
+
+class TestLitbank:
+    @pytest.fixture(params=["files", "archive"])
+    def home(self, request, tmp_path, monkeypatch):
+        files = toy_litbank()
+        names = sorted({Path(name).stem for name in files})
+        table = "".join(
+            f"{name} {i % 10}\n"
+            f"{sha256(files[name + '.ann'])}\n{sha256(files[name + '.txt'])}\n"
+            for i, name in enumerate(names)
+        )
+        monkeypatch.setattr(_litbank, "TABLE", table)
+        folder = tmp_path / "litbank"
+        folder.mkdir()
+        if request.param == "files":
+            for name, content in files.items():
+                (folder / name).write_bytes(content)
+        else:
+            path = folder / "litbank_coref.zip"
+            with zipfile.ZipFile(path, "w") as archive:
+                for name, content in files.items():
+                    archive.writestr(f"coref/tsv/{name}", content)
+            remote = RemoteFile("litbank", path.name, "", sha256(path.read_bytes()))
+            monkeypatch.setattr(_litbank, "ARCHIVE", remote)
+        return tmp_path
+
+    @pytest.mark.parametrize(
+        ("subset", "fold", "expected"),
+        [
+            ("test", 0, [0, 10]),
+            ("dev", 0, [9]),
+            ("train", 0, [1, 2, 3, 4, 5, 6, 7, 8, 11]),
+            ("test", 3, [3]),
+            ("dev", 3, [2]),
+            ("all", 5, range(12)),
+        ],
+    )
+    def test_folds(self, home, subset, fold, expected):
+        data = fetch_litbank(
+            subset=subset, fold=fold, data_home=home, download_if_missing=False
+        )
+        assert [document.id for document in data.data] == [f"d{i:02}" for i in expected]
+        assert [labels.tolist() for labels in data.target] == [[0]] * len(expected)
+        assert "CC BY 4.0" in data.DESCR
+
+    def test_another_file_is_refused(self, home):
+        for path in (home / "litbank").iterdir():
+            path.write_bytes(b"mine")
+        with pytest.raises(OSError, match="SHA256"):
+            fetch_litbank(data_home=home)
+
+    def test_a_missing_file(self, home):
+        for path in (home / "litbank").iterdir():
+            path.unlink()
+        with pytest.raises(
+            OSError, match=r"d01\.ann does not exist, and fetch_litbank"
+        ):
+            fetch_litbank(data_home=home, download_if_missing=False)
+
+    @pytest.mark.parametrize(
+        ("kwargs", "error"),
+        [
+            ({"subset": "validation"}, ValueError),
+            ({"fold": 10}, ValueError),
+            ({"fold": -1}, ValueError),
+            ({"fold": 1.0}, TypeError),
+            ({"predicative": "merge"}, ValueError),
+        ],
+    )
+    def test_parameters(self, home, kwargs, error):
+        (name,) = kwargs
+        with pytest.raises(error, match=f"The '{name}' parameter of fetch_litbank"):
+            fetch_litbank(data_home=home, **kwargs)
+
+
+def test_gum_subset_is_checked(tmp_path):
+    with pytest.raises(ValueError, match="The 'subset' parameter of fetch_gum"):
+        fetch_gum(subset="all", data_home=tmp_path)
+
+
+def test_the_litbank_table_has_a_hundred_documents_in_ten_folds():
+    members = _litbank._members()
+    assert len({member.name for member in members}) == 100
+    assert sorted(member.fold for member in members) == sorted(list(range(10)) * 10)
+    checksums = [file.sha256 for member in members for file in member.files]
+    assert {len(checksum) for checksum in checksums} == {64}
+    assert len(set(checksums)) == 200
+
+
+class TestRealData:
+    """Numbers are counts of the published files, made without this package."""
+
+    @pytest.fixture(autouse=True)
+    def folder(self):
+        home = os.environ.get("SKCALIB_DATA")
+        if not home or not (Path(home) / "gum").is_dir():
+            pytest.skip("SKCALIB_DATA names no folder with these data sets")
+
+    @pytest.mark.parametrize(
+        ("subset", "expected"),
+        [
+            ("train", (177, 10224, 177410, 49649, 25758)),
+            ("dev", (30, 1575, 28119, 7897, 3940)),
+            ("test", (30, 1464, 28397, 7927, 4319)),
+        ],
+    )
+    def test_gum(self, subset, expected):
+        data = fetch_gum(subset=subset, download_if_missing=False)
+        found = (
+            len(data.data),
+            sum(len(document.sentences) for document in data.data),
+            sum(document.n_words for document in data.data),
+            sum(len(document.mentions) for document in data.data),
+            sum(len(set(document.entities)) for document in data.data),
+        )
+        assert found == expected
+        assert all(document.date is not None for document in data.data)
+        mentions = [mention for document in data.data for mention in document.mentions]
+        assert all(mention.head is not None for mention in mentions)
+        assert all("parts" not in mention.attributes for mention in mentions)
+
+    @pytest.mark.parametrize(
+        ("predicative", "n_mentions", "n_entities", "n_singletons"),
+        [("singleton", 29103, 7927, 5763), ("drop", 29103 - 692, 7235, 5763 - 692)],
+    )
+    def test_litbank(self, predicative, n_mentions, n_entities, n_singletons):
+        data = fetch_litbank(
+            subset="all", predicative=predicative, download_if_missing=False
+        )
+        assert len(data.data) == 100
+        assert sum(len(document.sentences) for document in data.data) == 8562
+        assert sum(document.n_words for document in data.data) == 210532
+        assert sum(labels.size for labels in data.target) == n_mentions
+        sizes = [(labels == k).sum() for labels in data.target for k in set(labels)]
+        assert len(sizes) == n_entities
+        assert sizes.count(1) == n_singletons
+
+    def test_the_layers_of_litbank_agree(self, tmp_path):
+        archive = Path(os.environ["SKCALIB_DATA"]) / "litbank" / "litbank_coref.zip"
+        if not archive.exists():
+            pytest.skip("the CoNLL layer is in the archive alone")
+        data = fetch_litbank(subset="test", fold=3)
+        with zipfile.ZipFile(archive) as file:
+            for document, labels in zip(data.data, data.target, strict=True):
+                path = tmp_path / "x.conll"
+                path.write_bytes(file.read(f"coref/conll/{document.id}.conll"))
+                (other,) = read_conll2012(path)
+                spans = [(m.start, m.end) for m in document.mentions]
+                assert [(m.start, m.end) for m in other.mentions] == spans
+                first = [other.entities.index(entity) for entity in other.entities]
+                assert first == labels.tolist()
