@@ -22,8 +22,8 @@ _MOST_BITS = 12
 _LEAST_SIZE = 1000
 
 # Numbers whose cells are held at once (8 bytes each). Each block adds its sums to those
-# of all cells, so a block has as many numbers as the largest table has cells, or more.
-_BLOCK = 2**23
+# of all cells, so a block should not have many fewer numbers than there are cells.
+_BLOCK = 2**21
 
 # So many roundings in sequence lose 5e-13 of a sum at most.
 _FEW = 2**13
