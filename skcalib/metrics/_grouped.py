@@ -191,8 +191,11 @@ class GroupedBins:
 
     @property
     def n_units(self) -> float:
-        """Number of independent groups."""
-        return float((1 / self._same)[np.asarray(self.count.sum(axis=1)) > 0].sum())
+        """Number of groups of equal size that would tell as much, over all sets.
+
+        A sentence that has rows in many bins is a group in each of them.
+        """
+        return float(self.n_effective.sum())
 
     @property
     def scale(self) -> np.ndarray:

@@ -44,7 +44,7 @@ class SquareLaw:
     null_deviation, null_skewness : float
         Of T under perfect calibration, by the variances q (1 - q).
     n_units : float
-        Number of independent rows or groups.
+        Number of independent rows, or of groups in all bins.
     """
 
     square: float

@@ -100,14 +100,31 @@ def _error_noise(sums: BinSums) -> float:
     n = with_ties(sums.weight, s.taken, s.total)
     k = with_ties(sums.y, s.taken * rate, s.positive)
     q = with_ties(sums.q, s.taken * s.value, s.total * s.value)
-    some = n > 0
-    n, k, q = n[some], k[some], q[some] / n[some]
+    n, k, q = _at_least_four(n, k, q)
+    if n.size == 0:
+        return 0.0
     one = k / n
-    two = one * (k - 1) / np.maximum(n - 1, 1)
-    three = two * (k - 2) / np.maximum(n - 2, 1)
-    four = three * (k - 3) / np.maximum(n - 3, 1)
+    two = one * (k - 1) / (n - 1)
+    three = two * (k - 2) / (n - 2)
+    four = three * (k - 3) / (n - 3)
     product = q**2 * one - (2 * q + q**2) * two + (1 + 2 * q) * three - four
-    return float(n @ product) / float(sums.weight.sum()) ** 2
+    return float(n @ product) / float(n.sum() * sums.weight.sum())
+
+
+def _at_least_four(n: np.ndarray, k: np.ndarray, q: np.ndarray) -> list[np.ndarray]:
+    """Return rows, positives and mean q of sets of four rows or more.
+
+    The fourth power of a frequency has no unbiased estimate from fewer, so neighbours
+    are joined by where they start in the order of q; what is still smaller is left out.
+    """
+    some = n > 0
+    n, k, q = n[some], k[some], q[some]
+    order = np.argsort(q / n, kind="stable")
+    n, k, q = n[order], k[order], q[order]
+    _, joined = np.unique((np.cumsum(n) - n) // 4, return_inverse=True)
+    n, k, q = (np.bincount(joined, each) for each in (n, k, q))
+    enough = n > 4 - 1e-9
+    return [n[enough], k[enough], (q / n)[enough]]
 
 
 def _class_variance(total: np.ndarray, rate: np.ndarray, q: np.ndarray) -> np.ndarray:

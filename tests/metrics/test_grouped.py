@@ -196,6 +196,14 @@ class TestInterval:
         apart = calibration_error_interval(y, q, groups=np.arange(1000) % 2)
         assert apart.bin_size == 25
 
+    def test_few_groups_of_many_rows_do_not_widen_it(self):
+        # 60 groups of 200 rows, all nearly independent: close to no groups at all
+        y, q = make_calibrated_pairs(12_000, a=0.1, b=2, random_state=0)
+        found = calibration_error_interval(y, q, groups=np.arange(12_000) // 200)
+        alone = calibration_error_interval(y, q)
+        # what never came in 60 rows may come in 5% of them, but these are 12,000
+        assert found.high < 1.5 * alone.high < 0.04
+
     def test_a_single_group_has_no_interval(self):
         with pytest.raises(ValueError, match="needs rows of two groups or more"):
             calibration_error_interval([0, 1], [0.2, 0.6], groups=["a", "a"])

@@ -68,6 +68,23 @@ def tails(standardised, skewness):
     return law.cdf(standardised), law.sf(standardised)
 
 
+def error_noise(rows, total):
+    """Return an unbiased estimate of sum w^2 p (1 - p) (q - p)^2 / n over bins."""
+    # bins that start in the same four rows are one; what is below four is left out
+    joined = {}
+    for q_b, y_b in rows:
+        part = joined.setdefault(sum(map(len, joined.values())) // 4, [])
+        part += zip(q_b, y_b, strict=True)
+    seen = used = 0
+    for part in joined.values():
+        n, m, k = len(part), np.mean([q for q, _ in part]), sum(y for _, y in part)
+        if n >= 4:
+            one, two, three, four = powers(n, k)
+            used += n
+            seen += n * (m**2 * (one - two) - 2 * m * (two - three) + three - four)
+    return seen / (total * used)
+
+
 def score_interval(y, q, bin_size, level):
     """Return estimate, low, high and p-value by the formulas, bin by bin.
 
@@ -77,15 +94,12 @@ def score_interval(y, q, bin_size, level):
     cuts = np.arange(1, max(1, total // bin_size)) * bin_size
     rows = list(zip(np.split(q[order], cuts), np.split(y[order], cuts), strict=True))
     bins = [(len(q_b), q_b.mean(), np.mean(q_b**2), y_b.sum()) for q_b, y_b in rows]
-    square, seen, sample = 0.0, 0.0, []
+    square, sample = 0.0, []
     for q_b, y_b in rows:
         n, r = q_b.size, q_b - y_b
         sample.append(r.var(ddof=1))
         square += n / total * (r.mean() ** 2 - sample[-1] / n)
-        one, two, three, four = powers(n, y_b.sum())
-        m = q_b.mean()
-        seen += n * (m**2 * (one - two) - 2 * m * (two - three) + three - four)
-    seen /= total**2
+    seen = error_noise(rows, total)
     null = [m - m2 for _, m, m2, _ in bins]
     null_third = [m - 3 * m2 + 2 * (3 * m2 * m - 2 * m**3) for _, m, m2, _ in bins]
     null_deviation, null_skewness = cumulants(bins, null, null_third)

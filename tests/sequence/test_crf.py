@@ -318,12 +318,14 @@ def hashed():
 
 def dicts_of_columns(matrices):
     """Return a sparse sentence as dicts whose names are the column numbers."""
+
+    def of_row(row):
+        row.sum_duplicates()
+        pairs = zip(row.indices, row.data, strict=True)
+        return {str(j): float(value) for j, value in pairs if value}
+
     return [
-        [
-            {str(j): float(matrix[[t], j].sum()) for j in matrix[[t]].nonzero()[1]}
-            for t in range(matrix.shape[0])
-        ]
-        for matrix in matrices
+        [of_row(matrix[[t]]) for t in range(matrix.shape[0])] for matrix in matrices
     ]
 
 
