@@ -1,5 +1,6 @@
 """Corpora, readers of annotated text, and generated data whose truth is known."""
 
+from ._broad_twitter import fetch_broad_twitter_entities
 from ._coref_documents import make_coref_documents
 from ._coref_readers import read_conll2012, read_litbank
 from ._emoticon_tweets import fetch_emoticon_tweets
@@ -12,6 +13,7 @@ from ._tagged import make_tagged_sentences
 
 __all__ = [
     "fetch_ark_twitter_pos",
+    "fetch_broad_twitter_entities",
     "fetch_emoticon_tweets",
     "fetch_gum",
     "fetch_litbank",

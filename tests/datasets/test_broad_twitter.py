@@ -1,0 +1,111 @@
+"""Tagged names in tweets: parts, sections, tokens without text, what is refused."""
+
+import dataclasses
+import hashlib
+import json
+import os
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from skcalib.datasets import _emoticon_tweets, fetch_broad_twitter_entities
+from skcalib.datasets._home import data_home
+
+EMOTICON = _emoticon_tweets.EMOTICON
+TEXTS = {
+    "a": "Ann\tB-PER\nLee\tI-PER\nleft\tO\n\nhi\tO\n",
+    "b": "in\tO\nRome\tB-LOC\n",
+    "g": "\t O\n".replace(" ", "") + "\n\tO\nno\tO\n",
+    "h": "dev\tO\n",
+    "f": "test\tO\n \tO\n",
+}
+
+
+@pytest.fixture
+def sections(tmp_path, monkeypatch):
+    """Put five small sections where the real ones would be."""
+    table = _emoticon_tweets.REMOTE_FILES
+    for letter, text in TEXTS.items():
+        key = EMOTICON, f"btc_{letter}.conll"
+        sha256 = hashlib.sha256(text.encode()).hexdigest()
+        remote = dataclasses.replace(table[key], sha256=sha256)
+        monkeypatch.setitem(table, key, remote)
+        path = tmp_path / remote.folder / remote.name
+        path.parent.mkdir(exist_ok=True)
+        path.write_bytes(text.encode())
+    return tmp_path
+
+
+def test_the_training_part_has_three_sections_in_order(sections):
+    names = fetch_broad_twitter_entities(data_home=sections)
+    # The only token of the first tweet of section g has no text: nothing is left of it.
+    assert names.data == [["Ann", "Lee", "left"], ["hi"], ["in", "Rome"], ["_", "no"]]
+    assert names.target == [["B-PER", "I-PER", "O"], ["O"], ["O", "B-LOC"], ["O", "O"]]
+    assert names.section.tolist() == ["a", "a", "b", "g"]
+    assert [Path(name).name for name in names.filenames] == [
+        "btc_a.conll",
+        "btc_b.conll",
+        "btc_g.conll",
+    ]
+    assert "CC BY 4.0" in names.DESCR
+
+
+@pytest.mark.parametrize(
+    ("subset", "words"), [("dev", [["dev"]]), ("test", [["test", "_"]])]
+)
+def test_the_other_parts_are_a_section_each(sections, subset, words):
+    X, y = fetch_broad_twitter_entities(
+        subset=subset, data_home=sections, return_X_y=True
+    )
+    assert words == X
+    assert [len(tags) for tags in y] == [len(tokens) for tokens in X]
+
+
+def test_all_sections_can_be_had_at_once(sections):
+    names = fetch_broad_twitter_entities(subset="all", data_home=sections)
+    assert names.section.tolist() == ["a", "a", "b", "f", "g", "h"]
+
+
+def test_a_part_that_does_not_exist_is_named(sections):
+    with pytest.raises(ValueError, match="'subset' parameter of fetch_broad_twitter"):
+        fetch_broad_twitter_entities(subset="e", data_home=sections)
+
+
+def test_a_missing_file_is_named(tmp_path):
+    with pytest.raises(OSError, match=r"btc_h\.conll"):
+        fetch_broad_twitter_entities(
+            subset="dev", data_home=tmp_path, download_if_missing=False
+        )
+
+
+@pytest.mark.parametrize("line", ["word", "word\t", "a\tO\tO"])
+def test_a_line_that_is_no_token_and_label_is_named(tmp_path, monkeypatch, line):
+    monkeypatch.setitem(TEXTS, "h", f"fine\tO\n{line}\n")
+    path = tmp_path / EMOTICON / "btc_h.conll"
+    path.parent.mkdir()
+    path.write_text(TEXTS["h"], encoding="utf-8")
+    table = _emoticon_tweets.REMOTE_FILES
+    key = EMOTICON, "btc_h.conll"
+    sha256 = hashlib.sha256(path.read_bytes()).hexdigest()
+    monkeypatch.setitem(table, key, dataclasses.replace(table[key], sha256=sha256))
+    with pytest.raises(ValueError, match=r"btc_h\.conll, line 2"):
+        fetch_broad_twitter_entities(subset="dev", data_home=tmp_path)
+
+
+def test_the_real_sections_have_as_many_names_as_counted():
+    path = data_home() / EMOTICON / "btc_f.conll"
+    counts = data_home() / "counts.json"
+    if "SKCALIB_DATA" not in os.environ or not path.exists() or not counts.exists():
+        pytest.skip("needs SKCALIB_DATA with the Broad Twitter Corpus")
+    names = fetch_broad_twitter_entities(subset="all", download_if_missing=False)
+    tags = Counter(tag for tags in names.target for tag in tags)
+    # Lines that end in these labels, counted outside.
+    assert (tags["B-PER"], tags["B-LOC"], tags["B-ORG"]) == (7869, 2678, 4013)
+    assert len(tags) == 7
+    messages = json.loads(counts.read_text())["emoticon_tweets"]
+    of_sections = Counter(names.section.tolist())
+    # One tweet of section h is a line feed and nothing else.
+    of_sections["h"] += 1
+    for letter, n in of_sections.items():
+        assert n == messages[f"btc_{letter}.conll"]["messages"]
