@@ -14,7 +14,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from .._validation import check_choice, check_integer, check_real
 from ..posteriors import AntecedentPosterior
-from ._pairs import _condensed, _object_array
+from ..queries._coref_pairs import condensed
+from ._pairs import _object_array
 
 # What the margin adds to the scores of wrong choices: an antecedent for what is new,
 # NEW for what is not, another entity's mention.
@@ -222,7 +223,7 @@ class AntecedentRanker(  # type: ignore[call-arg]
             A condensed vector for each document, as `SampledCorefPairs` gives it.
         """
         pairs = self.posterior(X).pair_marginals()
-        return _object_array(list(map(_condensed, pairs)))
+        return _object_array(list(map(condensed, pairs)))
 
     def score(self, X: Any, y: Any) -> float:
         """Return the log probability of the true clusterings for each mention.

@@ -83,12 +83,14 @@ def check_n_documents(values: Any, n: int, name: str, caller: str) -> list[Any]:
     return list(values)
 
 
-def as_clustering(values: Any, n: int, i: int, caller: str) -> np.ndarray:
+def as_clustering(
+    values: Any, n: int, i: int, caller: str, name: str = "labels"
+) -> np.ndarray:
     """Return labels as integers from 0, numbered as they first occur.
 
     values : labels of the n mentions of document i, anything that can be hashed.
     """
-    name = f"The 'labels' parameter of {caller}"
+    name = f"The {name!r} parameter of {caller}"
     if isinstance(values, (str, bytes)) or not isinstance(values, Iterable):
         raise TypeError(
             f"{name} must hold a label for each mention. Got {type(values).__name__} "
