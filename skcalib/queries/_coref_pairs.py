@@ -1,4 +1,4 @@
-"""Questions for pairs of mentions: are they one entity?"""
+"""Questions whether two mentions are one entity."""
 
 from __future__ import annotations
 
