@@ -27,10 +27,11 @@ model.fit(X[1:], y[1:])
 
 # %%
 # A row is a mention. Arcs lead to its possible antecedents, the stronger the more
-# probable; words and arcs have the colour of the entity. The bar divides the probability
-# among NEW (white) and the entities that are predicted (grey: mentions by themselves).
-# The right column names the most probable choices, in bold where more than a fifth of
-# the probability is for another entity, and the truth where the best choice is wrong.
+# probable; words and arcs have the colour of the entity. The bar divides the
+# probability among NEW (white) and the entities that are predicted (grey: mentions by
+# themselves). The right column names the most probable choices, in bold where more than
+# a fifth of the probability is for another entity, and the truth where the best choice
+# is wrong.
 
 display = DocumentDisplay.from_estimator(model, X[0], y_true=y[0])
 

@@ -399,6 +399,8 @@ def _check_features(X: Any, width: int | None, caller: str) -> list[csr_array]:
 
 def _check_labels(y: Any, features: list[csr_array], caller: str) -> list[np.ndarray]:
     name = f"The 'y' parameter of {caller}"
+    if y is None:
+        raise ValueError(f"{caller} requires y to be passed. Got None.")
     if not hasattr(y, "__len__") or len(y) != len(features):
         got = f"{len(y)}" if hasattr(y, "__len__") else type(y).__name__
         raise ValueError(
