@@ -141,10 +141,7 @@ class AntecedentPosterior:
         Time O(n_i^3), as matrix products; memory O(n_i^2). On one core 300 mentions
         take two milliseconds, 3000 half a second.
         """
-        return [
-            _clusterings.pair_marginals(_clusterings.softmax(scores))
-            for scores in self.log_scores
-        ]
+        return [_clusterings.pair_marginals(scores) for scores in self.log_scores]
 
     def sample(self, n_samples: int, random_state: Any = None) -> list[np.ndarray]:
         """Draw clusterings.

@@ -188,7 +188,7 @@ class TestAntecedentProba:
 
 
 class TestPairMarginals:
-    @pytest.mark.parametrize("n", [63, 64, 65, 128, 150, 333])
+    @pytest.mark.parametrize("n", [47, 48, 49, 96, 97, 150, 333])
     def test_blocks_are_the_rows_of_the_definition(self, n):
         scores = random_scores(1, n, scale=3, forbidden=0.5)
         posterior = AntecedentPosterior([scores])
@@ -198,6 +198,21 @@ class TestPairMarginals:
             expected[j, :j] = expected[:j, j] = proba[j, :j] @ expected[:j, :j]
         found = posterior.pair_marginals()[0]
         np.testing.assert_allclose(found, expected, atol=1e-13)
+
+    @pytest.mark.parametrize("scale", [0.1, 10, 300])
+    def test_rows_of_any_kind(self, scale):
+        """Even choices, nearly certain ones, and exact zeros and ones."""
+        n = 200
+        scores = random_scores(3, n, scale)
+        posterior = AntecedentPosterior([scores])
+        proba = posterior.antecedent_proba()[0]
+        expected = np.eye(n)
+        for j in range(1, n):
+            expected[j, :j] = expected[:j, j] = proba[j, :j] @ expected[:j, :j]
+        found = posterior.pair_marginals()[0]
+        np.testing.assert_allclose(found, expected, atol=1e-12)
+        assert (found == found.T).all()
+        assert (found.diagonal() == 1).all()
 
     def test_a_chain_of_certain_links(self):
         n = 2000
