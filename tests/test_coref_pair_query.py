@@ -264,6 +264,23 @@ def test_no_pair_is_no_error_to_measure():
         )
 
 
+def test_ties_at_zero_do_not_depend_on_the_order_of_documents(data):
+    """Sampling leaves many pairs at exactly 0, which straddle the bins."""
+    _, y, scores = data
+    proba = list(SampledCorefPairs(30, random_state=0).transform(scores))
+    answers = CorefPairQuery().from_proba(y, proba)
+    assert (answers.y_proba == 0).mean() > 0.1
+    expected = calibration_error(answers.y_true, answers.y_proba, bin_size=20)
+    rng = np.random.default_rng(0)
+    for _ in range(5):
+        order = rng.permutation(len(y))
+        answers = CorefPairQuery().from_proba(
+            [y[i] for i in order], [proba[i] for i in order]
+        )
+        found = calibration_error(answers.y_true, answers.y_proba, bin_size=20)
+        assert found == pytest.approx(expected, abs=1e-12)
+
+
 # Scorers
 
 
