@@ -323,8 +323,10 @@ def test_weights_are_routed(data, pipe):
     weight = np.arange(len(y)) % 3 + 0.0
     scorer = make_calibration_scorer().set_score_request(sample_weight=True)
     with sklearn.config_context(enable_metadata_routing=True):
+        routed = clone(pipe)
+        routed[1].set_fit_request(sample_weight=False)
         found = cross_validate(
-            clone(pipe),
+            routed,
             documents,
             y,
             cv=2,
