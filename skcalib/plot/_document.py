@@ -216,11 +216,9 @@ class DocumentDisplay:
         >>> document = Document("toy", None, [words], mentions, range(3))
         >>> scores = [[0, 0, 0], [-3, 1, 0], [2, 1, 0]]
         >>> posterior = AntecedentPosterior([scores])
-        >>> DocumentDisplay.from_posterior(document, posterior).frame()["antecedent"]
-        0   <NA>
-        1   <NA>
-        2      0
-        Name: antecedent, dtype: Int64
+        >>> display = DocumentDisplay.from_posterior(document, posterior)
+        >>> display.to_dict()["antecedent"]
+        [None, None, 0]
         """
         caller = "DocumentDisplay.from_posterior"
         _check_document(document, caller)
