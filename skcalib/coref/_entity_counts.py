@@ -45,6 +45,15 @@ class EntityCountCoverage:
     See Also
     --------
     entity_count_coverage : Makes it.
+
+    Examples
+    --------
+    >>> from skcalib.coref import entity_count_coverage
+    >>> from skcalib.posteriors import AntecedentPosterior
+    >>> posterior = AntecedentPosterior([[[0, 0, 0], [0, 0, 0], [0, 0, 0]]])
+    >>> found = entity_count_coverage([[0, 0, 1]], posterior, confidence_level=0.5)
+    >>> found.low, found.n_true, found.high
+    (array([1]), array([2]), array([2]))
     """
 
     coverage: float
