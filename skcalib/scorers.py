@@ -26,6 +26,7 @@ from .metrics._pairs import as_weights
 from .queries import (
     Answers,
     ClassQuery,
+    CorefPairQuery,
     TagQuery,
     answer_pairs,
     last_step,
@@ -45,21 +46,29 @@ def is_tagger(estimator: Any) -> bool:
     return hasattr(last_step(estimator), "predict_marginals")
 
 
-def default_query(estimator: Any, **params: Any) -> ClassQuery | TagQuery:
+def is_coreference(estimator: Any) -> bool:
+    """Return whether an estimator gives probabilities of pairs of mentions."""
+    final = last_step(estimator)
+    has_both = hasattr(final, "posterior") and hasattr(final, "predict_proba")
+    return has_both and not is_tagger(final)
+
+
+def default_query(estimator: Any, **params: Any) -> Any:
     """Return the query that fits a kind of estimator."""
-    if is_tagger(estimator):
-        if params:
-            raise ValueError(
-                f"{sorted(params)} are for classifiers, not for "
-                f"{type(estimator).__name__}. Pass a TagQuery with 'query'."
-            )
-        return TagQuery()
+    for fits, query in ((is_tagger, TagQuery), (is_coreference, CorefPairQuery)):
+        if fits(estimator):
+            if params:
+                raise ValueError(
+                    f"{sorted(params)} are for classifiers, not for "
+                    f"{type(estimator).__name__}. Pass a {query.__name__} with 'query'."
+                )
+            return query()
     # scikit-learn complains of objects without tags, each version in its own way
     if hasattr(estimator, "__sklearn_tags__") and is_classifier(estimator):
         return ClassQuery(**params)
     raise ValueError(
-        f"No query is known for {type(estimator).__name__}, which is not a classifier "
-        "and not a tagger. Pass one with the 'query' parameter."
+        f"No query is known for {type(estimator).__name__}, which is not a classifier, "
+        "a tagger or a coreference model. Pass one with the 'query' parameter."
     )
 
 
@@ -363,11 +372,15 @@ class _LogLikelihoodScorer(_QueryScorer):
     def __call__(
         self, estimator: Any, X: Any, y_true: Any, *, sample_weight: Any = None
     ) -> float:
-        """Return the mean log probability of a sample's true label or tagging."""
-        if not is_tagger(estimator):
+        """Return the mean log probability of a sample's true label or structure."""
+        if is_tagger(estimator):
+            of_samples = _tagging_log_proba
+        elif is_coreference(estimator):
+            of_samples = _clustering_log_proba
+        else:
             return super().__call__(estimator, X, y_true, sample_weight=sample_weight)
         weight = as_weights(sample_weight, len(y_true), caller=self._name)
-        log_proba = _tagging_log_proba(estimator, X, y_true)
+        log_proba = of_samples(estimator, X, y_true)
         return float(np.average(log_proba, weights=weight))
 
 
@@ -393,10 +406,21 @@ def _tagging_log_proba(estimator: Any, X: Any, y_true: Any) -> np.ndarray:
     return np.where(known, np.maximum(posterior.log_proba(paths), least), least)
 
 
+def _clustering_log_proba(estimator: Any, X: Any, y_true: Any) -> np.ndarray:
+    """Return the log probability of each document's true clustering.
+
+    One that the model holds impossible counts as one of machine epsilon a mention.
+    """
+    posterior = last_step(estimator).posterior(transform_before(estimator, X))
+    least = posterior.lengths * np.log(np.finfo(np.float64).eps)
+    return np.maximum(posterior.log_proba(y_true), least)
+
+
 #: Calibration error with all defaults, negated: :func:`make_calibration_scorer`.
 calibration_error_scorer = make_calibration_scorer()
-#: Mean log probability of a sample's true label, or of a sentence's true tagging;
-#: clipped at machine epsilon (a token).
+#: Mean log probability of a sample's true label, of a sentence's true tagging, or of a
+#: document's true clustering of mentions; clipped at machine epsilon (a token, a
+#: mention).
 log_likelihood_scorer = _LogLikelihoodScorer(
     _log_likelihood, None, True, {}, "log_likelihood_scorer"
 )

@@ -1,5 +1,6 @@
 """Coreference: clusterings with their probabilities, and how to score them."""
 
+from ._entity_counts import EntityCountCoverage, entity_count_coverage
 from ._features import AntecedentFeatures
 from ._pairs import SampledCorefPairs
 from ._ranker import AntecedentRanker
@@ -8,6 +9,8 @@ from ._scores import coref_scores
 __all__ = [
     "AntecedentFeatures",
     "AntecedentRanker",
+    "EntityCountCoverage",
     "SampledCorefPairs",
     "coref_scores",
+    "entity_count_coverage",
 ]

@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from scipy.spatial.distance import squareform
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.parallel import Parallel, delayed
 
 from .._random import as_generator
 from .._validation import check_choice, check_integer
 from ..posteriors import AntecedentPosterior
+from ..queries._coref_pairs import condensed, true_pairs
 
 BLOCK = 2**22  # labels held at a time
 
@@ -205,7 +205,7 @@ class SampledCorefPairs(  # type: ignore[call-arg]
         """
         caller = f"{type(self).__name__}.score"
         proba = self.transform(X)
-        truth = _true_pairs(y, self.posterior(X).lengths.tolist(), caller)
+        truth = true_pairs(y, self.posterior(X).lengths.tolist(), "y", caller)
         weight = _document_weight(sample_weight, len(proba), caller)
         n_pairs = np.array([pairs.size for pairs in proba])
         loss = np.array(
@@ -227,7 +227,7 @@ def _each(posterior: AntecedentPosterior) -> list[AntecedentPosterior]:
 
 
 def _exact(posterior: AntecedentPosterior) -> np.ndarray:
-    return _condensed(posterior.pair_marginals()[0])
+    return condensed(posterior.pair_marginals()[0])
 
 
 def _mbr(posterior: AntecedentPosterior) -> np.ndarray:
@@ -244,7 +244,7 @@ def _sampled(
     for i in range(0, n_samples, step):
         size = min(step, n_samples - i)
         counts += count_pairs(posterior.sample(size, rng)[0].T)
-    return _condensed(counts / n_samples)
+    return condensed(counts / n_samples)
 
 
 def count_pairs(labels: np.ndarray) -> np.ndarray:
@@ -263,33 +263,6 @@ def count_pairs(labels: np.ndarray) -> np.ndarray:
         counts[j, : j + 1] = np.bitwise_count(same).sum(axis=1, dtype=np.intp)
         counts[j, : j + 1] -= padded.shape[1] - n_samples
     return counts + np.tril(counts, -1).T
-
-
-def _condensed(pairs: np.ndarray) -> np.ndarray:
-    if len(pairs) < 2:
-        return np.zeros(0)
-    return squareform(pairs, checks=False)
-
-
-def _true_pairs(y: Any, lengths: list[int], caller: str) -> list[np.ndarray]:
-    """Return for each document which pairs have equal labels, condensed."""
-    name = f"The 'y' parameter of {caller}"
-    if not hasattr(y, "__len__") or len(y) != len(lengths):
-        got = f"{len(y)}" if hasattr(y, "__len__") else type(y).__name__
-        raise ValueError(
-            f"{name} must have labels for each of the {len(lengths)} documents. Got "
-            f"{got}."
-        )
-    truth = []
-    for i, (labels, n) in enumerate(zip(y, lengths, strict=True)):
-        array = np.asarray(labels)
-        if array.shape != (n,):
-            raise ValueError(
-                f"{name} must have a label for each of the {n} mentions of document "
-                f"{i}. Got shape {array.shape}."
-            )
-        truth.append(_condensed(np.equal.outer(array, array)))
-    return truth
 
 
 def _document_weight(sample_weight: Any, n: int, caller: str) -> np.ndarray:

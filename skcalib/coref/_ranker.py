@@ -13,12 +13,10 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from .._validation import check_choice, check_integer, check_real
+from ..metrics._pairs import as_weights
 from ..posteriors import AntecedentPosterior
-from ._pairs import _condensed, _object_array
-
-# What the margin adds to the scores of wrong choices: an antecedent for what is new,
-# NEW for what is not, another entity's mention.
-FALSE_LINK, FALSE_NEW, WRONG_LINK = 0.3, 2.0, 1.0
+from ..queries._coref_pairs import condensed
+from ._pairs import _object_array
 
 
 # The output is ragged, so scikit-learn's set_output must leave it alone.
@@ -38,9 +36,12 @@ class AntecedentRanker(  # type: ignore[call-arg]
         divided by `C`, is added to the sum of losses over mentions.
     loss : {'log', 'softmax_margin'}, default='log'
         'log': minus the log of the summed probability of the true antecedents.
-        'softmax_margin': wrong choices also get a margin in training, NEW for what is
-        not new the largest; this serves the scores of clusterings, and the weights no
-        longer maximise the likelihood.
+        'softmax_margin': wrong choices also get a margin in training, which serves the
+        scores of clusterings; the weights no longer maximise the likelihood.
+    margin : tuple of three floats, default=(0.3, 2.0, 1.0)
+        What the scores of wrong choices gain in training with 'softmax_margin': an
+        antecedent for a mention that is new, NEW for one that is not, and another
+        entity's mention.
     max_iter : int, default=100
         Most iterations of L-BFGS.
     tol : float, default=1e-4
@@ -56,6 +57,8 @@ class AntecedentRanker(  # type: ignore[call-arg]
         Number of iterations.
     loss_ : float
         The loss at the end, summed over mentions, with the penalty.
+    n_features_in_ : int
+        Number of features.
 
     See Also
     --------
@@ -84,17 +87,19 @@ class AntecedentRanker(  # type: ignore[call-arg]
         C: float = 1.0,
         *,
         loss: str = "log",
+        margin: Any = (0.3, 2.0, 1.0),
         max_iter: int = 100,
         tol: float = 1e-4,
         verbose: int = 0,
     ):
         self.C = C
         self.loss = loss
+        self.margin = margin
         self.max_iter = max_iter
         self.tol = tol
         self.verbose = verbose
 
-    def fit(self, X: Any, y: Any) -> AntecedentRanker:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> AntecedentRanker:
         """Find the weights.
 
         Parameters
@@ -103,6 +108,8 @@ class AntecedentRanker(  # type: ignore[call-arg]
             Features of each document, as `AntecedentFeatures` orders their rows.
         y : sequence of array-like of shape (n_i,)
             Labels of mentions: equal ones are one entity.
+        sample_weight : array-like of shape (n_documents,), default=None
+            Weight of each document, a frequency: its loss is multiplied by it.
 
         Returns
         -------
@@ -116,16 +123,20 @@ class AntecedentRanker(  # type: ignore[call-arg]
         steps = check_integer(self.max_iter, minimum=1, name="max_iter", caller=caller)
         features = _check_features(X, None, f"{caller}.fit")
         labels = _check_labels(y, features, f"{caller}.fit")
-        rows = [Rows(each, self.loss) for each in labels]
+        weight = as_weights(sample_weight, len(labels), caller=f"{caller}.fit")
+        by_document = np.ones(len(labels)) if weight is None else weight
+        margin = _check_margin(self.margin, caller)
+        costs = margin if self.loss == "softmax_margin" else None
+        rows = [Rows(each, costs) for each in labels]
         n_features = features[0].shape[1]
         used, features = _by_frequency(features)
 
         def objective(coef: np.ndarray) -> tuple[float, np.ndarray]:
             value, gradient = 0.5 * coef @ coef / C, coef / C
-            for each, choices in zip(features, rows, strict=True):
+            for each, choices, w in zip(features, rows, by_document, strict=True):
                 part, slope = choices.loss(each @ coef)
-                value += part
-                gradient += each.T @ slope
+                value += w * part
+                gradient += w * (each.T @ slope)
             return value, gradient
 
         def report(intermediate_result: Any) -> None:
@@ -151,6 +162,7 @@ class AntecedentRanker(  # type: ignore[call-arg]
         self.coef_[used] = found.x
         self.n_iter_ = int(found.nit)
         self.loss_ = float(found.fun)
+        self.n_features_in_ = n_features
         return self
 
     def transform(self, X: Any) -> np.ndarray:
@@ -222,9 +234,9 @@ class AntecedentRanker(  # type: ignore[call-arg]
             A condensed vector for each document, as `SampledCorefPairs` gives it.
         """
         pairs = self.posterior(X).pair_marginals()
-        return _object_array(list(map(_condensed, pairs)))
+        return _object_array(list(map(condensed, pairs)))
 
-    def score(self, X: Any, y: Any) -> float:
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Return the log probability of the true clusterings for each mention.
 
         Parameters
@@ -233,17 +245,16 @@ class AntecedentRanker(  # type: ignore[call-arg]
             Features of each document.
         y : sequence of array-like of shape (n_i,)
             True labels: equal ones are one entity.
+        sample_weight : array-like of shape (n_documents,), default=None
+            Weight of each document; its mentions have it each.
 
         Returns
         -------
         score : float
             The sum over documents, divided by the number of mentions.
         """
-        posterior = self.posterior(X)
-        n_mentions = posterior.lengths.sum()
-        if n_mentions == 0:
-            raise ValueError("AntecedentRanker.score needs a mention. Got none.")
-        return float(posterior.log_proba(y).sum() / n_mentions)
+        caller = f"{type(self).__name__}.score"
+        return log_proba_of_mention(self.posterior(X), y, sample_weight, caller)
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "coef_")
@@ -256,10 +267,29 @@ class AntecedentRanker(  # type: ignore[call-arg]
         return tags
 
 
-class Rows:
-    """The choices of a document: which are right, what wrong ones cost."""
+def log_proba_of_mention(
+    posterior: AntecedentPosterior, y: Any, sample_weight: Any, caller: str
+) -> float:
+    """Return the log probability of clusterings, divided by the number of mentions."""
+    weight = as_weights(sample_weight, len(posterior), caller=caller)
+    by_document = np.ones(len(posterior)) if weight is None else weight
+    n_mentions = by_document @ posterior.lengths
+    if n_mentions == 0:
+        raise ValueError(f"{caller} needs a mention of positive weight. Got none.")
+    log_proba = posterior.log_proba(y)
+    used = by_document > 0  # 0 * -inf is no number
+    return float(by_document[used] @ log_proba[used] / n_mentions)
 
-    def __init__(self, labels: np.ndarray, loss: str):
+
+class Rows:
+    """The choices of a document: which are right, what wrong ones cost.
+
+    `margin` are the costs of a false link, of a false NEW and of a wrong link, or None.
+    """
+
+    def __init__(
+        self, labels: np.ndarray, margin: tuple[float, float, float] | None = None
+    ):
         n = len(labels)
         j, k = np.tril_indices(n)
         self.starts = np.arange(n) * (np.arange(n) + 1) // 2
@@ -270,9 +300,10 @@ class Rows:
         is_new = j == k
         self.right = same | (is_new & ~linked[j])
         self.cost: np.ndarray | None = None
-        if loss == "softmax_margin":
+        if margin is not None:
+            false_link, false_new, wrong_link = margin
             wrong = np.where(
-                is_new, FALSE_NEW, np.where(linked[j], WRONG_LINK, FALSE_LINK)
+                is_new, false_new, np.where(linked[j], wrong_link, false_link)
             )
             self.cost = np.where(self.right, 0.0, wrong)
 
@@ -293,6 +324,19 @@ class Rows:
         loss = np.log(total) + top - np.log(right) - best
         slope = weight / total.repeat(self.sizes) - share / right.repeat(self.sizes)
         return float(loss.sum()), slope
+
+
+def _check_margin(margin: Any, caller: str) -> tuple[float, float, float]:
+    if not isinstance(margin, (tuple, list)) or len(margin) != 3:
+        raise ValueError(
+            f"The 'margin' parameter of {caller} must be three numbers (false link, "
+            f"false NEW, wrong link). Got {margin!r} instead."
+        )
+    false_link, false_new, wrong_link = (
+        check_real(cost, low=0, high=1e6, name="margin", caller=caller)
+        for cost in margin
+    )
+    return false_link, false_new, wrong_link
 
 
 def _by_frequency(features: list[csr_array]) -> tuple[np.ndarray, list[csr_array]]:
@@ -355,6 +399,8 @@ def _check_features(X: Any, width: int | None, caller: str) -> list[csr_array]:
 
 def _check_labels(y: Any, features: list[csr_array], caller: str) -> list[np.ndarray]:
     name = f"The 'y' parameter of {caller}"
+    if y is None:
+        raise ValueError(f"{caller} requires y to be passed. Got None.")
     if not hasattr(y, "__len__") or len(y) != len(features):
         got = f"{len(y)}" if hasattr(y, "__len__") else type(y).__name__
         raise ValueError(

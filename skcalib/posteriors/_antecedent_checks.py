@@ -8,6 +8,8 @@ from typing import Any, NoReturn
 
 import numpy as np
 
+BLOCK = 64  # rows looked at together
+
 
 def as_log_scores(values: Any) -> list[np.ndarray]:
     """Return the score matrix of each document, a copy with -inf above the diagonal."""
@@ -35,9 +37,8 @@ def _as_scores(part: Any, i: int) -> np.ndarray:
             f"{name} have a square array for each document; a single document goes "
             f"into a list. Got shape {scores.shape} for document {i}."
         )
-    above = ~np.tri(len(scores), dtype=bool)
-    unread = scores[above]
-    if not ((unread == 0) | (unread == -np.inf) | np.isnan(unread)).all():
+    if not _is_empty_above(scores):
+        above = ~np.tri(len(scores), dtype=bool)
         _refuse_where(
             above & ~((scores == 0) | (scores == -np.inf) | np.isnan(scores)),
             scores,
@@ -45,7 +46,6 @@ def _as_scores(part: Any, i: int) -> np.ndarray:
             "later one as its antecedent",
             i,
         )
-    np.copyto(scores, -np.inf, where=above)
     top = scores.max(axis=1)
     if not (top < np.inf).all():  # NaN is the maximum where it stands
         _refuse_where(~(scores < np.inf), scores, f"{name} be finite or -inf", i)
@@ -55,6 +55,30 @@ def _as_scores(part: Any, i: int) -> np.ndarray:
             f"mention {int(top.argmin())} of document {i}."
         )
     return scores
+
+
+def _is_empty_above(scores: np.ndarray) -> bool:
+    """Write -inf above the diagonal, and return whether there was nothing to read.
+
+    What was not nothing is left there. Blocks of rows stay in the cache.
+    """
+    n = len(scores)
+    for a in range(0, n, BLOCK):
+        b = min(a + BLOCK, n)
+        own = ~np.tri(b - a, dtype=bool)
+        unread = scores[a:b, a:b][own]
+        right = scores[a:b, b:]
+        if not (_is_nothing(unread) and _is_nothing(right)):
+            return False
+        scores[a:b, a:b][own] = -np.inf
+        right[...] = -np.inf
+    return True
+
+
+def _is_nothing(values: np.ndarray) -> bool:
+    if not values.any() or (values == -np.inf).all():
+        return True
+    return bool(((values == 0) | (values == -np.inf) | np.isnan(values)).all())
 
 
 def _refuse_where(
@@ -83,12 +107,14 @@ def check_n_documents(values: Any, n: int, name: str, caller: str) -> list[Any]:
     return list(values)
 
 
-def as_clustering(values: Any, n: int, i: int, caller: str) -> np.ndarray:
+def as_clustering(
+    values: Any, n: int, i: int, caller: str, name: str = "labels"
+) -> np.ndarray:
     """Return labels as integers from 0, numbered as they first occur.
 
     values : labels of the n mentions of document i, anything that can be hashed.
     """
-    name = f"The 'labels' parameter of {caller}"
+    name = f"The {name!r} parameter of {caller}"
     if isinstance(values, (str, bytes)) or not isinstance(values, Iterable):
         raise TypeError(
             f"{name} must hold a label for each mention. Got {type(values).__name__} "

@@ -8,9 +8,10 @@ probabilities 0.
 from __future__ import annotations
 
 import numpy as np
-from scipy.linalg import solve_triangular
+from scipy.linalg.blas import dtrsv
+from scipy.linalg.lapack import dtrtri
 
-BLOCK = 64
+BLOCK = 48
 
 
 def log_normaliser(scores: np.ndarray) -> np.ndarray:
@@ -34,40 +35,56 @@ def softmax(scores: np.ndarray) -> np.ndarray:
     return proba
 
 
-def pair_marginals(proba: np.ndarray) -> np.ndarray:
+def pair_marginals(scores: np.ndarray) -> np.ndarray:
     """Return the probability of each two mentions to be in one entity.
 
     A mention joins the entity of its antecedent, which was settled before it: row j is
-    the mean of the rows of its antecedents. Blocks of rows make it matrix products;
-    every term is positive, so nothing cancels.
+    the mean of the rows of its antecedents. Blocks of rows make it matrix products.
     """
-    n = len(proba)
-    pairs = np.zeros((n, n))
+    n = len(scores)
+    pairs = np.empty((n, n))
     for a in range(0, n, BLOCK):
         b = min(a + BLOCK, n)
-        own = proba[a:b, a:b]
-        inside = np.zeros((b - a, b - a))
+        proba = softmax(scores[a:b, :b])
+        # row j: how probably each mention of the block is on the chain of links from j
+        chain = _chains(proba[:, a:])
         if a:
-            # antecedents in the block wait for rows of the block
-            direct = proba[a:b, :a] @ pairs[:a, :a]
-            before = solve_triangular(
-                -own, direct, lower=True, unit_diagonal=True, check_finite=False
-            )
-            pairs[a:b, :a] = before
-            pairs[:a, a:b] = before.T
-            inside = proba[a:b, :a] @ before.T
-        _rows_of_block(own, inside)
-        pairs[a:b, a:b] = inside
+            entry = chain @ proba[:, :a]  # by which mention it leaves the block
+            before = entry @ pairs[:a, :a]
+            outside = before @ entry.T
+            np.minimum(before, 1, out=pairs[a:b, :a])
+            pairs[:a, a:b] = pairs[a:b, :a].T
+        else:
+            outside = np.zeros((b, b))
+        pairs[a:b, a:b] = _inside(chain, outside)
+    return pairs
+
+
+def _chains(proba: np.ndarray) -> np.ndarray:
+    """Return the inverse of one less the links in a block, a lower triangle."""
+    links = np.negative(proba)
+    np.fill_diagonal(links, 1)
+    # LAPACK reads columns, so what it sees is the transpose
+    inverse, _ = dtrtri(links.T, lower=0, unitdiag=1, overwrite_c=1)
+    return inverse.T
+
+
+def _inside(chain: np.ndarray, outside: np.ndarray) -> np.ndarray:
+    """Return the pairs of a block.
+
+    Two chains of links, drawn independently, meet as often as one clustering joins
+    their mentions. Where they meet last is a mention of the block, or one before it
+    (`outside`). `apart` is the probability that two chains from a mention never meet
+    again; it follows from each mention being one entity with itself.
+    """
+    square = (chain * chain).T
+    apart = dtrsv(square, 1 - outside.diagonal(), lower=0, trans=1, diag=1)
+    np.maximum(apart, 0, out=apart)  # rounding leaves -1e-16
+    pairs = outside + (chain * apart) @ chain.T
+    pairs += pairs.T.copy()
+    pairs *= 0.5
+    np.fill_diagonal(pairs, 1)
     return np.minimum(pairs, 1, out=pairs)
-
-
-def _rows_of_block(own: np.ndarray, inside: np.ndarray) -> None:
-    """Fill in the pairs of a block; `inside` has what comes by way of earlier ones."""
-    np.fill_diagonal(inside, 1)
-    for j in range(1, len(own)):
-        row = inside[j, :j]
-        row += own[j, :j] @ inside[:j, :j]
-        inside[:j, j] = row
 
 
 def draw_labels(proba: np.ndarray, uniform: np.ndarray) -> np.ndarray:

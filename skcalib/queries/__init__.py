@@ -11,8 +11,16 @@ from ._answers import answer_pairs as answer_pairs
 from ._answers import last_step as last_step
 from ._answers import transform_before as transform_before
 from ._classes import ClassQuery
+from ._coref_pairs import CorefPairQuery
 from ._spans import SpanQuery
 from ._tag_pairs import TagPairQuery
 from ._tags import TagQuery
 
-__all__ = ["Answers", "ClassQuery", "SpanQuery", "TagPairQuery", "TagQuery"]
+__all__ = [
+    "Answers",
+    "ClassQuery",
+    "CorefPairQuery",
+    "SpanQuery",
+    "TagPairQuery",
+    "TagQuery",
+]

@@ -38,6 +38,7 @@ class Answers:
     TagQuery : Ask a tagger for the tags of tokens.
     TagPairQuery : Ask a tagger for the tags of two tokens in a row.
     SpanQuery : Ask a tagger for entities.
+    CorefPairQuery : Ask a coreference model for pairs of mentions.
 
     Examples
     --------
@@ -134,7 +135,7 @@ def answer_pairs(answers: Answers, weight: np.ndarray | None) -> Pairs:
     if len(answers) == 0:
         raise ValueError(
             "There is no answer to measure: the query asked nothing, as where a tagger "
-            "predicts no entity."
+            "predicts no entity, or no document has two mentions."
         )
     several = np.unique(answers.groups).size < len(answers)
     columns = [answers.y_proba, answers.y_true == 1, answers.groups]

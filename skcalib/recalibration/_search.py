@@ -31,18 +31,24 @@ def best_temperature(
     tried = {t: log_likelihood(t) for t in (1.0, low, high, float(np.exp(found.x)))}
     best = max(tried, key=lambda t: tried[t])
     if best != 1 and best in (low, high):
-        _warn(best, best == low)
+        warn_at_end("bounds", best, best == low)
     return best, tried[best], tried[1.0]
 
 
-def _warn(temperature: float, is_low: bool) -> None:
-    reason = "true structures are nearly always the most probable ones"
-    if not is_low:
-        reason = "the probabilities say little of which structures are true"
+REASONS = {
+    ("bounds", True): "true structures are nearly always the most probable ones",
+    ("bounds", False): "the probabilities say little of which structures are true",
+    ("offset_bounds", True): "no mention is new that might have an antecedent",
+    ("offset_bounds", False): "all mentions are new",
+}
+
+
+def warn_at_end(name: str, value: float, is_low: bool) -> None:
+    """Warn, in the name of whoever called `fit`, of a value at an end of its bounds."""
     warnings.warn(
-        f"The likelihood of TemperatureScaling is highest at {temperature:g}, an end "
-        f"of 'bounds': on the held-out data {reason}. More data may tell, or wider "
-        "bounds.",
+        f"The likelihood of TemperatureScaling is highest at {value:g}, an end of "
+        f"{name!r}: on the held-out data {REASONS[name, is_low]}, or nearly so. More "
+        "data may tell, or wider bounds.",
         ConvergenceWarning,
         stacklevel=4,
     )

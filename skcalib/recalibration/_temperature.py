@@ -1,4 +1,4 @@
-"""One temperature for a whole posterior."""
+"""One temperature for a whole posterior, and for antecedents an offset of NEW."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone
+from sklearn.frozen import FrozenEstimator
 from sklearn.model_selection import check_cv
 from sklearn.utils import get_tags
 from sklearn.utils.metaestimators import available_if
@@ -14,10 +15,15 @@ from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted
 
 from .._validation import check_real, check_same_length
+from ..coref import SampledCorefPairs
+from ..coref._ranker import log_proba_of_mention
 from ..metrics._pairs import as_weights
+from ..posteriors import AntecedentPosterior
 from ..queries import last_step, transform_before
+from ..scorers import is_coreference, is_tagger
 from ..sequence._base import pair_places, token_accuracy
 from ..sequence._sentences import check_fit, object_array
+from ._antecedents import best_temperature_and_offset
 from ._held_out import HeldOut, final_estimator, fit_on, held_out, posterior_of
 from ._search import best_temperature
 
@@ -31,8 +37,13 @@ def _final_has(name: str) -> Callable[[Any], bool]:
     return check
 
 
+def _gives_marginals(self: Any) -> bool:
+    """Return whether the final estimator is a tagger or a coreference model."""
+    return is_tagger(self._final()) or is_coreference(self._final())
+
+
 class TemperatureScaling(MetaEstimatorMixin, BaseEstimator):
-    """Recalibrate a tagger by one temperature for its whole posterior.
+    """Recalibrate a tagger or a coreference model by one temperature.
 
     All scores of the model are divided by a temperature: a tagging of probability p
     gets one in proportion to p to the power of 1 / temperature. More than 1 makes an
@@ -40,14 +51,21 @@ class TemperatureScaling(MetaEstimatorMixin, BaseEstimator):
     taggings stays, so the best one does; marginals of tags, pairs and spans are still
     those of one distribution.
 
-    The temperature is the one of the highest likelihood of true taggings as wholes, on
-    sentences that the model did not see in training.
+    In coreference a structure is a clustering of a document's mentions, and a number is
+    added to the score of NEW after the division: a model may be right about antecedents
+    and yet find too many entities, or too few. It may change the best clustering.
+
+    The temperature (and offset) is the one of the highest likelihood of true taggings
+    or clusterings as wholes, on sentences or documents that the model did not see in
+    training.
 
     Parameters
     ----------
-    estimator : tagger, or pipeline or search that ends in one
-        Or any estimator whose ``posterior(X)`` has a length, ``log_proba(structures)``
-        and ``tempered(temperature)``, where y holds the structures.
+    estimator : tagger or coreference model, or pipeline or search that ends in one
+        For scores of antecedents from anywhere, a neural model say, take
+        :class:`~skcalib.coref.SampledCorefPairs`, whose X they are. Or any estimator
+        whose ``posterior(X)`` has a length, ``log_proba(structures)`` and
+        ``tempered(temperature)``, where y holds the structures.
     cv : int, splitter, iterable of (train, test) or 'prefit', default=5
         Folds over sentences. A clone is fitted to each training part and asked about
         the test part; one temperature is fitted to all of these, and the estimator to
@@ -57,6 +75,9 @@ class TemperatureScaling(MetaEstimatorMixin, BaseEstimator):
         cloning too.
     bounds : tuple of (float, float), default=(0.01, 100.0)
         Least and greatest temperature, with 1 among them or between.
+    offset_bounds : tuple of (float, float), default=(-10.0, 10.0)
+        Least and greatest offset of NEW, with 0 among them or between; for coreference
+        only. With ``(0, 0)`` there is none, and the best antecedents stay.
     n_jobs : int, default=None
         Number of folds fitted at once, by joblib.
 
@@ -64,17 +85,20 @@ class TemperatureScaling(MetaEstimatorMixin, BaseEstimator):
     ----------
     temperature_ : float
         The temperature.
+    new_offset_ : float
+        What is added to the scores of NEW; for coreference only.
     estimator_ : estimator
         The estimator, fitted to all data.
     classes_ : ndarray of shape (n_classes,)
         Its labels, if it has any.
     log_likelihood_ : tuple of (float, float)
-        Mean log probability of a held-out true tagging, before (temperature 1) and
-        after. It is never lower after.
+        Mean log probability of a held-out true tagging or clustering, before
+        (temperature 1, offset 0) and after. It is never lower after.
     n_unreachable_ : int
-        Number of held-out taggings left out because the model gives them probability
-        0, which no temperature changes: a tag that the fold's training part lacks, a
-        forbidden transition, a word impossible under counts without smoothing.
+        Number of held-out taggings or clusterings left out because the model gives them
+        probability 0, which no temperature changes: a tag that the fold's training part
+        lacks, a forbidden transition, a word impossible under counts without smoothing,
+        a mention none of whose true antecedents is allowed.
 
     See Also
     --------
@@ -85,12 +109,16 @@ class TemperatureScaling(MetaEstimatorMixin, BaseEstimator):
 
     Notes
     -----
-    The log likelihood is concave in 1 / temperature, so the optimum is unique. Where
-    it lies at an end of `bounds` there is a ConvergenceWarning.
+    The log likelihood of taggings is concave in 1 / temperature, so the optimum is
+    unique. That of clusterings is concave in the offset at each temperature; a grid of
+    temperatures finds the highest maximum, and a search its place. Where an optimum
+    lies at an end of its bounds there is a ConvergenceWarning.
 
-    `predict` is that of the estimator, untouched; but a tagger with
+    For taggers `predict` is that of the estimator, untouched; but one with
     ``decoding="posterior"`` picks the best tag of each token by itself, and those may
-    change.
+    change. For coreference all methods are of the new scores: `transform` gives them
+    (of SampledCorefPairs, the probabilities of pairs), `predict_proba` those pairs,
+    and `score` is as that of the estimator.
 
     Weights multiply the log likelihood of a sentence, and go to the estimator's `fit`
     if it takes them.
@@ -107,6 +135,7 @@ class TemperatureScaling(MetaEstimatorMixin, BaseEstimator):
     --------
     Counts with a pseudocount of 1 are timid:
 
+    >>> import numpy as np
     >>> from skcalib import HMMTagger, TemperatureScaling
     >>> from skcalib.datasets import make_tagged_sentences
     >>> X, y = make_tagged_sentences(600, random_state=0)
@@ -118,6 +147,19 @@ class TemperatureScaling(MetaEstimatorMixin, BaseEstimator):
     -11.1
     >>> round(log_likelihood_scorer(model, X[400:], y[400:]), 1)
     -9.8
+
+    Scores of antecedents that are twice too large, and too low for NEW:
+
+    >>> from skcalib import SampledCorefPairs
+    >>> from skcalib.datasets import make_coref_documents
+    >>> _, y, scores = make_coref_documents(200, return_scores=True, random_state=0)
+    >>> scores = [2 * (each - np.eye(len(each))) for each in scores]
+    >>> model = TemperatureScaling(SampledCorefPairs(method="exact"))
+    >>> model = model.fit(scores[:150], y[:150])
+    >>> round(model.temperature_, 1), round(model.new_offset_, 1)
+    (2.1, 1.0)
+    >>> model.predict_proba(scores[150:])[0].shape
+    (120,)
     """
 
     def __init__(
@@ -126,11 +168,13 @@ class TemperatureScaling(MetaEstimatorMixin, BaseEstimator):
         *,
         cv: Any = 5,
         bounds: Any = (0.01, 100.0),
+        offset_bounds: Any = (-10.0, 10.0),
         n_jobs: int | None = None,
     ):
         self.estimator = estimator
         self.cv = cv
         self.bounds = bounds
+        self.offset_bounds = offset_bounds
         self.n_jobs = n_jobs
 
     def fit(
@@ -140,13 +184,13 @@ class TemperatureScaling(MetaEstimatorMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : sequence of sentences
-            What the estimator takes.
+        X : sequence of sentences, or what the estimator takes
+            For coreference an entry a document.
         y : sequence of label sequences
-            True taggings.
-        sample_weight : array-like of shape (n_sentences,), default=None
-            Weight of each sentence, a frequency.
-        groups : array-like of shape (n_sentences,), default=None
+            True tags, or true labels of mentions, where equal ones are one entity.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weight of each sentence or document, a frequency.
+        groups : array-like of shape (n_samples,), default=None
             For group splitters: the document of each sentence, say.
 
         Returns
@@ -155,7 +199,8 @@ class TemperatureScaling(MetaEstimatorMixin, BaseEstimator):
             The fitted estimator.
         """
         caller = "TemperatureScaling.fit"
-        low, high = self._check_bounds()
+        bounds = _check_bounds(self.bounds, "bounds", 1e-6, 1e6, 1)
+        offsets = _check_bounds(self.offset_bounds, "offset_bounds", -1e6, 1e6, 0)
         y = self._check_data(X, y, caller)
         weight = as_weights(sample_weight, len(y), caller=caller)
         if isinstance(self.cv, str) and self.cv == "prefit":
@@ -171,9 +216,15 @@ class TemperatureScaling(MetaEstimatorMixin, BaseEstimator):
                 f"{caller} needs a held-out structure of positive probability. All "
                 f"{n_unreachable} have probability 0 under the estimator."
             )
-        temperature, after, before = best_temperature(
-            lambda t: sum(part.log_likelihood(t) for part in parts), low, high
-        )
+        if _are_of_antecedents(parts):
+            temperature, self.new_offset_, after, before = best_temperature_and_offset(
+                parts, bounds, offsets
+            )
+        else:
+            self.__dict__.pop("new_offset_", None)  # of an earlier fit
+            temperature, after, before = best_temperature(
+                lambda t: sum(part.log_likelihood(t) for part in parts), *bounds
+            )
         self.estimator_ = estimator
         self.temperature_ = temperature
         self.log_likelihood_ = (float(before / total), float(after / total))
@@ -182,31 +233,13 @@ class TemperatureScaling(MetaEstimatorMixin, BaseEstimator):
             self.classes_ = last_step(estimator).classes_
         return self
 
-    def _check_bounds(self) -> tuple[float, float]:
-        name = "The 'bounds' parameter of TemperatureScaling"
-        if not isinstance(self.bounds, (tuple, list)) or len(self.bounds) != 2:
-            raise ValueError(
-                f"{name} must be two temperatures (low, high). Got {self.bounds!r}."
-            )
-        low, high = (
-            check_real(
-                bound, low=1e-6, high=1e6, name="bounds", caller=type(self).__name__
-            )
-            for bound in self.bounds
-        )
-        if not low <= 1 <= high or low == high:
-            raise ValueError(
-                f"{name} must have 1 between them, low < high. Got {self.bounds!r}."
-            )
-        return low, high
-
     def _check_data(self, X: Any, y: Any, caller: str) -> Any:
         """Return the structures; labels of a tagger as lists."""
         final = self._final()
         if not hasattr(final, "posterior"):
             raise TypeError(
                 "The 'estimator' parameter of TemperatureScaling must have a posterior,"
-                f" as HMMTagger and CRFTagger do. Got {type(final).__name__}."
+                f" as taggers and AntecedentRanker do. Got {type(final).__name__}."
             )
         if hasattr(final, "predict_marginals"):
             return check_fit(X, y, caller=caller)[1]
@@ -245,11 +278,28 @@ class TemperatureScaling(MetaEstimatorMixin, BaseEstimator):
 
         Returns
         -------
-        posterior : LinearChainPosterior
+        posterior : LinearChainPosterior or AntecedentPosterior
             Or what the estimator's `posterior` gives.
         """
         check_is_fitted(self)
-        return posterior_of(self.estimator_, X).tempered(self.temperature_)
+        posterior = posterior_of(self.estimator_, X)
+        if hasattr(self, "new_offset_"):
+            return posterior.tempered(self.temperature_, self.new_offset_)
+        return posterior.tempered(self.temperature_)
+
+    def _scores(self, X: Any) -> np.ndarray:
+        """Return the new scores of antecedents."""
+        return object_array(self.posterior(X).log_scores)
+
+    def _pairs(self) -> SampledCorefPairs | None:
+        """Return the final estimator if it is one that only reads scores."""
+        final = self._final()
+        final = final.estimator if isinstance(final, FrozenEstimator) else final
+        return final if isinstance(final, SampledCorefPairs) else None
+
+    def _reader(self) -> SampledCorefPairs:
+        """Return what turns scores of antecedents into what the estimator gives."""
+        return self._pairs() or SampledCorefPairs(method="exact")
 
     @available_if(_final_has("predict"))
     def predict(self, X: Any) -> Any:
@@ -262,20 +312,22 @@ class TemperatureScaling(MetaEstimatorMixin, BaseEstimator):
 
         Returns
         -------
-        y : ndarray of shape (n_sentences,), object
+        y : ndarray of shape (n_samples,), object
             The estimator's prediction, which the temperature does not change; with
             ``decoding="posterior"`` the tag of each token with the highest probability
-            at the temperature.
+            at the temperature. For coreference the clustering by the new scores.
         """
         check_is_fitted(self)
+        if hasattr(self, "new_offset_"):
+            return self._reader().predict(self._scores(X))
         if getattr(self._final(), "decoding", None) == "posterior":
             paths = self.posterior(X).posterior_decode()
             return object_array([self.classes_[path] for path in paths])
         return self.estimator_.predict(X)
 
-    @available_if(_final_has("predict_marginals"))
+    @available_if(_gives_marginals)
     def predict_proba(self, X: Any) -> np.ndarray:
-        """Return the probability of each tag at each token, at the temperature.
+        """Return the probability of each tag, or of each pair of mentions.
 
         Parameters
         ----------
@@ -286,8 +338,12 @@ class TemperatureScaling(MetaEstimatorMixin, BaseEstimator):
         -------
         proba : ndarray of shape (n_sentences,), object
             An array of shape (n_tokens, n_classes) for each sentence, with columns in
-            the order of `classes_` and rows that sum to one.
+            the order of `classes_` and rows that sum to one. For coreference a
+            condensed vector for each document, as `SampledCorefPairs` gives it.
         """
+        check_is_fitted(self)
+        if hasattr(self, "new_offset_"):
+            return self._reader().predict_proba(self._scores(X))
         return object_array(self.posterior(X).token_marginals())
 
     @available_if(_final_has("predict_marginals"))
@@ -332,7 +388,7 @@ class TemperatureScaling(MetaEstimatorMixin, BaseEstimator):
 
     @available_if(_final_has("transform"))
     def transform(self, X: Any) -> np.ndarray:
-        """Return the estimator's scores, divided by the temperature.
+        """Return the estimator's scores at the temperature and offset.
 
         Parameters
         ----------
@@ -342,16 +398,21 @@ class TemperatureScaling(MetaEstimatorMixin, BaseEstimator):
         Returns
         -------
         scores : ndarray of shape (n_samples,), object
-            An array of log scores for each sample.
+            An array of log scores for each sample. Of an estimator that gives
+            probabilities of pairs, SampledCorefPairs, these.
         """
         check_is_fitted(self)
+        if hasattr(self, "new_offset_"):
+            pairs = self._pairs()
+            scores = self._scores(X)
+            return scores if pairs is None else pairs.transform(scores)
         before = transform_before(self.estimator_, X)
         scores = last_step(self.estimator_).transform(before)
         return object_array([np.asarray(each) / self.temperature_ for each in scores])
 
-    @available_if(_final_has("predict_marginals"))
+    @available_if(_gives_marginals)
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """Return the share of tokens that are tagged right.
+        """Return the share of tokens tagged right, or what the estimator scores.
 
         Parameters
         ----------
@@ -359,13 +420,23 @@ class TemperatureScaling(MetaEstimatorMixin, BaseEstimator):
             What the estimator takes.
         y : sequence of label sequences
             True labels.
-        sample_weight : array-like of shape (n_sentences,), default=None
-            Weight of each sentence; its tokens have it each.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weight of each sentence or document; its tokens, mentions or pairs have it
+            each.
 
         Returns
         -------
-        accuracy : float
+        score : float
+            For a ranker the log probability of the true clusterings for each mention,
+            for SampledCorefPairs minus the Brier score of pairs.
         """
+        check_is_fitted(self)
+        if hasattr(self, "new_offset_"):
+            pairs = self._pairs()
+            if pairs is not None:
+                return pairs.score(self._scores(X), y, sample_weight)
+            caller = f"{type(self).__name__}.score"
+            return log_proba_of_mention(self.posterior(X), y, sample_weight, caller)
         return token_accuracy(self, X, y, sample_weight)
 
     def __sklearn_is_fitted__(self) -> bool:
@@ -377,6 +448,32 @@ class TemperatureScaling(MetaEstimatorMixin, BaseEstimator):
         if hasattr(self.estimator, "__sklearn_tags__"):
             tags.input_tags = get_tags(self.estimator).input_tags
         return tags
+
+
+def _check_bounds(
+    bounds: Any, name: str, low: float, high: float, between: int
+) -> tuple[float, float]:
+    """Return two numbers from `low` to `high` with `between` between them."""
+    text = f"The {name!r} parameter of TemperatureScaling must"
+    if not isinstance(bounds, (tuple, list)) or len(bounds) != 2:
+        what = "temperatures" if name == "bounds" else "offsets"
+        raise ValueError(f"{text} be two {what} (low, high). Got {bounds!r}.")
+    found = [
+        check_real(bound, low=low, high=high, name=name, caller="TemperatureScaling")
+        for bound in bounds
+    ]
+    only_one = found[0] == found[1] and name == "bounds"
+    if not found[0] <= between <= found[1] or only_one:
+        raise ValueError(
+            f"{text} have {between} between them, low < high. Got {bounds!r}."
+        )
+    return found[0], found[1]
+
+
+def _are_of_antecedents(parts: list[HeldOut]) -> bool:
+    """Return whether the structures are clusterings by antecedents."""
+    found = [part.posterior for part in parts if part.structures]
+    return all(isinstance(posterior, AntecedentPosterior) for posterior in found)
 
 
 def _cross_fit_fold(

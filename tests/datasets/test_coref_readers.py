@@ -58,6 +58,12 @@ class TestBracketsOfConllu:
             # the same entity inside itself: what opened last closes first
             (["(1", "(1", "1)", "1)"], [(0, 4), (1, 3)], "11"),
             (["(1", "1)(1", "1)"], [(0, 2), (1, 3)], "11"),
+            # an entity closes and opens on a word, inside another one
+            (
+                ["(0(1)", "0)(2(0)", "", "", "(2)2)"],
+                [(0, 2), (0, 1), (1, 5), (1, 2), (4, 5)],
+                "01202",
+            ),
             ([""], [], ""),
         ],
     )
@@ -67,7 +73,7 @@ class TestBracketsOfConllu:
         assert "".join(document.entities) == entities
 
     def test_closing_and_opening_on_one_word(self):
-        # five mentions of three entities, one inside itself
+        # four mentions of three entities
         values = ["(0(1)", "0)(0-x", "", "", "0)(2)"]
         (document,) = read(
             conllu(

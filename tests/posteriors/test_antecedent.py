@@ -164,6 +164,24 @@ class TestAntecedentProba:
         assert posterior.antecedent_proba()[0][1].tolist() == expected
         assert posterior.pair_marginals()[0][0, 1] == expected[0]
 
+    def test_a_mention_without_allowed_links_is_new(self):
+        scores = [[3, 0, 0], [-np.inf, -800, 0], [1, -np.inf, 1]]
+        found = AntecedentPosterior([scores]).antecedent_proba()[0]
+        assert found.tolist() == [[1, 0, 0], [0, 1, 0], [0.5, 0, 0.5]]
+
+    def test_rows_need_not_be_normalised_and_new_is_the_diagonal(self):
+        """A neural model's links against a NEW that has the score 0."""
+        links = [[], [2.0], [-1.0, 3.0]]
+        scores = np.zeros((3, 3))
+        for j, row in enumerate(links):
+            scores[j, :j] = row
+        found = AntecedentPosterior([scores]).antecedent_proba()[0]
+        total = math.exp(-1) + math.exp(3) + 1
+        assert found[2].tolist() == pytest.approx(
+            [math.exp(-1) / total, math.exp(3) / total, 1 / total], rel=1e-15
+        )
+        np.testing.assert_allclose(found.sum(axis=1), 1)
+
     @pytest.mark.parametrize("above", [0, -np.inf, np.nan])
     def test_above_the_diagonal_nothing_is_read(self, above):
         scores = random_scores(0, 5)
@@ -188,7 +206,7 @@ class TestAntecedentProba:
 
 
 class TestPairMarginals:
-    @pytest.mark.parametrize("n", [63, 64, 65, 128, 150, 333])
+    @pytest.mark.parametrize("n", [47, 48, 49, 96, 97, 150, 333])
     def test_blocks_are_the_rows_of_the_definition(self, n):
         scores = random_scores(1, n, scale=3, forbidden=0.5)
         posterior = AntecedentPosterior([scores])
@@ -198,6 +216,21 @@ class TestPairMarginals:
             expected[j, :j] = expected[:j, j] = proba[j, :j] @ expected[:j, :j]
         found = posterior.pair_marginals()[0]
         np.testing.assert_allclose(found, expected, atol=1e-13)
+
+    @pytest.mark.parametrize("scale", [0.1, 10, 300])
+    def test_rows_of_any_kind(self, scale):
+        """Even choices, nearly certain ones, and exact zeros and ones."""
+        n = 200
+        scores = random_scores(3, n, scale)
+        posterior = AntecedentPosterior([scores])
+        proba = posterior.antecedent_proba()[0]
+        expected = np.eye(n)
+        for j in range(1, n):
+            expected[j, :j] = expected[:j, j] = proba[j, :j] @ expected[:j, :j]
+        found = posterior.pair_marginals()[0]
+        np.testing.assert_allclose(found, expected, atol=1e-12)
+        assert (found == found.T).all()
+        assert (found.diagonal() == 1).all()
 
     def test_a_chain_of_certain_links(self):
         n = 2000
@@ -227,6 +260,7 @@ class TestSample:
         posterior = AntecedentPosterior([random_scores(i, n) for i, n in [(0, 3)] * 2])
         first, second = posterior.sample(5, random_state=1)
         assert first.shape == second.shape == (5, 3)
+        assert first.dtype == np.int32  # many documents' samples are kept
         for labels in (*first, *second):
             assert all(labels[label] == label <= j for j, label in enumerate(labels))
 
@@ -278,6 +312,20 @@ class TestLogProba:
         scores = [[0, 0], [-np.inf, 0]]
         found = AntecedentPosterior([scores, scores]).log_proba([[0, 0], [0, 1]])
         assert found.tolist() == [-np.inf, 0]
+
+    def test_mentions_out_of_reach_are_counted(self):
+        """A window of two mentions: 4 has its only antecedent, 0, out of it."""
+        n = 5
+        scores = np.zeros((n, n))
+        scores[np.tril_indices(n, -3)] = -np.inf
+        posterior = AntecedentPosterior([scores, scores, np.zeros((0, 0))])
+        gold = [[0, 1, 2, 3, 0], [0, 1, 0, 3, 0], []]
+        assert posterior.n_unreachable(gold).tolist() == [1, 0, 0]
+        assert np.isneginf(posterior.log_proba(gold)).tolist() == [True, False, False]
+        no_new = [[0, 0], [0, -np.inf]]
+        assert AntecedentPosterior([no_new]).n_unreachable([[0, 1]]).tolist() == [1]
+        with pytest.raises(ValueError, match="n_unreachable .* of the 3 documents"):
+            posterior.n_unreachable(gold[:2])
 
     @given(st.integers(0, 100), st.lists(st.integers(0, 3), min_size=1, max_size=8))
     def test_names_of_entities_do_not_matter(self, seed, labels):

@@ -1,0 +1,486 @@
+"""One document: its mentions, where they link to, and what is uncertain."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from .._results import as_frame
+from .._validation import check_fraction, check_integer
+from ..documents import Document
+from ..posteriors import AntecedentPosterior
+from ..posteriors._antecedent_checks import as_clustering
+from ..queries import last_step, transform_before
+from ._document_drawing import Rows, draw_arcs, draw_bars, draw_choices, draw_text
+from ._drawing import plain_text
+
+
+class DocumentDisplay:
+    """Mentions of one document, where they link to, and what is uncertain.
+
+    A row for each mention, in the order of the text. From the left: arcs to its
+    possible antecedents, the stronger the more probable; its number, and its words in
+    their sentence, in the colour of the predicted entity (grey for one of a single
+    mention); a bar that divides its probability among NEW (white) and the predicted
+    entities; its most probable choices in numbers. Rows where the model is not sure of
+    the entity are marked, and where the truth is given those where it errs.
+
+    Make it with :meth:`from_estimator` or :meth:`from_posterior`; the parameters are
+    stored as attributes.
+
+    Parameters
+    ----------
+    mention : sequence of str
+        Words of each mention.
+    before : sequence of str
+        Words of its sentence before it.
+    after : sequence of str
+        Words of its sentence behind it.
+    sentence : array-like of shape (n_mentions,), int
+        Number of its sentence.
+    proba : array-like of shape (n_mentions, n_mentions)
+        Probability of each antecedent, in the row of the mention; NEW on the diagonal.
+    entity : array-like of shape (n_mentions,)
+        Predicted entity of each mention: equal ones are one.
+    true_entity : array-like of shape (n_mentions,), default=None
+        The true ones.
+    name : str, default=None
+        Name of the document, for the title.
+
+    Attributes
+    ----------
+    arc_ : matplotlib Artist
+        Collection of the arcs.
+    bar_ : matplotlib container
+        Bars of the probabilities.
+    mention_ : list of matplotlib Artist
+        Text of each mention that is shown.
+    choice_ : list of matplotlib Artist
+        Text of its choices.
+    shown_ : ndarray of shape (n_shown,), int
+        Numbers of the mentions that are shown.
+    ax_ : matplotlib Axes
+        Axes that hold all of it.
+    figure_ : matplotlib Figure
+        Figure that holds them.
+
+    See Also
+    --------
+    skcalib.posteriors.AntecedentPosterior : What else the scores say.
+    ReliabilityDisplay : Whether the probabilities of all pairs mean what they say.
+
+    Notes
+    -----
+    How sure the model is of a mention's entity is read off its own choice of an
+    antecedent, the entities of the others being as predicted: what counts is which
+    entity it joins and not by which of its mentions.
+
+    Examples
+    --------
+    >>> from skcalib import SampledCorefPairs
+    >>> from skcalib.datasets import make_coref_documents
+    >>> from skcalib.plot import DocumentDisplay
+    >>> from skcalib.posteriors import AntecedentPosterior
+    >>> documents, y, scores = make_coref_documents(
+    ...     3, return_scores=True, random_state=0
+    ... )
+    >>> display = DocumentDisplay.from_posterior(
+    ...     documents[0], AntecedentPosterior(scores[:1]), y_true=y[0]
+    ... )
+    >>> display.mention[:3]
+    ['the king', 'the company', 'Bo']
+    >>> display.to_dict()["new_proba"][0]
+    1.0
+    """
+
+    def __init__(
+        self,
+        *,
+        mention: Sequence[str],
+        before: Sequence[str],
+        after: Sequence[str],
+        sentence: Any,
+        proba: Any,
+        entity: Any,
+        true_entity: Any = None,
+        name: str | None = None,
+    ):
+        self.mention = mention
+        self.before = before
+        self.after = after
+        self.sentence = sentence
+        self.proba = proba
+        self.entity = entity
+        self.true_entity = true_entity
+        self.name = name
+
+    @classmethod
+    def from_estimator(
+        cls,
+        estimator: Any,
+        document: Document,
+        *,
+        y_true: Any = None,
+        ax: Any = None,
+        **plot_params: Any,
+    ) -> DocumentDisplay:
+        """Draw what a fitted model makes of a document.
+
+        Parameters
+        ----------
+        estimator : fitted estimator
+            Whose X are documents: a pipeline from AntecedentFeatures on, or a search or
+            TemperatureScaling around one. The entities are those that it predicts.
+        document : Document
+            Document with mentions.
+        y_true : array-like of shape (n_mentions,), default=None
+            True entities: ``document.entities`` where they are known.
+        ax : matplotlib Axes, default=None
+            Axes to draw on; None makes a new figure.
+        **plot_params
+            Passed to :meth:`plot`.
+
+        Returns
+        -------
+        display : DocumentDisplay
+
+        Examples
+        --------
+        >>> from sklearn.pipeline import make_pipeline
+        >>> from skcalib import AntecedentRanker
+        >>> from skcalib.coref import AntecedentFeatures
+        >>> from skcalib.datasets import make_coref_documents
+        >>> from skcalib.plot import DocumentDisplay
+        >>> X, y = make_coref_documents(30, random_state=0)
+        >>> pipe = make_pipeline(AntecedentFeatures(2**14), AntecedentRanker())
+        >>> pipe = pipe.fit(X[1:], y[1:])
+        >>> display = DocumentDisplay.from_estimator(pipe, X[0], y_true=y[0])
+        >>> display.name
+        'generated-0'
+        """
+        caller = "DocumentDisplay.from_estimator"
+        _check_document(document, caller)
+        final = last_step(estimator)
+        if not hasattr(final, "posterior"):
+            raise TypeError(
+                f"The 'estimator' parameter of {caller} must have a posterior, as "
+                f"AntecedentRanker does. Got {type(final).__name__}."
+            )
+        posterior = final.posterior(transform_before(estimator, [document]))
+        entity = estimator.predict([document])[0]
+        return cls._from(document, posterior, entity, y_true, caller).plot(
+            ax, **plot_params
+        )
+
+    @classmethod
+    def from_posterior(
+        cls,
+        document: Document,
+        posterior: AntecedentPosterior,
+        *,
+        entity: Any = None,
+        y_true: Any = None,
+        ax: Any = None,
+        **plot_params: Any,
+    ) -> DocumentDisplay:
+        """Draw what a posterior says of a document, of a model from anywhere.
+
+        Parameters
+        ----------
+        document : Document
+            Document with mentions.
+        posterior : AntecedentPosterior
+            Posterior of this document alone: ``posterior[i : i + 1]`` of several.
+        entity : array-like of shape (n_mentions,), default=None
+            Predicted entities. None: those of the best antecedents.
+        y_true : array-like of shape (n_mentions,), default=None
+            True entities.
+        ax : matplotlib Axes, default=None
+            Axes to draw on; None makes a new figure.
+        **plot_params
+            Passed to :meth:`plot`.
+
+        Returns
+        -------
+        display : DocumentDisplay
+
+        Examples
+        --------
+        >>> from skcalib.documents import Document, Mention, Sentence
+        >>> from skcalib.plot import DocumentDisplay
+        >>> from skcalib.posteriors import AntecedentPosterior
+        >>> words = Sentence(["Ada", "saw", "Bo", "and", "she", "left"])
+        >>> mentions = [Mention(0, 1), Mention(2, 3), Mention(4, 5)]
+        >>> document = Document("toy", None, [words], mentions, range(3))
+        >>> scores = [[0, 0, 0], [-3, 1, 0], [2, 1, 0]]
+        >>> posterior = AntecedentPosterior([scores])
+        >>> display = DocumentDisplay.from_posterior(document, posterior)
+        >>> display.to_dict()["antecedent"]
+        [None, None, 0]
+        """
+        caller = "DocumentDisplay.from_posterior"
+        _check_document(document, caller)
+        display = cls._from(document, posterior, entity, y_true, caller)
+        return display.plot(ax, **plot_params)
+
+    @classmethod
+    def _from(
+        cls, document: Document, posterior: Any, entity: Any, y_true: Any, caller: str
+    ) -> DocumentDisplay:
+        n = len(document.mentions)
+        if not isinstance(posterior, AntecedentPosterior) or len(posterior) != 1:
+            got = f"one of {len(posterior)}" if hasattr(posterior, "__len__") else "one"
+            raise ValueError(
+                f"{caller} needs an AntecedentPosterior of one document. Got {got} of "
+                f"the class {type(posterior).__name__}."
+            )
+        if posterior.lengths[0] != n:
+            raise ValueError(
+                f"{caller} needs a posterior of the {n} mentions of the document. Got "
+                f"one of {posterior.lengths[0]}."
+            )
+        if entity is None:
+            entity = posterior.map_clusters()[0]
+        true = None
+        if y_true is not None:
+            true = as_clustering(y_true, n, 0, caller, "y_true")
+        before, mention, after, sentence = _texts(document, caller)
+        return cls(
+            mention=mention,
+            before=before,
+            after=after,
+            sentence=sentence,
+            proba=posterior.antecedent_proba()[0],
+            entity=as_clustering(entity, n, 0, caller, "entity"),
+            true_entity=true,
+            name=document.id,
+        )
+
+    def plot(
+        self,
+        ax: Any = None,
+        *,
+        mentions: tuple[int, int] | None = None,
+        sentences: tuple[int, int] | None = None,
+        max_mentions: int = 40,
+        min_proba: float = 0.1,
+        uncertain: float = 0.2,
+        context: int = 30,
+    ) -> DocumentDisplay:
+        """Draw the mentions.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, default=None
+            Axes to draw on, wide ones; None makes a new figure, as high as needed.
+        mentions : tuple of (int, int), default=None
+            Show the mentions from the first number to before the second. None: all.
+        sentences : tuple of (int, int), default=None
+            Show the mentions of these sentences only, counted in the same way.
+        max_mentions : int, default=40
+            Show so many of them at most; the title says which.
+        min_proba : float, default=0.1
+            Draw the arcs of links of this probability or more.
+        uncertain : float, default=0.2
+            Mark mentions that belong to another entity than the most probable one (or
+            NEW) with more than this probability.
+        context : int, default=30
+            Characters of the sentence to show before a mention; itself and what stands
+            behind it get half as many more.
+
+        Returns
+        -------
+        display : DocumentDisplay
+            The display itself.
+        """
+        caller = "DocumentDisplay.plot"
+        limit = check_integer(
+            max_mentions, minimum=1, name="max_mentions", caller=caller
+        )
+        check_fraction(min_proba, name="min_proba", caller=caller)
+        check_fraction(uncertain, name="uncertain", caller=caller)
+        check_integer(context, minimum=5, name="context", caller=caller)
+        chosen = self._chosen(mentions, sentences, caller)
+        self.shown_ = chosen[:limit]
+        if ax is None:
+            import matplotlib.pyplot as plt
+
+            height = 0.9 + 0.24 * self.shown_.size
+            _, ax = plt.subplots(figsize=(12, height), layout="constrained")
+        self.ax_, self.figure_ = ax, ax.figure
+        rows = Rows(self.shown_, np.asarray(self.proba), np.asarray(self.entity))
+        numbers = self._numbers()
+        ax.set(xlim=(0, 1), ylim=(self.shown_.size - 0.4, -1.6), xticks=[], yticks=[])
+        ax.spines[:].set_visible(False)
+        ax.set_title(self._title(), loc="left", fontsize="medium")
+        self._shade_sentences()
+        self.arc_ = draw_arcs(ax, rows, min_proba)
+        self.mention_ = draw_text(
+            ax, rows, self.before, self.mention, self.after, context
+        )
+        self.bar_ = draw_bars(ax, rows)
+        self.choice_ = draw_choices(
+            ax, rows, numbers["uncertainty"] > uncertain, self._wrong(numbers)
+        )
+        return self
+
+    def _chosen(self, mentions: Any, sentences: Any, caller: str) -> np.ndarray:
+        n = len(self.mention)
+        sentence = np.asarray(self.sentence)
+        start, stop = _check_range(mentions, n, "mentions", caller)
+        n_sentences = int(sentence.max(initial=-1)) + 1
+        first, last = _check_range(sentences, n_sentences, "sentences", caller)
+        place = np.arange(n)
+        inside = (place >= start) & (place < stop)
+        chosen = np.flatnonzero(inside & (sentence >= first) & (sentence < last))
+        if chosen.size == 0:
+            raise ValueError(f"{caller} needs a mention to show. Got none.")
+        return chosen
+
+    def _title(self) -> str:
+        first, last = self.shown_[0], self.shown_[-1]
+        name = "" if self.name is None else f"{self.name}: "
+        n = len(self.mention)
+        shown = f"mentions {first} to {last} of {n}"
+        if self.shown_.size == n:
+            shown = "1 mention" if n == 1 else f"{n} mentions"
+        return plain_text(f"{name}{shown}")
+
+    def _shade_sentences(self) -> None:
+        sentence = np.asarray(self.sentence)[self.shown_]
+        for row in np.flatnonzero(sentence % 2 == 1):
+            self.ax_.axhspan(row - 0.5, row + 0.5, color="0.955", zorder=0, linewidth=0)
+
+    def _wrong(self, numbers: dict[str, Any]) -> dict[int, tuple[str, float]]:
+        """Return the true choice of each mention that errs, and its probability."""
+        if self.true_entity is None:
+            return {}
+        true = np.asarray(self.true_entity)
+        found = {}
+        for j in self.shown_[~numbers["right"][self.shown_]].tolist():
+            earlier = np.flatnonzero(true[:j] == true[j])
+            said = str(earlier[-1]) if earlier.size else "NEW"
+            found[j] = said, float(numbers["true_proba"][j])
+        return found
+
+    def _numbers(self) -> dict[str, Any]:
+        """Return what is known of each mention, as arrays."""
+        proba = np.asarray(self.proba)
+        n = len(proba)
+        best = proba.argmax(axis=1) if n else np.zeros(0, dtype=np.intp)
+        found: dict[str, Any] = {
+            "antecedent": best,
+            "antecedent_proba": proba[np.arange(n), best],
+            "new_proba": proba.diagonal().copy(),
+            "uncertainty": 1 - _mass_by_entity(proba, np.asarray(self.entity)),
+        }
+        if self.true_entity is not None:
+            true = np.asarray(self.true_entity)
+            right = np.tril(np.equal.outer(true, true), -1)
+            first = ~right.any(axis=1)
+            right[first, first] = True
+            found["right"] = right[np.arange(n), best]
+            found["true_proba"] = np.where(right, proba, 0).sum(axis=1)
+        return found
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the numbers of each mention, as lists.
+
+        Returns
+        -------
+        numbers : dict
+            'mention', 'sentence', 'entity'; 'antecedent', the most probable one (None
+            for NEW) and 'antecedent_proba'; 'new_proba'; 'uncertainty', the probability
+            of another entity than the most probable one. With true entities also
+            'true_entity', 'right' (whether the antecedent is of the true entity) and
+            'true_proba', the probability of all right choices.
+        """
+        numbers = {key: value.tolist() for key, value in self._numbers().items()}
+        numbers["antecedent"] = [
+            None if j == k else k for j, k in enumerate(numbers["antecedent"])
+        ]
+        found = {
+            "mention": list(self.mention),
+            "sentence": np.asarray(self.sentence).tolist(),
+            "entity": np.asarray(self.entity).tolist(),
+            **numbers,
+        }
+        if self.true_entity is not None:
+            found["true_entity"] = np.asarray(self.true_entity).tolist()
+        return found
+
+    def frame(self) -> Any:
+        """Return a pandas DataFrame with a row for each mention.
+
+        Returns
+        -------
+        frame : DataFrame
+            Columns are the keys of :meth:`to_dict`.
+        """
+        frame = as_frame(self.to_dict(), caller="DocumentDisplay.frame")
+        frame["antecedent"] = frame["antecedent"].astype("Int64")
+        return frame
+
+    def __repr__(self) -> str:
+        n = len(self.mention)
+        n_entities = np.unique(self.entity).size
+        name = "" if self.name is None else f"{self.name!r}, "
+        return f"DocumentDisplay({name}{n} mentions, {n_entities} entities)"
+
+
+def _mass_by_entity(proba: np.ndarray, entity: np.ndarray) -> np.ndarray:
+    """Return the probability of the best of NEW and the entities to link to."""
+    n = len(proba)
+    _, code = np.unique(entity, return_inverse=True)
+    member = np.zeros((n, int(code.max(initial=-1)) + 1))
+    member[np.arange(n), code] = 1
+    mass = np.tril(proba, -1) @ member
+    return np.maximum(mass.max(axis=1, initial=0), proba.diagonal())
+
+
+def _check_document(document: Any, caller: str) -> None:
+    if not isinstance(document, Document):
+        raise TypeError(
+            f"The 'document' parameter of {caller} must be a Document. Got "
+            f"{type(document).__name__}."
+        )
+    if not document.mentions:
+        raise ValueError(f"The 'document' parameter of {caller} has no mention.")
+
+
+def _texts(
+    document: Document, caller: str
+) -> tuple[list[str], list[str], list[str], np.ndarray]:
+    """Return what stands before, in and behind each mention, and its sentence."""
+    words = [word for sentence in document.sentences for word in sentence.form]
+    ends = np.cumsum([len(sentence) for sentence in document.sentences])
+    before, mention, after, number = [], [], [], []
+    for j, each in enumerate(document.mentions):
+        if each.end > len(words):
+            raise ValueError(
+                f"The 'document' parameter of {caller} must have mentions of words. "
+                f"Mention {j} ends at {each.end}; it has {len(words)} words."
+            )
+        s = int(np.searchsorted(ends, each.start, side="right"))
+        start = int(ends[s]) - len(document.sentences[s])
+        before.append(" ".join(words[start : each.start]))
+        mention.append(" ".join(words[each.start : each.end]))
+        after.append(" ".join(words[each.end : max(int(ends[s]), each.end)]))
+        number.append(s)
+    return before, mention, after, np.array(number, dtype=np.intp)
+
+
+def _check_range(value: Any, n: int, name: str, caller: str) -> tuple[int, int]:
+    if value is None:
+        return 0, n
+    text = f"The {name!r} parameter of {caller} must be"
+    if not isinstance(value, (tuple, list)) or len(value) != 2:
+        raise TypeError(f"{text} (start, stop). Got {value!r}.")
+    start, stop = (
+        check_integer(each, minimum=0, name=name, caller=caller) for each in value
+    )
+    if not start < stop or start >= n:
+        raise ValueError(f"{text} (start, stop), from 0 to {n}. Got {value!r}.")
+    return start, stop
