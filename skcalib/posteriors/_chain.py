@@ -12,6 +12,8 @@ from ._packing import Packing
 
 # Entries of (sequences, tags, tags) tables that are held at once.
 BLOCK = 4_000_000
+# Numbers of a part of a large array that stays in the cache from one step to the next.
+_CACHED = 2**15
 
 
 @dataclass(frozen=True)
@@ -70,6 +72,13 @@ class Chain:
             "LinearChainPosterior allows no tagging of sequence "
             f"{self.names[sequence]}: every path meets a score of -inf."
         )
+
+
+def blocks(n_rows: int, n_columns: int) -> Iterator[slice]:
+    """Divide rows into parts that the cache holds."""
+    size = max(1, _CACHED // n_columns)
+    for i in range(0, n_rows, size):
+        yield slice(i, min(i + size, n_rows))
 
 
 def top(scores: np.ndarray, axis: int | None = None) -> np.ndarray:
