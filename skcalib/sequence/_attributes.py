@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import sparse
 
-from ._sentences import Numbering, n_tokens
+from ._sentences import n_tokens, number_all, numbering
 
 WORD = "word"
 _FINITE = float("inf")
@@ -182,7 +182,7 @@ def _numbers(of: dict[str, int], names: Iterable[Any], n: int) -> np.ndarray:
 
 
 def _places(
-    table: _Table, shape: Numbering, shapes: np.ndarray
+    table: _Table, shape: dict[tuple, int], shapes: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return the cell of value 0 of each item, and where the items of tokens end."""
     row = {key: table.row.get(key, 0) for key in chain.from_iterable(shape)}
@@ -259,10 +259,8 @@ class AttributeIndex:
 
     def _from_dicts(self, tokens: list[dict]) -> sparse.csr_array | None:
         """Return the matrix of dicts of str and finite numbers, None for others."""
-        shape = Numbering()
-        shapes = np.fromiter(
-            map(shape.__getitem__, map(tuple, tokens)), np.intp, len(tokens)
-        )
+        shape = numbering()
+        shapes = number_all(map(tuple, tokens), shape, len(tokens))
         keys = dict.fromkeys(chain.from_iterable(shape))
         table = self._table_of(keys) if set(map(type, keys)) <= {str} else None
         if table is None:
