@@ -40,7 +40,7 @@ class Chain:
 
     def emission(self, dtype: np.dtype | type = np.float64) -> np.ndarray:
         """Return a copy of the scores of tokens in packed rows."""
-        return self.scores[self.packing.row].astype(dtype, copy=False)
+        return self.scores.take(self.packing.row, axis=0).astype(dtype, copy=False)
 
     def tokens(self, sequences: np.ndarray) -> np.ndarray:
         """Return a mask of the tokens of some sequences."""

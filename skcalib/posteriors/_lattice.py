@@ -14,6 +14,11 @@ from ._logs import log_backward, log_forward, log_product, log_sum
 from ._scaled import backward, forward, lost, partition
 
 
+def _rows(table: np.ndarray, rows: np.ndarray) -> np.ndarray:
+    # half the time of table[rows]
+    return table.take(rows, axis=0)
+
+
 @dataclass(frozen=True)
 class Lattice:
     """Factors of the probability of every stretch of tags.
@@ -37,12 +42,19 @@ class Lattice:
     def message(self, tokens: np.ndarray) -> np.ndarray:
         """Return local and after together."""
         rows = self.row[tokens]
-        return self.times(self.local[rows], self.after[rows])
+        factors = _rows(self.local, rows)
+        return self.times(factors, _rows(self.after, rows), out=factors)
 
     def marginal(self, tokens: np.ndarray) -> np.ndarray:
         """Return the probability of each tag."""
         rows = self.row[tokens]
-        return self.proba(self.times(self.alpha[rows], self.after[rows]))
+        factors = _rows(self.alpha, rows)
+        self.times(factors, _rows(self.after, rows), out=factors)
+        return self.proba(factors)
+
+    def before(self, tokens: np.ndarray) -> np.ndarray:
+        """Return alpha."""
+        return _rows(self.alpha, self.row[tokens])
 
     def advance(self, rows: np.ndarray) -> np.ndarray:
         """Return rows @ pair."""

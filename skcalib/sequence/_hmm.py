@@ -174,7 +174,7 @@ class HMMTagger(BaseTagger):
         if not set(map(type, map(words.__getitem__, new))) <= {str}:
             all_words(sentences, caller="HMMTagger")  # which says where
         return LinearChainPosterior(
-            self.emission_log_proba_.T[columns],
+            self.emission_log_proba_.T.take(columns, axis=0),
             self.transition_log_proba_,
             self.start_log_proba_,
             self.end_log_proba_,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping
 from itertools import chain, count
-from operator import eq
+from operator import attrgetter, eq
 from typing import Any
 
 import numpy as np
@@ -70,7 +70,11 @@ def sentence_lengths(sentences: list[Any]) -> np.ndarray:
     """Return the number of tokens of each sentence."""
     if set(map(type, sentences)) <= {list}:
         return np.fromiter(map(len, sentences), np.intp, len(sentences))
-    return np.array(list(map(n_tokens, sentences)), np.intp)
+    if all(map(sparse.issparse, one_of_each_type(sentences))):
+        lengths = [n for n, _ in map(attrgetter("shape"), sentences)]
+    else:
+        lengths = list(map(n_tokens, sentences))
+    return np.array(lengths, np.intp)
 
 
 def check_labels(y: Any, sentences: list[Any], *, caller: str) -> list[list]:
