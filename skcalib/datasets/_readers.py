@@ -7,6 +7,7 @@ import datetime
 import gzip
 import os
 import re
+import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, NoReturn, TextIO
@@ -181,7 +182,7 @@ def read_conll_columns(
         rows = [line.text.split(delimiter) for line in block.lines]
         width = width or len(rows[0])
         _check_rows(block, rows, wanted, width)
-        sentences.append([[row[column] for row in rows] for column in wanted])
+        sentences.append([_interned(row[column] for row in rows) for column in wanted])
     X = [columns[0] for columns in sentences]
     return X, None if label is None else [columns[1] for columns in sentences]
 
@@ -255,8 +256,8 @@ def read_penn_trees(path: Any) -> tuple[list[list[str]], list[list[str]]]:
     for leaves in _trees(path):
         kept = [(word, tag) for tag, word in leaves if tag != "-NONE-"]
         if kept:
-            X.append([word for word, _ in kept])
-            y.append([tag for _, tag in kept])
+            X.append(_interned(word for word, _ in kept))
+            y.append(_interned(tag for _, tag in kept))
     return X, y
 
 
@@ -377,18 +378,27 @@ def _conllu_sentence(block: Block) -> Sentence:
     _check_tree(block, numbers, heads)
     columns = list(zip(*words, strict=True))
     return Sentence(
-        form=columns[1],
-        lemma=columns[2],
-        upos=columns[3],
-        xpos=columns[4],
-        feats=columns[5],
+        form=_interned(columns[1]),
+        lemma=_interned(columns[2]),
+        upos=_interned(columns[3]),
+        xpos=_interned(columns[4]),
+        feats=_interned(columns[5]),
         head=heads,
-        deprel=columns[7],
+        deprel=_interned(columns[7]),
         misc=columns[9],
         sent_id=_comment_value(comments, "sent_id"),
         text=_comment_value(comments, "text"),
         comments=comments,
     )
+
+
+def _interned(column: Iterable[str]) -> list[str]:
+    """Return a column in which equal strings are one object, as in all others.
+
+    It takes a fraction of the memory, and a dict that has such a string finds it by
+    comparing pointers.
+    """
+    return list(map(sys.intern, column))
 
 
 def _check_conllu_row(block: Block, number: int, row: list[str]) -> None:

@@ -12,6 +12,8 @@ from ._packing import Packing
 
 # Entries of (sequences, tags, tags) tables that are held at once.
 BLOCK = 4_000_000
+# Numbers of a part of a large array that stays in the cache from one step to the next.
+_CACHED = 2**15
 
 
 @dataclass(frozen=True)
@@ -38,7 +40,7 @@ class Chain:
 
     def emission(self, dtype: np.dtype | type = np.float64) -> np.ndarray:
         """Return a copy of the scores of tokens in packed rows."""
-        return self.scores[self.packing.row].astype(dtype, copy=False)
+        return self.scores.take(self.packing.row, axis=0).astype(dtype, copy=False)
 
     def tokens(self, sequences: np.ndarray) -> np.ndarray:
         """Return a mask of the tokens of some sequences."""
@@ -70,6 +72,13 @@ class Chain:
             "LinearChainPosterior allows no tagging of sequence "
             f"{self.names[sequence]}: every path meets a score of -inf."
         )
+
+
+def blocks(n_rows: int, n_columns: int) -> Iterator[slice]:
+    """Divide rows into parts that the cache holds."""
+    size = max(1, _CACHED // n_columns)
+    for i in range(0, n_rows, size):
+        yield slice(i, min(i + size, n_rows))
 
 
 def top(scores: np.ndarray, axis: int | None = None) -> np.ndarray:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import ClassVar
@@ -11,6 +12,11 @@ import numpy as np
 from ._chain import Chain
 from ._logs import log_backward, log_forward, log_product, log_sum
 from ._scaled import backward, forward, lost, partition
+
+
+def _rows(table: np.ndarray, rows: np.ndarray) -> np.ndarray:
+    # half the time of table[rows]
+    return table.take(rows, axis=0)
 
 
 @dataclass(frozen=True)
@@ -36,12 +42,19 @@ class Lattice:
     def message(self, tokens: np.ndarray) -> np.ndarray:
         """Return local and after together."""
         rows = self.row[tokens]
-        return self.times(self.local[rows], self.after[rows])
+        factors = _rows(self.local, rows)
+        return self.times(factors, _rows(self.after, rows), out=factors)
 
     def marginal(self, tokens: np.ndarray) -> np.ndarray:
         """Return the probability of each tag."""
         rows = self.row[tokens]
-        return self.proba(self.times(self.alpha[rows], self.after[rows]))
+        factors = _rows(self.alpha, rows)
+        self.times(factors, _rows(self.after, rows), out=factors)
+        return self.proba(factors)
+
+    def before(self, tokens: np.ndarray) -> np.ndarray:
+        """Return alpha."""
+        return _rows(self.alpha, self.row[tokens])
 
     def advance(self, rows: np.ndarray) -> np.ndarray:
         """Return rows @ pair."""
@@ -75,11 +88,12 @@ def lattices(chain: Chain) -> Iterator[Lattice]:
     """
     run = forward(chain)
     missing = lost(chain, run)
-    beta, local = backward(chain, run)
+    beta = np.empty_like(run.alpha)
     with np.errstate(invalid="ignore", over="ignore", divide="ignore"):
+        deque(backward(chain, run, out=beta), maxlen=0)
         beta /= np.einsum("ij,ij->i", run.alpha, beta)[:, np.newaxis]
     held = ~chain.tokens(missing)
-    yield Lattice(run.alpha, local, beta, run.transition, chain.packing.place, held)
+    yield Lattice(run.alpha, run.local, beta, run.transition, chain.packing.place, held)
     if missing.size:
         for lattice in _lattices_again(chain, chain.subset(missing)):
             yield _renumbered(lattice, np.flatnonzero(~held), held.size)
@@ -108,11 +122,13 @@ def token_marginals(chain: Chain) -> np.ndarray:
     """Return the token marginals, the sequences one after another."""
     run = forward(chain)
     missing = lost(chain, run)
-    marginal, free = backward(chain, run)
+    ones = np.ones((chain.n_tags, 1), chain.dtype)
     with np.errstate(invalid="ignore", over="ignore", divide="ignore"):
-        marginal *= run.alpha
-        marginal /= marginal @ np.ones((chain.n_tags, 1), chain.dtype)
-    result = chain.packing.unpack(marginal, out=free)
+        for rows, beta in backward(chain, run):
+            marginal = run.alpha[rows]  # of no use any more, nor is local
+            marginal *= beta
+            marginal /= marginal @ ones
+    result = chain.packing.unpack(run.alpha, out=run.local)
     if missing.size:
         tokens = np.flatnonzero(chain.tokens(missing))
         for lattice in _lattices_again(chain, chain.subset(missing)):
@@ -135,7 +151,7 @@ def filtered(chain: Chain) -> np.ndarray:
     chain = replace(chain, end=np.zeros(chain.n_tags))
     run = forward(chain)
     missing = lost(chain, run)
-    result = chain.packing.unpack(run.alpha, out=run.likelihood)
+    result = chain.packing.unpack(run.alpha, out=run.local)
     if missing.size:
         small = chain.subset(missing)
         alpha = np.exp(log_forward(small)[0])

@@ -50,7 +50,7 @@ def all_pairs(held: list[Lattice], tokens: np.ndarray, dtype: np.dtype) -> np.nd
     out = np.empty((tokens.size, *held[0].pair.shape), dtype)
     for lattice in held:
         for some, table in _each_block(lattice, tokens, out):
-            before = lattice.alpha[lattice.row[some]][:, :, np.newaxis]
+            before = lattice.before(some)[:, :, np.newaxis]
             ahead = lattice.message(some + 1)[:, np.newaxis, :]
             lattice.times(before, lattice.pair, out=table)
             lattice.proba(lattice.times(table, ahead, out=table))
@@ -66,7 +66,7 @@ def chosen_pairs(
     for lattice in lattices(chain):
         pair = lattice.pair[previous, following]
         for some, table in _each_block(lattice, tokens, out):
-            before, ahead = lattice.alpha[lattice.row[some]], lattice.message(some + 1)
+            before, ahead = lattice.before(some), lattice.message(some + 1)
             # with any other mode take would write to a copy first
             before.take(previous, axis=1, out=table, mode="clip")
             lattice.times(table, pair, out=table)
@@ -85,7 +85,7 @@ def summed_pairs(chain: Chain) -> np.ndarray:
             for part in _blocks(mine, chain.n_tags**2):
                 total += all_pairs([lattice], mine[part], total.dtype).sum(axis=0)
         else:
-            before = lattice.alpha[lattice.row[mine]].astype(np.float64, copy=False)
+            before = lattice.before(mine).astype(np.float64, copy=False)
             total += before.T @ lattice.message(mine + 1) * lattice.pair
     return total
 
@@ -116,7 +116,7 @@ def _next_entropy(lattice: Lattice, tokens: np.ndarray) -> np.ndarray:
     The tag j after i has the probability pair[i, j] * ahead[j] / sum[i], so the mean of
     its logarithm falls into three, none of which needs a table for each token.
     """
-    before, ahead = lattice.alpha[lattice.row[tokens]], lattice.message(tokens + 1)
+    before, ahead = lattice.before(tokens), lattice.message(tokens + 1)
     sums = ahead @ lattice.pair.T
     marginal = before * sums
     marginal /= marginal.sum(axis=1, keepdims=True)

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
-from ._chain import Chain, top
+from ._chain import Chain, blocks, top
 
 # A tag that can be reached but has less of the probability of a prefix than this is
 # near the end of what a float holds; its sequence is computed in another way.
 _TINY = {np.dtype(np.float64): 1e-250, np.dtype(np.float32): 1e-30}
+# Scores of at most this size, up or down, need no shift before the exponential.
+_PLAIN = {np.dtype(np.float64): 50.0, np.dtype(np.float32): 10.0}
 
 
 @dataclass(frozen=True)
@@ -19,14 +22,14 @@ class Forward:
     """Scaled forward probabilities, and what was divided out; rows are packed.
 
     alpha : (n_tokens, n_tags), each row sums to one; scale : (n_tokens,) its sum before
-    that; likelihood : (n_tokens, n_tags) of the tokens; final : (n_sequences,), by
-    rank, the sum over end scores; shift : (n_tokens,) score divided out of each token;
-    transition : (n_tags, n_tags), the greatest is one.
+    that; local : (n_tokens, n_tags), the likelihood of the tokens over scale; final :
+    (n_sequences,), by rank, the sum over end scores; shift : (n_tokens,) score divided
+    out of each token; transition : (n_tags, n_tags), the greatest is one.
     """
 
     alpha: np.ndarray
     scale: np.ndarray
-    likelihood: np.ndarray
+    local: np.ndarray
     final: np.ndarray
     shift: np.ndarray
     transition: np.ndarray
@@ -51,29 +54,39 @@ def _weights(scores: np.ndarray, dtype: np.dtype) -> np.ndarray:
     return np.exp(scores - top(scores)).astype(dtype)
 
 
+def _likelihood(chain: Chain) -> tuple[np.ndarray, np.ndarray]:
+    """Return the likelihood of tokens in packed rows, and what it was shifted by."""
+    dtype = chain.dtype
+    wide = np.promote_types(chain.scores.dtype, dtype)
+    rows, plain = chain.packing.row, _PLAIN[dtype]
+    likelihood = np.empty((rows.size, chain.n_tags), dtype)
+    shift = np.zeros(rows.size)
+    for part in blocks(rows.size, chain.n_tags):
+        scores = chain.scores.take(rows[part], axis=0).astype(wide, copy=False)
+        if not (scores.max() <= plain and scores.min() >= -plain):
+            shift[part] = top(scores, axis=1)
+            scores -= shift[part, np.newaxis]
+        np.exp(scores, out=likelihood[part], dtype=dtype, casting="same_kind")
+    return likelihood, shift
+
+
 def forward(chain: Chain) -> Forward:
     """Run the forward recursion; see :func:`lost` for where it cannot be believed."""
     packing, dtype = chain.packing, chain.dtype
-    # Large arrays are made once and changed in place: new memory costs more than the
-    # arithmetic on it.
-    likelihood = chain.emission(np.promote_types(chain.scores.dtype, dtype))
-    shift = top(likelihood, axis=1)
-    likelihood -= shift[:, np.newaxis]
-    likelihood = likelihood.astype(dtype, copy=False)
-    np.exp(likelihood, out=likelihood)
+    local, shift = _likelihood(chain)
     transition = _weights(chain.transition, dtype)
     first, ones = _weights(chain.start, dtype), np.ones((chain.n_tags, 1), dtype)
-    alpha, scale = np.empty_like(likelihood), np.empty((shift.size, 1), dtype)
+    alpha, scale = np.empty_like(local), np.empty((shift.size, 1), dtype)
     before = None
     # Nothing may be left of a sequence, in truth or in floats: then 0 / 0 and NaN from
     # there on, in its own rows only.
-    with np.errstate(invalid="ignore", over="ignore"):
+    with np.errstate(invalid="ignore", over="ignore", divide="ignore"):
         for rows, width in packing.runs:
             if before is not None:
                 before = before[:width]
             for now, tokens, total in zip(
                 _by_step(alpha[rows], width),
-                _by_step(likelihood[rows], width),
+                _by_step(local[rows], width),
                 _by_step(scale[rows], width),
                 strict=True,
             ):
@@ -85,8 +98,9 @@ def forward(chain: Chain) -> Forward:
                 now.dot(ones, total)
                 np.divide(now, total, now)
                 before = now
+            local[rows] /= scale[rows]  # while the cache has them
     final = alpha[packing.last_rows()] @ _weights(chain.end, dtype)
-    return Forward(alpha, scale[:, 0], likelihood, final, shift, transition)
+    return Forward(alpha, scale[:, 0], local, final, shift, transition)
 
 
 def lost(chain: Chain, run: Forward) -> np.ndarray:
@@ -132,33 +146,34 @@ def partition(chain: Chain, run: Forward) -> np.ndarray:
     return total
 
 
-def backward(chain: Chain, run: Forward) -> tuple[np.ndarray, np.ndarray]:
-    """Return the backward weights and the scaled likelihood, which takes its place.
+def backward(
+    chain: Chain, run: Forward, out: np.ndarray | None = None
+) -> Iterator[tuple[slice, np.ndarray]]:
+    """Yield the backward weights beta of some packed rows at a time, the last first.
 
     For tokens in packed rows, alpha * beta is the marginal up to a factor a token, and
-    beta of a token is transition @ (scaled likelihood * beta) of the next one.
+    beta of a token is transition @ (local * beta) of the next one. Those of all tokens
+    are left in `out`; without it, what was yielded before is written over. Only
+    sequences that are lost overflow.
     """
-    packing = chain.packing
-    # Only sequences that are lost overflow here: a tag that cannot be reached, whose
-    # weight might grow without bound, is cut off.
-    with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-        local = np.divide(run.likelihood, run.scale[:, np.newaxis], out=run.likelihood)
-        if not run.least > 0:
-            local[run.alpha == 0] = 0
-        back = run.transition.T.copy()
-        beta = np.empty_like(local)
-        beta[packing.last_rows()] = _weights(chain.end, chain.dtype)
-        widest = max((width for _, width in packing.runs), default=0)
-        buffer = np.empty_like(local[:widest])
-        ahead = buffer[:0]
-        for rows, width in reversed(packing.runs):
-            message = buffer[:width]
-            for now, tokens in zip(
-                _by_step(beta[rows], width)[::-1],
-                _by_step(local[rows], width)[::-1],
-                strict=True,
-            ):
-                going_on = ahead.shape[0]
-                ahead.dot(back, now if going_on == width else now[:going_on])
-                ahead = np.multiply(now, tokens, message)
-    return beta, local
+    packing, local = chain.packing, run.local
+    end, back = _weights(chain.end, chain.dtype), run.transition.T.copy()
+    widest = max((width for _, width in packing.runs), default=0)
+    buffer = np.empty_like(local[:widest])
+    space = np.empty_like(local[: packing.longest_run]) if out is None else out
+    ahead = buffer[:0]
+    if not run.least > 0:
+        # the weight of a tag that cannot be reached might grow without bound
+        local[run.alpha == 0] = 0
+    for rows, width in reversed(packing.runs):
+        message = buffer[:width]
+        beta = space[rows] if out is not None else space[: rows.stop - rows.start]
+        by_step = _by_step(beta, width)
+        by_step[-1, ahead.shape[0] :] = end
+        for now, tokens in zip(
+            by_step[::-1], _by_step(local[rows], width)[::-1], strict=True
+        ):
+            going_on = ahead.shape[0]
+            ahead.dot(back, now if going_on == width else now[:going_on])
+            ahead = np.multiply(now, tokens, message)
+        yield rows, beta

@@ -16,7 +16,7 @@ from ..posteriors import LinearChainPosterior
 from ._attributes import AttributeIndex, as_items, is_storable, sparse_width
 from ._base import BaseTagger
 from ._crf_model import read_model
-from ._sentences import check_fit, n_tokens, sorted_labels
+from ._sentences import check_fit, sentence_lengths, sorted_labels
 
 ALGORITHMS = ("lbfgs", "l2sgd", "ap", "pa", "arow")
 
@@ -232,11 +232,10 @@ class CRFTagger(BaseTagger):
 
     def _posterior(self, sentences: list[Any]) -> LinearChainPosterior:
         design = self._index.matrix(sentences, caller="CRFTagger")
-        lengths = np.array([n_tokens(sentence) for sentence in sentences], np.intp)
         return LinearChainPosterior(
             design @ self.state_weights_,
             self.transition_weights_,
-            lengths=lengths,
+            lengths=sentence_lengths(sentences),
             dtype=self._check_inference(),
         )
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import chain, repeat
+from itertools import chain, count, repeat
 from typing import Any
 
 import numpy as np
@@ -13,8 +13,10 @@ from ._base import BaseTagger
 from ._sentences import (
     all_words,
     check_fit,
+    number_all,
     number_labels,
     number_words,
+    sentence_lengths,
 )
 
 
@@ -119,11 +121,10 @@ class HMMTagger(BaseTagger):
         words, columns = number_words(sentences, caller="HMMTagger.fit")
         self.classes_, tags = number_labels(labels, caller="HMMTagger.fit")
         n_tags = self.classes_.size
-        self.vocabulary_ = {word: j for j, word in enumerate(sorted(words))}
-        place = np.array([self.vocabulary_[word] for word in words], dtype=np.intp)
-        columns = place[columns]
+        self.vocabulary_ = dict(zip(sorted(words), count(), strict=False))
+        columns = number_all(words, self.vocabulary_, len(words))[columns]
         n_words = len(self.vocabulary_) + 1
-        lengths = np.array([len(seq) for seq in labels if seq])
+        lengths = np.array(list(filter(None, map(len, labels))))
         last = np.cumsum(lengths) - 1
         inner = np.ones(tags.size, dtype=bool)
         inner[last] = False
@@ -173,11 +174,11 @@ class HMMTagger(BaseTagger):
         if not set(map(type, map(words.__getitem__, new))) <= {str}:
             all_words(sentences, caller="HMMTagger")  # which says where
         return LinearChainPosterior(
-            self.emission_log_proba_.T[columns],
+            self.emission_log_proba_.T.take(columns, axis=0),
             self.transition_log_proba_,
             self.start_log_proba_,
             self.end_log_proba_,
-            lengths=np.array([len(sentence) for sentence in sentences], dtype=np.intp),
+            lengths=sentence_lengths(sentences),
             dtype=self._check_inference(),
         )
 

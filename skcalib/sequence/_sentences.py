@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from itertools import chain
-from operator import eq
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Mapping
+from itertools import chain, count
+from operator import attrgetter, eq
 from typing import Any
 
 import numpy as np
@@ -16,12 +17,18 @@ RAGGED = (
 )
 
 
-class Numbering(dict):
-    """Numbers of things, given in order of appearance."""
+def numbering() -> defaultdict[Any, int]:
+    """Return a dict that numbers things in the order that they are looked up first."""
+    return defaultdict(count().__next__)
 
-    def __missing__(self, thing: Any) -> int:
-        self[thing] = number = len(self)
-        return number
+
+def number_all(things: Iterable[Any], of: dict[Any, int], size: int) -> np.ndarray:
+    """Return the numbers that the dict has, or makes, for so many things."""
+    return np.fromiter(map(of.__getitem__, things), np.intp, size)
+
+
+def _is_sentence(entry: Any) -> bool:
+    return hasattr(entry, "__len__") and not isinstance(entry, (str, bytes, Mapping))
 
 
 def check_sentences(X: Any, *, caller: str) -> list[Any]:
@@ -37,12 +44,11 @@ def check_sentences(X: Any, *, caller: str) -> list[Any]:
             "into sentences first."
         )
     sentences = list(X)
-    if set(map(type, sentences)) <= {list}:  # as almost always
+    # whether an entry is a sentence is a matter of its type
+    if all(map(_is_sentence, one_of_each_type(sentences))):
         return sentences
     for i, sentence in enumerate(sentences):
-        if isinstance(sentence, (str, bytes, Mapping)) or not hasattr(
-            sentence, "__len__"
-        ):
+        if not _is_sentence(sentence):
             raise TypeError(
                 f"{RAGGED}. {caller} got {type(sentence).__name__} {sentence!r:.50} as "
                 f"sentence {i}: put its tokens into a list."
@@ -50,9 +56,25 @@ def check_sentences(X: Any, *, caller: str) -> list[Any]:
     return sentences
 
 
+def one_of_each_type(things: list[Any]) -> Collection[Any]:
+    """Return an example of each type, where a look at each thing takes too long."""
+    return dict(zip(map(type, things), things, strict=True)).values()
+
+
 def n_tokens(sentence: Any) -> int:
     """Return the number of tokens of a sentence, the rows of a matrix."""
     return sentence.shape[0] if sparse.issparse(sentence) else len(sentence)
+
+
+def sentence_lengths(sentences: list[Any]) -> np.ndarray:
+    """Return the number of tokens of each sentence."""
+    if set(map(type, sentences)) <= {list}:
+        return np.fromiter(map(len, sentences), np.intp, len(sentences))
+    if all(map(sparse.issparse, one_of_each_type(sentences))):
+        lengths = [n for n, _ in map(attrgetter("shape"), sentences)]
+    else:
+        lengths = list(map(n_tokens, sentences))
+    return np.array(lengths, np.intp)
 
 
 def check_labels(y: Any, sentences: list[Any], *, caller: str) -> list[list]:
@@ -154,22 +176,22 @@ def object_array(entries: list[Any]) -> np.ndarray:
 
 def number_words(sentences: list[Any], *, caller: str) -> tuple[list[str], np.ndarray]:
     """Return the distinct words in order of appearance, and the number of each word."""
-    number = Numbering()
+    number = numbering()
     words = chain.from_iterable(sentences)
     try:
-        numbers = np.fromiter(map(number.__getitem__, words), np.intp)
+        numbers = number_all(words, number, sum(map(len, sentences)))
     except TypeError:  # no str
         number[None] = 0
-    if not all(isinstance(word, str) for word in number):
+    if not all(issubclass(kind, str) for kind in set(map(type, number))):
         all_words(sentences, caller=caller)  # which says where
     return list(number), numbers
 
 
 def number_labels(labels: list[list], *, caller: str) -> tuple[np.ndarray, np.ndarray]:
     """Return the sorted labels, and the number of each label."""
-    number = Numbering()
+    number = numbering()
     tags = chain.from_iterable(labels)
-    numbers = np.fromiter(map(number.__getitem__, tags), np.intp)
+    numbers = number_all(tags, number, sum(map(len, labels)))
     check_present(labels, number, caller=caller)
     ordered = _ordered(number, caller)
     place = {label: k for k, label in enumerate(ordered)}

@@ -536,6 +536,28 @@ def test_adding_to_all_scores_of_a_token_changes_no_probability(seed, shift, tok
     np.testing.assert_allclose(difference, shift, atol=1e-10)
 
 
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_a_shift_of_some_tokens_of_a_large_batch_changes_no_probability(dtype):
+    rng = np.random.default_rng(0)
+    lengths = rng.integers(0, 30, size=400)
+    # of so few digits that adding a shift to them is exact
+    scores = rng.normal(size=(lengths.sum(), 20))
+    scores, moves = np.round(scores * 64) / 64, rng.normal(size=(20, 20))
+    shift = np.where(
+        rng.random(len(scores)) < 0.1, rng.choice([60, -700], len(scores)), 0
+    )
+    plain = LinearChainPosterior(scores, moves, lengths=lengths, dtype=dtype)
+    shifted = LinearChainPosterior(
+        scores + shift[:, np.newaxis], moves, lengths=lengths, dtype=dtype
+    )
+    for a, b in zip(plain.token_marginals(), shifted.token_marginals(), strict=True):
+        assert b == pytest.approx(a, abs=1e-12 if dtype is np.float64 else 1e-5)
+    ends = np.cumsum(lengths)
+    total = np.append(0, np.cumsum(shift))
+    expected = plain.log_partition() + total[ends] - total[ends - lengths]
+    assert shifted.log_partition() == pytest.approx(expected, abs=1e-9)
+
+
 @given(seed=st.integers(0, 50), shift=SHIFTS)
 def test_adding_to_all_transitions_changes_no_probability(seed, shift):
     (emission,), transition, *rest = random_chain(seed, lengths=(4,))
