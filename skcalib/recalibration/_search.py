@@ -11,6 +11,9 @@ from sklearn.exceptions import ConvergenceWarning
 
 # Of log T: far below any standard error, far above what rounding leaves of a maximum.
 PRECISION = 1e-6
+# Of log likelihoods, beside their size: what is no further apart is the same but for
+# rounding. Near a maximum it is what PRECISION in log T amounts to.
+ROUNDING = 1e-12
 
 
 def best_temperature(
@@ -27,9 +30,11 @@ def best_temperature(
         method="bounded",
         options={"xatol": PRECISION},
     )
-    # The search never tries the ends. Among equals, as where it is flat, the first.
+    # The search never tries the ends.
     tried = {t: log_likelihood(t) for t in (1.0, low, high, float(np.exp(found.x)))}
     best = max(tried, key=lambda t: tried[t])
+    if tried[best] - tried[1.0] <= ROUNDING * max(1.0, abs(tried[1.0])):
+        best = 1.0  # as where it is flat
     if best != 1 and best in (low, high):
         warn_at_end("bounds", best, best == low)
     return best, tried[best], tried[1.0]
