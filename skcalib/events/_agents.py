@@ -43,8 +43,8 @@ class AgentRules:
         """Return subjects, each with the verb that it depends on."""
         while True:
             subjects = _with_label(parse, verb, "nsubj")
-            above = parse.heads[verb]
-            if subjects or not self.conjuncts or parse.deprel[verb] != "conj":
+            above = parse.heads[verb] if parse.deprel[verb] == "conj" else -1
+            if subjects or not self.conjuncts or above < 0:
                 return [(word, verb) for word in subjects]
             if _is_passive(parse, above):
                 return []
@@ -74,7 +74,7 @@ def _resolved(parse: Parse, word: int, verb: int) -> int:
     """Return what a relative pronoun stands for, any other word as it is."""
     if not _is_relative(parse, word):
         return word
-    while verb >= 0:
+    while parse.heads[verb] >= 0:
         if parse.deprel[verb] == "acl:relcl":
             return parse.heads[verb]
         verb = parse.heads[verb]

@@ -30,8 +30,9 @@ COMMON_WORDS = _words("jersey jerseys kiwi kiwis pole poles reunion swede swedes
 NOMINAL = frozenset(("NOUN", "PROPN", "ADJ"))
 UNKNOWN = frozenset(("X", "_", ""))
 
-MIN_STEM = 4
 PLURAL = ("s", "es")
+# At least so much must remain: what is left of "nato" without two letters says nothing.
+MIN_STEM = {"plural": 3, "light": 4}
 
 
 class Piece(NamedTuple):
@@ -168,7 +169,7 @@ def stems(key: str, stemming: str | None) -> tuple[str, ...]:
         ends = [len(end) for end in PLURAL if key.endswith(end)]
     else:
         ends = [1, 2]
-    return tuple(key[:-n] for n in ends if len(key) - n >= MIN_STEM)
+    return tuple(key[:-n] for n in ends if len(key) - n >= MIN_STEM[stemming])
 
 
 def _is_written_so(

@@ -77,7 +77,9 @@ class Parse:
         self.deprel = [SAME_AS.get(label, label) for label in self.deprel]
         for word, label in enumerate(self.deprel):
             preposition = self.heads[word]
-            if label != "pobj" or self.deprel[preposition] not in PREPOSITION:
+            if label != "pobj" or preposition < 0:
+                continue
+            if self.deprel[preposition] not in PREPOSITION:
                 continue
             above = self.heads[preposition]
             new = PREPOSITION[self.deprel[preposition]]

@@ -97,8 +97,9 @@ class EventRule:
     Notes
     -----
     A mention belongs to c if its head is a word of a name of c, or an `nmod`, `amod` or
-    `compound` dependent of the head is, or what is coordinated with that one. If names
-    of two actors are found, it is spoiled for both.
+    `compound` dependent of the head is, or what is coordinated or compounded with that
+    one ("Russian and Chinese ships", "US-British forces"). If names of two actors are
+    found, it is spoiled for both.
 
     A mention is an agent if its head is the `nsubj` of an active event verb; or, under
     a passive one, an `obl:agent`, or an `obl` with the preposition "by". A verb has the
@@ -299,7 +300,7 @@ class EventRule:
         """Return the only code that all names agree with."""
         found = [
             codes
-            for word in (head, *_modifiers(parse, head))
+            for word in (head, *_modifiers(parse, head, names))
             for codes in names.get(word, ())
         ]
         if not found:
@@ -338,14 +339,16 @@ def _names_of_words(
     return names
 
 
-def _modifiers(parse: Parse, head: int) -> list[int]:
+def _modifiers(parse: Parse, head: int, names: Collection[int]) -> list[int]:
+    """Return the words that say whose a head is, those coordinated with them too."""
     found = []
     for word in parse.children[head]:
-        if parse.deprel[word].partition(":")[0] in MODIFIERS:
-            found.append(word)
-            found += [
-                child for child in parse.children[word] if parse.deprel[child] == "conj"
-            ]
+        if parse.deprel[word].partition(":")[0] not in MODIFIERS:
+            continue
+        # of "US - British" and "US - backed" the first is a pair of names
+        joined = ("conj", "compound") if word in names else ("conj",)
+        found.append(word)
+        found += [c for c in parse.children[word] if parse.deprel[c] in joined]
     return found
 
 
