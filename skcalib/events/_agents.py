@@ -23,24 +23,27 @@ class AgentRules:
         """Return the words that are agents of verbs, over all the document."""
         found = set()
         for verb in verbs:
-            for word in self._agents_of(parse, verb):
+            for word, of in self._agents_of(parse, verb):
+                if self.relative_pronouns:
+                    word = _resolved(parse, word, of)
                 found.add(word)
                 if self.conjuncts:
                     found.update(_with_label(parse, word, "conj"))
         return found
 
-    def _agents_of(self, parse: Parse, verb: int) -> Iterator[int]:
+    def _agents_of(self, parse: Parse, verb: int) -> Iterator[tuple[int, int]]:
+        """Yield agents, each with the verb that it depends on."""
         is_passive = _is_passive(parse, verb)
         if not is_passive:
-            for word, of in self._subjects(parse, verb):
-                yield _resolved(parse, word, of) if self.relative_pronouns else word
+            yield from self._subjects(parse, verb)
         if self.passive:
-            yield from _with_label(parse, verb, "obl:agent")
+            words = _with_label(parse, verb, "obl:agent")
             if is_passive:
-                yield from _by_phrases(parse, verb)
+                words += _by_phrases(parse, verb)
+            yield from ((word, verb) for word in words)
 
     def _subjects(self, parse: Parse, verb: int) -> list[tuple[int, int]]:
-        """Return subjects, each with the verb that it depends on."""
+        """Return the subjects of a verb, or of the one that it is coordinated with."""
         while True:
             subjects = _with_label(parse, verb, "nsubj")
             above = parse.heads[verb] if parse.deprel[verb] == "conj" else -1

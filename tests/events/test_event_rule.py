@@ -150,6 +150,8 @@ WORKED = {
     "acl:relcl were/AUX/6/cop here/ADV/0/root": ({"Turks"}, {"Turks": "TUR"}),
     "army/NOUN/0/root that/PRON/5/nsubj/PronType=Rel I/PRON/4/nsubj "
     "think/VERB/1/acl:relcl attacked=attack/VERB/4/ccomp": ({"army"}, {}),
+    "men/NOUN/0/root by/ADP/3/case whom/PRON/6/obl:agent it/PRON/6/nsubj:pass "
+    "was/AUX/6/aux:pass attacked=attack/VERB/1/acl:relcl": ({"men"}, {}),
     # a question and a demonstrative stand for themselves
     "Who/PRON/2/nsubj attacked=attack/VERB/0/root": ({"Who"}, {}),
     "That/PRON/2/nsubj/PronType=Dem attacked=attack/VERB/0/root": ({"That"}, {}),
