@@ -3,6 +3,7 @@
 from ._coref_documents import make_coref_documents
 from ._coref_readers import read_conll2012, read_litbank
 from ._emoticon_tweets import fetch_emoticon_tweets
+from ._event_documents import make_event_documents
 from ._fetchers import fetch_ark_twitter_pos, fetch_ud_english_ewt, fetch_wsj_sample
 from ._generators import make_calibrated_pairs
 from ._gum import fetch_gum
@@ -19,6 +20,7 @@ __all__ = [
     "fetch_wsj_sample",
     "make_calibrated_pairs",
     "make_coref_documents",
+    "make_event_documents",
     "make_tagged_sentences",
     "read_conll2012",
     "read_conll_columns",
