@@ -296,7 +296,10 @@ def uncertain_links(
     found = []
     for c in range(n_codes):
         own = code[marked] == c
-        weight = np.where(own, 1, meets[:, own].max(axis=1, keepdims=True)) * doubt
+        weight = (
+            np.where(own, 1, meets[:, own].max(axis=1, initial=0, keepdims=True))
+            * doubt
+        )
         most = np.argsort(-weight, axis=None, kind="stable")[:N_LINKS]
         links = [
             (int(agents[i]), int(marked[m]), float(meets[i, m]))

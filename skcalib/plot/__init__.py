@@ -1,12 +1,14 @@
 """Displays: numbers first, then the drawing. Nothing else imports matplotlib."""
 
 from ._bin_size import BinSizeDisplay
+from ._event_counts import EventCountDisplay
 from ._panels import ReliabilityPanelsDisplay
 from ._reliability import ReliabilityDisplay
 from ._tag_error import TagErrorDisplay
 
 __all__ = [
     "BinSizeDisplay",
+    "EventCountDisplay",
     "ReliabilityDisplay",
     "ReliabilityPanelsDisplay",
     "TagErrorDisplay",
