@@ -133,7 +133,9 @@ def make_event_documents(
     >>> from skcalib.datasets import make_event_documents
     >>> documents, events = make_event_documents(3, random_state=4)
     >>> documents[0]
-    Document('generated-0', 1990-10-06, 6 sentences, 28 words, 12 mentions)
+    Document('generated-0', 1990-02-22, 6 sentences, 36 words, 12 mentions)
+    >>> events
+    [{'KEN': 1}, {}, {}]
     """
     caller = "make_event_documents"
     n = check_integer(n_documents, minimum=1, name="n_documents", caller=caller)

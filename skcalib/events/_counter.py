@@ -82,7 +82,18 @@ default='quarter'
     Examples
     --------
     >>> from skcalib.datasets import make_event_documents
-    >>> from skcalib.events import EventCounter
+    >>> from skcalib.events import EventCounter, EventRule
+    >>> documents, events, scores = make_event_documents(
+    ...     50, return_scores=True, random_state=0
+    ... )
+    >>> counter = EventCounter(EventRule(), freq="year", random_state=0)
+    >>> counts = counter.count(documents, scores)
+    >>> counts.country
+    array(['BOL', 'FRA', 'KEN', 'NOR'], dtype=object)
+    >>> counts.mean.round(1)
+    array([ 9.1,  8.8,  6.5, 11. ])
+    >>> [sum(country in each for each in events) for country in counts.countries]
+    [9, 7, 6, 10]
     """
 
     def __init__(
@@ -165,6 +176,7 @@ default='quarter'
             np.bincount(place, minlength=len(periods)),
             unit=self.unit,
             n_samples=draw["n_samples"],
+            known=getattr(self.rule, "codes", ()) if self.countries is None else (),
         )
 
     def _check(self) -> dict[str, Any]:

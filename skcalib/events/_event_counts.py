@@ -229,7 +229,25 @@ class EventCounts:
     Examples
     --------
     >>> from skcalib.datasets import make_event_documents
-    >>> from skcalib.events import EventCounter
+    >>> from skcalib.events import EventCounter, EventRule
+    >>> documents, _, scores = make_event_documents(
+    ...     80, n_days=170, return_scores=True, random_state=0
+    ... )
+    >>> counts = EventCounter(EventRule(), random_state=0).count(documents, scores)
+    >>> counts
+    EventCounts(n_countries=4, n_periods=2 1990Q1 to 1990Q2, n_documents=80, ...)
+    >>> low, high = counts.interval(method="quantile")
+    >>> low[counts.country == "KEN"], high[counts.country == "KEN"]
+    (array([1., 5.]), array([ 6., 11.]))
+    >>> counts.compare("KEN", "FRA", "1990Q2")
+    CountComparison(KEN > FRA: 0.943, equal: 0.038, less: 0.019, mean difference 3.66,
+    period='1990Q2')
+    >>> worst = counts.uncertain_documents()[0]
+    >>> worst.id, worst.country, round(worst.proba, 2)
+    ('generated-7', 'BOL', 0.51)
+    >>> link = worst.links[0]
+    >>> link.agent_text, link.other_text, round(link.proba, 2)
+    ('The soldiers', 'Bolivian soldiers', 0.42)
     """
 
     def __init__(
@@ -242,19 +260,22 @@ class EventCounts:
         *,
         unit: str,
         n_samples: int,
+        known: Sequence[str] = (),
     ):
-        # place: period of each of these documents; n_documents: of all, by period
+        # place: period of each of these documents; n_documents: of all, by period;
+        # known: actors that may be asked for too, whose counts are 0
         self.periods, self.countries = list(periods), list(countries)
         self.unit, self.n_samples = unit, n_samples
         self._documents, self._place = list(documents), np.asarray(place)
         self._column = {code: k for k, code in enumerate(self.countries)}
+        self._known = frozenset((*self.countries, *known))
         shape = len(self.periods), len(self.countries)
         self.period = _objects(self.periods).repeat(shape[1])
         self.country = np.tile(_objects(self.countries), shape[0])
         self.n_documents = np.asarray(n_documents, dtype=np.intp).repeat(shape[1])
         mean, variance, sampled, low, high = (np.zeros(shape) for _ in range(5))
         best = np.zeros(shape, dtype=np.intp)
-        self._cells: dict[tuple[int, int], list[tuple[DocumentEvents, int]]] = {}
+        self._cells: dict[tuple[int, str], list[tuple[DocumentEvents, int]]] = {}
         for events, t in zip(self._documents, self._place.tolist(), strict=True):
             columns, kept = self._columns_of(events)
             of_mean, of_variance = (part[kept] for part in events.moments())
@@ -264,8 +285,8 @@ class EventCounts:
             best[t, columns] += events.law.best[kept]
             low[t, columns] += events.law.low[kept]
             high[t, columns] += events.law.high[kept]
-            for c, k in zip(columns, kept, strict=True):
-                self._cells.setdefault((t, c), []).append((events, k))
+            for k in kept:
+                self._cells.setdefault((t, events.countries[k]), []).append((events, k))
         self.mean, self.sd = mean.ravel(), np.sqrt(variance).ravel()
         self.monte_carlo_error = np.sqrt(sampled / n_samples).ravel()
         self.map_count = best.ravel()
@@ -310,14 +331,15 @@ class EventCounts:
         # cells without an uncertain document need no distribution
         ends[:] = self.mean.round()
         for cell in np.flatnonzero(self.sd > 0).tolist():
-            start, pmf = self._law(*divmod(cell, len(self.countries)))
+            t, c = divmod(cell, len(self.countries))
+            start, pmf = self._law(t, self.countries[c])
             tail = (1 - level) / 2
             ends[:, cell] = [quantile(start, pmf, p) for p in (tail, 1 - tail)]
         return ends[0], ends[1]
 
-    def _law(self, t: int, c: int) -> tuple[int, np.ndarray]:
+    def _law(self, t: int, country: str) -> tuple[int, np.ndarray]:
         """Return the distribution of the count of a period and actor."""
-        own = self._cells.get((t, c), [])
+        own = self._cells.get((t, country), [])
         return sum_of([events.marginal(column) for events, column in own])
 
     def distribution(self, country: str, period: Any = None) -> np.ndarray:
@@ -336,9 +358,9 @@ class EventCounts:
             Probability of the counts 0, 1, 2, ...
         """
         caller = "EventCounts.distribution"
-        c = self._check_country(country, "country", caller)
+        self._check_country(country, "country", caller)
         times = self._check_period(period, caller)
-        start, pmf = sum_of([self._law(t, c) for t in times])
+        start, pmf = sum_of([self._law(t, country) for t in times])
         return np.r_[np.zeros(start), pmf]
 
     def bounds(self) -> tuple[np.ndarray, np.ndarray]:
@@ -504,13 +526,12 @@ class EventCounts:
         names = ("period", "country", "mean", "sd", "monte_carlo_error", "map_count")
         return {name: getattr(self, name) for name in (*names, "n_documents")}
 
-    def _check_country(self, country: Any, name: str, caller: str) -> int:
-        if country not in self._column:
+    def _check_country(self, country: Any, name: str, caller: str) -> None:
+        if country not in self._known:
             raise ValueError(
                 f"The {name!r} parameter of {caller} must be an actor that was "
                 f"counted, one of {self.countries!r:.200}. Got {country!r}."
             )
-        return self._column[country]
 
     def _check_period(self, period: Any, caller: str) -> range:
         """Return the places of the periods meant."""

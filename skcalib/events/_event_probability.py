@@ -17,7 +17,7 @@ from ..posteriors._clusterings import draw_labels, follow, pair_marginals, softm
 
 NONE, SPOILED = -1, -2
 
-BLOCK = 2**22  # labels held at a time
+BLOCK = 2**20  # labels held at a time
 ROUNDING = 1e-11
 
 # Steps of the exact recursion: about as long as sampling takes; and some seconds,

@@ -137,6 +137,18 @@ class EventCountDisplay:
         Returns
         -------
         display : EventCountDisplay
+
+        Examples
+        --------
+        >>> from skcalib.datasets import make_event_documents
+        >>> from skcalib.events import EventCounter, EventRule
+        >>> from skcalib.plot import EventCountDisplay
+        >>> documents, _, scores = make_event_documents(
+        ...     60, return_scores=True, random_state=0
+        ... )
+        >>> counts = EventCounter(EventRule(), random_state=0).count(documents, scores)
+        >>> EventCountDisplay.from_counts(counts, top=2)
+        EventCountDisplay(4 periods; mean in all NOR: 12.4, BOL: 10.6)
         """
         caller = "EventCountDisplay.from_counts"
         if not isinstance(counts, EventCounts):

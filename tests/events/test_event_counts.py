@@ -151,6 +151,24 @@ def test_an_actor_equals_itself(counts):
     assert (found.greater, found.equal, found.less) == (0, 1, 0)
 
 
+def test_an_actor_of_the_rule_that_did_nothing_has_a_count_of_0(
+    documents, scores, marked_rule
+):
+    class Rule:
+        codes = (*CODES, "DDD")
+        evidence = staticmethod(marked_rule.evidence)
+
+    counts = EventCounter(Rule(), method="exact").count(documents, scores)
+    found = counts.compare("AAA", "DDD")
+    assert found.less == 0
+    assert found.equal == pytest.approx(counts.distribution("AAA")[0])
+    assert counts.distribution("DDD", "1990Q1").tolist() == [1]
+    assert counts.uncertain_documents(country="DDD") == []
+    some = EventCounter(Rule(), countries=["AAA"]).count(documents, scores)
+    with pytest.raises(ValueError, match="counted, one of .'AAA'.. Got 'BBB'"):
+        some.compare("AAA", "BBB")
+
+
 def test_comparisons_are_floats_that_can_be_copied(counts):
     found = counts.compare("AAA", "BBB", "1990Q1")
     assert isinstance(found, float)
