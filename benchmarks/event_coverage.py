@@ -107,6 +107,13 @@ def run(n_corpora, n_jobs):
     return table(np.concatenate(found))
 
 
+def proportion_interval(share, n, z=1.96):
+    """Return Wilson's interval of a proportion."""
+    middle = (share + z**2 / (2 * n)) / (1 + z**2 / n)
+    half = z / (1 + z**2 / n) * np.sqrt(share * (1 - share) / n + z**2 / (4 * n**2))
+    return middle - half, middle + half
+
+
 def draw():
     """Draw coverage against the temperature, from the CSV."""
     import matplotlib.pyplot as plt
@@ -115,13 +122,14 @@ def draw():
         rows = list(csv.DictReader(line for line in file if line[0] != "#"))
     rows = [row for row in rows if row["sd_at_least"] == "2"]
     t = [float(row["temperature"]) for row in rows]
-    error = 1.96 * np.array([float(row["standard_error"]) for row in rows])
+    n = np.array([int(row["counts"]) for row in rows])
     figure, ax = plt.subplots(figsize=(6.4, 4), layout="constrained")
     for k, method in enumerate(METHODS):
         y = np.array([float(row[method]) for row in rows])
-        ax.errorbar(
-            t, y, yerr=error, marker="os"[k], markersize=5, capsize=2, label=method
-        )
+        low, high = proportion_interval(y / 100, n)
+        ends = [y - 100 * low, 100 * high - y]
+        style = {"marker": "os"[k], "markersize": 5, "capsize": 2, "label": method}
+        ax.errorbar(t, y, yerr=ends, **style)
     ax.axhline(95, color="0.5", linestyle="--", linewidth=1)
     ax.axvline(1, color="0.8", linewidth=1, zorder=0)
     ax.set_xscale("log")

@@ -80,9 +80,11 @@ def event_distribution(
     outcomes = None
     if method != "sample":
         outcomes = decided_outcomes(low, high, int(agent.sum()), entities)
-        if outcomes is None:
-            steps = FEW_STEPS if method == "auto" else MANY_STEPS
-            outcomes = exact_outcomes(proba, agent, code, n_codes, entities, steps)
+    # a chain that may pass everywhere takes each of these steps at least
+    too_long = method == "auto" and np.count_nonzero(proba) > FEW_STEPS
+    if method != "sample" and outcomes is None and not too_long:
+        steps = FEW_STEPS if method == "auto" else MANY_STEPS
+        outcomes = exact_outcomes(proba, agent, code, n_codes, entities, steps)
     exact = outcomes is not None
     if outcomes is None:
         if method == "exact":

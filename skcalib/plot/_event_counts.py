@@ -247,7 +247,7 @@ class EventCountDisplay:
 
         n = len(self.mean)
         if ax is None and (together or n < 2):
-            _, ax = plt.subplots(figsize=(6.4, 3.4), layout="constrained")
+            _, ax = plt.subplots(figsize=(7.2, 3.4), layout="constrained")
         if ax is not None:
             self.figure_ = ax.figure
             self.axes_: dict[str, Any] = dict.fromkeys(self.mean, ax)
