@@ -1,5 +1,7 @@
 """Event probabilities of a document, against every clustering of small ones."""
 
+import tracemalloc
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -140,6 +142,20 @@ def test_blocks_of_samples_do_not_matter(random_proba, monkeypatch):
     same_tables(table(*found), table(*expected))
     # at most a row for each different outcome is held
     assert len(found[0]) == len(expected[0]) < 30
+
+
+def test_more_samples_take_no_more_memory(random_proba, monkeypatch):
+    monkeypatch.setattr(_event_probability, "BLOCK", 2**14)
+    rng = np.random.default_rng(5)
+    proba, agent, code = draw_case(rng, random_proba, 0, n=40)
+    agent[0], code[1] = True, 0
+    peak = []
+    for n_samples in (800, 800, 8000):
+        tracemalloc.start()
+        sampled_outcomes(proba, agent, code, N_CODES, False, n_samples, rng)
+        peak.append(tracemalloc.get_traced_memory()[1])
+        tracemalloc.stop()
+    assert peak[2] < 1.2 * peak[1]
 
 
 def test_events_of_given_clusterings():
