@@ -8,6 +8,7 @@ from ._fetchers import fetch_ark_twitter_pos, fetch_ud_english_ewt, fetch_wsj_sa
 from ._generators import make_calibrated_pairs
 from ._gum import fetch_gum
 from ._litbank import fetch_litbank
+from ._muc3 import fetch_muc3
 from ._readers import read_conll_columns, read_conllu, to_sequences
 from ._tagged import make_tagged_sentences
 
@@ -16,6 +17,7 @@ __all__ = [
     "fetch_emoticon_tweets",
     "fetch_gum",
     "fetch_litbank",
+    "fetch_muc3",
     "fetch_ud_english_ewt",
     "fetch_wsj_sample",
     "make_calibrated_pairs",

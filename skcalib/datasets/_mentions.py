@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple, NoReturn
 from urllib.parse import unquote
 
+from .._trees import head_of_span
 from ..documents import Mention, Sentence
 
 BRACKET = re.compile(r"(\()?([^()|]+)(\))?")
@@ -118,16 +119,10 @@ def _distinct(spans: list[Span]) -> list[Span]:
     return kept
 
 
-def head_of(sentence: Sentence, start: int, end: int) -> int | None:
-    """Return the word of a span whose head lies outside, no punctuation if possible."""
-    outside = [t for t in range(start, end) if not start <= sentence.head[t] < end]
-    words = [t for t in outside if sentence.upos[t] != "PUNCT"]
-    return next(iter(words or outside), None)
-
-
 def as_mention(span: Span, sentence: Sentence, offset: int) -> Mention:
     """Return a mention of a parsed sentence whose first word is number `offset`."""
-    head = head_of(sentence, span.start - offset, span.end - offset)
+    start, end = span.start - offset, span.end - offset
+    head = head_of_span(sentence.head, sentence.upos, start, end)
     return Mention(
         span.start,
         span.end,

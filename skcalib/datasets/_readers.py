@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, NoReturn, TextIO
 
+from .._trees import find_cycle
 from .._validation import check_choice, check_integer
 from ..documents import Document, Mention, Sentence
 from ._mentions import Brackets, Span, as_mention
@@ -412,18 +413,10 @@ def _head(block: Block, number: int, row: list[str], n_words: int) -> int:
 
 def _check_tree(block: Block, numbers: list[int], heads: list[int]) -> None:
     """Raise if a word depends on itself by way of others."""
-    reaches_root = [False] * len(heads)
-    for start in range(len(heads)):
-        path: list[int] = []
-        word = start
-        while word >= 0 and not reaches_root[word]:
-            if len(path) > len(heads):
-                expected = "heads that lead to the root"
-                block.refuse(numbers[word], expected, "a word that depends on itself")
-            path.append(word)
-            word = heads[word]
-        for word in path:
-            reaches_root[word] = True
+    cycle = find_cycle(heads)
+    if cycle:
+        expected = "heads that lead to the root"
+        block.refuse(numbers[cycle[0]], expected, "a word that depends on itself")
 
 
 def _is_newdoc(comment: str) -> bool:

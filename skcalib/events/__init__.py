@@ -1,4 +1,4 @@
-"""Events in documents: who did it, how often, and how sure that is."""
+"""Events: who did something, for whom, and how often, when the text leaves doubt."""
 
 from ._counter import EventCounter
 from ._event_counts import (
@@ -7,11 +7,17 @@ from ._event_counts import (
     UncertainDocument,
     UncertainLink,
 )
+from ._lexicon import AffiliationLexicon, CountryLexicon
+from ._rule import EventEvidence, EventRule
 
 __all__ = [
+    "AffiliationLexicon",
     "CountComparison",
+    "CountryLexicon",
     "EventCounter",
     "EventCounts",
+    "EventEvidence",
+    "EventRule",
     "UncertainDocument",
     "UncertainLink",
 ]
