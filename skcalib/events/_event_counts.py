@@ -33,6 +33,12 @@ class UncertainLink:
     See Also
     --------
     UncertainDocument : Where such links are listed.
+
+    Examples
+    --------
+    >>> from skcalib.events import UncertainLink
+    >>> UncertainLink(4, 1, "they", "Kenyan rebels", 0.5).proba
+    0.5
     """
 
     agent: int
@@ -69,6 +75,21 @@ class UncertainDocument:
     See Also
     --------
     EventCounts : The counts.
+
+    Examples
+    --------
+    >>> from skcalib.datasets import make_event_documents
+    >>> from skcalib.events import EventCounter, EventRule
+    >>> documents, _, scores = make_event_documents(
+    ...     20, return_scores=True, random_state=0
+    ... )
+    >>> counts = EventCounter(EventRule(), random_state=0).count(documents, scores)
+    >>> for each in counts.uncertain_documents(0.05):
+    ...     link = each.links[0]
+    ...     print(each.country, round(each.proba, 2), link.agent_text, link.other_text)
+    BOL 0.51 The soldiers Bolivian soldiers
+    KEN 0.51 The officials Kenyan officials
+    KEN 0.49 They Kenyan soldiers
     """
 
     document: int
@@ -138,6 +159,20 @@ class CountComparison(float):
     See Also
     --------
     EventCounts.compare : Compare two counts.
+
+    Examples
+    --------
+    >>> from skcalib.datasets import make_event_documents
+    >>> from skcalib.events import EventCounter, EventRule
+    >>> documents, _, scores = make_event_documents(
+    ...     60, return_scores=True, random_state=0
+    ... )
+    >>> counts = EventCounter(EventRule(), random_state=0).count(documents, scores)
+    >>> comparison = counts.compare("NOR", "KEN")
+    >>> comparison > 0.9
+    True
+    >>> round(comparison.equal, 3), round(comparison.less, 3)
+    (0.038, 0.026)
     """
 
     greater: float

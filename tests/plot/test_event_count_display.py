@@ -9,34 +9,17 @@ import pandas as pd
 import pytest
 
 from skcalib.datasets import make_event_documents
-from skcalib.events import EventCounter
+from skcalib.events import EventCounter, EventRule
 from skcalib.plot import EventCountDisplay
 
 from_counts = EventCountDisplay.from_counts
-
-
-class WordRule:
-    """Take every subject as an agent, and countries from words."""
-
-    CODES = ("BOL", "FRA", "KEN", "NOR")
-    WORDS = ("Bolivia", "French", "Kenya", "Norway")
-
-    def evidence(self, document):
-        words = [w for s in document.sentences for w in s.form]
-        code = [
-            self.WORDS.index(words[m.start]) if words[m.start] in self.WORDS else -1
-            for m in document.mentions
-        ]
-        agent = np.arange(len(code)) % 2 == 0
-        names = {"agent": agent, "code": np.array(code), "codes": self.CODES}
-        return type("Evidence", (), names)
 
 
 def make_counts(freq="quarter", unit="documents"):
     documents, _, scores = make_event_documents(
         60, n_days=600, return_scores=True, random_state=0
     )
-    counter = EventCounter(WordRule(), freq=freq, unit=unit, random_state=0)
+    counter = EventCounter(EventRule(), freq=freq, unit=unit, random_state=0)
     return counter.count(documents, scores)
 
 
@@ -142,7 +125,7 @@ def test_one_period_is_visible():
 
 
 def test_no_actor_is_an_empty_plot():
-    counts = EventCounter(WordRule()).count([], [])
+    counts = EventCounter(EventRule()).count([], [])
     display = from_counts(counts)
     assert display.line_ == {}
     display.figure_.canvas.draw()
