@@ -131,8 +131,9 @@ default='quarter'
         posteriors : AntecedentPosterior, list of ndarray, or fitted estimator
             What is believed of the documents' coreference: a posterior with an entry
             for each document; a list of their scores, as AntecedentPosterior takes
-            them; or a ranker or a pipeline with a `posterior` method, which then is
-            asked only about documents that may hold an event.
+            them, or of posteriors of one document; or a ranker or a pipeline with a
+            `posterior` method, which is asked only about documents that may hold an
+            event.
 
         Returns
         -------
@@ -270,7 +271,7 @@ def _as_source(posteriors: Any, documents: list[Document]) -> Any:
                 "a fitted estimator with a posterior method. Got "
                 f"{type(posteriors).__name__}."
             )
-        posteriors = AntecedentPosterior(posteriors)
+        posteriors = AntecedentPosterior(_score_matrices(posteriors))
     if len(posteriors) != len(documents):
         raise ValueError(
             f"{name} must have an entry for each of the {len(documents)} documents. "
@@ -279,6 +280,15 @@ def _as_source(posteriors: Any, documents: list[Document]) -> Any:
     for i, document in enumerate(documents):
         _check_n_mentions(document, i, int(posteriors.lengths[i]))
     return posteriors
+
+
+def _score_matrices(entries: Any) -> list[Any]:
+    """Return the scores of each document, also where an entry is a posterior."""
+    found: list[Any] = []
+    for each in entries:
+        is_posterior = isinstance(each, AntecedentPosterior)
+        found.extend(each.log_scores if is_posterior else [each])
+    return found
 
 
 def _check_n_mentions(document: Document, position: int, n: int) -> None:

@@ -64,6 +64,8 @@ def test_posteriors_scores_and_estimators_give_the_same(data, marked_rule):
     array = np.empty(len(scores), dtype=object)
     array[:] = scores
     same(counter.count(documents, array), expected)
+    each = [AntecedentPosterior([matrix]) for matrix in scores]
+    same(counter.count(documents, each), expected)
     names = [document.id for document in documents]
     believer = Believer(dict(zip(names, scores, strict=True)), [])
     same(counter.count(documents, believer), expected)
