@@ -126,6 +126,8 @@ def test_pipelines_and_searches_are_seen_through(marked_rule, make_document):
     assert expected.sd.max() > 0
     for estimator in (search, best):
         same(counter.count(documents, estimator), expected)
+    parallel = EventCounter(marked_rule, random_state=3, n_jobs=2)
+    same(parallel.count(documents, best), expected)
     with pytest.raises(NotFittedError):
         counter.count(documents, clone(pipe))
 
