@@ -308,6 +308,7 @@ class EventCounts:
         self.period = _objects(self.periods).repeat(shape[1])
         self.country = np.tile(_objects(self.countries), shape[0])
         self.n_documents = np.asarray(n_documents, dtype=np.intp).repeat(shape[1])
+        self._n_counted = int(np.sum(n_documents))
         mean, variance, sampled, low, high = (np.zeros(shape) for _ in range(5))
         best = np.zeros(shape, dtype=np.intp)
         self._cells: dict[tuple[int, str], list[tuple[DocumentEvents, int]]] = {}
@@ -584,13 +585,11 @@ class EventCounts:
         return self.mean.size
 
     def __repr__(self) -> str:
-        n = len(self.countries)
-        total = int(self.n_documents[::n].sum()) if n else 0
         exact = sum(events.law.exact for events in self._documents)
         span = f" {self.periods[0]} to {self.periods[-1]}" if self.periods else ""
         return (
-            f"EventCounts(n_countries={n}, n_periods={len(self.periods)}{span}, "
-            f"n_documents={total}, n_possible={len(self._documents)}, "
+            f"EventCounts(n_countries={len(self.countries)}, n_periods={len(self.periods)}{span}, "
+            f"n_documents={self._n_counted}, n_possible={len(self._documents)}, "
             f"n_exact={exact}, unit={self.unit!r}, n_samples={self.n_samples})"
         )
 

@@ -256,6 +256,7 @@ def test_documents_without_mentions_or_sentences_count_nothing(make_document):
     counts = EventCounter(Strict()).count(documents, [np.zeros((0, 0))] * 2)
     assert counts.periods == ["1990Q1", "1990Q2"]
     assert len(counts) == 0
+    assert "n_countries=0, n_periods=2 1990Q1 to 1990Q2, n_documents=2" in repr(counts)
     counts = EventCounter(Strict(), countries=["AAA"]).count(documents, [[], []])
     assert counts.mean.tolist() == [0, 0]
     assert counts.n_documents.tolist() == [1, 1]
