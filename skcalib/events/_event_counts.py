@@ -588,8 +588,8 @@ class EventCounts:
         exact = sum(events.law.exact for events in self._documents)
         span = f" {self.periods[0]} to {self.periods[-1]}" if self.periods else ""
         return (
-            f"EventCounts(n_countries={len(self.countries)}, n_periods={len(self.periods)}{span}, "
-            f"n_documents={self._n_counted}, n_possible={len(self._documents)}, "
+            f"EventCounts(n_countries={len(self.countries)}, "
+            f"n_periods={len(self.periods)}{span}, n_documents={self._n_counted}, n_possible={len(self._documents)}, "
             f"n_exact={exact}, unit={self.unit!r}, n_samples={self.n_samples})"
         )
 
