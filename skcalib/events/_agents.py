@@ -56,8 +56,10 @@ def _with_label(parse: Parse, word: int, label: str) -> list[int]:
 
 
 def _is_passive(parse: Parse, verb: int) -> bool:
-    if any(parse.deprel[child] in PASSIVE for child in parse.children[verb]):
-        return True
+    labels = {parse.deprel[child] for child in parse.children[verb]}
+    # features of automatic parses err: a subject goes before them
+    if not PASSIVE.isdisjoint(labels) or "nsubj" in labels:
+        return not PASSIVE.isdisjoint(labels)
     # the village attacked by rebels
     reduced = parse.deprel[verb] == "acl" and parse.xpos[verb] == "VBN"
     return reduced or "Voice=Pass" in parse.feats[verb]

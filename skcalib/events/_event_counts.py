@@ -589,8 +589,9 @@ class EventCounts:
         span = f" {self.periods[0]} to {self.periods[-1]}" if self.periods else ""
         return (
             f"EventCounts(n_countries={len(self.countries)}, "
-            f"n_periods={len(self.periods)}{span}, n_documents={self._n_counted}, n_possible={len(self._documents)}, "
-            f"n_exact={exact}, unit={self.unit!r}, n_samples={self.n_samples})"
+            f"n_periods={len(self.periods)}{span}, n_documents={self._n_counted}, "
+            f"n_possible={len(self._documents)}, n_exact={exact}, unit={self.unit!r}, "
+            f"n_samples={self.n_samples})"
         )
 
 

@@ -159,6 +159,31 @@ class AffiliationLexicon(Mapping[str, tuple[str, ...]]):
         n_names = sum(map(len, self._entries.values()))
         return f"{type(self).__name__}({len(self)} codes, {n_names} names)"
 
+    def lookup(self, name: str) -> tuple[str, ...]:
+        """Return to whom a name belongs.
+
+        Parameters
+        ----------
+        name : str
+            A name, with blanks or underscores between its words, as it would stand in a
+            text with capitals.
+
+        Returns
+        -------
+        codes : tuple of str
+            The codes; none if the name, as a whole, is not known.
+
+        Examples
+        --------
+        >>> from skcalib.events import CountryLexicon
+        >>> countries = CountryLexicon()
+        >>> countries.lookup("South Koreans"), countries.lookup("us")
+        (('KOR',), ())
+        """
+        words = name.replace("_", " ").split()
+        whole = [f.codes for f in self.find(words) if f[:2] == (0, len(words))]
+        return whole[0] if len(whole) == 1 else ()
+
     def find(
         self,
         words: Sequence[str],

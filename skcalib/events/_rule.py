@@ -103,9 +103,9 @@ class EventRule:
 
     A mention is an agent if its head is the `nsubj` of an active event verb; or, under
     a passive one, an `obl:agent`, or an `obl` with the preposition "by". A verb has the
-    tag VERB. It is passive if it has an `aux:pass` or a passive subject, or
-    ``Voice=Pass``, or is a participle that modifies a noun. A relative pronoun stands
-    for the noun that its clause (`acl:relcl`) modifies.
+    tag VERB. It is passive if it has an `aux:pass` or a passive subject; or, without
+    any subject, if it has ``Voice=Pass`` or is a participle that modifies a noun. A
+    relative pronoun stands for the noun that its clause (`acl:relcl`) modifies.
 
     The head of a mention that has none is its first word that depends on a word
     outside, no punctuation if possible. Of the labels of spaCy's English models those

@@ -296,6 +296,20 @@ class TestActors:
         lexicon = AffiliationLexicon({"A": "front"}, exclude=["warm front"])
         assert names(lexicon, "a warm front , a front") == [("front", "A")]
 
+    @pytest.mark.parametrize(
+        ("name", "expected"),
+        [
+            ("armed_forces", ("GOV",)),
+            ("Guerrillas", ("FMLN",)),
+            ("the armed forces", ()),
+            ("forces", ()),
+            ("fmln-guerrilla", ()),  # two names
+            ("", ()),
+        ],
+    )
+    def test_look_up_one_name(self, name, expected):
+        assert AffiliationLexicon(self.entries).lookup(name) == expected
+
     def test_a_pickle_finds_the_same(self):
         lexicon = pickle.loads(pickle.dumps(AffiliationLexicon(self.entries)))
         assert codes(lexicon, "the armed forces") == ["GOV"]

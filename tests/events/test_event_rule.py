@@ -80,6 +80,11 @@ WORKED = {
     # a participle that modifies a noun
     "towns/NOUN/0/root attacked=attack/VERB/1/acl/VerbForm=Part|Voice=Pass "
     "by/ADP/4/case rebels/NOUN/2/obl": ({"rebels"}, {}),
+    # a subject says more than a feature
+    "rebels/NOUN/2/nsubj attacked=attack/VERB/0/root/VerbForm=Part|Voice=Pass": (
+        {"rebels"},
+        {},
+    ),
     # "Americans", "American forces", "president of the U.S."
     "Americans/PROPN/2/nsubj attacked=attack/VERB/0/root": (
         {"Americans"},
@@ -601,7 +606,7 @@ def test_agents_in_the_dated_web_text():
 
 @pytest.mark.slow
 def test_agents_in_muc3():
-    """221 words are agents of "attack", in 166 documents; most head a mention."""
+    """221 words are agents of "attack", in 166 documents, by another program."""
     if not (HOME / "muc3" / "muc3_parsed.conllu.gz").exists():
         pytest.skip("the parse of MUC-3 is not here")
     rule, n_words, n_documents = EventRule(), 0, 0
@@ -613,5 +618,6 @@ def test_agents_in_muc3():
         agent = rule.evidence(doc).agent if rule.may_match(doc) else np.zeros(1)
         n_words += int(agent.sum())
         n_documents += bool(agent.any())
-    assert 0.95 * 221 <= n_words <= 1.05 * 221
-    assert 0.95 * 166 <= n_documents <= 1.05 * 166
+    # the other program had rules of its own for reduced passives
+    assert abs(n_words - 221) <= 2
+    assert abs(n_documents - 166) <= 2
