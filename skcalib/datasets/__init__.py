@@ -4,6 +4,7 @@ from ._broad_twitter import fetch_broad_twitter_entities
 from ._coref_documents import make_coref_documents
 from ._coref_readers import read_conll2012, read_litbank
 from ._emoticon_tweets import fetch_emoticon_tweets
+from ._event_documents import make_event_documents
 from ._fetchers import fetch_ark_twitter_pos, fetch_ud_english_ewt, fetch_wsj_sample
 from ._generators import make_calibrated_pairs
 from ._gum import fetch_gum
@@ -23,6 +24,7 @@ __all__ = [
     "fetch_wsj_sample",
     "make_calibrated_pairs",
     "make_coref_documents",
+    "make_event_documents",
     "make_tagged_sentences",
     "read_conll2012",
     "read_conll_columns",

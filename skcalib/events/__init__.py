@@ -1,11 +1,23 @@
 """Events: who did something, for whom, and how often, when the text leaves doubt."""
 
+from ._counter import EventCounter
+from ._event_counts import (
+    CountComparison,
+    EventCounts,
+    UncertainDocument,
+    UncertainLink,
+)
 from ._lexicon import AffiliationLexicon, CountryLexicon
 from ._rule import EventEvidence, EventRule
 
 __all__ = [
     "AffiliationLexicon",
+    "CountComparison",
     "CountryLexicon",
+    "EventCounter",
+    "EventCounts",
     "EventEvidence",
     "EventRule",
+    "UncertainDocument",
+    "UncertainLink",
 ]

@@ -2,6 +2,7 @@
 
 from ._bin_size import BinSizeDisplay
 from ._document import DocumentDisplay
+from ._event_counts import EventCountDisplay
 from ._panels import ReliabilityPanelsDisplay
 from ._reliability import ReliabilityDisplay
 from ._tag_error import TagErrorDisplay
@@ -9,6 +10,7 @@ from ._tag_error import TagErrorDisplay
 __all__ = [
     "BinSizeDisplay",
     "DocumentDisplay",
+    "EventCountDisplay",
     "ReliabilityDisplay",
     "ReliabilityPanelsDisplay",
     "TagErrorDisplay",

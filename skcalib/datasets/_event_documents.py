@@ -1,0 +1,306 @@
+"""Generated news with events, whose true counts and whose coreference are known."""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from .._random import as_generator
+from .._validation import check_integer, check_real
+from ..documents import Document, Mention, Sentence
+from ..posteriors import AntecedentPosterior
+
+# Code, name and adjective of each country.
+COUNTRIES = {
+    "BOL": ("Bolivia", "Bolivian"),
+    "FRA": ("France", "French"),
+    "KEN": ("Kenya", "Kenyan"),
+    "NOR": ("Norway", "Norwegian"),
+}
+
+# Kinds of mentions, with their shares as subjects and as objects: "they", "the rebels",
+# "Kenyan rebels", "Kenya", "the town".
+PRONOUN, GROUP, AFFILIATED, NAME, PLACE = range(5)
+SUBJECT = (0.4, 0.25, 0.25, 0.1, 0.0)
+OBJECT = (0.15, 0.15, 0.2, 0.15, 0.35)
+
+# (form, lemma)
+GROUPS = (("rebels", "rebel"), ("soldiers", "soldier"), ("officials", "official"))
+PLACES = (("town", "town"), ("base", "base"), ("bridge", "bridge"), ("port", "port"))
+VERBS = (("met", "meet"), ("praised", "praise"), ("left", "leave"), ("saw", "see"))
+ATTACK = ("attacked", "attack")
+P_ATTACK, P_PASSIVE = 0.3, 0.25
+
+# Score of a link by the kinds of a mention (row) and its antecedent (column), where
+# their words and countries do not differ, so far as they have any; and of NEW.
+LINK = np.array(
+    [
+        [1.5, 1.5, 1.5, -0.5, -4.0],
+        [0.0, 3.0, 2.0, -2.0, -6.0],
+        [0.0, 1.0, 3.5, 0.5, -6.0],
+        [-1.0, -2.0, 0.5, 5.0, -6.0],
+        [-4.0, -6.0, -6.0, -6.0, 4.0],
+    ]
+)
+NEW = np.array([0.0, 1.0, 1.5, 1.5, 1.5])
+OTHER_WORD, OTHER_COUNTRY = -3.5, -5.0
+FURTHER = np.array([-0.7, -0.2, -0.1, -0.02, -0.1])  # for each sentence between
+
+
+@dataclass(frozen=True, slots=True)
+class _Phrases:
+    """The mentions of a document, an entry for each: what they say.
+
+    `word` is -1 where there is none, as is `country`; two stand in each sentence.
+    """
+
+    kind: np.ndarray
+    word: np.ndarray
+    country: np.ndarray
+
+
+def make_event_documents(
+    n_documents: int = 100,
+    *,
+    mean_mentions: float = 10.0,
+    countries: Mapping[str, tuple[str, str]] | None = None,
+    start: datetime.date = datetime.date(1990, 1, 1),
+    n_days: int = 365,
+    return_scores: bool = False,
+    random_state: Any = None,
+) -> Any:
+    """Generate dated documents with events, whose true counts are known.
+
+    Parameters
+    ----------
+    n_documents : int, default=100
+        Number of documents.
+    mean_mentions : float, default=10.0
+        Mean number of mentions of a document, at least 2.
+    countries : mapping of str to (str, str), default=None
+        Name and adjective of each country by its code, a word each. None: four
+        countries with ISO 3166 codes.
+    start : datetime.date, default=datetime.date(1990, 1, 1)
+        First day.
+    n_days : int, default=365
+        Number of days; the dates of documents are drawn evenly from them.
+    return_scores : bool, default=False
+        Return the true scores of antecedents too.
+    random_state : int, RandomState, Generator or None, default=None
+        Source of the draws.
+
+    Returns
+    -------
+    documents : list of Document
+        Documents of sentences with two mentions each, with tags, lemmas and parses (as
+        in Universal Dependencies), mentions and their true entities.
+    events : list of dict
+        For each document the number of entities, by code of the country, that attack
+        somebody and are affiliated with that country and no other.
+    scores : list of ndarray of shape (n_i, n_i)
+        Scores of the antecedents, which `AntecedentPosterior` takes: the entities are
+        one draw from it. Only with `return_scores`.
+
+    See Also
+    --------
+    make_coref_documents : Documents for measuring coreference itself.
+    skcalib.events.EventCounter : Count the events.
+
+    Notes
+    -----
+    The process:
+
+    1. A document has 1 + Poisson((mean_mentions - 2) / 2) sentences "subject verb
+       object ." A mention is "they", a group ("the rebels"), a group of a country
+       ("Kenyan rebels"), a country, or (objects only) a place. The verb is "attacked"
+       with probability 0.3, a quarter of these passive: "The port was attacked by
+       rebels."
+    2. The score of an antecedent depends on both mentions' kinds, words and countries,
+       and falls with the number of sentences between.
+    3. Antecedents are drawn from the softmax of the scores of each mention, and linked
+       mentions are an entity.
+
+    Words do not depend on entities, so the softmax is the true posterior, and counts
+    under it have the right distribution. Entities may mix words, and countries, that
+    no writer would.
+
+    Examples
+    --------
+    >>> from skcalib.datasets import make_event_documents
+    >>> documents, events = make_event_documents(3, random_state=4)
+    >>> documents[0]
+    Document('generated-0', 1990-02-22, 6 sentences, 36 words, 12 mentions)
+    >>> events
+    [{'KEN': 1}, {}, {}]
+    """
+    caller = "make_event_documents"
+    n = check_integer(n_documents, minimum=1, name="n_documents", caller=caller)
+    mean = check_real(
+        mean_mentions, low=2, high=1e5, name="mean_mentions", caller=caller
+    )
+    days = check_integer(n_days, minimum=1, name="n_days", caller=caller)
+    if not isinstance(start, datetime.date):
+        raise TypeError(
+            f"The 'start' parameter of {caller} must be a datetime.date. Got {start!r}."
+        )
+    codes = _check_countries(COUNTRIES if countries is None else countries, caller)
+    rng = as_generator(random_state, caller=caller)
+    documents, events, scores = [], [], []
+    for i in range(n):
+        n_sentences = 1 + int(rng.poisson((mean - 2) / 2))
+        phrases = _draw_phrases(n_sentences, len(codes), rng)
+        attack = rng.random(n_sentences) < P_ATTACK
+        passive = attack & (rng.random(n_sentences) < P_PASSIVE)
+        verb = rng.integers(len(VERBS), size=n_sentences)
+        scores.append(_scores(phrases))
+        labels = AntecedentPosterior(scores[-1:]).sample(1, rng)[0][0]
+        agents = 2 * np.flatnonzero(attack) + passive[attack]
+        events.append(_events(labels, agents, phrases.country, list(codes)))
+        sentences, mentions = [], []
+        n_words = 0
+        for s in range(n_sentences):
+            said = ATTACK if attack[s] else VERBS[verb[s]]
+            sentence, spans = _sentence(phrases, s, said, bool(passive[s]), codes)
+            mentions += [
+                Mention(n_words + a, n_words + b, n_words + b - 1) for a, b in spans
+            ]
+            sentences.append(sentence)
+            n_words += len(sentence)
+        date = start + datetime.timedelta(days=int(rng.integers(days)))
+        entities = labels.tolist()
+        documents.append(
+            Document(f"generated-{i}", date, sentences, mentions, entities)
+        )
+    return (documents, events, scores) if return_scores else (documents, events)
+
+
+def _check_countries(countries: Any, caller: str) -> dict[str, tuple[str, str]]:
+    name = f"The 'countries' parameter of {caller} must be a mapping of codes to"
+    if not isinstance(countries, Mapping) or not countries:
+        raise TypeError(f"{name} names and adjectives. Got {countries!r:.80}.")
+    for code, words in countries.items():
+        is_pair = isinstance(words, (tuple, list)) and len(words) == 2
+        fits = is_pair and all(isinstance(w, str) and w.split() == [w] for w in words)
+        if not fits:
+            raise ValueError(
+                f"{name} a name and an adjective, a word each. Got {words!r:.80} for "
+                f"{code!r}."
+            )
+    return dict(countries)
+
+
+def _draw_phrases(
+    n_sentences: int, n_countries: int, rng: np.random.Generator
+) -> _Phrases:
+    n = 2 * n_sentences
+    kind = np.empty(n, dtype=np.intp)
+    kind[::2] = rng.choice(5, size=n_sentences, p=SUBJECT)
+    kind[1::2] = rng.choice(5, size=n_sentences, p=OBJECT)
+    group = rng.integers(len(GROUPS), size=n)
+    place = rng.integers(len(PLACES), size=n)
+    country = rng.integers(n_countries, size=n)
+    is_group = (kind == GROUP) | (kind == AFFILIATED)
+    word = np.where(is_group, group, np.where(kind == PLACE, place, -1))
+    is_country = (kind == AFFILIATED) | (kind == NAME)
+    return _Phrases(kind, word, np.where(is_country, country, -1))
+
+
+def _scores(phrases: _Phrases) -> np.ndarray:
+    kind, n = phrases.kind, len(phrases.kind)
+    scores = LINK[np.ix_(kind, kind)]
+    for value, penalty in (
+        (phrases.word, OTHER_WORD),
+        (phrases.country, OTHER_COUNTRY),
+    ):
+        known = value >= 0
+        differ = np.not_equal.outer(value, value) & np.logical_and.outer(known, known)
+        scores = scores + penalty * differ
+    sentence = np.arange(n) // 2
+    scores += FURTHER[kind][:, np.newaxis] * np.abs(
+        np.subtract.outer(sentence, sentence)
+    )
+    scores[np.diag_indices(n)] = NEW[kind]
+    scores[np.triu_indices(n, 1)] = -np.inf
+    return scores
+
+
+def _events(
+    labels: np.ndarray, agents: np.ndarray, country: np.ndarray, codes: list[str]
+) -> dict[str, int]:
+    """Return the number of entities with an agent and one country, by its code."""
+    found: dict[str, int] = {}
+    for entity in np.unique(labels[agents]).tolist():
+        own = set(country[labels == entity].tolist()) - {-1}
+        if len(own) == 1:
+            code = codes[own.pop()]
+            found[code] = found.get(code, 0) + 1
+    return found
+
+
+# (form, lemma, upos, xpos) of a word.
+Word = tuple[str, str, str, str]
+
+
+def _phrase(
+    phrases: _Phrases, j: int, codes: Mapping[str, tuple[str, str]]
+) -> tuple[list[Word], list[str]]:
+    """Return the words of a mention, the head last, and the relations of the others."""
+    kind = int(phrases.kind[j])
+    if kind == PRONOUN:
+        return [("them" if j % 2 else "they", "they", "PRON", "PRP")], []
+    if kind == NAME:
+        name = list(codes.values())[phrases.country[j]][0]
+        return [(name, name, "PROPN", "NNP")], []
+    if kind == AFFILIATED:
+        adjective = list(codes.values())[phrases.country[j]][1]
+        head = (*GROUPS[phrases.word[j]], "NOUN", "NNS")
+        return [(adjective, adjective, "ADJ", "JJ"), head], ["amod"]
+    head = (
+        (*GROUPS[phrases.word[j]], "NOUN", "NNS")
+        if kind == GROUP
+        else (*PLACES[phrases.word[j]], "NOUN", "NN")
+    )
+    return [("the", "the", "DET", "DT"), head], ["det"]
+
+
+def _sentence(
+    phrases: _Phrases,
+    s: int,
+    said: tuple[str, str],
+    passive: bool,
+    codes: Mapping[str, tuple[str, str]],
+) -> tuple[Sentence, list[tuple[int, int]]]:
+    """Return a sentence, and the first words and ends of its two mentions."""
+    first, first_roles = _phrase(phrases, 2 * s, codes)
+    second, second_roles = _phrase(phrases, 2 * s + 1, codes)
+    verb = (*said, "VERB", "VBN" if passive else "VBD")
+    # each part: its words, and the (head, relation) of each; the verb is at `root`
+    root = len(first) + passive
+    begin = root + 1 + passive
+    subject, last = len(first) - 1, begin + len(second) - 1
+    words = [*first]
+    roles = [(subject, role) for role in first_roles]
+    roles.append((root, "nsubj:pass" if passive else "nsubj"))
+    if passive:
+        plural = first[-1][3] in ("NNS", "PRP")
+        words.append(("were" if plural else "was", "be", "AUX", "VBD"))
+        roles.append((root, "aux:pass"))
+    words.append(verb)
+    roles.append((-1, "root"))
+    if passive:
+        words.append(("by", "by", "ADP", "IN"))
+        roles.append((last, "case"))
+    words += [*second, (".", ".", "PUNCT", ".")]
+    roles += [(last, role) for role in second_roles]
+    roles += [(root, "obl:agent" if passive else "obj"), (root, "punct")]
+    form, lemma, upos, xpos = zip(*words, strict=True)
+    form = (form[0][0].upper() + form[0][1:], *form[1:])
+    head, deprel = zip(*roles, strict=True)
+    sentence = Sentence(
+        form, lemma=lemma, upos=upos, xpos=xpos, head=head, deprel=deprel
+    )
+    return sentence, [(0, len(first)), (begin, begin + len(second))]

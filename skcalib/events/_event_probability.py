@@ -1,0 +1,312 @@
+"""Kernels of event probabilities: arrays of one document in, arrays out.
+
+Mentions have the numbers 0 to n - 1. `agent` (n,) says which are agents of an event;
+`code` (n,) is the number of a mention's actor, from 0, or NONE, or SPOILED where it has
+several. An entity is an event of actor c if it has an agent, a mention of c, and no
+mention of another actor.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..posteriors._clusterings import draw_labels, follow, pair_marginals, softmax
+
+NONE, SPOILED = -1, -2
+
+BLOCK = 2**20  # labels held at a time
+ROUNDING = 1e-11
+
+# Steps of the exact recursion: about as long as sampling takes; and some seconds,
+# where it is asked for.
+FEW_STEPS, MANY_STEPS = 1_000, 2_000_000
+
+# Links that are kept of each actor, to be shown.
+N_LINKS = 3
+
+# (rows, proba) of a distribution over vectors of counts.
+Outcomes = tuple[np.ndarray, np.ndarray]
+
+
+@dataclass(frozen=True, slots=True)
+class Distribution:
+    """Hold the distribution of the events of one document.
+
+    outcome : (m, n_codes), different counts of events of each actor.
+    proba : (m,), their probabilities.
+    low, high : (n_codes,), bounds of the probability of an event of each actor.
+    best : (n_codes,), counts with the best antecedents.
+    exact : whether `proba` is exact or from samples.
+    link : for each actor (agent, other mention, probability to be one entity).
+    """
+
+    outcome: np.ndarray
+    proba: np.ndarray
+    low: np.ndarray
+    high: np.ndarray
+    best: np.ndarray
+    exact: bool
+    link: tuple[tuple[tuple[int, int, float], ...], ...]
+
+
+def event_distribution(
+    scores: np.ndarray,
+    agent: np.ndarray,
+    code: np.ndarray,
+    n_codes: int,
+    *,
+    entities: bool,
+    method: str,
+    n_samples: int,
+    rng: np.random.Generator,
+) -> Distribution | None:
+    """Return the distribution of the events of a document; None if it is too hard.
+
+    scores : (n, n), log scores of antecedents, -inf above the diagonal. `entities`
+    tells counts of entities from whether there is one. Only with ``method='exact'`` a
+    document may be too hard.
+    """
+    # mentions behind the last that matters cannot join what is before them
+    n = int(np.flatnonzero(agent | (code != NONE))[-1]) + 1
+    scores, agent, code = scores[:n, :n], agent[:n], code[:n]
+    proba = softmax(scores)
+    pairs = pair_marginals(proba)
+    low, high = bounds(pairs, agent, code, n_codes)
+    labels = follow(scores.argmax(axis=1))
+    best = count_events(labels[np.newaxis], agent, code, n_codes)[0]
+    outcomes = None
+    if method != "sample":
+        outcomes = decided_outcomes(low, high, int(agent.sum()), entities)
+    # a chain that may pass everywhere takes each of these steps at least
+    too_long = method == "auto" and np.count_nonzero(proba) > FEW_STEPS
+    if method != "sample" and outcomes is None and not too_long:
+        steps = FEW_STEPS if method == "auto" else MANY_STEPS
+        outcomes = exact_outcomes(proba, agent, code, n_codes, entities, steps)
+    exact = outcomes is not None
+    if outcomes is None:
+        if method == "exact":
+            return None
+        outcomes = sampled_outcomes(
+            proba, agent, code, n_codes, entities, n_samples, rng
+        )
+    return Distribution(
+        *outcomes,
+        low=low,
+        high=high,
+        best=best if entities else np.minimum(best, 1),
+        exact=exact,
+        link=uncertain_links(pairs, agent, code, n_codes),
+    )
+
+
+def bounds(
+    pairs: np.ndarray, agent: np.ndarray, code: np.ndarray, n_codes: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return bounds of the probability of an event of each actor.
+
+    pairs : (n, n), probability of each two mentions to be in one entity. Above: the
+    entity of some agent meets the actor, and no other one. Below: an agent and a
+    mention of the actor meet, and no mention of another one meets them both.
+    """
+    marked = np.flatnonzero(code != NONE)
+    meets = pairs[np.ix_(agent, marked)]
+    among = pairs[np.ix_(marked, marked)]
+    low, high = np.zeros(n_codes), np.zeros(n_codes)
+    for c in range(n_codes):
+        own = code[marked] == c
+        others = meets[:, ~own]
+        clean = 1 - others.max(axis=1, initial=0)
+        high[c] = min(1, np.minimum(meets[:, own].sum(axis=1), clean).sum())
+        for m in np.flatnonzero(own):
+            both = meets[:, m, np.newaxis]
+            spoiled = np.minimum(np.minimum(others, among[m, ~own]), both)
+            low[c] = max(low[c], (both[:, 0] - spoiled.sum(axis=1)).max())
+    return np.minimum(low, high), high
+
+
+def decided_outcomes(
+    low: np.ndarray, high: np.ndarray, n_agents: int, entities: bool
+) -> Outcomes | None:
+    """Return the distribution where the bounds leave nothing open, else None.
+
+    With one agent there is one event at most, so the probabilities are those of
+    outcomes; else the outcome is known if one actor at most is uncertain.
+    """
+    if (high - low > ROUNDING).any():
+        return None
+    sure = low >= 1 - ROUNDING
+    open_ = np.flatnonzero(~sure & (high > ROUNDING))
+    if n_agents > 1 and (entities or open_.size > 1):
+        return None
+    rows = np.tile(sure.astype(np.intp), (open_.size + 1, 1))
+    rows[np.arange(open_.size), open_] = 1
+    proba = (low + high)[open_] / 2
+    return rows, np.append(proba, max(1 - proba.sum(), 0))
+
+
+def exact_outcomes(
+    proba: np.ndarray,
+    agent: np.ndarray,
+    code: np.ndarray,
+    n_codes: int,
+    entities: bool,
+    max_steps: int,
+) -> Outcomes | None:
+    """Return the distribution by chains of antecedents, from the last mention down.
+
+    A state is where chains stand that have met an agent or an actor, with what they
+    have met, and the events so far. Chains that meet become one. None if that takes
+    more than `max_steps`.
+    """
+    n = len(proba)
+    support = [np.flatnonzero(row) for row in proba]
+    agents_before = np.r_[0, np.cumsum(agent)]
+    actors_before = np.r_[0, np.cumsum(code >= 0)]
+    nothing: tuple = ()
+    states = {(nothing, (0,) * n_codes): 1.0}
+    steps = 0
+    for j in range(n - 1, -1, -1):
+        after: dict = defaultdict(float)
+        own = (bool(agent[j]), int(code[j]))
+        for (chains, counts), mass in states.items():
+            met = own
+            if chains and chains[0][0] == j:
+                met, chains = _merge(own, chains[0][1]), chains[1:]
+            if met == (False, NONE):
+                after[chains, counts] += mass
+                continue
+            steps += support[j].size
+            if steps > max_steps:
+                return None
+            for k in support[j].tolist():
+                if k == j:
+                    key = chains, _close(met, counts, entities)
+                else:
+                    key = _attach(chains, k, met), counts
+                after[key] += mass * proba[j, k]
+        has_agents, has_actors = agents_before[j] > 0, actors_before[j] > 0
+        states = defaultdict(float)
+        for (chains, counts), mass in after.items():
+            states[_live(chains, has_agents, has_actors), counts] += mass
+    rows = np.array([counts for _, counts in states], dtype=np.intp)
+    masses = np.array(list(states.values()))
+    return rows, masses / masses.sum()
+
+
+Met = tuple[bool, int]
+Chains = tuple[tuple[int, Met], ...]
+
+
+def _merge(one: Met, other: Met) -> Met:
+    if one[1] == NONE or other[1] == NONE or one[1] == other[1]:
+        return one[0] or other[0], other[1] if one[1] == NONE else one[1]
+    return one[0] or other[0], SPOILED
+
+
+def _attach(chains: Chains, k: int, met: Met) -> Chains:
+    """Return the chains, the last mentions first, with one more at mention k."""
+    for i, (at, before) in enumerate(chains):
+        if at == k:
+            return (*chains[:i], (k, _merge(before, met)), *chains[i + 1 :])
+        if at < k:
+            return (*chains[:i], (k, met), *chains[i:])
+    return (*chains, (k, met))
+
+
+def _close(met: Met, counts: tuple[int, ...], entities: bool) -> tuple[int, ...]:
+    has_agent, c = met
+    if not has_agent or c < 0:
+        return counts
+    number = counts[c] + 1 if entities else 1
+    return (*counts[:c], number, *counts[c + 1 :])
+
+
+def _live(chains: Chains, has_agents: bool, has_actors: bool) -> Chains:
+    """Return no chains where none can become an event any more."""
+    has_agents = has_agents or any(met[0] for _, met in chains)
+    has_actors = has_actors or any(met[1] >= 0 for _, met in chains)
+    return chains if has_agents and has_actors else ()
+
+
+def sampled_outcomes(
+    proba: np.ndarray,
+    agent: np.ndarray,
+    code: np.ndarray,
+    n_codes: int,
+    entities: bool,
+    n_samples: int,
+    rng: np.random.Generator,
+) -> Outcomes:
+    """Return the distribution over sampled clusterings."""
+    n = len(proba)
+    relevant = agent | (code != NONE)
+    step = max(1, BLOCK // n)
+    rows, times = np.zeros((0, n_codes), dtype=np.intp), np.zeros(0, dtype=np.intp)
+    for i in range(0, n_samples, step):
+        labels = draw_labels(proba, rng.random((min(step, n_samples - i), n)))
+        counts = count_events(
+            labels[relevant].T, agent[relevant], code[relevant], n_codes
+        )
+        if not entities:
+            counts = np.minimum(counts, 1)
+        weight = np.r_[times, np.ones(len(counts), dtype=np.intp)]
+        rows, place = _distinct_rows(np.r_[rows, counts])
+        times = np.bincount(place, weights=weight, minlength=len(rows)).astype(np.intp)
+    return rows, times / n_samples
+
+
+def _distinct_rows(rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    found, place = np.unique(rows, axis=0, return_inverse=True)
+    return found, place.ravel()
+
+
+def count_events(
+    labels: np.ndarray, agent: np.ndarray, code: np.ndarray, n_codes: int
+) -> np.ndarray:
+    """Return how many entities are events of each actor, in each sample.
+
+    labels : (n_samples, n), equal for mentions of one entity. Returns (n_samples,
+    n_codes).
+    """
+    n_samples, n = labels.shape
+    entity = labels + (int(labels.max()) + 1) * np.arange(n_samples)[:, np.newaxis]
+    order = np.argsort(entity, axis=None, kind="stable")
+    sample, mention = np.divmod(order, n)
+    starts = np.flatnonzero(np.diff(entity.ravel()[order], prepend=-1))
+    has_agent = np.logical_or.reduceat(agent[mention], starts)
+    most = np.maximum.reduceat(code[mention], starts)
+    # of no actor: above all numbers, so that it does not count as the least
+    least = np.minimum.reduceat(np.where(code == NONE, n_codes, code)[mention], starts)
+    event = has_agent & (most >= 0) & (least == most)
+    cell = sample[starts[event]] * n_codes + most[event]
+    return np.bincount(cell, minlength=n_samples * n_codes).reshape(n_samples, n_codes)
+
+
+def uncertain_links(
+    pairs: np.ndarray, agent: np.ndarray, code: np.ndarray, n_codes: int
+) -> tuple[tuple[tuple[int, int, float], ...], ...]:
+    """Return for each actor the least certain links of agents that matter to it.
+
+    A link to a mention of another actor matters as far as the agent is the actor's.
+    """
+    agents, marked = np.flatnonzero(agent), np.flatnonzero(code != NONE)
+    meets = pairs[np.ix_(agents, marked)]
+    doubt = meets * (1 - meets)
+    found = []
+    for c in range(n_codes):
+        own = code[marked] == c
+        weight = (
+            np.where(own, 1, meets[:, own].max(axis=1, initial=0, keepdims=True))
+            * doubt
+        )
+        most = np.argsort(-weight, axis=None, kind="stable")[:N_LINKS]
+        links = [
+            (int(agents[i]), int(marked[m]), float(meets[i, m]))
+            for i, m in zip(*np.divmod(most, marked.size), strict=True)
+            if weight[i, m] > ROUNDING
+        ]
+        found.append(tuple(links))
+    return tuple(found)

@@ -1,0 +1,364 @@
+"""Plots of event counts over time, with what coreference does not know."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from .._results import as_frame
+from .._validation import check_fraction, check_integer
+from ..events import EventCounts
+from ._drawing import legend_text, long_names, plain_text
+
+# Width and height of a panel in inches.
+_PANEL = (4.6, 2.3)
+
+# Periods with a label at the axis, so that the labels do not run into each other.
+_MOST_LABELS = 8
+
+# Points are marked where there are few of them.
+_FEW_PERIODS = 24
+
+
+class EventCountDisplay:
+    """Counts of events over time, with a band for what coreference does not know.
+
+    Draws for each actor the posterior mean of the count (line) and its interval (band),
+    Figure 6 and the appendix of [1]_; and, for contrast, the count with the best
+    antecedents (dashed), which is all that a system without uncertainty shows.
+
+    Make it with :meth:`from_counts`; the parameters are stored as attributes.
+
+    Parameters
+    ----------
+    period : sequence of label
+        Periods in order.
+    mean : dict of ndarray of shape (n_periods,)
+        Posterior means of each actor.
+    low, high : dict of ndarray of shape (n_periods,)
+        Ends of the intervals.
+    map_count : dict of ndarray of shape (n_periods,), default=None
+        Counts with the best antecedents.
+    confidence_level : float, default=0.95
+        Of the intervals, for the legend.
+    unit : {'documents', 'entities'}, default='documents'
+        What is counted, for the axis.
+
+    Attributes
+    ----------
+    line_ : dict of matplotlib Artist
+        Line of the mean of each actor.
+    band_ : dict of matplotlib Artist
+        Band of each actor.
+    map_line_ : dict of matplotlib Artist
+        Line of the count with the best antecedents; empty where not drawn.
+    axes_ : dict of matplotlib Axes
+        Axes of each actor: a panel each, or the same for all.
+    figure_ : matplotlib Figure
+        Figure that holds them.
+
+    See Also
+    --------
+    skcalib.events.EventCounts : The numbers.
+
+    References
+    ----------
+    .. [1] K. Nguyen and B. O'Connor (2015). "Posterior calibration and exploratory
+       analysis for natural language processing models". EMNLP. Figure 6; appendix 4 of
+       the extended version, arXiv 1508.05154.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skcalib.plot import EventCountDisplay
+    >>> display = EventCountDisplay(
+    ...     period=["1990Q1", "1990Q2", "1990Q3"],
+    ...     mean={"KEN": np.array([2.0, 3.5, 1.2])},
+    ...     low={"KEN": np.array([1.0, 2.0, 0.0])},
+    ...     high={"KEN": np.array([3.0, 6.0, 3.0])},
+    ... ).plot()
+    >>> display.line_["KEN"].get_ydata().tolist()
+    [2.0, 3.5, 1.2]
+    """
+
+    def __init__(
+        self,
+        *,
+        period: Sequence[Any],
+        mean: Mapping[str, np.ndarray],
+        low: Mapping[str, np.ndarray],
+        high: Mapping[str, np.ndarray],
+        map_count: Mapping[str, np.ndarray] | None = None,
+        confidence_level: float = 0.95,
+        unit: str = "documents",
+    ):
+        self.period = period
+        self.mean = mean
+        self.low = low
+        self.high = high
+        self.map_count = map_count
+        self.confidence_level = confidence_level
+        self.unit = unit
+
+    @classmethod
+    def from_counts(
+        cls,
+        counts: EventCounts,
+        *,
+        countries: Sequence[str] | None = None,
+        top: int | None = None,
+        confidence_level: float = 0.95,
+        method: str = "normal",
+        ax: Any = None,
+        **plot_params: Any,
+    ) -> EventCountDisplay:
+        """Draw counts of events.
+
+        Parameters
+        ----------
+        counts : EventCounts
+            The counts.
+        countries : sequence of str, default=None
+            Actors to draw, in order. None: all, the most frequent first.
+        top : int, default=None
+            Draw so many actors at most.
+        confidence_level : float, default=0.95
+            Of the intervals.
+        method : {'normal', 'quantile'}, default='normal'
+            Of the intervals, as in :meth:`~skcalib.events.EventCounts.interval`; those
+            by 'quantile' never begin below 0.
+        ax : matplotlib Axes, default=None
+            Axes to draw all actors on; None makes a new figure.
+        **plot_params
+            Passed to :meth:`plot`.
+
+        Returns
+        -------
+        display : EventCountDisplay
+
+        Examples
+        --------
+        >>> from skcalib.datasets import make_event_documents
+        >>> from skcalib.events import EventCounter, EventRule
+        >>> from skcalib.plot import EventCountDisplay
+        >>> documents, _, scores = make_event_documents(
+        ...     60, return_scores=True, random_state=0
+        ... )
+        >>> counts = EventCounter(EventRule(), random_state=0).count(documents, scores)
+        >>> EventCountDisplay.from_counts(counts, top=2)
+        EventCountDisplay(4 periods; mean in all NOR: 12.4, BOL: 10.6)
+        """
+        caller = "EventCountDisplay.from_counts"
+        if not isinstance(counts, EventCounts):
+            raise TypeError(
+                f"The 'counts' parameter of {caller} must be EventCounts. Got "
+                f"{type(counts).__name__}."
+            )
+        level = check_fraction(confidence_level, name="confidence_level", caller=caller)
+        if top is not None:
+            check_integer(top, minimum=1, name="top", caller=caller)
+        names = _chosen(counts, countries, caller)[:top]
+        low, high = counts.interval(level, method)
+        arrays = {
+            "mean": counts.mean,
+            "low": low,
+            "high": high,
+            "map_count": counts.map_count,
+        }
+        columns = {
+            key: {name: values[counts.country == name] for name in names}
+            for key, values in arrays.items()
+        }
+        display = cls(
+            period=counts.periods, confidence_level=level, unit=counts.unit, **columns
+        )
+        return display.plot(ax, **plot_params)
+
+    def plot(
+        self,
+        ax: Any = None,
+        *,
+        together: bool = False,
+        map_line: bool = True,
+        n_columns: int = 2,
+        line_kwargs: dict | None = None,
+    ) -> EventCountDisplay:
+        """Draw the counts.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, default=None
+            Axes to draw all actors on. None makes a new figure.
+        together : bool, default=False
+            Draw all actors on one axes, to compare them, and not on a panel each.
+        map_line : bool, default=True
+            Draw the counts with the best antecedents, where they are known.
+        n_columns : int, default=2
+            Number of panels side by side.
+        line_kwargs : dict, default=None
+            Keywords for matplotlib's ``plot``, for the lines of the means.
+
+        Returns
+        -------
+        display : EventCountDisplay
+            The display itself.
+        """
+        caller = "EventCountDisplay.plot"
+        width = check_integer(n_columns, minimum=1, name="n_columns", caller=caller)
+        together = together or ax is not None
+        self._take_axes(ax, together, width)
+        self.line_: dict[str, Any] = {}
+        self.band_: dict[str, Any] = {}
+        self.map_line_: dict[str, Any] = {}
+        for k, name in enumerate(self.mean):
+            own = self.axes_[name]
+            if together:
+                style: dict[str, Any] = {"color": f"C{k}"}
+                style["label"] = legend_text(str(name))
+                band, best = {"color": f"C{k}", "alpha": 0.2}, f"C{k}"
+            else:
+                style = {"color": "C0", "label": "posterior mean"}
+                band, best = {"color": "0.8", "label": self._band_name()}, "C1"
+                own.set_title(plain_text(str(name)), fontsize="medium")
+            style |= {"marker": "o", "markersize": 3, **long_names(line_kwargs)}
+            if len(self.period) > _FEW_PERIODS:
+                style["marker"] = "none"
+            self._draw(name, own, style, band)
+            if map_line and self.map_count is not None:
+                label = "1-best" if not together else f"_{name}"
+                (self.map_line_[name],) = own.plot(
+                    np.arange(len(self.period)),
+                    self.map_count[name],
+                    color=best,
+                    linestyle="--",
+                    linewidth=1,
+                    # one period alone has no line
+                    marker="x" if len(self.period) == 1 else "none",
+                    label=label,
+                )
+        self._finish(together)
+        return self
+
+    def _take_axes(self, ax: Any, together: bool, n_columns: int) -> None:
+        """Take or make the axes of all actors."""
+        import matplotlib.pyplot as plt
+
+        n = len(self.mean)
+        if ax is None and (together or n < 2):
+            _, ax = plt.subplots(figsize=(7.2, 3.4), layout="constrained")
+        if ax is not None:
+            self.figure_ = ax.figure
+            self.axes_: dict[str, Any] = dict.fromkeys(self.mean, ax)
+            self._all = [ax]
+            return
+        columns = min(n_columns, n)
+        rows = -(-n // columns)
+        size = (_PANEL[0] * columns, _PANEL[1] * rows + 0.3)
+        self.figure_, grid = plt.subplots(
+            rows, columns, figsize=size, squeeze=False, layout="constrained"
+        )
+        self._all = list(grid.ravel()[:n])
+        for spare in grid.ravel()[n:]:
+            spare.remove()
+        self.axes_ = dict(zip(self.mean, self._all, strict=True))
+
+    def _draw(self, name: str, ax: Any, style: dict, band: dict) -> None:
+        """Draw mean and band of one actor."""
+        place = np.arange(len(self.period))
+        # one period alone has no area: its edge is drawn
+        wide = 3 if len(self.period) == 1 else 0
+        self.band_[name] = ax.fill_between(
+            place, self.low[name], self.high[name], linewidth=wide, zorder=1, **band
+        )
+        (self.line_[name],) = ax.plot(place, self.mean[name], **style)
+
+    def _band_name(self) -> str:
+        return f"{100 * self.confidence_level:.10g}% interval"
+
+    def _finish(self, together: bool) -> None:
+        """Label the axes, and draw a legend."""
+        from matplotlib.ticker import MaxNLocator
+
+        step = -(-len(self.period) // _MOST_LABELS) or 1
+        ticks = np.arange(0, len(self.period), step)
+        labels = [plain_text(str(self.period[t])) for t in ticks.tolist()]
+        for ax in self._all:
+            ax.set_xticks(ticks, labels, rotation=30, ha="right", fontsize="small")
+            ax.set_ylabel(self.unit.capitalize())
+            ax.axhline(0, color="0.7", linewidth=0.8, zorder=0, label="_zero")
+            ax.yaxis.set_major_locator(MaxNLocator(integer=True))
+            ax.autoscale(axis="y")
+        handles, names = self._all[0].get_legend_handles_labels()
+        if not names:
+            return
+        if together:
+            from matplotlib.lines import Line2D
+            from matplotlib.patches import Patch
+
+            handles.append(Patch(color="0.5", alpha=0.3))
+            names.append(self._band_name())
+            if self.map_line_:
+                handles.append(Line2D([], [], color="0.3", linestyle="--", linewidth=1))
+                names.append("1-best")
+            beside = {"loc": "center left", "bbox_to_anchor": (1.02, 0.5)}
+            self._all[0].legend(handles, names, fontsize="small", **beside)
+        else:
+            self.figure_.legend(
+                handles,
+                names,
+                loc="outside upper center",
+                ncols=len(names),
+                fontsize="small",
+            )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the numbers behind the plot."""
+        columns = {"mean": self.mean, "low": self.low, "high": self.high}
+        if self.map_count is not None:
+            columns["map_count"] = self.map_count
+        found: dict[str, Any] = {
+            key: {name: np.asarray(v).tolist() for name, v in values.items()}
+            for key, values in columns.items()
+        }
+        settings = {"confidence_level": self.confidence_level, "unit": self.unit}
+        return {"period": list(self.period), **found, **settings}
+
+    def frame(self) -> Any:
+        """Return a pandas DataFrame with a row for each actor and period."""
+        columns: dict[str, list] = {"country": [], "period": []}
+        for name in self.mean:
+            columns["country"] += [name] * len(self.period)
+            columns["period"] += list(self.period)
+        for key, values in self.to_dict().items():
+            if isinstance(values, dict):
+                columns[key] = [x for name in self.mean for x in values[name]]
+        return as_frame(columns, caller="EventCountDisplay.frame")
+
+    def __repr__(self) -> str:
+        totals = ", ".join(
+            f"{name}: {np.sum(self.mean[name]):.1f}" for name in self.mean
+        )
+        return f"EventCountDisplay({len(self.period)} periods; mean in all {totals})"
+
+
+def _chosen(
+    counts: EventCounts, countries: Sequence[str] | None, caller: str
+) -> list[str]:
+    """Return the actors to draw, in order."""
+    if countries is None:
+        total = {c: counts.mean[counts.country == c].sum() for c in counts.countries}
+        return sorted(total, key=lambda c: -total[c])
+    if isinstance(countries, str):
+        raise TypeError(
+            f"The 'countries' parameter of {caller} must be a sequence of codes. Got "
+            f"the string {countries!r}."
+        )
+    unknown = [c for c in countries if c not in counts.countries]
+    if unknown:
+        raise ValueError(
+            f"The 'countries' parameter of {caller} must be actors that were counted, "
+            f"of {counts.countries!r:.200}. Got {unknown[0]!r}."
+        )
+    return list(dict.fromkeys(countries))

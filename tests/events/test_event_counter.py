@@ -1,0 +1,392 @@
+"""EventCounter: what it looks at, in which order, and what it refuses."""
+
+import datetime
+import re
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from sklearn.base import BaseEstimator, clone
+from sklearn.exceptions import NotFittedError
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
+
+from skcalib.coref import AntecedentFeatures, AntecedentRanker
+from skcalib.documents import Document
+from skcalib.events import EventCounter, _counter
+from skcalib.posteriors import AntecedentPosterior
+
+
+@pytest.fixture(scope="module")
+def data(make_document, random_proba, as_log):
+    """Give 90 documents over three years, a third of them without any agent."""
+    rng = np.random.default_rng(0)
+    documents, scores = [], []
+    for i in range(90):
+        n = int(rng.integers(2, 9))
+        agent = (rng.random(n) < 0.4) & (i % 3 > 0)
+        code = rng.choice([None, "AAA", "BBB", "CCC", "two"], size=n)
+        if i % 10 == 5:  # of no country
+            agent[0], code[:] = True, None
+        date = (2003 + i % 3, 1 + i % 12, 1 + i % 28)
+        documents.append(make_document(agent, code, date=date, name=f"news-{i}"))
+        scores.append(as_log(random_proba(rng, n, 0.1)))
+    return documents, scores
+
+
+def same(one, other):
+    found, expected = one.to_dict(), other.to_dict()
+    assert found == expected
+    assert one.probabilities() == other.probabilities()
+    assert one.uncertain_documents(0.5) == other.uncertain_documents(0.5)
+
+
+class Believer(BaseEstimator):
+    """Give posteriors of documents by their names, and note who was asked about."""
+
+    def __init__(self, scores=None, asked=None):
+        self.scores = scores
+        self.asked = asked
+
+    def posterior(self, X):
+        self.asked.extend(document.id for document in X)
+        return AntecedentPosterior([self.scores[document.id] for document in X])
+
+
+# What is asked
+
+
+def test_posteriors_scores_and_estimators_give_the_same(data, marked_rule):
+    documents, scores = data
+    counter = EventCounter(marked_rule, random_state=0)
+    expected = counter.count(documents, AntecedentPosterior(scores))
+    same(counter.count(documents, scores), expected)
+    array = np.empty(len(scores), dtype=object)
+    array[:] = scores
+    same(counter.count(documents, array), expected)
+    each = [AntecedentPosterior([matrix]) for matrix in scores]
+    same(counter.count(documents, each), expected)
+    names = [document.id for document in documents]
+    believer = Believer(dict(zip(names, scores, strict=True)), [])
+    same(counter.count(documents, believer), expected)
+
+
+def test_documents_without_an_event_word_are_never_looked_at(data, marked_rule):
+    documents, scores = data
+
+    class Gate:
+        seen = []
+
+        def may_match(self, document):
+            return marked_rule.may_match(document) and document.id != "news-4"
+
+        def evidence(self, document):
+            self.seen.append(document.id)
+            return marked_rule.evidence(document)
+
+    names = [document.id for document in documents]
+    believer = Believer(dict(zip(names, scores, strict=True)), [])
+    counts = EventCounter(Gate()).count(documents, believer)
+    passed = [
+        document.id
+        for document in documents
+        if marked_rule.may_match(document) and document.id != "news-4"
+    ]
+    assert 40 < len(passed) < 60
+    assert Gate.seen == passed
+    # a document with agents and no actor needs no posterior either
+    possible = set(counts.probabilities()["id"])
+    assert possible == set(believer.asked) < set(passed)
+    # they still count as documents
+    assert counts.n_documents.sum() == 90 * len(counts.countries)
+
+
+def test_a_rule_needs_no_gate(data, marked_rule):
+    rule = SimpleNamespace(evidence=marked_rule.evidence)
+    expected = EventCounter(marked_rule, random_state=0).count(*data)
+    same(EventCounter(rule, random_state=0).count(*data), expected)
+
+
+def test_pipelines_and_searches_are_seen_through(marked_rule, make_document):
+    rng = np.random.default_rng(0)
+    documents = [
+        make_document(
+            rng.random(6) < 0.5, rng.choice([None, "AAA", "BBB"], size=6), name=f"{i}"
+        )
+        for i in range(12)
+    ]
+    y = [rng.integers(3, size=6) for _ in documents]
+    pipe = make_pipeline(AntecedentFeatures(2**10), AntecedentRanker(C=1.0))
+    search = GridSearchCV(pipe, {"antecedentranker__C": [0.1, 1.0]}, cv=2)
+    search.fit(documents, y)
+    best = search.best_estimator_
+    posterior = best[-1].posterior(best[:-1].transform(documents))
+    counter = EventCounter(marked_rule, random_state=3)
+    expected = counter.count(documents, posterior)
+    assert expected.sd.max() > 0
+    for estimator in (search, best):
+        same(counter.count(documents, estimator), expected)
+    parallel = EventCounter(marked_rule, random_state=3, n_jobs=2)
+    same(parallel.count(documents, best), expected)
+    with pytest.raises(NotFittedError):
+        counter.count(documents, clone(pipe))
+
+
+def test_where_leaves_documents_out(data, marked_rule):
+    documents, scores = data
+    counter = EventCounter(
+        marked_rule,
+        where=lambda document: document.date.year == 2004,
+        freq="year",
+        method="sample",
+        random_state=0,
+    )
+    counts = counter.count(documents, scores)
+    assert counts.periods == ["2004"]
+    assert set(counts.n_documents) == {30}
+    everything = counter.set_params(where=None).count(documents, scores)
+    # and the others keep their samples
+    chosen = everything.period == "2004"
+    assert counts.mean.tolist() == everything.mean[chosen].tolist()
+
+
+def test_only_some_countries_are_counted_and_all_spoil(data, marked_rule):
+    documents, scores = data
+    everything = EventCounter(marked_rule, random_state=0).count(documents, scores)
+    some = EventCounter(marked_rule, random_state=0, countries=["XXX", "BBB"])
+    counts = some.count(documents, scores)
+    assert counts.countries == ["XXX", "BBB"]
+    own = everything.country == "BBB"
+    assert counts.mean[1::2].tolist() == everything.mean[own].tolist()
+    assert counts.map_count[1::2].tolist() == everything.map_count[own].tolist()
+    assert counts.mean[::2].tolist() == [0.0] * len(counts.periods)
+    assert {each.country for each in counts.uncertain_documents(0.5)} == {"BBB"}
+    assert set(counts.probabilities()["country"]) == {"BBB"}
+
+
+# Random numbers
+
+
+@pytest.mark.parametrize("method", ["sample", "auto"])
+def test_processes_do_not_matter(data, marked_rule, method, monkeypatch):
+    settings = {"random_state": 5, "method": method, "unit": "entities"}
+    expected = EventCounter(marked_rule, **settings).count(*data)
+    assert expected.monte_carlo_error.max() > 0
+    same(EventCounter(marked_rule, n_jobs=2, **settings).count(*data), expected)
+    monkeypatch.setattr(_counter, "CHUNK", 7)
+    same(EventCounter(marked_rule, **settings).count(*data), expected)
+
+
+def test_a_document_keeps_its_stream_when_more_follow(data, marked_rule):
+    documents, scores = data
+    counter = EventCounter(marked_rule, random_state=5, method="sample")
+    few = counter.count(documents[:20], scores[:20]).probabilities()
+    more = counter.count(documents, scores).probabilities()
+    assert few["proba"] == more["proba"][: len(few["proba"])]
+    other = counter.set_params(random_state=6).count(documents[:20], scores[:20])
+    assert other.probabilities()["proba"] != few["proba"]
+
+
+def test_generators_move_on_and_seeds_do_not(data, marked_rule):
+    documents, scores = data[0][:20], data[1][:20]
+    rng = np.random.default_rng(0)
+    counter = EventCounter(marked_rule, method="sample", random_state=rng)
+    one, two = (counter.count(documents, scores).mean.tolist() for _ in range(2))
+    assert one != two
+    counter = EventCounter(marked_rule, method="sample", random_state=0)
+    assert counter.count(documents, scores).mean.tolist() == one
+    assert counter.count(documents, scores).mean.tolist() == one
+
+
+def test_the_methods_agree(data, marked_rule):
+    exact = EventCounter(marked_rule, method="exact", freq=None).count(*data)
+    assert exact.monte_carlo_error.tolist() == [0, 0, 0]
+    assert exact.sd.min() > 1
+    for method in ("sample", "auto"):
+        counter = EventCounter(
+            marked_rule, method=method, freq=None, n_samples=400, random_state=0
+        )
+        counts = counter.count(*data)
+        error = counts.monte_carlo_error
+        assert (np.abs(counts.mean - exact.mean) < 4 * error).all()
+        np.testing.assert_allclose(counts.sd, exact.sd, rtol=0.1)
+        assert counts.map_count.tolist() == exact.map_count.tolist()
+        if method == "sample":
+            np.testing.assert_allclose(error, counts.sd / 20)
+        else:
+            assert (error < counts.sd / 20).all()
+
+
+def test_the_monte_carlo_error_is_the_spread_of_means(data, marked_rule):
+    documents, scores = data[0][:25], data[1][:25]
+    runs = [
+        EventCounter(
+            marked_rule, method="sample", n_samples=10, freq=None, random_state=seed
+        ).count(documents, scores)
+        for seed in range(50)
+    ]
+    spread = np.std([run.mean for run in runs], axis=0)
+    stated = np.mean([run.monte_carlo_error for run in runs], axis=0)
+    # the spread of 50 has a relative error of 0.1; ten samples a document give
+    # variances that are a tenth too small
+    np.testing.assert_allclose(stated / np.sqrt(0.9), spread, rtol=0.3)
+
+
+def test_order_of_documents_does_not_matter_where_nothing_is_drawn(data, marked_rule):
+    documents, scores = data
+    counter = EventCounter(marked_rule, method="exact")
+    expected = counter.count(documents, scores)
+    order = np.random.default_rng(0).permutation(len(documents))
+    found = counter.count([documents[i] for i in order], [scores[i] for i in order])
+    assert found.period.tolist() == expected.period.tolist()
+    np.testing.assert_allclose(found.mean, expected.mean, atol=1e-12)
+    np.testing.assert_allclose(found.sd, expected.sd, atol=1e-12)
+
+
+# Documents of all kinds
+
+
+def test_documents_without_mentions_or_sentences_count_nothing(make_document):
+    class Strict:
+        def evidence(self, document):
+            raise AssertionError
+
+    day = datetime.date(1990, 5, 1)
+    documents = [make_document([], []), Document("empty", day)]
+    counts = EventCounter(Strict()).count(documents, [np.zeros((0, 0))] * 2)
+    assert counts.periods == ["1990Q1", "1990Q2"]
+    assert len(counts) == 0
+    assert "n_countries=0, n_periods=2 1990Q1 to 1990Q2, n_documents=2" in repr(counts)
+    counts = EventCounter(Strict(), countries=["AAA"]).count(documents, [[], []])
+    assert counts.mean.tolist() == [0, 0]
+    assert counts.n_documents.tolist() == [1, 1]
+
+
+def test_inputs_stay_as_they_are(data, marked_rule):
+    documents, scores = data
+    copies = [matrix.copy() for matrix in scores]
+
+    class Frozen:
+        def evidence(self, document):
+            evidence = marked_rule.evidence(document)
+            evidence.agent.flags.writeable = False
+            evidence.code.flags.writeable = False
+            return evidence
+
+    posterior = AntecedentPosterior(scores)
+    before = [matrix.copy() for matrix in posterior.log_scores]
+    counter = EventCounter(Frozen(), random_state=0)
+    counter.count(documents, scores)
+    counter.count(documents, posterior)
+    for one, other in zip(scores + posterior.log_scores, copies + before, strict=True):
+        np.testing.assert_array_equal(one, other)
+
+
+def test_progress_is_shown_when_asked(data, marked_rule, capsys):
+    EventCounter(marked_rule, n_samples=2, verbose=1).count(*data)
+    lines = capsys.readouterr().out.splitlines()
+    n = re.fullmatch(r"\[EventCounter\] 32 of (\d+) documents", lines[0]).group(1)
+    assert lines[-1] == f"[EventCounter] {n} of {n} documents"
+    EventCounter(marked_rule, n_samples=2).count(*data)
+    assert capsys.readouterr().out == ""
+
+
+def test_it_can_be_cloned(marked_rule):
+    counter = EventCounter(marked_rule, n_samples=7, freq="month", unit="entities")
+    params = counter.get_params(deep=False)
+    assert clone(counter, safe=False).n_samples == 7
+    assert params["freq"] == "month"
+    assert "n_samples=7" in repr(counter)
+
+
+# What is refused
+
+
+@pytest.mark.parametrize(
+    ("params", "error"),
+    [
+        ({"rule": "attack"}, TypeError),
+        ({"n_samples": 0}, ValueError),
+        ({"n_samples": 1.5}, TypeError),
+        ({"unit": "words"}, ValueError),
+        ({"method": "mcmc"}, ValueError),
+        ({"where": "news"}, TypeError),
+        ({"countries": "USA"}, TypeError),
+        ({"random_state": -1}, ValueError),
+        ({"verbose": -1}, ValueError),
+        ({"freq": "week"}, ValueError),
+        ({"freq": 3}, TypeError),
+    ],
+)
+def test_parameters_are_checked(data, marked_rule, params, error):
+    (name,) = params
+    counter = EventCounter(**{"rule": marked_rule, **params})
+    with pytest.raises(error, match=f"'{name}' parameter of EventCounter must"):
+        counter.count(*data)
+
+
+@pytest.mark.parametrize(
+    ("documents", "message"),
+    [
+        ("news", "must be a sequence of documents. Got str"),
+        (Document("x"), "must be a sequence of documents. Got Document"),
+        (3, "must be a sequence of documents. Got int"),
+        ([Document("x"), "news"], "the class Document. Got str as document 1"),
+    ],
+)
+def test_documents_are_checked(marked_rule, documents, message):
+    with pytest.raises(TypeError, match=message):
+        EventCounter(marked_rule).count(documents, [])
+
+
+def test_posteriors_have_to_fit(data, marked_rule):
+    documents, scores = data
+    counter = EventCounter(marked_rule)
+    with pytest.raises(ValueError, match="each of the 90 documents. Got 89"):
+        counter.count(documents, scores[:-1])
+    wrong = [*scores[:2], np.zeros((1, 1)), *scores[3:]]
+    n = len(scores[2])
+    message = f"Got 1 for the {n} mentions of document 2 ('news-2')"
+    with pytest.raises(ValueError, match=re.escape(message)):
+        counter.count(documents, wrong)
+    believer = Believer({document.id: np.zeros((1, 1)) for document in documents}, [])
+    with pytest.raises(ValueError, match="Got 1 for the .* mentions of document "):
+        counter.count(documents, believer)
+    with pytest.raises(TypeError, match="a posterior method. Got AntecedentFeatures"):
+        counter.count(documents, AntecedentFeatures())
+    with pytest.raises(ValueError, match="'log_scores' .* document 1"):
+        counter.count(documents[:2], [scores[0], np.full((2, 2), np.nan)])
+
+
+def test_a_document_without_a_date_is_named(data, marked_rule, make_document):
+    documents = [data[0][0], make_document([], [], date=None, name="when")]
+    scores = [data[1][0], np.zeros((0, 0))]
+    for freq in ("quarter", "month", "year", {"all": (datetime.date.min,) * 2}):
+        with pytest.raises(ValueError, match=r"Got None for document 1 \('when'\)"):
+            EventCounter(marked_rule, freq=freq, where=lambda d: d.id == "when").count(
+                documents, scores
+            )
+    assert EventCounter(marked_rule, freq=None).count(documents, scores).periods == [
+        "all"
+    ]
+
+
+def test_evidence_has_to_fit(data, marked_rule):
+    class Short:
+        def evidence(self, document):
+            evidence = marked_rule.evidence(document)
+            evidence.agent = evidence.agent[1:]
+            return evidence
+
+    with pytest.raises(ValueError, match="'rule' .* mentions of document 0"):
+        EventCounter(Short()).count(*data)
+
+
+def test_too_many_outcomes_are_refused_by_name(marked_rule, make_document, monkeypatch):
+    from skcalib.events import _event_probability
+
+    monkeypatch.setattr(_event_probability, "MANY_STEPS", 100)
+    document = make_document([True] * 15, ["AAA", "BBB", None] * 5)
+    scores = [np.zeros((15, 15))]
+    with pytest.raises(ValueError, match=r"outcomes in document 0 \('news'\).*'auto'"):
+        EventCounter(marked_rule, method="exact").count([document], scores)

@@ -1,0 +1,123 @@
+"""Periods of dates: calendar ones and the user's own."""
+
+import datetime
+
+import numpy as np
+import pytest
+
+from skcalib.documents import Document
+from skcalib.events import EventCounter
+from skcalib.events._periods import assign_periods, check_freq
+
+
+def day(*args):
+    return datetime.date(*args)
+
+
+def assign(dates, freq):
+    check_freq(freq)
+    documents = [Document(f"{i}", date) for i, date in enumerate(dates)]
+    labels, place = assign_periods(documents, range(len(documents)), freq)
+    return labels, place.tolist()
+
+
+@pytest.mark.parametrize(
+    ("freq", "labels", "place"),
+    [
+        ("quarter", ["1989Q4", "1990Q1", "1990Q2", "1990Q3"], [1, 0, 3, 0]),
+        ("year", ["1989", "1990"], [1, 0, 1, 0]),
+        (
+            "month",
+            [f"1989-{m}" for m in (10, 11, 12)] + [f"1990-0{m}" for m in range(1, 8)],
+            [5, 0, 9, 2],
+        ),
+        (None, ["all"], [0, 0, 0, 0]),
+    ],
+)
+def test_calendars(freq, labels, place):
+    dates = [day(1990, 3, 31), day(1989, 10, 1), day(1990, 7, 1), day(1989, 12, 31)]
+    assert assign(dates, freq) == (labels, place)
+
+
+def test_every_month_is_in_its_quarter():
+    dates = [day(2001, m, 1) for m in range(1, 13)]
+    labels, place = assign(dates, "quarter")
+    assert labels == ["2001Q1", "2001Q2", "2001Q3", "2001Q4"]
+    assert place == [0, 0, 0, 1, 1, 1, 2, 2, 2, 3, 3, 3]
+
+
+def test_a_time_of_day_is_a_date():
+    dates = [datetime.datetime(1990, 3, 31, 23, 59), day(1990, 4, 1)]
+    assert assign(dates, "quarter")[1] == [0, 1]
+    spans = {"all": (datetime.datetime(1990, 3, 1, 12), day(1990, 4, 1))}
+    assert assign(dates, spans)[1] == [0, 0]
+
+
+def test_named_spans_have_their_first_and_last_day():
+    spans = {
+        "after": (day(1990, 1, 1), day(1990, 12, 31)),
+        "before": (day(1989, 1, 1), day(1989, 10, 31)),
+        "offensive": (day(1989, 11, 11), day(1989, 12, 12)),
+    }
+    dates = [day(1989, 11, 11), day(1989, 12, 12), day(1989, 10, 31), day(1990, 1, 1)]
+    assert assign(dates, spans) == (["before", "offensive", "after"], [1, 1, 0, 2])
+    with pytest.raises(ValueError, match=r"1989-11-10 of document 0 \('0'\)"):
+        assign([day(1989, 11, 10)], spans)
+
+
+def test_first_days_divide_the_time():
+    days = [day(1989, 1, 1), day(1989, 11, 11), day(1990, 1, 1)]
+    labels, place = assign([day(1989, 12, 31), day(1989, 11, 10)], days)
+    assert labels == ["1989-01-01 to 1989-11-10", "1989-11-11 to 1989-12-31"]
+    assert place == [1, 0]
+    for outside in (day(1990, 1, 1), day(1988, 12, 31)):
+        with pytest.raises(ValueError, match="must lie in the periods of 'freq'"):
+            assign([outside], days)
+
+
+def test_labels_of_a_callable_are_in_order_of_dates():
+    def era(date):
+        return "no date" if date is None else "old" if date.year < 1990 else "new"
+
+    dates = [day(1991, 1, 1), None, day(1980, 1, 1), day(1990, 1, 1)]
+    assert assign(dates, era) == (["old", "new", "no date"], [1, 2, 0, 1])
+    with pytest.raises(ValueError, match="None for .*document 1 .'1'.; 'where' leav"):
+        assign(dates, lambda date: None if date is None else 1)
+
+
+@pytest.mark.parametrize(
+    ("freq", "error"),
+    [
+        ("Q", ValueError),
+        ({}, ValueError),
+        ({"war": day(1990, 1, 1)}, ValueError),
+        ({"war": (day(1990, 2, 1), day(1990, 1, 1))}, ValueError),
+        ({"war": ("1990", "1991")}, ValueError),
+        ([day(1990, 1, 1)], ValueError),
+        ([day(1990, 1, 1), day(1990, 1, 1)], ValueError),
+        ([day(1990, 1, 1), "1991"], ValueError),
+        ([1, 2], ValueError),
+        (7, TypeError),
+    ],
+)
+def test_other_periods_are_refused(freq, error):
+    with pytest.raises(error, match="'freq' parameter of EventCounter must be"):
+        check_freq(freq)
+
+
+def test_periods_may_not_overlap():
+    spans = {
+        "a": (day(1990, 1, 1), day(1990, 2, 1)),
+        "b": (day(1990, 2, 1), day(1990, 3, 1)),
+    }
+    with pytest.raises(ValueError, match="must not overlap. Got 'a' and 'b'"):
+        check_freq(spans)
+
+
+def test_own_periods_without_documents_are_counted(marked_rule, make_document):
+    days = [day(1990, 1, 1), day(1990, 1, 10), day(1990, 2, 1)]
+    document = make_document([True], ["AAA"])
+    counts = EventCounter(marked_rule, freq=days).count([document], [np.zeros((1, 1))])
+    assert counts.mean.tolist() == [1, 0]
+    assert counts.n_documents.tolist() == [1, 0]
+    assert counts.period[1] == "1990-01-10 to 1990-01-31"

@@ -1,0 +1,180 @@
+"""EventCountDisplay: what it draws of counts, and what it gives."""
+
+import json
+import re
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+import pytest
+
+from skcalib.datasets import make_event_documents
+from skcalib.events import EventCounter, EventRule
+from skcalib.plot import EventCountDisplay
+
+from_counts = EventCountDisplay.from_counts
+
+
+def make_counts(freq="quarter", unit="documents"):
+    documents, _, scores = make_event_documents(
+        60, n_days=600, return_scores=True, random_state=0
+    )
+    counter = EventCounter(EventRule(), freq=freq, unit=unit, random_state=0)
+    return counter.count(documents, scores)
+
+
+@pytest.fixture(scope="module")
+def counts():
+    return make_counts()
+
+
+def band_of(display, name):
+    """Return the lower and upper edge of a band, by period."""
+    (path,) = display.band_[name].get_paths()
+    x, y = path.vertices.T
+    places = range(len(display.period))
+    return (
+        [y[np.isclose(x, t)].min() for t in places],
+        [y[np.isclose(x, t)].max() for t in places],
+    )
+
+
+def test_lines_and_bands_are_the_counts(counts):
+    display = from_counts(counts, method="quantile", confidence_level=0.8)
+    low, high = counts.interval(0.8, "quantile")
+    assert set(display.line_) == set(counts.countries)
+    for name in counts.countries:
+        own = counts.country == name
+        line = display.line_[name]
+        assert line.get_xdata().tolist() == list(range(len(counts.periods)))
+        assert line.get_ydata().tolist() == counts.mean[own].tolist()
+        best = display.map_line_[name]
+        assert best.get_ydata().tolist() == counts.map_count[own].tolist()
+        edges = band_of(display, name)
+        np.testing.assert_allclose(edges, (low[own], high[own]))
+
+
+def test_the_band_is_the_published_one_by_default(counts):
+    display = from_counts(counts)
+    name = counts.countries[0]
+    own = counts.country == name
+    low, high = counts.interval()
+    np.testing.assert_allclose(band_of(display, name), (low[own], high[own]))
+
+
+def test_each_actor_has_a_panel_the_most_frequent_first(counts):
+    display = from_counts(counts)
+    total = [counts.mean[counts.country == name].sum() for name in display.mean]
+    assert total == sorted(total, reverse=True)
+    axes = list(display.axes_.values())
+    assert len(set(map(id, axes))) == len(axes) == 4
+    assert [ax.get_title() for ax in axes] == list(display.mean)
+    assert {ax.get_ylabel() for ax in axes} == {"Documents"}
+    assert display.figure_.get_axes() == axes
+    texts = [text.get_text() for text in display.figure_.legends[0].get_texts()]
+    assert sorted(texts) == ["1-best", "95% interval", "posterior mean"]
+
+
+def test_spare_panels_are_removed(counts):
+    display = from_counts(counts, top=3, n_columns=2)
+    assert len(display.figure_.get_axes()) == 3
+    display.figure_.canvas.draw()
+
+
+def test_actors_can_be_chosen_and_drawn_together(counts):
+    display = from_counts(counts, countries=["NOR", "BOL"], together=True)
+    assert list(display.mean) == ["NOR", "BOL"]
+    (ax,) = display.figure_.get_axes()
+    assert display.axes_ == {"NOR": ax, "BOL": ax}
+    texts = [text.get_text() for text in ax.get_legend().get_texts()]
+    assert texts == ["NOR", "BOL", "95% interval", "1-best"]
+    assert (
+        display.line_["NOR"].get_color()
+        == display.map_line_["NOR"].get_color()
+        != display.line_["BOL"].get_color()
+    )
+
+
+def test_axes_and_styles_are_taken(counts):
+    _, ax = plt.subplots()
+    display = from_counts(counts, top=2, ax=ax, map_line=False, line_kwargs={"lw": 4})
+    assert set(display.axes_.values()) == {ax}
+    assert display.figure_ is ax.figure
+    assert display.map_line_ == {}
+    assert all(line.get_linewidth() == 4 for line in display.line_.values())
+    assert "1-best" not in [text.get_text() for text in ax.get_legend().get_texts()]
+    assert display.plot(top_ax := plt.subplots()[1]) is display
+    assert set(display.axes_.values()) == {top_ax}
+
+
+def test_long_series_have_few_labels():
+    counts = make_counts(freq="month")
+    display = from_counts(counts, top=1)
+    (ax,) = display.figure_.get_axes()
+    labels = [text.get_text() for text in ax.get_xticklabels()]
+    assert len(counts.periods) == 20
+    assert labels == counts.periods[::3]
+
+
+def test_one_period_is_visible():
+    display = from_counts(make_counts(freq=None, unit="entities"), top=1)
+    (name,) = display.line_
+    assert display.band_[name].get_linewidth() > 0
+    assert display.map_line_[name].get_marker() == "x"
+    assert display.axes_[name].get_ylabel() == "Entities"
+
+
+def test_no_actor_is_an_empty_plot():
+    counts = EventCounter(EventRule()).count([], [])
+    display = from_counts(counts)
+    assert display.line_ == {}
+    display.figure_.canvas.draw()
+
+
+def test_numbers_without_a_best_line():
+    values = {"A$B$": np.array([1.0, 2.0])}
+    display = EventCountDisplay(
+        period=["a", "$b$"], mean=values, low=values, high=values
+    )
+    display.plot(together=True)
+    display.figure_.canvas.draw()
+    assert display.map_line_ == {}
+    assert display.axes_["A$B$"].get_legend().get_texts()[0].get_text() == r"A\$B\$"
+    assert "map_count" not in display.to_dict()
+
+
+def test_what_it_gives(counts):
+    display = from_counts(counts, countries=["KEN", "FRA"])
+    frame = display.frame()
+    assert isinstance(frame, pd.DataFrame)
+    n = len(counts.periods)
+    assert frame["country"].tolist() == ["KEN"] * n + ["FRA"] * n
+    assert frame["period"].tolist() == counts.periods * 2
+    assert frame["mean"][:n].tolist() == counts.mean[counts.country == "KEN"].tolist()
+    found = json.loads(json.dumps(display.to_dict()))
+    assert found["map_count"]["FRA"] == frame["map_count"][n:].tolist()
+    total = counts.mean[counts.country == "KEN"].sum()
+    assert repr(display).startswith(
+        f"EventCountDisplay({n} periods; mean in all KEN: {total:.1f}, FRA: "
+    )
+
+
+@pytest.mark.parametrize(
+    ("params", "error", "message"),
+    [
+        ({"countries": ["XXX"]}, ValueError, "were counted, of ['BOL', 'FRA'"),
+        ({"countries": "KEN"}, TypeError, "must be a sequence of codes"),
+        ({"top": 0}, ValueError, "'top' parameter of EventCountDisplay.from_counts"),
+        ({"confidence_level": 1}, ValueError, "strictly between 0 and 1"),
+        ({"method": "wald"}, ValueError, "'method' parameter"),
+        ({"n_columns": 0}, ValueError, "'n_columns' parameter"),
+    ],
+)
+def test_what_does_not_fit_is_refused(counts, params, error, message):
+    with pytest.raises(error, match=re.escape(message)):
+        from_counts(counts, **params)
+
+
+def test_it_draws_counts_only():
+    with pytest.raises(TypeError, match="must be EventCounts. Got dict"):
+        from_counts({})
