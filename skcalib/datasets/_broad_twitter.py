@@ -98,7 +98,7 @@ def fetch_broad_twitter_entities(
     2001
     """
     caller = "fetch_broad_twitter_entities"
-    check_choice(subset, SUBSETS, name="subset", caller=caller)
+    check_choice(subset, tuple(SUBSETS), name="subset", caller=caller)
     X: list[list[str]] = []
     y: list[list[str]] = []
     section: list[str] = []
