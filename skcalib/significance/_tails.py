@@ -19,7 +19,10 @@ from scipy.special import erfcx
 _DEVIATIONS, _LARGEST = 14, 25
 
 # Frequencies whose weight is below e^-60 are left out.
-_NEGLIGIBLE = -60.0
+NEGLIGIBLE = -60.0
+
+# What is possible has a chance above 0, also below the smallest float.
+TINY = float(np.finfo(float).tiny)
 
 # Complex numbers held at once (16 bytes each).
 _BLOCK = 1 << 21
@@ -108,7 +111,7 @@ def _lattice_tail(
     if place > top:
         return 0.0
     if place == top:
-        return float(p[v.argmax()]) ** n
+        return max(float(p[v.argmax()]) ** n, TINY)
     if place <= n * float(p @ v):
         below = _lattice_tail(v.max() - v, p, n, top - place + 1, largest_window)
         return None if below is None else 1 - below
@@ -125,7 +128,7 @@ def _lattice_tail(
     ratio = -(theta + 1j * omega)
     geometric = np.expm1(half * ratio) / np.expm1(ratio)
     total = float(weight @ (power * geometric).real) / length
-    return min(math.exp(n * log_chance) * total, 1.0)
+    return min(max(math.exp(n * log_chance) * total, TINY), 1.0)
 
 
 def _window(
@@ -148,7 +151,7 @@ def _frequencies(
     """
     fast = np.fft.rfft(np.bincount(v % length, p, length))
     with np.errstate(divide="ignore"):
-        matters = np.flatnonzero(n * np.log(np.abs(fast)) > _NEGLIGIBLE)
+        matters = np.flatnonzero(n * np.log(np.abs(fast)) > NEGLIGIBLE)
     omega = 2 * np.pi / length * matters
     power = np.empty(omega.size, dtype=complex)
     step = max(1, _BLOCK // y.size)
@@ -197,7 +200,7 @@ def saddlepoint_tail(
         return 1.0
     if y.max() <= 0:
         at_top = float(p[y == 0].sum()) if y.max() == 0 else 0.0
-        return at_top**n
+        return max(at_top**n, TINY) if at_top > 0 else 0.0
     theta = tilt(y, p)
     log_chance = min(n * log_mean_exp(theta, y, p), 0.0)
     tilted = p * np.exp(theta * y - log_chance / n)
@@ -215,4 +218,4 @@ def saddlepoint_tail(
         tail = density * (mills + correction)
     else:
         tail = 1 - density * (mills - correction)
-    return min(max(tail, float(np.finfo(float).tiny)), 1.0)
+    return min(max(tail, TINY), 1.0)
