@@ -292,7 +292,7 @@ def test_results_give_their_numbers():
         assert text in repr(result)
     frame = result.frame()
     assert len(frame) == 1
-    assert frame["low"][0] == result.confidence_interval[0]
+    assert frame["low"][0] == result.confidence_interval.low
     with pytest.raises(AttributeError):
         result.pvalue = 0.0
 
