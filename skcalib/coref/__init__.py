@@ -3,11 +3,13 @@
 from ._features import AntecedentFeatures
 from ._pairs import SampledCorefPairs
 from ._ranker import AntecedentRanker
-from ._scores import coref_scores
+from ._scores import coref_f1, coref_scores, coref_statistics
 
 __all__ = [
     "AntecedentFeatures",
     "AntecedentRanker",
     "SampledCorefPairs",
+    "coref_f1",
     "coref_scores",
+    "coref_statistics",
 ]
