@@ -8,6 +8,7 @@ from ._generators import make_calibrated_pairs
 from ._gum import fetch_gum
 from ._litbank import fetch_litbank
 from ._readers import read_conll_columns, read_conllu, to_sequences
+from ._system_outputs import fetch_system_outputs
 from ._tagged import make_tagged_sentences
 
 __all__ = [
@@ -15,6 +16,7 @@ __all__ = [
     "fetch_emoticon_tweets",
     "fetch_gum",
     "fetch_litbank",
+    "fetch_system_outputs",
     "fetch_ud_english_ewt",
     "fetch_wsj_sample",
     "make_calibrated_pairs",
