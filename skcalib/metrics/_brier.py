@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ._pairs import check_pairs
+from ._pairs import Pairs, check_pairs
 
 
 def brier_statistics(
@@ -57,5 +57,10 @@ def brier_statistics(
     (pairs,) = check_pairs(
         y_true, y_proba, caller="brier_statistics", labels=labels, pos_label=pos_label
     )
+    return brier_of_rows(pairs)
+
+
+def brier_of_rows(pairs: Pairs) -> np.ndarray:
+    """Return the squared error of each row, summed over the pairs that it gave."""
     square = (pairs.q.astype(np.float64) - pairs.indicator()) ** 2
     return square.reshape(-1, pairs.n_classes).sum(axis=1)

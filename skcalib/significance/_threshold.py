@@ -16,7 +16,7 @@ _FEW = 10
 class BorderlineThreshold(NamedTuple):
     """A gain, and from how many pairs of systems it is."""
 
-    threshold: float
+    threshold: float | None
     n_pairs: int
 
 
@@ -46,7 +46,7 @@ def borderline_threshold(
     Returns
     -------
     threshold : float
-        The quantile.
+        The quantile. The two numbers are a named tuple.
     n_pairs : int
         Number of borderline pairs.
 
@@ -90,6 +90,27 @@ def borderline_threshold(
     (1.59, 21)
     """
     caller = "borderline_threshold"
+    gain, pvalue = check_gains(gains, pvalues, caller)
+    low = check_real(low, low=0, high=1, name="low", caller=caller)
+    high = check_real(high, low=low, high=1, name="high", caller=caller)
+    quantile = check_real(quantile, low=0, high=1, name="quantile", caller=caller)
+    found = threshold_of(gain, pvalue, low, high, quantile)
+    if found.threshold is None:
+        raise ValueError(
+            f"{caller} needs pairs with a p-value in [{low:g}, {high:g}]. Got none "
+            f"among {gain.size}."
+        )
+    if found.n_pairs < _FEW:
+        warnings.warn(
+            f"The threshold of {caller} is from {found.n_pairs} borderline pairs, hardly "
+            "more than the largest of their gains. Compare more systems.",
+            stacklevel=2,
+        )
+    return found
+
+
+def check_gains(gains: Any, pvalues: Any, caller: str) -> tuple[np.ndarray, np.ndarray]:
+    """Return gains and p-values of pairs as checked arrays."""
     gain = _finite(gains, "gains", caller)
     pvalue = _finite(pvalues, "pvalues", caller)
     check_same_length(caller, gains=gain, pvalues=pvalue)
@@ -100,22 +121,7 @@ def borderline_threshold(
             f"The 'pvalues' parameter of {caller} must hold numbers in [0, 1]. Got "
             f"{float(pvalue[row])!r} in row {row}."
         )
-    low = check_real(low, low=0, high=1, name="low", caller=caller)
-    high = check_real(high, low=low, high=1, name="high", caller=caller)
-    quantile = check_real(quantile, low=0, high=1, name="quantile", caller=caller)
-    threshold, n_pairs = threshold_of(gain, pvalue, low, high, quantile)
-    if threshold is None:
-        raise ValueError(
-            f"{caller} needs pairs with a p-value in [{low:g}, {high:g}]. Got none "
-            f"among {gain.size}."
-        )
-    if n_pairs < _FEW:
-        warnings.warn(
-            f"The threshold of {caller} is from {n_pairs} borderline pairs, hardly "
-            "more than the largest of their gains. Compare more systems.",
-            stacklevel=2,
-        )
-    return BorderlineThreshold(threshold, n_pairs)
+    return gain, pvalue
 
 
 def threshold_of(
@@ -124,12 +130,13 @@ def threshold_of(
     low: float = 0.04,
     high: float = 0.06,
     quantile: float = 0.95,
-) -> tuple[float | None, int]:
+) -> BorderlineThreshold:
     """Return the threshold (None without a borderline pair) and the number of pairs."""
     borderline = np.abs(gain[(pvalue >= low) & (pvalue <= high)])
     if not borderline.size:
-        return None, 0
-    return float(np.quantile(borderline, quantile)), int(borderline.size)
+        return BorderlineThreshold(None, 0)
+    threshold = float(np.quantile(borderline, quantile))
+    return BorderlineThreshold(threshold, int(borderline.size))
 
 
 def _finite(values: Any, name: str, caller: str) -> np.ndarray:
