@@ -614,12 +614,13 @@ def compare_calibration(
         raise ValueError(f"{caller} needs two {what} at least. Got {n_items}.")
     size = binning.bin_size
     size = size if isinstance(size, int) else auto_bin_size(several[0].total)
-    errors = [
+    error_a, error_b = (
         ResampledError(pairs, item, Binning(size, None, "quantile"))
         for pairs in several
-    ]
-    a, b = (float(error(np.ones((1, n_items)))[0]) for error in errors)
-    drawn = _resampled_differences(*errors, n_items, n_resamples, generator)
+    )
+    a, b = (float(error(np.ones((1, n_items)))[0]) for error in (error_a, error_b))
+    chunks = resample_counts(n_items, n_resamples, generator)
+    drawn = np.concatenate([error_a(counts) - error_b(counts) for counts in chunks])
     brier = [brier_of_rows(pairs) for pairs in several]
     score = paired_bootstrap_test(
         *brier,
@@ -670,18 +671,6 @@ def _items_of_pairs(pairs: Pairs) -> tuple[np.ndarray, np.ndarray | None]:
     if pairs.groups is not None:
         return pairs.groups, pairs.groups[:: pairs.n_classes]
     return np.arange(pairs.q.size) // pairs.n_classes, None
-
-
-def _resampled_differences(
-    error_a: ResampledError,
-    error_b: ResampledError,
-    n_items: int,
-    n_resamples: int,
-    generator: np.random.Generator,
-) -> np.ndarray:
-    """Return the difference of the errors in each resample of the items."""
-    chunks = resample_counts(n_items, n_resamples, generator)
-    return np.concatenate([error_a(counts) - error_b(counts) for counts in chunks])
 
 
 def _recentred_pvalue(difference: float, drawn: np.ndarray, alternative: str) -> float:

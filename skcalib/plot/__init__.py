@@ -3,11 +3,13 @@
 from ._bin_size import BinSizeDisplay
 from ._panels import ReliabilityPanelsDisplay
 from ._reliability import ReliabilityDisplay
+from ._significance import SignificanceDisplay
 from ._tag_error import TagErrorDisplay
 
 __all__ = [
     "BinSizeDisplay",
     "ReliabilityDisplay",
     "ReliabilityPanelsDisplay",
+    "SignificanceDisplay",
     "TagErrorDisplay",
 ]

@@ -1,6 +1,22 @@
 """Is the gain real? Paired tests of two or many systems on the same items."""
 
+from ._bootstrap_test import PairedBootstrapResult, paired_bootstrap_test
+from ._compare import compare_systems
+from ._comparison import SystemComparison
 from ._resample_training import resample_training
-from ._threshold import borderline_threshold
+from ._size_curve import TestSizeCurve, test_size_curve
+from ._table import significance_table
+from ._threshold import BorderlineThreshold, borderline_threshold
 
-__all__ = ["borderline_threshold", "resample_training"]
+__all__ = [
+    "BorderlineThreshold",
+    "PairedBootstrapResult",
+    "SystemComparison",
+    "TestSizeCurve",
+    "borderline_threshold",
+    "compare_systems",
+    "paired_bootstrap_test",
+    "resample_training",
+    "significance_table",
+    "test_size_curve",
+]

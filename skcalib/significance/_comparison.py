@@ -173,8 +173,8 @@ class SystemComparison:
             name: value.tolist() if isinstance(value, np.ndarray) else list(value)
             for name, value in self._columns().items()
         }
-        settings = ("statistic", "alternative", "adjust", "n_items", "n_groups")
-        settings += ("n_resamples",)
+        settings = ["statistic", "alternative", "adjust", "n_items", "n_groups"]
+        settings.append("n_resamples")
         return {
             "metric": dict(zip(self.names, self.metric.tolist(), strict=True)),
             **columns,

@@ -102,8 +102,8 @@ def borderline_threshold(
         )
     if found.n_pairs < _FEW:
         warnings.warn(
-            f"The threshold of {caller} is from {found.n_pairs} borderline pairs, hardly "
-            "more than the largest of their gains. Compare more systems.",
+            f"The threshold of {caller} is from {found.n_pairs} borderline pairs, "
+            "hardly more than the largest of their gains. Compare more systems.",
             stacklevel=2,
         )
     return found

@@ -1,0 +1,218 @@
+"""Tails of sums of independent draws: exact on a lattice, and by a saddlepoint.
+
+Both look at n draws with replacement from values y with chances p, tilted by
+e^(theta y) so that a rare sum becomes a common one. With K(theta) = log sum p
+e^(theta y), and y centred so that the event is a sum of at least 0, the tail is e^(n K)
+times the sum of e^(-theta S) times its chance over the tilted sums S of at least 0.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from scipy.fft import next_fast_len
+from scipy.special import erfcx
+
+# What lies further from the threshold than this many standard deviations and largest
+# values together is left out: less than 1e-40 of the tail.
+_DEVIATIONS, _LARGEST = 14, 25
+
+# Frequencies whose weight is below e^-60 are left out.
+_NEGLIGIBLE = -60.0
+
+# Complex numbers held at once (16 bytes each).
+_BLOCK = 1 << 21
+
+
+def tilt(y: np.ndarray, p: np.ndarray) -> float:
+    """Return theta with sum p y e^(theta y) = 0; y has both signs."""
+    scale = float(np.abs(y).max())
+    z, low, high = y / scale, -math.inf, math.inf
+    theta = -float(p @ z) / float(p @ (z * z))
+    for _ in range(200):
+        exponent = theta * z
+        weight = p * np.exp(exponent - exponent.max())
+        weight /= weight.sum()
+        mean = float(weight @ z)
+        slope = float(weight @ (z * z)) - mean**2
+        low, high = (theta, high) if mean < 0 else (low, theta)
+        new = theta - mean / slope if slope > 0 else math.inf
+        if not low < new < high:
+            new = _between(low, high)
+        if abs(new - theta) <= 1e-13 * abs(new) or new in (low, high):
+            break
+        theta = new
+    return new / scale
+
+
+def _between(low: float, high: float) -> float:
+    if high == math.inf:
+        return max(2 * low, low + 1)
+    if low == -math.inf:
+        return min(2 * high, high - 1)
+    return (low + high) / 2
+
+
+def log_mean_exp(theta: float, y: np.ndarray, p: np.ndarray) -> float:
+    """Return K(theta) with a small relative error also where it is near 0."""
+    exponent = theta * y
+    largest = float(exponent.max())
+    if largest < 500:
+        return math.log1p(float(p @ np.expm1(exponent)))
+    return largest + math.log(float(p @ np.exp(exponent - largest)))
+
+
+class IntegerSum:
+    """Sum of n draws from integers: value k of `values` with chance times[k] / n.
+
+    The tail is the sum of e^(-theta S) over a window of the lattice, under the inverse
+    of the tilted characteristic function: a finite sum over few frequencies, since
+    its n-th power vanishes elsewhere. There is no other approximation.
+    """
+
+    def __init__(self, values: np.ndarray, times: np.ndarray):
+        self.n = int(times.sum())
+        self.low = int(values.min())
+        shifted = values.astype(np.int64) - self.low
+        self.step = int(np.gcd.reduce(shifted)) or 1
+        self.places = shifted // self.step
+        self.p = times / self.n
+        self.top = self.n * int(self.places.max())
+
+    def tail(self, threshold: int, largest_window: int) -> float | None:
+        """Return P(S >= threshold); None if that needs a larger window."""
+        # Python's integers do not overflow
+        place = -((self.n * self.low - threshold) // self.step)
+        return _lattice_tail(self.places, self.p, self.n, place, largest_window)
+
+    def distances(self, largest_window: int) -> tuple[np.ndarray, np.ndarray] | None:
+        """Return the lattice of |S - E S| and P(|S - E S| >= it); E S is on it."""
+        middle = round(self.n * float(self.p @ self.places))
+        law = _lattice_law(self.places, self.p, self.n, middle, largest_window)
+        if law is None:
+            return None
+        place, chance = law
+        distance = np.abs(place - middle)
+        at = np.bincount(distance, chance)
+        return np.arange(at.size) * self.step, at[::-1].cumsum()[::-1]
+
+
+def _lattice_tail(
+    v: np.ndarray, p: np.ndarray, n: int, place: int, largest_window: int
+) -> float | None:
+    """Return P(V >= place) for the sum V of n draws from v >= 0, the least being 0."""
+    top = n * int(v.max())
+    if place <= 0:
+        return 1.0
+    if place > top:
+        return 0.0
+    if place == top:
+        return float(p[v.argmax()]) ** n
+    if place <= n * float(p @ v):
+        below = _lattice_tail(v.max() - v, p, n, top - place + 1, largest_window)
+        return None if below is None else 1 - below
+    y = v - place / n
+    theta = tilt(y, p)
+    log_chance = log_mean_exp(theta, y, p)
+    tilted = p * np.exp(theta * y - log_chance)
+    length, half = _window(v, tilted, y, n, top)
+    if length > largest_window:
+        return None
+    omega, power, weight = _frequencies(v, y, tilted, n, length)
+    if length > top:
+        half = top - place + 1
+    ratio = -(theta + 1j * omega)
+    geometric = np.expm1(half * ratio) / np.expm1(ratio)
+    total = float(weight @ (power * geometric).real) / length
+    return min(math.exp(n * log_chance) * total, 1.0)
+
+
+def _window(
+    v: np.ndarray, p: np.ndarray, y: np.ndarray, n: int, top: int
+) -> tuple[int, int]:
+    """Return the length of the window and how much of it is above the threshold."""
+    deviation = math.sqrt(n * float(p @ (y * y)))
+    half = math.ceil(_DEVIATIONS * deviation + _LARGEST * int(v.max()))
+    length = 2 * half
+    return (top + 1, half) if length > top else (length, half)
+
+
+def _frequencies(
+    v: np.ndarray, y: np.ndarray, p: np.ndarray, n: int, length: int
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return frequencies that matter, phi^n there, and how often each stands.
+
+    phi is the characteristic function of y. It is first had by a fast transform, to see
+    where it matters, and there summed in a way that is precise near 1.
+    """
+    fast = np.fft.rfft(np.bincount(v % length, p, length))
+    with np.errstate(divide="ignore"):
+        matters = np.flatnonzero(n * np.log(np.abs(fast)) > _NEGLIGIBLE)
+    omega = 2 * np.pi / length * matters
+    power = np.empty(omega.size, dtype=complex)
+    step = max(1, _BLOCK // y.size)
+    for start in range(0, omega.size, step):
+        angle = omega[start : start + step, np.newaxis] * y
+        real = -2 * np.sin(angle / 2) ** 2 @ p
+        imaginary = np.sin(angle) @ p
+        size = np.log1p(2 * real + real**2 + imaginary**2) / 2
+        turn = np.arctan2(imaginary, 1 + real)
+        power[start : start + step] = np.exp(n * (size + 1j * turn))
+    once = (matters == 0) | (2 * matters == length)
+    return omega, power, np.where(once, 1.0, 2.0)
+
+
+def _lattice_law(
+    v: np.ndarray, p: np.ndarray, n: int, middle: int, largest_window: int
+) -> tuple[np.ndarray, np.ndarray] | None:
+    """Return the places near the mean of the sum, and their chances."""
+    y, top = v - middle / n, n * int(v.max())
+    length, half = _window(v, p, y, n, top)
+    if length > largest_window:
+        return None
+    first = 0 if length > top else middle - half
+    length = next_fast_len(length, real=True)
+    power = np.zeros(length // 2 + 1, dtype=complex)
+    omega, found, _ = _frequencies(v, y, p, n, length)
+    power[np.rint(omega * length / (2 * np.pi)).astype(int)] = found
+    # entry j is the chance of the place middle + j, modulo the length
+    place = np.arange(first, min(first + length, top + 1))
+    place = place[place >= 0]
+    chance = np.fft.irfft(power, length)[(place - middle) % length]
+    return place, np.maximum(chance, 0)
+
+
+def saddlepoint_tail(
+    y: np.ndarray, times: np.ndarray, step: float = 0.0, offset: float = 0.0
+) -> float:
+    """Return P(S >= 0) for the sum S of n draws, by Lugannani and Rice.
+
+    Value k of `y` has chance times[k] / n. If all sums lie on a lattice, `step` is its
+    width and `offset` its first point that is not negative.
+    """
+    n = float(times.sum())
+    p, y = times / n, y - offset / n
+    if y.min() >= 0:
+        return 1.0
+    if y.max() <= 0:
+        at_top = float(p[y == 0].sum()) if y.max() == 0 else 0.0
+        return at_top**n
+    theta = tilt(y, p)
+    log_chance = min(n * log_mean_exp(theta, y, p), 0.0)
+    tilted = p * np.exp(theta * y - log_chance / n)
+    deviation = math.sqrt(n * float(tilted @ (y * y)))
+    w = math.copysign(math.sqrt(-2 * log_chance), theta)
+    if abs(w) < 1e-4:
+        skewness = n * float(p @ (y - p @ y) ** 3) / deviation**3
+        correction = step / (2 * deviation) - skewness / 6
+        return 0.5 + (correction - w) / math.sqrt(2 * math.pi)
+    u = theta if step == 0 else -math.expm1(-theta * step) / step
+    correction = 1 / (u * deviation) - 1 / w
+    mills = math.sqrt(math.pi / 2) * float(erfcx(abs(w) / math.sqrt(2)))
+    density = math.exp(log_chance) / math.sqrt(2 * math.pi)
+    if w > 0:
+        tail = density * (mills + correction)
+    else:
+        tail = 1 - density * (mills - correction)
+    return min(max(tail, float(np.finfo(float).tiny)), 1.0)
