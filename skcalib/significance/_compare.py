@@ -31,9 +31,11 @@ from ._metrics import READY, Metric, check_metric_name, metric_of_callable
 from ._monte_carlo import plain_p_value, thresholds
 from ._tilted import tilted_p_value
 
-# Tilted draws for a tail: they leave an error of about 7%, which decides little among
-# many pairs, and each pair needs draws of its own.
-_MOST_TILTED = 500
+# Tilted draws for a tail: each pair needs its own, and among many pairs little depends
+# on the error of 5 to 10% that so many leave. Where the p-value is so small that it
+# stays below _CLEAR times any number of pairs, fewer will do.
+_MOST_TILTED, _FEW_TILTED = 500, 100
+_CLEAR = 1e-3
 
 
 def compare_systems(
@@ -66,7 +68,7 @@ def compare_systems(
         same for all pairs; tilted ones are each pair's own.
     n_resamples : int, default=10_000
         Number of shared resamples; of tilted ones 500 at most for each pair and
-        tail.
+        tail, and 100 where the p-value is far below what could matter.
     adjust : {'holm', 'bh'} or None, default='holm'
         How p-values allow for the number of pairs. 'holm': the chance of any false
         finding. 'bh' (Benjamini and Hochberg): the share of false ones among those
@@ -382,6 +384,18 @@ class PairTests:
             return swap_floor(items, self.alternative), "permutation"
         return found
 
+    def _tilted(
+        self, items: PairedItems, n_pairs: int, rng: np.random.Generator
+    ) -> tuple[float, float] | None:
+        """Return p-value and standard error, as precise as the number of pairs asks."""
+        found = None
+        for most in (_FEW_TILTED, _MOST_TILTED):
+            n_draws = max(2, min(self.n_resamples, most))
+            found = tilted_p_value(items, self.alternative, n_draws, rng)
+            if found is not None and found[0] * n_pairs < _CLEAR:
+                break
+        return found
+
     def _needs_tilting(self, n_extreme: int) -> bool:
         rare = n_extreme < _FEWEST_EXTREME and n_extreme < self.n_resamples / 20
         return self.method == "tilted" or (self.method == "auto" and rare)
@@ -392,12 +406,11 @@ class PairTests:
         n_extreme = self._count_extremes(found, left)
         # a stream for each pair: none depends on what others needed
         streams = self.rng.spawn(len(left))
-        n_tilted = min(self.n_resamples, _MOST_TILTED)
         for (k, items), n_beyond, stream in zip(left, n_extreme, streams, strict=True):
             p, error = plain_p_value(int(n_beyond), self.n_resamples)
             method = "monte_carlo"
             if self._needs_tilting(int(n_beyond)):
-                tilted = tilted_p_value(items, self.alternative, n_tilted, stream)
+                tilted = self._tilted(items, len(found.pairs), stream)
                 if tilted is not None:
                     (p, error), method = tilted, "tilted"
             found.pvalue[k], found.monte_carlo_error[k] = p, error
