@@ -363,7 +363,7 @@ class SignificanceDisplay:
         return self
 
     def _draw_threshold(self, found: Any, color: Any, kwargs: dict | None) -> Any:
-        label = f"threshold {found.threshold:.3g}, {found.n_pairs} borderline pairs"
+        label = f"threshold {found.threshold:.3g} (borderline pairs: {found.n_pairs})"
         style = {"color": color, "linestyle": "--", "linewidth": 1.2, "label": label}
         return self.ax_.axvline(found.threshold, **(style | long_names(kwargs)))
 

@@ -53,7 +53,7 @@ def test_thresholds_are_those_of_the_series(display, comparison):
     assert display.threshold["different models"] == expected
     line = display.threshold_line_["different models"]
     assert line.get_xdata()[0] == expected.threshold
-    assert f"{expected.n_pairs} borderline pairs" in line.get_label()
+    assert f"(borderline pairs: {expected.n_pairs})" in line.get_label()
 
 
 def test_statistics_are_compared_first(systems, comparison):
