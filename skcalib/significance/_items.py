@@ -44,7 +44,10 @@ class PairedItems:
     @cached_property
     def scores(self) -> tuple[float, float]:
         """Return the metric of each system."""
-        first, second = (column_sums(x) for x in (self.a, self.b))
+        if self.is_integer:
+            first, second = self.a.sum(axis=0), self.b.sum(axis=0)
+        else:
+            first, second = column_sums(self.a), column_sums(self.b)
         return self.metric.value(first), self.metric.value(second)
 
     @property
@@ -117,7 +120,7 @@ class LinearGain:
     def _sum(self, column: np.ndarray) -> Any:
         if self.is_integer:
             return int((column * self.times).sum())
-        return math.fsum(column * self.times)
+        return math.fsum((column * self.times).tolist())
 
     @property
     def n(self) -> int:
@@ -144,7 +147,7 @@ class LinearGain:
 
 def column_sums(columns: np.ndarray) -> np.ndarray:
     """Return sums of columns that do not depend on the order of rows."""
-    return np.array([math.fsum(column) for column in columns.T])
+    return np.array([math.fsum(column.tolist()) for column in columns.T])
 
 
 def is_integer(columns: np.ndarray) -> bool:

@@ -10,7 +10,7 @@ import numpy as np
 from scipy.special import ndtri
 
 from ._items import LinearGain
-from ._tails import IntegerSum, saddlepoint_tail
+from ._tails import NO_LATTICE, IntegerSum, Lattice, saddlepoint_tail
 
 # A lattice finer than this in units of its extent is taken as no lattice.
 _FINEST = 1e-5
@@ -84,35 +84,40 @@ def saddlepoint_above(gain: LinearGain, sign: int, threshold: Any) -> float:
     if gain.is_integer:
         weights = _integer_weights(gain, sign, threshold)
         if weights is not None:
-            low = int(weights.min())
-            width = int(np.gcd.reduce(weights - low))
-            first = (gain.n * low) % width if width else 0
-            return saddlepoint_tail(weights.astype(float), gain.times, width, first)
+            lattice = _lattice_of(gain, weights)
+            return saddlepoint_tail(weights.astype(float), gain.times, lattice)
     ratio = threshold / gain.length_total
     y = sign * (gain.difference - ratio * gain.length)
     y[np.abs(y) <= 1e-12 * np.abs(gain.difference).max()] = 0
-    step, offset = float_lattice(y, gain.n)
-    return saddlepoint_tail(y, gain.times, step, offset)
+    return saddlepoint_tail(y, gain.times, float_lattice(y, gain.n))
 
 
-def float_lattice(y: np.ndarray, n: int) -> tuple[float, float]:
-    """Return the width of the lattice of sums of n, and its first point above 0.
+def _lattice_of(gain: LinearGain, weights: np.ndarray) -> Lattice:
+    """Return the lattice of sums of whole weights N d - threshold l.
 
-    Scores in percent, or halves of points, lie on a lattice too. The width is 0 where
-    there is none.
+    Where the threshold is small these clump around multiples of N.
     """
+    low = int(weights.min())
+    step = int(np.gcd.reduce(weights - low))
+    d = gain.difference.astype(np.int64)
+    coarse = gain.length_total * int(np.gcd.reduce(d - d.min()))
+    return Lattice(step, (gain.n * low) % step if step else 0, coarse)
+
+
+def float_lattice(y: np.ndarray, n: int) -> Lattice:
+    """Return the lattice of sums of n, as of scores in percent or in half points."""
     z = np.unique(y - y.min())
     extent = float(z[-1])
     step = 0.0
     for value in z[1:]:
         step = _common_step(step, float(value), _FINEST * extent)
         if step == 0:
-            return 0.0, 0.0
+            return NO_LATTICE
     if step == 0:
-        return 0.0, 0.0
+        return NO_LATTICE
     offset = math.fmod(n * float(y.min()), step) % step
     # just below a point of the lattice is that point
-    return step, 0.0 if step - offset < 1e-6 * step else offset
+    return Lattice(step, 0.0 if step - offset < 1e-6 * step else offset)
 
 
 def _common_step(first: float, second: float, least: float) -> float:

@@ -9,6 +9,7 @@ times the sum of e^(-theta S) times its chance over the tilted sums S of at leas
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 
 import numpy as np
 from scipy.fft import next_fast_len
@@ -19,7 +20,13 @@ from scipy.special import erfcx
 _DEVIATIONS, _LARGEST = 14, 25
 
 # Frequencies whose weight is below e^-60 are left out.
-_NEGLIGIBLE = -60.0
+NEGLIGIBLE = -60.0
+
+# What is possible has a chance above 0, also below the smallest float.
+TINY = float(np.finfo(float).tiny)
+
+# Peaks of a coarse lattice below e^-18 are left out, and what takes more products.
+_LOWEST_PEAK, _PEAK_WORK = -18.0, 100_000
 
 # Complex numbers held at once (16 bytes each).
 _BLOCK = 1 << 21
@@ -40,7 +47,8 @@ def tilt(y: np.ndarray, p: np.ndarray) -> float:
         new = theta - mean / slope if slope > 0 else math.inf
         if not low < new < high:
             new = _between(low, high)
-        if abs(new - theta) <= 1e-13 * abs(new) or new in (low, high):
+        # the error of a Newton step is near the square of the one before
+        if abs(new - theta) <= 1e-8 * abs(new) or new in (low, high):
             break
         theta = new
     return new / scale
@@ -108,7 +116,7 @@ def _lattice_tail(
     if place > top:
         return 0.0
     if place == top:
-        return float(p[v.argmax()]) ** n
+        return max(float(p[v.argmax()]) ** n, TINY)
     if place <= n * float(p @ v):
         below = _lattice_tail(v.max() - v, p, n, top - place + 1, largest_window)
         return None if below is None else 1 - below
@@ -125,7 +133,7 @@ def _lattice_tail(
     ratio = -(theta + 1j * omega)
     geometric = np.expm1(half * ratio) / np.expm1(ratio)
     total = float(weight @ (power * geometric).real) / length
-    return min(math.exp(n * log_chance) * total, 1.0)
+    return min(max(math.exp(n * log_chance) * total, TINY), 1.0)
 
 
 def _window(
@@ -148,7 +156,7 @@ def _frequencies(
     """
     fast = np.fft.rfft(np.bincount(v % length, p, length))
     with np.errstate(divide="ignore"):
-        matters = np.flatnonzero(n * np.log(np.abs(fast)) > _NEGLIGIBLE)
+        matters = np.flatnonzero(n * np.log(np.abs(fast)) > NEGLIGIBLE)
     omega = 2 * np.pi / length * matters
     power = np.empty(omega.size, dtype=complex)
     step = max(1, _BLOCK // y.size)
@@ -176,43 +184,95 @@ def _lattice_law(
     power = np.zeros(length // 2 + 1, dtype=complex)
     omega, found, _ = _frequencies(v, y, p, n, length)
     power[np.rint(omega * length / (2 * np.pi)).astype(int)] = found
-    # entry j is the chance of the place middle + j, modulo the length
     place = np.arange(first, min(first + length, top + 1))
     place = place[place >= 0]
-    chance = np.fft.irfft(power, length)[(place - middle) % length]
+    # phi has e^(+i omega S): entry j is the chance of the place middle - j
+    chance = np.fft.irfft(power, length)[(middle - place) % length]
     return place, np.maximum(chance, 0)
 
 
+@dataclass(frozen=True)
+class Lattice:
+    """Where sums of n draws lie.
+
+    Attributes
+    ----------
+    step : float
+        Width of their lattice; 0 if there is none.
+    offset : float
+        The first point of it that is not negative.
+    coarse : float
+        Width of a lattice that they nearly lie on, since a part of each value does; 0
+        if there is none.
+    """
+
+    step: float = 0.0
+    offset: float = 0.0
+    coarse: float = 0.0
+
+
+NO_LATTICE = Lattice()
+
+
 def saddlepoint_tail(
-    y: np.ndarray, times: np.ndarray, step: float = 0.0, offset: float = 0.0
+    y: np.ndarray, times: np.ndarray, lattice: Lattice = NO_LATTICE
 ) -> float:
     """Return P(S >= 0) for the sum S of n draws, by Lugannani and Rice.
 
-    Value k of `y` has chance times[k] / n. If all sums lie on a lattice, `step` is its
-    width and `offset` its first point that is not negative.
+    Value k of `y` has chance times[k] / n.
     """
     n = float(times.sum())
-    p, y = times / n, y - offset / n
+    p, y = times / n, y - lattice.offset / n
     if y.min() >= 0:
         return 1.0
     if y.max() <= 0:
         at_top = float(p[y == 0].sum()) if y.max() == 0 else 0.0
-        return at_top**n
+        return max(at_top**n, TINY) if at_top > 0 else 0.0
     theta = tilt(y, p)
     log_chance = min(n * log_mean_exp(theta, y, p), 0.0)
     tilted = p * np.exp(theta * y - log_chance / n)
     deviation = math.sqrt(n * float(tilted @ (y * y)))
     w = math.copysign(math.sqrt(-2 * log_chance), theta)
+    clumps = _clumps(y, tilted, n, theta, lattice)
     if abs(w) < 1e-4:
         skewness = n * float(p @ (y - p @ y) ** 3) / deviation**3
-        correction = step / (2 * deviation) - skewness / 6
+        correction = lattice.step / (2 * deviation) - skewness / 6 + clumps
         return 0.5 + (correction - w) / math.sqrt(2 * math.pi)
+    step = lattice.step
     u = theta if step == 0 else -math.expm1(-theta * step) / step
-    correction = 1 / (u * deviation) - 1 / w
+    correction = 1 / (u * deviation) - 1 / w + clumps
     mills = math.sqrt(math.pi / 2) * float(erfcx(abs(w) / math.sqrt(2)))
     density = math.exp(log_chance) / math.sqrt(2 * math.pi)
     if w > 0:
         tail = density * (mills + correction)
     else:
         tail = 1 - density * (mills - correction)
-    return min(max(tail, float(np.finfo(float).tiny)), 1.0)
+    return min(max(tail, TINY), 1.0)
+
+
+def _clumps(
+    y: np.ndarray, p: np.ndarray, n: float, theta: float, lattice: Lattice
+) -> float:
+    """Return what a coarse lattice adds to the correction.
+
+    The characteristic function then may have peaks near multiples of 2 pi / coarse too,
+    each of which is integrated as the one at 0: the logarithm as a parabola. Which
+    ones are high depends on how the rest of the values falls in with them.
+    """
+    if not 0 < lattice.step < lattice.coarse:
+        return 0.0
+    # up to the middle between two peaks of the fine lattice, as far as that is quick
+    n_peaks = round(lattice.coarse / lattice.step)
+    k = np.arange(1, min(n_peaks // 2, int(_PEAK_WORK / y.size) + 1) + 1)
+    omega = 2 * np.pi / lattice.coarse * k
+    height = np.exp(1j * np.multiply.outer(omega, y)) @ p
+    matters = n * np.log(np.maximum(np.abs(height), TINY)) > _LOWEST_PEAK
+    k, omega, height = k[matters], omega[matters], height[matters]
+    wave = np.exp(1j * np.multiply.outer(omega, y)) * p
+    slope = 1j * (wave @ y) / height
+    bend = slope**2 + (wave @ (y * y)) / height
+    power = n * (np.log(height) + slope**2 / (2 * bend))
+    place = theta + 1j * (omega + slope / bend)
+    geometric = -lattice.step / np.expm1(-lattice.step * place)
+    each = (np.exp(power) / np.sqrt(n * bend) * geometric).real
+    return float(each @ np.where(2 * k == n_peaks, 1.0, 2.0))
