@@ -327,9 +327,7 @@ class _Test:
         name = "monte_carlo"
         rare = n_extreme < _FEWEST_EXTREME and n_extreme < gains.n / 20
         if method == "tilted" or (method == "auto" and rare):
-            found = tilted_p_value(
-                self.items, self.alternative, self.n_resamples, self.rng
-            )
+            found = tilted_p_value(self.items, self.alternative, gains, self.rng)
             if found is not None:
                 (p, error), name = found, "tilted"
         return self._drawn_result(name, gains, p, error)
