@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Any
@@ -29,7 +29,7 @@ from ._items import PairedItems, check_groups, check_statistics, column_sums, su
 from ._linear import linear_p_value
 from ._metrics import READY, Metric, check_metric_name, metric_of_callable
 from ._monte_carlo import plain_p_value, thresholds
-from ._tilted import tilted_p_value
+from ._tilted import _tail
 
 # Tilted draws for a tail: each pair needs its own, and among many pairs little depends
 # on the error of 5 to 10% that so many leave. Where the p-value is so small that it
@@ -299,6 +299,23 @@ class PairResults:
     tilts: bool = False
 
 
+@dataclass
+class Extremes:
+    """How many resamples are beyond the upper, the lower, and either threshold."""
+
+    upper: int = 0
+    lower: int = 0
+    either: int = 0
+
+    def add(self, upper: np.ndarray, lower: np.ndarray, alternative: str) -> None:
+        """Count some more resamples."""
+        self.upper += int(np.count_nonzero(upper))
+        self.lower += int(np.count_nonzero(lower))
+        sides = {"greater": upper, "less": lower}
+        either = sides[alternative] if alternative in sides else upper | lower
+        self.either += int(np.count_nonzero(either))
+
+
 class PairTests:
     """The tests of many pairs: without draws where that is possible.
 
@@ -384,18 +401,6 @@ class PairTests:
             return swap_floor(items, self.alternative), "permutation"
         return found
 
-    def _tilted(
-        self, items: PairedItems, n_pairs: int, rng: np.random.Generator
-    ) -> tuple[float, float] | None:
-        """Return p-value and standard error, as precise as the number of pairs asks."""
-        found = None
-        for most in (_FEW_TILTED, _MOST_TILTED):
-            n_draws = max(2, min(self.n_resamples, most))
-            found = tilted_p_value(items, self.alternative, n_draws, rng)
-            if found is not None and found[0] * n_pairs < _CLEAR:
-                break
-        return found
-
     def _needs_tilting(self, n_extreme: int) -> bool:
         rare = n_extreme < _FEWEST_EXTREME and n_extreme < self.n_resamples / 20
         return self.method == "tilted" or (self.method == "auto" and rare)
@@ -403,49 +408,83 @@ class PairTests:
     def _draw(self, found: PairResults, left: list[tuple[int, PairedItems]]) -> None:
         """Fill in the p-values of the pairs that are left."""
         found.drawn, found.tilts = True, self.method != "monte_carlo"
-        n_extreme = self._count_extremes(found, left)
+        seen = self._count_extremes(found, left)
         # a stream for each pair: none depends on what others needed
         streams = self.rng.spawn(len(left))
-        for (k, items), n_beyond, stream in zip(left, n_extreme, streams, strict=True):
-            p, error = plain_p_value(int(n_beyond), self.n_resamples)
+        for (k, items), each, stream in zip(left, seen, streams, strict=True):
+            p, error = plain_p_value(each.either, self.n_resamples)
             method = "monte_carlo"
-            if self._needs_tilting(int(n_beyond)):
-                tilted = self._tilted(items, len(found.pairs), stream)
+            if self._needs_tilting(each.either):
+                tilted = self._tilted(items, each, len(found.pairs), stream)
                 if tilted is not None:
                     (p, error), method = tilted, "tilted"
             found.pvalue[k], found.monte_carlo_error[k] = p, error
             found.method[k] = method
 
+    def _tilted(
+        self,
+        items: PairedItems,
+        seen: Extremes,
+        n_pairs: int,
+        rng: np.random.Generator,
+    ) -> tuple[float, float] | None:
+        """Return p-value and standard error, as precise as the number of pairs asks."""
+        found = None
+        for most in (_FEW_TILTED, _MOST_TILTED):
+            n_draws = max(2, min(self.n_resamples, most))
+            found = self._sum_of_tails(items, seen, n_draws, rng)
+            if found is not None and found[0] * n_pairs < _CLEAR:
+                break
+        return found
+
+    def _sum_of_tails(
+        self, items: PairedItems, seen: Extremes, n_draws: int, rng: np.random.Generator
+    ) -> tuple[float, float] | None:
+        """Return p-value and standard error; None if no tail can be tilted.
+
+        A tail that cannot is taken from the shared resamples.
+        """
+        up, down = thresholds(items.gain, self.alternative)
+        sides = []
+        if self.alternative != "less":
+            sides.append((up, 1, seen.upper))
+        if self.alternative != "greater":
+            sides.append((down, -1, seen.lower))
+        tails = [_tail(items, at, sign, n_draws, rng) for at, sign, _ in sides]
+        if all(tail is None for tail in tails):
+            return None
+        p = variance = 0.0
+        for tail, (_, _, n_seen) in zip(tails, sides, strict=True):
+            share = n_seen / self.n_resamples
+            plain = share, (share * (1 - share) / self.n_resamples) ** 0.5
+            value, error = plain if tail is None else tail
+            p, variance = p + value, variance + error**2
+        return (min(p, 1.0), variance**0.5) if p > 0 else None
+
     def _count_extremes(
         self, found: PairResults, left: list[tuple[int, PairedItems]]
-    ) -> np.ndarray:
-        """Return in how many of the shared resamples each gain is as extreme."""
-        systems = self.systems
+    ) -> list[Extremes]:
+        """Return how many of the shared resamples are as extreme, of each pair."""
         first, second = np.array([found.pairs[k] for k, _ in left]).T
-        up, down = np.array(
-            [thresholds(items.gain, self.alternative) for _, items in left]
-        ).T
-        tolerance = np.array([items.tolerance for _, items in left])
-        n, n_systems, m = systems.columns.shape
-        columns = systems.columns.reshape(n, n_systems * m)
+        seen = [Extremes() for _ in left]
+        limits = []
+        for _, items in left:
+            up, down = thresholds(items.gain, self.alternative)
+            limits.append((up - items.tolerance, down + items.tolerance))
+        for values in self._metric_of_resamples():
+            for k, (up, down) in enumerate(limits):
+                gain = values[:, first[k]] - values[:, second[k]]
+                seen[k].add(gain >= up, gain <= down, self.alternative)
+        return seen
+
+    def _metric_of_resamples(self) -> Iterator[np.ndarray]:
+        """Yield the metric of each system, (chunk, n_systems), in shared resamples."""
+        n, n_systems, m = self.systems.columns.shape
+        columns = self.systems.columns.reshape(n, n_systems * m)
         dtype = _sum_type(columns)
         columns = np.ascontiguousarray(columns, dtype=dtype)
-        n_extreme = np.zeros(len(left), dtype=np.int64)
         for counts in resample_counts(n, self.n_resamples, self.rng, dtype=dtype):
-            sums = (counts @ columns).astype(np.float64)
-            values = np.stack(
-                [
-                    systems.metric.of_sums(sums[:, k * m : (k + 1) * m])[0]
-                    for k in range(n_systems)
-                ],
-                axis=1,
-            )
-            for k in range(len(left)):
-                gain = values[:, first[k]] - values[:, second[k]]
-                extreme = np.zeros(gain.size, dtype=bool)
-                if self.alternative != "less":
-                    extreme |= gain >= up[k] - tolerance[k]
-                if self.alternative != "greater":
-                    extreme |= gain <= down[k] + tolerance[k]
-                n_extreme[k] += np.count_nonzero(extreme)
-        return n_extreme
+            sums = (counts @ columns).astype(np.float64).reshape(-1, n_systems, m)
+            metric = self.systems.metric.of_sums
+            values = [metric(sums[:, k])[0] for k in range(n_systems)]
+            yield np.column_stack(values)
