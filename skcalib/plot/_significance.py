@@ -35,7 +35,7 @@ class SignificanceDisplay:
     gain : ndarray of shape (n_pairs,)
         Size of the gain of each pair, not negative.
     pvalue : ndarray of shape (n_pairs,)
-        p-value of each pair, not adjusted.
+        The p-value of each pair, not adjusted.
     kind : list of str, default=None
         Series that each pair belongs to; None is one series.
     alternative : str, default='two-sided'
@@ -247,7 +247,7 @@ class SignificanceDisplay:
         gains : array-like of shape (n_pairs,)
             Difference of the metric for each pair; its sign plays no part.
         pvalues : array-like of shape (n_pairs,)
-            p-value of each pair, not adjusted.
+            The p-value of each pair, not adjusted.
         kind : sequence of str, default=None
             Name of the series that each pair belongs to. None: one series.
         alternative : str, default='two-sided'

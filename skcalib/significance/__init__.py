@@ -8,10 +8,9 @@ from ._permutation_test import PermutationTestResult, permutation_test
 from ._resample_training import resample_training
 from ._size_curve import TestSizeCurve, test_size_curve
 from ._table import significance_table
-from ._threshold import BorderlineThreshold, borderline_threshold
+from ._threshold import borderline_threshold
 
 __all__ = [
-    "BorderlineThreshold",
     "McNemarResult",
     "PairedBootstrapResult",
     "PermutationTestResult",

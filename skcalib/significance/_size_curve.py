@@ -12,7 +12,8 @@ import numpy as np
 from .._random import as_generator
 from .._results import as_frame
 from .._validation import check_fraction, check_integer, check_real
-from ._compare import PairTests, Systems, check_systems
+from ._pair_tests import PairTests
+from ._systems import Systems, check_systems
 from ._threshold import threshold_of
 
 

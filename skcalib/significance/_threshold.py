@@ -35,7 +35,7 @@ def borderline_threshold(
     gains : array-like of shape (n_pairs,)
         Difference of the metric for each pair of systems; its sign plays no part.
     pvalues : array-like of shape (n_pairs,)
-        p-value of each pair.
+        The p-value of each pair.
     low : float, default=0.04
         Lowest p-value of a borderline pair, itself included.
     high : float, default=0.06
