@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from joblib import parallel_config
 from sklearn.base import BaseEstimator
 from sklearn.linear_model import LogisticRegression
 
@@ -54,15 +55,14 @@ def test_sizes_of_each_model():
 
 
 def test_the_result_depends_on_the_seed_alone():
-    found = [
-        [
-            model.X_
-            for model in resample_training(
+    found = []
+    for seed, n_jobs in ((1, None), (1, 2), (2, None)):
+        # processes take seconds to start
+        with parallel_config("threading"):
+            models = resample_training(
                 Keeper(), X, Y, n_models=3, random_state=seed, n_jobs=n_jobs
             )
-        ]
-        for seed, n_jobs in ((1, None), (1, 2), (2, None))
-    ]
+        found.append([model.X_ for model in models])
     assert found[0] == found[1]
     assert found[0] != found[2]
 
