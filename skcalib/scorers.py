@@ -607,7 +607,7 @@ def compare_calibration(
         for proba in probabilities
     ]
     generator = as_generator(random_state, caller=caller)
-    item, brier_groups = _items_of_pairs(several[0])
+    item, brier_groups = _items_of_pairs(*several)
     n_items = int(item.max()) + 1
     if n_items < 2:
         what = "rows" if groups is None else "groups"
@@ -666,11 +666,18 @@ def _same_shape(proba_a: Any, proba_b: Any, caller: str) -> list[np.ndarray]:
     return found
 
 
-def _items_of_pairs(pairs: Pairs) -> tuple[np.ndarray, np.ndarray | None]:
-    """Return the item of each pair, and the group of each row if there are groups."""
-    if pairs.groups is not None:
-        return pairs.groups, pairs.groups[:: pairs.n_classes]
-    return np.arange(pairs.q.size) // pairs.n_classes, None
+def _items_of_pairs(a: Pairs, b: Pairs) -> tuple[np.ndarray, np.ndarray | None]:
+    """Return the item of each pair, and the group of each row if there are groups.
+
+    Rows are numbered by what they hold: draws do not depend on the order they came in.
+    """
+    if a.groups is not None:
+        return a.groups, a.groups[:: a.n_classes]
+    columns = [x.reshape(-1, a.n_classes).T for x in (a.indicator(), a.q, b.q)]
+    order = np.lexsort(np.concatenate(columns))
+    rank = np.empty(order.size, dtype=np.intp)
+    rank[order] = np.arange(order.size)
+    return np.repeat(rank, a.n_classes), None
 
 
 def _recentred_pvalue(difference: float, drawn: np.ndarray, alternative: str) -> float:

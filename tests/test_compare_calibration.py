@@ -96,6 +96,21 @@ def test_changing_places_changes_signs(data):
     assert less.pvalue == greater.pvalue
 
 
+def test_the_order_of_rows_plays_no_part(data):
+    y, a, b = data
+    order = np.random.default_rng(0).permutation(900)
+    groups = np.arange(900) // 9
+    for extra in ({}, {"groups": groups}):
+        moved = {key: x[order] for key, x in extra.items()}
+        one = compare_calibration(y, a, b, n_resamples=99, random_state=0, **extra)
+        two = compare_calibration(
+            y[order], a[order], b[order], n_resamples=99, random_state=0, **moved
+        )
+        assert one.pvalue == two.pvalue
+        assert one.low == pytest.approx(two.low, abs=1e-12)
+        assert one.brier_pvalue == pytest.approx(two.brier_pvalue, rel=1e-9)
+
+
 def test_several_classes():
     rng = np.random.default_rng(0)
     a = rng.dirichlet([1, 1, 1], 300)

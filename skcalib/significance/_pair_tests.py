@@ -226,6 +226,9 @@ class PairTests:
         """Yield the metric of each system, (chunk, n_systems), in shared resamples."""
         n, n_systems, m = self.systems.columns.shape
         columns = self.systems.columns.reshape(n, n_systems * m)
+        # draws go to rows in their own order, whatever the order they came in; the
+        # first system's columns count most, so further systems change nothing
+        columns = columns[np.lexsort(columns.T[::-1])]
         dtype = _sum_type(columns)
         columns = np.ascontiguousarray(columns, dtype=dtype)
         for counts in resample_counts(n, self.n_resamples, self.rng, dtype=dtype):

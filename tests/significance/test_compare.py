@@ -144,6 +144,11 @@ def test_the_order_of_items_plays_no_part():
         compare_systems(x, statistic="ratio", random_state=0) for x in (RATIO, shuffled)
     )
     assert one.pvalue == pytest.approx(other.pvalue, rel=1e-12)
+    shuffled = {name: np.array(rows)[order] for name, rows in F1.items()}
+    one, other = (
+        compare_systems(x, statistic="f1", random_state=0) for x in (F1, shuffled)
+    )
+    assert one.pvalue.tolist() == other.pvalue.tolist()
 
 
 def test_turning_a_pair_round_turns_its_sides():
