@@ -352,6 +352,10 @@ def draw_synthetic(comparison, model, rows, path):
         xlabel="sentences in the test set",
         ylabel="threshold, points of accuracy",
     )
+    for axis in (axes[1].xaxis, axes[1].yaxis):
+        axis.set_major_formatter("{x:g}")
+        axis.set_minor_formatter("{x:g}")
+    axes[1].tick_params(which="minor", labelsize=7)
     axes[1].legend()
     figure.savefig(path, dpi=80)
     plt.close(figure)

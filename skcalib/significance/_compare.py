@@ -72,10 +72,10 @@ def compare_systems(
     Warns
     -----
     UserWarning
-        If the smallest p-value that the resamples can give is decided by their number:
-        with b resamples, b + 1 less than the number of pairs divided by `alpha`,
-        nothing can be significant. Or if a gain has zero variance, as in
-        :func:`paired_bootstrap_test`.
+        If p-values are plain shares of b resamples and there are more than
+        ``alpha * (b + 1)`` pairs: the least share possible, adjusted for so many
+        pairs, is above `alpha`, so the number of resamples decides. Or if a gain has
+        zero variance, as in :func:`paired_bootstrap_test`.
 
     See Also
     --------
@@ -154,10 +154,10 @@ def _warn_of_floor(
     if not plain.any():
         return
     warnings.warn(
-        f"{caller}: with {n_pairs} pairs and n_resamples={n_resamples} no adjusted "
-        f"p-value of a resampled pair can be below {n_pairs * least:.3g}, "
-        f"more than alpha={alpha:g}. Draw more than {int(n_pairs / alpha)}, or use "
-        "method='auto'.",
+        f"{caller}: n_resamples={n_resamples} gives p-values of at least "
+        f"{least:.3g}, and times {n_pairs} pairs that is {n_pairs * least:.3g}, more "
+        f"than alpha={alpha:g}: the number of resamples decides what is significant. "
+        f"Draw more than {int(n_pairs / alpha)}, or use method='auto'.",
         UserWarning,
         stacklevel=3,
     )

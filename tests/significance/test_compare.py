@@ -236,7 +236,7 @@ def test_drawn_ones_are_tilted_and_survive_too():
 
 def test_a_floor_that_decides_is_said():
     stats = gained(200, 6, 0.02)
-    message = "15 pairs and n_resamples=100 .*below 0.149, more than alpha=0.05"
+    message = "n_resamples=100 .*times 15 pairs that is 0.149, more than alpha=0.05"
     with pytest.warns(UserWarning, match=message):
         compare_systems(stats, statistic="ratio", method="monte_carlo", n_resamples=100)
     for params in ({"n_resamples": 299}, {"adjust": None}, {"alpha": 0.2}):
