@@ -352,10 +352,12 @@ def draw_synthetic(comparison, model, rows, path):
         xlabel="sentences in the test set",
         ylabel="threshold, points of accuracy",
     )
-    for axis in (axes[1].xaxis, axes[1].yaxis):
-        axis.set_major_formatter("{x:g}")
-        axis.set_minor_formatter("{x:g}")
-    axes[1].tick_params(which="minor", labelsize=7)
+    sizes = sorted({row["sentences"] for row in rows})
+    axes[1].set_xticks(sizes, labels=list(map(str, sizes)))
+    axes[1].xaxis.minorticks_off()
+    axes[1].yaxis.set_major_formatter("{x:g}")
+    axes[1].yaxis.set_minor_formatter("{x:g}")
+    axes[1].tick_params(axis="y", which="minor", labelsize=7)
     axes[1].legend()
     figure.savefig(path, dpi=80)
     plt.close(figure)
