@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -30,6 +30,13 @@ _FEWEST_FOR_SADDLEPOINT = 30
 _FEWEST_EXTREME = 50
 
 
+class ConfidenceInterval(NamedTuple):
+    """Ends of an interval."""
+
+    low: float
+    high: float
+
+
 @dataclass(frozen=True, repr=False)
 class PairedBootstrapResult:
     """The gain of one system over another, and whether it is real.
@@ -41,7 +48,7 @@ class PairedBootstrapResult:
     statistic : float
         The gain, metric(A) - metric(B).
     pvalue : float
-    confidence_interval : tuple of (float, float)
+    confidence_interval : named tuple (low, high)
         Of the gain, two-sided whatever the alternative.
     standard_error : float
         Of the gain.
@@ -79,7 +86,7 @@ class PairedBootstrapResult:
 
     statistic: float
     pvalue: float
-    confidence_interval: tuple[float, float]
+    confidence_interval: ConfidenceInterval
     standard_error: float
     score_a: float
     score_b: float
@@ -200,9 +207,9 @@ def paired_bootstrap_test(
     -----
     A Monte Carlo p-value is (s + 1) / (b + 1) for s extreme of b resamples, never 0.
     Whole numbers are compared as such; otherwise a gain that falls short of a tie by
-    1e-9 of itself (1e-12 of the larger score) counts as a tie. An exact p-value can be
-    0 for 'greater' and 'less': on few items no resample may reach twice the gain. Then
-    'auto' takes the p-value 2^-n of the swap test instead.
+    1e-9 of itself (1e-12 of the larger score) counts as a tie. An exact or
+    saddlepoint p-value can be 0: on few items it may be that no resample reaches twice
+    the gain. Then 'auto' takes the p-value 2^-n of the swap test instead.
 
     The interval is d -+ c, where c is the distance abs(d* - d) that is reached with
     probability 1 - confidence_level: the basic bootstrap with symmetric tails. It
@@ -365,7 +372,7 @@ class _Test:
         return PairedBootstrapResult(
             statistic=gain,
             pvalue=p,
-            confidence_interval=(gain - half, gain + half),
+            confidence_interval=ConfidenceInterval(gain - half, gain + half),
             standard_error=standard_error,
             score_a=items.scores[0],
             score_b=items.scores[1],

@@ -273,7 +273,7 @@ def _check_signs(
 def _check_denominators(
     a: np.ndarray, b: np.ndarray, metric: Metric, *, caller: str
 ) -> None:
-    if metric.name == "ratio":
+    if metric is READY["ratio"]:
         for columns, name in ((a, "stats_a"), (b, "stats_b")):
             if not columns[:, 1].any():
                 raise ValueError(

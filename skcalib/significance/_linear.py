@@ -154,16 +154,31 @@ def linear_half_width(gain: LinearGain, level: float, *, largest_window: int) ->
 def _saddlepoint_half_width(gain: LinearGain, level: float) -> float:
     """Return the distance with two tails of 1 - level, by steps on a normal scale."""
     z = float(ndtri((1 + level) / 2))
-    centre = gain.total / gain.length_total
-    distance = z * gain.standard_error
+    distance, furthest = z * gain.standard_error, _furthest(gain)
     for _ in range(20):
-        chance = 0.0
-        for sign in (1, -1):
-            ratio = centre + sign * distance
-            y = sign * (gain.difference - ratio * gain.length)
-            chance += saddlepoint_tail(y, gain.times)
+        chance = _two_tails(gain, distance)
         reached = -float(ndtri(min(chance / 2, 0.5))) if chance > 0 else 2 * z
         if abs(reached - z) < 1e-6 * z:
             break
-        distance *= z / max(reached, z / 2)
+        distance = min(distance * z / max(reached, z / 2), furthest)
     return distance
+
+
+def _two_tails(gain: LinearGain, distance: float) -> float:
+    """Return P(|d* - d| >= distance) by a saddlepoint, distance > 0."""
+    chance, centre = 0.0, gain.total / gain.length_total
+    for sign in (1, -1):
+        ratio = centre + sign * distance
+        y = sign * (gain.difference - ratio * gain.length)
+        tail = saddlepoint_tail(y, gain.times)
+        chance += tail - (gain.chance_of_nothing if sign * ratio > 0 else 0)
+    return chance
+
+
+def _furthest(gain: LinearGain) -> float:
+    """Return the largest |d* - d|: that of an item drawn n times, or of nothing."""
+    some = gain.length > 0
+    centre = gain.total / gain.length_total
+    alone = gain.difference[some] / gain.length[some]
+    furthest = float(np.abs(alone - centre).max())
+    return furthest if some.all() else max(furthest, abs(centre))

@@ -8,21 +8,16 @@ from typing import Any
 
 import numpy as np
 
-from .._validation import check_choice
-
-STATISTICS = ("mean", "ratio", "f1")
-
 
 @dataclass(frozen=True)
 class Metric:
-    """A metric and the columns that it takes.
+    """A metric of sums.
 
     `of_sums` maps sums of shape (k, m) to (values, undefined), arrays of shape (k,);
     where a value is 0/0 it is 0 and `undefined` is True.
     """
 
     name: str
-    columns: tuple[str, ...] | None
     of_sums: Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]]
 
     def value(self, sums: np.ndarray) -> float:
@@ -47,22 +42,21 @@ def _divide(above: np.ndarray, below: np.ndarray) -> tuple[np.ndarray, np.ndarra
 # The mean of values is the ratio of their sum to the number of items: with groups,
 # whose sizes differ, it is not a mean of group sums.
 READY = {
-    "mean": Metric("mean", ("value", "number"), _ratio),
-    "ratio": Metric("ratio", ("numerator", "denominator"), _ratio),
-    "f1": Metric("f1", ("correct", "guessed", "gold"), _f1),
+    "mean": Metric("mean", _ratio),
+    "ratio": Metric("ratio", _ratio),
+    "f1": Metric("f1", _f1),
 }
 
 
 def check_metric_name(statistic: Any, *, caller: str) -> None:
     """Raise unless `statistic` is a known name or a callable."""
-    if not callable(statistic):
-        if not isinstance(statistic, str) or statistic not in STATISTICS:
-            names = ", ".join(repr(name) for name in STATISTICS)
-            raise ValueError(
-                f"The 'statistic' parameter of {caller} must be one of {names} or a "
-                f"callable on summed columns. Got {statistic!r} instead."
-            )
-        check_choice(statistic, STATISTICS, name="statistic", caller=caller)
+    known = isinstance(statistic, str) and statistic in READY
+    if not known and not callable(statistic):
+        names = ", ".join(repr(name) for name in READY)
+        raise ValueError(
+            f"The 'statistic' parameter of {caller} must be one of {names} or a "
+            f"callable on summed columns. Got {statistic!r} instead."
+        )
 
 
 def metric_of_callable(
@@ -87,7 +81,7 @@ def metric_of_callable(
         _check_finite(values, sums, name=name, caller=caller)
         return values, np.zeros(len(sums), dtype=bool)
 
-    return Metric(name, None, of_sums)
+    return Metric(name, of_sums)
 
 
 def _evaluation(
@@ -106,19 +100,19 @@ def _evaluation(
 
     try:
         expected = one_by_one(probe)
-    except IndexError:
-        # It has two axes in mind.
-        values = in_rows(probe)
-        if values.shape == (len(probe),):
+    except (IndexError, TypeError, ValueError) as error:
+        # It may have two axes in mind.
+        if isinstance(error, IndexError) and _takes(in_rows, probe) is not None:
             return in_rows
-        raise
-    except (TypeError, ValueError) as error:
         raise ValueError(
             f"The 'statistic' of {caller}, {name!r}, must map the {probe.shape[1]} "
             f"summed columns of a system to one number. It failed: {error}"
         ) from error
     for evaluate in (in_rows, in_columns):
-        if _agrees(evaluate, probe, expected):
+        values = _takes(evaluate, probe)
+        if values is not None and np.allclose(
+            values, expected, rtol=1e-9, atol=0, equal_nan=True
+        ):
             return evaluate
     return one_by_one
 
@@ -130,15 +124,14 @@ def _as_number(value: Any) -> float:
     return float(found.reshape(()))
 
 
-def _agrees(evaluate: Callable, probe: np.ndarray, expected: np.ndarray) -> bool:
-    # Whatever it raises, it cannot take them all at once.
+def _takes(evaluate: Callable, probe: np.ndarray) -> np.ndarray | None:
+    """Return the values of all rows of sums, None if they cannot be had at once."""
+    # Whatever it raises, it cannot.
     try:
         values = evaluate(probe)
     except Exception:
-        return False
-    if values.shape != expected.shape:
-        return False
-    return bool(np.allclose(values, expected, rtol=1e-9, atol=0, equal_nan=True))
+        return None
+    return values if values.shape == (len(probe),) else None
 
 
 def _check_finite(

@@ -26,7 +26,7 @@ NEGLIGIBLE = -60.0
 TINY = float(np.finfo(float).tiny)
 
 # Peaks of a coarse lattice below e^-18 are left out, and what takes more products.
-_LOWEST_PEAK, _PEAK_WORK = -18.0, 100_000
+_LOWEST_PEAK, _PEAK_WORK = -18.0, 50_000
 
 # Complex numbers held at once (16 bytes each).
 _BLOCK = 1 << 21

@@ -292,7 +292,7 @@ def test_results_give_their_numbers():
         assert text in repr(result)
     frame = result.frame()
     assert len(frame) == 1
-    assert frame["low"][0] == result.confidence_interval[0]
+    assert frame["low"][0] == result.confidence_interval.low
     with pytest.raises(AttributeError):
         result.pvalue = 0.0
 
@@ -340,6 +340,8 @@ ONES = np.ones(5)
         ),
         (F1_A, F1_B[:, :2], {"statistic": f1_of_rows}, "same columns. Got 3 and 2"),
         (F1_A, F1_B, {"statistic": lambda s: s}, "one number"),
+        (F1_A, F1_B, {"statistic": lambda s: s[7]}, "3 summed columns.*index 7"),
+        (F1_A, F1_B, {"statistic": None}, "'mean', 'ratio', 'f1'.*None"),
         (EMPTY_A, EMPTY_B, {"statistic": lambda s: s[0] / s[1]}, "finite.*0 for 0/0"),
     ],
 )
@@ -365,6 +367,16 @@ def test_a_ratio_with_two_denominators_is_drawn():
     # constant denominators: the difference of two means, after all
     expected = paired_bootstrap_test(5 * a[:, 0], 6 * b[:, 0]).pvalue
     assert result.pvalue == pytest.approx(expected, abs=4 * result.monte_carlo_error)
+
+
+def test_a_callable_may_have_the_name_of_a_statistic():
+    def ratio(sums):
+        return sums[..., 0] / 10
+
+    a, b = np.random.default_rng(0).integers(0, 3, (2, 20))
+    result = paired_bootstrap_test(a, b, statistic=ratio, random_state=0)
+    assert result.statistic == pytest.approx((a.sum() - b.sum()) / 10)
+    assert result.metric == "ratio"
 
 
 def test_the_oriented_pair_is_one_sided():
