@@ -39,6 +39,7 @@ from .queries import (
     transform_before,
 )
 from .significance import paired_bootstrap_test
+from .significance._bootstrap_test import ConfidenceInterval
 from .significance._counts import resample_counts
 
 __all__ = [
@@ -479,9 +480,9 @@ class CalibrationComparison:
     n_resamples: int
 
     @property
-    def confidence_interval(self) -> tuple[float, float]:
+    def confidence_interval(self) -> ConfidenceInterval:
         """Interval of the difference of calibration errors, (low, high)."""
-        return self.low, self.high
+        return ConfidenceInterval(self.low, self.high)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the numbers and settings as a dict."""

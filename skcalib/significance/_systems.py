@@ -107,7 +107,7 @@ def _check_denominators(
     names: list[str], columns: list[np.ndarray], metric: Metric, caller: str
 ) -> None:
     for name, each in zip(names, columns, strict=True):
-        if metric.name == "ratio" and not each[:, 1].any():
+        if metric is READY["ratio"] and not each[:, 1].any():
             raise ValueError(
                 f"The 'systems' parameter of {caller} must have a denominator above 0 "
                 f"in some row. Got 0 in all of {name!r}."
