@@ -257,12 +257,7 @@ def ask(counts):
 
 def draw_muc3(answers):
     counts = answers["violent verbs", "actors", "month"][0]
-    largest = sorted(
-        counts.countries,
-        key=lambda c: -counts.mean[counts.country == c].sum(),
-    )[:6]
-    display = EventCountDisplay.from_counts(counts, countries=largest)
-    display.plot()
+    display = EventCountDisplay.from_counts(counts, top=6, method="quantile")
     display.figure_.savefig(RESULTS / "events_muc3.png", dpi=110)
     plt.close(display.figure_)
 
