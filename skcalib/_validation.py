@@ -11,7 +11,11 @@ from typing import Any
 
 import numpy as np
 
+# The number of the CPU among DLPack's devices.
+_CPU = 1
+
 __all__ = [
+    "as_numpy",
     "check_choice",
     "check_fraction",
     "check_integer",
@@ -24,6 +28,30 @@ def _refuse(caller: str, name: str, expected: str, value: Any) -> str:
     return (
         f"The {name!r} parameter of {caller} must be {expected}. Got {value!r} instead."
     )
+
+
+def as_numpy(values: Any, *, name: str, caller: str) -> np.ndarray:
+    """Return arrays of other libraries, columns and lists as a NumPy array.
+
+    Tensors and array-API arrays have to be in the memory of the CPU, since what copies
+    them from a device is for the caller to choose. A gradient is left behind.
+    """
+    if isinstance(values, (np.ndarray, list, tuple)):
+        return np.asarray(values)
+    if hasattr(values, "__dlpack_device__"):
+        device = values.__dlpack_device__()[0]
+        if device != _CPU:
+            raise TypeError(
+                f"The {name!r} parameter of {caller} must be in the memory of the CPU. "
+                f"Got {type(values).__name__} on {getattr(values, 'device', device)}: "
+                "copy it first, with `.cpu()` (PyTorch), `.get()` (CuPy) or "
+                "`.to_device('cpu')`."
+            )
+    if hasattr(values, "detach"):
+        values = values.detach()
+        if "bfloat16" in str(values.dtype):  # which NumPy does not know
+            values = values.float()
+    return np.asarray(values)
 
 
 def check_choice(value: Any, choices: Sequence[str], *, name: str, caller: str) -> str:

@@ -414,6 +414,13 @@ def _clopper_pearson(
 def curve_of_pairs(pairs: Pairs, binning: Binning) -> ReliabilityCurve:
     """Return the curve of checked pairs."""
     sums, bin_size = binning.sums(pairs)
+    return curve_of_sums(sums, bin_size, pairs.q.size)
+
+
+def curve_of_sums(
+    sums: BinSums, bin_size: int | None, n_samples: int
+) -> ReliabilityCurve:
+    """Return the curve of the sums in bins."""
     # Rounding may leave a share of positives 1e-16 outside [0, 1].
     p = np.clip(sums.y / sums.weight, 0, 1)
     q = np.clip(sums.q / sums.weight, sums.low, sums.high)
@@ -425,7 +432,7 @@ def curve_of_pairs(pairs: Pairs, binning: Binning) -> ReliabilityCurve:
         proba_min=sums.low,
         proba_max=sums.high,
         bin_size=bin_size,
-        n_samples=pairs.q.size,
+        n_samples=n_samples,
         _pair_residual=sums.pair_residual,
         _label_variance=np.maximum(sums.q - sums.qq, 0),
         _unit=tied_unit(sums),

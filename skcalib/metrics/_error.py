@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from ._bins import BinSums
 from ._curve import (
     Binning,
     check_binning,
@@ -173,6 +174,13 @@ def error_of_pairs(
         square = bins.debiased_square()
         return square if squared else float(np.sqrt(max(square, 0)))
     sums, _ = binning.sums(pairs, squares=debias)
+    return error_of_sums(sums, norm, squared, debias, caller=caller)
+
+
+def error_of_sums(
+    sums: BinSums, norm: str, squared: bool, debias: bool, *, caller: str
+) -> float:
+    """Return the error over bins of independent pairs."""
     if not debias:
         return norm_of(sums.residual / sums.weight, sums.weight, norm, squared)
     check_debiasable(sums.weight, caller=caller)

@@ -323,6 +323,33 @@ def interval_of_pairs(
         sums, law, n_groups = bins.sums, law_of_groups(bins), bins.n_groups
         size = bins.bin_size
     assert size is not None
+    return _assemble(
+        sums, size, law, level, draws, bins, n_pairs=pairs.q.size, n_groups=n_groups
+    )
+
+
+def interval_of_sums(
+    sums: BinSums, size: int, level: float, n_pairs: int
+) -> CalibrationErrorInterval:
+    """Return the score interval from the sums in bins of independent pairs."""
+    law = law_of_bins(sums)
+    return _assemble(
+        sums, size, law, level, Draws(), None, n_pairs=n_pairs, n_groups=None
+    )
+
+
+def _assemble(
+    sums: BinSums,
+    size: int,
+    law: SquareLaw,
+    level: float,
+    draws: Draws,
+    bins: GroupedBins | None,
+    *,
+    n_pairs: int,
+    n_groups: int | None,
+) -> CalibrationErrorInterval:
+    """Return the interval of a square whose law is known."""
     p_value = law.p_value(bool((sums.squared_residual > 0).any()))
     estimate, low, high = _ends(draws, law, level, p_value, sums, bins)
     return CalibrationErrorInterval(
@@ -335,7 +362,7 @@ def interval_of_pairs(
         confidence_level=level,
         bin_size=size,
         n_bins=sums.weight.size,
-        n_pairs=pairs.q.size,
+        n_pairs=n_pairs,
         n_groups=n_groups,
         n_samples=None if draws.method == "score" else draws.n_samples,
     )
