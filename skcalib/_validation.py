@@ -54,6 +54,11 @@ def as_numpy(values: Any, *, name: str, caller: str) -> np.ndarray:
     return np.asarray(values)
 
 
+def is_dask(*values: Any) -> bool:
+    """Return whether any of the values is a Dask collection."""
+    return any(hasattr(value, "__dask_graph__") for value in values)
+
+
 def check_choice(value: Any, choices: Sequence[str], *, name: str, caller: str) -> str:
     """Return `value` if it is one of the `choices`."""
     if not isinstance(value, str) or value not in choices:

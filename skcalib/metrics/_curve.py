@@ -9,7 +9,7 @@ import numpy as np
 from scipy.special import betaincinv, ndtri
 
 from .._results import as_frame
-from .._validation import check_choice, check_fraction, check_integer
+from .._validation import check_choice, check_fraction, check_integer, is_dask
 from ._bins import (
     BinSums,
     SortedCells,
@@ -505,7 +505,8 @@ def adaptive_reliability_curve(
     Notes
     -----
     Takes two sorts, of the probabilities and of those of the positives, and memory for
-    one copy of each; weights need a permutation.
+    one copy of each; weights need a permutation. Dask arrays, with quantile bins, are
+    read through a :class:`ReliabilitySketch` of their blocks.
 
     References
     ----------
@@ -531,6 +532,13 @@ def adaptive_reliability_curve(
             f"or 'top_label'. Got {multi_class!r}; for a curve of each class pass "
             "y_true == label and the column of that label."
         )
+    if is_dask(y_true, y_proba, sample_weight):
+        from ._dask import Chunked, curve_of_dask
+
+        data = Chunked(
+            y_true, y_proba, sample_weight, multi_class, labels, pos_label, caller
+        )
+        return curve_of_dask(data, binning)
     (pairs,) = check_pairs(
         y_true,
         y_proba,

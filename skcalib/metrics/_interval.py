@@ -10,7 +10,7 @@ from scipy.special import ndtri
 
 from .._random import as_generator
 from .._results import as_frame
-from .._validation import check_choice, check_fraction, check_integer
+from .._validation import check_choice, check_fraction, check_integer, is_dask
 from ._bin_size import interval_bin_size, interval_sums
 from ._bins import BinSums
 from ._bootstrap import basic_interval, pivots_of_bins, pivots_of_groups
@@ -232,6 +232,9 @@ def calibration_error_interval(
     sandwich estimate), at least those of groups that are independent from bin to bin
     with one more group of variance q (1 - q) in each.
 
+    Dask arrays are read through a :class:`ReliabilitySketch` of their blocks, with
+    'score', without `groups` and of one pair a row.
+
     References
     ----------
     .. [1] K. Nguyen and B. O'Connor (2015). "Posterior calibration and exploratory
@@ -269,6 +272,13 @@ def calibration_error_interval(
             f"'pooled' or 'top_label'. Got {multi_class!r}; for an interval of each "
             "class pass y_true == label and the column of that label."
         )
+    if is_dask(y_true, y_proba, sample_weight, groups):
+        from ._dask import Chunked, interval_of_dask
+
+        data = Chunked(
+            y_true, y_proba, sample_weight, multi_class, labels, pos_label, caller
+        )
+        return interval_of_dask(data, binning, groups, level, method)
     (pairs,) = check_pairs(
         y_true,
         y_proba,

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from .._validation import check_choice, check_same_length
+from .._validation import as_numpy, check_choice, check_same_length
 
 # Beyond this many rows float64 no longer counts single ones.
 _MOST_WEIGHT = 2.0**53
@@ -91,7 +91,7 @@ def label_array(labels: Any) -> np.ndarray:
 def as_labels(values: Any, *, name: str, caller: str) -> np.ndarray:
     """Return labels as a 1-D array without missing values."""
     try:
-        array = np.asarray(values)
+        array = as_numpy(values, name=name, caller=caller)
     except ValueError:  # rows of different lengths
         raise ValueError(
             f"The {name!r} parameter of {caller} must be one-dimensional, a label a "
@@ -179,7 +179,7 @@ def as_probabilities(
     """
     expected = f"The {name!r} parameter of {caller} must hold numbers, a row a sample."
     try:
-        array = np.asarray(values)
+        array = as_numpy(values, name=name, caller=caller)
         if array.dtype.kind not in "fiubO":
             raise ValueError
         if array.dtype != np.float32:
@@ -203,7 +203,7 @@ def as_weights(values: Any, n: int, *, caller: str) -> np.ndarray | None:
         return None
     name = "sample_weight"
     try:
-        weight = np.asarray(values, dtype=np.float64)
+        weight = as_numpy(values, name=name, caller=caller).astype(np.float64)
     except (TypeError, ValueError):
         raise ValueError(
             f"The {name!r} parameter of {caller} must hold numbers. Got "
