@@ -15,12 +15,13 @@ import numpy as np
 _CPU = 1
 
 __all__ = [
-    "as_numpy",
     "check_choice",
     "check_fraction",
     "check_integer",
     "check_real",
     "check_same_length",
+    "is_dask",
+    "on_cpu",
 ]
 
 
@@ -30,28 +31,30 @@ def _refuse(caller: str, name: str, expected: str, value: Any) -> str:
     )
 
 
-def as_numpy(values: Any, *, name: str, caller: str) -> np.ndarray:
-    """Return arrays of other libraries, columns and lists as a NumPy array.
+def on_cpu(values: Any, *, name: str, caller: str) -> Any:
+    """Return what NumPy can convert: tensors without gradient; others as they are.
 
     Tensors and array-API arrays have to be in the memory of the CPU, since what copies
-    them from a device is for the caller to choose. A gradient is left behind.
+    them from a device, and when, is for the caller to choose.
     """
-    if isinstance(values, (np.ndarray, list, tuple)):
-        return np.asarray(values)
-    if hasattr(values, "__dlpack_device__"):
-        device = values.__dlpack_device__()[0]
-        if device != _CPU:
-            raise TypeError(
-                f"The {name!r} parameter of {caller} must be in the memory of the CPU. "
-                f"Got {type(values).__name__} on {getattr(values, 'device', device)}: "
-                "copy it first, with `.cpu()` (PyTorch), `.get()` (CuPy) or "
-                "`.to_device('cpu')`."
-            )
+    if isinstance(values, np.ndarray) or not hasattr(values, "__dlpack_device__"):
+        return values
+    device = getattr(values, "device", "another device")
+    try:
+        is_there = values.__dlpack_device__()[0] == _CPU
+    except (BufferError, RuntimeError, ValueError):  # as of tensors without data
+        is_there = False
+    if not is_there:
+        raise TypeError(
+            f"The {name!r} parameter of {caller} must be in the memory of the CPU. Got "
+            f"{type(values).__name__} on {device}: copy it first, as by `.cpu()` of "
+            "PyTorch or `.get()` of CuPy."
+        )
     if hasattr(values, "detach"):
         values = values.detach()
         if "bfloat16" in str(values.dtype):  # which NumPy does not know
             values = values.float()
-    return np.asarray(values)
+    return values
 
 
 def is_dask(*values: Any) -> bool:

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from .._validation import as_numpy, is_dask
+from .._validation import is_dask, on_cpu
 from ._curve import Binning, ReliabilityCurve, curve_of_sums
 from ._error import error_of_sums
 from ._interval import CalibrationErrorInterval
@@ -200,7 +200,8 @@ def _as_dask_array(values: Any, *, name: str, caller: str) -> Any:
             f"The {name!r} parameter of {caller} must be a Dask array, series or "
             f"frame. Got {type(values).__name__} instead."
         )
-    return da.from_array(as_numpy(values, name=name, caller=caller), chunks="auto")
+    values = on_cpu(values, name=name, caller=caller)
+    return da.from_array(np.asarray(values), chunks="auto")
 
 
 def _with_blocks(array: Any, rows: tuple, *, name: str, caller: str) -> Any:

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from .._validation import as_numpy, check_choice, check_fraction, check_integer
+from .._validation import check_choice, check_fraction, check_integer, on_cpu
 from ._bin_size import interval_bin_size_of_cells
 from ._bins import BinSums, sum_bins
 from ._curve import (
@@ -163,7 +163,7 @@ class ReliabilitySketch:
         for pairs in several:
             negatives = self._negatives
             if pairs.n_classes == 1 and multi_class is None and pos_label is None:
-                negatives = negatives | _negatives_in(y_true)
+                negatives = negatives | _negatives_in(y_true, caller)
             _check_negatives(negatives, caller=caller)
             self._negatives = negatives
             self._add(pairs)
@@ -546,7 +546,7 @@ def check_chunk(
     """Return the pairs of a chunk; none where it is empty or all its weights are 0."""
     if _is_empty(y_true) and _is_empty(y_proba):
         return []
-    weightless = _is_weightless(sample_weight)
+    weightless = _is_weightless(sample_weight, caller)
     weight = None if weightless else sample_weight
     several = check_pairs(
         y_true, y_proba, caller=caller, sample_weight=weight, **settings
@@ -558,19 +558,17 @@ def _is_empty(values: Any) -> bool:
     return hasattr(values, "__len__") and len(values) == 0
 
 
-def _is_weightless(sample_weight: Any) -> bool:
+def _is_weightless(sample_weight: Any, caller: str) -> bool:
     """Return whether there are weights, and all are 0."""
     if sample_weight is None:
         return False
-    weight = as_numpy(
-        sample_weight, name="sample_weight", caller="ReliabilitySketch.update"
-    )
+    weight = np.asarray(on_cpu(sample_weight, name="sample_weight", caller=caller))
     return weight.size > 0 and not weight.any()
 
 
-def _negatives_in(y_true: Any) -> frozenset:
+def _negatives_in(y_true: Any, caller: str) -> frozenset:
     """Return which of 0 and -1 are among labels that are numbers."""
-    labels = as_numpy(y_true, name="y_true", caller="ReliabilitySketch.update")
+    labels = np.asarray(on_cpu(y_true, name="y_true", caller=caller))
     if labels.dtype.kind not in "if":
         return frozenset()
     return frozenset(label for label in (0, -1) if (labels == label).any())
