@@ -232,4 +232,5 @@ def _labels_of(y_true: Any) -> list:
 
 def _blocks(array: Any) -> list:
     """Return the blocks of rows as delayed arrays."""
-    return array.to_delayed().ravel().tolist()
+    # each array optimised by itself would make anew what several come from
+    return array.to_delayed(optimize_graph=False).ravel().tolist()

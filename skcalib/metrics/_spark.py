@@ -71,7 +71,7 @@ def sketch_partitions(
     n_parts = parts.getNumPartitions()
     if n_parts == 0:
         return ReliabilitySketch(n_bits=n_bits)
-    depth = max(2, int(np.ceil(np.log(n_parts) / np.log(_FAN_IN))))
+    depth = max(1, int(np.ceil(np.log(n_parts) / np.log(_FAN_IN))))
     return parts.map(_sketch_of_row).treeReduce(ReliabilitySketch.merge, depth)
 
 

@@ -2,6 +2,7 @@
 
 import os
 import signal
+import tempfile
 import threading
 import time
 
@@ -184,10 +185,24 @@ def test_frames_and_series_of_dask(pairs):
     assert found == pytest.approx(calibration_error(y, q, bin_size=100), abs=1e-12)
 
 
-def slow_pairs(block, signals):
-    """Draw the pairs of a block, slowly enough to be interrupted."""
-    open(os.path.join(signals, f"{os.getpid()}-{block}"), "w").close()
-    time.sleep(0.3)
+def test_what_gives_labels_and_probabilities_is_made_once(tmp_path):
+    import dask
+
+    make = dask.delayed(slow_pairs)
+    blocks = [
+        da.from_delayed(make(i, str(tmp_path), True), (5000, 2), dtype=float)
+        for i in range(3)
+    ]
+    data = da.concatenate(blocks)
+    ReliabilitySketch.from_dask(data[:, 0], data[:, 1], data[:, 1])
+    assert len(list(tmp_path.iterdir())) == 3
+
+
+def slow_pairs(block, signals, quick=False):
+    """Draw the pairs of a block, slowly enough to be interrupted; leave word of it."""
+    handle, _ = tempfile.mkstemp(prefix=f"{os.getpid()}-{block}-", dir=signals)
+    os.close(handle)
+    time.sleep(0 if quick else 0.3)
     y, q = make_calibrated_pairs(5000, k=0.1, random_state=block)
     return np.stack([y, q], axis=1)
 
@@ -230,7 +245,7 @@ def test_a_killed_worker_changes_nothing(tmp_path):
         found = calibration_error(data[:, 0], data[:, 1])
         thread.join()
     tries = [name.name.split("-") for name in tmp_path.iterdir()]
-    pids, numbers = zip(*tries, strict=True)
+    pids, numbers, _ = zip(*tries, strict=True)
     assert killed[0] in map(int, pids)
     assert len(set(pids)) > 1
     assert len(numbers) > len(set(numbers)) == n_blocks  # a block was made twice
