@@ -5,6 +5,7 @@ A message says which argument of which function, what was expected, what came.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from numbers import Integral, Real
 from typing import Any
@@ -59,7 +60,8 @@ def on_cpu(values: Any, *, name: str, caller: str) -> Any:
 
 def is_dask(*values: Any) -> bool:
     """Return whether any of the values is a Dask collection."""
-    return any(hasattr(value, "__dask_graph__") for value in values)
+    dask = sys.modules.get("dask")  # there if a collection is
+    return dask is not None and any(map(dask.is_dask_collection, values))
 
 
 def check_choice(value: Any, choices: Sequence[str], *, name: str, caller: str) -> str:

@@ -10,10 +10,11 @@ from typing import Any
 
 import numpy as np
 
-from .._validation import is_dask, on_cpu
+from .._validation import check_choice, is_dask, on_cpu
 from ._curve import Binning, ReliabilityCurve, curve_of_sums
 from ._error import error_of_sums
 from ._interval import CalibrationErrorInterval
+from ._pairs import MULTI_CLASS
 from ._sketch import ReliabilitySketch, check_chunk, sums_of_sketch
 
 # Sketches that are merged at once.
@@ -91,6 +92,11 @@ def sketch_blocks(data: Chunked, n_bits: int = 18) -> list[ReliabilitySketch]:
     """Return the merged sketch of all blocks; one of each class where it is asked."""
     import dask
 
+    if data.multi_class is not None:
+        check_choice(
+            data.multi_class, MULTI_CLASS, name="multi_class", caller=data.caller
+        )
+    ReliabilitySketch(n_bits=n_bits)  # checks it here, not on a worker
     y_true, y_proba, weight = _aligned(data)
     labels = data.labels
     if y_proba.ndim == 2 and labels is None:

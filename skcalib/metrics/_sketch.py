@@ -92,7 +92,7 @@ class ReliabilitySketch:
     >>> round(sketch.error(), 3), sketch.error_bound() < 1e-4
     (0.082, True)
     >>> sketch.curve(n_bins=4).prob_true.round(2)
-    array([0.03, 0.23, 0.76, 0.97])
+    array([0.  , 0.21, 0.78, 1.  ])
     """
 
     def __init__(self, *, n_bits: int = 18):
@@ -148,9 +148,7 @@ class ReliabilitySketch:
             If a parameter or a row is not as described; nothing is added then.
         """
         caller = "ReliabilitySketch.update"
-        if multi_class is not None:
-            choices = ("pooled", "top_label")
-            check_choice(multi_class, choices, name="multi_class", caller=caller)
+        _check_one_sketch(multi_class, caller)
         several = check_chunk(
             y_true,
             y_proba,
@@ -217,6 +215,7 @@ class ReliabilitySketch:
         from ._dask import Chunked, sketch_blocks
 
         caller = "ReliabilitySketch.from_dask"
+        _check_one_sketch(multi_class, caller)
         data = Chunked(
             y_true, y_proba, sample_weight, multi_class, labels, pos_label, caller
         )
@@ -272,6 +271,7 @@ class ReliabilitySketch:
         """
         from ._spark import Columns, sketch_partitions
 
+        _check_one_sketch(multi_class, "ReliabilitySketch.from_spark")
         columns = Columns(y_true, y_proba, sample_weight)
         settings = {
             "multi_class": multi_class,
@@ -354,6 +354,7 @@ class ReliabilitySketch:
         Returns
         -------
         curve : ReliabilityCurve
+            `proba_min` and `proba_max` are edges of cells where these are not exact.
         """
         caller = "ReliabilitySketch.curve"
         sums, _, size = self._sums(bin_size, n_bins, caller)
@@ -361,8 +362,8 @@ class ReliabilitySketch:
 
     def error(
         self,
-        *,
         bin_size: int | str = "auto",
+        *,
         n_bins: int | None = None,
         norm: str = "l2",
         squared: bool = False,
@@ -394,8 +395,8 @@ class ReliabilitySketch:
 
     def error_bound(
         self,
-        *,
         bin_size: int | str = "auto",
+        *,
         n_bins: int | None = None,
         norm: str = "l2",
         squared: bool = False,
@@ -436,7 +437,7 @@ class ReliabilitySketch:
         return debiased_bound(self._cells, bounds, sums, square, squared)
 
     def interval(
-        self, *, bin_size: int | str = "auto", confidence_level: float = 0.95
+        self, bin_size: int | str = "auto", *, confidence_level: float = 0.95
     ) -> CalibrationErrorInterval:
         """Return the score interval of the error, taking pairs as independent.
 
@@ -552,6 +553,13 @@ def check_chunk(
         y_true, y_proba, caller=caller, sample_weight=weight, **settings
     )
     return [] if weightless else several
+
+
+def _check_one_sketch(multi_class: Any, caller: str) -> None:
+    """Raise where what is asked of a matrix is not one set of pairs."""
+    if multi_class is not None:
+        choices = ("pooled", "top_label")
+        check_choice(multi_class, choices, name="multi_class", caller=caller)
 
 
 def _is_empty(values: Any) -> bool:

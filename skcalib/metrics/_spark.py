@@ -46,6 +46,7 @@ def sketch_partitions(
     frame: Any, columns: Columns, settings: dict[str, Any], n_bits: int
 ) -> ReliabilitySketch:
     """Return the merged sketch of all partitions."""
+    ReliabilitySketch(n_bits=n_bits)  # checks it here, not on a worker
     _check_columns(frame, columns)
     several = not isinstance(columns.y_proba, str) or _holds_arrays(frame, columns)
     if several and settings["labels"] is None:

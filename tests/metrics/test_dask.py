@@ -140,6 +140,7 @@ class TestRefusals:
             ({"groups": [0, 1, 1]}, "no 'groups'"),
             ({"strategy": "uniform", "n_bins": 2}, "strategy='quantile'"),
             ({"multi_class": "pooled"}, "'multi_class' parameter of calibration_error"),
+            ({"multi_class": "one"}, "'multi_class' parameter of calibration_error"),
             ({"norm": "l3"}, "'norm' parameter of calibration_error"),
             ({"debias": True, "bin_size": 1}, "debias=True of calibration_error"),
         ],
@@ -147,6 +148,13 @@ class TestRefusals:
     def test_parameters(self, kwargs, message):
         with pytest.raises(ValueError, match=message):
             calibration_error(*chunked(np.r_[0, 1, 1], np.r_[0.1, 0.2, 0.3]), **kwargs)
+
+    def test_parameters_of_a_sketch(self):
+        blocks = chunked(np.r_[0, 1, 1], np.r_[0.1, 0.2, 0.3])
+        with pytest.raises(ValueError, match="'n_bits' parameter"):
+            ReliabilitySketch.from_dask(*blocks, n_bits=2)
+        with pytest.raises(ValueError, match="'multi_class' parameter"):
+            ReliabilitySketch.from_dask(*blocks, multi_class="per_class")
 
     def test_methods_that_draw(self):
         with pytest.raises(ValueError, match="method='score'"):
