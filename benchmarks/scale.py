@@ -207,6 +207,7 @@ def stream(n_pairs):
         np.sort(q)
         update += middle - start
         sort += time.perf_counter() - middle
+        del y, q
         peaks.append(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)
     return [
         {

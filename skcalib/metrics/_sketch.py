@@ -160,7 +160,7 @@ class ReliabilitySketch:
         )
         for pairs in several:
             negatives = self._negatives
-            if pairs.n_classes == 1 and multi_class is None and pos_label is None:
+            if pos_label is None and np.ndim(y_proba) == 1:
                 negatives = negatives | _negatives_in(y_true, caller)
             _check_negatives(negatives, caller=caller)
             self._negatives = negatives

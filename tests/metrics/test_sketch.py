@@ -327,6 +327,12 @@ class TestInput:
             sketch.merge(sketch_of([-1, 1], [0.2, 0.7]))
         assert sketch.update([1, 1], [0.2, 0.7]).n_samples == 4
 
+    def test_columns_may_be_of_any_two_labels(self):
+        sketch = ReliabilitySketch()
+        for label, row in ((-1, [0.7, 0.3]), (0, [0.4, 0.6])):
+            sketch.update([label], [row], labels=[-1, 0])
+        assert sketch.error(n_bins=1) == pytest.approx(0.05)
+
     @pytest.mark.parametrize("name", ["error", "error_bound", "curve", "interval"])
     def test_an_empty_sketch_says_so(self, name):
         with pytest.raises(ValueError, match=f"ReliabilitySketch.{name} needs pairs"):
