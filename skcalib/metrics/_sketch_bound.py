@@ -137,8 +137,9 @@ def _whole_squares(
 
     With d = q - mean q of the cell it is sum w d^2 - 2 sum of w d over positives.
     """
-    start = cells.end - cells.weight
-    place = np.clip(np.searchsorted(bounds, start, "right") - 1, 0, sums.weight.size)
+    n_bins = sums.weight.size
+    starts = np.concatenate([[0.0], cells.end[:-1]])
+    place = np.searchsorted(bounds[1:-1], starts, "right")
     whole = np.ones(cells.q.size, dtype=bool)
     whole[np.searchsorted(cells.q, sums.shares.value)] = False
     whole &= cells.low < cells.high
@@ -148,10 +149,11 @@ def _whole_squares(
     negative = weight - positive
     shift_up = np.minimum(positive * above, negative * below)
     shift_down = np.minimum(positive * below, negative * above)
-    by_bin = np.minimum(place[whole], sums.weight.size - 1)
-    least = np.bincount(by_bin, -2 * shift_up, sums.weight.size)
     most = weight * below * above + 2 * shift_down
-    return least, np.bincount(by_bin, most, sums.weight.size)
+    return (
+        np.bincount(place[whole], -2 * shift_up, n_bins),
+        np.bincount(place[whole], most, n_bins),
+    )
 
 
 def error_bound(cells: SketchedCells, sums: BinSums, norm: str, squared: bool) -> float:
