@@ -5,6 +5,7 @@ Dask is imported by calls only, and only where a Dask collection came in.
 
 from __future__ import annotations
 
+import pickle
 from dataclasses import dataclass
 from typing import Any
 
@@ -117,8 +118,8 @@ def sketch_blocks(data: Chunked, n_bits: int = 18) -> list[ReliabilitySketch]:
     while len(parts) > 1:
         firsts = range(0, len(parts), _FAN_IN)
         parts = [merge(parts[first : first + _FAN_IN]) for first in firsts]
-    (sketches,) = dask.compute(parts[0])
-    return sketches
+    (merged,) = dask.compute(parts[0])
+    return pickle.loads(merged)
 
 
 def _sketch_block(
@@ -129,8 +130,11 @@ def _sketch_block(
     n_bits: int,
     number: int,
     caller: str,
-) -> list[ReliabilitySketch]:
-    """Return the sketch of a block, or those of each class."""
+) -> bytes:
+    """Return the pickled sketch of a block, or those of each class, as a list.
+
+    A pickle holds used cells only, and Dask knows its size.
+    """
     single = settings["multi_class"] not in ("class_wise", "per_class")
     n_sketches = 1 if single else y_proba.shape[1]
     sketches = [ReliabilitySketch(n_bits=n_bits) for _ in range(n_sketches)]
@@ -146,16 +150,15 @@ def _sketch_block(
             f"In block {number} of the arrays passed to {caller}, where rows are "
             f"counted from 0: {error}"
         ) from None
-    return sketches
+    return pickle.dumps(sketches)
 
 
-def _merge_all(parts: list[list[ReliabilitySketch]]) -> list[ReliabilitySketch]:
-    # the results of other tasks are not changed: they may be needed again
-    merged = [ReliabilitySketch(n_bits=sketch.n_bits) for sketch in parts[0]]
-    for part in parts:
-        for sketch, other in zip(merged, part, strict=True):
+def _merge_all(parts: list[bytes]) -> bytes:
+    merged = pickle.loads(parts[0])
+    for part in parts[1:]:
+        for sketch, other in zip(merged, pickle.loads(part), strict=True):
             sketch.merge(other)
-    return merged
+    return pickle.dumps(merged)
 
 
 def _aligned(data: Chunked) -> tuple[Any, Any, Any]:
