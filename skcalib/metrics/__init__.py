@@ -16,11 +16,13 @@ from ._size_curves import (
     bin_size_curve,
     sample_size_curve,
 )
+from ._sketch import ReliabilitySketch
 
 __all__ = [
     "BinSizeCurve",
     "CalibrationErrorInterval",
     "ReliabilityCurve",
+    "ReliabilitySketch",
     "ScoreDecomposition",
     "SampleSizeCurve",
     "accuracy_statistics",
