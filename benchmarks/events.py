@@ -95,7 +95,6 @@ ACTORS = AffiliationLexicon(
         "United States": ["United States", "U.S.", "American", "Americans"],
     }
 )
-NO_COREFERENCE = -1e9
 
 
 @contextmanager
@@ -179,9 +178,7 @@ def _shown(value):
 def alone(document):
     """Return scores under which no mention has an antecedent."""
     n = len(document.mentions)
-    scores = np.full((n, n), NO_COREFERENCE)
-    scores[np.diag_indices(n)] = 0.0
-    return scores
+    return np.where(np.eye(n, dtype=bool), 0.0, -np.inf)
 
 
 def muc3(n_jobs):
