@@ -74,10 +74,16 @@ def _cell(value: Any) -> str:
     if value is None:
         return ""
     if isinstance(value, (float, np.floating)):
-        return "" if np.isnan(value) else f"{value:.4g}"
+        return _number(float(value))
     if isinstance(value, (tuple, list, np.ndarray)):
         return ", ".join(map(_cell, value))
     return str(value)
+
+
+def _number(value: float) -> str:
+    if np.isnan(value):
+        return ""
+    return f"{value:.0f}" if 1e4 <= abs(value) < 1e15 else f"{value:.4g}"
 
 
 def _table(caption: str, header: list[str], rows: list[list[str]], n: int) -> str:

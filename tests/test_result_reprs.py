@@ -120,6 +120,14 @@ def test_missing_cells_are_empty():
     assert found.rows == [["x"], [""], [""], ["1"]]
 
 
+def test_numbers_have_four_digits_but_no_exponent_where_large():
+    values = [0.0, 1e-5, 0.123456, 5000.0, 123456.0, -98765.4, np.inf, 1e300]
+    shown = ["0", "1e-05", "0.1235", "5000", "123456", "-98765", "inf", "1e+300"]
+    assert [row[0] for row in read(Numbers(x=values)).rows[1:]] == shown
+    floats = np.array([0.5, 20000], dtype=np.float32)
+    assert [row[0] for row in read(Numbers(x=floats)).rows[1:]] == ["0.5", "20000"]
+
+
 def test_numbers_that_are_there_once_stand_below_each_other():
     found = read(Once())
     assert found.rows == [["error", "0.1235"], ["n", "7"], ["ends", "0.5, 1"]]
