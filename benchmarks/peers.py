@@ -201,7 +201,7 @@ def page(note, rows):
                     f"**{theirs['ratio']}**" if theirs["ratio"] else "",
                     f"{grow[0]}, {grow[1]}" if theirs["ratio"] else "",
                     theirs["difference"],
-                    theirs["differs"] or ("" if theirs["ratio"] else theirs["status"]),
+                    theirs["differs"] if theirs["ratio"] else theirs["status"],
                 ]
             )
         lines += [part.capitalize(), "-" * len(part), ""]
