@@ -54,7 +54,21 @@ class Table:
         raise ReportError(
             f"Say with {option} which column of {self.path} to read: none has a known "
             f"name ({', '.join(known)}). Its columns are: {', '.join(names)}."
+            + _other_delimiter(names)
         )
+
+
+def _other_delimiter(names: list[str]) -> str:
+    """Return a hint where a single name looks like several."""
+    if len(names) != 1:
+        return ""
+    for mark, said in {";": "semicolons", "\t": "tabs", ",": "commas"}.items():
+        if mark in names[0]:
+            return (
+                f" They seem to be set apart by {said}: .csv files are read with "
+                "commas, .tsv files with tabs."
+            )
+    return ""
 
 
 @dataclass
@@ -77,7 +91,8 @@ def _read_table(path: Path) -> Table:
     suffix = path.suffix.lower()
     if suffix not in (".csv", ".tsv", ".tab", ".txt", ".jsonl", ".ndjson", ".json"):
         raise ReportError(
-            f"{path} must end in .csv, .tsv or .jsonl, so that it is known how to read."
+            f"{path} must end in .csv, .tsv or .jsonl, so that it is known how to "
+            "read. Save a sheet as CSV."
         )
     try:
         with path.open(encoding="utf-8-sig", newline="") as file:
@@ -87,7 +102,9 @@ def _read_table(path: Path) -> Table:
                 delimiter = "," if suffix == ".csv" else "\t"
                 table = _read_delimited(path, csv.reader(file, delimiter=delimiter))
     except UnicodeDecodeError as error:
-        raise ReportError(f"{path} is not UTF-8 text: {error}.") from None
+        raise ReportError(
+            f"{path} is not UTF-8 text: {error}. Save it as such."
+        ) from None
     except csv.Error as error:
         raise ReportError(f"{path} is not a table: {error}.") from None
     if not table.lines:
@@ -132,7 +149,8 @@ def _json_rows(path: Path, file: Any) -> Iterator[tuple[int, dict]]:
         if not isinstance(row, dict):
             raise ReportError(
                 f"{path}, line {line}: expected an object a line, got "
-                f"{type(row).__name__}."
+                f"{type(row).__name__}. Write each on a line of its own, without "
+                "brackets around them all."
             )
         yield line, row
 
@@ -242,6 +260,8 @@ def _probabilities(
             q[k] = float(text.removesuffix("%") if percent else text)
         except ValueError:
             hint = " Use --percent." if text.endswith("%") else ""
+            if "," in text:
+                hint = " Write decimals with a point."
             raise ReportError(
                 f"{place}: {text!r} in {name!r} is not a number.{hint}"
             ) from None

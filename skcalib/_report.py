@@ -193,7 +193,9 @@ def run_report(options: Namespace) -> None:
 def _check_options(options: Namespace) -> None:
     level = options.confidence_level
     if not 0 < level < 1:
-        raise ReportError(f"--confidence-level must be between 0 and 1. Got {level:g}.")
+        raise ReportError(
+            f"--confidence-level must be between 0 and 1, as 0.95 is. Got {level:g}."
+        )
     if options.bin_size is not None and options.bin_size < 1:
         raise ReportError(f"--bin-size must be at least 1. Got {options.bin_size}.")
     if options.output is not None and options.output.suffix.lower() not in FIGURES:

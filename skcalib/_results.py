@@ -1,10 +1,17 @@
-"""What every result object can do: give its numbers as a dict or a DataFrame."""
+"""What every result object can do: give its numbers as a dict, a DataFrame or HTML."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from html import escape
 from typing import Any
 
-__all__ = ["as_frame"]
+import numpy as np
+
+__all__ = ["LinesRepr", "TableRepr", "as_frame"]
+
+# Rows that a notebook shows at the start and at the end of a long table.
+_N_SHOWN = 5
 
 
 def as_frame(columns: dict[str, Any], *, caller: str) -> Any:
@@ -17,3 +24,77 @@ def as_frame(columns: dict[str, Any], *, caller: str) -> Any:
             "Install it with `pip install pandas`, or use to_dict()."
         ) from error
     return pd.DataFrame(columns)
+
+
+class TableRepr:
+    """Show a result as a table in notebooks, what it holds once in one column."""
+
+    def _columns(self) -> dict[str, Any] | None:
+        """Return the columns of the table; None where each number is there once."""
+        return None
+
+    def _repr_html_(self) -> str:
+        columns = self._columns()
+        if columns is not None:
+            return _table(repr(self), list(columns), *_rows(columns))
+        found = self.to_dict().items()  # type: ignore[attr-defined]
+        rows = [[name, _cell(value)] for name, value in found if value is not None]
+        return _table(type(self).__name__, [], rows, len(rows))
+
+
+class LinesRepr:
+    """Show a display by some short texts, in notebooks as a list."""
+
+    def _lines(self) -> Sequence[str]:
+        raise NotImplementedError
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({'; '.join(self._lines())})"
+
+    def _repr_html_(self) -> str:
+        items = "".join(f"<li>{escape(line)}</li>" for line in self._lines())
+        return f"<div><strong>{type(self).__name__}</strong><ul>{items}</ul></div>"
+
+
+def _rows(columns: dict[str, Any]) -> tuple[list[list[str]], int]:
+    """Return the rows to show, with dots for those left out, and how many there are."""
+    n = len(next(iter(columns.values()), ()))
+    shown: list[int | None] = list(range(n))
+    if n > 2 * _N_SHOWN + 1:
+        shown[_N_SHOWN:-_N_SHOWN] = [None]
+    rows = [
+        ["…" if row is None else _cell(column[row]) for column in columns.values()]
+        for row in shown
+    ]
+    return rows, n
+
+
+def _cell(value: Any) -> str:
+    """Return a value as short text; nothing for what is missing."""
+    if value is None:
+        return ""
+    if isinstance(value, (float, np.floating)):
+        return _number(float(value))
+    if isinstance(value, (tuple, list, np.ndarray)):
+        return ", ".join(map(_cell, value))
+    return str(value)
+
+
+def _number(value: float) -> str:
+    if np.isnan(value):
+        return ""
+    return f"{value:.0f}" if 1e4 <= abs(value) < 1e15 else f"{value:.4g}"
+
+
+def _table(caption: str, header: list[str], rows: list[list[str]], n: int) -> str:
+    def line(cells: list[str], tag: str) -> str:
+        inside = "".join(f"<{tag}>{escape(cell)}</{tag}>" for cell in cells)
+        return f"<tr>{inside}</tr>"
+
+    head = f"<thead>{line(header, 'th')}</thead>" if header else ""
+    body = "".join(line(row, "td") for row in rows)
+    more = f"<p>{n} rows</p>" if n > len(rows) else ""
+    return (
+        f"<div><p><code>{escape(caption)}</code></p>"
+        f'<table class="dataframe">{head}<tbody>{body}</tbody></table>{more}</div>'
+    )

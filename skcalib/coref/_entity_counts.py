@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from .._results import as_frame
+from .._results import TableRepr, as_frame
 from .._validation import check_fraction
 from ..metrics._pairs import as_weights
 from ..posteriors import AntecedentPosterior
@@ -15,7 +15,7 @@ from ..posteriors._antecedent_checks import as_clustering, check_n_documents
 
 
 @dataclass(frozen=True, repr=False, eq=False)
-class EntityCountCoverage:
+class EntityCountCoverage(TableRepr):
     """Numbers of entities, their intervals, and how many of these hold the truth.
 
     Attributes

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from scipy.special import ndtri
 
-from .._results import as_frame
+from .._results import TableRepr, as_frame
 from .._validation import check_choice, check_fraction, check_real
 from ._counts import pmf_of, quantile, sum_of
 from ._event_probability import Distribution
@@ -214,7 +214,7 @@ class CountComparison(float):
         )
 
 
-class EventCounts:
+class EventCounts(TableRepr):
     """Posterior counts of events, for each period and actor.
 
     Made by :meth:`EventCounter.count`. The arrays have a row for each period and actor,

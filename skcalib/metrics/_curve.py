@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from scipy.special import betaincinv, ndtri
 
-from .._results import as_frame
+from .._results import TableRepr, as_frame
 from .._validation import check_choice, check_fraction, check_integer, is_dask
 from ._bins import (
     BinSums,
@@ -153,7 +153,7 @@ def check_debiasable(weight: np.ndarray, *, caller: str) -> None:
 
 
 @dataclass(frozen=True, repr=False, eq=False)
-class ReliabilityCurve:
+class ReliabilityCurve(TableRepr):
     """Label frequency against mean probability in adaptive bins.
 
     Made by :func:`adaptive_reliability_curve`; all arrays have shape (n_bins,), in

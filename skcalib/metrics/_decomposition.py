@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from scipy.optimize import isotonic_regression
 
-from .._results import as_frame
+from .._results import TableRepr, as_frame
 from .._validation import check_choice
 from ._bins import SortedCells, SortedRows, sort_pairs, sum_bins
 from ._curve import Binning, check_binning
@@ -24,7 +24,7 @@ Loss = Callable[[np.ndarray], Any]
 
 
 @dataclass(frozen=True, repr=False)
-class ScoreDecomposition:
+class ScoreDecomposition(TableRepr):
     """A proper score and its parts.
 
     Made by :func:`score_decomposition`. The parts add up:

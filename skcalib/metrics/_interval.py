@@ -9,7 +9,7 @@ import numpy as np
 from scipy.special import ndtri
 
 from .._random import as_generator
-from .._results import as_frame
+from .._results import TableRepr, as_frame
 from .._validation import check_choice, check_fraction, check_integer, is_dask
 from ._bin_size import interval_bin_size, interval_sums
 from ._bins import BinSums
@@ -27,7 +27,7 @@ _BLOCK = 2_000_000
 
 
 @dataclass(frozen=True)
-class CalibrationErrorInterval:
+class CalibrationErrorInterval(TableRepr):
     """A calibration error with its confidence interval.
 
     Made by :func:`calibration_error_interval`.

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from .._random import as_generator
-from .._results import as_frame
+from .._results import TableRepr, as_frame
 from .._validation import check_integer
 from ._bins import sort_pairs, sum_bins
 from ._curve import (
@@ -28,7 +28,7 @@ def _root(square: np.ndarray | None) -> np.ndarray | None:
 
 
 @dataclass(frozen=True, repr=False, eq=False)
-class BinSizeCurve:
+class BinSizeCurve(TableRepr):
     """Calibration error at several bin sizes.
 
     Made by :func:`bin_size_curve`; arrays have shape (n_sizes,), in the order asked
@@ -122,7 +122,7 @@ class BinSizeCurve:
 
 
 @dataclass(frozen=True, repr=False, eq=False)
-class SampleSizeCurve:
+class SampleSizeCurve(TableRepr):
     """Calibration error of subsamples of several sizes.
 
     Made by :func:`sample_size_curve`; sizes stand in the order asked for.

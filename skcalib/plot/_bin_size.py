@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from .._results import as_frame
+from .._results import LinesRepr, as_frame
 from .._validation import check_choice
 from ..metrics import BinSizeCurve, SampleSizeCurve, sample_size_curve
 from ..metrics._curve import check_norm
@@ -31,7 +31,7 @@ _MEANINGS = {
 }
 
 
-class BinSizeDisplay:
+class BinSizeDisplay(LinesRepr):
     """Calibration error against the bin size, or against the sample size.
 
     Draws the plain error of one or several models (full lines), the debiased one
@@ -522,13 +522,12 @@ class BinSizeDisplay:
                     column.extend(table.get(key, [None] * n))
         return as_frame(columns, caller="BinSizeDisplay.frame")
 
-    def __repr__(self) -> str:
+    def _lines(self) -> list[str]:
         curves, _, names = self._several(None, "BinSizeDisplay")
-        shown = [
+        return [
             f"{'plug-in' if name is None else name}; {curve._sizes()}"
             for curve, name in zip(curves, names, strict=True)
         ]
-        return f"BinSizeDisplay({'; '.join(shown)})"
 
 
 class _Parts:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from .._results import as_frame
+from .._results import LinesRepr, as_frame
 from .._validation import check_fraction, check_integer
 from ..documents import Document
 from ..posteriors import AntecedentPosterior
@@ -17,7 +17,7 @@ from ._document_drawing import Rows, draw_arcs, draw_bars, draw_choices, draw_te
 from ._drawing import plain_text
 
 
-class DocumentDisplay:
+class DocumentDisplay(LinesRepr):
     """Mentions of one document, where they link to, and what is uncertain.
 
     A row for each mention, in the order of the text. From the left: arcs to its
@@ -423,11 +423,11 @@ class DocumentDisplay:
         frame["antecedent"] = frame["antecedent"].astype("Int64")
         return frame
 
-    def __repr__(self) -> str:
+    def _lines(self) -> list[str]:
         n = len(self.mention)
         n_entities = np.unique(self.entity).size
         name = "" if self.name is None else f"{self.name!r}, "
-        return f"DocumentDisplay({name}{n} mentions, {n_entities} entities)"
+        return [f"{name}{n} mentions, {n_entities} entities"]
 
 
 def _mass_by_entity(proba: np.ndarray, entity: np.ndarray) -> np.ndarray:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from .._results import as_frame
+from .._results import LinesRepr, as_frame
 from .._validation import check_fraction, check_integer
 from ..events import EventCounts
 from ._drawing import legend_text, long_names, plain_text
@@ -22,7 +22,7 @@ _MOST_LABELS = 8
 _FEW_PERIODS = 24
 
 
-class EventCountDisplay:
+class EventCountDisplay(LinesRepr):
     """Counts of events over time, with a band for what coreference does not know.
 
     Draws for each actor the posterior mean of the count (line) and its interval (band),
@@ -336,11 +336,11 @@ class EventCountDisplay:
                 columns[key] = [x for name in self.mean for x in values[name]]
         return as_frame(columns, caller="EventCountDisplay.frame")
 
-    def __repr__(self) -> str:
+    def _lines(self) -> list[str]:
         totals = ", ".join(
             f"{name}: {np.sum(self.mean[name]):.1f}" for name in self.mean
         )
-        return f"EventCountDisplay({len(self.period)} periods; mean in all {totals})"
+        return [f"{len(self.period)} periods", f"mean in all {totals}"]
 
 
 def _chosen(

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from .._results import as_frame
+from .._results import LinesRepr, as_frame
 from .._validation import check_choice, check_fraction, check_integer
 from ..metrics import ReliabilityCurve
 from ..metrics._curve import check_binning
@@ -36,7 +36,7 @@ _ONE_ROW = 3
 _LONGEST_NAME = 28
 
 
-class ReliabilityPanelsDisplay:
+class ReliabilityPanelsDisplay(LinesRepr):
     """Reliability plots of groups of pairs, a panel for each.
 
     A model that is calibrated on the whole need not be so for each tag, class, genre or
@@ -488,9 +488,8 @@ class ReliabilityPanelsDisplay:
                 columns.setdefault(key, []).extend(column)
         return as_frame(columns, caller="ReliabilityPanelsDisplay.frame")
 
-    def __repr__(self) -> str:
-        lines = [_heading(g, d, ", ") for g, d in self.displays.items()]
-        return f"ReliabilityPanelsDisplay({'; '.join(lines)})"
+    def _lines(self) -> list[str]:
+        return [_heading(g, d, ", ") for g, d in self.displays.items()]
 
 
 def _new_figure(n_rows: int, n_columns: int, counts: bool) -> Any:

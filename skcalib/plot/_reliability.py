@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from .._results import as_frame
+from .._results import LinesRepr, as_frame
 from .._validation import check_choice, check_fraction
 from ..metrics import ReliabilityCurve
 from ..metrics._curve import Binning, check_binning
@@ -28,7 +28,7 @@ from ._drawing import (
 from ._numbers import Numbers, held_out_answers, numbers_of_pairs
 
 
-class ReliabilityDisplay:
+class ReliabilityDisplay(LinesRepr):
     """Reliability plot of one or several models.
 
     Draws label frequency against mean probability in adaptive bins, with intervals, the
@@ -519,13 +519,12 @@ class ReliabilityDisplay:
                 columns.setdefault(key, []).extend(column)
         return columns
 
-    def __repr__(self) -> str:
+    def _lines(self) -> list[str]:
         curves, errors, _, names = self._several(None, "ReliabilityDisplay")
-        labels = [
+        return [
             label_text(*pair) or repr(c)
             for pair, c in zip(zip(names, errors, strict=True), curves, strict=True)
         ]
-        return f"ReliabilityDisplay({'; '.join(labels)})"
 
 
 def check_bars(interval: Any, *, caller: str) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from .._results import as_frame
+from .._results import LinesRepr, as_frame
 from .._validation import check_fraction, check_integer
 from ..metrics import CalibrationErrorInterval
 from ..metrics._curve import Binning
@@ -31,7 +31,7 @@ _LONGEST_NAME = 20
 Errors = list[CalibrationErrorInterval | None]
 
 
-class TagErrorDisplay:
+class TagErrorDisplay(LinesRepr):
     """Calibration error of each tag, of several models.
 
     Draws the error of every tag (pair of tags, entity label, class) with its interval,
@@ -509,13 +509,13 @@ class TagErrorDisplay:
                     columns.setdefault(key, []).append(value)
         return as_frame(columns, caller="TagErrorDisplay.frame")
 
-    def __repr__(self) -> str:
-        shown = []
+    def _lines(self) -> list[str]:
+        lines = [f"{len(self.label)} labels"]
         for name, words, errors in self._series():
             (mean,) = _means(errors, [len(errors)])
             said = name if words == "all" else f"{name}, {words} words"
-            shown.append(f"{said}: mean {'none' if mean is None else f'{mean:.4f}'}")
-        return f"TagErrorDisplay({len(self.label)} labels; {'; '.join(shown)})"
+            lines.append(f"{said}: mean {'none' if mean is None else f'{mean:.4f}'}")
+        return lines
 
 
 def _check_mapping(value: Any, name: str, what: str, caller: str) -> None:

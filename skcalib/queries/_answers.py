@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from .._results import as_frame
+from .._results import TableRepr, as_frame
 from ..metrics._pairs import Pairs, drop_weightless
 
 
 @dataclass(frozen=True, repr=False, eq=False)
-class Answers:
+class Answers(TableRepr):
     """Pairs of truth and probability, and where each comes from.
 
     Attributes

@@ -1,0 +1,232 @@
+"""What results and displays show in a notebook."""
+
+from html.parser import HTMLParser
+
+import numpy as np
+import pytest
+
+from skcalib._results import LinesRepr, TableRepr
+from skcalib.coref import entity_count_coverage
+from skcalib.datasets import (
+    make_calibrated_pairs,
+    make_event_documents,
+    make_tagged_sentences,
+)
+from skcalib.events import EventCounter, EventRule
+from skcalib.metrics import (
+    adaptive_reliability_curve,
+    bin_size_curve,
+    calibration_error_interval,
+    sample_size_curve,
+    score_decomposition,
+)
+from skcalib.plot import (
+    BinSizeDisplay,
+    DocumentDisplay,
+    EventCountDisplay,
+    ReliabilityDisplay,
+    ReliabilityPanelsDisplay,
+    TagErrorDisplay,
+)
+from skcalib.posteriors import AntecedentPosterior
+from skcalib.queries import ClassQuery, SpanQuery
+from skcalib.sequence import HMMTagger
+
+
+class Reader(HTMLParser):
+    """Collect the text of cells, of list items and of the rest; tags must match."""
+
+    def __init__(self, html):
+        super().__init__()
+        self.open, self.rows, self.items, self.text = [], [], [], []
+        self.feed(html)
+        self.close()
+        assert self.open == []
+
+    def handle_starttag(self, tag, attributes):
+        self.open.append(tag)
+        if tag == "tr":
+            self.rows.append([])
+        if tag in ("td", "th"):
+            self.rows[-1].append("")
+        if tag == "li":
+            self.items.append("")
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+    def handle_data(self, data):
+        if self.open[-1] in ("td", "th"):
+            self.rows[-1][-1] += data
+        elif self.open[-1] == "li":
+            self.items[-1] += data
+        else:
+            self.text.append(data)
+
+
+def read(result):
+    return Reader(result._repr_html_())
+
+
+class Numbers(TableRepr):
+    def __init__(self, **columns):
+        self.columns = columns
+
+    def _columns(self):
+        return self.columns
+
+    def __repr__(self):
+        return "Numbers(<2 & 3>)"
+
+
+class Once(TableRepr):
+    def to_dict(self):
+        return {"error": 0.123456, "n": 7, "groups": None, "ends": (0.5, 1.0)}
+
+
+class Lines(LinesRepr):
+    def _lines(self):
+        return ["a < b", "c & d"]
+
+
+def test_a_table_has_a_header_and_a_row_for_each_entry():
+    found = read(Numbers(x=np.array([0.123456, 2.0]), y=["a", "b"]))
+    assert found.rows == [["x", "y"], ["0.1235", "a"], ["2", "b"]]
+    assert found.text == ["Numbers(<2 & 3>)"]
+
+
+def test_text_is_escaped():
+    html = Numbers(x=["<script>", "a & b"])._repr_html_()
+    assert "<script>" not in html
+    assert [row[0] for row in Reader(html).rows] == ["x", "<script>", "a & b"]
+
+
+@pytest.mark.parametrize("n", [0, 1, 11])
+def test_a_short_table_is_shown_whole(n):
+    found = read(Numbers(x=range(n)))
+    assert found.rows == [["x"], *([str(k)] for k in range(n))]
+    assert found.text == ["Numbers(<2 & 3>)"]
+
+
+def test_a_long_table_shows_both_ends_and_its_length():
+    found = read(Numbers(x=range(12)))
+    shown = ["0", "1", "2", "3", "4", "…", "7", "8", "9", "10", "11"]
+    assert found.rows == [["x"], *([each] for each in shown)]
+    assert found.text[-1] == "12 rows"
+
+
+def test_missing_cells_are_empty():
+    found = read(Numbers(x=[None, np.nan, 1]))
+    assert found.rows == [["x"], [""], [""], ["1"]]
+
+
+def test_numbers_have_four_digits_but_no_exponent_where_large():
+    values = [0.0, 1e-5, 0.123456, 5000.0, 123456.0, -98765.4, np.inf, 1e300]
+    shown = ["0", "1e-05", "0.1235", "5000", "123456", "-98765", "inf", "1e+300"]
+    assert [row[0] for row in read(Numbers(x=values)).rows[1:]] == shown
+    floats = np.array([0.5, 20000], dtype=np.float32)
+    assert [row[0] for row in read(Numbers(x=floats)).rows[1:]] == ["0.5", "20000"]
+
+
+def test_numbers_that_are_there_once_stand_below_each_other():
+    found = read(Once())
+    assert found.rows == [["error", "0.1235"], ["n", "7"], ["ends", "0.5, 1"]]
+    assert found.text == ["Once"]
+
+
+def test_lines_are_a_repr_and_a_list():
+    assert repr(Lines()) == "Lines(a < b; c & d)"
+    found = read(Lines())
+    assert found.items == ["a < b", "c & d"]
+    assert found.text == ["Lines"]
+
+
+PAIRS = make_calibrated_pairs(500, random_state=0)
+
+
+@pytest.mark.parametrize(
+    "result", [calibration_error_interval(*PAIRS), score_decomposition(*PAIRS)]
+)
+def test_results_of_single_numbers(result):
+    names = [name for name, value in result.to_dict().items() if value is not None]
+    found = read(result)
+    assert [row[0] for row in found.rows] == names
+    for name, cell in found.rows:
+        value = getattr(result, name)
+        if not isinstance(value, str):
+            assert float(cell) == pytest.approx(value, rel=1e-3)
+
+
+def coverage():
+    scores = [np.zeros((3, 3)), np.zeros((2, 2))]
+    return entity_count_coverage([[0, 0, 1], [0, 1]], AntecedentPosterior(scores))
+
+
+def event_counts():
+    documents, _, scores = make_event_documents(30, return_scores=True, random_state=0)
+    counter = EventCounter(EventRule(), random_state=0)
+    return counter.count(documents, AntecedentPosterior(scores))
+
+
+@pytest.mark.parametrize(
+    ("result", "n"),
+    [
+        (adaptive_reliability_curve(*PAIRS, bin_size=100), 5),
+        (bin_size_curve(*PAIRS, bin_sizes=[10, 100]), 2),
+        (sample_size_curve(*PAIRS, sample_sizes=[100, 200], random_state=0), 2),
+        (ClassQuery().from_proba([0, 1], [[0.5, 0.5], [0.2, 0.8]], [0, 1]), 2),
+        (coverage(), 2),
+    ],
+)
+def test_results_of_several_rows(result, n):
+    found = read(result)
+    assert found.text == [repr(result)]
+    assert len(found.rows) == 1 + n
+    assert found.rows[0] == list(result._columns())
+
+
+def test_counts_of_events():
+    counts = event_counts()
+    found = read(counts)
+    assert found.rows[0] == list(counts._columns())
+    assert found.rows[1][:2] == [str(counts.period[0]), counts.country[0]]
+    assert float(found.rows[1][2]) == pytest.approx(counts.mean[0], rel=1e-3)
+
+
+def test_answers_about_spans_show_both_ends():
+    spans = [(0, 2, "PER", 0.9)]
+    found = read(SpanQuery().from_proba([["B-PER", "I-PER", "O"]], [spans]))
+    row = dict(zip(*found.rows, strict=True))
+    assert row["item"] == "0, 2"
+    assert row["y_proba"] == "0.9"
+
+
+def displays():
+    y, q = PAIRS
+    half = np.arange(q.size) % 2
+    X, tags = make_tagged_sentences(60, random_state=0)
+    tagger = HMMTagger().fit(X, tags)
+    documents, _, scores = make_event_documents(3, return_scores=True, random_state=0)
+    posterior = AntecedentPosterior(scores)
+    return [
+        ReliabilityDisplay.from_predictions(y, {"<a>": q, "b": q**2}),
+        ReliabilityPanelsDisplay.from_predictions(y, q, by=half),
+        BinSizeDisplay.from_predictions(y, q, bin_sizes=[10, 100]),
+        TagErrorDisplay.from_estimators({"HMM": tagger}, X, tags),
+        EventCountDisplay.from_counts(event_counts()),
+        DocumentDisplay.from_posterior(documents[0], posterior[:1]),
+    ]
+
+
+def test_displays_have_a_line_for_what_they_draw():
+    for display in displays():
+        found = read(display)
+        assert found.text == [type(display).__name__]
+        assert len(found.items) >= 1
+        inside = repr(display).removeprefix(f"{type(display).__name__}(")
+        assert "; ".join(found.items) + ")" == inside
+
+
+def test_a_display_names_its_models():
+    first, *_ = displays()
+    assert [item.split(":")[0] for item in read(first).items] == ["<a>", "b"]
