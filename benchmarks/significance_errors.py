@@ -20,7 +20,7 @@ import time
 import numpy as np
 from _common import print_table, versions, write_csv
 from joblib import Parallel, delayed
-from scipy.special import expit, ndtri
+from scipy import special
 
 from skcalib.significance import paired_bootstrap_test, permutation_test
 
@@ -36,13 +36,13 @@ def abilities(n, rng, lead):
 
 
 def accuracy(n, rng, lead=0.0):
-    correct = (abilities(n, rng, lead) > ndtri(0.15)).astype(int)
+    correct = (abilities(n, rng, lead) > special.ndtri(0.15)).astype(int)
     return correct[:, 0], correct[:, 1], "mean"
 
 
 def token_accuracy(n, rng, lead=0.0):
     length = 1 + rng.negative_binomial(3, 0.15, n)
-    chance = expit(2.2 + abilities(n, rng, lead))
+    chance = special.expit(2.2 + abilities(n, rng, lead))
     a, b = (np.stack([rng.binomial(length, c), length], 1) for c in chance.T)
     return a, b, "ratio"
 
@@ -51,8 +51,8 @@ def f1(n, rng, lead=0.0):
     gold = rng.poisson(1.5, n)
     systems = []
     for score in abilities(n, rng, lead).T:
-        correct = rng.binomial(gold, expit(1 + score))
-        wrong = rng.poisson(0.6 * expit(-score))
+        correct = rng.binomial(gold, special.expit(1 + score))
+        wrong = rng.poisson(0.6 * special.expit(-score))
         systems.append(np.stack([correct, correct + wrong, gold], 1))
     return *systems, "f1"
 
@@ -63,7 +63,7 @@ def bleu_like(n, rng, lead=0.0):
     systems = []
     for score in abilities(n, rng, lead).T:
         length = np.maximum(4, reference + rng.integers(-3, 4, n))
-        chance, left, columns = expit(0.4 + 0.6 * score), length, []
+        chance, left, columns = special.expit(0.4 + 0.6 * score), length, []
         for order in range(4):
             left = rng.binomial(left, chance ** (1 if order == 0 else 0.8))
             columns.append(left)
