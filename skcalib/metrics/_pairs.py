@@ -229,7 +229,8 @@ def as_weights(values: Any, n: int, *, caller: str) -> np.ndarray | None:
         )
     if not weight.any():
         raise ValueError(f"The {name!r} parameter of {caller} is zero in every row.")
-    return weight
+    # A weight that is lost in the sum of all would leave bins that have none.
+    return np.where(weight > np.finfo(np.float64).eps * weight.sum(), weight, 0.0)
 
 
 def as_groups(values: Any, n: int, *, caller: str) -> np.ndarray | None:
