@@ -243,7 +243,7 @@ def test_any_file_is_read_or_refused(name, folder, data):
 
 
 @pytest.mark.slow
-@settings(max_examples=5000)
+@settings(max_examples=1000)
 @given(data=st.data())
 @pytest.mark.parametrize("name", READERS)
 def test_many_files_are_read_or_refused(name, folder, data):
@@ -257,7 +257,7 @@ def test_any_predictions_are_reported_or_refused(folder, capsys, data):
 
 
 @pytest.mark.slow
-@settings(max_examples=2000, suppress_health_check=SHARED)
+@settings(max_examples=1000, suppress_health_check=SHARED)
 @given(data=st.data())
 def test_many_predictions_are_reported_or_refused(folder, capsys, data):
     check_report(folder, data, capsys)
