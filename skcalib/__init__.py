@@ -14,6 +14,7 @@ from .plot import ReliabilityDisplay
 from .recalibration import TemperatureScaling
 from .scorers import calibration_error_scorer, make_calibration_scorer
 from .sequence import CRFTagger, HMMTagger, TokenFeatures
+from .significance import paired_bootstrap_test
 
 __version__ = "0.1.0.dev0"
 
@@ -31,4 +32,5 @@ __all__ = [
     "calibration_error_interval",
     "calibration_error_scorer",
     "make_calibration_scorer",
+    "paired_bootstrap_test",
 ]

@@ -5,11 +5,15 @@ A message says which argument of which function, what was expected, what came.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
+
+# The number of the CPU among DLPack's devices.
+_CPU = 1
 
 __all__ = [
     "check_choice",
@@ -17,6 +21,8 @@ __all__ = [
     "check_integer",
     "check_real",
     "check_same_length",
+    "is_dask",
+    "on_cpu",
 ]
 
 
@@ -24,6 +30,38 @@ def _refuse(caller: str, name: str, expected: str, value: Any) -> str:
     return (
         f"The {name!r} parameter of {caller} must be {expected}. Got {value!r} instead."
     )
+
+
+def on_cpu(values: Any, *, name: str, caller: str) -> Any:
+    """Return what NumPy can convert: tensors without gradient; others as they are.
+
+    Tensors and array-API arrays have to be in the memory of the CPU, since what copies
+    them from a device, and when, is for the caller to choose.
+    """
+    if isinstance(values, np.ndarray) or not hasattr(values, "__dlpack_device__"):
+        return values
+    device = getattr(values, "device", "another device")
+    try:
+        is_there = values.__dlpack_device__()[0] == _CPU
+    except (BufferError, RuntimeError, ValueError):  # as of tensors without data
+        is_there = False
+    if not is_there:
+        raise TypeError(
+            f"The {name!r} parameter of {caller} must be in the memory of the CPU. Got "
+            f"{type(values).__name__} on {device}: copy it first, as by `.cpu()` of "
+            "PyTorch or `.get()` of CuPy."
+        )
+    if hasattr(values, "detach"):
+        values = values.detach()
+        if "bfloat16" in str(values.dtype):  # which NumPy does not know
+            values = values.float()
+    return values
+
+
+def is_dask(*values: Any) -> bool:
+    """Return whether any of the values is a Dask collection."""
+    dask = sys.modules.get("dask")  # there if a collection is
+    return dask is not None and any(map(dask.is_dask_collection, values))
 
 
 def check_choice(value: Any, choices: Sequence[str], *, name: str, caller: str) -> str:

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.optimize import linear_sum_assignment
 
+from .._validation import check_choice
 from ._clusters import Table, as_tables
 
 
@@ -52,6 +53,7 @@ def coref_scores(
 
     See Also
     --------
+    coref_statistics : What is summed, a row a document, for tests of a difference.
     SampledCorefPairs : Probabilities of pairs, instead of one clustering.
 
     Notes
@@ -92,11 +94,7 @@ def coref_scores(
     [0.44, 1.0, 0.62]
     """
     caller = "coref_scores"
-    if not isinstance(drop_singletons, (bool, np.bool_)):
-        raise TypeError(
-            f"The 'drop_singletons' parameter of {caller} must be True or False. Got "
-            f"{drop_singletons!r} instead."
-        )
+    _check_bool(drop_singletons, "drop_singletons", caller)
     tables = as_tables(y_true, y_pred, bool(drop_singletons), caller)
     # fsum: no result depends on the order of documents or mentions
     scores: dict[str, Any] = {
@@ -105,6 +103,116 @@ def coref_scores(
     }
     scores["conll_f1"] = (scores["muc"].f1 + scores["b3"].f1 + scores["ceafe"].f1) / 3
     return scores
+
+
+METRICS = ("pairwise", "muc", "b3", "ceafe", "lea", "conll")
+
+
+def coref_statistics(
+    y_true: Any, y_pred: Any, *, metric: str = "conll", drop_singletons: bool = False
+) -> np.ndarray:
+    """Count what a coreference metric sums over documents, for each document.
+
+    Parameters
+    ----------
+    y_true : sequence of clusterings
+        True clustering of each document, as in :func:`coref_scores`.
+    y_pred : sequence of clusterings
+        Predicted ones.
+    metric : {'conll', 'pairwise', 'muc', 'b3', 'ceafe', 'lea'}, default='conll'
+        Which metric. 'conll' is the columns of 'muc', 'b3' and 'ceafe' side by side.
+    drop_singletons : bool, default=False
+        As in :func:`coref_scores`.
+
+    Returns
+    -------
+    statistics : ndarray of shape (n_documents, 4) or (n_documents, 12)
+        Numerator and denominator of precision, then of recall. They go with
+        ``statistic=coref_f1``.
+
+    Raises
+    ------
+    ValueError, TypeError
+        As in :func:`coref_scores`.
+
+    See Also
+    --------
+    coref_f1 : The F1 from the sums of these columns.
+    coref_scores : All metrics of all documents.
+
+    Examples
+    --------
+    >>> from skcalib.coref import coref_f1, coref_statistics
+    >>> y_true, y_pred = [[0, 0, 0, 1, 1], [0, 0]], [[0, 0, 1, 1, 2], [0, 0]]
+    >>> counts = coref_statistics(y_true, y_pred, metric="muc")
+    >>> counts
+    array([[1., 2., 1., 3.],
+           [1., 1., 1., 1.]])
+    >>> round(float(coref_f1(counts.sum(axis=0))), 3)
+    0.571
+    """
+    caller = "coref_statistics"
+    check_choice(metric, METRICS, name="metric", caller=caller)
+    _check_bool(drop_singletons, "drop_singletons", caller)
+    tables = as_tables(y_true, y_pred, bool(drop_singletons), caller)
+    if not tables:
+        raise ValueError(f"{caller} needs a document at least. Got none.")
+    names = ("muc", "b3", "ceafe") if metric == "conll" else (metric,)
+    return np.array(
+        [[x for name in names for x in COUNTS[name](table)] for table in tables],
+        dtype=np.float64,
+    )
+
+
+def coref_f1(sums: Any) -> Any:
+    """Compute the F1 of summed coreference statistics.
+
+    Parameters
+    ----------
+    sums : array-like of shape (..., 4 n_metrics)
+        Sums of rows of :func:`coref_statistics`.
+
+    Returns
+    -------
+    f1 : ndarray of shape (...)
+        F1, 0 where it is 0/0; of the columns of several metrics the mean.
+
+    See Also
+    --------
+    coref_statistics : The columns.
+
+    Examples
+    --------
+    >>> from skcalib.coref import coref_f1
+    >>> coref_f1([[1, 2, 1, 3], [0, 0, 0, 0]])
+    array([0.4, 0. ])
+    """
+    columns = np.asarray(sums, dtype=np.float64)
+    if columns.ndim == 0 or columns.shape[-1] % 4 or columns.shape[-1] == 0:
+        raise ValueError(
+            "The 'sums' parameter of coref_f1 must have 4 columns for each metric. Got "
+            f"shape {columns.shape}."
+        )
+    right_pred, n_pred, right_true, n_true = np.moveaxis(
+        columns.reshape(*columns.shape[:-1], -1, 4), -1, 0
+    )
+    precision = _quotient(right_pred, n_pred)
+    recall = _quotient(right_true, n_true)
+    return _quotient(2 * precision * recall, precision + recall).mean(axis=-1)
+
+
+def _quotient(numerator: np.ndarray, denominator: np.ndarray) -> np.ndarray:
+    """Return the quotient, 0 where the denominator is 0."""
+    out = np.zeros_like(denominator)
+    return np.divide(numerator, denominator, out=out, where=denominator != 0)
+
+
+def _check_bool(value: Any, name: str, caller: str) -> None:
+    if not isinstance(value, (bool, np.bool_)):
+        raise TypeError(
+            f"The {name!r} parameter of {caller} must be True or False. Got "
+            f"{value!r} instead."
+        )
 
 
 def _from_counts(

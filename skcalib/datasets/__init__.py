@@ -11,6 +11,7 @@ from ._gum import fetch_gum
 from ._litbank import fetch_litbank
 from ._muc3 import fetch_muc3
 from ._readers import read_conll_columns, read_conllu, to_sequences
+from ._system_outputs import fetch_system_outputs
 from ._tagged import make_tagged_sentences
 
 __all__ = [
@@ -20,6 +21,7 @@ __all__ = [
     "fetch_gum",
     "fetch_litbank",
     "fetch_muc3",
+    "fetch_system_outputs",
     "fetch_ud_english_ewt",
     "fetch_wsj_sample",
     "make_calibrated_pairs",

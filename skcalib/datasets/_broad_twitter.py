@@ -82,7 +82,7 @@ def fetch_broad_twitter_entities(
     See Also
     --------
     fetch_emoticon_tweets : The same tweets, labelled by their smileys.
-    skcalib.queries.SpanQuery : How probable is it that these tokens are one name?
+    skcalib.queries.SpanQuery : Asks how probable it is that tokens are one name.
 
     Notes
     -----

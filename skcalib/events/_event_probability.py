@@ -73,7 +73,7 @@ def event_distribution(
     n = int(np.flatnonzero(agent | (code != NONE))[-1]) + 1
     scores, agent, code = scores[:n, :n], agent[:n], code[:n]
     proba = softmax(scores)
-    pairs = pair_marginals(proba)
+    pairs = pair_marginals(scores)
     low, high = bounds(pairs, agent, code, n_codes)
     labels = follow(scores.argmax(axis=1))
     best = count_events(labels[np.newaxis], agent, code, n_codes)[0]

@@ -39,6 +39,16 @@ def interval_bin_size(pairs: Pairs) -> int:
     return _size_of_ordered(sort_pairs(pairs))
 
 
+def interval_bin_size_of_cells(cells: SortedCells) -> int:
+    """Return the bin size of the score interval for tie classes, as for their pairs."""
+    if cells.total < _ROUNDED:
+        return _size_of_atoms(cells.q, cells.weight)
+    shift = np.finfo(np.float64).nmant - _BITS
+    edge = ((cells.q + 0.0).view(np.int64) >> shift << shift).view(np.float64)
+    first = np.flatnonzero(np.r_[True, edge[1:] != edge[:-1]])
+    return _size_of_atoms(edge[first], np.add.reduceat(cells.weight, first))
+
+
 def interval_sums(pairs: Pairs) -> tuple[BinSums, int]:
     """Return the sums in the bins of the score interval, and the bin size.
 

@@ -195,6 +195,10 @@ class SortedCells:
             self.q = self.q[first]
             self.weight = np.add.reduceat(self.weight, first)
             self.positive = np.add.reduceat(self.positive, first)
+        self.low = self.high = self.q
+        self._accumulate()
+
+    def _accumulate(self) -> None:
         self.end = np.cumsum(self.weight)
         self.positive_end = np.cumsum(self.positive)
         self.total = float(self.end[-1])
@@ -244,7 +248,7 @@ class SortedCells:
         """Return the smallest and largest q between consecutive bounds."""
         low = np.searchsorted(self.end, bounds[:-1], side="right")
         high = np.searchsorted(self.end, bounds[1:], side="left")
-        return self.q[low], self.q[np.minimum(high, self.q.size - 1)]
+        return self.low[low], self.high[np.minimum(high, self.q.size - 1)]
 
     def sums(self, start, stop, positive_start, positive_stop) -> list[np.ndarray]:
         """Return the sums of w q, w y, w q^2 and w y q over ranges of whole classes."""

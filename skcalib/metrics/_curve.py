@@ -9,7 +9,7 @@ import numpy as np
 from scipy.special import betaincinv, ndtri
 
 from .._results import as_frame
-from .._validation import check_choice, check_fraction, check_integer
+from .._validation import check_choice, check_fraction, check_integer, is_dask
 from ._bins import (
     BinSums,
     SortedCells,
@@ -414,6 +414,13 @@ def _clopper_pearson(
 def curve_of_pairs(pairs: Pairs, binning: Binning) -> ReliabilityCurve:
     """Return the curve of checked pairs."""
     sums, bin_size = binning.sums(pairs)
+    return curve_of_sums(sums, bin_size, pairs.q.size)
+
+
+def curve_of_sums(
+    sums: BinSums, bin_size: int | None, n_samples: int
+) -> ReliabilityCurve:
+    """Return the curve of the sums in bins."""
     # Rounding may leave a share of positives 1e-16 outside [0, 1].
     p = np.clip(sums.y / sums.weight, 0, 1)
     q = np.clip(sums.q / sums.weight, sums.low, sums.high)
@@ -425,7 +432,7 @@ def curve_of_pairs(pairs: Pairs, binning: Binning) -> ReliabilityCurve:
         proba_min=sums.low,
         proba_max=sums.high,
         bin_size=bin_size,
-        n_samples=pairs.q.size,
+        n_samples=n_samples,
         _pair_residual=sums.pair_residual,
         _label_variance=np.maximum(sums.q - sums.qq, 0),
         _unit=tied_unit(sums),
@@ -498,7 +505,8 @@ def adaptive_reliability_curve(
     Notes
     -----
     Takes two sorts, of the probabilities and of those of the positives, and memory for
-    one copy of each; weights need a permutation.
+    one copy of each; weights need a permutation. Dask arrays, with quantile bins, are
+    read through a :class:`ReliabilitySketch` of their blocks.
 
     References
     ----------
@@ -524,6 +532,13 @@ def adaptive_reliability_curve(
             f"or 'top_label'. Got {multi_class!r}; for a curve of each class pass "
             "y_true == label and the column of that label."
         )
+    if is_dask(y_true, y_proba, sample_weight):
+        from ._dask import Chunked, curve_of_dask
+
+        data = Chunked(
+            y_true, y_proba, sample_weight, multi_class, labels, pos_label, caller
+        )
+        return curve_of_dask(data, binning)
     (pairs,) = check_pairs(
         y_true,
         y_proba,

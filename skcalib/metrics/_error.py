@@ -6,6 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from .._validation import is_dask
+from ._bins import BinSums
 from ._curve import (
     Binning,
     check_binning,
@@ -110,6 +112,10 @@ def calibration_error(
     No value depends on the order of rows: rows of equal probability that a cut divides
     share their positives in proportion, which is the mean over their orders.
 
+    Dask arrays are taken too, without `groups` and with quantile bins: the error is
+    then that of a :class:`ReliabilitySketch` of their blocks, whose distance to this
+    one is bounded; see :meth:`ReliabilitySketch.from_dask`.
+
     References
     ----------
     .. [1] K. Nguyen and B. O'Connor (2015). "Posterior calibration and exploratory
@@ -137,6 +143,13 @@ def calibration_error(
     caller = "calibration_error"
     binning = check_binning(bin_size, n_bins, strategy, caller=caller)
     check_norm(norm, squared, debias, caller=caller)
+    if is_dask(y_true, y_proba, sample_weight):
+        from ._dask import Chunked, error_of_dask
+
+        data = Chunked(
+            y_true, y_proba, sample_weight, multi_class, labels, pos_label, caller
+        )
+        return error_of_dask(data, binning, groups, norm, squared, debias)
     several = check_pairs(
         y_true,
         y_proba,
@@ -173,6 +186,13 @@ def error_of_pairs(
         square = bins.debiased_square()
         return square if squared else float(np.sqrt(max(square, 0)))
     sums, _ = binning.sums(pairs, squares=debias)
+    return error_of_sums(sums, norm, squared, debias, caller=caller)
+
+
+def error_of_sums(
+    sums: BinSums, norm: str, squared: bool, debias: bool, *, caller: str
+) -> float:
+    """Return the error over bins of independent pairs."""
     if not debias:
         return norm_of(sums.residual / sums.weight, sums.weight, norm, squared)
     check_debiasable(sums.weight, caller=caller)

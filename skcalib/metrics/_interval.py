@@ -10,7 +10,7 @@ from scipy.special import ndtri
 
 from .._random import as_generator
 from .._results import as_frame
-from .._validation import check_choice, check_fraction, check_integer
+from .._validation import check_choice, check_fraction, check_integer, is_dask
 from ._bin_size import interval_bin_size, interval_sums
 from ._bins import BinSums
 from ._bootstrap import basic_interval, pivots_of_bins, pivots_of_groups
@@ -232,6 +232,9 @@ def calibration_error_interval(
     sandwich estimate), at least those of groups that are independent from bin to bin
     with one more group of variance q (1 - q) in each.
 
+    Dask arrays are read through a :class:`ReliabilitySketch` of their blocks, with
+    'score', without `groups` and of one pair a row.
+
     References
     ----------
     .. [1] K. Nguyen and B. O'Connor (2015). "Posterior calibration and exploratory
@@ -269,6 +272,13 @@ def calibration_error_interval(
             f"'pooled' or 'top_label'. Got {multi_class!r}; for an interval of each "
             "class pass y_true == label and the column of that label."
         )
+    if is_dask(y_true, y_proba, sample_weight, groups):
+        from ._dask import Chunked, interval_of_dask
+
+        data = Chunked(
+            y_true, y_proba, sample_weight, multi_class, labels, pos_label, caller
+        )
+        return interval_of_dask(data, binning, groups, level, method)
     (pairs,) = check_pairs(
         y_true,
         y_proba,
@@ -323,6 +333,33 @@ def interval_of_pairs(
         sums, law, n_groups = bins.sums, law_of_groups(bins), bins.n_groups
         size = bins.bin_size
     assert size is not None
+    return _assemble(
+        sums, size, law, level, draws, bins, n_pairs=pairs.q.size, n_groups=n_groups
+    )
+
+
+def interval_of_sums(
+    sums: BinSums, size: int, level: float, n_pairs: int
+) -> CalibrationErrorInterval:
+    """Return the score interval from the sums in bins of independent pairs."""
+    law = law_of_bins(sums)
+    return _assemble(
+        sums, size, law, level, Draws(), None, n_pairs=n_pairs, n_groups=None
+    )
+
+
+def _assemble(
+    sums: BinSums,
+    size: int,
+    law: SquareLaw,
+    level: float,
+    draws: Draws,
+    bins: GroupedBins | None,
+    *,
+    n_pairs: int,
+    n_groups: int | None,
+) -> CalibrationErrorInterval:
+    """Return the interval of a square whose law is known."""
     p_value = law.p_value(bool((sums.squared_residual > 0).any()))
     estimate, low, high = _ends(draws, law, level, p_value, sums, bins)
     return CalibrationErrorInterval(
@@ -335,7 +372,7 @@ def interval_of_pairs(
         confidence_level=level,
         bin_size=size,
         n_bins=sums.weight.size,
-        n_pairs=pairs.q.size,
+        n_pairs=n_pairs,
         n_groups=n_groups,
         n_samples=None if draws.method == "score" else draws.n_samples,
     )

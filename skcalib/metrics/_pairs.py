@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from .._validation import check_choice, check_same_length
+from .._validation import check_choice, check_same_length, on_cpu
 
 # Beyond this many rows float64 no longer counts single ones.
 _MOST_WEIGHT = 2.0**53
@@ -90,6 +90,7 @@ def label_array(labels: Any) -> np.ndarray:
 
 def as_labels(values: Any, *, name: str, caller: str) -> np.ndarray:
     """Return labels as a 1-D array without missing values."""
+    values = on_cpu(values, name=name, caller=caller)
     try:
         array = np.asarray(values)
     except ValueError:  # rows of different lengths
@@ -178,6 +179,7 @@ def as_probabilities(
     It is 1-D, or 2-D with at least `n_columns` columns.
     """
     expected = f"The {name!r} parameter of {caller} must hold numbers, a row a sample."
+    values = on_cpu(values, name=name, caller=caller)
     try:
         array = np.asarray(values)
         if array.dtype.kind not in "fiubO":
@@ -202,6 +204,7 @@ def as_weights(values: Any, n: int, *, caller: str) -> np.ndarray | None:
     if values is None:
         return None
     name = "sample_weight"
+    values = on_cpu(values, name=name, caller=caller)
     try:
         weight = np.asarray(values, dtype=np.float64)
     except (TypeError, ValueError):

@@ -5,6 +5,7 @@ from ._document import DocumentDisplay
 from ._event_counts import EventCountDisplay
 from ._panels import ReliabilityPanelsDisplay
 from ._reliability import ReliabilityDisplay
+from ._significance import SignificanceDisplay
 from ._tag_error import TagErrorDisplay
 
 __all__ = [
@@ -13,5 +14,6 @@ __all__ = [
     "EventCountDisplay",
     "ReliabilityDisplay",
     "ReliabilityPanelsDisplay",
+    "SignificanceDisplay",
     "TagErrorDisplay",
 ]

@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
+from .._entities import SCHEMES, EntityEvents, find_entities, read_tags
 from .._validation import check_choice, check_integer
 from ..metrics._pairs import as_labels, label_array, out_of_range
 from ._answers import Answers, last_step, transform_before
 from ._classes import columns_of
-from ._entities import SCHEMES, EntityEvents, find_entities, read_tags
 from ._sentences import check_posterior, flat_tags
 
 # Spans that are put to a posterior at once.

@@ -12,8 +12,9 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 
 from skcalib.coref import AntecedentFeatures, AntecedentRanker
+from skcalib.datasets import make_event_documents
 from skcalib.documents import Document
-from skcalib.events import EventCounter, _counter
+from skcalib.events import EventCounter, EventRule, _counter
 from skcalib.posteriors import AntecedentPosterior
 
 
@@ -32,6 +33,15 @@ def data(make_document, random_proba, as_log):
         documents.append(make_document(agent, code, date=date, name=f"news-{i}"))
         scores.append(as_log(random_proba(rng, n, 0.1)))
     return documents, scores
+
+
+@pytest.fixture(scope="module")
+def generated():
+    """Give documents, entities and scores that other processes can read."""
+    documents, _, scores = make_event_documents(
+        90, n_days=360, return_scores=True, random_state=0
+    )
+    return documents, [document.entities for document in documents], scores
 
 
 def same(one, other):
@@ -126,8 +136,6 @@ def test_pipelines_and_searches_are_seen_through(marked_rule, make_document):
     assert expected.sd.max() > 0
     for estimator in (search, best):
         same(counter.count(documents, estimator), expected)
-    parallel = EventCounter(marked_rule, random_state=3, n_jobs=2)
-    same(parallel.count(documents, best), expected)
     with pytest.raises(NotFittedError):
         counter.count(documents, clone(pipe))
 
@@ -168,13 +176,25 @@ def test_only_some_countries_are_counted_and_all_spoil(data, marked_rule):
 
 
 @pytest.mark.parametrize("method", ["sample", "auto"])
-def test_processes_do_not_matter(data, marked_rule, method, monkeypatch):
+def test_processes_do_not_matter(generated, method, monkeypatch):
+    documents, _, scores = generated
     settings = {"random_state": 5, "method": method, "unit": "entities"}
-    expected = EventCounter(marked_rule, **settings).count(*data)
+    expected = EventCounter(EventRule(), **settings).count(documents, scores)
     assert expected.monte_carlo_error.max() > 0
-    same(EventCounter(marked_rule, n_jobs=2, **settings).count(*data), expected)
+    found = EventCounter(EventRule(), n_jobs=2, **settings).count(documents, scores)
+    same(found, expected)
     monkeypatch.setattr(_counter, "CHUNK", 7)
-    same(EventCounter(marked_rule, **settings).count(*data), expected)
+    same(EventCounter(EventRule(), **settings).count(documents, scores), expected)
+
+
+def test_a_pipeline_is_asked_in_two_processes_too(generated):
+    documents, entities, _ = generated
+    pipe = make_pipeline(AntecedentFeatures(2**10), AntecedentRanker(C=1.0))
+    pipe.fit(documents, entities)
+    expected = EventCounter(EventRule(), random_state=3).count(documents, pipe)
+    assert expected.sd.max() > 0
+    parallel = EventCounter(EventRule(), random_state=3, n_jobs=2)
+    same(parallel.count(documents, pipe), expected)
 
 
 def test_a_document_keeps_its_stream_when_more_follow(data, marked_rule):

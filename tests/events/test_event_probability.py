@@ -68,12 +68,12 @@ def test_chains_give_what_all_clusterings_give(seed, random_proba, every_count):
 
 
 @given(st.integers(0, 2**32), st.sampled_from([0, 0.3, 0.7, 0.95]))
-def test_bounds_contain_the_probability(random_proba, every_count, seed, zeros):
+def test_bounds_contain_the_probability(random_proba, as_log, every_count, seed, zeros):
     rng = np.random.default_rng(seed)
     proba, agent, code = draw_case(rng, random_proba, zeros)
     agent[rng.integers(agent.size)] = True
     exact = chances(every_count(proba, agent, code, N_CODES))
-    low, high = bounds(pair_marginals(proba), agent, code, N_CODES)
+    low, high = bounds(pair_marginals(as_log(proba)), agent, code, N_CODES)
     assert (low >= 0).all()
     assert (high <= 1).all()
     assert (low <= high).all()
@@ -82,23 +82,25 @@ def test_bounds_contain_the_probability(random_proba, every_count, seed, zeros):
 
 
 @given(st.integers(0, 2**32), st.sampled_from([0.3, 0.7, 0.95]), st.booleans())
-def test_what_bounds_decide_is_right(random_proba, every_count, seed, zeros, entities):
+def test_what_bounds_decide_is_right(
+    random_proba, as_log, every_count, seed, zeros, entities
+):
     rng = np.random.default_rng(seed)
     proba, agent, code = draw_case(rng, random_proba, zeros)
     agent[rng.integers(agent.size)] = True
-    low, high = bounds(pair_marginals(proba), agent, code, N_CODES)
+    low, high = bounds(pair_marginals(as_log(proba)), agent, code, N_CODES)
     found = decided_outcomes(low, high, agent.sum(), entities)
     if found is not None:
         expected = every_count(proba, agent, code, N_CODES)
         same_tables(table(*found), expected if entities else clipped(expected), 1e-9)
 
 
-def test_one_agent_and_one_actor_are_decided(random_proba):
+def test_one_agent_and_one_actor_are_decided(random_proba, as_log):
     rng = np.random.default_rng(0)
     proba = random_proba(rng, 30, 0)
     agent, code = np.zeros(30, dtype=bool), np.full(30, -1)
     agent[25], code[4] = True, 0
-    pairs = pair_marginals(proba)
+    pairs = pair_marginals(as_log(proba))
     rows, p = decided_outcomes(*bounds(pairs, agent, code, 1), 1, False)
     assert table(rows, p)[1,] == pytest.approx(pairs[25, 4])
 

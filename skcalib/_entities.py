@@ -50,6 +50,17 @@ def find_entities(tags: Iterable[Tag], scheme: str) -> list[tuple[int, int, str]
     return found
 
 
+def mend_tags(tags: Iterable[Tag]) -> list[Tag]:
+    """Return BIO tags in which an inside tag that goes on with nothing begins."""
+    mended: list[Tag] = []
+    for prefix, label in tags:
+        goes_on = bool(mended) and mended[-1] != _OUTSIDE and mended[-1][1] == label
+        mended.append(
+            ("B", label) if prefix == "I" and not goes_on else (prefix, label)
+        )
+    return mended
+
+
 class EntityEvents:
     """What the tags of a model have to be for an entity to be there.
 

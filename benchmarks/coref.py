@@ -1,0 +1,296 @@
+"""Coreference: are the probabilities of pairs right, and what do clusterings score?
+
+    SKCALIB_DATA=... python benchmarks/coref.py [--corpus gum litbank] [--jobs 2]
+
+Section 5 of Nguyen and O'Connor (2015) on corpora that can be had, mentions given: GUM
+(the released test documents) and LitBank (fold 0 of ten). Strength of the penalty and
+loss are chosen on the development part, by CoNLL F1 and by the likelihood of the true
+clusterings; the temperature and the offset of NEW are fitted there too. All numbers of
+the first table are of the test part. Writes four tables and a figure.
+"""
+
+import argparse
+import os
+
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+os.environ.setdefault("MPLBACKEND", "Agg")
+
+import resource
+import time
+import warnings
+
+import matplotlib.pyplot as plt
+import numpy as np
+from _common import RESULTS, print_table, versions, write_csv
+from joblib import Parallel, delayed
+from sklearn.exceptions import ConvergenceWarning
+
+from skcalib import (
+    AntecedentRanker,
+    ReliabilityDisplay,
+    TemperatureScaling,
+    calibration_error,
+    calibration_error_interval,
+)
+from skcalib.coref import (
+    AntecedentFeatures,
+    SampledCorefPairs,
+    coref_scores,
+    entity_count_coverage,
+)
+from skcalib.datasets import fetch_gum, fetch_litbank
+from skcalib.posteriors import AntecedentPosterior
+from skcalib.queries import CorefPairQuery
+
+CORPORA = {"litbank": fetch_litbank, "gum": fetch_gum}
+STRENGTHS = (0.03, 0.1, 0.3)
+LOSSES = ("log", "softmax_margin")
+N_ITERATIONS = 60
+BIN_SIZE = 5000  # of the plain error of all pairs, as in the paper
+LEAST = 0.02  # pairs below are nearly all base rate
+SAMPLES = (10, 100, 1000)
+OFFSETS = (-2.0, -1.0, 0.0, 1.0, 2.0)
+
+
+def load(corpus):
+    """Return for each part the documents, their features and their clusterings."""
+    features = AntecedentFeatures()
+    parts = {}
+    for part in ("train", "dev", "test"):
+        found = CORPORA[corpus](subset=part)
+        parts[part] = features.transform(found.data), found.target
+    return parts
+
+
+def train(corpus, loss, C):
+    """Fit a ranker; return it with what its training took."""
+    (X, y), (X_dev, y_dev), _ = load(corpus).values()
+    start = time.process_time()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        ranker = AntecedentRanker(C, loss=loss, max_iter=N_ITERATIONS, tol=1e-6)
+        ranker.fit(X, y)
+    seconds = time.process_time() - start
+    posterior = ranker.posterior(X_dev)
+    row = {
+        "corpus": corpus,
+        "loss": loss,
+        "C": C,
+        "dev CoNLL": 100 * coref_scores(y_dev, posterior.map_clusters())["conll_f1"],
+        "dev log likelihood": ranker.score(X_dev, y_dev),
+        "dev error": pair_error(y_dev, posterior, 0.0).estimate,
+        "dev error, q > 0.02": pair_error(y_dev, posterior, LEAST).estimate,
+        "train_cpu_s": seconds,
+        "GiB": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20,
+    }
+    print(f"{corpus}, {loss}, C={C}: {seconds:.0f} s", flush=True)
+    return ranker, row
+
+
+def pair_error(y, posterior, min_proba):
+    """Return the error of pairs, documents as groups, with its interval."""
+    answers = CorefPairQuery(min_proba).from_posterior(y, posterior)
+    return calibration_error_interval(
+        answers.y_true, answers.y_proba, groups=answers.groups
+    )
+
+
+def clustering_columns(y, labels):
+    """Return F1 by all scores, with and without singletons."""
+    columns = {}
+    for suffix, drop in (("", False), (", no singletons", True)):
+        found = coref_scores(y, labels, drop_singletons=drop)
+        for name in ("pairwise", "muc", "b3", "ceafe", "lea"):
+            columns[name + suffix] = f"{100 * found[name].f1:.2f}"
+        columns["conll" + suffix] = f"{100 * found['conll_f1']:.2f}"
+    return columns
+
+
+def pair_columns(y, posterior):
+    """Return what the pairs' probabilities are worth."""
+    columns = {}
+    for suffix, least in (("", 0.0), (f", q > {LEAST}", LEAST)):
+        answers = CorefPairQuery(least or None).from_posterior(y, posterior)
+        truth, q = answers.y_true, answers.y_proba
+        found = calibration_error_interval(truth, q, groups=answers.groups)
+        columns["pairs" + suffix] = len(q)
+        columns["base rate" + suffix] = f"{truth.mean():.4f}"
+        columns["mean q" + suffix] = f"{q.mean():.4f}"
+        columns["plug-in" + suffix] = (
+            f"{calibration_error(truth, q, bin_size=BIN_SIZE):.4f}"
+        )
+        columns["error" + suffix] = f"{found.estimate:.4f}"
+        columns["low" + suffix] = f"{found.low:.4f}"
+        columns["high" + suffix] = f"{found.high:.4f}"
+        columns["Brier" + suffix] = f"{np.mean((q - truth) ** 2):.4f}"
+    return columns
+
+
+def evaluate(corpus, title, model, row, parts):
+    """Return the row of a model of the first table, before or after scaling."""
+    X, y = parts["test"]
+    posterior = model.posterior(X)
+    return {
+        "corpus": corpus,
+        "model": title,
+        "loss": row["loss"],
+        "C": row["C"],
+        "temperature": f"{getattr(model, 'temperature_', 1.0):.3f}",
+        "new_offset": f"{getattr(model, 'new_offset_', 0.0):+.3f}",
+        **clustering_columns(y, posterior.map_clusters()),
+        "conll, mbr": (
+            f"{100 * coref_scores(y, posterior.mbr_clusters())['conll_f1']:.2f}"
+        ),
+        "log likelihood of a mention": f"{model.score(X, y):.4f}",
+        **pair_columns(y, posterior),
+        **entity_columns(y, posterior),
+    }
+
+
+def entity_columns(y, posterior):
+    """Return how many documents have a number of entities within the 95% range."""
+    found = entity_count_coverage(y, posterior)
+    return {
+        "entities": int(found.n_true.sum()),
+        "entities expected": f"{found.mean.sum():.0f}",
+        "documents covered, %": f"{100 * found.coverage:.0f}",
+        "so if the model is right, %": f"{100 * found.expected_coverage:.0f}",
+    }
+
+
+def samples(corpus, model, parts):
+    """Return what drawn clusterings lose against the exact probabilities."""
+    X, y = parts["test"]
+    scores = model.transform(X)
+    exact = np.concatenate(list(SampledCorefPairs(method="exact").transform(scores)))
+    rows = []
+    for n in (None, *SAMPLES[::-1]):
+        method = (
+            SampledCorefPairs(method="exact")
+            if n is None
+            else SampledCorefPairs(n, random_state=0)
+        )
+        start = time.process_time()
+        proba = method.transform(scores)
+        seconds = time.process_time() - start
+        answers = CorefPairQuery().from_proba(y, proba)
+        truth, q = answers.y_true, answers.y_proba
+        rows.append(
+            {
+                "corpus": corpus,
+                "samples": "exact" if n is None else n,
+                "cpu_s": f"{seconds:.2f}",
+                "rms off": f"{np.sqrt(np.mean((q - exact) ** 2)):.5f}",
+                "q = 0, %": f"{100 * np.mean(q == 0):.1f}",
+                "of these true, %": (
+                    f"{100 * truth[q == 0].mean():.2f}" if np.any(q == 0) else ""
+                ),
+                "plug-in": f"{calibration_error(truth, q, bin_size=BIN_SIZE):.4f}",
+                "Brier": f"{np.mean((q - truth) ** 2):.5f}",
+            }
+        )
+    return rows
+
+
+def trade(corpus, title, model, parts):
+    """Return F1 and calibration as the offset of NEW moves."""
+    X, y = parts["dev"]
+    scores = model.transform(X)
+    rows = []
+    for offset in OFFSETS:
+        posterior = AntecedentPosterior(scores).tempered(1.0, offset)
+        found = coref_scores(y, posterior.map_clusters())
+        rows.append(
+            {
+                "corpus": corpus,
+                "model": title,
+                "offset of NEW": offset,
+                "muc": f"{100 * found['muc'].f1:.2f}",
+                "b3": f"{100 * found['b3'].f1:.2f}",
+                "ceafe": f"{100 * found['ceafe'].f1:.2f}",
+                "conll": f"{100 * found['conll_f1']:.2f}",
+                "error": f"{pair_error(y, posterior, 0.0).estimate:.4f}",
+                "error, q > 0.02": f"{pair_error(y, posterior, LEAST).estimate:.4f}",
+            }
+        )
+    return rows
+
+
+def draw(drawn):
+    """Figure 5: label frequency against the probability of a pair."""
+    figure, axes = plt.subplots(1, len(drawn), figsize=(6.5 * len(drawn), 6))
+    for ax, (corpus, models) in zip(np.atleast_1d(axes), drawn.items(), strict=True):
+        for title, (y, posterior) in models.items():
+            answers = CorefPairQuery().from_posterior(y, posterior)
+            ReliabilityDisplay.from_predictions(
+                answers.y_true,
+                answers.y_proba,
+                bin_size=BIN_SIZE,
+                groups=answers.groups,
+                name=title,
+                ax=ax,
+            )
+        ax.set_title(corpus)
+    figure.tight_layout()
+    figure.savefig(RESULTS / "coref.png", dpi=110)
+
+
+def study(corpus, trained):
+    """Return the tables of a corpus and the posteriors that are drawn."""
+    parts = load(corpus)
+    by_f1 = max(trained, key=lambda pair: pair[1]["dev CoNLL"])
+    by_likelihood = max(trained, key=lambda pair: pair[1]["dev log likelihood"])
+    rows, trades, drawn = [], [], {}
+    for title, (ranker, row) in (
+        ("by CoNLL F1", by_f1),
+        ("by likelihood", by_likelihood),
+    ):
+        scaled = TemperatureScaling(ranker, cv="prefit").fit(*parts["dev"])
+        rows.append(evaluate(corpus, title, ranker, row, parts))
+        rows.append(evaluate(corpus, f"{title}, scaled", scaled, row, parts))
+        trades += trade(corpus, title, ranker, parts)
+        X, y = parts["test"]
+        drawn[title] = y, ranker.posterior(X)
+        drawn[f"{title}, scaled"] = y, scaled.posterior(X)
+    return rows, samples(corpus, by_likelihood[0], parts), trades, drawn
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--corpus", nargs="+", choices=list(CORPORA), default=None)
+    parser.add_argument("--jobs", type=int, default=2)
+    chosen = parser.parse_args()
+    start = time.perf_counter()
+    corpora = chosen.corpus or list(CORPORA)
+    asked = [(each, loss, C) for each in corpora for loss in LOSSES for C in STRENGTHS]
+    trained = Parallel(chosen.jobs)(delayed(train)(*each) for each in asked)
+    tables = ([], [], [])
+    drawn = {}
+    for corpus in corpora:
+        of_corpus = [pair for pair in trained if pair[1]["corpus"] == corpus]
+        *found, drawn[corpus] = study(corpus, of_corpus)
+        for table, rows in zip(tables, found, strict=True):
+            table += rows
+    swept = [
+        {name: f"{v:.4f}" if isinstance(v, float) else v for name, v in row.items()}
+        for _, row in trained
+    ]
+    note = versions("numpy", "scipy", "skcalib")
+    for name, rows in (
+        ("coref_sweep.csv", swept),
+        ("coref_samples.csv", tables[1]),
+        ("coref_offsets.csv", tables[2]),
+    ):
+        print_table(rows)
+        write_csv(name, rows, note)
+    for row in tables[0]:
+        print(
+            *(f"{name}: {value}" for name, value in row.items()), sep="\n", end="\n\n"
+        )
+    write_csv("coref.csv", tables[0], note)
+    draw(drawn)
+    print(f"{time.perf_counter() - start:.0f} s in all")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,450 @@
+"""Which gains are real: the studies of Berg-Kirkpatrick et al. (2012) on free data.
+
+    SKCALIB_DATA=... python benchmarks/significance.py [--quick] [--jobs 2]
+
+1. Natural systems: entity F1 of the seven teams of WNUT 2017, and expert scores of ten
+   translations of WMT 2020: gain against confidence, all pairs.
+2. Synthetic systems: hidden Markov models and conditional random fields trained on
+   resamples of UD English EWT, of three sizes each; token accuracy of universal tags;
+   thresholds of pairs of one model and of two, at several sizes of the test set.
+3. Whether p < .05 predicts a win on new data: the other half of the same texts, other
+   genres of EWT, GUM.
+
+Writes tables and figures; --quick tries it out with few systems and little data, and
+writes nothing.
+"""
+
+import argparse
+import os
+
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+os.environ.setdefault("MPLBACKEND", "Agg")
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import combinations, product
+
+import numpy as np
+from _common import RESULTS, print_table, versions, write_csv
+from joblib import Parallel, delayed
+from scipy.special import ndtr, ndtri
+
+from skcalib import CRFTagger, HMMTagger
+from skcalib.datasets import (
+    fetch_gum,
+    fetch_system_outputs,
+    fetch_ud_english_ewt,
+    to_sequences,
+)
+from skcalib.metrics import accuracy_statistics, span_statistics
+from skcalib.plot import SignificanceDisplay
+from skcalib.significance import compare_systems, resample_training
+from skcalib.significance import test_size_curve as size_curve
+
+MODELS = {
+    "HMM": HMMTagger(0.1),
+    "CRF": CRFTagger(c2=0.1, max_iterations=60),
+}
+# Sentences that each model is trained on, so that the accuracies of both overlap.
+TRAINED_ON = {"HMM": (12544, 10_000, 8000), "CRF": (8000, 6272, 4181)}
+SIZES = (100, 250, 500, 1000, 2077, 4078)
+SPLITS = 20
+# Of p-values, where the paper looks at how often a gain holds up.
+EDGES = (0, 0.001, 0.01, 0.05, 0.1, 0.2, 0.5, 1)
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How much is done."""
+
+    n_models: int = 18
+    sizes: Sequence[int] = SIZES
+    repeats: int = 10
+    splits: int = SPLITS
+    most: int | None = None
+    jobs: int = 2
+    n_resamples: int = 100_000
+
+
+QUICK = Settings(3, (50, 100), 2, 1, 200, 2, 1000)
+
+
+# Natural systems
+
+
+def natural(settings):
+    """Return the comparison of the systems of each shared task."""
+    wnut = fetch_system_outputs(subset="wnut17", download_if_missing=False)
+    entities = {
+        name: span_statistics(wnut.target, tags) for name, tags in wnut.data.items()
+    }
+    wmt = fetch_system_outputs(subset="wmt20", download_if_missing=False)
+    params = {"n_resamples": settings.n_resamples, "random_state": 0}
+    return {
+        "WNUT 2017": compare_systems(entities, statistic="f1", **params),
+        "WMT 2020": compare_systems(wmt.data, statistic="mean", **params),
+    }
+
+
+def rows_of_pairs(task, comparison, scale):
+    return [
+        {
+            "task": task,
+            "A": a,
+            "B": b,
+            "gain": f"{scale * comparison.gain[k]:+.3f}",
+            "p": f"{comparison.pvalue[k]:.3g}",
+            "p (Holm)": f"{comparison.pvalue_adjusted[k]:.3g}",
+            "method": comparison.method[k],
+        }
+        for k, (a, b) in enumerate(comparison.pairs)
+    ]
+
+
+# Synthetic systems
+
+
+def load(settings):
+    """Return the training sentences, and the test sentences with their genres."""
+    train = fetch_ud_english_ewt(
+        subset="train", column="upos", download_if_missing=False
+    )
+    texts = []
+    for subset in ("test", "dev"):
+        web = fetch_ud_english_ewt(
+            subset=subset, column="upos", download_if_missing=False
+        )
+        genres = [web.documents[g].id.split("-")[0] for g in web.groups]
+        texts.append((web.data, web.target, [f"EWT {genre}" for genre in genres]))
+    for subset in ("test", "dev"):
+        documents = fetch_gum(subset=subset, download_if_missing=False).data
+        X, y = to_sequences(documents, "upos")
+        genres = [d.id.split("_")[1] for d in documents for _ in d.sentences]
+        texts.append((X, y, [f"GUM {genre}" for genre in genres]))
+    if settings.most:
+        texts = [tuple(part[: settings.most] for part in each) for each in texts]
+    X, y, genre = (sum(parts, []) for parts in zip(*texts, strict=True))
+    n_train = settings.most
+    return train.data[:n_train], train.target[:n_train], X, y, np.array(genre)
+
+
+def train_one(name, k, size, X, y, X_test, y_test):
+    """Return name and statistics of a model trained on a resample."""
+    start = time.perf_counter()
+    # no two systems on the same resample
+    seed = 1000 * list(MODELS).index(name) + k
+    (model,) = resample_training(
+        MODELS[name], X, y, n_models=1, sizes=size, random_state=seed
+    )
+    found = accuracy_statistics(y_test, model.predict(X_test))
+    return f"{name} {k}", size, found, time.perf_counter() - start
+
+
+def synthetic(settings, X, y, X_test, y_test):
+    """Return the statistics of every system by name, and what it was trained on."""
+    jobs = [
+        (name, k, min(TRAINED_ON[name][k % 3], len(X)))
+        for name in MODELS
+        for k in range(settings.n_models)
+    ]
+    # the longest first
+    jobs.sort(key=lambda job: (job[0] != "CRF", -job[2]))
+    start, systems, sizes = time.perf_counter(), {}, {}
+    with Parallel(n_jobs=settings.jobs, return_as="generator") as parallel:
+        tasks = (delayed(train_one)(*job, X, y, X_test, y_test) for job in jobs)
+        for name, size, found, seconds in parallel(tasks):
+            systems[name], sizes[name] = found, size
+            right, total = found.sum(axis=0)
+            print(
+                f"trained {len(systems)}/{len(jobs)}: {name} on {size} sentences, "
+                f"accuracy {right / total:.4f}, {seconds:.0f} s; "
+                f"{time.perf_counter() - start:.0f} s in all",
+                flush=True,
+            )
+    names = sorted(systems, key=lambda name: (name[:3], int(name.split()[1])))
+    return {name: systems[name] for name in names}, sizes
+
+
+def model_of(systems):
+    return {name: name.split()[0] for name in systems}
+
+
+def sizes_rows(settings, systems, n_test):
+    """Return thresholds of pairs of one model and of two, by size of the test set."""
+    model = model_of(systems)
+    rows = []
+    for kind, same in (("same model", True), ("different models", False)):
+        pairs = [
+            pair
+            for pair in combinations(systems, 2)
+            if (model[pair[0]] == model[pair[1]]) is same
+        ]
+        for size in [size for size in settings.sizes if size <= n_test]:
+            curve = size_curve(
+                systems,
+                sizes=[size],
+                statistic="ratio",
+                pairs=pairs,
+                # larger subsamples differ less, and have more borderline pairs
+                n_repeats=max(1, min(settings.repeats, n_test // size)),
+                random_state=size,
+            )
+            threshold = curve.threshold[0]
+            rows.append(
+                {
+                    "pairs": kind,
+                    "sentences": size,
+                    "threshold": "" if threshold is None else f"{100 * threshold:.3f}",
+                    "borderline pairs": int(curve.n_borderline[0]),
+                    "mean p": f"{curve.mean_pvalue[0]:.4f}",
+                    "power": f"{curve.power[0]:.4f}",
+                    "subsamples": curve.n_repeats,
+                }
+            )
+            print(f"{kind}, {size} sentences: {rows[-1]['threshold']}", flush=True)
+    return rows
+
+
+# New data
+
+
+def accuracies(systems, rows):
+    return np.array([np.divide(*stats[rows].sum(axis=0)) for stats in systems.values()])
+
+
+def outcomes(systems, old, new):
+    """Return p on the old sentences, whether the winner wins on the new, expectation.
+
+    The expectation is that of a normal gain with a flat prior: the winner's gain on new
+    sentences of the same kind varies by their number too.
+    """
+    comparison = compare_systems(
+        {name: stats[old] for name, stats in systems.items()},
+        statistic="ratio",
+        adjust=None,
+    )
+    first, second = np.triu_indices(len(systems), 1)
+    accuracy = accuracies(systems, new)
+    new_gain = accuracy[first] - accuracy[second]
+    p = comparison.pvalue
+    wins = np.where(new_gain == 0, 0.5, np.sign(new_gain) == np.sign(comparison.gain))
+    z = -ndtri(np.clip(p, 1e-300, 1) / 2)
+    expected = ndtr(z / np.sqrt(1 + len(old) / len(new)))
+    differs = comparison.gain != 0
+    return p[differs], wins[differs], expected[differs]
+
+
+def in_order(systems, settings, genre):
+    """Yield the kind of new data, and the outcomes, of every split."""
+    rng = np.random.default_rng(0)
+    web = np.flatnonzero(np.char.startswith(genre, "EWT"))
+    other = np.flatnonzero(np.char.startswith(genre, "GUM"))
+    for split in range(settings.splits):
+        mixed = rng.permutation(web)
+        half = mixed.size // 2
+        yield "EWT, other half", outcomes(systems, mixed[:half], mixed[half:])
+        yield "EWT half -> GUM", outcomes(systems, mixed[:half], other)
+        print(f"split {split + 1}/{settings.splits} of all of EWT", flush=True)
+    names = [name for name in np.unique(genre) if np.sum(genre == name) >= 40]
+    sources = [name for name in names if name.startswith("EWT")]
+    for source in sources:
+        rows = np.flatnonzero(genre == source)
+        for _ in range(max(1, settings.splits // 4)):
+            mixed = rng.permutation(rows)
+            half = mixed.size // 2
+            yield "genre, other half", outcomes(systems, mixed[:half], mixed[half:])
+        print(f"halves of {source}", flush=True)
+    for source, target in product(sources, names):
+        if source == target:
+            continue
+        kind = "other EWT genre" if target.startswith("EWT") else "GUM genre"
+        rows, new = (np.flatnonzero(genre == name) for name in (source, target))
+        # as many as a half has, so that the p-values are alike
+        rows = rng.permutation(rows)[: rows.size // 2]
+        yield kind, outcomes(systems, rows, new)
+    print("all pairs of genres", flush=True)
+
+
+def prediction_rows(systems, settings, genre):
+    """Return how often the winner wins again, by p-value and kind of new data."""
+    found = {}
+    for kind, outcome in in_order(systems, settings, genre):
+        found.setdefault(kind, []).append(outcome)
+    rows = []
+    for kind, each in found.items():
+        p, wins, expected = (np.concatenate(x) for x in zip(*each, strict=True))
+        for low, high in [*zip(EDGES[:-1], EDGES[1:], strict=True), (0, 0.05)]:
+            inside = (p > low) & (p <= high) if low else p <= high
+            if inside.any():
+                rows.append(
+                    {
+                        "new data": kind,
+                        "p": f"{low:g} to {high:g}",
+                        "comparisons": int(inside.sum()),
+                        "mean 1 - p/2": f"{1 - p[inside].mean() / 2:.3f}",
+                        "wins again": f"{wins[inside].mean():.3f}",
+                        "expected of i.i.d.": f"{expected[inside].mean():.3f}",
+                    }
+                )
+    return rows
+
+
+# Figures
+
+
+def draw_natural(comparisons, path):
+    import matplotlib.pyplot as plt
+
+    figure, axes = plt.subplots(1, 2, figsize=(10, 4), layout="constrained")
+    panels = {
+        "WNUT 2017": ("entity F1, points", 100, None),
+        "WMT 2020": (
+            "MQM score",
+            1,
+            lambda name: "human" if name.startswith("Human") else "machine",
+        ),
+    }
+    for ax, (task, comparison) in zip(axes, comparisons.items(), strict=True):
+        metric_name, scale, group = panels[task]
+        kind = None
+        if group is not None:
+            kind = [
+                " and ".join(sorted({group(a), group(b)})) for a, b in comparison.pairs
+            ]
+        SignificanceDisplay.from_pvalues(
+            scale * comparison.gain,
+            comparison.pvalue,
+            kind=kind,
+            ax=ax,
+            metric_name=metric_name,
+        )
+        ax.set_title(task)
+    figure.savefig(path, dpi=80)
+    plt.close(figure)
+
+
+def draw_synthetic(comparison, model, rows, path):
+    import matplotlib.pyplot as plt
+
+    figure, axes = plt.subplots(1, 2, figsize=(10, 4.2), layout="constrained")
+    kind = [
+        "same model" if model[a] == model[b] else "different models"
+        for a, b in comparison.pairs
+    ]
+    SignificanceDisplay.from_pvalues(
+        100 * comparison.gain,
+        comparison.pvalue,
+        kind=kind,
+        ax=axes[0],
+        metric_name="token accuracy, points",
+    )
+    axes[0].set_title(f"UD EWT test part, {comparison.n_items} sentences")
+    for marker, name in zip("o^", ("same model", "different models"), strict=True):
+        line = [row for row in rows if row["pairs"] == name and row["threshold"]]
+        x = [row["sentences"] for row in line]
+        axes[1].plot(
+            x, [float(row["threshold"]) for row in line], marker=marker, label=name
+        )
+    axes[1].set(
+        xscale="log",
+        yscale="log",
+        xlabel="sentences in the test set",
+        ylabel="threshold, points of accuracy",
+    )
+    sizes = sorted({row["sentences"] for row in rows})
+    axes[1].set_xticks(sizes, labels=list(map(str, sizes)))
+    axes[1].xaxis.minorticks_off()
+    axes[1].yaxis.set_major_formatter("{x:g}")
+    axes[1].yaxis.set_minor_formatter("{x:g}")
+    axes[1].tick_params(axis="y", which="minor", labelsize=7)
+    axes[1].legend()
+    figure.savefig(path, dpi=80)
+    plt.close(figure)
+
+
+def draw_prediction(rows, path):
+    import matplotlib.pyplot as plt
+
+    figure, ax = plt.subplots(figsize=(6.2, 4.6), layout="constrained")
+    ax.plot((0.5, 1), (0.5, 1), "--", color="0.6", label="as if nothing else differed")
+    kinds = list(dict.fromkeys(row["new data"] for row in rows))
+    for marker, kind in zip("os^Dv", kinds, strict=False):
+        line = [
+            row for row in rows if row["new data"] == kind and row["p"] != "0 to 0.05"
+        ]
+        ax.plot(
+            [float(row["expected of i.i.d."]) for row in line],
+            [float(row["wins again"]) for row in line],
+            marker=marker,
+            label=kind,
+        )
+    ax.set(
+        xlabel="wins expected on new data of the same kind, from p",
+        ylabel="wins on new data",
+    )
+    ax.legend(fontsize=8)
+    figure.savefig(path, dpi=80)
+    plt.close(figure)
+
+
+def main(arguments=None):
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--quick", action="store_true", help="try it out")
+    parser.add_argument("--jobs", type=int, default=2)
+    options = parser.parse_args(arguments)
+    settings = QUICK if options.quick else Settings(jobs=options.jobs)
+    start = time.perf_counter()
+    note = versions("numpy", "scipy", "scikit-learn", "sklearn-crfsuite")
+    comparisons = natural(settings)
+    tables = {
+        "natural": [
+            row
+            for (task, comparison), scale in zip(
+                comparisons.items(), (100, 1), strict=True
+            )
+            for row in rows_of_pairs(task, comparison, scale)
+        ]
+    }
+    print(f"natural systems: {time.perf_counter() - start:.0f} s", flush=True)
+    *train, X, y, genre = load(settings)
+    systems, sizes = synthetic(settings, *train, X, y)
+    # the test part comes first, then the development part: both are unseen
+    n_test = int(np.char.startswith(genre, "EWT").sum())
+    n_shown = min(2077, n_test)
+    web = {name: stats[:n_test] for name, stats in systems.items()}
+    comparison = compare_systems(
+        {name: stats[:n_shown] for name, stats in systems.items()}, statistic="ratio"
+    )
+    tables["systems"] = [
+        {
+            "system": name,
+            "sentences": sizes[name],
+            "accuracy": f"{metric:.4f}",
+        }
+        for name, metric in zip(comparison.names, comparison.metric, strict=True)
+    ]
+    tables["sizes"] = sizes_rows(settings, web, n_test)
+    tables["prediction"] = prediction_rows(systems, settings, genre)
+    for rows in tables.values():
+        print_table(rows)
+    n_real = int(np.sum(comparison.pvalue_adjusted <= 0.05))
+    print(f"{n_real} of {len(comparison.pairs)} pairs survive Holm's rule")
+    if not options.quick:
+        for name, rows in tables.items():
+            write_csv(f"significance_{name}.csv", rows, note)
+        draw_natural(comparisons, RESULTS / "significance_natural.png")
+        draw_synthetic(
+            comparison,
+            model_of(systems),
+            tables["sizes"],
+            RESULTS / "significance_synthetic.png",
+        )
+        draw_prediction(tables["prediction"], RESULTS / "significance_prediction.png")
+    print(f"{time.perf_counter() - start:.0f} s")
+
+
+if __name__ == "__main__":
+    main()

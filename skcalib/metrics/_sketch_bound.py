@@ -1,0 +1,185 @@
+"""How far a number read from a sketch can be from that of the pairs themselves.
+
+A cut divides a cell of weight w and P positives; the part that a bin gets has weight m.
+The sketch takes the part to be like the cell. Of the true part this much is sure:
+
+* its positives number at least P - (w - m) and 0, at most P and m;
+* its q lie between the smallest and the largest of the cell, and so do those of the
+  rest, so the sum of both parts being known, its sum of q is known to an interval.
+
+True parts are means over the orders of tied rows, and means stay in intervals. So for
+each bin an interval holds the true sum of r = q - y. The error is a norm of the mean
+residuals that grows with each |mean|; its least and largest values are therefore those
+of the least and the largest |mean| of every bin.
+
+The debiased square also needs, for each bin, the sum of r^2 and the variance of a draw
+without replacement from divided ties; these are held by intervals in the same way.
+Where all probabilities of a cell are equal, the sketch is exact and adds nothing.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ._bins import BinSums
+from ._curve import norm_of
+from ._sketch_cells import SketchedCells
+
+# What the rounding of sums of float64 may add: to an error, to a square.
+_ROUNDING = 1e-12
+_ROUNDING_OF_SQUARE = 1e-14
+
+# Cuts that miss the end of a tie by so much of the total weight are moved onto it.
+_SNAPPED = 1e-12
+
+
+@dataclass(frozen=True)
+class _Parts:
+    """The parts that bins have of divided cells whose probabilities differ.
+
+    bin : the bin; taken, total, positive, value : weight of the part, weight, positives
+    and mean q of the cell; low, high : its smallest and largest q; fewest, most :
+    positives that the part can have.
+    """
+
+    bin: np.ndarray
+    taken: np.ndarray
+    total: np.ndarray
+    positive: np.ndarray
+    value: np.ndarray
+    low: np.ndarray
+    high: np.ndarray
+    fewest: np.ndarray
+    most: np.ndarray
+
+
+def _parts(cells: SketchedCells, sums: BinSums) -> _Parts:
+    s = sums.shares
+    cell = np.searchsorted(cells.q, s.value)
+    some = np.flatnonzero(cells.low[cell] < cells.high[cell])
+    cell = cell[some]
+    taken, total, positive = s.taken[some], s.total[some], s.positive[some]
+    return _Parts(
+        bin=s.bin[some],
+        taken=taken,
+        total=total,
+        positive=positive,
+        value=s.value[some],
+        low=cells.low[cell],
+        high=cells.high[cell],
+        fewest=np.maximum(positive - (total - taken), 0),
+        most=np.minimum(positive, taken),
+    )
+
+
+def _residual_range(parts: _Parts, sums: BinSums) -> tuple[np.ndarray, np.ndarray]:
+    """Return the least and the largest sum of r that each bin can have."""
+    rest = parts.total - parts.taken
+    below, above = parts.value - parts.low, parts.high - parts.value
+    q_less = np.minimum(parts.taken * below, rest * above)
+    q_more = np.minimum(parts.taken * above, rest * below)
+    y = parts.taken * parts.positive / parts.total
+    n_bins = sums.weight.size
+    less = np.bincount(parts.bin, q_less + (parts.most - y), n_bins)
+    more = np.bincount(parts.bin, q_more + (y - parts.fewest), n_bins)
+    return sums.residual - less, sums.residual + more
+
+
+def _rounding(cells: SketchedCells, sums: BinSums) -> float:
+    """Return what rounding may add to an error."""
+    if (cells.weight == np.floor(cells.weight)).all():
+        return _ROUNDING
+    # a cut may be moved onto a tie that the sketch does not see
+    return _ROUNDING + 4 * _SNAPPED * cells.total / float(sums.weight.min())
+
+
+def _distances(low: np.ndarray, high: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the least and the largest absolute value of numbers in the intervals."""
+    return np.maximum(np.maximum(low, -high), 0), np.maximum(-low, high)
+
+
+def _noise_range(
+    cells: SketchedCells, bounds: np.ndarray, parts: _Parts, sums: BinSums
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return by how much the variance of draws less the sum of r^2 can differ.
+
+    Two arrays with an entry for each bin: the least and the largest difference.
+    """
+    n_bins = sums.weight.size
+    least, largest = _whole_squares(cells, bounds, sums)
+    # the part of a divided cell: between the least and the largest (q - y)^2
+    mean = parts.positive / parts.total
+    near, far = (1 - parts.high) ** 2, (1 - parts.low) ** 2
+    few, many = parts.fewest, parts.most
+    lowest = [k * near + (parts.taken - k) * parts.low**2 for k in (few, many)]
+    highest = [k * far + (parts.taken - k) * parts.high**2 for k in (few, many)]
+    taken_as = parts.taken * (
+        mean * (1 - parts.value) ** 2 + (1 - mean) * parts.value**2
+    )
+    drawn = parts.taken * (parts.total - parts.taken)
+    drawn_as = drawn / np.maximum(parts.total - 1, 1) * mean * (1 - mean)
+    # t - m of t - 1 rows is 2 at most, also where weights are below 1
+    draw = 2 * np.minimum(np.minimum(many, parts.taken - few), parts.taken / 4)
+    down = np.maximum(*highest) - taken_as + drawn_as
+    up = taken_as - np.minimum(*lowest) + np.maximum(draw - drawn_as, 0)
+    return (
+        -largest - np.bincount(parts.bin, down, n_bins),
+        -least + np.bincount(parts.bin, up, n_bins),
+    )
+
+
+def _whole_squares(
+    cells: SketchedCells, bounds: np.ndarray, sums: BinSums
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the least and largest sum of r^2, less the sketched, over whole cells.
+
+    With d = q - mean q of the cell it is sum w d^2 - 2 sum of w d over positives.
+    """
+    n_bins = sums.weight.size
+    starts = np.concatenate([[0.0], cells.end[:-1]])
+    place = np.searchsorted(bounds[1:-1], starts, "right")
+    whole = np.ones(cells.q.size, dtype=bool)
+    whole[np.searchsorted(cells.q, sums.shares.value)] = False
+    whole &= cells.low < cells.high
+    weight, positive = cells.weight[whole], cells.positive[whole]
+    below = (cells.q - cells.low)[whole]
+    above = (cells.high - cells.q)[whole]
+    negative = weight - positive
+    shift_up = np.minimum(positive * above, negative * below)
+    shift_down = np.minimum(positive * below, negative * above)
+    most = weight * below * above + 2 * shift_down
+    return (
+        np.bincount(place[whole], -2 * shift_up, n_bins),
+        np.bincount(place[whole], most, n_bins),
+    )
+
+
+def error_bound(cells: SketchedCells, sums: BinSums, norm: str, squared: bool) -> float:
+    """Return a bound of the distance of the sketched error to that of the pairs."""
+    parts = _parts(cells, sums)
+    least, largest = _distances(*_residual_range(parts, sums))
+    weight = sums.weight
+    low, middle, high = (
+        norm_of(distance / weight, weight, norm, squared)
+        for distance in (least, sums.residual, largest)
+    )
+    return max(high - middle, middle - low) + _rounding(cells, sums)
+
+
+def debiased_bound(
+    cells: SketchedCells, bounds: np.ndarray, sums: BinSums, found: float, squared: bool
+) -> float:
+    """Return a bound for the debiased square `found`, or for its root."""
+    parts = _parts(cells, sums)
+    least, largest = _distances(*_residual_range(parts, sums))
+    down, up = _noise_range(cells, bounds, parts, sums)
+    share = 1 / ((sums.weight - 1) * sums.weight.sum())
+    middle = sums.residual**2
+    slack = _ROUNDING_OF_SQUARE + 4 * (_rounding(cells, sums) - _ROUNDING)
+    low = found + float(share @ (least**2 - middle + down)) - slack
+    high = found + float(share @ (largest**2 - middle + up)) + slack
+    if not squared:
+        low, found, high = (float(np.sqrt(max(x, 0))) for x in (low, found, high))
+    return max(high - found, found - low) + _ROUNDING

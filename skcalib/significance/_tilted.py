@@ -1,0 +1,172 @@
+"""Small p-values of any smooth metric: resamples drawn where the event is common.
+
+Items are drawn with chances in proportion to e^(theta h), h being how much an item
+moves the gain, so that the gain at the mean of the drawn sums is at the threshold. Each
+resample then counts with the ratio of its chance under equal chances to this one.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from scipy.optimize import brentq
+
+from ._items import PairedItems
+from ._monte_carlo import ResampledGains, thresholds
+from ._tails import log_mean_exp
+
+# Indices held at once (8 bytes each).
+_BLOCK = 1 << 21
+
+
+def tilted_p_value(
+    items: PairedItems,
+    alternative: str,
+    plain: ResampledGains,
+    rng: np.random.Generator,
+) -> tuple[float, float] | None:
+    """Return the p-value and its standard error, or None if no tail can be tilted.
+
+    A tail that no mixture of items reaches in the mean (it may still be reached by
+    resamples that are 0/0) is taken from the plain resamples.
+    """
+    up, down = thresholds(items.gain, alternative)
+    upper, lower = (up, 1, plain.upper), (down, -1, plain.lower)
+    sides = {"greater": (upper,), "less": (lower,)}
+    found, tilted = [], False
+    for threshold, sign, seen in sides.get(alternative, (upper, lower)):
+        tail = _tail(items, threshold, sign, plain.n, rng)
+        tilted |= tail is not None
+        if tail is None:
+            p = float(seen.mean())
+            tail = p, math.sqrt(p * (1 - p) / plain.n)
+        found.append(tail)
+    p = math.fsum(tail for tail, _ in found) if tilted else 0.0
+    if p == 0:
+        return None
+    return min(p, 1.0), math.hypot(*(error for _, error in found))
+
+
+def _tail(
+    items: PairedItems,
+    threshold: float,
+    sign: int,
+    n_resamples: int,
+    rng: np.random.Generator,
+) -> tuple[float, float] | None:
+    """Return P(sign * (d* - threshold) >= 0) and its standard error."""
+    rows, times = items.distinct
+    p, n = times / items.n, items.n
+    tilt = _find_tilt(items, rows, p, threshold, sign)
+    if tilt is None:
+        return None
+    theta, h = tilt
+    log_chance = log_mean_exp(theta, h, p)
+    drawn = p * np.exp(theta * h - log_chance)
+    drawn /= drawn.sum()
+    weights = np.empty(n_resamples)
+    columns = np.column_stack([rows, h])
+    for start, counts in _draw_counts(drawn, n, n_resamples, rng):
+        sums = counts @ columns
+        gains = items.gains(sums[:, :-1])[0]
+        reached = sign * (gains - threshold) >= -items.tolerance
+        log_weight = n * log_chance - theta * sums[:, -1]
+        weights[start : start + len(counts)] = np.where(reached, log_weight, -np.inf)
+    largest = float(weights.max())
+    if largest == -np.inf:
+        return None
+    scaled = np.exp(weights - largest)
+    error = scaled.std(ddof=1) / math.sqrt(n_resamples)
+    return float(scaled.mean()) * math.exp(largest), float(error) * math.exp(largest)
+
+
+def _find_tilt(
+    items: PairedItems, rows: np.ndarray, p: np.ndarray, threshold: float, sign: int
+) -> tuple[float, np.ndarray] | None:
+    """Return theta >= 0 and the h with which the mean sums reach the threshold.
+
+    h is the slope of the gain at the mean sums, which depend on h: two or three rounds
+    settle it.
+    """
+    n = items.n
+    at = n * (p @ rows)
+    result = None
+    for _ in range(4):
+        h = sign * (rows @ gain_slope(items, at))
+        h = h - p @ h
+        deviation = math.sqrt(float(p @ h**2) * n)
+        if not deviation > 0:
+            return result
+
+        def missing(theta: float, h: np.ndarray = h) -> float:
+            exponent = theta * h
+            weight = p * np.exp(exponent - exponent.max())
+            sums = n * (weight @ rows) / weight.sum()
+            return sign * (float(items.gains(sums[np.newaxis])[0][0]) - threshold)
+
+        theta = _root(missing, 1 / deviation)
+        if theta is None:
+            return result
+        result = theta, h
+        weight = p * np.exp(theta * h - (theta * h).max())
+        at = n * (weight @ rows) / weight.sum()
+    return result
+
+
+def _root(missing, unit: float) -> float | None:
+    """Return the least theta >= 0, about, where `missing` changes its sign."""
+    if missing(0.0) >= 0:
+        return 0.0
+    low, high = 0.0, unit
+    for _ in range(60):
+        if missing(high) >= 0:
+            return float(brentq(missing, low, high, rtol=1e-6))
+        low, high = high, 1.5 * high
+    return None
+
+
+def gain_slope(items: PairedItems, sums: np.ndarray) -> np.ndarray:
+    """Return the derivatives of the gain by the sums, from differences."""
+    size = 1e-5 * np.maximum(np.abs(sums), np.abs(sums).max() * 1e-3)
+    steps = np.diag(size)
+    ahead, behind = items.gains(sums + steps)[0], items.gains(sums - steps)[0]
+    return (ahead - behind) / (2 * size)
+
+
+def _draw_counts(
+    chance: np.ndarray, n: int, n_resamples: int, rng: np.random.Generator
+):
+    """Yield starts and counts of shape (chunk, len(chance)) of n draws each."""
+    k = len(chance)
+    few = 16 * k <= n
+    step = max(1, _BLOCK // (k if few else max(n, k)))
+    keep, other = (None, None) if few else _aliases(chance)
+    for start in range(0, n_resamples, step):
+        size = min(step, n_resamples - start)
+        if keep is None or other is None:
+            counts = rng.multinomial(n, chance, size)
+        else:
+            place = rng.integers(0, k, (size, n))
+            place = np.where(rng.random((size, n)) < keep[place], place, other[place])
+            place += k * np.arange(size)[:, np.newaxis]
+            counts = np.bincount(place.ravel(), minlength=size * k).reshape(size, k)
+        yield start, counts.astype(np.float64)
+
+
+def _aliases(chance: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return Walker's table: a cell stays with chance keep[i], else it is other[i]."""
+    k = len(chance)
+    keep, other = chance * k, np.arange(k)
+    full = keep.tolist()
+    small = [i for i, x in enumerate(full) if x < 1]
+    large = [i for i, x in enumerate(full) if x >= 1]
+    while small and large:
+        i, j = small.pop(), large[-1]
+        other[i] = j
+        full[j] -= 1 - full[i]
+        if full[j] < 1:
+            small.append(large.pop())
+    for i in small + large:  # 1 up to rounding
+        full[i] = 1.0
+    return np.array(full), other

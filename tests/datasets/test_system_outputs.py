@@ -1,0 +1,156 @@
+"""Outputs of several systems: what is read, aligned and refused."""
+
+import dataclasses
+import hashlib
+import os
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from skcalib.datasets import _system_outputs, fetch_system_outputs
+from skcalib.datasets._home import data_home
+from skcalib.metrics import span_statistics
+
+GOLD_TEXT = "Paris\tB-location\nis\tO\n\t\nfar\tO\n\n"
+SUBMITTED = "Paris\tB-person\r\nis\tO\r\n\r\nfar\tO"
+SCORES = """\
+system mqm_avg_score seg_id
+A.1 -1.5 2
+A.1 0.0 1
+Human-B.0 -0.25 1
+Human-B.0 0.0 2
+"""
+
+# Entities and F1 of each team, of which the task's own table has the F1.
+TEAMS = {
+    "arcada": (787, 39.98),
+    "drexel_cci": (381, 26.30),
+    "flytxt": (720, 38.35),
+    "mic-cis": (891, 37.06),
+    "sjtu_adapt": (727, 40.42),
+    "spinningbytes": (824, 40.78),
+    "uh_ritual": (617, 41.86),
+}
+
+
+@pytest.fixture
+def put(tmp_path, monkeypatch):
+    def put_it(name, text):
+        content = text.encode()
+        sha256 = hashlib.sha256(content).hexdigest()
+        table = _system_outputs.REMOTE_FILES
+        remote = dataclasses.replace(table[name], sha256=sha256)
+        monkeypatch.setitem(table, name, remote)
+        path = tmp_path / remote.folder / remote.name
+        path.parent.mkdir(exist_ok=True)
+        path.write_bytes(content)
+        return path
+
+    return put_it
+
+
+@pytest.fixture
+def wnut(put):
+    put("gold", GOLD_TEXT)
+    for name in TEAMS:
+        put(name, SUBMITTED.replace("\t", " ") if name == "arcada" else SUBMITTED)
+
+
+def test_tags_of_all_teams(wnut, tmp_path):
+    found = fetch_system_outputs(data_home=tmp_path)
+    assert found.tokens == [["Paris", "is"], ["far"]]
+    assert found.target == [["B-location", "O"], ["O"]]
+    assert found.data == dict.fromkeys(TEAMS, [["B-person", "O"], ["O"]])
+    assert found.segments is None
+    assert len(found.filenames) == 8
+    assert "CC BY 4.0" in found.DESCR
+
+
+def test_data_and_target_alone(wnut, tmp_path):
+    data, target = fetch_system_outputs(data_home=tmp_path, return_X_y=True)
+    assert list(data) == list(TEAMS)
+    assert target == [["B-location", "O"], ["O"]]
+
+
+def test_other_sentences_than_the_gold_ones(wnut, put, tmp_path):
+    path = put("flytxt", SUBMITTED.replace("\r\n\r\n", "\r\n"))
+    with pytest.raises(ValueError, match=f"{path.name}: expected the sentences"):
+        fetch_system_outputs(data_home=tmp_path)
+
+
+def test_scores_in_the_order_of_segments(put, tmp_path):
+    put("wmt20", SCORES)
+    found = fetch_system_outputs(subset="wmt20", data_home=tmp_path)
+    assert {name: list(each) for name, each in found.data.items()} == {
+        "A.1": [0, -1.5],
+        "Human-B.0": [-0.25, 0],
+    }
+    assert found.segments.tolist() == [1, 2]
+    assert found.target is None
+    assert found.tokens is None
+    assert "Apache" in found.DESCR
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("system mqm", "name mqm", "line 1: expected the header"),
+        ("A.1 -1.5 2", "A.1 -1.5", "line 2: expected a name and two numbers"),
+        ("A.1 -1.5 2", "A.1 x 2", "line 2: expected a name and two numbers"),
+        ("-0.25 1", "-0.25 3", "same segments of every system, got others of Human"),
+    ],
+)
+def test_malformed_scores(put, tmp_path, old, new, message):
+    put("wmt20", SCORES.replace(old, new))
+    with pytest.raises(ValueError, match=message):
+        fetch_system_outputs(subset="wmt20", data_home=tmp_path)
+
+
+def test_another_file_stays_as_it_is(wnut, tmp_path):
+    path = tmp_path / "system_outputs" / "wnut17_flytxt.txt"
+    path.write_text("mine")
+    with pytest.raises(OSError, match=r"wnut17_flytxt\.txt is not the file expected"):
+        fetch_system_outputs(data_home=tmp_path)
+    assert path.read_text() == "mine"
+
+
+def test_a_missing_file_is_named(tmp_path):
+    with pytest.raises(OSError, match="fetch_system_outputs was told not to download"):
+        fetch_system_outputs(data_home=tmp_path, download_if_missing=False)
+
+
+def test_an_unknown_subset():
+    with pytest.raises(ValueError, match="'subset'.*'wnut17', 'wmt20'.*'train'"):
+        fetch_system_outputs(subset="train")
+
+
+def test_addresses_are_of_one_commit_each():
+    for remote in _system_outputs.REMOTE_FILES.values():
+        commit = remote.url.split("/")[5]
+        assert len(commit) == 40
+        assert set(commit) <= set("0123456789abcdef")
+
+
+REAL = data_home(os.environ.get("SKCALIB_DATA")) / _system_outputs.OUTPUTS
+
+
+@pytest.mark.skipif(not Path(REAL).is_dir(), reason="the data are not on this machine")
+class TestRealFiles:
+    def test_f1_of_the_shared_task(self):
+        found = fetch_system_outputs(subset="wnut17", download_if_missing=False)
+        assert len(found.tokens) == 1287
+        assert sum(map(len, found.tokens)) == 23394
+        for name, (n_entities, f1) in TEAMS.items():
+            counts = span_statistics(found.target, found.data[name])
+            right, guessed, gold = counts.sum(axis=0)
+            assert (guessed, gold) == (n_entities, 1079)
+            assert round(200 * right / (guessed + gold), 2) == f1
+
+    def test_means_of_the_translations(self):
+        found = fetch_system_outputs(subset="wmt20", download_if_missing=False)
+        means = {name: round(float(np.mean(s)), 4) for name, s in found.data.items()}
+        assert all(scores.shape == (1418,) for scores in found.data.values())
+        assert means["Human-B.0"] == -0.7459
+        assert means["Online-A.1574"] == -2.9871
+        assert sum(name.startswith("Human") for name in means) == 3

@@ -1,0 +1,151 @@
+"""How often a gain that is none is called real, and a true one is in the interval.
+
+Two exchangeable systems share the difficulty of each sentence. A rate of r replicates
+has a standard error of sqrt(.05 * .95 / r); the seeds are fixed, so a test that passes
+always passes. The larger study is benchmarks/significance_errors.py.
+"""
+
+import numpy as np
+import pytest
+from scipy.special import expit
+
+from skcalib.significance import paired_bootstrap_test, permutation_test
+
+
+def abilities(n, rng, lead=0.0):
+    shared = 0.8 * rng.normal(size=(n, 1))
+    return shared + 0.5 * rng.normal(size=(n, 2)) + np.array([lead, 0])
+
+
+def accuracy(n, rng, lead=0.0):
+    correct = (abilities(n, rng, lead) > -1).astype(int)
+    return correct[:, 0], correct[:, 1], "mean"
+
+
+def token_accuracy(n, rng, lead=0.0):
+    length = 1 + rng.negative_binomial(3, 0.15, n)
+    chance = expit(2.2 + abilities(n, rng, lead))
+    a, b = (np.stack([rng.binomial(length, c), length], 1) for c in chance.T)
+    return a, b, "ratio"
+
+
+def f1(n, rng, lead=0.0):
+    gold = rng.poisson(1.5, n)
+    systems = []
+    for score in abilities(n, rng, lead).T:
+        correct = rng.binomial(gold, expit(1 + score))
+        wrong = rng.poisson(0.6 * expit(-score))
+        systems.append(np.stack([correct, correct + wrong, gold], 1))
+    return *systems, "f1"
+
+
+def bleu(sums):
+    """Return a geometric mean of two precisions, less a penalty for short texts."""
+    precision = (sums[..., 0] * sums[..., 1] / sums[..., 2] ** 2) ** 0.5
+    return precision * np.exp(np.minimum(0, 1 - sums[..., 3] / sums[..., 2]))
+
+
+def bleu_like(n, rng, lead=0.0):
+    reference = 5 + rng.negative_binomial(4, 0.2, n)
+    systems = []
+    for score in abilities(n, rng, lead).T:
+        length = np.maximum(4, reference + rng.integers(-3, 4, n))
+        first = rng.binomial(length, expit(0.4 + 0.6 * score))
+        second = rng.binomial(first, expit(0.2 + 0.6 * score))
+        systems.append(np.stack([first, second, length, reference], 1))
+    return *systems, bleu
+
+
+def tokens(variance, rng, n=150):
+    """Return tokens whose sentences have a share of the variance of each system."""
+    sentence = np.repeat(np.arange(n), 1 + rng.poisson(11, n))
+    own = np.sqrt(variance) * rng.normal(size=(n, 2))
+    correct = own[sentence] + rng.normal(size=(sentence.size, 2)) > -1
+    return correct[:, 0], correct[:, 1], sentence
+
+
+def rejections(draw, n, n_replicates, test=paired_bootstrap_test, **kwargs):
+    rng = np.random.default_rng(n)
+    p_values = []
+    for _ in range(n_replicates):
+        a, b, statistic = draw(n, rng)
+        result = test(a, b, statistic=statistic, random_state=rng, **kwargs)
+        p_values.append(result.pvalue)
+    rate = np.mean(np.array(p_values) < 0.05)
+    return rate, np.sqrt(0.05 * 0.95 / n_replicates)
+
+
+@pytest.mark.parametrize(("draw", "n"), [(accuracy, 200), (token_accuracy, 50)])
+def test_two_sided_tests_err_as_often_as_they_say(draw, n):
+    rate, error = rejections(draw, n, 300)
+    assert abs(rate - 0.05) < 0.013 + 2 * error
+
+
+def test_a_pair_ordered_by_its_gain_errs_twice_as_often():
+    rng = np.random.default_rng(0)
+    ordered = 0
+    for _ in range(300):
+        a, b, statistic = token_accuracy(200, rng)
+        if a[:, 0].sum() < b[:, 0].sum():
+            a, b = b, a
+        result = paired_bootstrap_test(a, b, statistic=statistic, alternative="greater")
+        ordered += result.pvalue < 0.05
+    assert ordered / 300 == pytest.approx(0.10, abs=0.013 + 2 * 0.0173)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("draw", [accuracy, token_accuracy, f1, bleu_like])
+@pytest.mark.parametrize("n", [50, 200, 1000])
+def test_the_error_rates_of_every_metric(draw, n):
+    kwargs = {"n_resamples": 1000}
+    if draw in (f1, bleu_like):
+        kwargs["method"] = "monte_carlo"
+    rate, error = rejections(draw, n, 1000, **kwargs)
+    # few items of 0 and 1 have few p-values, and may err less often
+    low = 0.02 if (draw, n) == (accuracy, 50) else 0.037
+    assert low - 2 * error < rate < 0.063 + 2 * error
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("draw", [accuracy, token_accuracy, f1])
+def test_the_error_rates_of_swaps(draw):
+    rate, error = rejections(draw, 200, 1000, permutation_test, n_resamples=1000)
+    assert 0.02 - 2 * error < rate < 0.063 + 2 * error
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("variance", [0.3, 1.0])
+def test_sentences_as_groups_keep_the_error_rate_and_tokens_do_not(variance):
+    rng = np.random.default_rng(1)
+    grouped = plain = 0
+    effects = []
+    for _ in range(1000):
+        a, b, sentence = tokens(variance, rng)
+        by_sentence = paired_bootstrap_test(a, b, groups=sentence)
+        by_token = paired_bootstrap_test(a, b)
+        effects.append(by_sentence.standard_error**2 / by_token.standard_error**2)
+        grouped += by_sentence.pvalue < 0.05
+        plain += by_token.pvalue < 0.05
+    error = np.sqrt(0.05 * 0.95 / 1000)
+    assert abs(grouped / 1000 - 0.05) < 0.015 + 2 * error
+    assert np.mean(effects) > 1.5
+    assert plain / 1000 > 0.1
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("draw", [accuracy, token_accuracy, f1])
+def test_the_interval_holds_a_true_gain(draw):
+    a, b, statistic = draw(1_000_000, np.random.default_rng(0), 0.3)
+    kwargs = {"statistic": statistic}
+    truth = paired_bootstrap_test(
+        a, b, method="monte_carlo", n_resamples=1, **kwargs
+    ).statistic
+    if statistic == "f1":
+        kwargs |= {"method": "monte_carlo", "n_resamples": 1000}
+    held = 0
+    for seed in range(1000):
+        a, b, _ = draw(200, np.random.default_rng(seed), 0.3)
+        result = paired_bootstrap_test(a, b, random_state=seed, **kwargs)
+        low, high = result.confidence_interval
+        held += low <= truth <= high
+    assert held / 1000 == pytest.approx(0.95, abs=0.013 + 2 * 0.0069)

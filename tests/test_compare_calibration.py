@@ -1,0 +1,195 @@
+"""Two models' calibration errors: by the rule, and how often it errs."""
+
+import numpy as np
+import pytest
+from scipy.special import expit, logit
+from sklearn.metrics import brier_score_loss
+
+from skcalib.datasets import make_calibrated_pairs
+from skcalib.metrics import brier_statistics, calibration_error
+from skcalib.scorers import CalibrationComparison, compare_calibration
+from skcalib.significance import paired_bootstrap_test
+
+
+@pytest.fixture(scope="module")
+def data():
+    y, right = make_calibrated_pairs(900, random_state=0)
+    return y, right, expit(3 * logit(right))
+
+
+def test_errors_and_scores_are_the_metrics(data):
+    y, a, b = data
+    result = compare_calibration(y, a, b, n_resamples=99, bin_size=60, random_state=0)
+    assert result.error_a == pytest.approx(calibration_error(y, a, bin_size=60))
+    assert result.error_b == pytest.approx(calibration_error(y, b, bin_size=60))
+    assert result.difference == result.error_a - result.error_b
+    assert result.brier_a == pytest.approx(brier_score_loss(y, a))
+    assert result.brier_difference == pytest.approx(
+        brier_score_loss(y, a) - brier_score_loss(y, b)
+    )
+    score = paired_bootstrap_test(brier_statistics(y, a), brier_statistics(y, b))
+    assert result.brier_pvalue == pytest.approx(score.pvalue)
+    assert result.brier_low == pytest.approx(score.confidence_interval[0])
+
+
+def test_a_worse_model_is_found(data):
+    y, a, b = data
+    result = compare_calibration(y, a, b, random_state=0)
+    assert result.pvalue < 0.005
+    assert result.high < 0
+    one_sided = {
+        side: compare_calibration(y, a, b, alternative=side, random_state=0).pvalue
+        for side in ("greater", "less")
+    }
+    assert one_sided["less"] <= result.pvalue
+    assert one_sided["greater"] > 0.9
+
+
+def test_the_rule_on_groups_resampled_by_hand():
+    """d* of whole sentences; p and interval from |d* - d|."""
+    rng = np.random.default_rng(0)
+    groups = np.repeat(np.arange(12), rng.integers(1, 9, 12))
+    q = rng.random((2, groups.size))
+    y = (rng.random(groups.size) < q[0]).astype(int)
+    b = 4000
+    result = compare_calibration(
+        y, *q, groups=groups, bin_size=10, n_resamples=b, random_state=1
+    )
+    d = result.difference
+    away = []
+    for _ in range(b):
+        drawn = rng.integers(12, size=12)
+        rows = np.concatenate([np.flatnonzero(groups == g) for g in drawn])
+        one, two = (calibration_error(y[rows], x[rows], bin_size=10) for x in q)
+        away.append(abs(one - two - d))
+    expected = np.mean(np.array(away) >= abs(d))
+    assert 0.02 < expected < 0.98
+    # both are drawn: 5 standard errors of their difference
+    error = np.sqrt(2 * expected * (1 - expected) / b)
+    assert abs(result.pvalue - expected) < 5 * error
+    half = np.quantile(away, 0.95)
+    assert result.high - d == pytest.approx(half, rel=0.06)
+    assert d - result.low == pytest.approx(result.high - d)
+    assert result.n_items == 12
+
+
+def test_equal_models_have_a_p_value_of_one(data):
+    y, a, _ = data
+    result = compare_calibration(y, a, a, random_state=0)
+    assert (result.pvalue, result.brier_pvalue) == (1, 1)
+    assert result.confidence_interval == (0, 0)
+
+
+def test_changing_places_changes_signs(data):
+    y, a, b = data
+    one = compare_calibration(y, a, b, n_resamples=200, random_state=0)
+    two = compare_calibration(y, b, a, n_resamples=200, random_state=0)
+    assert one.difference == -two.difference
+    assert one.pvalue == two.pvalue
+    assert (one.low, one.high) == pytest.approx((-two.high, -two.low))
+    less = compare_calibration(
+        y, a, b, n_resamples=200, random_state=0, alternative="less"
+    )
+    greater = compare_calibration(
+        y, b, a, n_resamples=200, random_state=0, alternative="greater"
+    )
+    assert less.pvalue == greater.pvalue
+
+
+def test_the_order_of_rows_plays_no_part(data):
+    y, a, b = data
+    order = np.random.default_rng(0).permutation(900)
+    groups = np.arange(900) // 9
+    for extra in ({}, {"groups": groups}):
+        moved = {key: x[order] for key, x in extra.items()}
+        one = compare_calibration(y, a, b, n_resamples=99, random_state=0, **extra)
+        two = compare_calibration(
+            y[order], a[order], b[order], n_resamples=99, random_state=0, **moved
+        )
+        assert one.pvalue == two.pvalue
+        assert one.low == pytest.approx(two.low, abs=1e-12)
+        assert one.brier_pvalue == pytest.approx(two.brier_pvalue, rel=1e-9)
+
+
+def test_several_classes():
+    rng = np.random.default_rng(0)
+    a = rng.dirichlet([1, 1, 1], 300)
+    y = (rng.random(300)[:, np.newaxis] > a.cumsum(axis=1)).sum(axis=1)
+    b = np.sqrt(a) / np.sqrt(a).sum(axis=1, keepdims=True)
+    pooled = compare_calibration(y, a, b, n_resamples=300, random_state=0)
+    assert pooled.error_a == pytest.approx(calibration_error(y, a))
+    assert pooled.n_items == 300
+    assert pooled.brier_a == pytest.approx(((np.eye(3)[y] - a) ** 2).sum(1).mean())
+    top = compare_calibration(
+        y, a, b, multi_class="top_label", n_resamples=99, random_state=0
+    )
+    assert top.error_b == pytest.approx(
+        calibration_error(y, b, multi_class="top_label")
+    )
+
+
+def test_dict_frame_and_repr(data):
+    y, a, b = data
+    result = compare_calibration(y, a, b, n_resamples=99, random_state=0)
+    assert isinstance(result, CalibrationComparison)
+    assert result.frame()["pvalue"].tolist() == [result.pvalue]
+    assert result.to_dict()["n_resamples"] == 99
+    assert "n_items=900, n_resamples=99)" in repr(result)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"proba_b": [0.5]}, r"\(900,\) in 'proba_a' and \(1,\) in 'proba_b'"),
+        ({"proba_b": np.full(900, 1.5)}, "'proba_b'.*1.5 in row 0"),
+        ({"y_true": np.zeros(3)}, "y_true has 3"),
+        ({"groups": np.zeros(900)}, "two groups at least. Got 1"),
+        ({"groups": [0]}, "'groups'.*900 rows. Got 1"),
+        ({"alternative": "better"}, "'alternative'"),
+        ({"confidence_level": 1.0}, "'confidence_level'"),
+        ({"n_resamples": 0}, "'n_resamples'"),
+        ({"bin_size": "wide"}, "'bin_size'"),
+        ({"multi_class": "per_class"}, "'multi_class'.*'per_class'"),
+    ],
+)
+def test_what_is_refused(data, change, message):
+    y, a, b = data
+    params = {"y_true": y, "proba_a": a, "proba_b": b, **change}
+    with pytest.raises(ValueError, match=message):
+        compare_calibration(**params)
+
+
+def exchangeable_models(rng, n_sentences):
+    """Return labels, two equally wrong models, and the sentence of each row."""
+    lengths = 1 + rng.poisson(11, n_sentences)
+    sentence = np.repeat(np.arange(n_sentences), lengths)
+    score = rng.normal(0, 1.5, sentence.size)
+    y = rng.random(sentence.size) < expit(
+        score + rng.normal(size=n_sentences)[sentence]
+    )
+    models = [
+        expit(
+            score
+            + rng.normal(0, 0.6, n_sentences)[sentence]
+            + rng.normal(0, 0.3, sentence.size)
+        )
+        for _ in range(2)
+    ]
+    return y.astype(int), *models, sentence
+
+
+@pytest.mark.slow
+def test_type_one_error():
+    """At a level of .05, within two standard errors of at most .063."""
+    rng = np.random.default_rng(1)
+    n_runs, rejected, brier = 400, 0, 0
+    for _ in range(n_runs):
+        y, a, b, sentence = exchangeable_models(rng, 100)
+        result = compare_calibration(
+            y, a, b, groups=sentence, n_resamples=199, random_state=rng
+        )
+        rejected += result.pvalue <= 0.05
+        brier += result.brier_pvalue <= 0.05
+    error = np.sqrt(0.05 * 0.95 / n_runs)
+    assert 0.01 <= rejected / n_runs <= 0.063 + 2 * error
+    assert abs(brier / n_runs - 0.05) <= 0.013 + 2 * error
