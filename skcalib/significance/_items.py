@@ -65,8 +65,15 @@ class PairedItems:
 
     @cached_property
     def distinct(self) -> tuple[np.ndarray, np.ndarray]:
-        """Distinct rows (a, b) in a fixed order, and how often each is there."""
-        return distinct_rows(np.hstack([self.a, self.b]))
+        """Distinct rows (a, b) in a fixed order, and how often each is there.
+
+        The better system comes first in that order, so that swapping the systems
+        changes no draw.
+        """
+        if self.scores[0] >= self.scores[1]:
+            return distinct_rows(np.hstack([self.a, self.b]))
+        rows, times = distinct_rows(np.hstack([self.b, self.a]))
+        return np.hstack(np.hsplit(rows, 2)[::-1]), times
 
     @cached_property
     def linear(self) -> LinearGain | None:
