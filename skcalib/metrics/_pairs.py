@@ -233,7 +233,8 @@ def as_weights(values: Any, n: int, *, caller: str) -> np.ndarray | None:
     if not weight.any():
         raise ValueError(f"The {name!r} parameter of {caller} is zero in every row.")
     # A weight that is lost in the sum of all would leave bins that have none.
-    return np.where(weight > np.finfo(np.float64).eps * weight.sum(), weight, 0.0)
+    lost = (weight > 0) & (weight <= np.finfo(np.float64).eps * weight.sum())
+    return np.where(lost, 0.0, weight) if lost.any() else weight
 
 
 def as_groups(values: Any, n: int, *, caller: str) -> np.ndarray | None:
