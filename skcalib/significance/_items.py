@@ -250,7 +250,7 @@ def _as_numbers(columns: np.ndarray, *, name: str, caller: str) -> np.ndarray:
     if columns.dtype.kind == "O":
         try:
             return columns.astype(np.float64)
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, OverflowError):
             pass
     raise ValueError(
         f"The {name!r} parameter of {caller} must be an array of numbers, a row for "
