@@ -70,9 +70,14 @@ class PairedItems:
         The better system comes first in that order, so that swapping the systems
         changes no draw.
         """
-        if self.scores[0] >= self.scores[1]:
-            return distinct_rows(np.hstack([self.a, self.b]))
-        rows, times = distinct_rows(np.hstack([self.b, self.a]))
+        first, second = self.scores
+        found = distinct_rows(np.hstack([self.a, self.b]))
+        if first > second:
+            return found
+        swapped = distinct_rows(np.hstack([self.b, self.a]))
+        if first == second and _as_lists(found) <= _as_lists(swapped):
+            return found
+        rows, times = swapped
         return np.hstack(np.hsplit(rows, 2)[::-1]), times
 
     @cached_property
@@ -170,6 +175,10 @@ def distinct_rows(rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     new = np.r_[True, (ordered[1:] != ordered[:-1]).any(axis=1)]
     first = np.flatnonzero(new)
     return ordered[first], np.diff(np.r_[first, len(rows)])
+
+
+def _as_lists(arrays: tuple[np.ndarray, ...]) -> list[list]:
+    return [array.tolist() for array in arrays]
 
 
 def check_items(
