@@ -9,6 +9,7 @@ sequences nor documents, and hands a metric one prediction a sample.
 from __future__ import annotations
 
 import inspect
+import math
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -694,10 +695,13 @@ def _same_shape(proba_a: Any, proba_b: Any, caller: str) -> list[np.ndarray]:
 def _items_of_pairs(a: Pairs, b: Pairs) -> tuple[np.ndarray, np.ndarray | None]:
     """Return the item of each pair, and the group of each row if there are groups.
 
-    Rows are numbered by what they hold: draws do not depend on the order they came in.
+    Rows are numbered by what they hold: draws do not depend on the order they came in,
+    nor on which model is named first.
     """
     if a.groups is not None:
         return a.groups, a.groups[:: a.n_classes]
+    if math.fsum(brier_of_rows(a)) < math.fsum(brier_of_rows(b)):
+        a, b = b, a
     columns = [x.reshape(-1, a.n_classes).T for x in (a.indicator(), a.q, b.q)]
     order = np.lexsort(np.concatenate(columns))
     rank = np.empty(order.size, dtype=np.intp)

@@ -12,10 +12,11 @@ from typing import Any, NamedTuple
 
 from .._validation import check_choice
 from ..documents import Document, Mention, Sentence
+from ._home import opened_zip
 from ._mentions import Brackets
 from ._readers import Block, Line, _lines, _opened, _refuse
 
-BEGIN = re.compile(r"#begin document \((.*)\); *part +([0-9]+)\s*")
+BEGIN = re.compile(r"#begin document \((.*)\); *part +([0-9]{1,9})\s*")
 NOTHING = ("", "-", "_")
 PREDICATIVE = ("singleton", "link", "drop")
 
@@ -204,7 +205,7 @@ def read_litbank(path: Any, *, predicative: str = "singleton") -> list[Document]
         )
     path = Path(path)
     if path.suffix == ".zip":
-        with zipfile.ZipFile(path) as archive:
+        with opened_zip(path) as archive:
             names = sorted(n for n in archive.namelist() if n.endswith(".ann"))
             return [
                 _litbank_document(
@@ -217,7 +218,11 @@ def read_litbank(path: Any, *, predicative: str = "singleton") -> list[Document]
 
 
 def _member(archive: zipfile.ZipFile, name: str) -> Any:
-    return io.TextIOWrapper(archive.open(name), "utf-8", newline="\n")
+    try:
+        file = archive.open(name)
+    except KeyError:
+        raise FileNotFoundError(f"{archive.filename} has no {name!r}.") from None
+    return io.TextIOWrapper(file, "utf-8-sig", newline="\n")
 
 
 def _text(name: str) -> Any:
@@ -235,7 +240,8 @@ def _litbank_document(
     name: str, source: str, opened: Callable[[str], Any], predicative: str
 ) -> Document:
     with opened(name.removesuffix(".ann") + ".txt") as file:
-        lines = [line.text for line in _lines(file, source) if line.text.strip()]
+        there = source.removesuffix(".ann") + ".txt"
+        lines = [line.text for line in _lines(file, there) if line.text.strip()]
     sentences = [Sentence(line.split()) for line in lines]
     with opened(name) as file:
         rows = [Row(n, text.split("\t")) for n, text in _lines(file, source) if text]

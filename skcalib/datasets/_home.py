@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
+import lzma
 import os
+import struct
+import zipfile
+import zlib
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -13,6 +19,18 @@ from sklearn.datasets import fetch_file
 from .._validation import check_integer, check_real
 
 VARIABLE = "SKCALIB_DATA"
+
+# What zipfile raises where bytes are wrong, or one that it cannot unpack (encrypted).
+BAD_ZIP = (
+    zipfile.BadZipFile,
+    zlib.error,
+    lzma.LZMAError,
+    struct.error,
+    EOFError,
+    NotImplementedError,
+    RuntimeError,
+    UnicodeDecodeError,
+)
 
 
 def data_home(data_home: Any = None) -> Path:
@@ -93,6 +111,19 @@ class RemoteFile:
                 f"{self.sha256}. Move it away, so that {self.url} can be downloaded, "
                 "or pass another 'data_home'."
             )
+
+
+@contextlib.contextmanager
+def opened_zip(path: Path) -> Iterator[zipfile.ZipFile]:
+    """Give an open zip archive; one that cannot be read is an OSError."""
+    try:
+        with zipfile.ZipFile(path) as archive:
+            yield archive
+    except BAD_ZIP as error:
+        raise OSError(
+            f"{path} is no zip archive, or not a whole one: {error}. Get it again, or "
+            "move it away."
+        ) from error
 
 
 def _sha256(path: Path) -> str:

@@ -12,7 +12,8 @@ from .._trees import head_of_span
 from ..documents import Mention, Sentence
 
 BRACKET = re.compile(r"(\()?([^()|]+)(\))?")
-PART = re.compile(r"(.+)\[([1-9][0-9]*)/([1-9][0-9]*)\]")
+# Numbers end at nine digits here: int() refuses long ones.
+PART = re.compile(r"(.+)\[([1-9][0-9]{0,8})/([1-9][0-9]{0,8})\]")
 
 Refuse = Callable[[int, str, str], NoReturn]
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import datetime
 import hashlib
 import re
-import zipfile
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
@@ -14,7 +13,7 @@ from sklearn.utils import Bunch
 
 from .._validation import check_choice
 from ..documents import Document, mentions_from_parse
-from ._home import RemoteFile
+from ._home import RemoteFile, opened_zip
 from ._home import data_home as _data_home
 from ._readers import read_conllu
 
@@ -187,12 +186,9 @@ def _reports(subset: str, asked: dict[str, Any]) -> tuple[Path, list[Document]]:
 
 def _texts(path: Path) -> dict[str, bytes]:
     """Return the reports by folder and name, whatever folder they are all in."""
-    try:
-        with zipfile.ZipFile(path) as archive:
-            found = map(REPORT.fullmatch, archive.namelist())
-            return {match[1]: archive.read(match[0]) for match in found if match}
-    except zipfile.BadZipFile as error:
-        raise OSError(f"{path} is no zip archive. Move it away.") from error
+    with opened_zip(path) as archive:
+        found = map(REPORT.fullmatch, archive.namelist())
+        return {match[1]: archive.read(match[0]) for match in found if match}
 
 
 def _sha256(contents: list[bytes]) -> str:

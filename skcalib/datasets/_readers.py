@@ -8,6 +8,8 @@ import gzip
 import os
 import re
 import sys
+import zipfile
+import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, NoReturn, TextIO
@@ -18,6 +20,8 @@ from ..documents import Document, Mention, Sentence
 from ._mentions import Brackets, Span, as_mention
 
 MISSING = "_"
+# What reading a compressed file raises where bytes are wrong or missing.
+DAMAGED = (gzip.BadGzipFile, zipfile.BadZipFile, zlib.error, EOFError)
 TAG_COLUMNS = ("xpos", "upos", "lemma", "feats", "deprel")
 
 WORD_ID = re.compile(r"[1-9][0-9]*")
@@ -292,6 +296,9 @@ def _lines(file: TextIO, source: str) -> Iterator[Line]:
         after = f"{source}, after line {number}"
         message = f"{after}: expected {error.encoding}, got {error.reason}."
         raise ValueError(message) from error
+    except DAMAGED as error:
+        after = f"{source}, after line {number}"
+        raise ValueError(f"{after}: expected a whole file, got {error!r}.") from error
 
 
 def _blocks(path: Any, *, caller: str) -> Iterator[Block]:

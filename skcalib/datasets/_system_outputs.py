@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -267,16 +268,24 @@ def _read_tags(paths: Mapping[str, Path]) -> Outputs:
 def _read_scores(path: Path) -> Outputs:
     """Read a table of system, score and segment, in any order."""
     scores: dict[str, dict[int, float]] = {}
-    (block,) = _blocks(path, caller="fetch_system_outputs")
+    blocks = list(_blocks(path, caller="fetch_system_outputs"))
+    if len(blocks) != 1 or len(blocks[0].lines) < 2:
+        raise ValueError(f"{path}: expected a header and rows, no blank line between.")
+    (block,) = blocks
     header, *lines = block.lines
     if header.text.split() != MQM_HEADER:
         block.refuse(header.number, f"the header {MQM_HEADER}", repr(header.text))
     for line in lines:
         try:
-            system, score, segment = line.text.split()
-            scores.setdefault(system, {})[int(segment)] = float(score)
+            system, text, segment = line.text.split()
+            place, score = int(segment), float(text)
         except ValueError:
+            place, score = -1, math.nan
+        if not math.isfinite(score):
             block.refuse(line.number, "a name and two numbers", repr(line.text))
+        if place in scores.setdefault(system, {}):
+            block.refuse(line.number, "each segment of a system once", repr(line.text))
+        scores[system][place] = score
     segments = sorted(next(iter(scores.values())))
     for system, found in scores.items():
         if sorted(found) != segments:

@@ -122,6 +122,11 @@ class AffiliationLexicon(Mapping[str, tuple[str, ...]]):
         lexicon : AffiliationLexicon
             The lexicon.
 
+        Raises
+        ------
+        ValueError
+            A line is malformed: the message has the file and the number of the line.
+
         Examples
         --------
         >>> import tempfile
@@ -141,7 +146,7 @@ class AffiliationLexicon(Mapping[str, tuple[str, ...]]):
         }
         nobody = entries.pop(NOBODY, [])
         if nobody:
-            settings["exclude"] = [*settings.get("exclude", ()), *nobody]
+            settings["exclude"] = [*(settings.get("exclude") or ()), *nobody]
         if not entries:
             raise ValueError(f"{path}: expected a code and a name, got none.")
         return cls(entries, **settings)
@@ -345,8 +350,8 @@ def _check_names(names: Any, what: str, caller: str) -> tuple[str, ...]:
     names = (names,) if isinstance(names, str) else tuple(names)
     kept: dict[str, None] = {}
     for name in names:
-        text = " ".join(name.replace("_", " ").split()) if isinstance(name, str) else ""
-        if not any(c.isalnum() for piece in pieces_of(text) for c in piece.key):
+        text = _spaced(name) if isinstance(name, str) else ""
+        if not _has_letter(text):
             raise ValueError(
                 f"The {what} parameter of {caller} must have names with a letter. "
                 f"Got {name!r}."
@@ -359,6 +364,14 @@ def _check_names(names: Any, what: str, caller: str) -> tuple[str, ...]:
     return tuple(kept)
 
 
+def _spaced(name: str) -> str:
+    return " ".join(name.replace("_", " ").split())
+
+
+def _has_letter(text: str) -> bool:
+    return any(c.isalnum() for piece in pieces_of(text) for c in piece.key)
+
+
 @cache
 def _own_entries() -> dict[str, list[str]]:
     source = files(__package__) / "data" / "countries.tsv"
@@ -366,7 +379,14 @@ def _own_entries() -> dict[str, list[str]]:
 
 
 def _read(path: Path) -> dict[str, list[str]]:
-    return _entries_of(path.read_text("utf-8-sig"), str(path))
+    try:
+        text = path.read_text("utf-8-sig")
+    except UnicodeDecodeError as error:
+        number = error.object.count(b"\n", 0, error.start) + 1
+        raise ValueError(
+            f"{path}, line {number}: expected UTF-8, got {error.reason}."
+        ) from error
+    return _entries_of(text, str(path))
 
 
 def _entries_of(text: str, source: str) -> dict[str, list[str]]:
@@ -376,10 +396,11 @@ def _entries_of(text: str, source: str) -> dict[str, list[str]]:
         if not line.strip() or line.startswith(("#", "===")):
             continue
         code, tab, name = line.partition("\t")
-        if not code.strip() or not tab or not name.strip(" _\t") or "\t" in name:
+        is_name = "\t" not in name and _has_letter(_spaced(name))
+        if not code.strip() or not tab or not is_name:
             raise ValueError(
-                f"{source}, line {number}: expected a code, a tab and a name, got "
-                f"{line!r}."
+                f"{source}, line {number}: expected a code, a tab and a name with a "
+                f"letter, got {line!r}."
             )
         entries.setdefault(code.strip(), []).append(name)
     return entries

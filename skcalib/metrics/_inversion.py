@@ -10,6 +10,7 @@ interval" and "the test does not reject" the same.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -163,12 +164,17 @@ def _freedom(skewness: float) -> float:
 def _upper_tail(standardised: float, skewness: float) -> float:
     """Return the chance of more, by a shifted chi square law of that skewness."""
     freedom = _freedom(skewness)
-    return float(chdtrc(freedom, max(freedom + standardised * np.sqrt(2 * freedom), 0)))
+    return float(chdtrc(freedom, _chi_square(standardised, freedom)))
 
 
 def _lower_tail(standardised: float, skewness: float) -> float:
     freedom = _freedom(skewness)
-    return float(chdtr(freedom, max(freedom + standardised * np.sqrt(2 * freedom), 0)))
+    return float(chdtr(freedom, _chi_square(standardised, freedom)))
+
+
+def _chi_square(standardised: float, freedom: float) -> float:
+    """Return the value of that many deviations from the mean; inf if it overflows."""
+    return max(freedom + float(standardised) * math.sqrt(2 * freedom), 0.0)
 
 
 def _lower_quantile(chance: float, skewness: float) -> float:

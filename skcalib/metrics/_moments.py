@@ -186,7 +186,8 @@ def _cumulants(
     first = float(root @ (weight * (n - 1) / n))
     second = 2 * float((pairs * weight**2) @ ((n - 1) / n))
     skew = 8 * float((root**3 * weight**3) @ ((n - 1) * (n - 2) / n**2))
-    free = np.divide(root, variance, out=np.zeros_like(root), where=variance > 0) ** 2
+    # The share of a bin's variance; at most 1, but for what its neighbour lent it.
+    free = np.divide(root, variance, out=np.sign(root), where=root < variance) ** 2
     rarity = 1 / max(top, 1e-200)
     # no third moment of a label is larger than its variance
     rare = np.minimum(np.abs(third) * n, variance * top) / top
@@ -227,7 +228,7 @@ def law_of_groups(bins: GroupedBins) -> SquareLaw:
     variance, _ = bins.product_moments(centred)
     null_variance, null_third = bins.product_moments(bins.residual)
     null_deviation, null_skewness = _chi_squares(share * bins.null_variance())
-    if np.sqrt(null_variance) > null_deviation:
+    if null_variance > null_deviation**2:
         null_deviation = float(np.sqrt(null_variance))
         null_skewness = null_third / null_deviation**3
     deviation, skewness = _chi_squares(share * noise)

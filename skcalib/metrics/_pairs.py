@@ -186,7 +186,7 @@ def as_probabilities(
             raise ValueError
         if array.dtype != np.float32:
             array = array.astype(np.float64, copy=False)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         kind = type(values).__name__
         raise ValueError(f"{expected} Got {kind} that holds something else.") from None
     if array.ndim not in (1, 2) or (array.ndim == 2 and array.shape[1] < n_columns):
@@ -207,7 +207,7 @@ def as_weights(values: Any, n: int, *, caller: str) -> np.ndarray | None:
     values = on_cpu(values, name=name, caller=caller)
     try:
         weight = np.asarray(values, dtype=np.float64)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise ValueError(
             f"The {name!r} parameter of {caller} must hold numbers. Got "
             f"{type(values).__name__} that holds something else."
@@ -232,7 +232,9 @@ def as_weights(values: Any, n: int, *, caller: str) -> np.ndarray | None:
         )
     if not weight.any():
         raise ValueError(f"The {name!r} parameter of {caller} is zero in every row.")
-    return weight
+    # A weight that is lost in the sum of all would leave bins that have none.
+    lost = (weight > 0) & (weight <= np.finfo(np.float64).eps * weight.sum())
+    return np.where(lost, 0.0, weight) if lost.any() else weight
 
 
 def as_groups(values: Any, n: int, *, caller: str) -> np.ndarray | None:

@@ -25,7 +25,7 @@ def _as_scores(part: Any, i: int) -> np.ndarray:
     name = "The 'log_scores' parameter of AntecedentPosterior must"
     try:
         scores = np.array(part, dtype=np.float64, order="C")
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise ValueError(
             f"{name} hold numbers in rows of one length. Got something else in "
             f"document {i}."

@@ -12,7 +12,7 @@ def as_scores(values: Any, name: str, dtype: Any = np.float64) -> np.ndarray:
     """Return scores as an array of numbers."""
     try:
         return np.asarray(values, dtype=dtype)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise ValueError(
             f"The {name!r} parameter of LinearChainPosterior must hold numbers in rows "
             f"of one length. Got {type(values).__name__} that holds something else."
@@ -43,7 +43,8 @@ def as_emission(
     if lengths is not None:
         rows, size = as_scores(values, name, _kept(values, dtype)), np.asarray(lengths)
         if size.size == 0:
-            size, rows = size.astype(np.intp), rows.reshape(0, n_tags)
+            size = size.astype(np.intp)
+            rows = rows.reshape(0, n_tags) if rows.size == 0 else rows
         if size.ndim != 1 or size.dtype.kind not in "iu" or (size < 0).any():
             raise ValueError(
                 "The 'lengths' parameter of LinearChainPosterior must hold integers of "
@@ -65,7 +66,7 @@ def as_emission(
     for i, part in enumerate(values):
         try:
             array = np.asarray(part, dtype=_kept(part, dtype))
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, OverflowError):
             raise ValueError(
                 f"The {name!r} parameter of LinearChainPosterior must hold numbers in "
                 f"rows of one length. Got something else in sequence {i}."

@@ -65,8 +65,20 @@ class PairedItems:
 
     @cached_property
     def distinct(self) -> tuple[np.ndarray, np.ndarray]:
-        """Distinct rows (a, b) in a fixed order, and how often each is there."""
-        return distinct_rows(np.hstack([self.a, self.b]))
+        """Distinct rows (a, b) in a fixed order, and how often each is there.
+
+        The better system comes first in that order, so that swapping the systems
+        changes no draw.
+        """
+        first, second = self.scores
+        found = distinct_rows(np.hstack([self.a, self.b]))
+        if first > second:
+            return found
+        swapped = distinct_rows(np.hstack([self.b, self.a]))
+        if first == second and _as_lists(found) <= _as_lists(swapped):
+            return found
+        rows, times = swapped
+        return np.hstack(np.hsplit(rows, 2)[::-1]), times
 
     @cached_property
     def linear(self) -> LinearGain | None:
@@ -165,6 +177,10 @@ def distinct_rows(rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return ordered[first], np.diff(np.r_[first, len(rows)])
 
 
+def _as_lists(arrays: tuple[np.ndarray, ...]) -> list[list]:
+    return [array.tolist() for array in arrays]
+
+
 def check_items(
     stats_a: Any, stats_b: Any, statistic: Any, groups: Any, *, caller: str
 ) -> PairedItems:
@@ -243,7 +259,7 @@ def _as_numbers(columns: np.ndarray, *, name: str, caller: str) -> np.ndarray:
     if columns.dtype.kind == "O":
         try:
             return columns.astype(np.float64)
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, OverflowError):
             pass
     raise ValueError(
         f"The {name!r} parameter of {caller} must be an array of numbers, a row for "

@@ -142,7 +142,7 @@ def threshold_of(
 def _finite(values: Any, name: str, caller: str) -> np.ndarray:
     try:
         array = np.asarray(values, dtype=np.float64)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         array = np.empty((0, 0))
     if array.ndim != 1:
         raise ValueError(

@@ -172,6 +172,10 @@ class TestBracketsOfConllu:
         with pytest.raises(ValueError, match="line 2"):
             read(entity("(1"), conllu(("x", 0, "Entity=1)"), newdoc=None))
 
+    def test_a_number_that_no_part_has(self):
+        name = f"1[{'9' * 5000}/2]"
+        assert read(entity(f"({name})"))[0].entities == (name,)
+
 
 class TestAttributesOfConllu:
     def test_names_are_those_of_the_header(self):
@@ -304,6 +308,7 @@ class TestConll2012:
                 "",
                 "line 1: expected #begin document",
             ),
+            ("part 000", f"part {'9' * 5000}", "line 1: expected #begin document"),
             ("#end document", "", "line 4: expected #end document, got the end"),
             (
                 "#end document",
@@ -387,6 +392,41 @@ class TestLitbank:
         folder, packed = read_litbank(tmp_path), read_litbank(tmp_path / "all.zip")
         assert [document.id for document in folder] == ["a", "b"]
         assert folder == packed
+
+    def test_a_byte_order_mark_is_no_text(self, tmp_path):
+        with zipfile.ZipFile(tmp_path / "all.zip", "w") as archive:
+            archive.writestr("a.txt", "\ufeffAda rests .")
+            archive.writestr("a.ann", "\ufeffMENTION\tT1\t0\t0\t0\t0\tAda\tPER\tPROP")
+        (document,) = read_litbank(tmp_path / "all.zip")
+        assert spans(document) == [(0, 1)]
+
+    def test_damaged_archives(self, tmp_path):
+        path = tmp_path / "all.zip"
+        with zipfile.ZipFile(path, "w") as archive:
+            archive.writestr("a.ann", LITBANK_ANN)
+        with pytest.raises(FileNotFoundError, match=r"all\.zip has no 'a\.txt'"):
+            read_litbank(path)
+        with zipfile.ZipFile(path, "a") as archive:
+            archive.writestr("a.txt", LITBANK_TEXT)
+        whole = path.read_bytes()
+        path.write_bytes(whole.replace(b"Ada met", b"Ada let"))
+        message = r"all\.zip, a\.txt, after line 0: expected a whole file"
+        with pytest.raises(ValueError, match=message):
+            read_litbank(path)
+        for damaged in (
+            whole[:-30],
+            whole.replace(b"PK\1\2", b"PK\1\2\xff\xff\xff"),
+            b"",
+        ):
+            path.write_bytes(damaged)
+            with pytest.raises(OSError, match=r"all\.zip is no zip archive"):
+                read_litbank(path)
+
+    def test_the_file_that_is_no_text_is_named(self, tmp_path):
+        path = litbank(tmp_path)
+        path.with_suffix(".txt").write_bytes(b"\xff")
+        with pytest.raises(ValueError, match=r"toy_brat\.txt, after line 0: expected"):
+            read_litbank(path)
 
     @pytest.mark.parametrize(
         ("old", "new", "message"),

@@ -114,9 +114,11 @@ class TestReports:
         with pytest.raises(OSError, match="has not the reports expected there"):
             fetch_muc3(data_home=raw)
         assert path.exists()
-        path.write_bytes(b"no archive")
-        with pytest.raises(OSError, match="is no zip archive"):
-            fetch_muc3(data_home=raw)
+        damaged = path.read_bytes().replace(b"mine", b"mind")
+        for content in (b"no archive", damaged):
+            path.write_bytes(content)
+            with pytest.raises(OSError, match="is no zip archive"):
+                fetch_muc3(data_home=raw)
 
     def test_other_reports_that_were_downloaded_are_removed(self, home, monkeypatch):
         def fetch_file(url, folder, local_filename, **kwargs):

@@ -144,6 +144,23 @@ class TestConllu:
         ):
             read_conllu(path)
 
+    @pytest.mark.parametrize(
+        "damage",
+        [
+            lambda data: data[:-9],
+            lambda data: data[:60] + b"\xff" * 20 + data[80:],
+            lambda data: data[:-8] + bytes(4) + data[-4:],
+            lambda data: b"text",
+        ],
+        ids=["cut", "other bytes", "other checksum", "not compressed"],
+    )
+    def test_a_damaged_archive_is_named(self, tmp_path, damage):
+        path = tmp_path / "toy.conllu.gz"
+        path.write_bytes(damage(gzip.compress(TOY.encode())))
+        message = r"toy\.conllu\.gz, after line [0-9]+: expected a whole file, got "
+        with pytest.raises(ValueError, match=message):
+            read_conllu(path)
+
 
 class TestMalformedConllu:
     @pytest.mark.parametrize(

@@ -98,6 +98,9 @@ def test_scores_in_the_order_of_segments(put, tmp_path):
         ("system mqm", "name mqm", "line 1: expected the header"),
         ("A.1 -1.5 2", "A.1 -1.5", "line 2: expected a name and two numbers"),
         ("A.1 -1.5 2", "A.1 x 2", "line 2: expected a name and two numbers"),
+        ("A.1 -1.5 2", "A.1 nan 2", "line 2: expected a name and two numbers"),
+        ("-0.25 1", "-0.25 2", "expected each segment of a system once"),
+        ("\n", "\n\n", "expected a header and rows, no blank line between"),
         ("-0.25 1", "-0.25 3", "same segments of every system, got others of Human"),
     ],
 )

@@ -369,12 +369,24 @@ class TestFiles:
         lexicon = CountryLexicon.from_file(str(path), skip=())
         assert lexicon.codes == ("ABC", "IGONATO", "X-BO")
 
-    @pytest.mark.parametrize("line", ["ABC ABCLAND", "ABC\t", "\tABCLAND", "A\tB\tC"])
+    @pytest.mark.parametrize(
+        "line", ["ABC ABCLAND", "ABC\t", "\tABCLAND", "A\tB\tC", "A\t."]
+    )
     def test_a_malformed_line(self, tmp_path, line):
         path = tmp_path / "names.txt"
         path.write_text(f"ABC\tABCLAND\n{line}\n")
         with pytest.raises(ValueError, match=r"names\.txt, line 2: expected a code"):
             AffiliationLexicon.from_file(path)
+
+    def test_bytes_that_are_no_text(self, tmp_path):
+        path = tmp_path / "names.txt"
+        path.write_bytes(b"ABC\tABCLAND\nCOT\tC\xf4te_d'Abc\n")
+        with pytest.raises(ValueError, match=r"names\.txt, line 2: expected UTF-8"):
+            AffiliationLexicon.from_file(path)
+
+    def test_nobody_is_excluded_by_none(self, path):
+        lexicon = CountryLexicon.from_file(path, exclude=None)
+        assert codes(lexicon, "Abcland , Abcland Street") == ["ABC"]
 
     def test_nothing_in_it(self, tmp_path):
         path = tmp_path / "names.txt"

@@ -579,3 +579,10 @@ class TestExtremeProbabilities:
         assert calibration_error([0, 1, 1], q, bin_size=1, norm="l1") == (
             pytest.approx(0.5 / 3, abs=1e-15)
         )
+
+
+def test_numbers_beyond_float64_are_refused():
+    with pytest.raises(ValueError, match="'y_proba'.*must hold numbers"):
+        calibration_error([0, 1], [10**400, 0.5])
+    with pytest.raises(ValueError, match="'sample_weight'.*must hold numbers"):
+        calibration_error([0, 1], [0.2, 0.5], sample_weight=[10**400, 1])

@@ -227,3 +227,53 @@ class TestInterval:
         for name in ("estimate", "plug_in", "low", "high", "p_value"):
             value = getattr(expected, name)
             assert getattr(found, name) == pytest.approx(value, abs=1e-7), name
+
+
+class TestExtremes:
+    TINY = (1.1e-308, 1e-200, 1e-20, 5e-324)
+    WEIGHTS = (1000.0, 1e-32, 1e-26, 1e-29, 1e-15, 10_000.0)
+
+    @pytest.mark.parametrize("q", TINY)
+    def test_an_event_that_was_all_but_excluded(self, q):
+        found = calibration_error_interval([1, 1, 1], [q, q, q])
+        assert found.p_value == 0
+        assert 0 < found.low <= found.high == 1
+
+    @given(
+        st.lists(
+            st.tuples(
+                st.integers(0, 1),
+                st.integers(0, 320).map(lambda k: 10.0**-k),
+                st.integers(-30, 3).map(lambda k: 10.0**k),
+                st.integers(0, 2),
+            ),
+            min_size=2,
+            max_size=12,
+        ),
+        st.booleans(),
+    )
+    def test_any_weights_and_probabilities_have_a_finite_interval(self, rows, grouped):
+        y, q, weight, groups = map(np.array, zip(*rows, strict=True))
+        groups = groups if grouped else None
+        try:
+            found = calibration_error_interval(
+                y, q, sample_weight=weight, groups=groups, bin_size=5, pos_label=1
+            )
+        except ValueError as error:
+            assert "calibration_error_interval" in str(error)  # noqa: PT017
+        else:
+            assert 0 <= found.low <= found.high <= 1
+            assert 0 <= found.p_value <= 1
+
+    def test_a_weight_that_is_lost_in_the_sum_is_none(self):
+        y, q = [1, 0, 1, 1, 0, 1], [0.4, 0.2, 0.4, 0.2, 0.8, 0.2]
+        kept = [weight if weight > 1 else 0 for weight in self.WEIGHTS]
+        found, expected = (
+            calibration_error(y, q, sample_weight=weight, bin_size=5)
+            for weight in (self.WEIGHTS, kept)
+        )
+        assert found == expected
+        with pytest.raises(ValueError, match="needs rows of two groups or more"):
+            calibration_error(
+                y, q, sample_weight=self.WEIGHTS, groups=y, bin_size=5, debias=True
+            )

@@ -525,3 +525,8 @@ def test_members_refused(members, error, message):
 def test_number_of_samples_refused(n_samples, error):
     with pytest.raises(error, match="'n_samples' parameter of AntecedentPosterior"):
         AntecedentPosterior([[[0]]]).sample(n_samples)
+
+
+def test_numbers_beyond_float64_are_refused():
+    with pytest.raises(ValueError, match="'log_scores'.*something else in document 0"):
+        AntecedentPosterior([[[10**400]]])

@@ -701,3 +701,18 @@ def test_weights_that_float64_holds_with_few_digits_only(spread):
     transition[0, 1], transition[0, 2] = -spread, -spread + np.log(3)
     found = LinearChainPosterior([emission], transition).token_marginals()[0]
     np.testing.assert_allclose(found, [[1, 0, 0], [0, 0.25, 0.75]], rtol=1e-11)
+
+
+def test_numbers_beyond_float64_are_refused():
+    with pytest.raises(
+        ValueError, match="'log_emission'.*something else in sequence 0"
+    ):
+        LinearChainPosterior([[[10**400]]], [[0]])
+    with pytest.raises(ValueError, match="'log_transition'.*hold numbers"):
+        LinearChainPosterior([[[0]]], [[10**400]])
+
+
+@pytest.mark.parametrize("rows", [[0.1, 0.9], [[0.1, 0.9]]])
+def test_no_lengths_are_not_those_of_some_rows(rows):
+    with pytest.raises(ValueError, match=r"'log_emission'.*shape \(0, 2\)"):
+        LinearChainPosterior(rows, np.zeros((2, 2)), lengths=[])

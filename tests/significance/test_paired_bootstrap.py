@@ -388,3 +388,8 @@ def test_the_oriented_pair_is_one_sided():
     assert both == pytest.approx(2 * oriented, rel=0.15)
     worse = paired_bootstrap_test(b, a, alternative="greater").pvalue
     assert worse > 0.5
+
+
+def test_numbers_beyond_float64_are_refused():
+    with pytest.raises(ValueError, match="'stats_a'.*must be an array of numbers"):
+        paired_bootstrap_test([10**400, 1], [0, 1])

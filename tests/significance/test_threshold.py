@@ -76,3 +76,8 @@ def test_few_pairs_warn_with_their_number():
 def test_what_is_refused(gains, pvalues, params, message):
     with pytest.raises(ValueError, match=message):
         borderline_threshold(gains, pvalues, **params)
+
+
+def test_numbers_beyond_float64_are_refused():
+    with pytest.raises(ValueError, match="'gains'.*must be a sequence of numbers"):
+        borderline_threshold([10**400, 1], [0.05, 0.05])
