@@ -23,7 +23,7 @@ from sklearn.utils.metadata_routing import (
 )
 
 from ._random import as_generator
-from ._results import as_frame
+from ._results import TableRepr, as_frame
 from ._validation import check_choice, check_fraction, check_integer
 from .metrics import calibration_error
 from .metrics._brier import brier_of_rows
@@ -442,7 +442,7 @@ log_likelihood_scorer = _LogLikelihoodScorer(
 
 
 @dataclass(frozen=True)
-class CalibrationComparison:
+class CalibrationComparison(TableRepr):
     """Two models' calibration errors and Brier scores on the same items.
 
     Made by :func:`compare_calibration`.

@@ -26,11 +26,19 @@ from skcalib.plot import (
     EventCountDisplay,
     ReliabilityDisplay,
     ReliabilityPanelsDisplay,
+    SignificanceDisplay,
     TagErrorDisplay,
 )
 from skcalib.posteriors import AntecedentPosterior
 from skcalib.queries import ClassQuery, SpanQuery
+from skcalib.scorers import compare_calibration
 from skcalib.sequence import HMMTagger
+from skcalib.significance import (
+    compare_systems,
+    mcnemar_test,
+    paired_bootstrap_test,
+    permutation_test,
+)
 
 
 class Reader(HTMLParser):
@@ -230,3 +238,32 @@ def test_displays_have_a_line_for_what_they_draw():
 def test_a_display_names_its_models():
     first, *_ = displays()
     assert [item.split(":")[0] for item in read(first).items] == ["<a>", "b"]
+
+
+def test_tests_of_two_systems():
+    rng = np.random.default_rng(0)
+    a, b = (rng.random((2, 60)) < 0.8).astype(int)
+    for result in (
+        paired_bootstrap_test(a, b),
+        permutation_test(a, b),
+        mcnemar_test(a, b),
+    ):
+        found = dict(read(result).rows)
+        assert float(found["pvalue"]) == pytest.approx(result.pvalue, rel=1e-3)
+
+
+def test_comparisons_of_systems_have_a_row_for_each_pair():
+    rng = np.random.default_rng(0)
+    scores = {name: rng.normal(size=30) for name in "xyz"}
+    comparison = compare_systems(scores, statistic="mean", random_state=0)
+    found = read(comparison)
+    assert len(found.rows) == 1 + 3
+    assert found.text[0] == repr(comparison)
+    display = SignificanceDisplay.from_comparison(comparison)
+    assert len(read(display).items) == 1
+
+
+def test_a_comparison_of_two_calibrations():
+    y, q = PAIRS
+    result = compare_calibration(y, q, q**2, random_state=0)
+    assert len(read(result).rows) >= 3

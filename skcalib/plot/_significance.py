@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from .._results import as_frame
+from .._results import LinesRepr, as_frame
 from .._validation import check_real, check_same_length
 from ..significance import SystemComparison, compare_systems
 from ..significance._threshold import check_gains, threshold_of
@@ -19,7 +19,7 @@ _MARKERS = "o^sDv<>P"
 SAME, DIFFERENT = "same model", "different models"
 
 
-class SignificanceDisplay:
+class SignificanceDisplay(LinesRepr):
     """Confidence against gain, for all pairs of systems.
 
     Draws 1 - p over the size of the gain for each pair, in one series for each kind of
@@ -418,14 +418,14 @@ class SignificanceDisplay:
         columns = {"kind": kind, "gain": self.gain, "pvalue": self.pvalue}
         return as_frame(columns, caller="SignificanceDisplay.frame")
 
-    def __repr__(self) -> str:
+    def _lines(self) -> list[str]:
         found = self.threshold
-        parts = []
+        lines = []
         for name, rows in self._series().items():
             value, n = found[name]
             at = "no threshold" if value is None else f"threshold {value:.3g}"
-            parts.append(f"{name}: {rows.size} pairs, {at} from {n}")
-        return f"SignificanceDisplay({'; '.join(parts)})"
+            lines.append(f"{name}: {rows.size} pairs, {at} from {n}")
+        return lines
 
 
 def _kinds(

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .._random import as_generator
-from .._results import as_frame
+from .._results import TableRepr, as_frame
 from .._validation import check_choice, check_fraction, check_integer
 from ._items import PairedItems, check_items
 from ._linear import linear_half_width, linear_p_value
@@ -38,7 +38,7 @@ class ConfidenceInterval(NamedTuple):
 
 
 @dataclass(frozen=True, repr=False)
-class PairedBootstrapResult:
+class PairedBootstrapResult(TableRepr):
     """The gain of one system over another, and whether it is real.
 
     Made by :func:`paired_bootstrap_test`.

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from scipy.stats import false_discovery_control
 
-from .._results import as_frame
+from .._results import TableRepr, as_frame
 from .._validation import check_choice, check_fraction
 
 ADJUSTMENTS = ("holm", "bh")
@@ -35,7 +35,7 @@ def adjusted_pvalues(pvalues: np.ndarray, adjust: str | None) -> np.ndarray:
 
 
 @dataclass(frozen=True, repr=False, eq=False)
-class SystemComparison:
+class SystemComparison(TableRepr):
     """Gains and p-values of all pairs of systems.
 
     Made by :func:`compare_systems` and :func:`significance_table`. Arrays have an entry

@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 from scipy.stats import binom
 
-from .._results import as_frame
+from .._results import TableRepr, as_frame
 from .._validation import check_choice, check_integer, check_same_length
 from ._bootstrap_test import ALTERNATIVES
 
 
 @dataclass(frozen=True)
-class McNemarResult:
+class McNemarResult(TableRepr):
     """McNemar's test, from the items on which two classifiers differ.
 
     Made by :func:`mcnemar_test`.

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from .._random import as_generator
-from .._results import as_frame
+from .._results import TableRepr, as_frame
 from .._validation import check_choice, check_integer
 from ._bootstrap_test import ALTERNATIVES
 from ._items import PairedItems, check_items
@@ -26,7 +26,7 @@ _FEW_SWAPS, _QUICK_LATTICE = 1 << 13, 1 << 15
 
 
 @dataclass(frozen=True, repr=False)
-class PermutationTestResult:
+class PermutationTestResult(TableRepr):
     """The gain of one system over another, tested by swapping them.
 
     Made by :func:`permutation_test`.
