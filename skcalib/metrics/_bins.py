@@ -11,7 +11,7 @@ position is a rank.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -288,11 +288,16 @@ def cut_by_number(total: float, n_bins: int) -> np.ndarray:
     return np.r_[np.arange(n_bins) * (total / n_bins), total]
 
 
-def cut_by_value(ordered: SortedRows | SortedCells, n_bins: int) -> np.ndarray:
-    """Return the bounds of equal-width bins; empty ones are left out."""
+def cut_by_value(
+    below: Callable[[np.ndarray], np.ndarray], n_bins: int, total: float
+) -> np.ndarray:
+    """Return the bounds of equal-width bins; empty ones are left out.
+
+    `below` tells the weight of what is not above each of some values.
+    """
     # As in sklearn.calibration.calibration_curve: a bin holds its upper edge.
     edges = np.linspace(0, 1, n_bins + 1)[1:-1]
-    return np.unique(np.r_[0, ordered.below(edges), ordered.total])
+    return np.unique(np.r_[0, below(edges), total])
 
 
 def sum_bins(ordered: SortedRows | SortedCells, bounds: np.ndarray) -> BinSums:

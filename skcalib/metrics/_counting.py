@@ -29,7 +29,7 @@ _BLOCK = 2**21
 _FEW = 2**13
 
 
-def _mantissa_bits(n_bins: int) -> int:
+def mantissa_bits(n_bins: int) -> int:
     """Return the number of leading bits of the significand that make a cell.
 
     So many that a bin spans some cells where it is widest, and few pairs share a cell
@@ -97,6 +97,20 @@ class Cells:
             found.append(self.q[rows][inside[: key.size]])
         return np.concatenate(found) if found else self.q
 
+    def below(self, values: np.ndarray) -> np.ndarray:
+        """Return how many numbers are at most as large as each value."""
+        used = np.flatnonzero(self.count)
+        edge, end = self.edges(used), np.cumsum(self.count[used])
+        place = np.searchsorted(edge, values, side="right") - 1
+        # Only the cell that holds the value has numbers on both sides of it.
+        opened = np.zeros(self.n_cells, dtype=bool)
+        opened[used[place[place >= 0]]] = True
+        inside = np.sort(self.select(opened)).astype(np.float64, copy=False)
+        passed = np.searchsorted(inside, values, side="right")
+        passed -= np.searchsorted(inside, edge[place], side="left")
+        rank = end[place] - self.count[used][place] + passed
+        return np.where(place >= 0, rank, 0)
+
     def sums(self, cells: np.ndarray, squares: bool) -> list[np.ndarray]:
         """Return the sums of q, and of q^2 if asked, in the given cells.
 
@@ -140,7 +154,7 @@ def count_bins(
     fifth faster, the sums of q^2 and y q are NaN. `cells` are those of q, if they are
     known already.
     """
-    bits = _mantissa_bits(bounds.size - 1) if cells is None else cells.mantissa_bits
+    bits = mantissa_bits(bounds.size - 1) if cells is None else cells.mantissa_bits
     rows = Cells(q, bits) if cells is None else cells
     positives = Cells(positive_q, bits)
     used = np.flatnonzero(rows.count)

@@ -21,7 +21,7 @@ from ._bins import (
     sum_bins,
 )
 from ._consistency import consistency_interval, tied_unit
-from ._counting import count_bins, counting_pays
+from ._counting import Cells, count_bins, counting_pays, mantissa_bits
 from ._pairs import Pairs, check_pairs
 
 NORMS = ("l1", "l2", "max")
@@ -50,7 +50,8 @@ class Binning:
         """Return the bounds of the bins, and the bin size where there is one."""
         if self.strategy == "uniform":
             assert self.n_bins is not None
-            return ordered.snap(cut_by_value(ordered, self.n_bins)), None
+            bounds = cut_by_value(ordered.below, self.n_bins, ordered.total)
+            return ordered.snap(bounds), None
         bounds, size = self.rank_bounds(ordered.total)
         return ordered.snap(bounds), size
 
@@ -66,15 +67,33 @@ class Binning:
 
         Without `squares` only those of y and q are sure to be there.
         """
-        if pairs.weight is None and self.strategy == "quantile":
-            bounds, size = self.rank_bounds(pairs.total)
-            if counting_pays(pairs.q.size, bounds.size - 1):
-                ranks = bounds.astype(np.intp)
-                sums = count_bins(pairs.q, pairs.positive_q, ranks, squares=squares)
-                return sums, size
+        if pairs.weight is None:
+            counted = self._counted(pairs, squares)
+            if counted is not None:
+                return counted
         ordered = sort_pairs(pairs)
         bounds, size = self.bounds(ordered)
         return sum_bins(ordered, bounds), size
+
+    def _counted(
+        self, pairs: Pairs, squares: bool
+    ) -> tuple[BinSums, int | None] | None:
+        """Return the sums and the bin size without a sort; None where it is faster."""
+        n, q = pairs.q.size, pairs.q
+        size, cells = None, None
+        if self.strategy == "quantile":
+            bounds, size = self.rank_bounds(pairs.total)
+            if not counting_pays(n, bounds.size - 1):
+                return None
+        else:
+            assert self.n_bins is not None
+            if not counting_pays(n, self.n_bins):
+                return None
+            cells = Cells(q, mantissa_bits(self.n_bins))
+            bounds = cut_by_value(cells.below, self.n_bins, n)
+        ranks = bounds.astype(np.intp)
+        sums = count_bins(q, pairs.positive_q, ranks, squares=squares, cells=cells)
+        return sums, size
 
 
 def check_binning(bin_size: Any, n_bins: Any, strategy: Any, *, caller: str) -> Binning:

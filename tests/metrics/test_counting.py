@@ -115,10 +115,21 @@ def test_many_rows_have_the_error_that_their_interpolated_sums_give(
 
 
 @pytest.mark.parametrize("rounded", [False, True])
-@pytest.mark.parametrize("kwargs", [{}, {"bin_size": 5000}, {"n_bins": 15}], ids=str)
-def test_a_curve_of_many_rows_is_that_of_the_sort(kwargs, rounded, monkeypatch):
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize(
+    "kwargs",
+    [
+        {},
+        {"bin_size": 5000},
+        {"n_bins": 15},
+        {"n_bins": 15, "strategy": "uniform"},
+        {"n_bins": 100, "strategy": "uniform"},
+    ],
+    ids=str,
+)
+def test_a_curve_of_many_rows_is_that_of_the_sort(kwargs, rounded, dtype, monkeypatch):
     y, q = make_calibrated_pairs(300_000, a=0.1, b=2, k=0.05, random_state=0)
-    q = q.round(2) if rounded else q
+    q = (q.round(2) if rounded else q).astype(dtype)
     counted = adaptive_reliability_curve(y, q, **kwargs)
     monkeypatch.setattr(_curve, "counting_pays", lambda n, n_bins: False)
     expected = adaptive_reliability_curve(y, q, **kwargs)
