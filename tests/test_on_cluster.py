@@ -5,8 +5,10 @@ import numpy as np
 import pytest
 
 from skcalib.coref import SampledCorefPairs
-from skcalib.datasets import make_tagged_sentences
+from skcalib.datasets import make_event_documents, make_tagged_sentences
+from skcalib.events import EventCounter, EventRule
 from skcalib.sequence import HMMTagger, cross_val_marginals
+from skcalib.significance import resample_training
 
 distributed = pytest.importorskip("distributed", reason="distributed is not installed")
 
@@ -54,3 +56,24 @@ def test_folds_of_a_tagger(cluster):
         found, _ = cross_val_marginals(HMMTagger(), X, y, cv=3)
     for one, other in zip(found, expected, strict=True):
         np.testing.assert_array_equal(one, other)
+
+
+def test_counts_of_events(cluster):
+    documents, _, scores = make_event_documents(40, return_scores=True, random_state=0)
+    counter = EventCounter(EventRule(), method="sample", random_state=0)
+    expected = counter.count(documents, scores)
+    assert expected.monte_carlo_error.max() > 0
+    with joblib.parallel_config(backend="dask"):
+        found = counter.count(documents, scores)
+    assert found.to_dict() == expected.to_dict()
+
+
+def test_systems_from_resampled_training_sets(cluster):
+    X, y = make_tagged_sentences(60, random_state=0)
+    expected = resample_training(HMMTagger(), X, y, n_models=4, random_state=0)
+    with joblib.parallel_config(backend="dask"):
+        found = resample_training(HMMTagger(), X, y, n_models=4, random_state=0)
+    for one, other in zip(found, expected, strict=True):
+        np.testing.assert_array_equal(
+            one.emission_log_proba_, other.emission_log_proba_
+        )
