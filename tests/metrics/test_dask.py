@@ -196,9 +196,9 @@ def test_frames_and_series_of_dask(pairs):
 def test_what_gives_labels_and_probabilities_is_made_once(tmp_path):
     import dask
 
-    make = dask.delayed(slow_pairs)
+    make = dask.delayed(maker(seconds=0))
     blocks = [
-        da.from_delayed(make(i, str(tmp_path), True), (5000, 2), dtype=float)
+        da.from_delayed(make(i, str(tmp_path)), (5000, 2), dtype=float)
         for i in range(3)
     ]
     data = da.concatenate(blocks)
@@ -206,13 +206,21 @@ def test_what_gives_labels_and_probabilities_is_made_once(tmp_path):
     assert len(list(tmp_path.iterdir())) == 3
 
 
-def slow_pairs(block, signals, quick=False):
-    """Draw the pairs of a block, slowly enough to be interrupted; leave word of it."""
-    handle, _ = tempfile.mkstemp(prefix=f"{os.getpid()}-{block}-", dir=signals)
-    os.close(handle)
-    time.sleep(0 if quick else 0.3)
-    y, q = make_calibrated_pairs(5000, k=0.1, random_state=block)
-    return np.stack([y, q], axis=1)
+def maker(seconds):
+    """Return a function that draws the pairs of a block and leaves word of it.
+
+    A function of a function goes to other processes as it is; they need not import
+    this file.
+    """
+
+    def make(block, signals):
+        handle, _ = tempfile.mkstemp(prefix=f"{os.getpid()}-{block}-", dir=signals)
+        os.close(handle)
+        time.sleep(seconds)
+        y, q = make_calibrated_pairs(5000, k=0.1, random_state=block)
+        return np.stack([y, q], axis=1)
+
+    return make
 
 
 @pytest.mark.slow
@@ -222,7 +230,7 @@ def test_a_killed_worker_changes_nothing(tmp_path):
     import dask
 
     n_blocks = 24
-    make = dask.delayed(slow_pairs)
+    make = dask.delayed(maker(seconds=0.3))  # slow enough to be interrupted
     blocks = [
         da.from_delayed(make(i, str(tmp_path)), (5000, 2), dtype=float)
         for i in range(n_blocks)
