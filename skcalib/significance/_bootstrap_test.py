@@ -21,13 +21,13 @@ ALTERNATIVES = ("two-sided", "greater", "less")
 METHODS = ("auto", "exact", "saddlepoint", "monte_carlo", "tilted")
 
 # Points of the lattice that 'exact' may take, and 'auto' takes.
-_LARGEST_WINDOW, _LARGEST_QUICK_WINDOW = 1 << 24, 1 << 16
+LARGEST_WINDOW, LARGEST_QUICK_WINDOW = 1 << 24, 1 << 16
 
 # Below, sums that are on no lattice are too far from a continuous law.
-_FEWEST_FOR_SADDLEPOINT = 30
+FEWEST_FOR_SADDLEPOINT = 30
 
 # With fewer extreme resamples, 'auto' draws tilted ones.
-_FEWEST_EXTREME = 50
+FEWEST_EXTREME = 50
 
 
 class ConfidenceInterval(NamedTuple):
@@ -281,11 +281,11 @@ class _Test:
         if method in ("exact", "saddlepoint"):
             check_linear(self.items, method, caller=caller)
         if method == "exact":
-            result = self._exact(_LARGEST_WINDOW)
+            result = self._exact(LARGEST_WINDOW)
             if result is None:
                 raise ValueError(
                     f"method='exact' of {caller} would need a lattice of more than "
-                    f"{_LARGEST_WINDOW:,} points for these sums. Use "
+                    f"{LARGEST_WINDOW:,} points for these sums. Use "
                     "method='saddlepoint'."
                 )
             return result
@@ -300,8 +300,8 @@ class _Test:
         result = None
         if linear is not None:
             if linear.is_integer:
-                result = self._exact(_LARGEST_QUICK_WINDOW)
-            if result is None and linear.n >= _FEWEST_FOR_SADDLEPOINT:
+                result = self._exact(LARGEST_QUICK_WINDOW)
+            if result is None and linear.n >= FEWEST_FOR_SADDLEPOINT:
                 result = self._saddlepoint()
         if result is None:
             result = self._drawn("auto")
@@ -332,7 +332,7 @@ class _Test:
         n_extreme = gains.n_extreme(self.alternative)
         p, error = plain_p_value(n_extreme, self.n_resamples)
         name = "monte_carlo"
-        rare = n_extreme < _FEWEST_EXTREME and n_extreme < gains.n / 20
+        rare = n_extreme < FEWEST_EXTREME and n_extreme < gains.n / 20
         if method == "tilted" or (method == "auto" and rare):
             found = tilted_p_value(self.items, self.alternative, gains, self.rng)
             if found is not None:

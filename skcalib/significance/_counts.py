@@ -54,7 +54,7 @@ def resample_sums(
     without rounding: in float32 while the sums stay below 2^24.
     """
     n, m = columns.shape
-    dtype = _sum_type(columns)
+    dtype = sum_type(columns)
     right = np.ascontiguousarray(columns, dtype=dtype)
     sums = np.empty((n_resamples, m))
     start = 0
@@ -82,7 +82,7 @@ def resample_distinct_sums(
     return sums
 
 
-def _sum_type(columns: np.ndarray) -> Any:
+def sum_type(columns: np.ndarray) -> Any:
     if columns.dtype.kind in "bui" or (columns == np.rint(columns)).all():
         largest = float(np.abs(columns).max(initial=0)) * len(columns)
         if largest < _EXACT_IN_FLOAT32:

@@ -9,20 +9,20 @@ from dataclasses import dataclass
 import numpy as np
 
 from ._bootstrap_test import (
-    _FEWEST_EXTREME,
-    _FEWEST_FOR_SADDLEPOINT,
-    _LARGEST_QUICK_WINDOW,
-    _LARGEST_WINDOW,
+    FEWEST_EXTREME,
+    FEWEST_FOR_SADDLEPOINT,
+    LARGEST_QUICK_WINDOW,
+    LARGEST_WINDOW,
     check_linear,
     does_not_vary,
     swap_floor,
 )
-from ._counts import _sum_type, resample_counts
+from ._counts import resample_counts, sum_type
 from ._items import PairedItems
 from ._linear import linear_p_value
 from ._monte_carlo import plain_p_value, thresholds
 from ._systems import Systems
-from ._tilted import _tail
+from ._tilted import tilted_tail
 
 # Tilted draws for a tail: each pair needs its own, and among many pairs little depends
 # on the error of 5 to 10% that so many leave. Where the p-value is so small that it
@@ -127,16 +127,16 @@ class PairTests:
         p = None
         if self.method != "saddlepoint" and linear.is_integer:
             auto = self.method == "auto"
-            window = _LARGEST_QUICK_WINDOW if auto else _LARGEST_WINDOW
+            window = LARGEST_QUICK_WINDOW if auto else LARGEST_WINDOW
             p = linear_p_value(linear, self.alternative, largest_window=window)
         if p is not None:
             found = p, "exact"
         elif self.method == "exact":
             raise ValueError(
                 f"method='exact' of {caller} would need a lattice of more than "
-                f"{_LARGEST_WINDOW:,} points for these sums. Use method='saddlepoint'."
+                f"{LARGEST_WINDOW:,} points for these sums. Use method='saddlepoint'."
             )
-        elif self.method == "auto" and linear.n < _FEWEST_FOR_SADDLEPOINT:
+        elif self.method == "auto" and linear.n < FEWEST_FOR_SADDLEPOINT:
             return None
         else:
             p = linear_p_value(linear, self.alternative, largest_window=None)
@@ -147,7 +147,7 @@ class PairTests:
         return found
 
     def _needs_tilting(self, n_extreme: int) -> bool:
-        rare = n_extreme < _FEWEST_EXTREME and n_extreme < self.n_resamples / 20
+        rare = n_extreme < FEWEST_EXTREME and n_extreme < self.n_resamples / 20
         return self.method == "tilted" or (self.method == "auto" and rare)
 
     def _draw(self, found: PairResults, left: list[tuple[int, PairedItems]]) -> None:
@@ -195,7 +195,7 @@ class PairTests:
             sides.append((up, 1, seen.upper))
         if self.alternative != "greater":
             sides.append((down, -1, seen.lower))
-        tails = [_tail(items, at, sign, n_draws, rng) for at, sign, _ in sides]
+        tails = [tilted_tail(items, at, sign, n_draws, rng) for at, sign, _ in sides]
         if all(tail is None for tail in tails):
             return None
         p = variance = 0.0
@@ -229,7 +229,7 @@ class PairTests:
         # draws go to rows in their own order, whatever the order they came in; the
         # first system's columns count most, so further systems change nothing
         columns = columns[np.lexsort(columns.T[::-1])]
-        dtype = _sum_type(columns)
+        dtype = sum_type(columns)
         columns = np.ascontiguousarray(columns, dtype=dtype)
         for counts in resample_counts(n, self.n_resamples, self.rng, dtype=dtype):
             sums = (counts @ columns).astype(np.float64).reshape(-1, n_systems, m)

@@ -36,7 +36,7 @@ def tilted_p_value(
     sides = {"greater": (upper,), "less": (lower,)}
     found, tilted = [], False
     for threshold, sign, seen in sides.get(alternative, (upper, lower)):
-        tail = _tail(items, threshold, sign, plain.n, rng)
+        tail = tilted_tail(items, threshold, sign, plain.n, rng)
         tilted |= tail is not None
         if tail is None:
             p = float(seen.mean())
@@ -48,7 +48,7 @@ def tilted_p_value(
     return min(p, 1.0), math.hypot(*(error for _, error in found))
 
 
-def _tail(
+def tilted_tail(
     items: PairedItems,
     threshold: float,
     sign: int,
