@@ -11,7 +11,7 @@ from sklearn.utils import Bunch
 from .._validation import check_choice
 from ._emoticon_tweets import EMOTICON, REMOTE_FILES
 from ._home import data_home as _data_home
-from ._readers import _blocks
+from ._readers import blocks_of
 
 SUBSETS = {
     "train": ("a", "b", "g"),
@@ -125,7 +125,7 @@ def fetch_broad_twitter_entities(
 
 def _read(path: Path, *, caller: str) -> tuple[list[list[str]], list[list[str]]]:
     X, y = [], []
-    for block in _blocks(path, caller=caller):
+    for block in blocks_of(path, caller=caller):
         rows = [line.text.split("\t") for line in block.lines]
         for line, row in zip(block.lines, rows, strict=True):
             if len(row) != 2 or not row[1]:

@@ -14,7 +14,7 @@ from .._validation import check_choice
 from ..documents import Document, Mention, Sentence
 from ._home import opened_zip
 from ._mentions import Brackets
-from ._readers import Block, Line, _lines, _opened, _refuse
+from ._readers import Block, Line, lines_of, opened, refuse
 
 BEGIN = re.compile(r"#begin document \((.*)\); *part +([0-9]{1,9})\s*")
 NOTHING = ("", "-", "_")
@@ -68,7 +68,7 @@ def read_conll2012(path: Any) -> list[Document]:
     >>> document.mentions[0].start, document.entities[0]
     (0, '1')
     """
-    with _opened(path, caller="read_conll2012") as (file, source):
+    with opened(path, caller="read_conll2012") as (file, source):
         return [
             _conll2012_document(source, *part)
             for part in _conll2012_parts(file, source)
@@ -82,7 +82,7 @@ def _conll2012_parts(
     name: tuple[str, int] | None = None
     blocks: list[list[Line]] = [[]]
     number = 0
-    for number, text in _lines(file, source):
+    for number, text in lines_of(file, source):
         begin = BEGIN.fullmatch(text)
         if begin is not None and name is None:
             name, blocks = (begin[1], int(begin[2])), [[]]
@@ -95,11 +95,11 @@ def _conll2012_parts(
             expected = "#begin document (NAME); part NUMBER"
             if name is not None:
                 expected = "#end document before"
-            _refuse(source, number, expected, repr(text))
+            refuse(source, number, expected, repr(text))
         else:
             blocks[-1].append(Line(number, text))
     if name is not None:
-        _refuse(source, number, "#end document", "the end of the file")
+        refuse(source, number, "#end document", "the end of the file")
 
 
 def _conll2012_document(
@@ -241,10 +241,10 @@ def _litbank_document(
 ) -> Document:
     with opened(name.removesuffix(".ann") + ".txt") as file:
         there = source.removesuffix(".ann") + ".txt"
-        lines = [line.text for line in _lines(file, there) if line.text.strip()]
+        lines = [line.text for line in lines_of(file, there) if line.text.strip()]
     sentences = [Sentence(line.split()) for line in lines]
     with opened(name) as file:
-        rows = [Row(n, text.split("\t")) for n, text in _lines(file, source) if text]
+        rows = [Row(n, text.split("\t")) for n, text in lines_of(file, source) if text]
     mentions = _litbank_mentions(source, rows, sentences)
     entities = _litbank_entities(source, rows, set(mentions), predicative)
     # a stable order: by words, then as in the file
@@ -273,19 +273,19 @@ def _litbank_mentions(
         if cells[0] != "MENTION":
             continue
         if len(cells) != 9:
-            _refuse(source, number, "9 columns of a MENTION", f"{len(cells)}")
+            refuse(source, number, "9 columns of a MENTION", f"{len(cells)}")
         _, key, *numbers, text, etype, form = cells
         if key in found:
-            _refuse(source, number, "a mention's id once", f"{key!r} again")
+            refuse(source, number, "a mention's id once", f"{key!r} again")
         if not all(re.fullmatch("[0-9]{1,9}", each) for each in numbers):
-            _refuse(source, number, "sentences and words in numbers", repr(numbers))
+            refuse(source, number, "sentences and words in numbers", repr(numbers))
         s0, t0, s1, t1 = map(int, numbers)
         inside = s0 < len(sentences) and s1 < len(sentences)
         start = offsets[s0] + t0 if inside else 0
         end = offsets[s1] + t1 + 1 if inside else 0
         if not inside or words[start:end] != text.split() or not text.split():
             there = " ".join(words[start:end])
-            _refuse(source, number, f"the words of the text, {there!r}", repr(text))
+            refuse(source, number, f"the words of the text, {there!r}", repr(text))
         found[key] = Mention(start, end, None, {"etype": etype, "form": form})
     return found
 
@@ -303,7 +303,7 @@ def _litbank_entities(
         if cells[0] != "COREF":
             tied[cells[1]] = cells[2]
         elif cells[1] in chain:
-            _refuse(source, number, "one chain for a mention", f"{cells[1]!r} again")
+            refuse(source, number, "one chain for a mention", f"{cells[1]!r} again")
         else:
             chain[cells[1]] = cells[2]
     entities = {key: chain.get(key, key) for key in mentions}
@@ -319,12 +319,12 @@ def _litbank_entities(
 def _check_tie(source: str, number: int, cells: list[str], mentions: set[str]) -> None:
     kind = cells[0]
     if kind not in ("COREF", "COP", "APPOS"):
-        _refuse(source, number, "MENTION, COREF, COP or APPOS", repr(kind))
+        refuse(source, number, "MENTION, COREF, COP or APPOS", repr(kind))
     if len(cells) != 3:
-        _refuse(source, number, f"3 columns of {kind}", f"{len(cells)}")
+        refuse(source, number, f"3 columns of {kind}", f"{len(cells)}")
     for key in cells[1:2] if kind == "COREF" else cells[1:]:
         if key not in mentions:
-            _refuse(source, number, "the id of a mention", repr(key))
+            refuse(source, number, "the id of a mention", repr(key))
 
 
 def _end_of_ties(key: str, tied: dict[str, str], chain: dict[str, str]) -> str:

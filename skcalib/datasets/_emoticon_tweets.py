@@ -15,7 +15,7 @@ from .._validation import check_choice
 from . import _fetchers
 from ._home import RemoteFile
 from ._home import data_home as _data_home
-from ._readers import _blocks, _lines, _opened, _refuse
+from ._readers import blocks_of, lines_of, opened, refuse
 
 EMOTICON = "emoticon_tweets"
 
@@ -279,16 +279,16 @@ def _read(path: Path) -> list[Message]:
 
 def _read_lines(path: Any) -> Iterator[str]:
     """Give the lines of a file of one message a line."""
-    with _opened(path, caller="fetch_emoticon_tweets") as (file, source):
-        for line in _lines(file, source):
+    with opened(path, caller="fetch_emoticon_tweets") as (file, source):
+        for line in lines_of(file, source):
             if not line.text.strip():
-                _refuse(source, line.number, "a message", "a blank line")
+                refuse(source, line.number, "a message", "a blank line")
             yield line.text
 
 
 def _read_tokens(path: Any) -> Iterator[str]:
     """Give the messages of a file of one token a line, joined by spaces."""
-    for block in _blocks(path, caller="fetch_emoticon_tweets"):
+    for block in blocks_of(path, caller="fetch_emoticon_tweets"):
         tokens = []
         for line in block.lines:
             row = line.text.split("\t")

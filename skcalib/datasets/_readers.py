@@ -49,10 +49,10 @@ class Block(NamedTuple):
 
     def refuse(self, number: int, expected: str, got: str) -> NoReturn:
         """Raise for a malformed line."""
-        _refuse(self.source, number, expected, got)
+        refuse(self.source, number, expected, got)
 
 
-def _refuse(source: str, number: int, expected: str, got: str) -> NoReturn:
+def refuse(source: str, number: int, expected: str, got: str) -> NoReturn:
     raise ValueError(f"{source}, line {number}: expected {expected}, got {got}.")
 
 
@@ -118,7 +118,7 @@ def read_conllu(path: Any) -> list[Document]:
     """
     drafts: list[Draft] = []
     fields: tuple[str, ...] = ("GRP",)
-    for block in _blocks(path, caller="read_conllu"):
+    for block in blocks_of(path, caller="read_conllu"):
         sentence = _conllu_sentence(block)
         if not drafts or any(map(_is_newdoc, sentence.comments)):
             drafts.append(Draft())
@@ -183,7 +183,7 @@ def read_conll_columns(
         )
     width: int | None = None
     sentences = []
-    for block in _blocks(path, caller=caller):
+    for block in blocks_of(path, caller=caller):
         rows = [line.text.split(delimiter) for line in block.lines]
         width = width or len(rows[0])
         _check_rows(block, rows, wanted, width)
@@ -270,7 +270,7 @@ def read_penn_trees(path: Any) -> tuple[list[list[str]], list[list[str]]]:
 
 
 @contextlib.contextmanager
-def _opened(path: Any, *, caller: str) -> Iterator[tuple[TextIO, str]]:
+def opened(path: Any, *, caller: str) -> Iterator[tuple[TextIO, str]]:
     """Give a text file and its name; a file that came open stays open."""
     if hasattr(path, "read") and isinstance(path.read(0), str):
         yield path, str(getattr(path, "name", "<text>"))
@@ -286,7 +286,7 @@ def _opened(path: Any, *, caller: str) -> Iterator[tuple[TextIO, str]]:
         yield file, str(path)
 
 
-def _lines(file: TextIO, source: str) -> Iterator[Line]:
+def lines_of(file: TextIO, source: str) -> Iterator[Line]:
     number = 0
     try:
         for number, text in enumerate(file, start=1):
@@ -301,11 +301,11 @@ def _lines(file: TextIO, source: str) -> Iterator[Line]:
         raise ValueError(f"{after}: expected a whole file, got {error!r}.") from error
 
 
-def _blocks(path: Any, *, caller: str) -> Iterator[Block]:
+def blocks_of(path: Any, *, caller: str) -> Iterator[Block]:
     """Give the runs of lines that are not blank."""
-    with _opened(path, caller=caller) as (file, source):
+    with opened(path, caller=caller) as (file, source):
         block: list[Line] = []
-        for line in _lines(file, source):
+        for line in lines_of(file, source):
             if line.text.strip():
                 block.append(line)
             elif block:
@@ -505,18 +505,18 @@ def _day(text: str) -> datetime.date | None:
 
 def _trees(path: Any) -> Iterator[list[tuple[str, str]]]:
     """Give the (tag, word) leaves of each tree."""
-    with _opened(path, caller="read_penn_trees") as (file, source):
+    with opened(path, caller="read_penn_trees") as (file, source):
         # Each open bracket: its line, its atoms, whether it has brackets inside.
         stack: list[tuple[int, list[str], list[bool]]] = []
         leaves: list[tuple[str, str]] = []
-        for number, text in _lines(file, source):
+        for number, text in lines_of(file, source):
             for atom in re.findall(r"[()]|[^\s()]+", text):
                 if atom == "(":
                     if stack:
                         stack[-1][2].append(True)
                     stack.append((number, [], []))
                 elif not stack:
-                    _refuse(source, number, "an opening bracket", repr(atom))
+                    refuse(source, number, "an opening bracket", repr(atom))
                 elif atom != ")":
                     stack[-1][1].append(atom)
                 else:
@@ -526,7 +526,7 @@ def _trees(path: Any) -> Iterator[list[tuple[str, str]]]:
                         leaves = []
         if stack:
             expected = "a closing bracket for each one that opens"
-            _refuse(source, stack[-1][0], expected, "one that is never closed")
+            refuse(source, stack[-1][0], expected, "one that is never closed")
 
 
 def _close(
@@ -541,4 +541,4 @@ def _close(
         leaves.append((atoms[0], atoms[1]))
     elif not inside or len(atoms) > 1:
         expected = "(TAG word) or a label and brackets"
-        _refuse(source, number, expected, f"{' '.join(atoms)!r} in a bracket")
+        refuse(source, number, expected, f"{' '.join(atoms)!r} in a bracket")

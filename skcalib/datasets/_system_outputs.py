@@ -13,7 +13,7 @@ from sklearn.utils import Bunch
 from .._validation import check_choice
 from ._home import RemoteFile
 from ._home import data_home as _data_home
-from ._readers import _blocks, read_conll_columns
+from ._readers import blocks_of, read_conll_columns
 
 OUTPUTS = "system_outputs"
 
@@ -268,7 +268,7 @@ def _read_tags(paths: Mapping[str, Path]) -> Outputs:
 def _read_scores(path: Path) -> Outputs:
     """Read a table of system, score and segment, in any order."""
     scores: dict[str, dict[int, float]] = {}
-    blocks = list(_blocks(path, caller="fetch_system_outputs"))
+    blocks = list(blocks_of(path, caller="fetch_system_outputs"))
     if len(blocks) != 1 or len(blocks[0].lines) < 2:
         raise ValueError(f"{path}: expected a header and rows, no blank line between.")
     (block,) = blocks

@@ -16,7 +16,7 @@ from ..metrics._size_curves import check_sizes, curve_of_sizes, doubling_sizes
 from ..queries import answer_pairs
 from ..scorers import default_query
 from ._drawing import legend_text, long_names
-from ._reliability import _as_list, _one_or_all, _styles
+from ._reliability import as_list, line_styles, one_or_all
 
 # Curves are told apart without their colours too.
 _MARKERS = "os^Dv<>P"
@@ -315,9 +315,9 @@ class BinSizeDisplay(LinesRepr):
         cls, curves: list, truth: Any, names: list, ax: Any, plot_params: dict
     ) -> BinSizeDisplay:
         display = cls(
-            curve=_one_or_all(curves),
-            true_error=_one_or_all(truth) if isinstance(truth, list) else truth,
-            name=_one_or_all(names),
+            curve=one_or_all(curves),
+            true_error=one_or_all(truth) if isinstance(truth, list) else truth,
+            name=one_or_all(names),
         )
         return display.plot(ax, **plot_params)
 
@@ -368,14 +368,14 @@ class BinSizeDisplay(LinesRepr):
                 f"squared=True of {caller} goes with norm='l2' only. Got curves of "
                 f"norm {curves[0].norm!r}."
             )
-        styles = _styles(curve_kwargs, len(curves), caller)
+        styles = line_styles(curve_kwargs, len(curves), caller)
         self._take_axes(ax, curves[0], squared, xscale)
         drawn = []
         for k, curve in enumerate(curves):
             parts = _Parts(curve, names[k], squared, debiased, band)
             drawn.append(self._draw(parts, styles[k]))
         self.line_, self.band_, self.debiased_line_, self.debiased_band_ = (
-            _one_or_all(list(artists)) for artists in zip(*drawn, strict=True)
+            one_or_all(list(artists)) for artists in zip(*drawn, strict=True)
         )
         self._draw_truth(truths, names, squared, true_error_kwargs)
         self._draw_legend(ax is None)
@@ -391,15 +391,15 @@ class BinSizeDisplay(LinesRepr):
 
     def _several(self, name: Any, caller: str) -> tuple[list, list, list]:
         """Return curves, true errors and names as lists of one length."""
-        curves = _as_list(self.curve)
+        curves = as_list(self.curve)
         if len({(type(c), c.norm) for c in curves}) > 1:
             raise ValueError(
                 f"The 'curve' parameter of {caller} must hold curves of one kind and "
                 "one norm. Got different ones."
             )
-        truths = _as_list(self.true_error)
+        truths = as_list(self.true_error)
         names = self.name if name is None else name
-        names = [None] * len(curves) if names is None else _as_list(names)
+        names = [None] * len(curves) if names is None else as_list(names)
         for key, column in (("true_error", truths), ("name", names)):
             if len(column) != len(curves) and (key == "name" or len(column) > 1):
                 raise ValueError(
@@ -466,7 +466,7 @@ class BinSizeDisplay(LinesRepr):
         self, truths: list, names: list, squared: bool, kwargs: dict | None
     ) -> None:
         """Draw the true errors, one line for all models or one for each."""
-        lines = _as_list(self.line_)
+        lines = as_list(self.line_)
         drawn: list[Any] = []
         for k, truth in enumerate(truths):
             if truth is None:
@@ -485,7 +485,7 @@ class BinSizeDisplay(LinesRepr):
                 **long_names(kwargs),
             }
             drawn.append(self.ax_.axhline(truth**2 if squared else truth, **style))
-        self.true_line_ = _one_or_all(drawn)
+        self.true_line_ = one_or_all(drawn)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the numbers behind the plot, by name (or position) of the model."""

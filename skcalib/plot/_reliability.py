@@ -230,10 +230,10 @@ class ReliabilityDisplay(LinesRepr):
         cls, numbers: list[Numbers], names: list[Any]
     ) -> ReliabilityDisplay:
         return cls(
-            curve=_one_or_all([each.curve for each in numbers]),
-            error=_one_or_all([each.error for each in numbers]),
-            count=_one_or_all([each.count for each in numbers]),
-            name=_one_or_all(names),
+            curve=one_or_all([each.curve for each in numbers]),
+            error=one_or_all([each.error for each in numbers]),
+            count=one_or_all([each.count for each in numbers]),
+            name=one_or_all(names),
         )
 
     @classmethod
@@ -429,7 +429,7 @@ class ReliabilityDisplay(LinesRepr):
         check_fraction(confidence_level, name="confidence_level", caller=caller)
         check_bars(interval, caller=caller)
         curves, errors, histograms, names = self._several(name, caller)
-        styles = _styles(curve_kwargs, len(curves), caller)
+        styles = line_styles(curve_kwargs, len(curves), caller)
         counts = counts and histograms[0] is not None
         self.ax_ = new_axes(counts) if ax is None else ax
         self.figure_ = self.ax_.figure
@@ -450,21 +450,21 @@ class ReliabilityDisplay(LinesRepr):
                 if consistency_band
                 else None
             )
-        self.line_, self.bar_ = _one_or_all(lines), _one_or_all(bars)
-        self.count_, self.band_ = _one_or_all(hist), _one_or_all(bands)
+        self.line_, self.bar_ = one_or_all(lines), one_or_all(bars)
+        self.count_, self.band_ = one_or_all(hist), one_or_all(bands)
         draw_legend(self.ax_)
         return self
 
     def _several(self, name: Any, caller: str) -> tuple[list, list, list, list]:
         """Return curves, errors, histograms and names as lists of one length."""
-        curves = _as_list(self.curve)
+        curves = as_list(self.curve)
         columns = []
         for key, value in (
             ("error", self.error),
             ("count", self.count),
             ("name", self.name if name is None else name),
         ):
-            column = [None] * len(curves) if value is None else _as_list(value)
+            column = [None] * len(curves) if value is None else as_list(value)
             if len(column) != len(curves):
                 raise ValueError(
                     f"The {key!r} parameter of {caller} must have an entry for each of "
@@ -534,7 +534,7 @@ def check_bars(interval: Any, *, caller: str) -> None:
         check_choice(interval, kinds, name="interval", caller=caller)
 
 
-def _styles(kwargs: Any, n_curves: int, caller: str) -> list[dict]:
+def line_styles(kwargs: Any, n_curves: int, caller: str) -> list[dict]:
     if kwargs is None or isinstance(kwargs, Mapping):
         return [dict(kwargs or {})] * n_curves
     if len(kwargs) != n_curves:
@@ -545,9 +545,9 @@ def _styles(kwargs: Any, n_curves: int, caller: str) -> list[dict]:
     return list(kwargs)
 
 
-def _as_list(value: Any) -> list:
+def as_list(value: Any) -> list:
     return list(value) if isinstance(value, (list, tuple)) else [value]
 
 
-def _one_or_all(values: list) -> Any:
+def one_or_all(values: list) -> Any:
     return values[0] if len(values) == 1 else values
