@@ -19,9 +19,9 @@ def check_parses(
         heads = sentence.head
         if len(heads) > 1 and max(heads) < 0 and (needed is None or s in needed):
             raise ValueError(
-                f"{caller} needs parses. {_place(document, s)} has none: all heads are "
-                "-1. Parse the text, with spaCy and Document.from_spacy say, or read a "
-                "file that has parses."
+                f"{caller} needs parses, and {_place(document, s)} has none: all "
+                "heads are -1. Parse the text, with spaCy and Document.from_spacy say, "
+                "or read a file that has parses."
             )
         cycle = find_cycle(heads)
         if cycle:

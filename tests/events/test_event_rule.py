@@ -451,7 +451,9 @@ class TestRefused:
     def test_no_parse(self, rule):
         bare = Sentence(["They", "ran"], upos=["PRON", "VERB"], lemma=["they", "run"])
         doc = document(self.parsed, bare, mentions=[(0, 1), (2, 3)])
-        message = "EventRule needs parses. sentence 1 of document 'toy' has none.*Parse"
+        message = (
+            "EventRule needs parses, and sentence 1 of document 'toy' has none.*Parse"
+        )
         with pytest.raises(ValueError, match=message):
             rule.evidence(doc)
 
