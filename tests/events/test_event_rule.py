@@ -19,15 +19,15 @@ HOME = Path(os.environ.get("SKCALIB_DATA", "nowhere"))
 
 
 def parse(text):
-    """Make a sentence of FORM[=LEMMA]/UPOS/HEAD/DEPREL[/FEATS], heads from 1."""
+    """Make a sentence of FORM[=LEMMA]/UPOS/HEAD/DEPREL[;FEATS], heads from 1."""
     rows = [word.split("/") for word in text.split()]
     return Sentence(
         [row[0].partition("=")[0] for row in rows],
         lemma=[(row[0].partition("=")[2] or row[0]).lower() for row in rows],
         upos=[row[1] for row in rows],
         head=[int(row[2]) - 1 for row in rows],
-        deprel=[row[3] for row in rows],
-        feats=[row[4] if len(row) > 4 else "_" for row in rows],
+        deprel=[row[3].partition(";")[0] for row in rows],
+        feats=[row[3].partition(";")[2] or "_" for row in rows],
     )
 
 
@@ -78,10 +78,10 @@ WORKED = {
         {},
     ),
     # a participle that modifies a noun
-    "towns/NOUN/0/root attacked=attack/VERB/1/acl/VerbForm=Part|Voice=Pass "
+    "towns/NOUN/0/root attacked=attack/VERB/1/acl;VerbForm=Part|Voice=Pass "
     "by/ADP/4/case rebels/NOUN/2/obl": ({"rebels"}, {}),
     # a subject says more than a feature
-    "rebels/NOUN/2/nsubj attacked=attack/VERB/0/root/VerbForm=Part|Voice=Pass": (
+    "rebels/NOUN/2/nsubj attacked=attack/VERB/0/root;VerbForm=Part|Voice=Pass": (
         {"rebels"},
         {},
     ),
@@ -144,17 +144,17 @@ WORKED = {
         {},
     ),
     # relative pronouns stand for the noun
-    "troops/NOUN/0/root who/PRON/3/nsubj/PronType=Rel attacked=attack/VERB/1/acl:relcl "
+    "troops/NOUN/0/root who/PRON/3/nsubj;PronType=Rel attacked=attack/VERB/1/acl:relcl "
     "Iran/PROPN/3/obj": ({"troops"}, {"Iran": "IRN"}),
     "the/DET/2/det Turks/PROPN/6/nsubj that/PRON/4/nsubj attacked=attack/VERB/2/"
     "acl:relcl were/AUX/6/cop here/ADV/0/root": ({"Turks"}, {"Turks": "TUR"}),
-    "army/NOUN/0/root that/PRON/5/nsubj/PronType=Rel I/PRON/4/nsubj "
+    "army/NOUN/0/root that/PRON/5/nsubj;PronType=Rel I/PRON/4/nsubj "
     "think/VERB/1/acl:relcl attacked=attack/VERB/4/ccomp": ({"army"}, {}),
     "men/NOUN/0/root by/ADP/3/case whom/PRON/6/obl:agent it/PRON/6/nsubj:pass "
     "was/AUX/6/aux:pass attacked=attack/VERB/1/acl:relcl": ({"men"}, {}),
     # a question and a demonstrative stand for themselves
     "Who/PRON/2/nsubj attacked=attack/VERB/0/root": ({"Who"}, {}),
-    "That/PRON/2/nsubj/PronType=Dem attacked=attack/VERB/0/root": ({"That"}, {}),
+    "That/PRON/2/nsubj;PronType=Dem attacked=attack/VERB/0/root": ({"That"}, {}),
     # others than agents
     "They/PRON/3/nsubj were/AUX/3/aux:pass attacked=attack/VERB/0/root": (set(), {}),
     "They/PRON/3/nsubj:pass were/AUX/3/aux:pass attacked=attack/VERB/0/root": (
@@ -236,7 +236,7 @@ class TestOptions:
 
     def test_relative_pronouns_as_they_are(self):
         text = (
-            "troops/NOUN/0/root who/PRON/3/nsubj/PronType=Rel "
+            "troops/NOUN/0/root who/PRON/3/nsubj;PronType=Rel "
             "attacked=attack/VERB/1/acl:relcl"
         )
         rule = EventRule(relative_pronouns=False)
@@ -278,7 +278,7 @@ class TestOptions:
                 set(),
             ),
             (
-                "men/NOUN/0/root who/PRON/3/nsubj/PronType=Rel came/VERB/1/acl:relcl "
+                "men/NOUN/0/root who/PRON/3/nsubj;PronType=Rel came/VERB/1/acl:relcl "
                 "and/CCONJ/5/cc attacked=attack/VERB/3/conj",
                 {"men"},
             ),
