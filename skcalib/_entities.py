@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 # The prefixes of tags inside entities.
@@ -15,20 +15,33 @@ _OUTSIDE = ("O", "")
 
 
 def read_tags(
-    tags: Iterable[Any], scheme: str, name: str, caller: str
+    tags: list, scheme: str, name: str, caller: str, lengths: Sequence[int] = ()
 ) -> dict[Any, Tag]:
-    """Return the prefix and the entity label of each different tag."""
+    """Return the prefix and the entity label of each different tag.
+
+    `lengths` are those of the sentences, so that a wrong tag can be said where it is.
+    """
     found: dict[Any, Tag] = {}
-    for tag in set(tags):
+    for tag in dict.fromkeys(tags):
         prefix, _, label = tag.partition("-") if isinstance(tag, str) else ("", "", "")
         if tag != "O" and prefix not in SCHEMES[scheme]:
             expected = ", ".join(f"'{p}-PER'" for p in SCHEMES[scheme])
             raise ValueError(
                 f"The {name!r} parameter of {caller} must hold tags of the scheme "
-                f"{scheme!r}, such as 'O', {expected}. Got {tag!r}."
+                f"{scheme!r}, such as 'O', {expected}. Got {tag!r}"
+                f"{_place(tags.index(tag), lengths)}."
             )
         found[tag] = _OUTSIDE if tag == "O" else (prefix, label)
     return found
+
+
+def _place(t: int, lengths: Sequence[int]) -> str:
+    """Return which token of which sentence it is, counted over all sentences."""
+    for i, length in enumerate(lengths):
+        if t < length:
+            return f" for token {t} of sentence {i}"
+        t -= length
+    return ""
 
 
 def find_entities(tags: Iterable[Tag], scheme: str) -> list[tuple[int, int, str]]:

@@ -196,8 +196,10 @@ def span_statistics(
         )
     meaning: dict[Any, Tag] = {}
     for side, name in enumerate(("y_true", "y_pred")):
-        tags = chain.from_iterable(pair[side] for pair in pairs)
-        meaning |= read_tags(tags, scheme, name, caller)
+        sentences = [pair[side] for pair in pairs]
+        tags = list(chain.from_iterable(sentences))
+        lengths = list(map(len, sentences))
+        meaning |= read_tags(tags, scheme, name, caller, lengths)
     counts = np.zeros((len(pairs), 3), dtype=np.int64)
     for row, sides in zip(counts, pairs, strict=True):
         true, pred = (

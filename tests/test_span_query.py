@@ -482,3 +482,10 @@ def test_entities_in_tweets():
     for key, q in zip(asked(predicted), predicted.y_proba, strict=True):
         if key[2] - key[1] <= 5:
             assert place[key] == pytest.approx(q, abs=1e-12)
+
+
+def test_a_tag_of_another_scheme_is_named_with_its_place():
+    y = [["O", "B-X"], ["O", "O", "Q-X"]]
+    spans = [[(0, 1, "X", 0.5)], []]
+    with pytest.raises(ValueError, match=r"Got 'Q-X' for token 2 of sentence 1\."):
+        SpanQuery().from_proba(y, spans)

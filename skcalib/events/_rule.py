@@ -363,7 +363,8 @@ def _check_document(document: Any) -> None:
 def _check_verbs(verbs: Any) -> frozenset[str] | None:
     if verbs is None or (isinstance(verbs, str) and verbs == "any"):
         return None
-    lemmas = (verbs,) if isinstance(verbs, str) else tuple(verbs)
+    several = isinstance(verbs, Collection) and not isinstance(verbs, (str, bytes))
+    lemmas = tuple(verbs) if several else (verbs,)
     if not lemmas or not all(isinstance(v, str) and v.strip() for v in lemmas):
         raise ValueError(
             "The 'verbs' parameter of EventRule must be lemmas of verbs, at least one, "

@@ -236,7 +236,7 @@ class SpanQuery:
         return replace(answers, n_unseen=n_unseen)
 
     def _gold(self, tags: list, lengths: np.ndarray, caller: str) -> _Gold:
-        meaning = read_tags(tags, self.scheme, "y_true", caller)
+        meaning = read_tags(tags, self.scheme, "y_true", caller, lengths.tolist())
         ends = np.cumsum(lengths).tolist()
         read = [meaning[tag] for tag in tags]
         found = [

@@ -167,7 +167,7 @@ def _indicator(values: Any, *, name: str, caller: str) -> np.ndarray:
     if wrong.any():
         row = int(wrong.argmax())
         raise ValueError(
-            f"The {name!r} parameter of {caller} must hold 0 or 1. Got {array[row]!r} "
+            f"The {name!r} parameter of {caller} must hold 0 or 1. Got {array[row]} "
             f"in row {row}, one of {int(wrong.sum())} such rows."
         )
     return array.astype(bool)

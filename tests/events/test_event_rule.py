@@ -448,6 +448,11 @@ class TestMentions:
 class TestRefused:
     parsed = "They/PRON/2/nsubj attacked=attack/VERB/0/root"
 
+    @pytest.mark.parametrize("verbs", [3, [], ["attack", 3], [" "], b"attack"])
+    def test_verbs(self, verbs):
+        with pytest.raises(ValueError, match="'verbs' parameter of EventRule"):
+            EventRule(verbs)
+
     def test_no_parse(self, rule):
         bare = Sentence(["They", "ran"], upos=["PRON", "VERB"], lemma=["they", "run"])
         doc = document(self.parsed, bare, mentions=[(0, 1), (2, 3)])
