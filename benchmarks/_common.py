@@ -32,6 +32,16 @@ def write_csv(name, rows, note):
     print(f"written: {path.name}")
 
 
+def read_csv(name):
+    """Return comment line and rows of a CSV written here, none where it is missing."""
+    path = RESULTS / name
+    if not path.exists():
+        return "", []
+    with path.open(newline="", encoding="utf-8") as file:
+        note = file.readline().removeprefix("# ").strip()
+        return note, list(csv.DictReader(file))
+
+
 def print_table(rows):
     """Print rows (dicts with the same keys) in columns."""
     table = [list(rows[0])] + [[str(cell) for cell in row.values()] for row in rows]

@@ -21,7 +21,7 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 import time
 
 import numpy as np
-from _common import RESULTS, print_table, versions, write_csv
+from _common import RESULTS, print_table, read_csv, versions, write_csv
 from joblib import Parallel, delayed
 from scipy import special
 from scipy.stats import chi2
@@ -288,12 +288,9 @@ def main():
 
 def draw():
     """Draw coverage and relative width in every cell from the CSV."""
-    import csv
-
     import matplotlib.pyplot as plt
 
-    with open(RESULTS / "coverage.csv") as file:
-        rows = list(csv.DictReader(line for line in file if line[0] != "#"))
+    _, rows = read_csv("coverage.csv")
     cells = list(dict.fromkeys((r["q"], r["labels"], int(r["n"])) for r in rows))
     value = {
         (r["q"], r["labels"], int(r["n"]), r["method"]): (

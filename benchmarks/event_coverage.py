@@ -17,11 +17,10 @@ import os
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
-import csv
 import time
 
 import numpy as np
-from _common import RESULTS, print_table, versions, write_csv
+from _common import RESULTS, print_table, read_csv, versions, write_csv
 from joblib import Parallel, delayed
 
 from skcalib.datasets import make_event_documents
@@ -118,9 +117,7 @@ def draw():
     """Draw coverage against the temperature, from the CSV."""
     import matplotlib.pyplot as plt
 
-    with (RESULTS / FILE).open(encoding="utf-8") as file:
-        rows = list(csv.DictReader(line for line in file if line[0] != "#"))
-    rows = [row for row in rows if row["sd_at_least"] == "2"]
+    rows = [row for row in read_csv(FILE)[1] if row["sd_at_least"] == "2"]
     t = [float(row["temperature"]) for row in rows]
     n = np.array([int(row["counts"]) for row in rows])
     figure, ax = plt.subplots(figsize=(6.4, 4), layout="constrained")

@@ -13,7 +13,6 @@ compared. A peer that is missing, fails, or would take too long has a row that s
 """
 
 import argparse
-import csv
 import os
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")
@@ -24,7 +23,7 @@ import math
 import time
 import warnings
 
-from _common import RESULTS, best_times, print_table, versions, write_csv
+from _common import RESULTS, best_times, print_table, read_csv, versions, write_csv
 from _peers import WORKS
 
 LIMIT = 20.0  # seconds of one call
@@ -134,15 +133,6 @@ def measure(parts, quick):
 
 
 # The page
-
-
-def read(path):
-    """Return note and rows of the CSV, none where there is no such file."""
-    if not path.exists():
-        return "", []
-    with path.open(newline="", encoding="utf-8") as file:
-        note = file.readline().removeprefix("# ").strip()
-        return note, list(csv.DictReader(file))
 
 
 def last_rows(rows):
@@ -280,7 +270,7 @@ def main():
     options = parser.parse_args()
     if not set(options.parts) <= set(PARTS):
         parser.error(f"parts are {', '.join(PARTS)}")
-    note, before = read(RESULTS / "peers.csv")
+    note, before = read_csv("peers.csv")
     if options.page:
         write_page(note, before)
         return
@@ -293,7 +283,7 @@ def main():
     rows += [row for row in before if row["part"] not in parts]
     rows.sort(key=lambda row: PARTS.index(row["part"]))
     write_csv("peers.csv", rows, note)
-    write_page(*read(RESULTS / "peers.csv"))
+    write_page(*read_csv("peers.csv"))
 
 
 if __name__ == "__main__":
