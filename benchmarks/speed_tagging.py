@@ -27,7 +27,7 @@ import time
 from itertools import chain
 
 import numpy as np
-from _common import RESULTS, print_table, versions, write_csv
+from _common import RESULTS, best_times, print_table, versions, write_csv
 
 from skcalib.datasets import fetch_ud_english_ewt
 from skcalib.posteriors import LinearChainPosterior
@@ -39,13 +39,7 @@ HOW = f"CPU time, one thread, best of {N_ROUNDS} interleaved rounds"
 
 
 def cpu_times(functions, n_rounds=N_ROUNDS):
-    best = dict.fromkeys(functions, float("inf"))
-    for _ in range(n_rounds):
-        for name, function in functions.items():
-            start = time.process_time()
-            function()
-            best[name] = min(best[name], time.process_time() - start)
-    return best
+    return best_times(functions, n_rounds, clock=time.process_time)
 
 
 def load():
