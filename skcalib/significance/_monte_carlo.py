@@ -12,6 +12,25 @@ from ._counts import resample_distinct_sums
 from ._items import PairedItems
 
 
+@dataclass
+class Extremes:
+    """How many of n resamples are beyond the upper, the lower, and either threshold."""
+
+    upper: int = 0
+    lower: int = 0
+    either: int = 0
+    n: int = 0
+
+    def add(self, upper: np.ndarray, lower: np.ndarray, alternative: str) -> None:
+        """Count some more resamples, of which it is known what they reach."""
+        self.upper += int(np.count_nonzero(upper))
+        self.lower += int(np.count_nonzero(lower))
+        sides = {"greater": upper, "less": lower}
+        either = sides[alternative] if alternative in sides else upper | lower
+        self.either += int(np.count_nonzero(either))
+        self.n += len(either)
+
+
 @dataclass(frozen=True)
 class ResampledGains:
     """Gains d* of resamples.
@@ -38,13 +57,11 @@ class ResampledGains:
         """Number of resamples."""
         return self.values.size
 
-    def n_extreme(self, alternative: str) -> int:
+    def extremes(self, alternative: str) -> Extremes:
         """Return how many are at least as extreme as the gain that was seen."""
-        if alternative == "greater":
-            return int(self.upper.sum())
-        if alternative == "less":
-            return int(self.lower.sum())
-        return int((self.upper | self.lower).sum())
+        seen = Extremes()
+        seen.add(self.upper, self.lower, alternative)
+        return seen
 
     @cached_property
     def distances(self) -> np.ndarray:

@@ -8,22 +8,62 @@ resample then counts with the ratio of its chance under equal chances to this on
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 from scipy.optimize import brentq
 
 from ._items import PairedItems
-from ._monte_carlo import ResampledGains, thresholds
+from ._monte_carlo import Extremes, plain_p_value, thresholds
 from ._tails import log_mean_exp
+from ._undrawn import swap_floor
+
+# With fewer extreme resamples, 'auto' draws tilted ones.
+_FEWEST_EXTREME = 50
 
 # Indices held at once (8 bytes each).
 _BLOCK = 1 << 21
 
 
-def tilted_p_value(
+class DrawnPValue(NamedTuple):
+    """A p-value, its standard error by drawing, and its method."""
+
+    pvalue: float
+    error: float
+    method: str
+
+
+def drawn_p_value(
     items: PairedItems,
     alternative: str,
-    plain: ResampledGains,
+    method: str,
+    seen: Extremes,
+    n_draws: int,
+    rng: np.random.Generator,
+) -> DrawnPValue:
+    """Return the p-value of plain resamples, or of tilted ones if these are extreme.
+
+    `seen` counts the plain ones. Of tilted ones `n_draws` are drawn for each tail, and
+    two at least, for their standard error.
+    """
+    rare = seen.either < _FEWEST_EXTREME and seen.either < seen.n / 20
+    if method == "tilted" or (method == "auto" and rare):
+        tilted = _tilted_p_value(items, alternative, seen, max(n_draws, 2), rng)
+        if tilted is not None:
+            return DrawnPValue(*tilted, "tilted")
+    p, error = plain_p_value(seen.either, seen.n)
+    if method == "auto" and seen.either == 0:
+        floor = swap_floor(items, alternative)
+        if floor > p:
+            return DrawnPValue(floor, 0.0, "permutation")
+    return DrawnPValue(p, error, "monte_carlo")
+
+
+def _tilted_p_value(
+    items: PairedItems,
+    alternative: str,
+    seen: Extremes,
+    n_draws: int,
     rng: np.random.Generator,
 ) -> tuple[float, float] | None:
     """Return the p-value and its standard error, or None if no tail can be tilted.
@@ -32,15 +72,15 @@ def tilted_p_value(
     resamples that are 0/0) is taken from the plain resamples.
     """
     up, down = thresholds(items.gain, alternative)
-    upper, lower = (up, 1, plain.upper), (down, -1, plain.lower)
+    upper, lower = (up, 1, seen.upper), (down, -1, seen.lower)
     sides = {"greater": (upper,), "less": (lower,)}
     found, tilted = [], False
-    for threshold, sign, seen in sides.get(alternative, (upper, lower)):
-        tail = tilted_tail(items, threshold, sign, plain.n, rng)
+    for threshold, sign, n_seen in sides.get(alternative, (upper, lower)):
+        tail = tilted_tail(items, threshold, sign, n_draws, rng)
         tilted |= tail is not None
         if tail is None:
-            p = float(seen.mean())
-            tail = p, math.sqrt(p * (1 - p) / plain.n)
+            p = n_seen / seen.n
+            tail = p, math.sqrt(p * (1 - p) / seen.n)
         found.append(tail)
     p = math.fsum(tail for tail, _ in found) if tilted else 0.0
     if p == 0:
