@@ -48,9 +48,11 @@ class PairTests:
         method: str,
         n_resamples: int,
         rng: np.random.Generator,
+        *,
+        tilts: bool = True,
     ):
         self.systems, self.alternative, self.method = systems, alternative, method
-        self.n_resamples, self.rng = n_resamples, rng
+        self.n_resamples, self.rng, self.tilts = n_resamples, rng, tilts
 
     def run(self, pairs: Sequence[tuple[int, int]], *, caller: str) -> PairResults:
         """Return the gains and p-values of pairs of systems, by their numbers."""
@@ -111,7 +113,7 @@ class PairTests:
     ) -> DrawnPValue:
         """Return a p-value as precise as the number of pairs asks."""
         for most in (_FEW_TILTED, _MOST_TILTED):
-            n_draws = min(self.n_resamples, most)
+            n_draws = min(self.n_resamples, most) if self.tilts else 0
             found = drawn_p_value(
                 items, self.alternative, self.method, seen, n_draws, rng
             )

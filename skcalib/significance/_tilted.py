@@ -44,10 +44,10 @@ def drawn_p_value(
     """Return the p-value of plain resamples, or of tilted ones if these are extreme.
 
     `seen` counts the plain ones. Of tilted ones `n_draws` are drawn for each tail, and
-    two at least, for their standard error.
+    two at least, for their standard error; with `n_draws` 0 there are none.
     """
     rare = seen.either < _FEWEST_EXTREME and seen.either < seen.n / 20
-    if method == "tilted" or (method == "auto" and rare):
+    if n_draws and (method == "tilted" or (method == "auto" and rare)):
         tilted = _tilted_p_value(items, alternative, seen, max(n_draws, 2), rng)
         if tilted is not None:
             return DrawnPValue(*tilted, "tilted")

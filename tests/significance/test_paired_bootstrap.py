@@ -113,6 +113,31 @@ def test_auto_never_gives_0():
     assert (result.pvalue, result.method) == (2**-5, "permutation")
 
 
+@pytest.mark.parametrize("statistic", ["f1", f1_of_matrix])
+@pytest.mark.parametrize("n", [2, 3, 60])
+def test_few_items_with_one_winner_are_no_certainty(statistic, n):
+    """A has all and B nothing, so no resample reaches twice the gain."""
+    gold = np.arange(1, n + 1)
+    a = np.stack([gold, gold, gold], 1)
+    b = np.stack([0 * gold, gold, gold], 1)
+    for alternative, p in (("two-sided", 2.0 ** (1 - n)), ("greater", 2.0**-n)):
+        result = paired_bootstrap_test(
+            a, b, statistic=statistic, alternative=alternative, random_state=0
+        )
+        few = n < 10
+        assert result.method == ("permutation" if few else "monte_carlo")
+        assert result.pvalue == (p if few else 1 / 10_001)
+
+
+def test_one_tilted_resample_has_no_error():
+    a, b = entities(60, 13)
+    result = paired_bootstrap_test(
+        a, b, statistic="f1", method="tilted", n_resamples=1, random_state=0
+    )
+    assert 0 < result.pvalue <= 1
+    assert np.isfinite(result.monte_carlo_error)
+
+
 @pytest.mark.parametrize(
     ("n", "lead", "low", "high"), [(500, 0.1, 1e-9, 5e-3), (2000, 0.12, 1e-40, 1e-10)]
 )
@@ -309,7 +334,8 @@ ONES = np.ones(5)
         ([1, 0, np.nan], [0, 1, 1], {}, "'stats_a'.*nan.*in row 2"),
         ([1, 0, 1], [0, np.inf, 1], {}, "'stats_b'.*inf.*in row 1"),
         (ONES, np.ones(4), {}, "stats_a has 5, stats_b has 4"),
-        (ONES, ONES, {"groups": [1, 2]}, "groups has 2"),
+        (ONES, ONES, {"groups": [1, 2]}, "'groups'.*5 items. Got 2"),
+        (ONES, ONES, {"groups": 5}, r"'groups'.*shape \(n,\).*Got shape \(\)"),
         (ONES, ONES, {"groups": [1, 2, None, 1, 2]}, "missing labels.*row 2"),
         (ONES, ONES, {"groups": [1, 2, np.nan, 1, 2]}, "missing labels.*row 2"),
         (ONES, ONES, {"statistic": "median"}, "'mean', 'ratio', 'f1'.*'median'"),
@@ -317,6 +343,9 @@ ONES = np.ones(5)
         (np.ones((5, 2)), np.ones((5, 2)), {}, r"shape \(n,\).*Got shape \(5, 2\)"),
         (np.ones((5, 2)), np.ones((5, 2)), {"statistic": "f1"}, "correct, guessed"),
         (["a", "b"], ["a", "c"], {}, "'stats_a'.*numbers"),
+        ([[1], [2, 3]], [[1], [2]], {}, r"'stats_a'.*numbers.*\[\[1\], \[2, 3\]\]"),
+        ([1e200, 2e200], [0, 1], {}, "'stats_a'.*2e.200.*of column 0"),
+        ([0, 1], [0, 1e-320], {}, "'stats_b'.*e-32.*of column 0"),
         (ONES, ONES, {"alternative": "better"}, "'alternative'.*'better'"),
         (ONES, ONES, {"method": "percentile"}, "'method'.*'percentile'"),
         (ONES, ONES, {"n_resamples": 0}, "'n_resamples'"),
