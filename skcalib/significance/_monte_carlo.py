@@ -11,6 +11,9 @@ import numpy as np
 from ._counts import resample_distinct_sums
 from ._items import PairedItems
 
+# With fewer extreme resamples, 'auto' looks for another method.
+_FEWEST_EXTREME = 50
+
 
 @dataclass
 class Extremes:
@@ -29,6 +32,11 @@ class Extremes:
         either = sides[alternative] if alternative in sides else upper | lower
         self.either += int(np.count_nonzero(either))
         self.n += len(either)
+
+    @property
+    def is_rare(self) -> bool:
+        """Whether a share of them says little about a p-value."""
+        return self.either < min(_FEWEST_EXTREME, self.n / 20)
 
 
 @dataclass(frozen=True)
@@ -126,6 +134,13 @@ def thresholds(gain: float, alternative: str) -> tuple[float, float]:
     if alternative == "two-sided":
         return gain + abs(gain), gain - abs(gain)
     return 2 * gain, 2 * gain
+
+
+def sides(gain: float, alternative: str) -> list[tuple[float, int]]:
+    """Return the thresholds of the tails, with the sign of what is beyond."""
+    up, down = thresholds(gain, alternative)
+    upper, lower = (up, 1), (down, -1)
+    return {"greater": [upper], "less": [lower]}.get(alternative, [upper, lower])
 
 
 def _fits(total: int, length_total: int, n: int) -> bool:

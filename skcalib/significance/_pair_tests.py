@@ -11,6 +11,7 @@ import numpy as np
 from ._counts import resample_counts, sum_type
 from ._items import PairedItems
 from ._monte_carlo import Extremes, thresholds
+from ._surface import surface_p_value
 from ._systems import Systems
 from ._tilted import DrawnPValue, drawn_p_value
 from ._undrawn import does_not_vary, swap_floor, undrawn_p_value
@@ -51,7 +52,10 @@ class PairTests:
         *,
         tilts: bool = True,
     ):
-        self.systems, self.alternative, self.method = systems, alternative, method
+        # in an order of their own, whatever the order they came in: sums are rounded
+        # in it, and draws go to rows in it
+        self.systems = systems.ordered()
+        self.alternative, self.method = alternative, method
         self.n_resamples, self.rng, self.tilts = n_resamples, rng, tilts
 
     def run(self, pairs: Sequence[tuple[int, int]], *, caller: str) -> PairResults:
@@ -112,6 +116,10 @@ class PairTests:
         rng: np.random.Generator,
     ) -> DrawnPValue:
         """Return a p-value as precise as the number of pairs asks."""
+        if self.method == "auto" and self.tilts and seen.is_rare:
+            p = surface_p_value(items, self.alternative)
+            if p is not None:
+                return DrawnPValue(p, 0.0, "saddlepoint")
         for most in (_FEW_TILTED, _MOST_TILTED):
             n_draws = min(self.n_resamples, most) if self.tilts else 0
             found = drawn_p_value(
@@ -141,9 +149,6 @@ class PairTests:
         """Yield the metric of each system, (chunk, n_systems), in shared resamples."""
         n, n_systems, m = self.systems.columns.shape
         columns = self.systems.columns.reshape(n, n_systems * m)
-        # draws go to rows in their own order, whatever the order they came in; the
-        # first system's columns count most, so further systems change nothing
-        columns = columns[np.lexsort(columns.T[::-1])]
         dtype = sum_type(columns)
         columns = np.ascontiguousarray(columns, dtype=dtype)
         for counts in resample_counts(n, self.n_resamples, self.rng, dtype=dtype):

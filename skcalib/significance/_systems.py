@@ -40,6 +40,14 @@ class Systems:
             ]
         )
 
+    def ordered(self) -> Systems:
+        """Return the same systems with sorted rows.
+
+        The first system's columns count most, so further systems change nothing.
+        """
+        flat = self.columns.reshape(len(self.columns), -1)
+        return replace(self, columns=self.columns[np.lexsort(flat.T[::-1])])
+
     def items(self, i: int, j: int) -> PairedItems:
         """Return the paired items of two systems."""
         return PairedItems(

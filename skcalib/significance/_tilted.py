@@ -14,12 +14,9 @@ import numpy as np
 from scipy.optimize import brentq
 
 from ._items import PairedItems
-from ._monte_carlo import Extremes, plain_p_value, thresholds
+from ._monte_carlo import Extremes, plain_p_value, sides
 from ._tails import log_mean_exp
 from ._undrawn import swap_floor
-
-# With fewer extreme resamples, 'auto' draws tilted ones.
-_FEWEST_EXTREME = 50
 
 # Indices held at once (8 bytes each).
 _BLOCK = 1 << 21
@@ -46,8 +43,8 @@ def drawn_p_value(
     `seen` counts the plain ones. Of tilted ones `n_draws` are drawn for each tail, and
     two at least, for their standard error; with `n_draws` 0 there are none.
     """
-    rare = seen.either < _FEWEST_EXTREME and seen.either < seen.n / 20
-    if n_draws and (method == "tilted" or (method == "auto" and rare)):
+    rare = method == "auto" and seen.is_rare
+    if n_draws and (method == "tilted" or rare):
         tilted = _tilted_p_value(items, alternative, seen, max(n_draws, 2), rng)
         if tilted is not None:
             return DrawnPValue(*tilted, "tilted")
@@ -71,15 +68,12 @@ def _tilted_p_value(
     A tail that no mixture of items reaches in the mean (it may still be reached by
     resamples that are 0/0) is taken from the plain resamples.
     """
-    up, down = thresholds(items.gain, alternative)
-    upper, lower = (up, 1, seen.upper), (down, -1, seen.lower)
-    sides = {"greater": (upper,), "less": (lower,)}
     found, tilted = [], False
-    for threshold, sign, n_seen in sides.get(alternative, (upper, lower)):
+    for threshold, sign in sides(items.gain, alternative):
         tail = tilted_tail(items, threshold, sign, n_draws, rng)
         tilted |= tail is not None
         if tail is None:
-            p = n_seen / seen.n
+            p = (seen.upper if sign > 0 else seen.lower) / seen.n
             tail = p, math.sqrt(p * (1 - p) / seen.n)
         found.append(tail)
     p = math.fsum(tail for tail, _ in found) if tilted else 0.0

@@ -82,7 +82,7 @@ def does_not_vary(items: PairedItems) -> bool:
     linear = items.linear
     if linear is None:
         same = bool((items.a == items.b).all())
-        return same or len(items.distinct[0]) == 1
+        return same or all(bool((x == x[0]).all()) for x in (items.a, items.b))
     if linear.is_integer:
         d = linear.difference * linear.length_total
         return bool((d == linear.total * linear.length).all())
