@@ -117,13 +117,15 @@ def _most_probable(
         matrix = np.eye(4) - theta * at.bend @ at.covariance
         along, back = _solve(matrix, at.slope, tilt)
         reach = at.covariance @ at.slope
-        missing = sign * threshold - at.gain
-        new = (missing + reach @ back) / (reach @ along)
+        width = float(reach @ along)
+        if not width > 0:
+            return None
+        new = (sign * threshold - at.gain + float(reach @ back)) / width
         step = new * along - back
         longest = float(np.abs(at.centred @ step).max())
         if not math.isfinite(longest):
             return None
-        if longest < 1e-7:
+        if longest < 1e-8:
             return at, tilt, theta
         share = min(1.0, _LONGEST_STEP / longest)
         tilt, theta = tilt + share * step, theta + share * (new - theta)
