@@ -51,7 +51,7 @@ class PairedBootstrapResult(TableRepr):
     alternative : str
     method : str
         How the p-value was found: 'exact', 'saddlepoint', 'monte_carlo', 'tilted', or
-        'permutation' where the gain does not vary at all.
+        'permutation' where no resample says anything.
     confidence_level : float
     n_items : int
         Number of rows that were passed.
@@ -201,7 +201,8 @@ def paired_bootstrap_test(
     Whole numbers are compared as such; otherwise a gain that falls short of a tie by
     1e-9 of itself (1e-12 of the larger score) counts as a tie. An exact or
     saddlepoint p-value can be 0: on few items it may be that no resample reaches twice
-    the gain. Then 'auto' takes the p-value 2^-n of the swap test instead.
+    the gain. Then 'auto' takes the p-value 2^-n of the swap test instead; so it does
+    where none of b drawn resamples is extreme and 2^-n is above 1 / (b + 1).
 
     The interval is d -+ c, where c is the distance abs(d* - d) that is reached with
     probability 1 - confidence_level: the basic bootstrap with symmetric tails. It
