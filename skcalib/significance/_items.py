@@ -325,7 +325,10 @@ def _check_signs(
 
 def _check_groups(groups: Any, n: int, *, caller: str) -> tuple[np.ndarray, int]:
     """Return the number of each row's group, and how many groups there are."""
-    labels = np.asarray(groups)
+    try:
+        labels = np.asarray(groups)
+    except ValueError:  # ragged
+        labels = np.empty((len(groups), 0))
     if labels.ndim != 1:
         raise ValueError(
             f"The 'groups' parameter of {caller} must have shape (n,), the label of "

@@ -41,6 +41,7 @@ def surface_p_value(items: PairedItems, alternative: str) -> float | None:
     if items.metric is not READY["f1"] or items.n < _FEWEST_ITEMS:
         return None
     rows = np.column_stack([_as_quotient(items.a), _as_quotient(items.b)])
+    rows /= rows.max()  # F1 has no unit
     if _n_denominators(rows) < _FEWEST_DENOMINATORS:
         return None
     p = 0.0

@@ -336,6 +336,7 @@ ONES = np.ones(5)
         (ONES, np.ones(4), {}, "stats_a has 5, stats_b has 4"),
         (ONES, ONES, {"groups": [1, 2]}, "'groups'.*5 items. Got 2"),
         (ONES, ONES, {"groups": 5}, r"'groups'.*shape \(n,\).*Got shape \(\)"),
+        (ONES, ONES, {"groups": [[1], [2, 3], 4, 5, 6]}, r"'groups'.*shape \(n,\)"),
         (ONES, ONES, {"groups": [1, 2, None, 1, 2]}, "missing labels.*row 2"),
         (ONES, ONES, {"groups": [1, 2, np.nan, 1, 2]}, "missing labels.*row 2"),
         (ONES, ONES, {"statistic": "median"}, "'mean', 'ratio', 'f1'.*'median'"),

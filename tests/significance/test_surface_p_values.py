@@ -112,7 +112,7 @@ def test_order_unit_and_sides_play_no_part():
     systems = entities(300, 0.15)
     order = np.random.default_rng(1).permutation(300)
     mixed = {name: rows[order] for name, rows in systems.items()}
-    scaled = {name: 10 * rows for name, rows in systems.items()}
+    scaled = {name: 1e80 * rows for name, rows in systems.items()}
     turned = dict(reversed(systems.items()))
     one, *others = (
         compare_systems(x, statistic="f1", random_state=0)
