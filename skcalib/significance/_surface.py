@@ -8,9 +8,9 @@ that of Lugannani and Rice at r and u,
 
     r^2 = 2 n L(m),   u^2 = n theta^2 det(I - theta V B) g' (I - theta V B)^-1 V g,
 
-the determinant being what the surface is bent (DiCiccio and Martin 1991, Biometrika 78,
-891; Jing and Robinson 1994, Annals of Statistics 22, 1115). Of a plane B is 0, and u is
-theta times the standard deviation.
+in which theta B stands for the curvature of the surface (DiCiccio and Martin 1991,
+Biometrika 78, 891; Jing and Robinson 1994, Annals of Statistics 22, 1115). Of a plane B
+is 0, and u is theta times the standard deviation of the sum of g' x.
 """
 
 from __future__ import annotations
@@ -25,8 +25,10 @@ from ._metrics import READY
 from ._monte_carlo import sides
 from ._tails import TINY, corrected_tail
 
-# Fewer items are too far from a continuous law, and so are sums on a coarse lattice:
-# which they are on where nearly all items have denominators that the numerators give.
+# Fewer items that are not empty are too far from a continuous law, and F1 may be 0/0 in
+# a resample. So are sums on a coarse lattice, as
+# where the denominators of both systems differ on hardly any item, or just as their
+# numerators do.
 _FEWEST_ITEMS, _FEWEST_DENOMINATORS = 100, 5
 
 # No step of Newton's moves an exponent further; where many are needed, none arrives.
@@ -36,13 +38,15 @@ _LONGEST_STEP, _MOST_STEPS = 3.0, 60
 def surface_p_value(items: PairedItems, alternative: str) -> float | None:
     """Return the p-value, None where the formula is in doubt or the metric not F1.
 
-    It has a relative error of about 1% from 200 items on, twice that from 100 on.
+    It has a relative error of about 1% from 200 items on that are not empty, twice that
+    from 100 on.
     """
-    if items.metric is not READY["f1"] or items.n < _FEWEST_ITEMS:
+    if items.metric is not READY["f1"]:
         return None
     rows = np.column_stack([_as_quotient(items.a), _as_quotient(items.b)])
     rows /= rows.max()  # F1 has no unit
-    if _n_denominators(rows) < _FEWEST_DENOMINATORS:
+    few = np.count_nonzero(rows.any(axis=1)) < _FEWEST_ITEMS
+    if few or _n_denominators(rows) < _FEWEST_DENOMINATORS:
         return None
     p = 0.0
     for threshold, sign in sides(items.gain, alternative):

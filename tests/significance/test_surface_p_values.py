@@ -151,7 +151,12 @@ def test_sums_on_a_coarse_lattice_are_tilted(make):
 
 def test_few_items_and_other_metrics_are_tilted():
     few = entities(99, 0.3)
-    assert compare_systems(few, statistic="f1", random_state=0).method == ["tilted"]
+    empty = {
+        name: np.concatenate([rows, np.zeros((50, 3))]) for name, rows in few.items()
+    }
+    for systems in (few, empty):
+        result = compare_systems(systems, statistic="f1", random_state=0)
+        assert result.method == ["tilted"]
     many = entities(300, 0.2)
 
     def f1(sums):
