@@ -95,10 +95,11 @@ def compare_systems(
     The gain of two F1 scores is a smooth function of sums. Where fewer than 50 of the
     shared resamples are as extreme, its tail is that of a saddlepoint on the surface
     on which the gain is at the threshold [2]_. It has a relative error of about 1% from
-    200 such items on, 2% from 100 on, and 5% where no more than four distinct rows of
-    statistics are there. Where the denominators of both systems differ on hardly any
-    item, or just as their numbers correct do, the sums are on too coarse a lattice for
-    it. Tilted resamples leave a standard error of 5 to 30%, which is in the result.
+    200 such items on, 2% from 100 on, and of up to 10% where hardly more than three
+    distinct rows of statistics are there. Where the denominators of both systems differ
+    on hardly any item, or just as their numbers correct do, the sums are on too coarse
+    a lattice for it. Tilted resamples leave a standard error of 5 to 30%, which is in
+    the result.
 
     References
     ----------

@@ -88,7 +88,8 @@ def surface_tail(rows: np.ndarray, threshold: float, sign: int) -> float | None:
     matrix = np.eye(4) - theta * at.covariance @ at.bend
     (bent,) = _solve(matrix, at.covariance @ at.slope)
     square = n * theta**2 * float(np.linalg.det(matrix) * (at.slope @ bent))
-    if theta <= 0 or log_chance >= 0 or not square > 0:
+    # below 1 hardly anything varies there: copies of one row alone reach the threshold
+    if theta <= 0 or log_chance >= 0 or not square > 1:
         return None
     correction = 1 / math.sqrt(square) - 1 / math.sqrt(-2 * log_chance)
     return min(max(corrected_tail(log_chance, correction), TINY), 1.0)

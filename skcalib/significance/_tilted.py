@@ -18,6 +18,9 @@ from ._monte_carlo import Extremes, plain_p_value, sides
 from ._tails import log_mean_exp
 from ._undrawn import swap_floor
 
+# Slopes of the gain that are tried.
+_MOST_ROUNDS = 16
+
 # Indices held at once (8 bytes each).
 _BLOCK = 1 << 21
 
@@ -120,44 +123,61 @@ def _find_tilt(
 ) -> tuple[float, np.ndarray] | None:
     """Return theta >= 0 and the h with which the mean sums reach the threshold.
 
-    h is the slope of the gain at the mean sums, which depend on h: two or three rounds
-    settle it.
+    h is the slope of the gain at the mean sums, which depend on h: a few rounds settle
+    it. Where no theta reaches the threshold, the next round starts from the sums that
+    come nearest; where the slopes swing, from between these and the last ones.
     """
     n = items.n
+
+    def mean_sums(theta: float, h: np.ndarray) -> np.ndarray:
+        weight = p * np.exp(theta * h - (theta * h).max())
+        return n * (weight @ rows) / weight.sum()
+
     at = n * (p @ rows)
     result = None
-    for _ in range(4):
+    for k in range(_MOST_ROUNDS):
         h = sign * (rows @ gain_slope(items, at))
         h = h - p @ h
         deviation = math.sqrt(float(p @ h**2) * n)
         if not deviation > 0:
-            return result
+            break
 
         def missing(theta: float, h: np.ndarray = h) -> float:
-            exponent = theta * h
-            weight = p * np.exp(exponent - exponent.max())
-            sums = n * (weight @ rows) / weight.sum()
-            return sign * (float(items.gains(sums[np.newaxis])[0][0]) - threshold)
+            gain = items.gains(mean_sums(theta, h)[np.newaxis])[0]
+            return sign * (float(gain[0]) - threshold)
 
-        theta = _root(missing, 1 / deviation)
-        if theta is None:
-            return result
-        result = theta, h
-        weight = p * np.exp(theta * h - (theta * h).max())
-        at = n * (weight @ rows) / weight.sum()
+        theta, reached = _root(missing, 1 / deviation)
+        if reached:
+            settled = result is not None and _is_near(theta * h, result[0] * result[1])
+            result = theta, h
+            if settled:
+                break
+        new = mean_sums(theta, h)
+        at = new if k < _MOST_ROUNDS // 4 else (at + new) / 2
     return result
 
 
-def _root(missing, unit: float) -> float | None:
-    """Return the least theta >= 0, about, where `missing` changes its sign."""
-    if missing(0.0) >= 0:
-        return 0.0
-    low, high = 0.0, unit
+def _is_near(new: np.ndarray, old: np.ndarray) -> bool:
+    return float(np.abs(new - old).max()) <= 0.01 * float(np.abs(new).max())
+
+
+def _root(missing, unit: float) -> tuple[float, bool]:
+    """Return the least theta >= 0, about, where `missing` is 0, and True.
+
+    Where there is none: the one at which it is largest, and False.
+    """
+    low, best, largest = 0.0, 0.0, missing(0.0)
+    if largest >= 0:
+        return 0.0, True
+    high = unit
     for _ in range(60):
-        if missing(high) >= 0:
-            return float(brentq(missing, low, high, rtol=1e-6))
+        now = missing(high)
+        if now >= 0:
+            return float(brentq(missing, low, high, rtol=1e-6)), True
+        if now > largest:
+            best, largest = high, now
         low, high = high, 1.5 * high
-    return None
+    return best, False
 
 
 def gain_slope(items: PairedItems, sums: np.ndarray) -> np.ndarray:

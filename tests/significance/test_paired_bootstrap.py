@@ -6,6 +6,7 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.special import gammaln
 
 import skcalib
 from skcalib.significance import PairedBootstrapResult, paired_bootstrap_test
@@ -147,6 +148,44 @@ def test_auto_tilts_where_f1_is_far_better(n, lead, low, high):
     assert result.method == "tilted"
     assert low < result.pvalue < high
     assert result.monte_carlo_error < 0.1 * result.pvalue
+
+
+@pytest.mark.parametrize("alternative", ["two-sided", "less"])
+def test_f1_whose_slope_turns_on_the_way_to_the_threshold(alternative):
+    """Three kinds of sentence; tilted along the slope at the start, A stays better."""
+    kinds_a = np.array([[1, 2, 2], [1, 1, 1], [0, 1, 1]])
+    kinds_b = np.array([[0, 0, 2], [1, 2, 1], [0, 0, 1]])
+    times, n = np.array([41, 8, 51]), 100
+    first, second = np.array([(i, j) for i in range(n + 1) for j in range(n + 1 - i)]).T
+    counts = np.stack([first, second, n - first - second], 1)
+    log_chance = gammaln(n + 1) - gammaln(counts + 1).sum(axis=1)
+    chance = np.exp(log_chance + counts @ np.log(times / n))
+    above, below = gain_of_sums(counts @ kinds_a, counts @ kinds_b)
+    d, whole = gain_of_sums(times @ kinds_a, times @ kinds_b)
+    # d* <= 0 alone; and d* >= 2 d, in whole numbers
+    lower = chance[above <= 0].sum()
+    upper = chance[above * whole >= 2 * d * below].sum()
+    assert upper < 1e-30 < 1e-14 < lower
+    a, b = (np.repeat(kinds, times, axis=0) for kinds in (kinds_a, kinds_b))
+    if alternative == "less":  # whether B, named first, is worse
+        a, b = b, a
+    result = paired_bootstrap_test(
+        a,
+        b,
+        statistic="f1",
+        alternative=alternative,
+        method="tilted",
+        random_state=0,
+    )
+    expected = upper if alternative == "less" else lower + upper
+    assert result.pvalue == pytest.approx(expected, abs=4 * result.monte_carlo_error)
+    assert result.monte_carlo_error < 0.1 * expected
+
+
+def gain_of_sums(a, b):
+    """Return the gain of F1 as a fraction of whole numbers."""
+    below_a, below_b = a[..., 1] + a[..., 2], b[..., 1] + b[..., 2]
+    return 2 * (a[..., 0] * below_b - b[..., 0] * below_a), below_a * below_b
 
 
 def test_tilted_ratios_against_the_saddlepoint_at_small_p_values():
