@@ -16,6 +16,7 @@ import numpy as np
 _CPU = 1
 
 __all__ = [
+    "check_bool",
     "check_choice",
     "check_fraction",
     "check_integer",
@@ -62,6 +63,13 @@ def is_dask(*values: Any) -> bool:
     """Return whether any of the values is a Dask collection."""
     dask = sys.modules.get("dask")  # there if a collection is
     return dask is not None and any(map(dask.is_dask_collection, values))
+
+
+def check_bool(value: Any, *, name: str, caller: str) -> bool:
+    """Return `value` as a bool if it is one."""
+    if not isinstance(value, (bool, np.bool_)):
+        raise TypeError(_refuse(caller, name, "a bool", value))
+    return bool(value)
 
 
 def check_choice(value: Any, choices: Sequence[str], *, name: str, caller: str) -> str:

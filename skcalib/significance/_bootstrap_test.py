@@ -13,21 +13,13 @@ from .._random import as_generator
 from .._results import TableRepr, as_frame
 from .._validation import check_choice, check_fraction, check_integer
 from ._items import PairedItems, check_items
-from ._linear import linear_half_width, linear_p_value
-from ._monte_carlo import ResampledGains, plain_p_value, resample_gains
-from ._tilted import tilted_p_value
+from ._linear import linear_half_width
+from ._monte_carlo import resample_gains
+from ._tilted import drawn_p_value
+from ._undrawn import Undrawn, does_not_vary, swap_floor, undrawn_p_value
 
 ALTERNATIVES = ("two-sided", "greater", "less")
 METHODS = ("auto", "exact", "saddlepoint", "monte_carlo", "tilted")
-
-# Points of the lattice that 'exact' may take, and 'auto' takes.
-LARGEST_WINDOW, LARGEST_QUICK_WINDOW = 1 << 24, 1 << 16
-
-# Below, sums that are on no lattice are too far from a continuous law.
-FEWEST_FOR_SADDLEPOINT = 30
-
-# With fewer extreme resamples, 'auto' draws tilted ones.
-FEWEST_EXTREME = 50
 
 
 class ConfidenceInterval(NamedTuple):
@@ -59,7 +51,7 @@ class PairedBootstrapResult(TableRepr):
     alternative : str
     method : str
         How the p-value was found: 'exact', 'saddlepoint', 'monte_carlo', 'tilted', or
-        'permutation' where the gain does not vary at all.
+        'permutation' where no resample says anything.
     confidence_level : float
     n_items : int
         Number of rows that were passed.
@@ -209,7 +201,8 @@ def paired_bootstrap_test(
     Whole numbers are compared as such; otherwise a gain that falls short of a tie by
     1e-9 of itself (1e-12 of the larger score) counts as a tie. An exact or
     saddlepoint p-value can be 0: on few items it may be that no resample reaches twice
-    the gain. Then 'auto' takes the p-value 2^-n of the swap test instead.
+    the gain. Then 'auto' takes the p-value 2^-n of the swap test instead; so it does
+    where none of b drawn resamples is extreme and 2^-n is above 1 / (b + 1).
 
     The interval is d -+ c, where c is the distance abs(d* - d) that is reached with
     probability 1 - confidence_level: the basic bootstrap with symmetric tails. It
@@ -278,76 +271,29 @@ class _Test:
     def run(self, method: str, *, caller: str) -> PairedBootstrapResult:
         if does_not_vary(self.items):
             return self._constant(caller=caller)
-        if method in ("exact", "saddlepoint"):
-            check_linear(self.items, method, caller=caller)
-        if method == "exact":
-            result = self._exact(LARGEST_WINDOW)
-            if result is None:
-                raise ValueError(
-                    f"method='exact' of {caller} would need a lattice of more than "
-                    f"{LARGEST_WINDOW:,} points for these sums. Use "
-                    "method='saddlepoint'."
-                )
-            return result
-        if method == "saddlepoint":
-            return self._saddlepoint()
-        if method == "auto":
-            return self._auto()
-        return self._drawn(method)
+        known = undrawn_p_value(self.items, self.alternative, method, caller=caller)
+        return self._drawn(method) if known is None else self._undrawn(known)
 
-    def _auto(self) -> PairedBootstrapResult:
-        linear = self.items.linear
-        result = None
-        if linear is not None:
-            if linear.is_integer:
-                result = self._exact(LARGEST_QUICK_WINDOW)
-            if result is None and linear.n >= FEWEST_FOR_SADDLEPOINT:
-                result = self._saddlepoint()
-        if result is None:
-            result = self._drawn("auto")
-        if result.pvalue == 0:
-            p = swap_floor(self.items, self.alternative)
-            result = replace(result, pvalue=p, method="permutation")
-        return result
-
-    def _exact(self, largest_window: int) -> PairedBootstrapResult | None:
+    def _undrawn(self, known: Undrawn) -> PairedBootstrapResult:
         linear = self.items.linear
         assert linear is not None
-        p = linear_p_value(linear, self.alternative, largest_window=largest_window)
-        if p is None:
-            return None
-        half = linear_half_width(linear, self.level, largest_window=largest_window)
-        return self._result("exact", p, half, linear.standard_error)
-
-    def _saddlepoint(self) -> PairedBootstrapResult:
-        linear = self.items.linear
-        assert linear is not None
-        p = linear_p_value(linear, self.alternative, largest_window=None)
-        assert p is not None
-        half = linear_half_width(linear, self.level, largest_window=0)
-        return self._result("saddlepoint", p, half, linear.standard_error)
+        half = linear_half_width(
+            linear, self.level, largest_window=known.largest_window
+        )
+        return self._result(known.method, known.pvalue, half, linear.standard_error)
 
     def _drawn(self, method: str) -> PairedBootstrapResult:
         gains = resample_gains(self.items, self.alternative, self.n_resamples, self.rng)
-        n_extreme = gains.n_extreme(self.alternative)
-        p, error = plain_p_value(n_extreme, self.n_resamples)
-        name = "monte_carlo"
-        rare = n_extreme < FEWEST_EXTREME and n_extreme < gains.n / 20
-        if method == "tilted" or (method == "auto" and rare):
-            found = tilted_p_value(self.items, self.alternative, gains, self.rng)
-            if found is not None:
-                (p, error), name = found, "tilted"
-        return self._drawn_result(name, gains, p, error)
-
-    def _drawn_result(
-        self, name: str, gains: ResampledGains, p: float, error: float
-    ) -> PairedBootstrapResult:
+        seen = gains.extremes(self.alternative)
+        found = drawn_p_value(
+            self.items, self.alternative, method, seen, self.n_resamples, self.rng
+        )
         spread = float(gains.values.std(ddof=1)) if gains.n > 1 else 0.0
-        result = self._result(name, p, gains.half_width(self.level), spread)
+        half = gains.half_width(self.level)
         return replace(
-            result,
+            self._result(found.method, found.pvalue, half, spread),
             n_resamples=gains.n,
-            monte_carlo_error=error,
+            monte_carlo_error=found.error,
             n_undefined=gains.n_undefined,
         )
 
@@ -385,40 +331,4 @@ class _Test:
             n_resamples=None,
             monte_carlo_error=0.0,
             n_undefined=0,
-        )
-
-
-def does_not_vary(items: PairedItems) -> bool:
-    """Return whether every resample has the observed gain, whatever is drawn."""
-    linear = items.linear
-    if linear is None:
-        same = bool((items.a == items.b).all())
-        return same or len(items.distinct[0]) == 1
-    if linear.is_integer:
-        d = linear.difference * linear.length_total
-        return bool((d == linear.total * linear.length).all())
-    scale = 1e-12 * float(np.abs(items.a[:, 0]).max() + np.abs(items.b[:, 0]).max())
-    return bool((np.abs(linear.residual) <= scale).all())
-
-
-def swap_floor(items: PairedItems, alternative: str) -> float:
-    """Return the least p-value of a swap test: the observed assignment of 2^n."""
-    if alternative == "two-sided":
-        return 2.0 ** (1 - items.n)
-    right_side = (items.gain > 0) == (alternative == "greater")
-    return 2.0**-items.n if right_side else 1.0
-
-
-def check_linear(items: PairedItems, method: str, *, caller: str) -> None:
-    """Raise if the gain is no ratio of sums, or for 'exact' none of whole numbers."""
-    if items.linear is None:
-        raise ValueError(
-            f"method={method!r} of {caller} needs statistic='mean', or 'ratio' with "
-            f"the same denominators for both systems. Got {items.metric.name!r}; use "
-            "method='monte_carlo' or 'tilted'."
-        )
-    if method == "exact" and not items.linear.is_integer:
-        raise ValueError(
-            f"method='exact' of {caller} needs integer columns. Got numbers with "
-            "fractions; use method='saddlepoint'."
         )

@@ -44,7 +44,9 @@ def compare_systems(
         doubles the error rate.
     method : {'auto', 'exact', 'saddlepoint', 'monte_carlo', 'tilted'}, default='auto'
         As in :func:`paired_bootstrap_test`. Where resamples are drawn they are the
-        same for all pairs; tilted ones are each pair's own.
+        same for all pairs; tilted ones are each pair's own. 'auto' takes a saddlepoint
+        also for small p-values of 'f1', from 100 items on that are not all 0, and draws
+        tilted resamples only where that is in doubt.
     n_resamples : int, default=10_000
         Number of shared resamples; of tilted ones 500 at most for each pair and
         tail, and 100 where the p-value is far below what could matter.
@@ -90,10 +92,22 @@ def compare_systems(
     Monte Carlo error in all p-values; exact, saddlepoint and tilted ones have none of
     it, and are not bounded below by 1 / (b + 1), so that they survive the adjustment.
 
+    The gain of two F1 scores is a smooth function of sums. Where fewer than 50 of the
+    shared resamples are as extreme, its tail is that of a saddlepoint on the surface
+    on which the gain is at the threshold [2]_. It has a relative error of about 1% from
+    200 such items on, 2% from 100 on, and of up to 10% where hardly more than three
+    distinct rows of statistics are there. Where the denominators of both systems differ
+    on hardly any item, or just as their numbers correct do, the sums are on too coarse
+    a lattice for it. Tilted resamples leave a standard error of 5 to 30%, which is in
+    the result.
+
     References
     ----------
     .. [1] T. Berg-Kirkpatrick, D. Burkett and D. Klein (2012). "An empirical
        investigation of statistical significance in NLP". EMNLP.
+    .. [2] B.-Y. Jing and J. Robinson (1994). "Saddlepoint approximations for marginal
+       and conditional probabilities of transformed variables". Annals of Statistics 22,
+       1115-1132.
 
     Examples
     --------

@@ -160,7 +160,8 @@ class SystemComparison(TableRepr):
         >>> compare_systems(right, statistic="mean").significant()
         [('a', 'b')]
         """
-        alpha = check_fraction(alpha, name="alpha", caller="SystemComparison")
+        caller = "SystemComparison.significant"
+        alpha = check_fraction(alpha, name="alpha", caller=caller)
         return [
             pair
             for pair, p in zip(self.pairs, self.pvalue_adjusted, strict=True)
@@ -173,8 +174,14 @@ class SystemComparison(TableRepr):
             name: value.tolist() if isinstance(value, np.ndarray) else list(value)
             for name, value in self._columns().items()
         }
-        settings = ["statistic", "alternative", "adjust", "n_items", "n_groups"]
-        settings.append("n_resamples")
+        settings = (
+            "statistic",
+            "alternative",
+            "adjust",
+            "n_items",
+            "n_groups",
+            "n_resamples",
+        )
         return {
             "metric": dict(zip(self.names, self.metric.tolist(), strict=True)),
             **columns,

@@ -16,6 +16,9 @@ from ._metrics import READY, Metric, check_metric_name, metric_of_callable
 # Whole numbers beyond are not exact in float64.
 _EXACT = 2.0**53
 
+# Cubes of sums of numbers up to here, and of their inverses, are in range.
+_LARGEST = 1e90
+
 
 @dataclass(frozen=True)
 class PairedItems:
@@ -86,7 +89,7 @@ class PairedItems:
         if self.metric.of_sums is not READY["ratio"].of_sums:
             return None
         length = self.a[:, 1]
-        if not (length == self.b[:, 1]).all():
+        if not length.any() or (length != self.b[:, 1]).any():
             return None
         difference = self.a[:, 0] - self.b[:, 0]
         if difference[length == 0].any():
@@ -190,38 +193,56 @@ def check_items(
         check_statistics(x, statistic, name=name, caller=caller)
         for x, name in ((stats_a, "stats_a"), (stats_b, "stats_b"))
     )
-    check_same_length(caller, stats_a=a, stats_b=b, groups=groups)
+    check_same_length(caller, stats_a=a, stats_b=b)
     if a.shape[1] != b.shape[1]:
         raise ValueError(
             f"'stats_a' and 'stats_b' of {caller} must have the same columns. Got "
             f"{a.shape[1]} and {b.shape[1]}."
         )
-    n_items, n_groups = len(a), None
+    n_items = len(a)
+    (a, b), n_groups = in_groups([a, b], groups, caller=caller)
+    metric = check_metric(statistic, {"stats_a": a, "stats_b": b}, caller=caller)
+    return PairedItems(a, b, metric, n_items, n_groups)
+
+
+def in_groups(
+    systems: list[np.ndarray], groups: Any, *, caller: str
+) -> tuple[list[np.ndarray], int | None]:
+    """Return the statistics of each system, summed by group, and how many there are."""
+    n_groups = None
     if groups is not None:
-        index, n_groups = check_groups(groups, caller=caller)
-        a, b = (sum_groups(x, index, n_groups) for x in (a, b))
-    if len(a) < 2:
+        index, n_groups = _check_groups(groups, len(systems[0]), caller=caller)
+        systems = [_sum_groups(each, index, n_groups) for each in systems]
+    if len(systems[0]) < 2:
         unit = "items" if groups is None else "groups"
         raise ValueError(
             f"{caller} needs two {unit} at least: with one there is nothing to "
-            f"resample. Got {len(a)}."
+            f"resample. Got {len(systems[0])}."
         )
+    return systems, n_groups
+
+
+def check_metric(
+    statistic: Any, systems: dict[str, np.ndarray], *, caller: str
+) -> Metric:
+    """Return the metric, which has to be defined for each of the named systems."""
     if callable(statistic):
-        metric = metric_of_callable(statistic, a, b, caller=caller)
-    else:
-        metric = READY[statistic]
-    _check_denominators(a, b, metric, caller=caller)
-    return PairedItems(a, b, metric, n_items, n_groups)
+        first, second, *_ = systems.values()
+        return metric_of_callable(statistic, first, second, caller=caller)
+    for name, columns in systems.items():
+        if statistic == "ratio" and not columns[:, 1].any():
+            raise ValueError(
+                f"The {name!r} parameter of {caller} must have a denominator above 0 "
+                "in some row. Got 0 in all of them."
+            )
+    return READY[statistic]
 
 
 def check_statistics(
     stats: Any, statistic: str | Callable, *, name: str, caller: str
 ) -> np.ndarray:
     """Return the statistics of one system as float64 columns of shape (n, m)."""
-    columns = np.asarray(stats)
-    if columns.dtype.kind not in "buif":
-        columns = _as_numbers(columns, name=name, caller=caller)
-    columns = columns.astype(np.float64)
+    columns = _as_numbers(stats, name=name, caller=caller)
     if columns.ndim == 1 and (callable(statistic) or statistic == "mean"):
         columns = columns[:, np.newaxis]
     n_columns = None if callable(statistic) else _N_COLUMNS[statistic]
@@ -240,6 +261,7 @@ def check_statistics(
             f"{columns[row].tolist()} in row {row}, one of {int(wrong.sum())} such "
             "rows."
         )
+    _check_size(columns, name=name, caller=caller)
     if statistic in ("ratio", "f1"):
         _check_signs(columns, statistic, name=name, caller=caller)
     if statistic == "mean":
@@ -255,16 +277,31 @@ _SHAPES = {
 }
 
 
-def _as_numbers(columns: np.ndarray, *, name: str, caller: str) -> np.ndarray:
-    if columns.dtype.kind == "O":
-        try:
+def _as_numbers(stats: Any, *, name: str, caller: str) -> np.ndarray:
+    try:
+        columns = np.asarray(stats)
+        if columns.dtype.kind in "buifO":
             return columns.astype(np.float64)
-        except (TypeError, ValueError, OverflowError):
-            pass
+        found = f"an array of dtype {columns.dtype} and shape {columns.shape}"
+    except (TypeError, ValueError, OverflowError):
+        found = f"{stats!r:.80}"
     raise ValueError(
         f"The {name!r} parameter of {caller} must be an array of numbers, a row for "
-        f"each item. Got an array of dtype {columns.dtype} and shape {columns.shape}."
+        f"each item. Got {found}."
     )
+
+
+def _check_size(columns: np.ndarray, *, name: str, caller: str) -> None:
+    """Raise where powers of the numbers would leave the range of float64."""
+    largest = np.abs(columns).max(axis=0, initial=0)
+    wrong = (largest > _LARGEST) | ((largest > 0) & (largest < 1 / _LARGEST))
+    if wrong.any():
+        k = int(wrong.argmax())
+        raise ValueError(
+            f"The {name!r} parameter of {caller} must hold numbers of a size from "
+            f"{1 / _LARGEST:g} to {_LARGEST:g}, or 0. Got {largest[k]:g} as the "
+            f"largest of column {k}: use another unit."
+        )
 
 
 def _check_signs(
@@ -286,25 +323,21 @@ def _check_signs(
         )
 
 
-def _check_denominators(
-    a: np.ndarray, b: np.ndarray, metric: Metric, *, caller: str
-) -> None:
-    if metric is READY["ratio"]:
-        for columns, name in ((a, "stats_a"), (b, "stats_b")):
-            if not columns[:, 1].any():
-                raise ValueError(
-                    f"The {name!r} parameter of {caller} must have a denominator "
-                    "above 0 in some row. Got 0 in all of them."
-                )
-
-
-def check_groups(groups: Any, *, caller: str) -> tuple[np.ndarray, int]:
+def _check_groups(groups: Any, n: int, *, caller: str) -> tuple[np.ndarray, int]:
     """Return the number of each row's group, and how many groups there are."""
-    labels = np.asarray(groups)
+    try:
+        labels = np.asarray(groups)
+    except ValueError:  # ragged
+        labels = np.empty((len(groups), 0))
     if labels.ndim != 1:
         raise ValueError(
             f"The 'groups' parameter of {caller} must have shape (n,), the label of "
             f"each item's group. Got shape {labels.shape}."
+        )
+    if labels.size != n:
+        raise ValueError(
+            f"The 'groups' parameter of {caller} must have one entry for each of the "
+            f"{n} items. Got {labels.size}."
         )
     missing = labels != labels  # NaN differs from itself
     if labels.dtype.kind == "O":
@@ -323,6 +356,6 @@ def check_groups(groups: Any, *, caller: str) -> tuple[np.ndarray, int]:
     return index.ravel(), distinct.size
 
 
-def sum_groups(columns: np.ndarray, index: np.ndarray, n_groups: int) -> np.ndarray:
+def _sum_groups(columns: np.ndarray, index: np.ndarray, n_groups: int) -> np.ndarray:
     """Return the sums of the rows of each group."""
     return np.column_stack([np.bincount(index, x, n_groups) for x in columns.T])

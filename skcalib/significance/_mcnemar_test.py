@@ -10,7 +10,7 @@ import numpy as np
 from scipy.stats import binom
 
 from .._results import TableRepr, as_frame
-from .._validation import check_choice, check_integer, check_same_length
+from .._validation import check_bool, check_choice, check_integer, check_same_length
 from ._bootstrap_test import ALTERNATIVES
 
 
@@ -112,18 +112,15 @@ def mcnemar_test(
     """
     caller = "mcnemar_test"
     check_choice(alternative, ALTERNATIVES, name="alternative", caller=caller)
-    if not isinstance(mid_p, (bool, np.bool_)):
-        raise TypeError(
-            f"The 'mid_p' parameter of {caller} must be a bool. Got {mid_p!r} instead."
-        )
+    mid_p = check_bool(mid_p, name="mid_p", caller=caller)
     only_a, only_b = _discordant(correct_a, correct_b, caller=caller)
     return McNemarResult(
         statistic=only_a - only_b,
-        pvalue=_p_value(only_a, only_b, alternative, bool(mid_p)),
+        pvalue=_p_value(only_a, only_b, alternative, mid_p),
         n_only_a=only_a,
         n_only_b=only_b,
         alternative=alternative,
-        mid_p=bool(mid_p),
+        mid_p=mid_p,
     )
 
 

@@ -11,6 +11,33 @@ import numpy as np
 from ._counts import resample_distinct_sums
 from ._items import PairedItems
 
+# With fewer extreme resamples, 'auto' looks for another method.
+_FEWEST_EXTREME = 50
+
+
+@dataclass
+class Extremes:
+    """How many of n resamples are beyond the upper, the lower, and either threshold."""
+
+    upper: int = 0
+    lower: int = 0
+    either: int = 0
+    n: int = 0
+
+    def add(self, upper: np.ndarray, lower: np.ndarray, alternative: str) -> None:
+        """Count some more resamples, of which it is known what they reach."""
+        self.upper += int(np.count_nonzero(upper))
+        self.lower += int(np.count_nonzero(lower))
+        sides = {"greater": upper, "less": lower}
+        either = sides[alternative] if alternative in sides else upper | lower
+        self.either += int(np.count_nonzero(either))
+        self.n += len(either)
+
+    @property
+    def is_rare(self) -> bool:
+        """Whether a share of them says little about a p-value."""
+        return self.either < min(_FEWEST_EXTREME, self.n / 20)
+
 
 @dataclass(frozen=True)
 class ResampledGains:
@@ -38,13 +65,11 @@ class ResampledGains:
         """Number of resamples."""
         return self.values.size
 
-    def n_extreme(self, alternative: str) -> int:
+    def extremes(self, alternative: str) -> Extremes:
         """Return how many are at least as extreme as the gain that was seen."""
-        if alternative == "greater":
-            return int(self.upper.sum())
-        if alternative == "less":
-            return int(self.lower.sum())
-        return int((self.upper | self.lower).sum())
+        seen = Extremes()
+        seen.add(self.upper, self.lower, alternative)
+        return seen
 
     @cached_property
     def distances(self) -> np.ndarray:
@@ -109,6 +134,13 @@ def thresholds(gain: float, alternative: str) -> tuple[float, float]:
     if alternative == "two-sided":
         return gain + abs(gain), gain - abs(gain)
     return 2 * gain, 2 * gain
+
+
+def sides(gain: float, alternative: str) -> list[tuple[float, int]]:
+    """Return the thresholds of the tails, with the sign of what is beyond."""
+    up, down = thresholds(gain, alternative)
+    upper, lower = (up, 1), (down, -1)
+    return {"greater": [upper], "less": [lower]}.get(alternative, [upper, lower])
 
 
 def _fits(total: int, length_total: int, n: int) -> bool:

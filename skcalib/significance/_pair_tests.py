@@ -8,21 +8,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ._bootstrap_test import (
-    FEWEST_EXTREME,
-    FEWEST_FOR_SADDLEPOINT,
-    LARGEST_QUICK_WINDOW,
-    LARGEST_WINDOW,
-    check_linear,
-    does_not_vary,
-    swap_floor,
-)
 from ._counts import resample_counts, sum_type
 from ._items import PairedItems
-from ._linear import linear_p_value
-from ._monte_carlo import plain_p_value, thresholds
+from ._monte_carlo import Extremes, thresholds
+from ._surface import surface_p_value
 from ._systems import Systems
-from ._tilted import tilted_tail
+from ._tilted import DrawnPValue, drawn_p_value
+from ._undrawn import does_not_vary, swap_floor, undrawn_p_value
 
 # Tilted draws for a tail: each pair needs its own, and among many pairs little depends
 # on the error of 5 to 10% that so many leave. Where the p-value is so small that it
@@ -44,23 +36,6 @@ class PairResults:
     tilts: bool = False
 
 
-@dataclass
-class Extremes:
-    """How many resamples are beyond the upper, the lower, and either threshold."""
-
-    upper: int = 0
-    lower: int = 0
-    either: int = 0
-
-    def add(self, upper: np.ndarray, lower: np.ndarray, alternative: str) -> None:
-        """Count some more resamples."""
-        self.upper += int(np.count_nonzero(upper))
-        self.lower += int(np.count_nonzero(lower))
-        sides = {"greater": upper, "less": lower}
-        either = sides[alternative] if alternative in sides else upper | lower
-        self.either += int(np.count_nonzero(either))
-
-
 class PairTests:
     """The tests of many pairs: without draws where that is possible.
 
@@ -74,9 +49,14 @@ class PairTests:
         method: str,
         n_resamples: int,
         rng: np.random.Generator,
+        *,
+        tilts: bool = True,
     ):
-        self.systems, self.alternative, self.method = systems, alternative, method
-        self.n_resamples, self.rng = n_resamples, rng
+        # in an order of their own, whatever the order they came in: sums are rounded
+        # in it, and draws go to rows in it
+        self.systems = systems.ordered()
+        self.alternative, self.method = alternative, method
+        self.n_resamples, self.rng, self.tilts = n_resamples, rng, tilts
 
     def run(self, pairs: Sequence[tuple[int, int]], *, caller: str) -> PairResults:
         """Return the gains and p-values of pairs of systems, by their numbers."""
@@ -92,11 +72,11 @@ class PairTests:
                     constant.append(k)
                     found.pvalue[k] = swap_floor(items, self.alternative)
                 continue
-            known = self._undrawn(items, caller)
+            known = undrawn_p_value(items, self.alternative, self.method, caller=caller)
             if known is None:
                 left.append((k, items))
             else:
-                found.pvalue[k], found.method[k] = known
+                found.pvalue[k], found.method[k] = known.pvalue, known.method
         if constant:
             self._warn_of_constant(found, constant, caller)
         if left:
@@ -117,39 +97,6 @@ class PairTests:
             stacklevel=4,
         )
 
-    def _undrawn(self, items: PairedItems, caller: str) -> tuple[float, str] | None:
-        """Return p-value and method where nothing needs to be drawn."""
-        if self.method in ("exact", "saddlepoint"):
-            check_linear(items, self.method, caller=caller)
-        linear = items.linear
-        if self.method in ("monte_carlo", "tilted") or linear is None:
-            return None
-        p = None
-        if self.method != "saddlepoint" and linear.is_integer:
-            auto = self.method == "auto"
-            window = LARGEST_QUICK_WINDOW if auto else LARGEST_WINDOW
-            p = linear_p_value(linear, self.alternative, largest_window=window)
-        if p is not None:
-            found = p, "exact"
-        elif self.method == "exact":
-            raise ValueError(
-                f"method='exact' of {caller} would need a lattice of more than "
-                f"{LARGEST_WINDOW:,} points for these sums. Use method='saddlepoint'."
-            )
-        elif self.method == "auto" and linear.n < FEWEST_FOR_SADDLEPOINT:
-            return None
-        else:
-            p = linear_p_value(linear, self.alternative, largest_window=None)
-            assert p is not None
-            found = p, "saddlepoint"
-        if found[0] == 0 and self.method == "auto":
-            return swap_floor(items, self.alternative), "permutation"
-        return found
-
-    def _needs_tilting(self, n_extreme: int) -> bool:
-        rare = n_extreme < FEWEST_EXTREME and n_extreme < self.n_resamples / 20
-        return self.method == "tilted" or (self.method == "auto" and rare)
-
     def _draw(self, found: PairResults, left: list[tuple[int, PairedItems]]) -> None:
         """Fill in the p-values of the pairs that are left."""
         found.drawn, found.tilts = True, self.method != "monte_carlo"
@@ -157,54 +104,30 @@ class PairTests:
         # a stream for each pair: none depends on what others needed
         streams = self.rng.spawn(len(left))
         for (k, items), each, stream in zip(left, seen, streams, strict=True):
-            p, error = plain_p_value(each.either, self.n_resamples)
-            method = "monte_carlo"
-            if self._needs_tilting(each.either):
-                tilted = self._tilted(items, each, len(found.pairs), stream)
-                if tilted is not None:
-                    (p, error), method = tilted, "tilted"
-            found.pvalue[k], found.monte_carlo_error[k] = p, error
-            found.method[k] = method
+            drawn = self._drawn_p_value(items, each, len(found.pairs), stream)
+            found.pvalue[k], found.monte_carlo_error[k] = drawn.pvalue, drawn.error
+            found.method[k] = drawn.method
 
-    def _tilted(
+    def _drawn_p_value(
         self,
         items: PairedItems,
         seen: Extremes,
         n_pairs: int,
         rng: np.random.Generator,
-    ) -> tuple[float, float] | None:
-        """Return p-value and standard error, as precise as the number of pairs asks."""
-        found = None
+    ) -> DrawnPValue:
+        """Return a p-value as precise as the number of pairs asks."""
+        if self.method == "auto" and self.tilts and seen.is_rare:
+            p = surface_p_value(items, self.alternative)
+            if p is not None:
+                return DrawnPValue(p, 0.0, "saddlepoint")
         for most in (_FEW_TILTED, _MOST_TILTED):
-            n_draws = max(2, min(self.n_resamples, most))
-            found = self._sum_of_tails(items, seen, n_draws, rng)
-            if found is not None and found[0] * n_pairs < _CLEAR:
+            n_draws = min(self.n_resamples, most) if self.tilts else 0
+            found = drawn_p_value(
+                items, self.alternative, self.method, seen, n_draws, rng
+            )
+            if found.method != "tilted" or found.pvalue * n_pairs < _CLEAR:
                 break
         return found
-
-    def _sum_of_tails(
-        self, items: PairedItems, seen: Extremes, n_draws: int, rng: np.random.Generator
-    ) -> tuple[float, float] | None:
-        """Return p-value and standard error; None if no tail can be tilted.
-
-        A tail that cannot is taken from the shared resamples.
-        """
-        up, down = thresholds(items.gain, self.alternative)
-        sides = []
-        if self.alternative != "less":
-            sides.append((up, 1, seen.upper))
-        if self.alternative != "greater":
-            sides.append((down, -1, seen.lower))
-        tails = [tilted_tail(items, at, sign, n_draws, rng) for at, sign, _ in sides]
-        if all(tail is None for tail in tails):
-            return None
-        p = variance = 0.0
-        for tail, (_, _, n_seen) in zip(tails, sides, strict=True):
-            share = n_seen / self.n_resamples
-            plain = share, (share * (1 - share) / self.n_resamples) ** 0.5
-            value, error = plain if tail is None else tail
-            p, variance = p + value, variance + error**2
-        return (min(p, 1.0), variance**0.5) if p > 0 else None
 
     def _count_extremes(
         self, found: PairResults, left: list[tuple[int, PairedItems]]
@@ -226,9 +149,6 @@ class PairTests:
         """Yield the metric of each system, (chunk, n_systems), in shared resamples."""
         n, n_systems, m = self.systems.columns.shape
         columns = self.systems.columns.reshape(n, n_systems * m)
-        # draws go to rows in their own order, whatever the order they came in; the
-        # first system's columns count most, so further systems change nothing
-        columns = columns[np.lexsort(columns.T[::-1])]
         dtype = sum_type(columns)
         columns = np.ascontiguousarray(columns, dtype=dtype)
         for counts in resample_counts(n, self.n_resamples, self.rng, dtype=dtype):

@@ -115,9 +115,11 @@ def _fit(estimator: Any, X: Any, y: Any, rows: np.ndarray) -> Any:
 
 
 def _n_samples(values: Any, name: str, caller: str) -> int:
-    if hasattr(values, "shape") and len(values.shape):
-        return int(values.shape[0])
-    if isinstance(values, (str, bytes)) or not hasattr(values, "__len__"):
+    shape = getattr(values, "shape", None)
+    if shape:
+        return int(shape[0])
+    sized = shape is None and hasattr(values, "__len__")
+    if isinstance(values, (str, bytes)) or not sized:
         raise TypeError(
             f"{name} of {caller} must be a sequence with an entry for each sample. Got "
             f"{type(values).__name__}."
@@ -130,7 +132,8 @@ def _sizes(sizes: Any, n: int, n_models: int, caller: str) -> list[int]:
         return [n] * n_models
     if isinstance(sizes, Real):
         return [_size(sizes, n, caller)] * n_models
-    if isinstance(sizes, (str, bytes)) or not isinstance(sizes, (Sequence, np.ndarray)):
+    several = isinstance(sizes, Sequence) or np.ndim(sizes) == 1
+    if isinstance(sizes, (str, bytes)) or not several:
         raise TypeError(
             f"The 'sizes' parameter of {caller} must be a number or a sequence of "
             f"numbers. Got {sizes!r}."

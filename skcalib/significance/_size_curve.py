@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import combinations
+from itertools import combinations, permutations
 from typing import Any
 
 import numpy as np
 
 from .._random import as_generator
 from .._results import as_frame
-from .._validation import check_fraction, check_integer, check_real
+from .._validation import check_bool, check_fraction, check_integer, check_real
 from ._pair_tests import PairTests
 from ._systems import Systems, check_systems
 from ._threshold import threshold_of
@@ -186,6 +186,7 @@ def test_size_curve(
     low = check_real(low, low=0, high=1, name="low", caller=caller)
     high = check_real(high, low=low, high=1, name="high", caller=caller)
     quantile = check_real(quantile, low=0, high=1, name="quantile", caller=caller)
+    shuffle = check_bool(shuffle, name="shuffle", caller=caller)
     rng = as_generator(random_state, caller=caller)
     checked = check_systems(systems, statistic, groups, caller=caller)
     size = _check_sizes(sizes, len(checked.columns), caller)
@@ -194,8 +195,7 @@ def test_size_curve(
     for each in size.tolist():
         gain, pvalue = [], []
         for subset in _subsets(checked, each, n_repeats if shuffle else None, rng):
-            method = "auto" if subset.items(*numbers[0]).linear else "monte_carlo"
-            test = PairTests(subset, "two-sided", method, n_resamples, rng)
+            test = PairTests(subset, "two-sided", "auto", n_resamples, rng, tilts=False)
             found = test.run(numbers, caller=caller)
             gain.append(found.gain)
             pvalue.append(found.pvalue)
@@ -232,18 +232,24 @@ def _check_sizes(sizes: Any, n: int, caller: str) -> np.ndarray:
 
 def _numbers_of(pairs: Any, names: list[str], caller: str) -> list[tuple[int, int]]:
     """Return the numbers of the systems of each pair."""
+    numbers = range(len(names))
     if pairs is None:
-        return list(combinations(range(len(names)), 2))
-    number = {name: k for k, name in enumerate(names)}
+        return list(combinations(numbers, 2))
+    if isinstance(pairs, str) or not isinstance(pairs, Iterable):
+        raise TypeError(
+            f"The 'pairs' parameter of {caller} must be a sequence of pairs of names. "
+            f"Got {pairs!r}."
+        )
+    known = {(names[i], names[j]): (i, j) for i, j in permutations(numbers, 2)}
     found = []
     for pair in pairs:
-        unknown = [name for name in pair if name not in number]
-        if unknown or len(set(pair)) != 2:
+        try:
+            found.append(known[tuple(pair)])
+        except (KeyError, TypeError):
             raise ValueError(
                 f"The 'pairs' parameter of {caller} must hold pairs of different names "
                 f"of systems. Got {pair!r}."
-            )
-        found.append((number[pair[0]], number[pair[1]]))
+            ) from None
     if not found:
         raise ValueError(f"The 'pairs' parameter of {caller} is empty.")
     return found
@@ -251,7 +257,7 @@ def _numbers_of(pairs: Any, names: list[str], caller: str) -> list[tuple[int, in
 
 def _subsets(
     systems: Systems, size: int, n_repeats: int | None, rng: np.random.Generator
-):
+) -> Iterator[Systems]:
     """Yield the systems on subsamples of items; on the first ones without repeats."""
     n = len(systems.columns)
     if n_repeats is None or size == n:

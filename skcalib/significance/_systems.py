@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from ._items import PairedItems, check_groups, check_statistics, column_sums, sum_groups
-from ._metrics import READY, Metric, check_metric_name, metric_of_callable
+from ._items import PairedItems, check_metric, check_statistics, column_sums, in_groups
+from ._metrics import Metric, check_metric_name
 
 
 @dataclass(frozen=True)
@@ -39,6 +39,14 @@ class Systems:
                 for k in range(self.n_systems)
             ]
         )
+
+    def ordered(self) -> Systems:
+        """Return the same systems with sorted rows.
+
+        The first system's columns count most, so further systems change nothing.
+        """
+        flat = self.columns.reshape(len(self.columns), -1)
+        return replace(self, columns=self.columns[np.lexsort(flat.T[::-1])])
 
     def items(self, i: int, j: int) -> PairedItems:
         """Return the paired items of two systems."""
@@ -83,32 +91,10 @@ def check_systems(systems: Any, statistic: Any, groups: Any, *, caller: str) -> 
                 f"and the same columns in each system. Got {columns[0].shape} for "
                 f"{names[0]!r} and {each.shape} for {name!r}."
             )
-    n_items, n_groups = len(columns[0]), None
-    if groups is not None:
-        index, n_groups = check_groups(groups, caller=caller)
-        if index.size != n_items:
-            raise ValueError(
-                f"The 'groups' parameter of {caller} must have one entry for each of "
-                f"the {n_items} items. Got {index.size}."
-            )
-        columns = [sum_groups(each, index, n_groups) for each in columns]
-    if len(columns[0]) < 2:
-        unit = "items" if groups is None else "groups"
-        raise ValueError(f"{caller} needs two {unit} at least. Got {len(columns[0])}.")
-    if callable(statistic):
-        metric = metric_of_callable(statistic, columns[0], columns[1], caller=caller)
-    else:
-        metric = READY[statistic]
-        _check_denominators(names, columns, metric, caller)
+    n_items = len(columns[0])
+    columns, n_groups = in_groups(columns, groups, caller=caller)
+    labels = [f"systems[{name!r}]" for name in names]
+    metric = check_metric(
+        statistic, dict(zip(labels, columns, strict=True)), caller=caller
+    )
     return Systems(names, np.stack(columns, axis=1), metric, n_items, n_groups)
-
-
-def _check_denominators(
-    names: list[str], columns: list[np.ndarray], metric: Metric, caller: str
-) -> None:
-    for name, each in zip(names, columns, strict=True):
-        if metric is READY["ratio"] and not each[:, 1].any():
-            raise ValueError(
-                f"The 'systems' parameter of {caller} must have a denominator above 0 "
-                f"in some row. Got 0 in all of {name!r}."
-            )

@@ -241,13 +241,20 @@ def saddlepoint_tail(
     step = lattice.step
     u = theta if step == 0 else -math.expm1(-theta * step) / step
     correction = 1 / (u * deviation) - 1 / w + clumps
-    mills = math.sqrt(math.pi / 2) * float(erfcx(abs(w) / math.sqrt(2)))
-    density = math.exp(log_chance) / math.sqrt(2 * math.pi)
     if w > 0:
-        tail = density * (mills + correction)
+        tail = corrected_tail(log_chance, correction)
     else:
-        tail = 1 - density * (mills - correction)
+        tail = 1 - corrected_tail(log_chance, -correction)
     return min(max(tail, TINY), 1.0)
+
+
+def corrected_tail(log_chance: float, correction: float) -> float:
+    """Return the tail of a normal law beyond w = sqrt(-2 log_chance), corrected.
+
+    The correction counts in units of the density at w.
+    """
+    mills = math.sqrt(math.pi / 2) * float(erfcx(math.sqrt(-log_chance)))
+    return math.exp(log_chance) / math.sqrt(2 * math.pi) * (mills + correction)
 
 
 def _clumps(

@@ -8,22 +8,62 @@ resample then counts with the ratio of its chance under equal chances to this on
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 from scipy.optimize import brentq
 
 from ._items import PairedItems
-from ._monte_carlo import ResampledGains, thresholds
+from ._monte_carlo import Extremes, plain_p_value, sides
 from ._tails import log_mean_exp
+from ._undrawn import swap_floor
+
+# Slopes of the gain that are tried.
+_MOST_ROUNDS = 16
 
 # Indices held at once (8 bytes each).
 _BLOCK = 1 << 21
 
 
-def tilted_p_value(
+class DrawnPValue(NamedTuple):
+    """A p-value, its standard error by drawing, and its method."""
+
+    pvalue: float
+    error: float
+    method: str
+
+
+def drawn_p_value(
     items: PairedItems,
     alternative: str,
-    plain: ResampledGains,
+    method: str,
+    seen: Extremes,
+    n_draws: int,
+    rng: np.random.Generator,
+) -> DrawnPValue:
+    """Return the p-value of plain resamples, or of tilted ones if these are extreme.
+
+    `seen` counts the plain ones. Of tilted ones `n_draws` are drawn for each tail, and
+    two at least, for their standard error; with `n_draws` 0 there are none.
+    """
+    rare = method == "auto" and seen.is_rare
+    if n_draws and (method == "tilted" or rare):
+        tilted = _tilted_p_value(items, alternative, seen, max(n_draws, 2), rng)
+        if tilted is not None:
+            return DrawnPValue(*tilted, "tilted")
+    p, error = plain_p_value(seen.either, seen.n)
+    if method == "auto" and seen.either == 0:
+        floor = swap_floor(items, alternative)
+        if floor > p:
+            return DrawnPValue(floor, 0.0, "permutation")
+    return DrawnPValue(p, error, "monte_carlo")
+
+
+def _tilted_p_value(
+    items: PairedItems,
+    alternative: str,
+    seen: Extremes,
+    n_draws: int,
     rng: np.random.Generator,
 ) -> tuple[float, float] | None:
     """Return the p-value and its standard error, or None if no tail can be tilted.
@@ -31,16 +71,13 @@ def tilted_p_value(
     A tail that no mixture of items reaches in the mean (it may still be reached by
     resamples that are 0/0) is taken from the plain resamples.
     """
-    up, down = thresholds(items.gain, alternative)
-    upper, lower = (up, 1, plain.upper), (down, -1, plain.lower)
-    sides = {"greater": (upper,), "less": (lower,)}
     found, tilted = [], False
-    for threshold, sign, seen in sides.get(alternative, (upper, lower)):
-        tail = tilted_tail(items, threshold, sign, plain.n, rng)
+    for threshold, sign in sides(items.gain, alternative):
+        tail = tilted_tail(items, threshold, sign, n_draws, rng)
         tilted |= tail is not None
         if tail is None:
-            p = float(seen.mean())
-            tail = p, math.sqrt(p * (1 - p) / plain.n)
+            p = (seen.upper if sign > 0 else seen.lower) / seen.n
+            tail = p, math.sqrt(p * (1 - p) / seen.n)
         found.append(tail)
     p = math.fsum(tail for tail, _ in found) if tilted else 0.0
     if p == 0:
@@ -86,44 +123,61 @@ def _find_tilt(
 ) -> tuple[float, np.ndarray] | None:
     """Return theta >= 0 and the h with which the mean sums reach the threshold.
 
-    h is the slope of the gain at the mean sums, which depend on h: two or three rounds
-    settle it.
+    h is the slope of the gain at the mean sums, which depend on h: a few rounds settle
+    it. Where no theta reaches the threshold, the next round starts from the sums that
+    come nearest; where the slopes swing, from between these and the last ones.
     """
     n = items.n
+
+    def mean_sums(theta: float, h: np.ndarray) -> np.ndarray:
+        weight = p * np.exp(theta * h - (theta * h).max())
+        return n * (weight @ rows) / weight.sum()
+
     at = n * (p @ rows)
     result = None
-    for _ in range(4):
+    for k in range(_MOST_ROUNDS):
         h = sign * (rows @ gain_slope(items, at))
         h = h - p @ h
         deviation = math.sqrt(float(p @ h**2) * n)
         if not deviation > 0:
-            return result
+            break
 
         def missing(theta: float, h: np.ndarray = h) -> float:
-            exponent = theta * h
-            weight = p * np.exp(exponent - exponent.max())
-            sums = n * (weight @ rows) / weight.sum()
-            return sign * (float(items.gains(sums[np.newaxis])[0][0]) - threshold)
+            gain = items.gains(mean_sums(theta, h)[np.newaxis])[0]
+            return sign * (float(gain[0]) - threshold)
 
-        theta = _root(missing, 1 / deviation)
-        if theta is None:
-            return result
-        result = theta, h
-        weight = p * np.exp(theta * h - (theta * h).max())
-        at = n * (weight @ rows) / weight.sum()
+        theta, reached = _root(missing, 1 / deviation)
+        if reached:
+            settled = result is not None and _is_near(theta * h, result[0] * result[1])
+            result = theta, h
+            if settled:
+                break
+        new = mean_sums(theta, h)
+        at = new if k < _MOST_ROUNDS // 4 else (at + new) / 2
     return result
 
 
-def _root(missing, unit: float) -> float | None:
-    """Return the least theta >= 0, about, where `missing` changes its sign."""
-    if missing(0.0) >= 0:
-        return 0.0
-    low, high = 0.0, unit
+def _is_near(new: np.ndarray, old: np.ndarray) -> bool:
+    return float(np.abs(new - old).max()) <= 0.01 * float(np.abs(new).max())
+
+
+def _root(missing, unit: float) -> tuple[float, bool]:
+    """Return the least theta >= 0, about, where `missing` is 0, and True.
+
+    Where there is none: the one at which it is largest, and False.
+    """
+    low, best, largest = 0.0, 0.0, missing(0.0)
+    if largest >= 0:
+        return 0.0, True
+    high = unit
     for _ in range(60):
-        if missing(high) >= 0:
-            return float(brentq(missing, low, high, rtol=1e-6))
+        now = missing(high)
+        if now >= 0:
+            return float(brentq(missing, low, high, rtol=1e-6)), True
+        if now > largest:
+            best, largest = high, now
         low, high = high, 1.5 * high
-    return None
+    return best, False
 
 
 def gain_slope(items: PairedItems, sums: np.ndarray) -> np.ndarray:

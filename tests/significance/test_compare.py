@@ -290,13 +290,14 @@ def test_a_lead_in_every_item_is_no_certainty():
         ({"a": [1, 0], "b": [1, 1]}, {"statistic": "acc"}, ValueError, "'statistic'"),
         ({"a": [1, 0], "b": [1, 1]}, {"n_resamples": 0}, ValueError, "'n_resamples'"),
         ({"a": [1, 0], "b": [1, 1]}, {"groups": [1]}, ValueError, "2 items. Got 1"),
+        ({"a": [1, 0], "b": [1, 1]}, {"groups": 7}, ValueError, "'groups'.*shape"),
         ({"a": [1, 0], "b": [1, 1]}, {"groups": [1, 1]}, ValueError, "two groups"),
         ({"a": [1, 0], "b": [0.5, 1]}, {"method": "exact"}, ValueError, "integer"),
         (
             {"a": [[1, 2]] * 2, "b": [[0, 0]] * 2},
             {"statistic": "ratio"},
             ValueError,
-            "denominator above 0.*'b'",
+            "'b'.*denominator above 0",
         ),
     ],
 )
@@ -409,6 +410,8 @@ def test_significant_pairs_and_repr(result):
     ]
     assert chosen == expected
     assert ("s0", "s3") in chosen
+    with pytest.raises(ValueError, match="'alpha' parameter of .*.significant"):
+        result.significant(0)
     assert isinstance(result, SystemComparison)
     assert repr(result).startswith("SystemComparison(4 systems, 6 pairs, ")
     assert "adjust='holm', n_items=200)" in repr(result)

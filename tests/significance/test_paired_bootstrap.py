@@ -6,6 +6,7 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.special import gammaln
 
 import skcalib
 from skcalib.significance import PairedBootstrapResult, paired_bootstrap_test
@@ -113,6 +114,31 @@ def test_auto_never_gives_0():
     assert (result.pvalue, result.method) == (2**-5, "permutation")
 
 
+@pytest.mark.parametrize("statistic", ["f1", f1_of_matrix])
+@pytest.mark.parametrize("n", [2, 3, 60])
+def test_few_items_with_one_winner_are_no_certainty(statistic, n):
+    """A has all and B nothing, so no resample reaches twice the gain."""
+    gold = np.arange(1, n + 1)
+    a = np.stack([gold, gold, gold], 1)
+    b = np.stack([0 * gold, gold, gold], 1)
+    for alternative, p in (("two-sided", 2.0 ** (1 - n)), ("greater", 2.0**-n)):
+        result = paired_bootstrap_test(
+            a, b, statistic=statistic, alternative=alternative, random_state=0
+        )
+        few = n < 10
+        assert result.method == ("permutation" if few else "monte_carlo")
+        assert result.pvalue == (p if few else 1 / 10_001)
+
+
+def test_one_tilted_resample_has_no_error():
+    a, b = entities(60, 13)
+    result = paired_bootstrap_test(
+        a, b, statistic="f1", method="tilted", n_resamples=1, random_state=0
+    )
+    assert 0 < result.pvalue <= 1
+    assert np.isfinite(result.monte_carlo_error)
+
+
 @pytest.mark.parametrize(
     ("n", "lead", "low", "high"), [(500, 0.1, 1e-9, 5e-3), (2000, 0.12, 1e-40, 1e-10)]
 )
@@ -122,6 +148,44 @@ def test_auto_tilts_where_f1_is_far_better(n, lead, low, high):
     assert result.method == "tilted"
     assert low < result.pvalue < high
     assert result.monte_carlo_error < 0.1 * result.pvalue
+
+
+@pytest.mark.parametrize("alternative", ["two-sided", "less"])
+def test_f1_whose_slope_turns_on_the_way_to_the_threshold(alternative):
+    """Three kinds of sentence; tilted along the slope at the start, A stays better."""
+    kinds_a = np.array([[1, 2, 2], [1, 1, 1], [0, 1, 1]])
+    kinds_b = np.array([[0, 0, 2], [1, 2, 1], [0, 0, 1]])
+    times, n = np.array([41, 8, 51]), 100
+    first, second = np.array([(i, j) for i in range(n + 1) for j in range(n + 1 - i)]).T
+    counts = np.stack([first, second, n - first - second], 1)
+    log_chance = gammaln(n + 1) - gammaln(counts + 1).sum(axis=1)
+    chance = np.exp(log_chance + counts @ np.log(times / n))
+    above, below = gain_of_sums(counts @ kinds_a, counts @ kinds_b)
+    d, whole = gain_of_sums(times @ kinds_a, times @ kinds_b)
+    # d* <= 0 alone; and d* >= 2 d, in whole numbers
+    lower = chance[above <= 0].sum()
+    upper = chance[above * whole >= 2 * d * below].sum()
+    assert upper < 1e-30 < 1e-14 < lower
+    a, b = (np.repeat(kinds, times, axis=0) for kinds in (kinds_a, kinds_b))
+    if alternative == "less":  # whether B, named first, is worse
+        a, b = b, a
+    result = paired_bootstrap_test(
+        a,
+        b,
+        statistic="f1",
+        alternative=alternative,
+        method="tilted",
+        random_state=0,
+    )
+    expected = upper if alternative == "less" else lower + upper
+    assert result.pvalue == pytest.approx(expected, abs=4 * result.monte_carlo_error)
+    assert result.monte_carlo_error < 0.1 * expected
+
+
+def gain_of_sums(a, b):
+    """Return the gain of F1 as a fraction of whole numbers."""
+    below_a, below_b = a[..., 1] + a[..., 2], b[..., 1] + b[..., 2]
+    return 2 * (a[..., 0] * below_b - b[..., 0] * below_a), below_a * below_b
 
 
 def test_tilted_ratios_against_the_saddlepoint_at_small_p_values():
@@ -309,7 +373,9 @@ ONES = np.ones(5)
         ([1, 0, np.nan], [0, 1, 1], {}, "'stats_a'.*nan.*in row 2"),
         ([1, 0, 1], [0, np.inf, 1], {}, "'stats_b'.*inf.*in row 1"),
         (ONES, np.ones(4), {}, "stats_a has 5, stats_b has 4"),
-        (ONES, ONES, {"groups": [1, 2]}, "groups has 2"),
+        (ONES, ONES, {"groups": [1, 2]}, "'groups'.*5 items. Got 2"),
+        (ONES, ONES, {"groups": 5}, r"'groups'.*shape \(n,\).*Got shape \(\)"),
+        (ONES, ONES, {"groups": [[1], [2, 3], 4, 5, 6]}, r"'groups'.*shape \(n,\)"),
         (ONES, ONES, {"groups": [1, 2, None, 1, 2]}, "missing labels.*row 2"),
         (ONES, ONES, {"groups": [1, 2, np.nan, 1, 2]}, "missing labels.*row 2"),
         (ONES, ONES, {"statistic": "median"}, "'mean', 'ratio', 'f1'.*'median'"),
@@ -317,6 +383,9 @@ ONES = np.ones(5)
         (np.ones((5, 2)), np.ones((5, 2)), {}, r"shape \(n,\).*Got shape \(5, 2\)"),
         (np.ones((5, 2)), np.ones((5, 2)), {"statistic": "f1"}, "correct, guessed"),
         (["a", "b"], ["a", "c"], {}, "'stats_a'.*numbers"),
+        ([[1], [2, 3]], [[1], [2]], {}, r"'stats_a'.*numbers.*\[\[1\], \[2, 3\]\]"),
+        ([1e200, 2e200], [0, 1], {}, "'stats_a'.*2e.200.*of column 0"),
+        ([0, 1], [0, 1e-320], {}, "'stats_b'.*e-32.*of column 0"),
         (ONES, ONES, {"alternative": "better"}, "'alternative'.*'better'"),
         (ONES, ONES, {"method": "percentile"}, "'method'.*'percentile'"),
         (ONES, ONES, {"n_resamples": 0}, "'n_resamples'"),

@@ -98,6 +98,7 @@ def test_arrays_and_taggers():
         ({"n_models": 1, "sizes": 1.5}, ValueError, r"shares in \(0, 1\]. Got 1.5"),
         ({"n_models": 1, "sizes": 0}, ValueError, "'sizes'"),
         ({"n_models": 1, "sizes": "all"}, TypeError, "'sizes'.*'all'"),
+        ({"n_models": 1, "sizes": np.array(3)}, TypeError, "'sizes'.*array\\(3\\)"),
         ({"n_models": 1, "random_state": "0"}, ValueError, "'random_state'"),
     ],
 )
@@ -111,6 +112,7 @@ def test_what_is_refused(params, error, message):
     [
         (X, Y[:-1], ValueError, "Got 50 and 49"),
         ([], [], ValueError, "a sample at least"),
+        (np.array(3), Y, TypeError, "X of resample_training.*ndarray"),
         ("text", Y, TypeError, "X of resample_training.*str"),
     ],
 )

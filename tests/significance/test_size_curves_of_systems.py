@@ -96,6 +96,9 @@ def test_numbers_of_the_result(systems):
         ({"sizes": [10], "pairs": []}, "'pairs'.*empty"),
         ({"sizes": [10], "pairs": [("s0", "t")]}, r"'pairs'.*\('s0', 't'\)"),
         ({"sizes": [10], "pairs": [("s0", "s0")]}, "'pairs'.*different names"),
+        ({"sizes": [10], "pairs": [5]}, "'pairs'.*Got 5"),
+        ({"sizes": [10], "pairs": [("s0", ["s1"])]}, "'pairs'.*'s1'"),
+        ({"sizes": [10], "pairs": [("s0", "s1", "s0")]}, "'pairs'.*'s1', 's0'"),
         ({"sizes": [10], "n_repeats": 0}, "'n_repeats'"),
         ({"sizes": [10], "alpha": 1.0}, "'alpha'"),
     ],
@@ -103,3 +106,40 @@ def test_numbers_of_the_result(systems):
 def test_what_is_refused(systems, params, message):
     with pytest.raises(ValueError, match=message):
         curve_of(systems, statistic="ratio", **params)
+
+
+@pytest.mark.parametrize(
+    ("params", "message"),
+    [
+        ({"pairs": 5}, "'pairs'.*sequence of pairs.*Got 5"),
+        ({"pairs": "s0"}, "'pairs'.*sequence of pairs.*Got 's0'"),
+        ({"shuffle": "no"}, "'shuffle'.*a bool"),
+    ],
+)
+def test_which_types_are_refused(systems, params, message):
+    with pytest.raises(TypeError, match=message):
+        curve_of(systems, statistic="ratio", sizes=[10], **params)
+
+
+def test_a_subsample_without_a_token_shows_no_gain():
+    empty = [[0, 0], [0, 0]]
+    systems = {"a": empty + [[1, 2], [2, 3]], "b": empty + [[2, 2], [1, 3]]}
+    curve = curve_of(systems, sizes=[2], statistic="ratio", shuffle=False)
+    assert curve.mean_pvalue.tolist() == [1]
+
+
+def test_pairs_with_denominators_of_their_own_are_drawn_and_no_others():
+    """Each pair takes its own method, whichever comes first, and none is tilted."""
+    rng = np.random.default_rng(3)
+    length = rng.integers(1, 9, 80)
+    same = {
+        name: np.stack([rng.binomial(length, p), length], 1)
+        for name, p in (("a", 0.9), ("b", 0.5))
+    }
+    other = {"c": np.stack([rng.binomial(length + 1, 0.1), length + 1], 1)}
+    params = {"sizes": [80], "statistic": "ratio", "n_resamples": 19}
+    (alone,) = curve_of(same, **params).mean_pvalue
+    for pairs in ([("a", "b"), ("a", "c")], [("a", "c"), ("a", "b")]):
+        curve = curve_of({**same, **other}, pairs=pairs, **params)
+        # of 19 resamples none is extreme
+        assert curve.mean_pvalue[0] == pytest.approx((alone + 1 / 20) / 2)
