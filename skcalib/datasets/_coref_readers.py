@@ -12,9 +12,9 @@ from typing import Any, NamedTuple
 
 from .._validation import check_choice
 from ..documents import Document, Mention, Sentence
+from ._brackets import Brackets
 from ._home import opened_zip
-from ._mentions import Brackets
-from ._readers import Block, Line, lines_of, opened, refuse
+from ._lines import Block, Line, lines_of, opened, refuse
 
 BEGIN = re.compile(r"#begin document \((.*)\); *part +([0-9]{1,9})\s*")
 NOTHING = ("", "-", "_")

@@ -11,9 +11,9 @@ import numpy as np
 from sklearn.utils import Bunch
 
 from .._validation import check_choice
-from ._home import RemoteFile
-from ._home import data_home as _data_home
-from ._readers import blocks_of, read_conll_columns
+from ._home import DataHome, RemoteFile
+from ._lines import blocks_of
+from ._sequences import read_conll_columns
 
 OUTPUTS = "system_outputs"
 
@@ -222,16 +222,8 @@ def fetch_system_outputs(
     caller = "fetch_system_outputs"
     check_choice(subset, ("wnut17", "wmt20"), name="subset", caller=caller)
     names = [MQM] if subset == "wmt20" else [GOLD, *SYSTEMS]
-    paths = {
-        name: REMOTE_FILES[name].locate(
-            data_home=_data_home(data_home),
-            download_if_missing=download_if_missing,
-            n_retries=n_retries,
-            delay=delay,
-            caller=caller,
-        )
-        for name in names
-    }
+    home = DataHome(data_home, download_if_missing, n_retries, delay, caller)
+    paths = {name: home.fetch(REMOTE_FILES[name]) for name in names}
     found = _read_scores(paths[MQM]) if subset == "wmt20" else _read_tags(paths)
     if return_X_y:
         return found.data, found.target

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from skcalib.datasets import read_conll_columns, read_conllu, to_sequences
-from skcalib.datasets._readers import read_penn_trees
+from skcalib.datasets._sequences import read_penn_trees
 from skcalib.documents import Document, Sentence
 
 TOY = """\
