@@ -11,8 +11,8 @@ import numpy as np
 
 from .._random import as_generator
 from .._validation import check_integer, check_real
-from ..documents import Document, Mention, Sentence
-from ..posteriors import AntecedentPosterior
+from ..documents import Sentence
+from ._generated_documents import antecedent_scores, draw_entities, make_document
 
 # Code, name and adjective of each country.
 COUNTRIES = {
@@ -143,10 +143,7 @@ def make_event_documents(
         mean_mentions, low=2, high=1e5, name="mean_mentions", caller=caller
     )
     days = check_integer(n_days, minimum=1, name="n_days", caller=caller)
-    if not isinstance(start, datetime.date):
-        raise TypeError(
-            f"The 'start' parameter of {caller} must be a datetime.date. Got {start!r}."
-        )
+    first_day = _check_days(start, days, caller)
     codes = _check_countries(COUNTRIES if countries is None else countries, caller)
     rng = as_generator(random_state, caller=caller)
     documents, events, scores = [], [], []
@@ -157,25 +154,34 @@ def make_event_documents(
         passive = attack & (rng.random(n_sentences) < P_PASSIVE)
         verb = rng.integers(len(VERBS), size=n_sentences)
         scores.append(_scores(phrases))
-        labels = AntecedentPosterior(scores[-1:]).sample(1, rng)[0][0]
+        labels = draw_entities(scores[-1], rng)
         agents = 2 * np.flatnonzero(attack) + passive[attack]
         events.append(_events(labels, agents, phrases.country, list(codes)))
-        sentences, mentions = [], []
-        n_words = 0
-        for s in range(n_sentences):
-            said = ATTACK if attack[s] else VERBS[verb[s]]
-            sentence, spans = _sentence(phrases, s, said, bool(passive[s]), codes)
-            mentions += [
-                Mention(n_words + a, n_words + b, n_words + b - 1) for a, b in spans
-            ]
-            sentences.append(sentence)
-            n_words += len(sentence)
-        date = start + datetime.timedelta(days=int(rng.integers(days)))
-        entities = labels.tolist()
-        documents.append(
-            Document(f"generated-{i}", date, sentences, mentions, entities)
+        said = [ATTACK if attack[s] else VERBS[verb[s]] for s in range(n_sentences)]
+        parts = (
+            _sentence(phrases, s, said[s], bool(passive[s]), codes)
+            for s in range(n_sentences)
         )
+        date = first_day + datetime.timedelta(days=int(rng.integers(days)))
+        documents.append(make_document(i, date, parts, labels))
     return (documents, events, scores) if return_scores else (documents, events)
+
+
+def _check_days(start: Any, n_days: int, caller: str) -> datetime.date:
+    """Return the first day, without its time if it has one."""
+    if not isinstance(start, datetime.date):
+        raise TypeError(
+            f"The 'start' parameter of {caller} must be a datetime.date. Got {start!r}."
+        )
+    if isinstance(start, datetime.datetime):
+        start = start.date()
+    most = (datetime.date.max - start).days + 1
+    if n_days > most:
+        raise ValueError(
+            f"The 'n_days' parameter of {caller} must be at most {most}, for there are "
+            f"no more days from {start} on. Got {n_days}."
+        )
+    return start
 
 
 def _check_countries(countries: Any, caller: str) -> dict[str, tuple[str, str]]:
@@ -210,22 +216,16 @@ def _draw_phrases(
 
 
 def _scores(phrases: _Phrases) -> np.ndarray:
-    kind, n = phrases.kind, len(phrases.kind)
-    scores = LINK[np.ix_(kind, kind)]
+    kind = phrases.kind
+    link = LINK[np.ix_(kind, kind)]
     for value, penalty in (
         (phrases.word, OTHER_WORD),
         (phrases.country, OTHER_COUNTRY),
     ):
         known = value >= 0
         differ = np.not_equal.outer(value, value) & np.logical_and.outer(known, known)
-        scores = scores + penalty * differ
-    sentence = np.arange(n) // 2
-    scores += FURTHER[kind][:, np.newaxis] * np.abs(
-        np.subtract.outer(sentence, sentence)
-    )
-    scores[np.diag_indices(n)] = NEW[kind]
-    scores[np.triu_indices(n, 1)] = -np.inf
-    return scores
+        link = link + penalty * differ
+    return antecedent_scores(link, NEW[kind], FURTHER[kind])
 
 
 def _events(

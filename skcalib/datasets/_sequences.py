@@ -117,6 +117,8 @@ def to_sequences(
 
     Raises
     ------
+    TypeError
+        What is given are no documents.
     ValueError
         A word has no tag, ``"_"``; which in 'feats' says that it has no features, and
         is kept.
@@ -135,13 +137,15 @@ def to_sequences(
     """
     caller = "to_sequences"
     check_choice(column, TAG_COLUMNS, name="column", caller=caller)
+    wanted = f"The 'documents' parameter of {caller} must be a sequence of documents."
     if isinstance(documents, Document):
-        raise TypeError(
-            f"The 'documents' parameter of {caller} must be a sequence of documents. "
-            "Got one document: put it into a list."
-        )
+        raise TypeError(f"{wanted} Got one document: put it into a list.")
+    if not isinstance(documents, Iterable):
+        raise TypeError(f"{wanted} Got {type(documents).__name__}.")
     X, y = [], []
     for i, document in enumerate(documents):
+        if not isinstance(document, Document):
+            raise TypeError(f"{wanted} Got {type(document).__name__} as document {i}.")
         for j, sentence in enumerate(document.sentences):
             tags = list(getattr(sentence, column))
             if column != "feats" and MISSING in tags:
