@@ -183,7 +183,7 @@ READERS = {
 def read_or_refuse(read, path):
     """Read a file, which may fail with what is documented and nothing else."""
     with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", "Line .*: two mentions of the same words")
+        warnings.filterwarnings("ignore", ".* line .*: two mentions of the same words")
         try:
             found = read(path)
         except OSError:

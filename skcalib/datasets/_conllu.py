@@ -86,13 +86,13 @@ def read_conllu(path: Any) -> list[Document]:
     drafts: list[Draft] = []
     fields: tuple[str, ...] = ("GRP",)
     for block in blocks_of(path, caller="read_conllu"):
-        sentence = _conllu_sentence(block)
+        sentence = _sentence(block)
         if not drafts or any(map(_is_newdoc, sentence.comments)):
             drafts.append(Draft())
         fields = _entity_fields(sentence, fields)
-        spans = _conllu_spans(block, fields, drafts[-1].n_words)
+        spans = _spans(block, fields, drafts[-1].n_words)
         drafts[-1].add(sentence, spans)
-    return [_document(draft) for draft in drafts]
+    return [draft.document() for draft in drafts]
 
 
 @dataclass
@@ -112,8 +112,20 @@ class Draft:
         self.sentences.append(sentence)
         self.n_words += len(sentence)
 
+    def document(self) -> Document:
+        """Return the document; the comments of its first sentence are about it."""
+        comments = self.sentences[0].comments
+        id_ = _comment_value(comments, "newdoc id")
+        found = map(META.match, comments)
+        metadata = {match[1]: match[2].strip() for match in found if match}
+        created = metadata.get("dateCreated")
+        date = _date_of_id(id_ or "") if created is None else _day(created)
+        return Document(
+            id_, date, self.sentences, self.mentions, self.entities, metadata
+        )
 
-def _conllu_sentence(block: Block) -> Sentence:
+
+def _sentence(block: Block) -> Sentence:
     comments = []
     words: list[list[str]] = []
     numbers: list[int] = []
@@ -122,7 +134,7 @@ def _conllu_sentence(block: Block) -> Sentence:
             comments.append(text)
             continue
         row = text.split("\t")
-        _check_conllu_row(block, number, row)
+        _check_row(block, number, row)
         if RANGE_OR_EMPTY_NODE.fullmatch(row[0]):
             continue
         if row[0] != str(len(words) + 1):
@@ -153,7 +165,7 @@ def _conllu_sentence(block: Block) -> Sentence:
     )
 
 
-def _check_conllu_row(block: Block, number: int, row: list[str]) -> None:
+def _check_row(block: Block, number: int, row: list[str]) -> None:
     if len(row) != 10:
         block.refuse(number, "10 columns with tabs between them", f"{len(row)}")
     if "" in row:
@@ -199,32 +211,20 @@ def _entity_fields(sentence: Sentence, before: tuple[str, ...]) -> tuple[str, ..
     return before if header is None else tuple(header.split("-"))
 
 
-def _conllu_spans(block: Block, fields: tuple[str, ...], offset: int) -> list[Span]:
-    brackets = Brackets(fields, block.refuse)
+def _spans(block: Block, fields: tuple[str, ...], offset: int) -> list[Span]:
+    brackets = Brackets(fields, block)
     word = offset
     for number, text in block.lines:
-        row = text.split("\t")
-        if text.startswith("#") or "-" in row[0]:  # a range takes no word
+        id_, _, columns = text.partition("\t")
+        if text.startswith("#") or "-" in id_:  # a range takes no word
             continue
-        is_empty = "." in row[0]
-        for item in row[9].split("|"):
+        is_empty = "." in id_
+        for item in columns.rpartition("\t")[2].split("|"):
             if item.startswith("Entity="):
                 end = word if is_empty else word + 1
                 brackets.read(item.removeprefix("Entity="), number, word, end)
         word += not is_empty
     return brackets.finish()
-
-
-def _document(draft: Draft) -> Document:
-    comments = draft.sentences[0].comments
-    id_ = _comment_value(comments, "newdoc id")
-    found = map(META.match, comments)
-    metadata = {match[1]: match[2].strip() for match in found if match}
-    created = metadata.get("dateCreated")
-    date = _date_of_id(id_ or "") if created is None else _day(created)
-    return Document(
-        id_, date, draft.sentences, draft.mentions, draft.entities, metadata
-    )
 
 
 def _date_of_id(id_: str) -> datetime.date | None:

@@ -110,7 +110,7 @@ def _conll2012_document(
     for lines in blocks:
         block = Block(source, lines)
         rows = [_conll2012_row(block, i, *line) for i, line in enumerate(lines)]
-        brackets = Brackets(("entity",), block.refuse)
+        brackets = Brackets(("entity",), block)
         for i, (line, row) in enumerate(zip(lines, rows, strict=True), n_words):
             for text in row[-1].split("|") if row[-1] not in NOTHING else ():
                 brackets.read(text, line.number, i, i + 1)

@@ -134,7 +134,7 @@ class TestBracketsOfConllu:
         }
 
     def test_the_same_words_twice(self):
-        with pytest.warns(UserWarning, match="Line 2: two mentions .* '1' and '2'"):
+        with pytest.warns(UserWarning, match="<text>, line 2: two .* '1' and '2'"):
             (document,) = read(entity("(1(2", "2)1)"))
         assert spans(document) == [(0, 2)]
         assert document.entities == ("1",)

@@ -323,12 +323,14 @@ def sizes(data):
 class TestRealData:
     """Numbers are counts of the published files, made without this package."""
 
-    @pytest.fixture(autouse=True)
-    def files(self, need):
-        need(*TABLE.values())
+    @pytest.fixture
+    def fetched(self, need):
+        def fetch_it(fetch, **kwargs):
+            name = fetch.__name__.removeprefix("fetch_")
+            need(*(file for file in TABLE.values() if file.folder == name))
+            return fetch(download_if_missing=False, **kwargs)
 
-    def fetch(self, fetch, **kwargs):
-        return fetch(download_if_missing=False, **kwargs)
+        return fetch_it
 
     @pytest.mark.parametrize(
         ("subset", "expected"),
@@ -339,8 +341,8 @@ class TestRealData:
             ("daily547", (547, 7707, 25)),
         ],
     )
-    def test_tweets(self, subset, expected):
-        assert sizes(self.fetch(fetch_ark_twitter_pos, subset=subset)) == expected
+    def test_tweets(self, fetched, subset, expected):
+        assert sizes(fetched(fetch_ark_twitter_pos, subset=subset)) == expected
 
     @pytest.mark.parametrize(
         ("subset", "n_documents", "expected"),
@@ -350,8 +352,8 @@ class TestRealData:
             ("test", 316, (2077, 25094, 48)),
         ],
     )
-    def test_web_text(self, subset, n_documents, expected):
-        data = self.fetch(fetch_ud_english_ewt, subset=subset)
+    def test_web_text(self, fetched, subset, n_documents, expected):
+        data = fetched(fetch_ud_english_ewt, subset=subset)
         assert sizes(data) == expected
         assert len(data.documents) == n_documents
         sentences = [s for document in data.documents for s in document.sentences]
@@ -362,21 +364,21 @@ class TestRealData:
                 genre in ("answers", "newsgroup", "weblog")
             )
 
-    def test_years_of_web_text(self):
+    def test_years_of_web_text(self, fetched):
         years = []
         for subset in ("train", "dev", "test"):
-            data = self.fetch(fetch_ud_english_ewt, subset=subset)
+            data = fetched(fetch_ud_english_ewt, subset=subset)
             genres = ("weblog", "newsgroup")
             years += [d.date.year for d in data.documents if d.id.startswith(genres)]
         counts = {year: years.count(year) for year in sorted(set(years))}
         assert counts == {2003: 11, 2004: 46, 2005: 66, 2006: 12}
 
-    def test_newspaper_text(self):
-        data = self.fetch(fetch_wsj_sample, subset="all")
+    def test_newspaper_text(self, fetched):
+        data = fetched(fetch_wsj_sample, subset="all")
         assert sizes(data) == (3914, 94084, 45)
         assert len(set(data.groups)) == 199
         parts = [
-            self.fetch(fetch_wsj_sample, subset=subset)
+            fetched(fetch_wsj_sample, subset=subset)
             for subset in ("train", "dev", "test")
         ]
         assert sum((part.data for part in parts), []) == data.data
