@@ -302,11 +302,6 @@ class TestRealData:
         rows = list(zip(balanced.data, balanced.target.tolist(), strict=True))
         assert len(set(rows)) == len(rows)
 
-    def test_the_same_seed_gives_the_same_messages(self, fetch, balanced):
-        again = fetch(subset="all", random_state=0)
-        assert again.data == balanced.data
-        assert fetch(subset="all", random_state=1).data != balanced.data
-
     def test_the_subsets_make_the_whole(self, fetch, everything):
         parts = [
             fetch(subset=subset, drop_duplicates=False, balanced=False, return_X_y=True)

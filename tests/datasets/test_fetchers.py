@@ -1,6 +1,7 @@
 """Fetchers: what is on disk is used, what is wrong is said, what is missing fetched."""
 
 import contextlib
+import functools
 import hashlib
 import http.server
 import inspect
@@ -320,17 +321,19 @@ def sizes(data):
     return len(data.data), len(tags), len(set(tags))
 
 
+@pytest.fixture(scope="module")
+def fetched(need):
+    @functools.cache
+    def fetch_it(fetch, **kwargs):
+        name = fetch.__name__.removeprefix("fetch_")
+        need(*(file for file in TABLE.values() if file.folder == name))
+        return fetch(download_if_missing=False, **kwargs)
+
+    return fetch_it
+
+
 class TestRealData:
     """Numbers are counts of the published files, made without this package."""
-
-    @pytest.fixture
-    def fetched(self, need):
-        def fetch_it(fetch, **kwargs):
-            name = fetch.__name__.removeprefix("fetch_")
-            need(*(file for file in TABLE.values() if file.folder == name))
-            return fetch(download_if_missing=False, **kwargs)
-
-        return fetch_it
 
     @pytest.mark.parametrize(
         ("subset", "expected"),
