@@ -241,30 +241,39 @@ def _events(
     return found
 
 
-# (form, lemma, upos, xpos) of a word.
+# (form, lemma, upos, xpos) of a word, and these with its head and relation.
 Word = tuple[str, str, str, str]
+Row = tuple[str, str, str, str, int, str]
+
+# Relations of the words before the head of a phrase.
+MODIFIERS = {"DET": "det", "ADJ": "amod"}
 
 
 def _phrase(
     phrases: _Phrases, j: int, codes: Mapping[str, tuple[str, str]]
-) -> tuple[list[Word], list[str]]:
-    """Return the words of a mention, the head last, and the relations of the others."""
+) -> list[Word]:
+    """Return the words of a mention, the head last."""
     kind = int(phrases.kind[j])
     if kind == PRONOUN:
-        return [("them" if j % 2 else "they", "they", "PRON", "PRP")], []
+        return [("them" if j % 2 else "they", "they", "PRON", "PRP")]
     if kind == NAME:
         name = list(codes.values())[phrases.country[j]][0]
-        return [(name, name, "PROPN", "NNP")], []
+        return [(name, name, "PROPN", "NNP")]
+    if kind == PLACE:
+        head = (*PLACES[phrases.word[j]], "NOUN", "NN")
+    else:
+        head = (*GROUPS[phrases.word[j]], "NOUN", "NNS")
     if kind == AFFILIATED:
         adjective = list(codes.values())[phrases.country[j]][1]
-        head = (*GROUPS[phrases.word[j]], "NOUN", "NNS")
-        return [(adjective, adjective, "ADJ", "JJ"), head], ["amod"]
-    head = (
-        (*GROUPS[phrases.word[j]], "NOUN", "NNS")
-        if kind == GROUP
-        else (*PLACES[phrases.word[j]], "NOUN", "NN")
-    )
-    return [("the", "the", "DET", "DT"), head], ["det"]
+        return [(adjective, adjective, "ADJ", "JJ"), head]
+    return [("the", "the", "DET", "DT"), head]
+
+
+def _attached(phrase: list[Word], last: int, head: int, role: str) -> list[Row]:
+    """Return the words of a phrase that ends at `last`, where its head is."""
+    *modifiers, own = phrase
+    rows = [(*word, last, MODIFIERS[word[2]]) for word in modifiers]
+    return [*rows, (*own, head, role)]
 
 
 def _sentence(
@@ -275,31 +284,23 @@ def _sentence(
     codes: Mapping[str, tuple[str, str]],
 ) -> tuple[Sentence, list[tuple[int, int]]]:
     """Return a sentence, and the first words and ends of its two mentions."""
-    first, first_roles = _phrase(phrases, 2 * s, codes)
-    second, second_roles = _phrase(phrases, 2 * s + 1, codes)
-    verb = (*said, "VERB", "VBN" if passive else "VBD")
-    # each part: its words, and the (head, relation) of each; the verb is at `root`
+    first, second = (_phrase(phrases, j, codes) for j in (2 * s, 2 * s + 1))
+    # "was" stands before the verb, which is the root, and "by" behind it
     root = len(first) + passive
     begin = root + 1 + passive
-    subject, last = len(first) - 1, begin + len(second) - 1
-    words = [*first]
-    roles = [(subject, role) for role in first_roles]
-    roles.append((root, "nsubj:pass" if passive else "nsubj"))
+    last = begin + len(second) - 1
+    subject = "nsubj:pass" if passive else "nsubj"
+    rows = _attached(first, len(first) - 1, root, subject)
     if passive:
-        plural = first[-1][3] in ("NNS", "PRP")
-        words.append(("were" if plural else "was", "be", "AUX", "VBD"))
-        roles.append((root, "aux:pass"))
-    words.append(verb)
-    roles.append((-1, "root"))
+        was = "were" if first[-1][3] in ("NNS", "PRP") else "was"
+        rows.append((was, "be", "AUX", "VBD", root, "aux:pass"))
+    rows.append((*said, "VERB", "VBN" if passive else "VBD", -1, "root"))
     if passive:
-        words.append(("by", "by", "ADP", "IN"))
-        roles.append((last, "case"))
-    words += [*second, (".", ".", "PUNCT", ".")]
-    roles += [(last, role) for role in second_roles]
-    roles += [(root, "obl:agent" if passive else "obj"), (root, "punct")]
-    form, lemma, upos, xpos = zip(*words, strict=True)
+        rows.append(("by", "by", "ADP", "IN", last, "case"))
+    rows += _attached(second, last, root, "obl:agent" if passive else "obj")
+    rows.append((".", ".", "PUNCT", ".", root, "punct"))
+    form, lemma, upos, xpos, head, deprel = zip(*rows, strict=True)
     form = (form[0][0].upper() + form[0][1:], *form[1:])
-    head, deprel = zip(*roles, strict=True)
     sentence = Sentence(
         form, lemma=lemma, upos=upos, xpos=xpos, head=head, deprel=deprel
     )
