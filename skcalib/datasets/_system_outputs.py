@@ -12,7 +12,7 @@ from sklearn.utils import Bunch
 
 from .._validation import check_choice
 from ._home import DataHome, RemoteFile
-from ._lines import blocks_of
+from ._lines import Block, Line, blocks_of
 from ._sequences import read_conll_columns
 
 OUTPUTS = "system_outputs"
@@ -257,6 +257,18 @@ def _read_tags(paths: Mapping[str, Path]) -> Outputs:
     return Outputs(data, target, tokens, None, WNUT_DESCR)
 
 
+def _score_row(block: Block, line: Line) -> tuple[str, int, float]:
+    """Return the system, the segment and the score of a line."""
+    try:
+        system, score, segment = line.text.split()
+        row = system, int(segment), float(score)
+    except ValueError:
+        row = "", 0, math.nan
+    if not math.isfinite(row[2]):
+        block.refuse(line.number, "a name and two numbers", repr(line.text))
+    return row
+
+
 def _read_scores(path: Path) -> Outputs:
     """Read a table of system, score and segment, in any order."""
     scores: dict[str, dict[int, float]] = {}
@@ -268,16 +280,10 @@ def _read_scores(path: Path) -> Outputs:
     if header.text.split() != MQM_HEADER:
         block.refuse(header.number, f"the header {MQM_HEADER}", repr(header.text))
     for line in lines:
-        try:
-            system, text, segment = line.text.split()
-            place, score = int(segment), float(text)
-        except ValueError:
-            place, score = -1, math.nan
-        if not math.isfinite(score):
-            block.refuse(line.number, "a name and two numbers", repr(line.text))
-        if place in scores.setdefault(system, {}):
+        system, segment, score = _score_row(block, line)
+        if segment in scores.setdefault(system, {}):
             block.refuse(line.number, "each segment of a system once", repr(line.text))
-        scores[system][place] = score
+        scores[system][segment] = score
     segments = sorted(next(iter(scores.values())))
     for system, found in scores.items():
         if sorted(found) != segments:
