@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+__all__ = ["SCHEMES", "EntityEvents", "Tag", "find_entities", "mend_tags", "read_tags"]
+
 # The prefixes of tags inside entities.
 SCHEMES = {"BIO": ("B", "I"), "BILOU": ("B", "I", "L", "U")}
 
@@ -45,21 +47,24 @@ def _place(t: int, lengths: Sequence[int]) -> str:
 
 
 def find_entities(tags: Iterable[Tag], scheme: str) -> list[tuple[int, int, str]]:
-    """Return (start, stop, label) of the entities of one sentence."""
+    """Return (start, stop, label) of the entities of one sentence.
+
+    With BIO an entity ends where it does not go on, with BILOU it has to be closed.
+    """
     found = []
-    begun: tuple[int, str] | None = None
+    start, open_label = 0, ""
+    is_open = False
     for t, (prefix, label) in enumerate([*tags, _OUTSIDE]):
-        goes_on = begun is not None and label == begun[1] and prefix in ("I", "L")
-        if begun is not None and (
-            (scheme == "BIO" and not goes_on) or (goes_on and prefix == "L")
-        ):
-            found.append((begun[0], t + (prefix == "L" and goes_on), begun[1]))
-        if prefix == "U":
+        goes_on = is_open and prefix in ("I", "L") and label == open_label
+        if is_open and not goes_on and scheme == "BIO":
+            found.append((start, t, open_label))
+        elif goes_on and prefix == "L":
+            found.append((start, t + 1, label))
+        elif prefix == "U":
             found.append((t, t + 1, label))
+        is_open = prefix == "B" or (goes_on and prefix == "I")
         if prefix == "B":
-            begun = (t, label)
-        elif not goes_on or prefix == "L":
-            begun = None
+            start, open_label = t, label
     return found
 
 

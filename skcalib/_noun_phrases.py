@@ -18,7 +18,8 @@ HEADS = frozenset(("NOUN", "PROPN", "PRON"))
 # Words inside a name, and words that name nothing. As in a mention, labels of spaCy's
 # English models stand beside universal ones.
 NO_HEADS = frozenset(("compound", "expl", "fixed", "flat", "goeswith", "nn"))
-RELATIVE = frozenset(("that", "which", "who", "whom", "whose"))
+# Relative where features do not tell; "that" may as well be a demonstrative.
+RELATIVE = frozenset(("which", "who", "whom", "whose"))
 # What depends on a head and is not of the phrase: prepositions, other phrases in a row,
 # and the rest of a clause whose predicate the head is.
 OUTSIDE = _words(
@@ -49,7 +50,7 @@ def noun_phrases(sentence: Any, *, relative_pronouns: bool) -> list[NounPhrase]:
         _phrase(sentence, children, head)
         for head in _heads(sentence, relative_pronouns)
     ]
-    # no two have the same words: of two heads one is not in the other's subtree
+    # no two have the same words, for no two heads are in each other's subtree
     return sorted(phrases, key=lambda phrase: (phrase.start, -phrase.end))
 
 
@@ -59,20 +60,19 @@ def _heads(sentence: Any, relative_pronouns: bool) -> Iterator[int]:
     ):
         if upos not in HEADS or deprel.partition(":")[0] in NO_HEADS:
             continue
-        if upos != "PRON" or _is_pronoun_of_somebody(sentence, i, relative_pronouns):
+        if upos != "PRON" or _refers(sentence, i, relative_pronouns):
             yield i
 
 
-def _is_pronoun_of_somebody(sentence: Any, i: int, relative_pronouns: bool) -> bool:
-    """Say no to pronouns that ask or, unless wanted, begin a relative clause."""
+def _refers(sentence: Any, i: int, relative_pronouns: bool) -> bool:
+    """Return False for pronouns that ask or, unless wanted, begin a relative clause."""
     feats = sentence.feats[i]
     if "PronType=Int" in feats:
         return False
     if "PronType=Rel" in feats:
         return relative_pronouns
-    if "PronType=" in feats or sentence.form[i].lower() not in RELATIVE:
-        return True
-    return relative_pronouns or sentence.form[i].lower() == "that"
+    is_known = "PronType=" in feats
+    return is_known or relative_pronouns or sentence.form[i].lower() not in RELATIVE
 
 
 def _phrase(sentence: Any, children: list[list[int]], head: int) -> NounPhrase:

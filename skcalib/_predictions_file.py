@@ -14,10 +14,8 @@ import numpy as np
 
 __all__ = ["Predictions", "ReportError", "read_predictions"]
 
-YES = frozenset(["1", "1.0", "true", "t", "yes", "y", "correct", "right"])
-NO = frozenset(
-    ["0", "0.0", "-1", "-1.0", "false", "f", "no", "n", "incorrect", "wrong"]
-)
+YES = frozenset(["true", "t", "yes", "y", "correct", "right"])
+NO = frozenset(["false", "f", "no", "n", "incorrect", "wrong"])
 # Names of columns that are known where none is given, the first found is taken.
 TRUTH_NAMES = ["y_true", "label", "correct", "is_correct", "target", "gold", "truth"]
 TRUTH_NAMES += ["outcome", "y"]
@@ -47,7 +45,7 @@ class Table:
                     f"Its columns are: {', '.join(names)}."
                 )
             return wanted
-        lower = {name.lower().strip(): name for name in names}
+        lower = {name.lower().strip(): name for name in reversed(names)}
         for name in known:
             if name in lower:
                 return lower[name]
@@ -127,7 +125,7 @@ def _read_delimited(path: Path, reader: Any) -> Table:
         if len(row) != len(header):
             raise ReportError(
                 f"{path}, line {reader.line_num}: expected {len(header)} cells as in "
-                f"the first line, got {len(row)}."
+                f"the first line, got {len(row)}." + _other_delimiter(header)
             )
         rows.append(row)
         lines.append(reader.line_num)

@@ -14,7 +14,16 @@ from ._trees import check_parses
 
 __all__ = ["Document", "Mention", "Sentence", "mentions_from_parse"]
 
-TEXT_COLUMNS = ("form", "lemma", "upos", "xpos", "feats", "deprel", "misc")
+# What a column that is not given holds for each word.
+MISSING = {
+    "lemma": "_",
+    "upos": "_",
+    "xpos": "_",
+    "feats": "_",
+    "head": -1,
+    "deprel": "_",
+    "misc": "_",
+}
 
 
 @dataclass(frozen=True, repr=False, slots=True)
@@ -85,33 +94,24 @@ class Sentence:
     comments: Sequence[str] = ()
 
     def __post_init__(self) -> None:
-        n = len(self.form)
-        for name in TEXT_COLUMNS:
-            self._keep(name, getattr(self, name), missing=("_",) * n)
-        self._keep("head", self.head, missing=(-1,) * n)
+        n = len(_keep_tuple(self, "form", of=str))
+        for name, missing in MISSING.items():
+            column = _keep_tuple(self, name, of=None if name == "head" else str)
+            if not column:
+                object.__setattr__(self, name, (missing,) * n)
+            elif len(column) != n:
+                raise ValueError(
+                    f"The {name!r} parameter of Sentence must have an entry for each "
+                    f"of the {n} words. Got {len(column)}."
+                )
+        _keep_tuple(self, "comments", of=str)
         for i, head in enumerate(self.head):
-            if not isinstance(head, Integral) or not -1 <= head < n or head == i:
+            if not isinstance(head, (int, Integral)) or not -1 <= head < n or head == i:
                 raise ValueError(
                     "The 'head' parameter of Sentence must give each word the index "
                     f"of another word, from 0 to {n - 1}, or -1. Got {head!r} for "
                     f"word {i}."
                 )
-        object.__setattr__(self, "comments", tuple(self.comments))
-
-    def _keep(self, name: str, values: Any, *, missing: tuple) -> None:
-        """Store a column as a tuple that is as long as the sentence."""
-        if isinstance(values, str):
-            raise TypeError(
-                f"The {name!r} parameter of Sentence must be a sequence with an entry "
-                f"for each word. Got the string {values!r:.50}."
-            )
-        column = tuple(values) or missing
-        if len(column) != len(missing):
-            raise ValueError(
-                f"The {name!r} parameter of Sentence must have an entry for each of "
-                f"the {len(missing)} words. Got {len(column)}."
-            )
-        object.__setattr__(self, name, column)
 
     def __len__(self) -> int:
         return len(self.form)
@@ -156,6 +156,14 @@ class Mention:
     attributes: Mapping[str, Any] = field(default_factory=dict, hash=False)
 
     def __post_init__(self) -> None:
+        for name in ("start", "end", "head"):
+            value = getattr(self, name)
+            is_integer = isinstance(value, (int, Integral))  # int is found fast
+            if not is_integer and (name != "head" or value is not None):
+                raise TypeError(
+                    f"The {name!r} parameter of Mention must be an integer. Got "
+                    f"{value!r} instead."
+                )
         if not 0 <= self.start < self.end:
             raise ValueError(
                 "Mention must have 0 <= start < end. Got "
@@ -218,8 +226,15 @@ class Document:
     metadata: Mapping[str, Any] = field(default_factory=dict, hash=False)
 
     def __post_init__(self) -> None:
-        for name in ("sentences", "mentions", "entities"):
-            object.__setattr__(self, name, tuple(getattr(self, name)))
+        _keep_tuple(self, "sentences", of=Sentence)
+        _keep_tuple(self, "mentions", of=Mention)
+        _keep_tuple(self, "entities")
+        is_date = isinstance(self.date, datetime.date) and self.date == self.date
+        if self.date is not None and not is_date:  # NaT of pandas differs from itself
+            raise TypeError(
+                "The 'date' parameter of Document must be None or a datetime.date. Got "
+                f"{self.date!r} instead."
+            )
         if len(self.mentions) != len(self.entities):
             raise ValueError(
                 "Document must have an entity for each mention. Got "
@@ -352,6 +367,30 @@ def mentions_from_parse(
             mentions.append(Mention(start, end, head))
         offset += len(sentence)
     return replace(document, mentions=mentions, entities=[None] * len(mentions))
+
+
+def _keep_tuple(owner: Any, name: str, *, of: type | None = None) -> tuple:
+    """Store a sequence that a frozen object was given as a tuple, and return it."""
+    values = getattr(owner, name)
+    try:
+        items = None if isinstance(values, str) else tuple(values)
+    except TypeError:
+        items = None
+    if items is None:
+        raise TypeError(f"{_wanted(owner, name)}. Got {values!r:.50} instead.")
+    if of is not None and set(map(type, items)) - {of}:  # other types, or subclasses
+        for i, item in enumerate(items):
+            if not isinstance(item, of):
+                raise TypeError(
+                    f"{_wanted(owner, name)} of {of.__name__}. Got {item!r:.50} as "
+                    f"item {i}."
+                )
+    object.__setattr__(owner, name, items)
+    return items
+
+
+def _wanted(owner: Any, name: str) -> str:
+    return f"The {name!r} parameter of {type(owner).__name__} must be a sequence"
 
 
 def _count(n: int, noun: str) -> str:

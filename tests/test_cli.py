@@ -266,6 +266,12 @@ def test_columns_of_known_names_are_found(numbers, y, q, truth, proba):
     assert found["overall"]["mean_probability"] == pytest.approx(q.mean())
 
 
+def test_of_names_that_differ_in_case_the_first_is_taken(numbers, y, q):
+    columns = {"Label": y, "q": q, "label": 1 - y}
+    found = numbers(write("case.csv", delimited(columns)))
+    assert found["overall"]["frequency"] == pytest.approx(y.mean())
+
+
 def test_columns_can_be_named(numbers, y, q):
     columns = {"y": 1 - y, "q": 1 - q, "été": y, "p (new)": q}
     file = write("named.csv", delimited(columns))
@@ -522,6 +528,12 @@ ERRORS = {
         "y;q\n1;0.5\n",
         (),
         "columns are: y;q.* by semicolons: .csv",
+    ),
+    "semicolons and decimal commas": (
+        "a.csv",
+        "y;q\n1;0,5\n",
+        (),
+        "line 2: expected 1 .* got 2. They seem to be set apart by semicolons: .csv",
     ),
     "tabs": ("a.csv", "y\tq\n1\t0.5\n", (), "by tabs: .csv files are read with commas"),
     "commas": ("a.tsv", "y,q\n1,0.5\n", (), "by commas: .*, .tsv files with tabs"),

@@ -5,6 +5,7 @@ import dataclasses
 import datetime
 import pickle
 
+import numpy as np
 import pytest
 
 from skcalib.documents import Document, Mention, Sentence
@@ -54,9 +55,28 @@ class TestSentence:
         with pytest.raises(ValueError, match="'head'.*from 0 to 1.*word 0"):
             Sentence(["It", "rains"], head=head)
 
-    def test_a_string_is_no_column(self):
-        with pytest.raises(TypeError, match="'form'.*the string 'It rains'"):
-            Sentence("It rains")
+    @pytest.mark.parametrize(
+        ("columns", "message"),
+        [
+            ({"form": "It rains"}, "'form'.* sequence. Got 'It rains' instead"),
+            ({"form": None}, "'form'.* sequence. Got None instead"),
+            ({"form": ["It", 3]}, "'form'.* sequence of str. Got 3 as item 1"),
+            ({"form": ["It"], "lemma": [None]}, "'lemma'.* str. Got None as item 0"),
+            ({"form": ["It"], "head": 1}, "'head'.* sequence. Got 1 instead"),
+            (
+                {"form": ["It"], "comments": "# x"},
+                "'comments'.* sequence. Got '# x'",
+            ),
+        ],
+    )
+    def test_what_is_no_column_is_refused(self, columns, message):
+        with pytest.raises(TypeError, match=message):
+            Sentence(**columns)
+
+    def test_any_sequence_is_a_column(self):
+        columns = {"form": np.array(["It", "rains"]), "head": np.array([1, -1])}
+        columns["xpos"] = iter(["PRP", "VBZ"])
+        assert Sentence(**columns) == SENTENCE
 
 
 class TestMention:
@@ -74,6 +94,13 @@ class TestMention:
     def test_a_head_outside_is_refused(self, head):
         with pytest.raises(ValueError, match="'head'.*from 2 to 4. Got"):
             Mention(2, 5, head)
+
+    @pytest.mark.parametrize("name", ["start", "end", "head"])
+    @pytest.mark.parametrize("value", ["1", 1.0])
+    def test_what_is_no_integer_is_refused(self, name, value):
+        message = f"'{name}'.*must be an integer. Got {value!r}"
+        with pytest.raises(TypeError, match=message):
+            Mention(**{"start": 0, "end": 3, name: value})
 
     def test_equal_mentions_hash_alike(self):
         assert len({Mention(0, 1), Mention(0, 1)}) == 1
@@ -101,6 +128,33 @@ class TestDocument:
     def test_entities_and_mentions_are_as_many(self):
         with pytest.raises(ValueError, match="1 mentions and 2 entities"):
             Document("a", mentions=[Mention(0, 1)], entities=[0, 1])
+
+    @pytest.mark.parametrize("date", ["1990-01-03", np.datetime64("1990-01-03"), 1990])
+    def test_what_is_no_date_is_refused(self, date):
+        with pytest.raises(TypeError, match="'date'.*None or a datetime.date. Got "):
+            Document("a", date)
+
+    def test_dates_of_pandas(self):
+        pandas = pytest.importorskip("pandas")
+        assert Document("a", pandas.Timestamp("1990-01-03")).date.year == 1990
+        with pytest.raises(TypeError, match="'date'.*Got NaT"):
+            Document("a", pandas.NaT)
+
+    @pytest.mark.parametrize(
+        ("parts", "message"),
+        [
+            ({"sentences": SENTENCE}, "'sentences'.* sequence. Got Sentence"),
+            (
+                {"sentences": [["It"]]},
+                r"'sentences'.* Sentence. Got \['It'\] as item 0",
+            ),
+            ({"mentions": [(0, 1)]}, r"'mentions'.* Mention. Got \(0, 1\) as item 0"),
+            ({"entities": 0}, "'entities'.* sequence. Got 0 instead"),
+        ],
+    )
+    def test_parts_of_another_kind_are_refused(self, parts, message):
+        with pytest.raises(TypeError, match=message):
+            Document("a", **parts)
 
     def test_a_copy_and_a_pickle_are_equal(self):
         document = Document("a", None, [SENTENCE], metadata={"genre": "news"})

@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 
 from skcalib._cli import main
 from skcalib.datasets import (
-    _broad_twitter,
     _emoticon_tweets,
     _muc3,
     _system_outputs,
@@ -22,7 +21,7 @@ from skcalib.datasets import (
     read_conllu,
     read_litbank,
 )
-from skcalib.datasets._readers import read_penn_trees
+from skcalib.datasets._sequences import read_penn_trees
 from skcalib.documents import Document
 from skcalib.events import AffiliationLexicon, CountryLexicon
 
@@ -138,7 +137,7 @@ def lexicon(cls):
 
 
 def tags(path):
-    return _broad_twitter._read(path, caller="fetch_broad_twitter_entities")
+    return list(_emoticon_tweets.tokens_and_labels(path, caller="fetch"))
 
 
 def litbank(path):
@@ -184,7 +183,7 @@ READERS = {
 def read_or_refuse(read, path):
     """Read a file, which may fail with what is documented and nothing else."""
     with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", "Line .*: two mentions of the same words")
+        warnings.filterwarnings("ignore", ".* line .*: two mentions of the same words")
         try:
             found = read(path)
         except OSError:

@@ -1,6 +1,7 @@
 """Corpora, readers of annotated text, and generated data whose truth is known."""
 
 from ._broad_twitter import fetch_broad_twitter_entities
+from ._conllu import read_conllu
 from ._coref_documents import make_coref_documents
 from ._coref_readers import read_conll2012, read_litbank
 from ._emoticon_tweets import fetch_emoticon_tweets
@@ -10,7 +11,7 @@ from ._generators import make_calibrated_pairs
 from ._gum import fetch_gum
 from ._litbank import fetch_litbank
 from ._muc3 import fetch_muc3
-from ._readers import read_conll_columns, read_conllu, to_sequences
+from ._sequences import read_conll_columns, to_sequences
 from ._system_outputs import fetch_system_outputs
 from ._tagged import make_tagged_sentences
 

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from sklearn.utils import Bunch
 
 from .._validation import check_choice
-from ._emoticon_tweets import EMOTICON, REMOTE_FILES
-from ._home import data_home as _data_home
-from ._readers import blocks_of
+from ._emoticon_tweets import EMOTICON, REMOTE_FILES, tokens_and_labels
+from ._home import DataHome
 
 SUBSETS = {
     "train": ("a", "b", "g"),
@@ -19,26 +17,32 @@ SUBSETS = {
     "test": ("f",),
     "all": ("a", "b", "f", "g", "h"),
 }
-# A line feed has been a token once; nothing is left of it but its label.
+# A token of which nothing is left but its label.
 NO_TEXT = "_"
 
 DESCR = """\
 Broad Twitter Corpus: names in tweets, 2009 to 2014
----------------------------------------------------
+===================================================
 
 Tweets of several places, times and kinds of writers, tagged by experts and by crowds:
 B-PER, I-PER, B-LOC, I-LOC, B-ORG, I-ORG, O. Five of its six sections; the parts here:
 
-train   sections a, b and g     5,138 tweets
-dev     section h               2,000 tweets
-test    section f               2,001 tweets
+====== ========== ======
+subset sections   tweets
+====== ========== ======
+train  a, b and g   5138
+dev    h            2000
+test   f            2001
+====== ========== ======
 
 Sections differ in their writers and in their share of names, so the parts do too.
 A token that is nothing but white space is '_' here.
 
 Source: https://github.com/GateNLP/broad_twitter_corpus
+
 Licence: Creative Commons Attribution 4.0 (CC BY 4.0).
-Citation: L. Derczynski, K. Bontcheva and I. Roberts (2016), "Broad Twitter Corpus: a
+
+Please cite: L. Derczynski, K. Bontcheva, I. Roberts (2016). "Broad Twitter Corpus: a
 diverse named entity recognition resource". COLING.
 """
 
@@ -79,6 +83,13 @@ def fetch_broad_twitter_entities(
         str), the section of each tweet; `DESCR`, where the data come from, their
         licence, what to cite; `filenames`, the files read.
 
+    Raises
+    ------
+    OSError
+        A file is missing and may not or cannot be downloaded, or has another checksum.
+    ValueError
+        A parameter is not as described, or a line of a file is malformed.
+
     See Also
     --------
     fetch_emoticon_tweets : The same tweets, labelled by their smileys.
@@ -99,40 +110,22 @@ def fetch_broad_twitter_entities(
     """
     caller = "fetch_broad_twitter_entities"
     check_choice(subset, tuple(SUBSETS), name="subset", caller=caller)
-    X: list[list[str]] = []
-    y: list[list[str]] = []
-    section: list[str] = []
-    paths = []
-    for letter in SUBSETS[subset]:
-        path = REMOTE_FILES[EMOTICON, f"btc_{letter}.conll"].locate(
-            data_home=_data_home(data_home),
-            download_if_missing=download_if_missing,
-            n_retries=n_retries,
-            delay=delay,
-            caller=caller,
-        )
-        tokens, tags = _read(path, caller=caller)
-        X += tokens
-        y += tags
-        section += [letter] * len(tokens)
-        paths.append(str(path))
+    home = DataHome(data_home, download_if_missing, n_retries, delay, caller)
+    letters = SUBSETS[subset]
+    files = [REMOTE_FILES[EMOTICON, f"btc_{letter}.conll"] for letter in letters]
+    paths = [home.fetch(file) for file in files]
+    X, y, section = [], [], []
+    for letter, path in zip(letters, paths, strict=True):
+        for tokens, tags in tokens_and_labels(path, caller=caller):
+            X.append([token or NO_TEXT for token in tokens])
+            y.append(tags)
+            section.append(letter)
     if return_X_y:
         return X, y
     return Bunch(
-        data=X, target=y, section=np.array(section), DESCR=DESCR, filenames=paths
+        data=X,
+        target=y,
+        section=np.array(section),
+        DESCR=DESCR,
+        filenames=[str(path) for path in paths],
     )
-
-
-def _read(path: Path, *, caller: str) -> tuple[list[list[str]], list[list[str]]]:
-    X, y = [], []
-    for block in blocks_of(path, caller=caller):
-        rows = [line.text.split("\t") for line in block.lines]
-        for line, row in zip(block.lines, rows, strict=True):
-            if len(row) != 2 or not row[1]:
-                expected = "a token and a label with a tab between them"
-                block.refuse(line.number, expected, repr(line.text))
-        if all(not row[0].strip() for row in rows):
-            continue
-        X.append([row[0].strip() or NO_TEXT for row in rows])
-        y.append([row[1] for row in rows])
-    return X, y

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
 from .._random import as_generator
 from .._validation import check_integer, check_real
-from ..documents import Document, Mention, Sentence
-from ..posteriors import AntecedentPosterior
+from ..documents import Sentence
+from ._generated_documents import antecedent_scores, draw_entities, make_document
 
 # Kinds of mentions, with their shares: their words, by gender.
 PRONOUN, NAME, NOUN = range(3)
@@ -117,47 +118,35 @@ def make_coref_documents(
         ]
         verb = rng.choice(VERBS, size=n_mentions // 2).tolist()
         scores.append(_scores(kind, gender, np.array(word)))
-        labels.append(AntecedentPosterior(scores[-1:]).sample(1, rng)[0][0].astype(int))
-        documents.append(_document(i, kind.tolist(), word, verb, labels[-1].tolist()))
+        labels.append(draw_entities(scores[-1], rng).astype(int))
+        parts = _sentences(kind.tolist(), word, verb)
+        documents.append(make_document(i, None, parts, labels[-1]))
     if return_scores:
         return documents, labels, scores
     return documents, labels
 
 
 def _scores(kind: np.ndarray, gender: np.ndarray, word: np.ndarray) -> np.ndarray:
-    n = len(kind)
     like = np.equal.outer(word, word)
-    scores = np.where(like, *(np.take(x, kind)[:, np.newaxis] for x in (LIKE, OTHER)))
+    link = np.where(like, *(np.take(x, kind)[:, np.newaxis] for x in (LIKE, OTHER)))
     names = kind == NAME
-    scores[np.logical_and.outer(names, names) & ~like] = OTHER_NAME
-    scores[np.not_equal.outer(gender, gender)] = OTHER_GENDER
-    sentence = np.arange(n) // 2
-    scores += np.take(FURTHER, kind)[:, np.newaxis] * np.abs(
-        np.subtract.outer(sentence, sentence)
-    )
-    scores[np.diag_indices(n)] = np.take(NEW, kind)
-    scores[np.triu_indices(n, 1)] = -np.inf
-    return scores
+    link[np.logical_and.outer(names, names) & ~like] = OTHER_NAME
+    link[np.not_equal.outer(gender, gender)] = OTHER_GENDER
+    return antecedent_scores(link, np.take(NEW, kind), np.take(FURTHER, kind))
 
 
-def _document(
-    i: int, kind: list[int], word: list[str], verb: list[str], labels: list[int]
-) -> Document:
-    sentences, mentions = [], []
-    n_words = 0
+def _sentences(
+    kind: list[int], word: list[str], verb: list[str]
+) -> Iterator[tuple[Sentence, list[tuple[int, int]]]]:
+    """Give sentences, and the first words and ends of their two mentions."""
+    phrases = [
+        ["the", w] if k == NOUN else [w] for k, w in zip(kind, word, strict=True)
+    ]
     for s, each in enumerate(verb):
-        phrases = [
-            ["the", word[j]] if kind[j] == NOUN else [word[j]]
-            for j in (2 * s, 2 * s + 1)
-        ]
-        sentence = _sentence(phrases, each, kind[2 * s : 2 * s + 2])
-        ends = len(phrases[0]), len(phrases[0]) + 1 + len(phrases[1])
-        for phrase, end in zip(phrases, ends, strict=True):
-            last = n_words + end
-            mentions.append(Mention(last - len(phrase), last, last - 1))
-        sentences.append(sentence)
-        n_words += len(sentence)
-    return Document(f"generated-{i}", None, sentences, mentions, labels)
+        pair = slice(2 * s, 2 * s + 2)
+        first, second = map(len, phrases[pair])
+        spans = [(0, first), (first + 1, first + 1 + second)]
+        yield _sentence(phrases[pair], each, kind[pair]), spans
 
 
 TAGS = (("PRON", "PRP"), ("PROPN", "NNP"), ("NOUN", "NN"))

@@ -8,13 +8,13 @@ import re
 import zipfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TextIO
 
 from .._validation import check_choice
 from ..documents import Document, Mention, Sentence
+from ._brackets import Brackets
 from ._home import opened_zip
-from ._mentions import Brackets
-from ._readers import Block, Line, lines_of, opened, refuse
+from ._lines import Block, Line, lines_of, opened, refuse
 
 BEGIN = re.compile(r"#begin document \((.*)\); *part +([0-9]{1,9})\s*")
 NOTHING = ("", "-", "_")
@@ -79,26 +79,26 @@ def _conll2012_parts(
     file: Any, source: str
 ) -> Iterator[tuple[str, int, list[list[Line]]]]:
     """Give the name, the part and the sentences between begin and end."""
-    name: tuple[str, int] | None = None
+    open_part: tuple[str, int] | None = None
     blocks: list[list[Line]] = [[]]
     number = 0
     for number, text in lines_of(file, source):
         begin = BEGIN.fullmatch(text)
-        if begin is not None and name is None:
-            name, blocks = (begin[1], int(begin[2])), [[]]
-        elif text.startswith("#end document") and name is not None:
-            yield *name, [block for block in blocks if block]
-            name = None
-        elif not text.strip():
+        if not text.strip():
             blocks.append([])
-        elif name is None or text.startswith(("#begin document", "#end document")):
-            expected = "#begin document (NAME); part NUMBER"
-            if name is not None:
-                expected = "#end document before"
-            refuse(source, number, expected, repr(text))
+        elif open_part is None:
+            if begin is None:
+                expected = "#begin document (NAME); part NUMBER"
+                refuse(source, number, expected, repr(text))
+            open_part, blocks = (begin[1], int(begin[2])), [[]]
+        elif text.startswith("#end document"):
+            yield *open_part, [block for block in blocks if block]
+            open_part = None
+        elif text.startswith("#begin document"):
+            refuse(source, number, "#end document before", repr(text))
         else:
             blocks[-1].append(Line(number, text))
-    if name is not None:
+    if open_part is not None:
         refuse(source, number, "#end document", "the end of the file")
 
 
@@ -110,7 +110,7 @@ def _conll2012_document(
     for lines in blocks:
         block = Block(source, lines)
         rows = [_conll2012_row(block, i, *line) for i, line in enumerate(lines)]
-        brackets = Brackets(("entity",), block.refuse)
+        brackets = Brackets(("entity",), block)
         for i, (line, row) in enumerate(zip(lines, rows, strict=True), n_words):
             for text in row[-1].split("|") if row[-1] not in NOTHING else ():
                 brackets.read(text, line.number, i, i + 1)
@@ -171,6 +171,10 @@ def read_litbank(path: Any, *, predicative: str = "singleton") -> list[Document]
 
     Raises
     ------
+    FileNotFoundError
+        A file is missing, or there is no ``.ann`` file in the folder or the archive.
+    OSError
+        What ends in ``.zip`` is no zip archive, or not a whole one.
     ValueError
         A row is malformed, or its words are not those of the text: the message has the
         file, the number of the line, what was expected and what stands there.
@@ -198,26 +202,33 @@ def read_litbank(path: Any, *, predicative: str = "singleton") -> list[Document]
     """
     caller = "read_litbank"
     check_choice(predicative, PREDICATIVE, name="predicative", caller=caller)
+    wanted = (
+        f"The 'path' parameter of {caller} must be a str or a Path: a .ann file, a "
+        "folder or a zip archive. Got"
+    )
     if not isinstance(path, (str, os.PathLike)):
-        raise TypeError(
-            f"The 'path' parameter of {caller} must be a str or a Path: a .ann file, a "
-            f"folder or a zip archive. Got {type(path).__name__} instead."
-        )
+        raise TypeError(f"{wanted} {type(path).__name__} instead.")
     path = Path(path)
+    if path.is_file() and path.suffix not in (".ann", ".zip"):
+        raise ValueError(f"{wanted} {str(path)!r} instead.")
     if path.suffix == ".zip":
         with opened_zip(path) as archive:
-            names = sorted(n for n in archive.namelist() if n.endswith(".ann"))
-            return [
+            documents = [
                 _litbank_document(
                     name, f"{path}, {name}", lambda n: _member(archive, n), predicative
                 )
-                for name in names
+                for name in sorted(archive.namelist())
+                if name.endswith(".ann")
             ]
-    names = sorted(map(str, path.glob("*.ann"))) if path.is_dir() else [str(path)]
-    return [_litbank_document(name, name, _text, predicative) for name in names]
+    else:
+        names = sorted(map(str, path.glob("*.ann"))) if path.is_dir() else [str(path)]
+        documents = [_litbank_document(n, n, _text, predicative) for n in names]
+    if not documents:
+        raise FileNotFoundError(f"{path} has no .ann file.")
+    return documents
 
 
-def _member(archive: zipfile.ZipFile, name: str) -> Any:
+def _member(archive: zipfile.ZipFile, name: str) -> TextIO:
     try:
         file = archive.open(name)
     except KeyError:
@@ -225,7 +236,7 @@ def _member(archive: zipfile.ZipFile, name: str) -> Any:
     return io.TextIOWrapper(file, "utf-8-sig", newline="\n")
 
 
-def _text(name: str) -> Any:
+def _text(name: str) -> TextIO:
     return open(name, encoding="utf-8-sig", newline="\n")
 
 
@@ -237,14 +248,15 @@ class Row(NamedTuple):
 
 
 def _litbank_document(
-    name: str, source: str, opened: Callable[[str], Any], predicative: str
+    name: str, source: str, open_file: Callable[[str], TextIO], predicative: str
 ) -> Document:
-    with opened(name.removesuffix(".ann") + ".txt") as file:
+    """Return the document of a ``.ann`` file, which messages call `source`."""
+    with open_file(name) as file:
+        rows = [Row(n, text.split("\t")) for n, text in lines_of(file, source) if text]
+    with open_file(name.removesuffix(".ann") + ".txt") as file:
         there = source.removesuffix(".ann") + ".txt"
         lines = [line.text for line in lines_of(file, there) if line.text.strip()]
     sentences = [Sentence(line.split()) for line in lines]
-    with opened(name) as file:
-        rows = [Row(n, text.split("\t")) for n, text in lines_of(file, source) if text]
     mentions = _litbank_mentions(source, rows, sentences)
     entities = _litbank_entities(source, rows, set(mentions), predicative)
     # a stable order: by words, then as in the file

@@ -13,9 +13,8 @@ from sklearn.utils import Bunch
 from .._random import as_generator
 from .._validation import check_choice
 from . import _fetchers
-from ._home import RemoteFile
-from ._home import data_home as _data_home
-from ._readers import blocks_of, lines_of, opened, refuse
+from ._home import DataHome, RemoteFile
+from ._lines import blocks_of, lines_of, opened, refuse
 
 EMOTICON = "emoticon_tweets"
 
@@ -234,17 +233,8 @@ def fetch_emoticon_tweets(
     check_choice(subset, tuple(SUBSETS), name="subset", caller=caller)
     rng = as_generator(random_state, caller=caller)
     files = {**REMOTE_FILES, **_fetchers.REMOTE_FILES}
-    home = _data_home(data_home)
-    paths = [
-        files[key].locate(
-            data_home=home,
-            download_if_missing=download_if_missing,
-            n_retries=n_retries,
-            delay=delay,
-            caller=caller,
-        )
-        for key in SUBSETS[subset]
-    ]
+    home = DataHome(data_home, download_if_missing, n_retries, delay, caller)
+    paths = [home.fetch(files[key]) for key in SUBSETS[subset]]
     messages = [message for path in paths for message in _read(path)]
     if drop_duplicates:
         messages = _distinct(messages)
@@ -288,18 +278,28 @@ def _read_lines(path: Any) -> Iterator[str]:
 
 def _read_tokens(path: Any) -> Iterator[str]:
     """Give the messages of a file of one token a line, joined by spaces."""
-    for block in blocks_of(path, caller="fetch_emoticon_tweets"):
-        tokens = []
+    for tokens, _ in tokens_and_labels(path, caller="fetch_emoticon_tweets"):
+        yield " ".join(token for token in tokens if token)
+
+
+def tokens_and_labels(
+    path: Any, *, caller: str
+) -> Iterator[tuple[list[str], list[str]]]:
+    """Give the tokens and labels of each message that has text.
+
+    Line feeds and the like have been tokens once: nothing is left of them.
+    """
+    for block in blocks_of(path, caller=caller):
+        tokens, labels = [], []
         for line in block.lines:
-            row = line.text.split("\t")
-            if len(row) != 2 or not row[1]:
+            token, tab, label = line.text.partition("\t")
+            if not tab or not label or "\t" in label:
                 expected = "a token and a label with a tab between them"
                 block.refuse(line.number, expected, repr(line.text))
-            tokens.append(row[0].strip())
-        # Line feeds and the like have been tokens once.
-        text = " ".join(token for token in tokens if token)
-        if text:
-            yield text
+            tokens.append(token.strip())
+            labels.append(label)
+        if any(tokens):
+            yield tokens, labels
 
 
 def _distinct(messages: list[Message]) -> list[Message]:

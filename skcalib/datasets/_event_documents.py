@@ -11,8 +11,8 @@ import numpy as np
 
 from .._random import as_generator
 from .._validation import check_integer, check_real
-from ..documents import Document, Mention, Sentence
-from ..posteriors import AntecedentPosterior
+from ..documents import Sentence
+from ._generated_documents import antecedent_scores, draw_entities, make_document
 
 # Code, name and adjective of each country.
 COUNTRIES = {
@@ -143,10 +143,7 @@ def make_event_documents(
         mean_mentions, low=2, high=1e5, name="mean_mentions", caller=caller
     )
     days = check_integer(n_days, minimum=1, name="n_days", caller=caller)
-    if not isinstance(start, datetime.date):
-        raise TypeError(
-            f"The 'start' parameter of {caller} must be a datetime.date. Got {start!r}."
-        )
+    first_day = _check_days(start, days, caller)
     codes = _check_countries(COUNTRIES if countries is None else countries, caller)
     rng = as_generator(random_state, caller=caller)
     documents, events, scores = [], [], []
@@ -157,25 +154,34 @@ def make_event_documents(
         passive = attack & (rng.random(n_sentences) < P_PASSIVE)
         verb = rng.integers(len(VERBS), size=n_sentences)
         scores.append(_scores(phrases))
-        labels = AntecedentPosterior(scores[-1:]).sample(1, rng)[0][0]
+        labels = draw_entities(scores[-1], rng)
         agents = 2 * np.flatnonzero(attack) + passive[attack]
         events.append(_events(labels, agents, phrases.country, list(codes)))
-        sentences, mentions = [], []
-        n_words = 0
-        for s in range(n_sentences):
-            said = ATTACK if attack[s] else VERBS[verb[s]]
-            sentence, spans = _sentence(phrases, s, said, bool(passive[s]), codes)
-            mentions += [
-                Mention(n_words + a, n_words + b, n_words + b - 1) for a, b in spans
-            ]
-            sentences.append(sentence)
-            n_words += len(sentence)
-        date = start + datetime.timedelta(days=int(rng.integers(days)))
-        entities = labels.tolist()
-        documents.append(
-            Document(f"generated-{i}", date, sentences, mentions, entities)
+        said = [ATTACK if attack[s] else VERBS[verb[s]] for s in range(n_sentences)]
+        parts = (
+            _sentence(phrases, s, said[s], bool(passive[s]), codes)
+            for s in range(n_sentences)
         )
+        date = first_day + datetime.timedelta(days=int(rng.integers(days)))
+        documents.append(make_document(i, date, parts, labels))
     return (documents, events, scores) if return_scores else (documents, events)
+
+
+def _check_days(start: Any, n_days: int, caller: str) -> datetime.date:
+    """Return the first day, without its time if it has one."""
+    if not isinstance(start, datetime.date):
+        raise TypeError(
+            f"The 'start' parameter of {caller} must be a datetime.date. Got {start!r}."
+        )
+    if isinstance(start, datetime.datetime):
+        start = start.date()
+    most = (datetime.date.max - start).days + 1
+    if n_days > most:
+        raise ValueError(
+            f"The 'n_days' parameter of {caller} must be at most {most}, for there are "
+            f"no more days from {start} on. Got {n_days}."
+        )
+    return start
 
 
 def _check_countries(countries: Any, caller: str) -> dict[str, tuple[str, str]]:
@@ -210,22 +216,16 @@ def _draw_phrases(
 
 
 def _scores(phrases: _Phrases) -> np.ndarray:
-    kind, n = phrases.kind, len(phrases.kind)
-    scores = LINK[np.ix_(kind, kind)]
+    kind = phrases.kind
+    link = LINK[np.ix_(kind, kind)]
     for value, penalty in (
         (phrases.word, OTHER_WORD),
         (phrases.country, OTHER_COUNTRY),
     ):
         known = value >= 0
         differ = np.not_equal.outer(value, value) & np.logical_and.outer(known, known)
-        scores = scores + penalty * differ
-    sentence = np.arange(n) // 2
-    scores += FURTHER[kind][:, np.newaxis] * np.abs(
-        np.subtract.outer(sentence, sentence)
-    )
-    scores[np.diag_indices(n)] = NEW[kind]
-    scores[np.triu_indices(n, 1)] = -np.inf
-    return scores
+        link = link + penalty * differ
+    return antecedent_scores(link, NEW[kind], FURTHER[kind])
 
 
 def _events(
@@ -241,30 +241,39 @@ def _events(
     return found
 
 
-# (form, lemma, upos, xpos) of a word.
+# (form, lemma, upos, xpos) of a word, and these with its head and relation.
 Word = tuple[str, str, str, str]
+Row = tuple[str, str, str, str, int, str]
+
+# Relations of the words before the head of a phrase.
+MODIFIERS = {"DET": "det", "ADJ": "amod"}
 
 
 def _phrase(
     phrases: _Phrases, j: int, codes: Mapping[str, tuple[str, str]]
-) -> tuple[list[Word], list[str]]:
-    """Return the words of a mention, the head last, and the relations of the others."""
+) -> list[Word]:
+    """Return the words of a mention, the head last."""
     kind = int(phrases.kind[j])
     if kind == PRONOUN:
-        return [("them" if j % 2 else "they", "they", "PRON", "PRP")], []
+        return [("them" if j % 2 else "they", "they", "PRON", "PRP")]
     if kind == NAME:
         name = list(codes.values())[phrases.country[j]][0]
-        return [(name, name, "PROPN", "NNP")], []
+        return [(name, name, "PROPN", "NNP")]
+    if kind == PLACE:
+        head = (*PLACES[phrases.word[j]], "NOUN", "NN")
+    else:
+        head = (*GROUPS[phrases.word[j]], "NOUN", "NNS")
     if kind == AFFILIATED:
         adjective = list(codes.values())[phrases.country[j]][1]
-        head = (*GROUPS[phrases.word[j]], "NOUN", "NNS")
-        return [(adjective, adjective, "ADJ", "JJ"), head], ["amod"]
-    head = (
-        (*GROUPS[phrases.word[j]], "NOUN", "NNS")
-        if kind == GROUP
-        else (*PLACES[phrases.word[j]], "NOUN", "NN")
-    )
-    return [("the", "the", "DET", "DT"), head], ["det"]
+        return [(adjective, adjective, "ADJ", "JJ"), head]
+    return [("the", "the", "DET", "DT"), head]
+
+
+def _attached(phrase: list[Word], last: int, head: int, role: str) -> list[Row]:
+    """Return the words of a phrase that ends at `last`, where its head is."""
+    *modifiers, own = phrase
+    rows = [(*word, last, MODIFIERS[word[2]]) for word in modifiers]
+    return [*rows, (*own, head, role)]
 
 
 def _sentence(
@@ -275,31 +284,23 @@ def _sentence(
     codes: Mapping[str, tuple[str, str]],
 ) -> tuple[Sentence, list[tuple[int, int]]]:
     """Return a sentence, and the first words and ends of its two mentions."""
-    first, first_roles = _phrase(phrases, 2 * s, codes)
-    second, second_roles = _phrase(phrases, 2 * s + 1, codes)
-    verb = (*said, "VERB", "VBN" if passive else "VBD")
-    # each part: its words, and the (head, relation) of each; the verb is at `root`
+    first, second = (_phrase(phrases, j, codes) for j in (2 * s, 2 * s + 1))
+    # "was" stands before the verb, which is the root, and "by" behind it
     root = len(first) + passive
     begin = root + 1 + passive
-    subject, last = len(first) - 1, begin + len(second) - 1
-    words = [*first]
-    roles = [(subject, role) for role in first_roles]
-    roles.append((root, "nsubj:pass" if passive else "nsubj"))
+    last = begin + len(second) - 1
+    subject = "nsubj:pass" if passive else "nsubj"
+    rows = _attached(first, len(first) - 1, root, subject)
     if passive:
-        plural = first[-1][3] in ("NNS", "PRP")
-        words.append(("were" if plural else "was", "be", "AUX", "VBD"))
-        roles.append((root, "aux:pass"))
-    words.append(verb)
-    roles.append((-1, "root"))
+        was = "were" if first[-1][3] in ("NNS", "PRP") else "was"
+        rows.append((was, "be", "AUX", "VBD", root, "aux:pass"))
+    rows.append((*said, "VERB", "VBN" if passive else "VBD", -1, "root"))
     if passive:
-        words.append(("by", "by", "ADP", "IN"))
-        roles.append((last, "case"))
-    words += [*second, (".", ".", "PUNCT", ".")]
-    roles += [(last, role) for role in second_roles]
-    roles += [(root, "obl:agent" if passive else "obj"), (root, "punct")]
-    form, lemma, upos, xpos = zip(*words, strict=True)
+        rows.append(("by", "by", "ADP", "IN", last, "case"))
+    rows += _attached(second, last, root, "obl:agent" if passive else "obj")
+    rows.append((".", ".", "PUNCT", ".", root, "punct"))
+    form, lemma, upos, xpos, head, deprel = zip(*rows, strict=True)
     form = (form[0][0].upper() + form[0][1:], *form[1:])
-    head, deprel = zip(*roles, strict=True)
     sentence = Sentence(
         form, lemma=lemma, upos=upos, xpos=xpos, head=head, deprel=deprel
     )

@@ -10,12 +10,11 @@ from typing import Any
 from sklearn.utils import Bunch
 
 from .._validation import check_choice
-from ._home import RemoteFile
-from ._home import data_home as _data_home
-from ._readers import (
+from ._conllu import read_conllu
+from ._home import DataHome, RemoteFile
+from ._sequences import (
     TAG_COLUMNS,
     read_conll_columns,
-    read_conllu,
     read_penn_trees,
     to_sequences,
 )
@@ -199,7 +198,7 @@ def fetch_ark_twitter_pos(
         Folder of the data sets. None: the environment variable ``SKCALIB_DATA``, else
         ``~/skcalib_data``.
     download_if_missing : bool, default=True
-        If False, raise an OSError where the file is missing.
+        If False, raise an OSError where a file is missing.
     return_X_y : bool, default=False
         Return ``(data, target)`` instead of a Bunch.
     n_retries : int, default=3
@@ -213,6 +212,13 @@ def fetch_ark_twitter_pos(
         A dictionary with attributes: `data` (list of list of str), the tokens of each
         tweet; `target` (list of list of str), their tags; `DESCR`, where the data come
         from, their licence, what to cite; `filenames`, the files read.
+
+    Raises
+    ------
+    OSError
+        A file is missing and may not or cannot be downloaded, or has another checksum.
+    ValueError
+        A parameter is not as described, or a line of a file is malformed.
 
     See Also
     --------
@@ -235,13 +241,8 @@ def fetch_ark_twitter_pos(
     caller = "fetch_ark_twitter_pos"
     choices = ("train", "dev", "test", "daily547")
     check_choice(subset, choices, name="subset", caller=caller)
-    path = REMOTE_FILES[ARK, subset].locate(
-        data_home=_data_home(data_home),
-        download_if_missing=download_if_missing,
-        n_retries=n_retries,
-        delay=delay,
-        caller=caller,
-    )
+    home = DataHome(data_home, download_if_missing, n_retries, delay, caller)
+    path = home.fetch(REMOTE_FILES[ARK, subset])
     X, y = read_conll_columns(path)
     if return_X_y:
         return X, y
@@ -270,7 +271,7 @@ def fetch_ud_english_ewt(
         Folder of the data sets. None: the environment variable ``SKCALIB_DATA``, else
         ``~/skcalib_data``.
     download_if_missing : bool, default=True
-        If False, raise an OSError where the file is missing.
+        If False, raise an OSError where a file is missing.
     return_X_y : bool, default=False
         Return ``(data, target)`` instead of a Bunch.
     n_retries : int, default=3
@@ -286,6 +287,13 @@ def fetch_ud_english_ewt(
         Document), the sentences with their parses; `groups` (list of int), the index
         of the document of each sentence; `DESCR`, where the data come from, their
         licence, what to cite; `filenames`, the files read.
+
+    Raises
+    ------
+    OSError
+        A file is missing and may not or cannot be downloaded, or has another checksum.
+    ValueError
+        A parameter is not as described, or a line of a file is malformed.
 
     See Also
     --------
@@ -308,13 +316,8 @@ def fetch_ud_english_ewt(
     caller = "fetch_ud_english_ewt"
     check_choice(subset, ("train", "dev", "test"), name="subset", caller=caller)
     check_choice(column, TAG_COLUMNS, name="column", caller=caller)
-    path = REMOTE_FILES[EWT, subset].locate(
-        data_home=_data_home(data_home),
-        download_if_missing=download_if_missing,
-        n_retries=n_retries,
-        delay=delay,
-        caller=caller,
-    )
+    home = DataHome(data_home, download_if_missing, n_retries, delay, caller)
+    path = home.fetch(REMOTE_FILES[EWT, subset])
     documents = read_conllu(path)
     X, y = to_sequences(documents, column)
     if return_X_y:
@@ -350,7 +353,7 @@ def fetch_wsj_sample(
         Folder of the data sets. None: the environment variable ``SKCALIB_DATA``, else
         ``~/skcalib_data``.
     download_if_missing : bool, default=True
-        If False, raise an OSError where the file is missing.
+        If False, raise an OSError where a file is missing.
     return_X_y : bool, default=False
         Return ``(data, target)`` instead of a Bunch.
     n_retries : int, default=3
@@ -365,6 +368,13 @@ def fetch_wsj_sample(
         sentence; `target` (list of list of str), their tags; `groups` (list of int),
         the number of the article of each sentence; `DESCR`, where the data come from,
         their licence, what to cite; `filenames`, the files read.
+
+    Raises
+    ------
+    OSError
+        A file is missing and may not or cannot be downloaded, or has another checksum.
+    ValueError
+        A parameter is not as described, or a line of a file is malformed.
 
     See Also
     --------
@@ -386,13 +396,8 @@ def fetch_wsj_sample(
     """
     caller = "fetch_wsj_sample"
     check_choice(subset, tuple(WSJ_FILES), name="subset", caller=caller)
-    path = REMOTE_FILES[WSJ, "all"].locate(
-        data_home=_data_home(data_home),
-        download_if_missing=download_if_missing,
-        n_retries=n_retries,
-        delay=delay,
-        caller=caller,
-    )
+    home = DataHome(data_home, download_if_missing, n_retries, delay, caller)
+    path = home.fetch(REMOTE_FILES[WSJ, "all"])
     X, y, groups = _read_wsj(path, WSJ_FILES[subset])
     if return_X_y:
         return X, y

@@ -76,19 +76,36 @@ def make_calibrated_pairs(
     for name, value in (("a", a), ("b", b)):
         check_real(value, low=1e-6, high=1e6, name=name, caller=caller)
     check_real(k, low=0, high=0.5, name="k", caller=caller)
+    if transform is not None and not callable(transform):
+        raise TypeError(
+            f"The 'transform' parameter of {caller} must be a callable or None. Got "
+            f"{transform!r} instead."
+        )
     if transform is not None and k:
         raise ValueError(f"{caller} takes 'k' or 'transform', not both. Got k={k!r}.")
     generator = as_generator(random_state, caller=caller)
     q = generator.beta(a, b, n_samples)
-    frequency = _distort(q, k) if transform is None else np.asarray(transform(q))
-    if frequency.shape != q.shape or not ((frequency >= 0) & (frequency <= 1)).all():
-        raise ValueError(
-            f"The 'transform' parameter of {caller} must return {n_samples} "
-            f"frequencies in [0, 1]. Got shape {frequency.shape} and values from "
-            f"{frequency.min()} to {frequency.max()}."
-        )
+    if transform is None:
+        frequency = _distort(q, k)
+    else:
+        # a copy, for the function may write into its argument
+        frequency = _check_frequencies(transform(q.copy()), n_samples, caller)
     y = (generator.random(n_samples) < frequency).astype(np.int64)
     return (y, q, frequency) if return_frequency else (y, q)
+
+
+def _check_frequencies(values: Any, n: int, caller: str) -> np.ndarray:
+    wanted = (
+        f"The 'transform' parameter of {caller} must return {n} frequencies in [0, 1]."
+    )
+    found = np.asarray(values)
+    if found.shape != (n,) or found.dtype.kind not in "biuf":
+        raise ValueError(
+            f"{wanted} Got an array of shape {found.shape} and type {found.dtype}."
+        )
+    if not ((found >= 0) & (found <= 1)).all():
+        raise ValueError(f"{wanted} Got values from {found.min()} to {found.max()}.")
+    return found.astype(np.float64)
 
 
 def _distort(q: np.ndarray, k: float) -> np.ndarray:

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from .._validation import check_choice
-from ._home import RemoteFile, git_blob_id
-from ._home import data_home as _data_home
-from ._litbank import bunch_of
-from ._readers import read_conllu
+from ._conllu import read_conllu
+from ._home import GIT_BLOB, DataHome, RemoteFile
+from ._litbank import coref_bunch
 
 GUM = "gum"
 
@@ -21,61 +18,13 @@ GUM_URL = (
 )
 
 
-@dataclass(frozen=True)
-class TrainFile:
-    """The train file: of the release, or put together from its documents.
-
-    The release is known by its git blob id. The documents of the same commit in the
-    order of their names, without those whose text is withheld, differ from it in
-    `Discourse=` and in the order of comments.
-    """
-
-    released: RemoteFile
-    git_blob: str
-    rebuilt: RemoteFile
-
-    def locate(self, *, data_home: Path, **asked: Any) -> Path:
-        """Return the path of the file, downloaded if need be and allowed."""
-        for file in (self.released, self.rebuilt):
-            path = data_home / file.folder / file.name
-            if path.exists() and file is self.rebuilt:
-                return self.rebuilt.locate(data_home=data_home, **asked)
-            if path.exists():
-                self._check(path)
-                return path
-        path = self.released.locate(data_home=data_home, **asked)
-        try:
-            self._check(path)
-        except OSError:
-            path.unlink()  # it was downloaded just now
-            raise
-        return path
-
-    def _check(self, path: Path) -> None:
-        found = git_blob_id(path)
-        if found != self.git_blob:
-            raise OSError(
-                f"{path} is not the file expected there: its git blob id is {found}, "
-                f"not {self.git_blob}. Move it away, so that {self.released.url} can "
-                "be downloaded, or pass another 'data_home'."
-            )
-
-
-REMOTE_FILES: dict[str, RemoteFile | TrainFile] = {
-    "train": TrainFile(
-        RemoteFile(
-            GUM,
-            "en_gum-ud-train.conllu",
-            GUM_URL + "en_gum-ud-train.conllu",
-            sha256=None,
-        ),
+REMOTE_FILES = {
+    "train": RemoteFile(
+        GUM,
+        "en_gum-ud-train.conllu",
+        GUM_URL + "en_gum-ud-train.conllu",
         "e159dc6ad8c6cc4d0639fa5062ddf00cb4f14349",
-        RemoteFile(
-            GUM,
-            "en_gum-ud-train.rebuilt.conllu",
-            GUM_URL + "not-to-release/sources/",
-            "399286f14284719f34c231782ae63abde4f59662fd73cc28bc35205b39a41502",
-        ),
+        GIT_BLOB,
     ),
     "dev": RemoteFile(
         GUM,
@@ -90,6 +39,15 @@ REMOTE_FILES: dict[str, RemoteFile | TrainFile] = {
         "fe95c0e744f81cdf2a307ce522604ecc05cd359c7c6d1abaa3a46c85d024f34c",
     ),
 }
+# The train file put together from the documents of the same commit, in the order of
+# their names, without those whose text is withheld. It differs from the released one in
+# `Discourse=` and in the order of comments.
+REBUILT = RemoteFile(
+    GUM,
+    "en_gum-ud-train.rebuilt.conllu",
+    REMOTE_FILES["train"].url,
+    "399286f14284719f34c231782ae63abde4f59662fd73cc28bc35205b39a41502",
+)
 
 DESCR = """\
 GUM, the Georgetown University Multilayer corpus, UD release 2.16
@@ -142,7 +100,7 @@ def fetch_gum(
         Folder of the data sets. None: the environment variable ``SKCALIB_DATA``, else
         ``~/skcalib_data``.
     download_if_missing : bool, default=True
-        If False, raise an OSError where the file is missing.
+        If False, raise an OSError where a file is missing.
     return_X_y : bool, default=False
         Return ``(data, target)`` instead of a Bunch.
     n_retries : int, default=3
@@ -157,6 +115,13 @@ def fetch_gum(
         and mentions; `target` (list of ndarray of int), the entity of each mention, as
         the index of its first one; `DESCR`, where the data come from, their licence,
         what to cite; `filenames`, the files read.
+
+    Raises
+    ------
+    OSError
+        A file is missing and may not or cannot be downloaded, or has another checksum.
+    ValueError
+        A parameter is not as described, or a line of a file is malformed.
 
     See Also
     --------
@@ -179,11 +144,9 @@ def fetch_gum(
     """
     caller = "fetch_gum"
     check_choice(subset, tuple(REMOTE_FILES), name="subset", caller=caller)
-    path = REMOTE_FILES[subset].locate(
-        data_home=_data_home(data_home),
-        download_if_missing=download_if_missing,
-        n_retries=n_retries,
-        delay=delay,
-        caller=caller,
-    )
-    return bunch_of(read_conllu(path), [path], DESCR, return_X_y)
+    home = DataHome(data_home, download_if_missing, n_retries, delay, caller)
+    file = REMOTE_FILES[subset]
+    if subset == "train" and not home.has(file) and home.has(REBUILT):
+        file = REBUILT
+    path = home.fetch(file)
+    return coref_bunch(read_conllu(path), [path], DESCR, return_X_y)

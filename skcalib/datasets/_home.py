@@ -9,10 +9,10 @@ import os
 import struct
 import zipfile
 import zlib
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from http.client import HTTPException
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from sklearn.datasets import fetch_file
 
@@ -27,106 +27,20 @@ BAD_ZIP = (
     lzma.LZMAError,
     struct.error,
     EOFError,
-    NotImplementedError,
     RuntimeError,
     UnicodeDecodeError,
 )
 
 
-def data_home(data_home: Any = None) -> Path:
-    """Return the folder of the data sets.
+class Checksum(NamedTuple):
+    """A kind of checksum: what messages call it, and how a file gets it."""
 
-    It is the argument, else what the environment variable ``SKCALIB_DATA`` says, else
-    ``~/skcalib_data``. The folder need not exist.
-    """
-    if data_home is None:
-        data_home = os.environ.get(VARIABLE) or "~/skcalib_data"
-    if not isinstance(data_home, (str, os.PathLike)):
-        raise TypeError(
-            "The 'data_home' parameter must be None or the path of a folder. "
-            f"Got {data_home!r} instead."
-        )
-    return Path(data_home).expanduser()
-
-
-@dataclass(frozen=True)
-class RemoteFile:
-    """A file of a data set: its name here, where it is from, its checksum.
-
-    Without a checksum who asked for the file has to look at it.
-    """
-
-    folder: str
     name: str
-    url: str
-    sha256: str | None
-
-    def locate(
-        self,
-        *,
-        data_home: Path,
-        download_if_missing: bool,
-        n_retries: int,
-        delay: float,
-        caller: str,
-    ) -> Path:
-        """Return the path of the file, downloaded if need be and allowed."""
-        n_retries = check_integer(n_retries, minimum=0, name="n_retries", caller=caller)
-        delay = check_real(delay, low=0, high=3600, name="delay", caller=caller)
-        path = data_home / self.folder / self.name
-        if path.exists():
-            self._check(path)
-            return path
-        if not download_if_missing:
-            raise OSError(
-                f"{path} does not exist, and {caller} was told not to download it. "
-                f"Pass download_if_missing=True, or put {self.url} there, or name "
-                f"the folder that has it by 'data_home' or {VARIABLE}."
-            )
-        path.parent.mkdir(parents=True, exist_ok=True)
-        try:
-            fetch_file(
-                self.url,
-                folder=path.parent,
-                local_filename=self.name,
-                sha256=self.sha256,
-                n_retries=n_retries,
-                delay=delay,
-            )
-        except OSError as error:
-            raise OSError(
-                f"{caller} could not download {self.url}: {error} Try again later, "
-                f"or get the file some other way and put it at {path}."
-            ) from error
-        return path
-
-    def _check(self, path: Path) -> None:
-        """Raise if the file is another one; it is the user's, so it stays."""
-        if self.sha256 is None:
-            return
-        found = _sha256(path)
-        if found != self.sha256:
-            raise OSError(
-                f"{path} is not the file expected there: its SHA256 is {found}, not "
-                f"{self.sha256}. Move it away, so that {self.url} can be downloaded, "
-                "or pass another 'data_home'."
-            )
+    of: Callable[[Path], str]
 
 
-@contextlib.contextmanager
-def opened_zip(path: Path) -> Iterator[zipfile.ZipFile]:
-    """Give an open zip archive; one that cannot be read is an OSError."""
-    try:
-        with zipfile.ZipFile(path) as archive:
-            yield archive
-    except BAD_ZIP as error:
-        raise OSError(
-            f"{path} is no zip archive, or not a whole one: {error}. Get it again, or "
-            "move it away."
-        ) from error
-
-
-def _sha256(path: Path) -> str:
+def sha256_of(path: Path) -> str:
+    """Return the SHA256 of the content of a file."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
@@ -138,3 +52,136 @@ def git_blob_id(path: Path) -> str:
         for block in iter(lambda: file.read(2**20), b""):
             digest.update(block)
     return digest.hexdigest()
+
+
+SHA256 = Checksum("SHA256", sha256_of)
+GIT_BLOB = Checksum("git blob id", git_blob_id)
+
+
+class RemoteFile(NamedTuple):
+    """A file of a data set: its place in the data home, where it is from, its checksum.
+
+    One that is not published has no `url`.
+    """
+
+    folder: str
+    name: str
+    url: str | None
+    checksum: str
+    kind: Checksum = SHA256
+
+    def check(self, path: Path) -> None:
+        """Raise if the file at `path` is another one."""
+        found = self.kind.of(path)
+        if found != self.checksum:
+            raise OSError(f"its {self.kind.name} is {found}, not {self.checksum}")
+
+
+class DataHome:
+    """The folder of the data sets, and what to do where a file is missing.
+
+    The parameters are those of the fetcher `caller`.
+    """
+
+    def __init__(
+        self,
+        data_home: Any,
+        download_if_missing: bool,
+        n_retries: int,
+        delay: float,
+        caller: str,
+    ):
+        self.folder = get_data_home(data_home, caller=caller)
+        self.download_if_missing = download_if_missing
+        self.n_retries = check_integer(
+            n_retries, minimum=0, name="n_retries", caller=caller
+        )
+        self.delay = check_real(delay, low=0, high=3600, name="delay", caller=caller)
+        self.caller = caller
+
+    def path(self, file: RemoteFile) -> Path:
+        """Return where a file is, or would be."""
+        return self.folder / file.folder / file.name
+
+    def has(self, file: RemoteFile) -> bool:
+        """Return whether there is a file, the right one or not."""
+        return self.path(file).exists()
+
+    def fetch(self, file: RemoteFile) -> Path:
+        """Return the path of a file, downloaded if need be and allowed.
+
+        A wrong file that was there before is the user's, so it stays.
+        """
+        path = self.path(file)
+        if not path.exists():
+            self._download(file, path)
+            return path
+        try:
+            file.check(path)
+        except OSError as error:
+            download = f", so that {file.url} can be downloaded" if file.url else ""
+            raise OSError(
+                f"{path} is not the file expected there: {_clause(error)}. Move it "
+                f"away{download}, or pass another 'data_home'."
+            ) from error
+        return path
+
+    def _download(self, file: RemoteFile, path: Path) -> None:
+        if not self.download_if_missing:
+            raise OSError(
+                f"{path} does not exist, and {self.caller} was told not to download "
+                f"it. Pass download_if_missing=True, or put {file.url} there, or name "
+                f"the folder that has it by 'data_home' or {VARIABLE}."
+            )
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            fetch_file(
+                file.url,
+                folder=path.parent,
+                local_filename=file.name,
+                sha256=file.checksum if file.kind is SHA256 else None,
+                n_retries=self.n_retries,
+                delay=self.delay,
+            )
+            try:
+                file.check(path)
+            except OSError:
+                path.unlink()
+                raise
+        except (OSError, HTTPException) as error:
+            raise OSError(
+                f"{self.caller} could not download {file.url}: {_clause(error)}. Try "
+                f"again later, or get the file some other way and put it at {path}."
+            ) from error
+
+
+def _clause(error: Exception) -> str:
+    return str(error).strip().rstrip(".")
+
+
+def get_data_home(data_home: Any, *, caller: str) -> Path:
+    """Return the folder of the data sets.
+
+    It is the argument, else what the environment variable ``SKCALIB_DATA`` says, else
+    ``~/skcalib_data``. The folder need not exist.
+    """
+    if data_home is None:
+        data_home = os.environ.get(VARIABLE) or "~/skcalib_data"
+    if not isinstance(data_home, (str, os.PathLike)):
+        raise TypeError(
+            f"The 'data_home' parameter of {caller} must be None or the path of a "
+            f"folder. Got {data_home!r} instead."
+        )
+    return Path(data_home).expanduser()
+
+
+@contextlib.contextmanager
+def opened_zip(path: Path) -> Iterator[zipfile.ZipFile]:
+    """Give an open zip archive; one that cannot be read is an OSError."""
+    try:
+        with zipfile.ZipFile(path) as archive:
+            yield archive
+    except BAD_ZIP as error:
+        raise OSError(
+            f"{path} is no zip archive, or not a whole one: {error}."
+        ) from error

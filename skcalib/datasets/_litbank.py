@@ -11,8 +11,7 @@ from sklearn.utils import Bunch
 from .._validation import check_choice, check_integer
 from ..documents import Document
 from ._coref_readers import PREDICATIVE, read_litbank
-from ._home import RemoteFile
-from ._home import data_home as _data_home
+from ._home import DataHome, RemoteFile
 from ._litbank_table import TABLE
 
 LITBANK = "litbank"
@@ -23,11 +22,11 @@ LITBANK_URL = (
     "https://raw.githubusercontent.com/dbamman/litbank/"
     "3e50db0ffc033d7ccbb94f4d88f6b99210328ed8/coref/tsv/"
 )
-# All files in one archive, which who has it puts beside the other data sets.
+# All files in one archive, which is not published.
 ARCHIVE = RemoteFile(
     LITBANK,
     "litbank_coref.zip",
-    LITBANK_URL,
+    None,
     "827bd48f7d53cd18b0a98c6789185b8b4e7cc7ffb8e2200dbeb19243bb439af3",
 )
 
@@ -120,6 +119,13 @@ def fetch_litbank(
         one; `DESCR`, where the data come from, their licence, what to cite;
         `filenames`, the files read.
 
+    Raises
+    ------
+    OSError
+        A file is missing and may not or cannot be downloaded, or has another checksum.
+    ValueError
+        A parameter is not as described, or a line of a file is malformed.
+
     See Also
     --------
     fetch_gum : Texts of many genres, with parses.
@@ -149,29 +155,21 @@ def fetch_litbank(
             f"The 'fold' parameter of {caller} must be an integer from 0 to "
             f"{N_FOLDS - 1}. Got {fold} instead."
         )
-    home = _data_home(data_home)
-    asked: dict[str, Any] = {
-        "data_home": home,
-        "download_if_missing": download_if_missing,
-        "n_retries": n_retries,
-        "delay": delay,
-        "caller": caller,
-    }
+    home = DataHome(data_home, download_if_missing, n_retries, delay, caller)
     chosen = [member for member in _members() if _is_in(member, subset, fold)]
-    if (home / LITBANK / ARCHIVE.name).exists():
-        paths = [ARCHIVE.locate(**asked)]
-        every = {
-            each.id: each for each in read_litbank(paths[0], predicative=predicative)
-        }
-        documents = [every[member.name] for member in chosen]
+    if home.has(ARCHIVE):
+        paths = [home.fetch(ARCHIVE)]
+        found = read_litbank(paths[0], predicative=predicative)
+        by_name = {document.id: document for document in found}
+        documents = [by_name[member.name] for member in chosen]
     else:
-        paths = [file.locate(**asked) for member in chosen for file in member.files]
+        paths = [home.fetch(file) for member in chosen for file in member.files]
         documents = [
             document
-            for path in paths[::2]
+            for path in paths[::2]  # of .ann and .txt
             for document in read_litbank(path, predicative=predicative)
         ]
-    return bunch_of(documents, paths, DESCR, return_X_y)
+    return coref_bunch(documents, paths, DESCR, return_X_y)
 
 
 def _is_in(member: Member, subset: str, fold: int) -> bool:
@@ -179,7 +177,7 @@ def _is_in(member: Member, subset: str, fold: int) -> bool:
     return subset == "all" or subset == {0: "test", 1: "dev"}.get(distance, "train")
 
 
-def bunch_of(
+def coref_bunch(
     documents: list[Document], paths: list[Path], descr: str, return_X_y: bool
 ) -> Any:
     """Return documents and the entities of their mentions."""

@@ -13,31 +13,47 @@ from sklearn.utils import Bunch
 
 from .._validation import check_choice
 from ..documents import Document, mentions_from_parse
-from ._home import RemoteFile, opened_zip
-from ._home import data_home as _data_home
-from ._readers import read_conllu
+from ._conllu import read_conllu
+from ._home import Checksum, DataHome, RemoteFile, opened_zip
 
 MUC3 = "muc3"
 SUBSETS = ("dev", "tst1", "tst2", "tst3", "tst4")
 
-# A commit never changes, a branch does. The archive of a commit has the same files
-# every time, though not always the same bytes: the reports in it are looked at.
+REPORT = re.compile(r"(?:.*/)?((?:dev|tst[1-4])/[^/]+)\.xhtml")
+
+
+def _texts(path: Path) -> dict[str, bytes]:
+    """Return the reports by folder and name, whatever folder they are all in."""
+    with opened_zip(path) as archive:
+        found = map(REPORT.fullmatch, archive.namelist())
+        return {match[1]: archive.read(match[0]) for match in found if match}
+
+
+def _sha256_of_reports(path: Path) -> str:
+    """Return the SHA256 of the checksums of the reports, in the order of their names.
+
+    The archive of a commit has the same files every time, not always the same bytes.
+    """
+    texts = _texts(path)
+    digests = (hashlib.sha256(texts[name]).digest() for name in sorted(texts))
+    return hashlib.sha256(b"".join(digests)).hexdigest()
+
+
+# A commit never changes, a branch does.
 REPORTS = RemoteFile(
     MUC3,
     "muc3_xhtml.zip",
     "https://github.com/dstl/muc3/archive/7a530d842a55be0654dfd0817dc6cdc1a7202c97.zip",
-    sha256=None,
+    "310c96d6dabda1b227ee4d427fba90a272495be0cfb691f438a2a79fff593476",
+    Checksum("SHA256 of the reports' checksums", _sha256_of_reports),
 )
-# Of the checksums of the reports, in the order of their names.
-REPORTS_SHA256 = "310c96d6dabda1b227ee4d427fba90a272495be0cfb691f438a2a79fff593476"
 PARSE = RemoteFile(
     MUC3,
     "muc3_parsed.conllu.gz",
-    "",
+    None,
     "ca94fbf591fe99696f5fc76da596445193c8789a76e9e5c0cce3f692b8be9d2c",
 )
 
-REPORT = re.compile(r"(?:.*/)?((dev|tst[1-4])/[^/]+)\.xhtml")
 XHTML = "{http://www.w3.org/1999/xhtml}"
 # The reports are of 1988 to 1990; one says 2011, which is a slip.
 LAST_YEAR = 1991
@@ -92,7 +108,7 @@ def fetch_muc3(
         Folder of the data sets. None: the environment variable ``SKCALIB_DATA``, else
         ``~/skcalib_data``.
     download_if_missing : bool, default=True
-        If False, raise an OSError where the file is missing.
+        If False, raise an OSError where a file is missing.
     n_retries : int, default=3
         How often to try again when a download fails.
     delay : float, default=1.0
@@ -105,6 +121,14 @@ def fetch_muc3(
         ``metadata["place"]``; `parsed`, whether they have parses. Those without have no
         sentences, but ``metadata["paragraphs"]`` (tuple of str). `DESCR`, where the
         data come from, their licence, what to cite; `filenames`, the files read.
+
+    Raises
+    ------
+    OSError
+        A file is missing and may not or cannot be downloaded, or has another checksum.
+    ValueError
+        A parameter is not as described, or `mentions` are asked for and there are no
+        parses.
 
     See Also
     --------
@@ -126,32 +150,22 @@ def fetch_muc3(
     """
     caller = "fetch_muc3"
     check_choice(subset, ("all", *SUBSETS), name="subset", caller=caller)
-    home = _data_home(data_home)
-    asked: dict[str, Any] = {
-        "data_home": home,
-        "download_if_missing": download_if_missing,
-        "n_retries": n_retries,
-        "delay": delay,
-        "caller": caller,
-    }
-    path = home / PARSE.folder / PARSE.name
+    home = DataHome(data_home, download_if_missing, n_retries, delay, caller)
     if parsed is None:
-        parsed = path.exists()
+        parsed = home.has(PARSE)
     if mentions and not parsed:
         raise ValueError(
             f"mentions=True of {caller} needs documents with parses. Give each text to "
             "a parser, and the result to Document.from_spacy and mentions_from_parse."
         )
-    if not parsed:
-        path, documents = _reports(subset, asked)
-    elif path.exists():
-        documents = _parsed_documents(PARSE.locate(**asked), subset)
-    else:
+    if parsed and not home.has(PARSE):
         raise OSError(
-            f"{path} does not exist, and the parse is not published. Pass parsed=False "
-            f"to {caller} and parse the text, or name the folder that has it by "
-            "'data_home'."
+            f"{home.path(PARSE)} does not exist, and the parse is not published. Pass "
+            f"parsed=False to {caller} and parse the text, or name the folder that has "
+            "it by 'data_home'."
         )
+    path = home.fetch(PARSE if parsed else REPORTS)
+    documents = _parsed_documents(path, subset) if parsed else _reports(path, subset)
     if mentions:
         documents = [mentions_from_parse(document) for document in documents]
     return Bunch(
@@ -167,33 +181,10 @@ def _parsed_documents(path: Path, subset: str) -> list[Document]:
     ]
 
 
-def _reports(subset: str, asked: dict[str, Any]) -> tuple[Path, list[Document]]:
-    is_new = not (asked["data_home"] / REPORTS.folder / REPORTS.name).exists()
-    path = REPORTS.locate(**asked)
+def _reports(path: Path, subset: str) -> list[Document]:
     texts = _texts(path)
-    found = _sha256([texts[name] for name in sorted(texts)])
-    if found != REPORTS_SHA256:
-        if is_new:
-            path.unlink()
-        raise OSError(
-            f"{path} has not the reports expected there: the SHA256 of their "
-            f"checksums is {found}, not {REPORTS_SHA256}. Move it away, so that "
-            f"{REPORTS.url} can be downloaded, or pass another 'data_home'."
-        )
     chosen = [name for name in sorted(texts) if subset in ("all", name.split("/")[0])]
-    return path, [_report(texts[name]) for name in chosen]
-
-
-def _texts(path: Path) -> dict[str, bytes]:
-    """Return the reports by folder and name, whatever folder they are all in."""
-    with opened_zip(path) as archive:
-        found = map(REPORT.fullmatch, archive.namelist())
-        return {match[1]: archive.read(match[0]) for match in found if match}
-
-
-def _sha256(contents: list[bytes]) -> str:
-    digests = [hashlib.sha256(content).digest() for content in contents]
-    return hashlib.sha256(b"".join(digests)).hexdigest()
+    return [_report(texts[name]) for name in chosen]
 
 
 def _report(content: bytes) -> Document:

@@ -11,9 +11,9 @@ import numpy as np
 from sklearn.utils import Bunch
 
 from .._validation import check_choice
-from ._home import RemoteFile
-from ._home import data_home as _data_home
-from ._readers import blocks_of, read_conll_columns
+from ._home import DataHome, RemoteFile
+from ._lines import Block, Line, blocks_of
+from ._sequences import read_conll_columns
 
 OUTPUTS = "system_outputs"
 
@@ -222,16 +222,8 @@ def fetch_system_outputs(
     caller = "fetch_system_outputs"
     check_choice(subset, ("wnut17", "wmt20"), name="subset", caller=caller)
     names = [MQM] if subset == "wmt20" else [GOLD, *SYSTEMS]
-    paths = {
-        name: REMOTE_FILES[name].locate(
-            data_home=_data_home(data_home),
-            download_if_missing=download_if_missing,
-            n_retries=n_retries,
-            delay=delay,
-            caller=caller,
-        )
-        for name in names
-    }
+    home = DataHome(data_home, download_if_missing, n_retries, delay, caller)
+    paths = {name: home.fetch(REMOTE_FILES[name]) for name in names}
     found = _read_scores(paths[MQM]) if subset == "wmt20" else _read_tags(paths)
     if return_X_y:
         return found.data, found.target
@@ -265,6 +257,18 @@ def _read_tags(paths: Mapping[str, Path]) -> Outputs:
     return Outputs(data, target, tokens, None, WNUT_DESCR)
 
 
+def _score_row(block: Block, line: Line) -> tuple[str, int, float]:
+    """Return the system, the segment and the score of a line."""
+    try:
+        system, score, segment = line.text.split()
+        row = system, int(segment), float(score)
+    except ValueError:
+        row = "", 0, math.nan
+    if not math.isfinite(row[2]):
+        block.refuse(line.number, "a name and two numbers", repr(line.text))
+    return row
+
+
 def _read_scores(path: Path) -> Outputs:
     """Read a table of system, score and segment, in any order."""
     scores: dict[str, dict[int, float]] = {}
@@ -276,16 +280,10 @@ def _read_scores(path: Path) -> Outputs:
     if header.text.split() != MQM_HEADER:
         block.refuse(header.number, f"the header {MQM_HEADER}", repr(header.text))
     for line in lines:
-        try:
-            system, text, segment = line.text.split()
-            place, score = int(segment), float(text)
-        except ValueError:
-            place, score = -1, math.nan
-        if not math.isfinite(score):
-            block.refuse(line.number, "a name and two numbers", repr(line.text))
-        if place in scores.setdefault(system, {}):
+        system, segment, score = _score_row(block, line)
+        if segment in scores.setdefault(system, {}):
             block.refuse(line.number, "each segment of a system once", repr(line.text))
-        scores[system][place] = score
+        scores[system][segment] = score
     segments = sorted(next(iter(scores.values())))
     for system, found in scores.items():
         if sorted(found) != segments:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -162,7 +163,8 @@ def make_tagged_sentences(
     )
     check_real(mean_length, low=3, high=1e4, name="mean_length", caller=caller)
     n_words = check_integer(n_words, minimum=50, name="n_words", caller=caller)
-    if order not in (1, 2) or isinstance(order, bool):
+    is_integer = isinstance(order, Integral) and not isinstance(order, bool)
+    if not is_integer or order not in (1, 2):
         raise ValueError(
             f"The 'order' parameter of {caller} must be 1 or 2. Got {order!r} instead."
         )

@@ -1,18 +1,14 @@
 """Tagged names in tweets: parts, sections, tokens without text, what is refused."""
 
-import dataclasses
-import hashlib
 import json
-import os
 from collections import Counter
 from pathlib import Path
 
 import pytest
 
 from skcalib.datasets import _emoticon_tweets, fetch_broad_twitter_entities
-from skcalib.datasets._home import data_home
 
-EMOTICON = _emoticon_tweets.EMOTICON
+EMOTICON, TABLE = _emoticon_tweets.EMOTICON, _emoticon_tweets.REMOTE_FILES
 TEXTS = {
     "a": "Ann\tB-PER\nLee\tI-PER\nleft\tO\n\nhi\tO\n",
     "b": "in\tO\nRome\tB-LOC\n",
@@ -23,17 +19,10 @@ TEXTS = {
 
 
 @pytest.fixture
-def sections(tmp_path, monkeypatch):
+def sections(put, tmp_path):
     """Put five small sections where the real ones would be."""
-    table = _emoticon_tweets.REMOTE_FILES
     for letter, text in TEXTS.items():
-        key = EMOTICON, f"btc_{letter}.conll"
-        sha256 = hashlib.sha256(text.encode()).hexdigest()
-        remote = dataclasses.replace(table[key], sha256=sha256)
-        monkeypatch.setitem(table, key, remote)
-        path = tmp_path / remote.folder / remote.name
-        path.parent.mkdir(exist_ok=True)
-        path.write_bytes(text.encode())
+        put(TABLE, (EMOTICON, f"btc_{letter}.conll"), text)
     return tmp_path
 
 
@@ -80,24 +69,17 @@ def test_a_missing_file_is_named(tmp_path):
 
 
 @pytest.mark.parametrize("line", ["word", "word\t", "a\tO\tO"])
-def test_a_line_that_is_no_token_and_label_is_named(tmp_path, monkeypatch, line):
-    monkeypatch.setitem(TEXTS, "h", f"fine\tO\n{line}\n")
-    path = tmp_path / EMOTICON / "btc_h.conll"
-    path.parent.mkdir()
-    path.write_text(TEXTS["h"], encoding="utf-8")
-    table = _emoticon_tweets.REMOTE_FILES
-    key = EMOTICON, "btc_h.conll"
-    sha256 = hashlib.sha256(path.read_bytes()).hexdigest()
-    monkeypatch.setitem(table, key, dataclasses.replace(table[key], sha256=sha256))
+def test_a_line_that_is_no_token_and_label_is_named(put, tmp_path, line):
+    put(TABLE, (EMOTICON, "btc_h.conll"), f"fine\tO\n{line}\n")
     with pytest.raises(ValueError, match=r"btc_h\.conll, line 2"):
         fetch_broad_twitter_entities(subset="dev", data_home=tmp_path)
 
 
-def test_the_real_sections_have_as_many_names_as_counted():
-    path = data_home() / EMOTICON / "btc_f.conll"
-    counts = data_home() / "counts.json"
-    if "SKCALIB_DATA" not in os.environ or not path.exists() or not counts.exists():
-        pytest.skip("needs SKCALIB_DATA with the Broad Twitter Corpus")
+def test_the_real_sections_have_as_many_names_as_counted(need, real_home):
+    need(*(TABLE[EMOTICON, f"btc_{letter}.conll"] for letter in TEXTS))
+    counts = real_home / "counts.json"
+    if not counts.exists():
+        pytest.skip("counts.json is not in SKCALIB_DATA")
     names = fetch_broad_twitter_entities(subset="all", download_if_missing=False)
     tags = Counter(tag for tags in names.target for tag in tags)
     # Lines that end in these labels, counted outside.

@@ -1,8 +1,6 @@
 """Corpora with coreference: which files are used, and what is in them."""
 
-import dataclasses
 import hashlib
-import os
 import zipfile
 from pathlib import Path
 
@@ -11,7 +9,6 @@ import pytest
 from skcalib.datasets import _gum, _litbank, fetch_gum, fetch_litbank, read_conll2012
 from skcalib.datasets._home import RemoteFile, git_blob_id
 
-NOWHERE = "http://127.0.0.1:9/file"
 TOY = b"# newdoc id = toy\n1\tAda\t_\t_\t_\t_\t0\t_\t_\tEntity=(7)\n"
 
 
@@ -32,17 +29,13 @@ def put(home, name, content):
 
 @pytest.fixture
 def toy_gum(monkeypatch):
-    """Make the table expect the toy file, from nowhere."""
-    train, dev = _gum.REMOTE_FILES["train"], _gum.REMOTE_FILES["dev"]
-    change = {"url": NOWHERE}
-    train = dataclasses.replace(
-        train,
-        released=dataclasses.replace(train.released, **change),
-        git_blob=git_blob(TOY),
-        rebuilt=dataclasses.replace(train.rebuilt, sha256=sha256(TOY), **change),
-    )
-    dev = dataclasses.replace(dev, sha256=sha256(TOY), **change)
-    monkeypatch.setattr(_gum, "REMOTE_FILES", {"train": train, "dev": dev})
+    """Make the table expect the toy file."""
+    files = {
+        "train": _gum.REMOTE_FILES["train"]._replace(checksum=git_blob(TOY)),
+        "dev": _gum.REMOTE_FILES["dev"]._replace(checksum=sha256(TOY)),
+    }
+    monkeypatch.setattr(_gum, "REMOTE_FILES", files)
+    monkeypatch.setattr(_gum, "REBUILT", _gum.REBUILT._replace(checksum=sha256(TOY)))
 
 
 def test_a_git_blob_id_is_that_of_git(tmp_path):
@@ -95,7 +88,8 @@ class TestGum:
         self, tmp_path, monkeypatch, right
     ):
         def fetch_file(url, folder, local_filename, sha256, **kwargs):
-            assert (url, sha256) == (NOWHERE, None)
+            assert url.endswith("/en_gum-ud-train.conllu")
+            assert sha256 is None
             Path(folder, local_filename).write_bytes(TOY if right else b"other")
 
         monkeypatch.setattr("skcalib.datasets._home.fetch_file", fetch_file)
@@ -199,19 +193,13 @@ def test_the_litbank_table_has_a_hundred_documents_in_ten_folds():
     members = _litbank._members()
     assert len({member.name for member in members}) == 100
     assert sorted(member.fold for member in members) == sorted(list(range(10)) * 10)
-    checksums = [file.sha256 for member in members for file in member.files]
+    checksums = [file.checksum for member in members for file in member.files]
     assert {len(checksum) for checksum in checksums} == {64}
     assert len(set(checksums)) == 200
 
 
 class TestRealData:
     """Numbers are counts of the published files, made without this package."""
-
-    @pytest.fixture(autouse=True)
-    def folder(self):
-        home = os.environ.get("SKCALIB_DATA")
-        if not home or not (Path(home) / "gum").is_dir():
-            pytest.skip("SKCALIB_DATA names no folder with these data sets")
 
     @pytest.mark.parametrize(
         ("subset", "expected"),
@@ -221,7 +209,9 @@ class TestRealData:
             ("test", (30, 1464, 28397, 7927, 4319)),
         ],
     )
-    def test_gum(self, subset, expected):
+    def test_gum(self, need, subset, expected):
+        released = _gum.REMOTE_FILES[subset]
+        need(released if subset != "train" else _gum.REBUILT)
         data = fetch_gum(subset=subset, download_if_missing=False)
         found = (
             len(data.data),
@@ -240,7 +230,8 @@ class TestRealData:
         ("predicative", "n_mentions", "n_entities", "n_singletons"),
         [("singleton", 29103, 7927, 5763), ("drop", 29103 - 692, 7235, 5763 - 692)],
     )
-    def test_litbank(self, predicative, n_mentions, n_entities, n_singletons):
+    def test_litbank(self, need, predicative, n_mentions, n_entities, n_singletons):
+        need(_litbank.ARCHIVE)
         data = fetch_litbank(
             subset="all", predicative=predicative, download_if_missing=False
         )
@@ -252,10 +243,9 @@ class TestRealData:
         assert len(sizes) == n_entities
         assert sizes.count(1) == n_singletons
 
-    def test_the_layers_of_litbank_agree(self, tmp_path):
-        archive = Path(os.environ["SKCALIB_DATA"]) / "litbank" / "litbank_coref.zip"
-        if not archive.exists():
-            pytest.skip("the CoNLL layer is in the archive alone")
+    def test_the_layers_of_litbank_agree(self, need, real_home, tmp_path):
+        need(_litbank.ARCHIVE)  # the only file that has the CoNLL layer
+        archive = real_home / _litbank.ARCHIVE.folder / _litbank.ARCHIVE.name
         data = fetch_litbank(subset="test", fold=3)
         with zipfile.ZipFile(archive) as file:
             for document, labels in zip(data.data, data.target, strict=True):

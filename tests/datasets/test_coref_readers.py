@@ -134,7 +134,7 @@ class TestBracketsOfConllu:
         }
 
     def test_the_same_words_twice(self):
-        with pytest.warns(UserWarning, match="Line 2: two mentions .* '1' and '2'"):
+        with pytest.warns(UserWarning, match="<text>, line 2: two .* '1' and '2'"):
             (document,) = read(entity("(1(2", "2)1)"))
         assert spans(document) == [(0, 2)]
         assert document.entities == ("1",)
@@ -421,6 +421,18 @@ class TestLitbank:
             path.write_bytes(damaged)
             with pytest.raises(OSError, match=r"all\.zip is no zip archive"):
                 read_litbank(path)
+
+    def test_where_there_is_nothing_to_read(self, tmp_path):
+        with pytest.raises(FileNotFoundError, match=r"none\.ann"):
+            read_litbank(tmp_path / "none.ann")
+        with pytest.raises(FileNotFoundError, match=r"has no \.ann file"):
+            read_litbank(tmp_path)
+        path = litbank(tmp_path).with_suffix(".txt")
+        with pytest.raises(ValueError, match=r"\.ann file, .*Got '.*toy_brat\.txt'"):
+            read_litbank(path)
+        zipfile.ZipFile(tmp_path / "empty.zip", "w").close()
+        with pytest.raises(FileNotFoundError, match=r"empty\.zip has no \.ann file"):
+            read_litbank(tmp_path / "empty.zip")
 
     def test_the_file_that_is_no_text_is_named(self, tmp_path):
         path = litbank(tmp_path)

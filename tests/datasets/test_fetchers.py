@@ -1,11 +1,12 @@
 """Fetchers: what is on disk is used, what is wrong is said, what is missing fetched."""
 
 import contextlib
-import dataclasses
+import functools
 import hashlib
 import http.server
+import inspect
 import io
-import os
+import re
 import socket
 import threading
 import zipfile
@@ -13,15 +14,17 @@ from pathlib import Path
 
 import pytest
 
+from skcalib import datasets
 from skcalib.datasets import (
     _fetchers,
     fetch_ark_twitter_pos,
     fetch_ud_english_ewt,
     fetch_wsj_sample,
 )
-from skcalib.datasets._home import data_home
+from skcalib.datasets._home import get_data_home
 
 ARK, EWT, WSJ = _fetchers.ARK, _fetchers.EWT, _fetchers.WSJ
+TABLE = _fetchers.REMOTE_FILES
 
 TOY_TWEETS = b"#yes\tA\nno\tB\n\nno\tB\n"
 TOY_CONLLU = b"""\
@@ -45,34 +48,17 @@ def toy_treebank():
     return archive.getvalue()
 
 
-def replace_remote(monkeypatch, key, content, url="http://127.0.0.1:9/file"):
-    """Make the table expect `content` for a subset of a data set."""
-    sha256 = hashlib.sha256(content).hexdigest()
-    remote = dataclasses.replace(_fetchers.REMOTE_FILES[key], url=url, sha256=sha256)
-    monkeypatch.setitem(_fetchers.REMOTE_FILES, key, remote)
-    return remote
-
-
-def put(folder, remote, content):
-    path = folder / remote.folder / remote.name
-    path.parent.mkdir()
-    path.write_bytes(content)
-    return path
-
-
-def put_expected(monkeypatch, folder, key, content):
-    """Put a file that the table expects."""
-    return put(folder, replace_remote(monkeypatch, key, content), content)
-
-
 class TestDataHome:
+    def home(self, value=None):
+        return get_data_home(value, caller="fetch_it")
+
     def test_the_argument_comes_first(self, monkeypatch):
         monkeypatch.setenv("SKCALIB_DATA", "/elsewhere")
-        assert data_home("/here") == Path("/here")
+        assert self.home("/here") == Path("/here")
 
     def test_then_the_environment(self, monkeypatch):
         monkeypatch.setenv("SKCALIB_DATA", "/elsewhere")
-        assert data_home() == Path("/elsewhere")
+        assert self.home() == Path("/elsewhere")
 
     @pytest.mark.parametrize("value", [None, ""])
     def test_then_the_home_folder(self, monkeypatch, value):
@@ -80,31 +66,27 @@ class TestDataHome:
             monkeypatch.delenv("SKCALIB_DATA", raising=False)
         else:
             monkeypatch.setenv("SKCALIB_DATA", value)
-        assert data_home() == Path.home() / "skcalib_data"
+        assert self.home() == Path.home() / "skcalib_data"
 
     def test_the_tilde_is_the_home_folder(self):
-        assert data_home("~/x") == Path.home() / "x"
+        assert self.home("~/x") == Path.home() / "x"
 
     def test_a_number_is_no_folder(self):
-        with pytest.raises(TypeError, match="'data_home' parameter must be"):
-            data_home(3)
+        with pytest.raises(TypeError, match="'data_home' parameter of fetch_it must"):
+            self.home(3)
 
 
 class TestOnDisk:
-    def test_tweets(self, tmp_path, monkeypatch):
-        path = put_expected(monkeypatch, tmp_path, (ARK, "dev"), TOY_TWEETS)
+    def test_tweets(self, put, tmp_path):
+        path = put(TABLE, (ARK, "dev"), TOY_TWEETS)
         data = fetch_ark_twitter_pos(subset="dev", data_home=tmp_path)
         assert data.data == [["#yes", "no"], ["no"]]
         assert data.target == [["A", "B"], ["B"]]
         assert data.filenames == [str(path)]
         assert "CC BY 3.0" in data.DESCR
 
-    def test_web_text(self, tmp_path, monkeypatch):
-        put(
-            tmp_path,
-            replace_remote(monkeypatch, (EWT, "train"), TOY_CONLLU),
-            TOY_CONLLU,
-        )
+    def test_web_text(self, put, tmp_path):
+        put(TABLE, (EWT, "train"), TOY_CONLLU)
         data = fetch_ud_english_ewt(data_home=tmp_path)
         assert data.data == [["It", "rains"], ["No"]]
         assert data.target == [["PRP", "VBZ"], ["UH"]]
@@ -118,11 +100,8 @@ class TestOnDisk:
         ("subset", "first", "last"),
         [("train", 1, 159), ("dev", 160, 179), ("test", 180, 199), ("all", 1, 199)],
     )
-    def test_newspaper_text_is_split_by_file(
-        self, tmp_path, monkeypatch, subset, first, last
-    ):
-        content = toy_treebank()
-        path = put_expected(monkeypatch, tmp_path, (WSJ, "all"), content)
+    def test_newspaper_text_is_split_by_file(self, put, tmp_path, subset, first, last):
+        path = put(TABLE, (WSJ, "all"), toy_treebank())
         data = fetch_wsj_sample(subset=subset, data_home=tmp_path)
         numbers = list(range(first, last + 1))
         assert data.data == [[str(number), "."] for number in numbers]
@@ -131,32 +110,24 @@ class TestOnDisk:
         assert "NOT openly licensed" in data.DESCR
         assert list(path.parent.iterdir()) == [path]
 
-    def test_data_and_target_alone(self, tmp_path, monkeypatch):
-        put(
-            tmp_path,
-            replace_remote(monkeypatch, (ARK, "train"), TOY_TWEETS),
-            TOY_TWEETS,
-        )
+    def test_data_and_target_alone(self, put, tmp_path):
+        put(TABLE, (ARK, "train"), TOY_TWEETS)
         X, y = fetch_ark_twitter_pos(data_home=tmp_path, return_X_y=True)
         assert (len(X), len(y)) == (2, 2)
 
-    def test_the_environment_names_the_folder(self, tmp_path, monkeypatch):
-        put(
-            tmp_path,
-            replace_remote(monkeypatch, (ARK, "train"), TOY_TWEETS),
-            TOY_TWEETS,
-        )
+    def test_the_environment_names_the_folder(self, put, tmp_path, monkeypatch):
+        put(TABLE, (ARK, "train"), TOY_TWEETS)
         monkeypatch.setenv("SKCALIB_DATA", str(tmp_path))
         assert len(fetch_ark_twitter_pos(download_if_missing=False).data) == 2
 
     @pytest.mark.parametrize("download", [True, False])
-    def test_another_file_is_refused_and_left_as_it_is(
-        self, tmp_path, monkeypatch, download
-    ):
-        remote = replace_remote(monkeypatch, (ARK, "train"), TOY_TWEETS)
-        path = put(tmp_path, remote, b"mine")
-        found = hashlib.sha256(b"mine").hexdigest()
-        message = f"oct27.train is not .* SHA256 is {found}, not {remote.sha256}. Move"
+    def test_another_file_is_refused_and_left_as_it_is(self, put, tmp_path, download):
+        path = put(TABLE, (ARK, "train"), TOY_TWEETS)
+        path.write_bytes(b"mine")
+        found, expected = (
+            hashlib.sha256(content).hexdigest() for content in (b"mine", TOY_TWEETS)
+        )
+        message = f"oct27.train is not .* SHA256 is {found}, not {expected}. Move"
         with pytest.raises(OSError, match=message):
             fetch_ark_twitter_pos(data_home=tmp_path, download_if_missing=download)
         assert path.read_bytes() == b"mine"
@@ -187,6 +158,20 @@ def test_parameters_are_checked(fetch, kwargs, error, tmp_path):
         fetch(data_home=tmp_path, download_if_missing=False, **kwargs)
 
 
+@pytest.mark.parametrize(
+    "name", ["data_home", "download_if_missing", "return_X_y", "n_retries", "delay"]
+)
+def test_all_fetchers_describe_their_common_parameters_alike(name):
+    fetchers = [getattr(datasets, f) for f in datasets.__all__ if f.startswith("fetch")]
+    described = [
+        re.search(rf"^{name} : .*(\n .*)+", inspect.getdoc(fetch), re.MULTILINE)[0]
+        for fetch in fetchers
+        if name in inspect.signature(fetch).parameters
+    ]
+    assert len(described) >= len(fetchers) - 1  # not all have a target
+    assert len(set(described)) == 1
+
+
 def test_the_column_is_checked_before_any_file_is_looked_for(tmp_path):
     with pytest.raises(ValueError, match="The 'column' parameter"):
         fetch_ud_english_ewt(
@@ -195,9 +180,9 @@ def test_the_column_is_checked_before_any_file_is_looked_for(tmp_path):
 
 
 def test_the_table_pins_commits_and_checksums():
-    for (folder, _), remote in _fetchers.REMOTE_FILES.items():
+    for (folder, _), remote in TABLE.items():
         assert remote.folder == folder
-        assert len(remote.sha256) == 64
+        assert len(remote.checksum) == 64
         assert remote.url.startswith("https://raw.githubusercontent.com/")
         commit = remote.url.split("/")[5]
         assert len(commit) == 40
@@ -241,66 +226,91 @@ def serving(*answers):
 
 
 class TestDownload:
-    @pytest.fixture(autouse=True)
-    def no_proxy(self, monkeypatch):
+    @pytest.fixture
+    def fetch(self, expect, monkeypatch, tmp_path):
         monkeypatch.setenv("no_proxy", "*")
 
-    def fetch(self, monkeypatch, folder, url, *, n_retries=0):
-        replace_remote(monkeypatch, (ARK, "train"), TOY_TWEETS, url)
-        return fetch_ark_twitter_pos(data_home=folder, n_retries=n_retries, delay=0)
+        def fetch_it(url, *, folder=tmp_path, n_retries=0):
+            expect(TABLE, (ARK, "train"), TOY_TWEETS, url=url)
+            return fetch_ark_twitter_pos(data_home=folder, n_retries=n_retries, delay=0)
 
-    def test_a_file_is_downloaded_once(self, tmp_path, monkeypatch):
+        return fetch_it
+
+    def test_a_file_is_downloaded_once(self, fetch, tmp_path):
         with serving((200, TOY_TWEETS)) as server:
             home = tmp_path / "new" / "folder"
             for _ in range(2):
-                data = self.fetch(monkeypatch, home, server.url)
+                data = fetch(server.url, folder=home)
                 assert data.data == [["#yes", "no"], ["no"]]
         assert len(server.requests) == 1
         assert [path.name for path in (home / ARK).iterdir()] == ["oct27.train"]
 
-    def test_a_wrong_checksum_leaves_nothing_behind(self, tmp_path, monkeypatch):
+    def test_a_wrong_checksum_leaves_nothing_behind(self, fetch, tmp_path):
         with serving((200, b"something else")) as server:
             message = f"could not download {server.url}: The SHA256 checksum .* put it"
             with pytest.raises(OSError, match=message):
-                self.fetch(monkeypatch, tmp_path, server.url)
+                fetch(server.url)
         assert list((tmp_path / ARK).iterdir()) == []
 
-    def test_after_a_failure_it_can_be_downloaded(self, tmp_path, monkeypatch):
+    def test_after_a_failure_it_can_be_downloaded(self, fetch, tmp_path):
         with serving((200, b"something else"), (200, TOY_TWEETS)) as server:
             with pytest.raises(OSError, match="SHA256"):
-                self.fetch(monkeypatch, tmp_path, server.url)
-            assert len(self.fetch(monkeypatch, tmp_path, server.url).data) == 2
+                fetch(server.url)
+            assert len(fetch(server.url).data) == 2
 
-    def test_a_file_that_is_not_there(self, tmp_path, monkeypatch):
+    def test_a_file_that_is_not_there(self, fetch, tmp_path):
         with serving((404, b"")) as server:
             message = "fetch_ark_twitter_pos could not download .*404.*oct27.train"
             with pytest.raises(OSError, match=message):
-                self.fetch(monkeypatch, tmp_path, server.url)
+                fetch(server.url)
         assert list((tmp_path / ARK).iterdir()) == []
 
-    def test_no_server(self, tmp_path, monkeypatch):
+    def test_no_server(self, fetch, tmp_path):
         with socket.socket() as closed:
             closed.bind(("127.0.0.1", 0))
             port = closed.getsockname()[1]
         with pytest.raises(OSError, match="could not download .*put it at"):
-            self.fetch(monkeypatch, tmp_path, f"http://127.0.0.1:{port}/oct27.train")
+            fetch(f"http://127.0.0.1:{port}/oct27.train")
         assert list((tmp_path / ARK).iterdir()) == []
 
-    def test_it_tries_again_as_often_as_told(self, tmp_path, monkeypatch):
+    def test_what_is_no_web_server(self, fetch, tmp_path):
+        with contextlib.closing(socket.create_server(("127.0.0.1", 0))) as server:
+
+            def answer():
+                connection, _ = server.accept()
+                with connection:
+                    connection.recv(1000)
+                    connection.sendall(b"220 mail\r\n")
+
+            run = threading.Thread(target=answer)
+            run.start()
+            url = f"http://127.0.0.1:{server.getsockname()[1]}/oct27.train"
+            with pytest.raises(OSError, match="could not download .*220 mail.*put it"):
+                fetch(url)
+            run.join()
+        assert list((tmp_path / ARK).iterdir()) == []
+
+    def test_a_data_home_that_is_no_folder(self, fetch, tmp_path):
+        path = tmp_path / "file"
+        path.write_bytes(b"mine")
+        with pytest.raises(OSError, match="fetch_ark_twitter_pos could not download"):
+            fetch("http://127.0.0.1:9/file", folder=path)
+
+    def test_it_tries_again_as_often_as_told(self, fetch, tmp_path):
         with (
             serving((503, b"")) as server,
             pytest.warns(UserWarning, match="Retry downloading"),
             pytest.raises(OSError, match="503"),
         ):
-            self.fetch(monkeypatch, tmp_path, server.url, n_retries=2)
+            fetch(server.url, n_retries=2)
         assert len(server.requests) == 3
 
-    def test_a_later_try_may_succeed(self, tmp_path, monkeypatch):
+    def test_a_later_try_may_succeed(self, fetch, tmp_path):
         with (
             serving((503, b""), (200, TOY_TWEETS)) as server,
             pytest.warns(UserWarning, match="Retry downloading"),
         ):
-            data = self.fetch(monkeypatch, tmp_path, server.url, n_retries=1)
+            data = fetch(server.url, n_retries=1)
         assert len(data.data) == 2
 
 
@@ -311,24 +321,19 @@ def sizes(data):
     return len(data.data), len(tags), len(set(tags))
 
 
+@pytest.fixture(scope="module")
+def fetched(need):
+    @functools.cache
+    def fetch_it(fetch, **kwargs):
+        name = fetch.__name__.removeprefix("fetch_")
+        need(*(file for file in TABLE.values() if file.folder == name))
+        return fetch(download_if_missing=False, **kwargs)
+
+    return fetch_it
+
+
 class TestRealData:
     """Numbers are counts of the published files, made without this package."""
-
-    @pytest.fixture(autouse=True)
-    def folder(self):
-        if not os.environ.get("SKCALIB_DATA"):
-            pytest.skip("SKCALIB_DATA names no folder of data sets")
-
-    def fetch(self, fetch, **kwargs):
-        (remote,) = {
-            remote.folder: remote
-            for (_, subset), remote in _fetchers.REMOTE_FILES.items()
-            if remote.folder == fetch.__name__.removeprefix("fetch_")
-            and subset in (kwargs["subset"], "all")
-        }.values()
-        if not (data_home() / remote.folder / remote.name).exists():
-            pytest.skip(f"{remote.folder}/{remote.name} is not in SKCALIB_DATA")
-        return fetch(download_if_missing=False, **kwargs)
 
     @pytest.mark.parametrize(
         ("subset", "expected"),
@@ -339,8 +344,8 @@ class TestRealData:
             ("daily547", (547, 7707, 25)),
         ],
     )
-    def test_tweets(self, subset, expected):
-        assert sizes(self.fetch(fetch_ark_twitter_pos, subset=subset)) == expected
+    def test_tweets(self, fetched, subset, expected):
+        assert sizes(fetched(fetch_ark_twitter_pos, subset=subset)) == expected
 
     @pytest.mark.parametrize(
         ("subset", "n_documents", "expected"),
@@ -350,8 +355,8 @@ class TestRealData:
             ("test", 316, (2077, 25094, 48)),
         ],
     )
-    def test_web_text(self, subset, n_documents, expected):
-        data = self.fetch(fetch_ud_english_ewt, subset=subset)
+    def test_web_text(self, fetched, subset, n_documents, expected):
+        data = fetched(fetch_ud_english_ewt, subset=subset)
         assert sizes(data) == expected
         assert len(data.documents) == n_documents
         sentences = [s for document in data.documents for s in document.sentences]
@@ -362,21 +367,21 @@ class TestRealData:
                 genre in ("answers", "newsgroup", "weblog")
             )
 
-    def test_years_of_web_text(self):
+    def test_years_of_web_text(self, fetched):
         years = []
         for subset in ("train", "dev", "test"):
-            data = self.fetch(fetch_ud_english_ewt, subset=subset)
+            data = fetched(fetch_ud_english_ewt, subset=subset)
             genres = ("weblog", "newsgroup")
             years += [d.date.year for d in data.documents if d.id.startswith(genres)]
         counts = {year: years.count(year) for year in sorted(set(years))}
         assert counts == {2003: 11, 2004: 46, 2005: 66, 2006: 12}
 
-    def test_newspaper_text(self):
-        data = self.fetch(fetch_wsj_sample, subset="all")
+    def test_newspaper_text(self, fetched):
+        data = fetched(fetch_wsj_sample, subset="all")
         assert sizes(data) == (3914, 94084, 45)
         assert len(set(data.groups)) == 199
         parts = [
-            self.fetch(fetch_wsj_sample, subset=subset)
+            fetched(fetch_wsj_sample, subset=subset)
             for subset in ("train", "dev", "test")
         ]
         assert sum((part.data for part in parts), []) == data.data

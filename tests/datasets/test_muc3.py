@@ -3,17 +3,12 @@
 import datetime
 import gzip
 import hashlib
-import os
 import zipfile
 from pathlib import Path
 
 import pytest
 
 from skcalib.datasets import _muc3, fetch_muc3
-from skcalib.datasets._home import RemoteFile
-
-HOME = Path(os.environ.get("SKCALIB_DATA", "nowhere"))
-NOWHERE = "http://127.0.0.1:9/file"
 
 
 def report(name, date, text):
@@ -51,15 +46,12 @@ def write_reports(path, folder="", reports=REPORTS):
 
 @pytest.fixture
 def home(tmp_path, monkeypatch):
-    """Make the module expect the toy files, from nowhere."""
+    """Make the module expect the toy files."""
     digests = [hashlib.sha256(REPORTS[name]).digest() for name in sorted(REPORTS)]
     found = hashlib.sha256(b"".join(digests)).hexdigest()
-    monkeypatch.setattr(_muc3, "REPORTS_SHA256", found)
-    reports = RemoteFile("muc3", "muc3_xhtml.zip", NOWHERE, None)
-    monkeypatch.setattr(_muc3, "REPORTS", reports)
+    monkeypatch.setattr(_muc3, "REPORTS", _muc3.REPORTS._replace(checksum=found))
     sha256 = hashlib.sha256(PARSE).hexdigest()
-    parse = RemoteFile("muc3", "muc3_parsed.conllu.gz", "", sha256)
-    monkeypatch.setattr(_muc3, "PARSE", parse)
+    monkeypatch.setattr(_muc3, "PARSE", _muc3.PARSE._replace(checksum=sha256))
     return tmp_path
 
 
@@ -102,7 +94,8 @@ class TestReports:
 
     def test_the_archive_of_the_source_has_a_folder_for_all(self, home, monkeypatch):
         def fetch_file(url, folder, local_filename, sha256, **kwargs):
-            assert (url, sha256) == (NOWHERE, None)
+            assert url == _muc3.REPORTS.url
+            assert sha256 is None
             write_reports(Path(folder, local_filename), "muc3-7a530d8/")
 
         monkeypatch.setattr("skcalib.datasets._home.fetch_file", fetch_file)
@@ -111,7 +104,8 @@ class TestReports:
     def test_other_reports_are_refused_and_left(self, raw):
         path = raw / "muc3" / "muc3_xhtml.zip"
         write_reports(path, reports={"dev/DEV-MUC3-0001": b"mine"})
-        with pytest.raises(OSError, match="has not the reports expected there"):
+        message = "not the file expected there: its SHA256 of the reports' checksums is"
+        with pytest.raises(OSError, match=message):
             fetch_muc3(data_home=raw)
         assert path.exists()
         damaged = path.read_bytes().replace(b"mine", b"mind")
@@ -120,12 +114,18 @@ class TestReports:
             with pytest.raises(OSError, match="is no zip archive"):
                 fetch_muc3(data_home=raw)
 
-    def test_other_reports_that_were_downloaded_are_removed(self, home, monkeypatch):
+    @pytest.mark.parametrize("is_archive", [True, False])
+    def test_what_else_was_downloaded_is_removed(self, home, monkeypatch, is_archive):
         def fetch_file(url, folder, local_filename, **kwargs):
-            write_reports(Path(folder, local_filename), reports={"dev/A": b"other"})
+            path = Path(folder, local_filename)
+            if is_archive:
+                write_reports(path, reports={"dev/A": b"other"})
+            else:
+                path.write_bytes(b"<html>Log in first</html>")
 
         monkeypatch.setattr("skcalib.datasets._home.fetch_file", fetch_file)
-        with pytest.raises(OSError, match="has not the reports expected there"):
+        message = "could not download https.*(reports' checksums|is no zip archive)"
+        with pytest.raises(OSError, match=message):
             fetch_muc3(data_home=home)
         assert list((home / "muc3").iterdir()) == []
 
@@ -160,7 +160,8 @@ class TestParse:
 
     def test_another_file_is_refused(self, parsed):
         (parsed / "muc3" / "muc3_parsed.conllu.gz").write_bytes(b"mine")
-        with pytest.raises(OSError, match="is not the file expected there: its SHA256"):
+        message = "is not the file expected there: its SHA256 .*away, or pass another"
+        with pytest.raises(OSError, match=message):
             fetch_muc3(data_home=parsed)
 
 
@@ -169,9 +170,9 @@ def test_an_unknown_subset():
         fetch_muc3(subset="train")
 
 
-@pytest.mark.skipif(not (HOME / "muc3").exists(), reason="MUC-3 is not here")
 class TestReal:
-    def test_reports(self):
+    def test_reports(self, need):
+        need(_muc3.REPORTS)
         documents = fetch_muc3(parsed=False, download_if_missing=False).data
         dates = [document.date for document in documents if document.date]
         assert (len(documents), len(dates)) == (1700, 1614)
@@ -180,7 +181,8 @@ class TestReal:
         assert sum((date.year, date.month) == (1989, 11) for date in dates) == 345
 
     @pytest.mark.slow
-    def test_the_parse_is_of_the_same_reports(self):
+    def test_the_parse_is_of_the_same_reports(self, need):
+        need(_muc3.REPORTS, _muc3.PARSE)
         raw = {document.id: document for document in fetch_muc3(parsed=False).data}
         documents = fetch_muc3(parsed=True).data
         assert [document.id for document in documents] == list(raw)

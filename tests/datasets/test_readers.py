@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from skcalib.datasets import read_conll_columns, read_conllu, to_sequences
-from skcalib.datasets._readers import read_penn_trees
+from skcalib.datasets._sequences import read_penn_trees
 from skcalib.documents import Document, Sentence
 
 TOY = """\
@@ -354,9 +354,19 @@ class TestToSequences:
         with pytest.raises(ValueError, match="'column' parameter of to_sequences"):
             to_sequences([], "pos")
 
-    def test_one_document_is_no_sequence(self):
-        with pytest.raises(TypeError, match="put it into a list"):
-            to_sequences(Document("d"))
+    @pytest.mark.parametrize(
+        ("documents", "got"),
+        [
+            (Document("d"), "one document: put it into a list"),
+            (None, "NoneType"),
+            ([Document("d"), Sentence(["It"])], "Sentence as document 1"),
+            ("d", "str as document 0"),
+        ],
+    )
+    def test_what_are_no_documents(self, documents, got):
+        message = f"'documents' parameter of to_sequences must be a seq.* Got {got}"
+        with pytest.raises(TypeError, match=message):
+            to_sequences(documents)
 
 
 class TestPennTrees:

@@ -1,15 +1,9 @@
 """Outputs of several systems: what is read, aligned and refused."""
 
-import dataclasses
-import hashlib
-import os
-from pathlib import Path
-
 import numpy as np
 import pytest
 
 from skcalib.datasets import _system_outputs, fetch_system_outputs
-from skcalib.datasets._home import data_home
 from skcalib.metrics import span_statistics
 
 GOLD_TEXT = "Paris\tB-location\nis\tO\n\t\nfar\tO\n\n"
@@ -34,27 +28,15 @@ TEAMS = {
 }
 
 
-@pytest.fixture
-def put(tmp_path, monkeypatch):
-    def put_it(name, text):
-        content = text.encode()
-        sha256 = hashlib.sha256(content).hexdigest()
-        table = _system_outputs.REMOTE_FILES
-        remote = dataclasses.replace(table[name], sha256=sha256)
-        monkeypatch.setitem(table, name, remote)
-        path = tmp_path / remote.folder / remote.name
-        path.parent.mkdir(exist_ok=True)
-        path.write_bytes(content)
-        return path
-
-    return put_it
+TABLE = _system_outputs.REMOTE_FILES
 
 
 @pytest.fixture
 def wnut(put):
-    put("gold", GOLD_TEXT)
+    put(TABLE, "gold", GOLD_TEXT)
     for name in TEAMS:
-        put(name, SUBMITTED.replace("\t", " ") if name == "arcada" else SUBMITTED)
+        text = SUBMITTED.replace("\t", " ") if name == "arcada" else SUBMITTED
+        put(TABLE, name, text)
 
 
 def test_tags_of_all_teams(wnut, tmp_path):
@@ -74,13 +56,13 @@ def test_data_and_target_alone(wnut, tmp_path):
 
 
 def test_other_sentences_than_the_gold_ones(wnut, put, tmp_path):
-    path = put("flytxt", SUBMITTED.replace("\r\n\r\n", "\r\n"))
+    path = put(TABLE, "flytxt", SUBMITTED.replace("\r\n\r\n", "\r\n"))
     with pytest.raises(ValueError, match=f"{path.name}: expected the sentences"):
         fetch_system_outputs(data_home=tmp_path)
 
 
 def test_scores_in_the_order_of_segments(put, tmp_path):
-    put("wmt20", SCORES)
+    put(TABLE, "wmt20", SCORES)
     found = fetch_system_outputs(subset="wmt20", data_home=tmp_path)
     assert {name: list(each) for name, each in found.data.items()} == {
         "A.1": [0, -1.5],
@@ -105,7 +87,7 @@ def test_scores_in_the_order_of_segments(put, tmp_path):
     ],
 )
 def test_malformed_scores(put, tmp_path, old, new, message):
-    put("wmt20", SCORES.replace(old, new))
+    put(TABLE, "wmt20", SCORES.replace(old, new))
     with pytest.raises(ValueError, match=message):
         fetch_system_outputs(subset="wmt20", data_home=tmp_path)
 
@@ -129,17 +111,17 @@ def test_an_unknown_subset():
 
 
 def test_addresses_are_of_one_commit_each():
-    for remote in _system_outputs.REMOTE_FILES.values():
+    for remote in TABLE.values():
         commit = remote.url.split("/")[5]
         assert len(commit) == 40
         assert set(commit) <= set("0123456789abcdef")
 
 
-REAL = data_home(os.environ.get("SKCALIB_DATA")) / _system_outputs.OUTPUTS
-
-
-@pytest.mark.skipif(not Path(REAL).is_dir(), reason="the data are not on this machine")
 class TestRealFiles:
+    @pytest.fixture(autouse=True)
+    def files(self, need):
+        need(*TABLE.values())
+
     def test_f1_of_the_shared_task(self):
         found = fetch_system_outputs(subset="wnut17", download_if_missing=False)
         assert len(found.tokens) == 1287

@@ -1,6 +1,5 @@
 """Generated tagged sentences: reproducible, like text, and not a first-order chain."""
 
-import time
 from collections import defaultdict
 
 import numpy as np
@@ -113,12 +112,6 @@ def test_tags_of_order_one_do_not():
     assert agreement(order=1) > 0.01
 
 
-def test_five_thousand_sentences_take_no_time():
-    start = time.perf_counter()
-    make_tagged_sentences(5000, random_state=0)
-    assert time.perf_counter() - start < 2
-
-
 @pytest.mark.parametrize("order", [1, 2])
 def test_one_sentence_and_the_smallest_vocabulary(order):
     X, y = make_tagged_sentences(1, n_words=50, order=order, random_state=0)
@@ -136,6 +129,7 @@ def test_one_sentence_and_the_smallest_vocabulary(order):
         ({"n_words": 49}, ValueError),
         ({"order": 3}, ValueError),
         ({"order": True}, ValueError),
+        ({"order": np.array([1, 2])}, ValueError),
         ({"random_state": -1}, ValueError),
     ],
 )

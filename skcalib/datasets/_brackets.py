@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import re
 import warnings
-from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple, NoReturn
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 from urllib.parse import unquote
 
 from .._trees import head_of_span
 from ..documents import Mention, Sentence
+from ._lines import Block
 
 BRACKET = re.compile(r"(\()?([^()|]+)(\))?")
 # Numbers end at nine digits here: int() refuses long ones.
 PART = re.compile(r"(.+)\[([1-9][0-9]{0,8})/([1-9][0-9]{0,8})\]")
-
-Refuse = Callable[[int, str, str], NoReturn]
 
 
 class Span(NamedTuple):
@@ -33,14 +32,14 @@ class Span(NamedTuple):
 
 
 class Brackets:
-    """Spans of a sentence, from its brackets as they come one after another.
+    """Spans of a sentence, from the brackets of its block as they come.
 
     Words are counted over the document. `fields` are the names of what stands between
     hyphens in a bracket that opens, the entity first.
     """
 
-    def __init__(self, fields: Sequence[str], refuse: Refuse):
-        self.fields, self.refuse = fields, refuse
+    def __init__(self, fields: Sequence[str], block: Block):
+        self.fields, self.block = fields, block
         self.open: dict[str, list[Span]] = {}
         self.parts: dict[str, list[Span]] = {}
         self.closed: list[Span] = []
@@ -59,7 +58,7 @@ class Brackets:
                 self._close(name, line, end)
             place = match.end()
         if place != len(text):
-            self.refuse(line, "brackets like (1 or 1) or (1)", repr(text))
+            self.block.refuse(line, "brackets like (1 or 1) or (1)", repr(text))
 
     def _open(self, text: str, line: int, start: int) -> str:
         name, *values = text.split("-", len(self.fields) - 1)
@@ -72,7 +71,7 @@ class Brackets:
     def _close(self, name: str, line: int, end: int) -> None:
         # an entity may be nested in itself: what opened last closes first
         if not self.open.get(name):
-            self.refuse(line, f"({name} before {name})", "none that is open")
+            self.block.refuse(line, f"({name} before {name})", "none that is open")
         span = self.open[name].pop()._replace(end=end)
         part = PART.fullmatch(name)
         if part is None:
@@ -82,7 +81,7 @@ class Brackets:
         parts.append(span)
         number, n_parts = int(part[2]), int(part[3])
         if number != len(parts) or number > n_parts:
-            self.refuse(line, f"part {len(parts)} of {part[1]}", f"{name})")
+            self.block.refuse(line, f"part {len(parts)} of {part[1]}", f"{name})")
         if number == n_parts:
             words = tuple((each.start, each.end) for each in self.parts.pop(part[1]))
             attributes = parts[0].attributes | {"parts": words}
@@ -97,27 +96,27 @@ class Brackets:
         for name, spans in self.open.items():
             if spans:
                 expected = f"{name}) in the sentence of ({name}"
-                self.refuse(spans[-1].line, expected, "its end")
+                self.block.refuse(spans[-1].line, expected, "its end")
         for name, parts in self.parts.items():
-            self.refuse(parts[-1].line, f"all parts of {name}", f"{len(parts)}")
+            self.block.refuse(parts[-1].line, f"all parts of {name}", f"{len(parts)}")
         spans = [span for span in self.closed if span.start < span.end]
-        return _distinct(sorted(spans, key=lambda s: (s.start, -s.end, s.order)))
+        return self._distinct(sorted(spans, key=lambda s: (s.start, -s.end, s.order)))
 
-
-def _distinct(spans: list[Span]) -> list[Span]:
-    """Return one span where several have the same words: the first."""
-    kept: list[Span] = []
-    for span in spans:
-        if kept and (kept[-1].start, kept[-1].end) == (span.start, span.end):
-            warnings.warn(
-                f"Line {span.line}: two mentions of the same words, of entities "
-                f"{kept[-1].entity!r} and {span.entity!r}. The first is kept.",
-                UserWarning,
-                stacklevel=2,
-            )
-        else:
-            kept.append(span)
-    return kept
+    def _distinct(self, spans: list[Span]) -> list[Span]:
+        """Return one span where several have the same words: the first."""
+        kept: list[Span] = []
+        for span in spans:
+            if kept and (kept[-1].start, kept[-1].end) == (span.start, span.end):
+                warnings.warn(
+                    f"{self.block.source}, line {span.line}: two mentions of the same "
+                    f"words, of entities {kept[-1].entity!r} and {span.entity!r}. The "
+                    "first is kept.",
+                    UserWarning,
+                    stacklevel=2,
+                )
+            else:
+                kept.append(span)
+        return kept
 
 
 def as_mention(span: Span, sentence: Sentence, offset: int) -> Mention:

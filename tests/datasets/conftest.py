@@ -1,0 +1,55 @@
+"""Files of data sets: toy ones where real ones would be, and the real ones."""
+
+import hashlib
+import os
+from pathlib import Path
+
+import pytest
+
+
+@pytest.fixture
+def expect(monkeypatch):
+    """Make a table of remote files expect a content; give the file in the table."""
+
+    def expect_it(table, key, content, **changes):
+        checksum = hashlib.sha256(content).hexdigest()
+        remote = table[key]._replace(checksum=checksum, **changes)
+        monkeypatch.setitem(table, key, remote)
+        return remote
+
+    return expect_it
+
+
+@pytest.fixture
+def put(expect, tmp_path):
+    """Put a content into the data home `tmp_path`, where a table expects it."""
+
+    def put_it(table, key, content):
+        content = content if isinstance(content, bytes) else content.encode()
+        remote = expect(table, key, content)
+        path = tmp_path / remote.folder / remote.name
+        path.parent.mkdir(exist_ok=True)
+        path.write_bytes(content)
+        return path
+
+    return put_it
+
+
+@pytest.fixture(scope="session")
+def real_home():
+    """Give the folder of the real data sets."""
+    if not os.environ.get("SKCALIB_DATA"):
+        pytest.skip("SKCALIB_DATA names no folder of data sets")
+    return Path(os.environ["SKCALIB_DATA"])
+
+
+@pytest.fixture(scope="session")
+def need(real_home):
+    """Skip a test whose files are not in the folder."""
+
+    def need_it(*files):
+        for file in files:
+            if not (real_home / file.folder / file.name).exists():
+                pytest.skip(f"{file.folder}/{file.name} is not in SKCALIB_DATA")
+
+    return need_it

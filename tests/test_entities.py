@@ -1,0 +1,53 @@
+"""Entities in tag sequences, worked by hand."""
+
+import pytest
+
+from skcalib._entities import find_entities, mend_tags, read_tags
+
+
+def tags_of(text, scheme):
+    tags = text.split()
+    meaning = read_tags(tags, scheme, "y", "the_caller")
+    return [meaning[tag] for tag in tags]
+
+
+@pytest.mark.parametrize(
+    ("scheme", "text", "expected"),
+    [
+        ("BIO", "", []),
+        ("BIO", "O O", []),
+        ("BIO", "B-x I-x O B-x", [(0, 2, "x"), (3, 4, "x")]),
+        ("BIO", "B-x B-x I-x", [(0, 1, "x"), (1, 3, "x")]),
+        ("BIO", "B-x I-y I-x", [(0, 1, "x")]),
+        ("BIO", "I-x O I-x", []),
+        ("BIO", "B-new-york I-new-york", [(0, 2, "new-york")]),
+        ("BILOU", "B-x I-x L-x U-y", [(0, 3, "x"), (3, 4, "y")]),
+        ("BILOU", "B-x L-x B-x L-x", [(0, 2, "x"), (2, 4, "x")]),
+        ("BILOU", "B-x I-x O", []),
+        ("BILOU", "B-x L-y", []),
+        ("BILOU", "B-x U-y L-x", [(1, 2, "y")]),
+        ("BILOU", "B-x B-y L-y L-x", [(1, 3, "y")]),
+        ("BILOU", "I-x L-x", []),
+    ],
+)
+def test_entities(scheme, text, expected):
+    assert find_entities(tags_of(text, scheme), scheme) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("I-x I-x O I-x", "B-x I-x O B-x"),
+        ("B-x I-y I-y", "B-x B-y I-y"),
+        ("O B-x I-x", "O B-x I-x"),
+    ],
+)
+def test_inside_tags_that_go_on_with_nothing_begin(text, expected):
+    assert mend_tags(tags_of(text, "BIO")) == tags_of(expected, "BIO")
+
+
+@pytest.mark.parametrize("tag", ["X-x", "L-x", "x", "", 3, None, "O-x"])
+def test_a_tag_of_no_scheme_is_named_with_its_place(tag):
+    message = f"'y' parameter of the_caller .* Got {tag!r} for token 1 of sentence 1"
+    with pytest.raises(ValueError, match=message):
+        read_tags(["O", "B-x", "O", tag], "BIO", "y", "the_caller", [2, 2])
