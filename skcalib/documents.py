@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import datetime
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from numbers import Integral
 from typing import Any, Self
+
+import numpy as np
 
 from ._noun_phrases import noun_phrases
 from ._spacy import sentence_columns
@@ -185,7 +188,8 @@ class Document:
     id : str
         Name of the document. None: it has none.
     date : datetime.date, default=None
-        The day it was written or published. None: not known.
+        The day it was written or published; a text as "1990-01-03" and a
+        `numpy.datetime64` become one. None: not known.
     sentences : sequence of Sentence, default=()
         Sentences in order.
     mentions : sequence of Mention, default=()
@@ -229,12 +233,7 @@ class Document:
         _keep_tuple(self, "sentences", of=Sentence)
         _keep_tuple(self, "mentions", of=Mention)
         _keep_tuple(self, "entities")
-        is_date = isinstance(self.date, datetime.date) and self.date == self.date
-        if self.date is not None and not is_date:  # NaT of pandas differs from itself
-            raise TypeError(
-                "The 'date' parameter of Document must be None or a datetime.date. Got "
-                f"{self.date!r} instead."
-            )
+        object.__setattr__(self, "date", _as_date(self.date))
         if len(self.mentions) != len(self.entities):
             raise ValueError(
                 "Document must have an entity for each mention. Got "
@@ -367,6 +366,23 @@ def mentions_from_parse(
             mentions.append(Mention(start, end, head))
         offset += len(sentence)
     return replace(document, mentions=mentions, entities=[None] * len(mentions))
+
+
+def _as_date(date: Any) -> datetime.date | None:
+    """Return a date of Python; a datetime stays one."""
+    day = date
+    if isinstance(date, str):
+        with contextlib.suppress(ValueError):
+            day = datetime.date.fromisoformat(date)
+    elif isinstance(date, np.datetime64):
+        day = date.astype("datetime64[D]").item()  # of NaT, None
+    is_date = isinstance(day, datetime.date) and day == day  # but not NaT of pandas
+    if date is not None and not is_date:
+        raise TypeError(
+            "The 'date' parameter of Document must be None, a datetime.date or text as "
+            f"'1990-01-03'. Got {date!r} instead."
+        )
+    return day
 
 
 def _keep_tuple(owner: Any, name: str, *, of: type | None = None) -> tuple:

@@ -129,9 +129,16 @@ class TestDocument:
         with pytest.raises(ValueError, match="1 mentions and 2 entities"):
             Document("a", mentions=[Mention(0, 1)], entities=[0, 1])
 
-    @pytest.mark.parametrize("date", ["1990-01-03", np.datetime64("1990-01-03"), 1990])
+    @pytest.mark.parametrize(
+        "date",
+        ["1990-01-03", np.datetime64("1990-01-03"), np.datetime64("1990-01-03T12")],
+    )
+    def test_a_date_may_be_text_or_of_numpy(self, date):
+        assert Document("a", date).date == datetime.date(1990, 1, 3)
+
+    @pytest.mark.parametrize("date", ["3 January", "", np.datetime64("NaT"), 1990])
     def test_what_is_no_date_is_refused(self, date):
-        with pytest.raises(TypeError, match="'date'.*None or a datetime.date. Got "):
+        with pytest.raises(TypeError, match="'date'.*None, a datetime.date or text as"):
             Document("a", date)
 
     def test_dates_of_pandas(self):
