@@ -16,12 +16,14 @@ import numpy as np
 _CPU = 1
 
 __all__ = [
+    "check_bool",
     "check_choice",
     "check_fraction",
     "check_integer",
     "check_real",
     "check_same_length",
     "is_dask",
+    "is_missing",
     "on_cpu",
 ]
 
@@ -62,6 +64,13 @@ def is_dask(*values: Any) -> bool:
     """Return whether any of the values is a Dask collection."""
     dask = sys.modules.get("dask")  # there if a collection is
     return dask is not None and any(map(dask.is_dask_collection, values))
+
+
+def check_bool(value: Any, *, name: str, caller: str) -> bool:
+    """Return `value` as a bool if it is one."""
+    if not isinstance(value, (bool, np.bool_)):
+        raise TypeError(_refuse(caller, name, "a bool", value))
+    return bool(value)
 
 
 def check_choice(value: Any, choices: Sequence[str], *, name: str, caller: str) -> str:
@@ -123,3 +132,11 @@ def check_same_length(caller: str, **arrays: Any) -> None:
             f"The arrays passed to {caller} must have one entry for each row, "
             f"so the same length. Got: {found}."
         )
+
+
+def is_missing(label: Any) -> bool:
+    """Return whether a label is None, NaN, or pandas' NA."""
+    try:
+        return label is None or bool(label != label)
+    except (TypeError, ValueError):  # pandas' NA will not be compared
+        return True

@@ -9,10 +9,10 @@ import numpy as np
 from scipy.sparse import csr_array
 from sklearn.base import BaseEstimator, TransformerMixin
 
+from .._results import object_array
 from .._validation import check_integer
 from ..documents import Document
 from ._mention_table import NOUN, describe
-from ._pairs import _object_array
 
 MIX = np.uint64(0x9E3779B97F4A7C15)
 BOUNDS = np.array([1, 2, 3, 4, 5, 7, 10, 15, 20, 30, 50, 100, 200])
@@ -108,7 +108,7 @@ class AntecedentFeatures(  # type: ignore[call-arg]
             ends = np.arange(0, codes.size + 1, max(1, codes.shape[1]), dtype=np.int32)
             parts = (ones[: codes.size], codes.ravel(), ends)
             found.append(csr_array(parts, shape=(len(codes), size)))
-        return _object_array(found)
+        return object_array(found)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
