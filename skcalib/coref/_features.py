@@ -87,7 +87,8 @@ class AntecedentFeatures(  # type: ignore[call-arg]
         features : ndarray of shape (n_documents,), object
             A CSR array for each document, with n_i * (n_i + 1) / 2 rows: for mention
             0 NEW, for mention 1 antecedent 0 and NEW, for mention 2 antecedents 0 and 1
-            and NEW, and so on.
+            and NEW, and so on. Their values are one array of ones, which cannot be
+            written to: to change them in place, copy them first.
         """
         caller = "AntecedentFeatures"
         size = check_integer(
@@ -153,22 +154,18 @@ def _codes(document: Document, size: int) -> np.ndarray:
         return np.zeros((0, 1), dtype=np.int32)
     table = describe(document)
     j, k = np.tril_indices(n)
-    link = list(_link_templates(table, j, k))
-    new = list(_new_templates(table))
-    width = max(len(link), len(new))
-    codes = np.empty((j.size, width), dtype=np.int32)
-    is_new = j == k
-    for t in range(width):
-        if t < len(link):
-            codes[:, t] = _hashed(t, size, *link[t])
-        # what one side lacks is a column of its own, which says nothing
-        codes[is_new, t] = (
-            _hashed(100 + t, size, *new[t])
-            if t < len(new)
-            else _hashed(99, size, j[:1])
-        ).repeat(1 if t < len(new) else n)
-        if t >= len(link):
-            codes[~is_new, t] = _hashed(98, size, j[:1])
+    link = [
+        _hashed(t, size, *columns)
+        for t, columns in enumerate(_link_templates(table, j, k))
+    ]
+    new = [
+        _hashed(100 + t, size, *columns)
+        for t, columns in enumerate(_new_templates(table))
+    ]
+    # NEW has a template less; a feature of its own, which says nothing, fills the row
+    nothing = _hashed(99, size, np.zeros(n))
+    codes = np.stack(link, axis=1)
+    codes[j == k] = np.stack([*new, nothing], axis=1)
     return codes
 
 
