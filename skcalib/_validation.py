@@ -66,6 +66,14 @@ def is_dask(*values: Any) -> bool:
     return dask is not None and any(map(dask.is_dask_collection, values))
 
 
+def is_missing(label: Any) -> bool:
+    """Return whether a label is None, NaN, or pandas' NA."""
+    try:
+        return label is None or bool(label != label)
+    except (TypeError, ValueError):  # pandas' NA will not be compared
+        return True
+
+
 def check_bool(value: Any, *, name: str, caller: str) -> bool:
     """Return `value` as a bool if it is one."""
     if not isinstance(value, (bool, np.bool_)):
@@ -132,11 +140,3 @@ def check_same_length(caller: str, **arrays: Any) -> None:
             f"The arrays passed to {caller} must have one entry for each row, "
             f"so the same length. Got: {found}."
         )
-
-
-def is_missing(label: Any) -> bool:
-    """Return whether a label is None, NaN, or pandas' NA."""
-    try:
-        return label is None or bool(label != label)
-    except (TypeError, ValueError):  # pandas' NA will not be compared
-        return True

@@ -328,6 +328,11 @@ class TestActors:
         lexicon = pickle.loads(pickle.dumps(AffiliationLexicon(self.entries)))
         assert codes(lexicon, "the armed forces") == ["GOV"]
 
+    def test_groups_beside_countries(self):
+        both = CountryLexicon({**CountryLexicon(), **self.entries})
+        text = "New Mexico , the armed forces of Mexico , Guerrillas of Indiana"
+        assert codes(both, text) == ["GOV", "MEX", "FMLN"]
+
     def test_entries_are_not_modified(self):
         entries = {"A": ["x y"]}
         AffiliationLexicon(entries)
