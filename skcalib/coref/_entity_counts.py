@@ -127,6 +127,12 @@ def entity_count_coverage(
         The share of intervals that hold the truth, with its standard error, and the
         numbers of each document.
 
+    Raises
+    ------
+    ValueError
+        There is no document, or not a label for each mention of each; the message names
+        the document.
+
     See Also
     --------
     skcalib.posteriors.AntecedentPosterior.n_entities_pmf : The distribution.

@@ -89,6 +89,12 @@ class AntecedentFeatures(  # type: ignore[call-arg]
             0 NEW, for mention 1 antecedent 0 and NEW, for mention 2 antecedents 0 and 1
             and NEW, and so on. Their values are one array of ones, which cannot be
             written to: to change them in place, copy them first.
+
+        Raises
+        ------
+        ValueError
+            Mentions are not in order or end after the last word; the message names the
+            document.
         """
         caller = "AntecedentFeatures"
         size = check_integer(

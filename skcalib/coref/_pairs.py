@@ -206,6 +206,12 @@ class SampledCorefPairs(  # type: ignore[call-arg]
         -------
         score : float
             At most 0, which is best.
+
+        Raises
+        ------
+        ValueError
+            A document has not a label for each mention, or none that counts has two
+            mentions.
         """
         caller = f"{type(self).__name__}.score"
         posterior = self.posterior(X)

@@ -116,6 +116,13 @@ class AntecedentRanker(  # type: ignore[call-arg]
         -------
         self : AntecedentRanker
             The fitted model.
+
+        Raises
+        ------
+        ValueError
+            A document has another number of rows or columns than it should, features
+            that are not finite, or not a label for each mention; the message names the
+            document.
         """
         caller = type(self).__name__
         C = check_real(self.C, low=1e-12, high=1e12, name="C", caller=caller)

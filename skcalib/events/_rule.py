@@ -249,6 +249,11 @@ class EventRule:
         -------
         is_agent : bool
             Whether a mention is an agent, and the code is the only one of all mentions.
+
+        Raises
+        ------
+        ValueError
+            The code is none of the rule's, or an index is of no mention.
         """
         if not isinstance(code, str) or code not in self._index:
             raise ValueError(
