@@ -1,4 +1,4 @@
-"""What every result object can do: give its numbers as a dict, a DataFrame or HTML."""
+"""What results are made of: ragged arrays; tables as a dict, a DataFrame or HTML."""
 
 from __future__ import annotations
 
@@ -8,10 +8,18 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["LinesRepr", "TableRepr", "as_frame"]
+__all__ = ["LinesRepr", "TableRepr", "as_frame", "object_array"]
 
 # Rows that a notebook shows at the start and at the end of a long table.
 _N_SHOWN = 5
+
+
+def object_array(entries: Sequence[Any]) -> np.ndarray:
+    """Return a 1-D object array, also where all entries have the same length."""
+    array = np.empty(len(entries), dtype=object)
+    for i, entry in enumerate(entries):
+        array[i] = entry
+    return array
 
 
 def as_frame(columns: dict[str, Any], *, caller: str) -> Any:

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Hashable, Mapping, Sequence
+from collections.abc import Collection, Hashable
 from typing import Any, NamedTuple
 
 import numpy as np
+
+from .._validation import is_missing
+from ..posteriors._antecedent_checks import as_list, has_order
+
+SIDES = ("y_true", "y_pred")
 
 
 class Table(NamedTuple):
@@ -27,11 +32,8 @@ def as_tables(
     y_true: Any, y_pred: Any, drop_singletons: bool, caller: str
 ) -> list[Table]:
     """Return the table of each document."""
-    sides = {"y_true": y_true, "y_pred": y_pred}
-    for name, side in sides.items():
-        if isinstance(side, (str, bytes, Mapping, set, frozenset)) or not (
-            hasattr(side, "__len__") and hasattr(side, "__iter__")
-        ):
+    for name, side in zip(SIDES, (y_true, y_pred), strict=True):
+        if not has_order(side) or not hasattr(side, "__len__"):
             raise TypeError(
                 f"The {name!r} parameter of {caller} must be a sequence with a "
                 f"clustering for each document. Got {type(side).__name__}."
@@ -42,10 +44,7 @@ def as_tables(
             f"{len(y_true)} and {len(y_pred)}."
         )
     return [
-        _table(
-            *_clusters_of_document(true, pred, i, caller),
-            drop_singletons,
-        )
+        _table(*_clusters_of_document(true, pred, i, caller), drop_singletons)
         for i, (true, pred) in enumerate(zip(y_true, y_pred, strict=True))
     ]
 
@@ -57,57 +56,43 @@ def _clusters_of_document(
     true: Any, pred: Any, i: int, caller: str
 ) -> tuple[Clusters, Clusters]:
     """Return the clusters of both sides, each as a dict in order of its mentions."""
-    entries, kinds = {}, {}
-    for name, side in (("y_true", true), ("y_pred", pred)):
-        place = f"document {i} of the {name!r} parameter of {caller}"
-        entries[name], kinds[name] = _entries(side, place)
-    if {"labels", "clusters"} <= set(kinds.values()):
+    places = [f"document {i} of the {s!r} parameter of {caller}" for s in SIDES]
+    (true, of_true), (pred, of_pred) = map(_entries, (true, pred), places)
+    if {of_true, of_pred} == {"labels", "clusters"}:
         raise TypeError(
             f"{caller} compares labels with labels and clusters with clusters. Got "
-            f"{kinds['y_true']} in y_true and {kinds['y_pred']} in y_pred for document "
-            f"{i}."
+            f"{of_true} in y_true and {of_pred} in y_pred for document {i}."
         )
-    if "labels" not in kinds.values():
-        found = [
-            _checked(
-                entries[name], f"document {i} of the {name!r} parameter of {caller}"
-            )
-            for name in ("y_true", "y_pred")
-        ]
-        return found[0], found[1]
-    if len(entries["y_true"]) != len(entries["y_pred"]):
+    if "labels" not in (of_true, of_pred):
+        return _checked(true, places[0]), _checked(pred, places[1])
+    if len(true) != len(pred):
         raise ValueError(
             f"{caller} needs labels of the same mentions on both sides. Got "
-            f"{len(entries['y_true'])} in y_true and {len(entries['y_pred'])} in "
-            f"y_pred for document {i}; pass lists of clusters if the mentions differ."
+            f"{len(true)} in y_true and {len(pred)} in y_pred for document {i}; pass "
+            "lists of clusters if the mentions differ."
         )
-    return _by_label(entries["y_true"]), _by_label(entries["y_pred"])
+    return _by_label(true), _by_label(pred)
 
 
 def _entries(side: Any, place: str) -> tuple[list[Any], str]:
     """Return a clustering as a list, and what it holds."""
-    if isinstance(side, np.ndarray):
-        side = side.tolist()
-    elif isinstance(side, (str, bytes, Mapping, set, frozenset)) or not (
-        isinstance(side, Sequence) or hasattr(side, "__array__")
-    ):
+    if not has_order(side) or not hasattr(side, "__len__"):
         raise TypeError(
             "A clustering must be labels, one for each mention, or a list of clusters. "
             f"Got {type(side).__name__} as {place}."
         )
-    entries = list(side)
+    entries = as_list(side)
     if not entries:
         return [], "nothing"
     nested = [
-        isinstance(e, (Collection, np.ndarray)) and not isinstance(e, (str, bytes))
-        for e in entries
+        isinstance(e, Collection) and not isinstance(e, (str, bytes)) for e in entries
     ]
     if all(nested):
         return entries, "clusters"
     if any(nested):
         raise TypeError(f"Got both labels and clusters in {place}.")
     for j, label in enumerate(entries):
-        if label is None or label != label:
+        if is_missing(label):
             raise ValueError(f"Got {label!r} as the label of mention {j} in {place}.")
     return entries, "labels"
 
@@ -123,7 +108,7 @@ def _checked(clusters: list[Any], place: str) -> Clusters:
     seen: set[Hashable] = set()
     found: Clusters = []
     for j, cluster in enumerate(clusters):
-        mentions = cluster.tolist() if isinstance(cluster, np.ndarray) else cluster
+        mentions = as_list(cluster)
         if not mentions:
             raise ValueError(f"Got an empty cluster, number {j}, in {place}.")
         for mention in mentions:

@@ -11,7 +11,7 @@ from .._results import TableRepr, as_frame
 from .._validation import check_fraction
 from ..metrics._pairs import as_weights
 from ..posteriors import AntecedentPosterior
-from ..posteriors._antecedent_checks import as_clustering, check_n_documents
+from ..posteriors._antecedent_checks import as_clusterings
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -127,6 +127,12 @@ def entity_count_coverage(
         The share of intervals that hold the truth, with its standard error, and the
         numbers of each document.
 
+    Raises
+    ------
+    ValueError
+        There is no document, or not a label for each mention of each; the message names
+        the document.
+
     See Also
     --------
     skcalib.posteriors.AntecedentPosterior.n_entities_pmf : The distribution.
@@ -163,19 +169,12 @@ def entity_count_coverage(
             f"Got {type(posterior).__name__}."
         )
     n = len(posterior)
-    labels = check_n_documents(y_true, n, "y_true", caller)
+    labels = as_clusterings(y_true, posterior.lengths.tolist(), "y_true", caller)
     if n == 0:
         raise ValueError(f"{caller} needs a document. Got none.")
     given = as_weights(sample_weight, n, caller=caller)
     weight = np.ones(n) if given is None else given
-    n_true = np.array(
-        [
-            np.unique(as_clustering(each, size, i, caller, "y_true")).size
-            for i, (each, size) in enumerate(
-                zip(labels, posterior.lengths.tolist(), strict=True)
-            )
-        ]
-    )
+    n_true = np.array([np.unique(each).size for each in labels])
     rows = [
         _of_document(pmf, k, level)
         for pmf, k in zip(posterior.n_entities_pmf(), n_true.tolist(), strict=True)

@@ -9,10 +9,10 @@ import numpy as np
 from scipy.sparse import csr_array
 from sklearn.base import BaseEstimator, TransformerMixin
 
+from .._results import object_array
 from .._validation import check_integer
 from ..documents import Document
 from ._mention_table import NOUN, describe
-from ._pairs import _object_array
 
 MIX = np.uint64(0x9E3779B97F4A7C15)
 BOUNDS = np.array([1, 2, 3, 4, 5, 7, 10, 15, 20, 30, 50, 100, 200])
@@ -87,7 +87,14 @@ class AntecedentFeatures(  # type: ignore[call-arg]
         features : ndarray of shape (n_documents,), object
             A CSR array for each document, with n_i * (n_i + 1) / 2 rows: for mention
             0 NEW, for mention 1 antecedent 0 and NEW, for mention 2 antecedents 0 and 1
-            and NEW, and so on.
+            and NEW, and so on. Their values are one array of ones, which cannot be
+            written to: to change them in place, copy them first.
+
+        Raises
+        ------
+        ValueError
+            Mentions are not in order or end after the last word; the message names the
+            document.
         """
         caller = "AntecedentFeatures"
         size = check_integer(
@@ -108,7 +115,7 @@ class AntecedentFeatures(  # type: ignore[call-arg]
             ends = np.arange(0, codes.size + 1, max(1, codes.shape[1]), dtype=np.int32)
             parts = (ones[: codes.size], codes.ravel(), ends)
             found.append(csr_array(parts, shape=(len(codes), size)))
-        return _object_array(found)
+        return object_array(found)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -153,22 +160,18 @@ def _codes(document: Document, size: int) -> np.ndarray:
         return np.zeros((0, 1), dtype=np.int32)
     table = describe(document)
     j, k = np.tril_indices(n)
-    link = list(_link_templates(table, j, k))
-    new = list(_new_templates(table))
-    width = max(len(link), len(new))
-    codes = np.empty((j.size, width), dtype=np.int32)
-    is_new = j == k
-    for t in range(width):
-        if t < len(link):
-            codes[:, t] = _hashed(t, size, *link[t])
-        # what one side lacks is a column of its own, which says nothing
-        codes[is_new, t] = (
-            _hashed(100 + t, size, *new[t])
-            if t < len(new)
-            else _hashed(99, size, j[:1])
-        ).repeat(1 if t < len(new) else n)
-        if t >= len(link):
-            codes[~is_new, t] = _hashed(98, size, j[:1])
+    link = [
+        _hashed(t, size, *columns)
+        for t, columns in enumerate(_link_templates(table, j, k))
+    ]
+    new = [
+        _hashed(100 + t, size, *columns)
+        for t, columns in enumerate(_new_templates(table))
+    ]
+    # NEW has a template less; a feature of its own, which says nothing, fills the row
+    nothing = _hashed(99, size, np.zeros(n))
+    codes = np.stack(link, axis=1)
+    codes[j == k] = np.stack([*new, nothing], axis=1)
     return codes
 
 

@@ -51,9 +51,7 @@ DETERMINERS = {
     "possessive": "my our your his her its their",
 }
 DETERMINER = {
-    form: i
-    for i, (_, forms) in enumerate(DETERMINERS.items(), 1)
-    for form in forms.split()
+    form: i for i, forms in enumerate(DETERMINERS.values(), 1) for form in forms.split()
 }
 # A phrase's last word before one of these is its head, where there is no parse.
 AFTER_HEAD = _words(
@@ -202,7 +200,7 @@ def _number(words: Words, mention: Mention, head: int, kind: int) -> int:
 
 def _gender(lower: list[str]) -> int:
     """Return 1 for female, 2 for male, 3 for it, 0 if not known."""
-    if lower == ["it"] or lower == ["its"] or lower == ["itself"]:
+    if lower in (["it"], ["its"], ["itself"]):
         return 3
     return next((1 if w in FEMALE else 2 for w in lower if w in FEMALE | MALE), 0)
 

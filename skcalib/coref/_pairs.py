@@ -9,7 +9,9 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.parallel import Parallel, delayed
 
 from .._random import as_generator
+from .._results import object_array
 from .._validation import check_choice, check_integer
+from ..metrics._pairs import as_weights
 from ..posteriors import AntecedentPosterior
 from ..queries._coref_pairs import condensed, true_pairs
 
@@ -130,12 +132,14 @@ class SampledCorefPairs(  # type: ignore[call-arg]
             (0, 1), (0, 2), ..., (1, 2), ...: scipy.spatial.distance.squareform makes a
             matrix of it.
         """
+        return self._pair_proba(self.posterior(X))
+
+    def _pair_proba(self, posterior: AntecedentPosterior) -> np.ndarray:
         caller = type(self).__name__
         check_choice(self.method, ("sample", "exact"), name="method", caller=caller)
         n_samples = check_integer(
             self.n_samples, minimum=1, name="n_samples", caller=caller
         )
-        posterior = self.posterior(X)
         if self.method == "exact":
             tasks = [delayed(_exact)(part) for part in _each(posterior)]
         else:
@@ -145,7 +149,7 @@ class SampledCorefPairs(  # type: ignore[call-arg]
                 delayed(_sampled)(part, n_samples, seed)
                 for part, seed in zip(_each(posterior), seeds, strict=True)
             ]
-        return _object_array(Parallel(n_jobs=self.n_jobs)(tasks))
+        return object_array(Parallel(n_jobs=self.n_jobs)(tasks))
 
     def predict_proba(self, X: Any) -> np.ndarray:
         """Return the probability of each pair of mentions to be in one entity.
@@ -182,9 +186,9 @@ class SampledCorefPairs(  # type: ignore[call-arg]
         check_choice(self.decoding, ("map", "mbr"), name="decoding", caller=caller)
         posterior = self.posterior(X)
         if self.decoding == "map":
-            return _object_array(posterior.map_clusters())
+            return object_array(posterior.map_clusters())
         tasks = [delayed(_mbr)(part) for part in _each(posterior)]
-        return _object_array(Parallel(n_jobs=self.n_jobs)(tasks))
+        return object_array(Parallel(n_jobs=self.n_jobs)(tasks))
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Return minus the Brier score over all pairs of mentions.
@@ -202,18 +206,24 @@ class SampledCorefPairs(  # type: ignore[call-arg]
         -------
         score : float
             At most 0, which is best.
+
+        Raises
+        ------
+        ValueError
+            A document has not a label for each mention, or none that counts has two
+            mentions.
         """
         caller = f"{type(self).__name__}.score"
-        proba = self.transform(X)
-        truth = true_pairs(y, self.posterior(X).lengths.tolist(), "y", caller)
-        weight = _document_weight(sample_weight, len(proba), caller)
-        n_pairs = np.array([pairs.size for pairs in proba])
-        loss = np.array(
-            [((q - t) ** 2).sum() for q, t in zip(proba, truth, strict=True)]
-        )
-        if not weight @ n_pairs > 0:
+        posterior = self.posterior(X)
+        truth = true_pairs(y, posterior.lengths.tolist(), "y", caller)
+        weight = as_weights(sample_weight, len(posterior), caller=caller)
+        by_document = np.ones(len(posterior)) if weight is None else weight
+        n_pairs = by_document @ np.array([pairs.size for pairs in truth])
+        if n_pairs == 0:
             raise ValueError(f"{caller} needs a pair of mentions of positive weight.")
-        return -float(weight @ loss / (weight @ n_pairs))
+        proba = self._pair_proba(posterior)
+        loss = [((q - t) ** 2).sum() for q, t in zip(proba, truth, strict=True)]
+        return -float(by_document @ np.array(loss) / n_pairs)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -263,23 +273,3 @@ def count_pairs(labels: np.ndarray) -> np.ndarray:
         counts[j, : j + 1] = np.bitwise_count(same).sum(axis=1, dtype=np.intp)
         counts[j, : j + 1] -= padded.shape[1] - n_samples
     return counts + np.tril(counts, -1).T
-
-
-def _document_weight(sample_weight: Any, n: int, caller: str) -> np.ndarray:
-    if sample_weight is None:
-        return np.ones(n)
-    weight = np.asarray(sample_weight, dtype=float)
-    if weight.shape != (n,) or not ((weight >= 0) & np.isfinite(weight)).all():
-        raise ValueError(
-            f"The 'sample_weight' parameter of {caller} must hold a finite weight of "
-            f"at least 0 for each of the {n} documents. Got {sample_weight!r:.80}."
-        )
-    return weight
-
-
-def _object_array(entries: list[Any]) -> np.ndarray:
-    """Return a 1-D object array, also where all entries have the same length."""
-    array = np.empty(len(entries), dtype=object)
-    for i, entry in enumerate(entries):
-        array[i] = entry
-    return array

@@ -12,11 +12,12 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
+from .._results import object_array
 from .._validation import check_choice, check_integer, check_real
 from ..metrics._pairs import as_weights
 from ..posteriors import AntecedentPosterior
+from ..posteriors._antecedent_checks import as_clusterings
 from ..queries._coref_pairs import condensed
-from ._pairs import _object_array
 
 
 # The output is ragged, so scikit-learn's set_output must leave it alone.
@@ -115,6 +116,13 @@ class AntecedentRanker(  # type: ignore[call-arg]
         -------
         self : AntecedentRanker
             The fitted model.
+
+        Raises
+        ------
+        ValueError
+            A document has another number of rows or columns than it should, features
+            that are not finite, or not a label for each mention; the message names the
+            document.
         """
         caller = type(self).__name__
         C = check_real(self.C, low=1e-12, high=1e12, name="C", caller=caller)
@@ -122,7 +130,10 @@ class AntecedentRanker(  # type: ignore[call-arg]
         check_choice(self.loss, ("log", "softmax_margin"), name="loss", caller=caller)
         steps = check_integer(self.max_iter, minimum=1, name="max_iter", caller=caller)
         features = _check_features(X, None, f"{caller}.fit")
-        labels = _check_labels(y, features, f"{caller}.fit")
+        if y is None:
+            raise ValueError(f"{caller}.fit requires y to be passed. Got None.")
+        lengths = [_n_mentions(each.shape[0]) for each in features]
+        labels = as_clusterings(y, lengths, "y", f"{caller}.fit")
         weight = as_weights(sample_weight, len(labels), caller=f"{caller}.fit")
         by_document = np.ones(len(labels)) if weight is None else weight
         margin = _check_margin(self.margin, caller)
@@ -130,26 +141,20 @@ class AntecedentRanker(  # type: ignore[call-arg]
         rows = [Rows(each, costs) for each in labels]
         n_features = features[0].shape[1]
         used, features = _by_frequency(features)
-
-        def objective(coef: np.ndarray) -> tuple[float, np.ndarray]:
-            value, gradient = 0.5 * coef @ coef / C, coef / C
-            for each, choices, w in zip(features, rows, by_document, strict=True):
-                part, slope = choices.loss(each @ coef)
-                value += w * part
-                gradient += w * (each.T @ slope)
-            return value, gradient
-
-        def report(intermediate_result: Any) -> None:
-            print(f"[AntecedentRanker] loss {intermediate_result.fun:.6g}", flush=True)
-
         found = minimize(
-            objective,
+            _penalised_loss,
             np.zeros(used.size),
+            args=(features, rows, by_document, C),
             jac=True,
             method="L-BFGS-B",
-            callback=report if self.verbose > 0 else None,
+            callback=_report if self.verbose > 0 else None,
             options={"maxiter": steps, "ftol": tol * 1e-2, "gtol": 1e-8},
         )
+        if not np.isfinite(found.fun):
+            raise ValueError(
+                f"The 'X' parameter of {caller}.fit has values so large that scores "
+                "overflow. Divide them by a constant."
+            )
         if found.status == 1:
             warnings.warn(
                 f"AntecedentRanker did not converge in {steps} iterations. More of "
@@ -188,7 +193,7 @@ class AntecedentRanker(  # type: ignore[call-arg]
             scores = np.full((n, n), -np.inf)
             scores[np.tril_indices(n)] = each @ self.coef_
             found.append(scores)
-        return _object_array(found)
+        return object_array(found)
 
     def posterior(self, X: Any) -> AntecedentPosterior:
         """Return the posterior over clusterings of each document.
@@ -218,7 +223,7 @@ class AntecedentRanker(  # type: ignore[call-arg]
             An array of labels for each document: the index of the first mention of each
             mention's entity.
         """
-        return _object_array(self.posterior(X).map_clusters())
+        return object_array(self.posterior(X).map_clusters())
 
     def predict_proba(self, X: Any) -> np.ndarray:
         """Return the exact probability of each pair of mentions to be in one entity.
@@ -234,7 +239,7 @@ class AntecedentRanker(  # type: ignore[call-arg]
             A condensed vector for each document, as `SampledCorefPairs` gives it.
         """
         pairs = self.posterior(X).pair_marginals()
-        return _object_array(list(map(condensed, pairs)))
+        return object_array(list(map(condensed, pairs)))
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Return the log probability of the true clusterings for each mention.
@@ -273,10 +278,11 @@ def log_proba_of_mention(
     """Return the log probability of clusterings, divided by the number of mentions."""
     weight = as_weights(sample_weight, len(posterior), caller=caller)
     by_document = np.ones(len(posterior)) if weight is None else weight
+    labels = as_clusterings(y, posterior.lengths.tolist(), "y", caller)
     n_mentions = by_document @ posterior.lengths
     if n_mentions == 0:
         raise ValueError(f"{caller} needs a mention of positive weight. Got none.")
-    log_proba = posterior.log_proba(y)
+    log_proba = posterior.log_proba(labels)
     used = by_document > 0  # 0 * -inf is no number
     return float(by_document[used] @ log_proba[used] / n_mentions)
 
@@ -324,6 +330,26 @@ class Rows:
         loss = np.log(total) + top - np.log(right) - best
         slope = weight / total.repeat(self.sizes) - share / right.repeat(self.sizes)
         return float(loss.sum()), slope
+
+
+def _penalised_loss(
+    coef: np.ndarray,
+    features: list[csr_array],
+    rows: list[Rows],
+    weight: np.ndarray,
+    C: float,
+) -> tuple[float, np.ndarray]:
+    """Return the loss of all documents with the penalty, and its slope."""
+    value, gradient = 0.5 * coef @ coef / C, coef / C
+    for each, choices, w in zip(features, rows, weight, strict=True):
+        part, slope = choices.loss(each @ coef)
+        value += w * part
+        gradient += w * (each.T @ slope)
+    return value, gradient
+
+
+def _report(intermediate_result: Any) -> None:  # SciPy goes by the argument's name
+    print(f"[AntecedentRanker] loss {intermediate_result.fun:.6g}", flush=True)
 
 
 def _check_margin(margin: Any, caller: str) -> tuple[float, float, float]:
@@ -381,6 +407,11 @@ def _check_features(X: Any, width: int | None, caller: str) -> list[csr_array]:
                 f"{name} must hold sparse arrays, as AntecedentFeatures gives them. "
                 f"Got {type(each).__name__} for document {i}."
             )
+        if each.ndim != 2:
+            raise ValueError(
+                f"{name} must hold arrays of two dimensions. Got shape {each.shape} "
+                f"for document {i}."
+            )
         n = _n_mentions(each.shape[0])
         if n * (n + 1) // 2 != each.shape[0]:
             raise ValueError(
@@ -393,27 +424,22 @@ def _check_features(X: Any, width: int | None, caller: str) -> list[csr_array]:
                 f"{name} must have {width} columns. Got {each.shape[1]} for document "
                 f"{i}."
             )
-        found.append(csr_array(each))
+        rows = csr_array(each)
+        _check_values(rows.data, i, name)
+        found.append(rows)
     return found
 
 
-def _check_labels(y: Any, features: list[csr_array], caller: str) -> list[np.ndarray]:
-    name = f"The 'y' parameter of {caller}"
-    if y is None:
-        raise ValueError(f"{caller} requires y to be passed. Got None.")
-    if not hasattr(y, "__len__") or len(y) != len(features):
-        got = f"{len(y)}" if hasattr(y, "__len__") else type(y).__name__
+def _check_values(values: np.ndarray, i: int, name: str) -> None:
+    if values.dtype.kind not in "fiub":
         raise ValueError(
-            f"{name} must have labels for each of the {len(features)} documents. Got "
-            f"{got}."
+            f"{name} must hold numbers. Got {values.dtype} for document {i}."
         )
-    labels = []
-    for i, (each, rows) in enumerate(zip(y, features, strict=True)):
-        array, n = np.asarray(each), _n_mentions(rows.shape[0])
-        if array.shape != (n,):
-            raise ValueError(
-                f"{name} must have a label for each of the {n} mentions of document "
-                f"{i}. Got shape {array.shape}."
-            )
-        labels.append(array)
-    return labels
+    # a sum that is finite has only finite terms, and takes no memory
+    with np.errstate(over="ignore", invalid="ignore"):
+        is_finite = np.isfinite(values.sum()) or np.isfinite(values).all()
+    if not is_finite:
+        bad = values[~np.isfinite(values)][0]
+        raise ValueError(
+            f"{name} must hold finite numbers. Got {bad} for document {i}."
+        )

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.optimize import linear_sum_assignment
 
-from .._validation import check_choice
+from .._validation import check_bool, check_choice
 from ._clusters import Table, as_tables
 
 
@@ -94,8 +94,8 @@ def coref_scores(
     [0.44, 1.0, 0.62]
     """
     caller = "coref_scores"
-    _check_bool(drop_singletons, "drop_singletons", caller)
-    tables = as_tables(y_true, y_pred, bool(drop_singletons), caller)
+    drop = check_bool(drop_singletons, name="drop_singletons", caller=caller)
+    tables = as_tables(y_true, y_pred, drop, caller)
     # fsum: no result depends on the order of documents or mentions
     scores: dict[str, Any] = {
         name: _from_counts(*map(fsum, zip(NOTHING, *map(count, tables), strict=True)))
@@ -153,8 +153,8 @@ def coref_statistics(
     """
     caller = "coref_statistics"
     check_choice(metric, METRICS, name="metric", caller=caller)
-    _check_bool(drop_singletons, "drop_singletons", caller)
-    tables = as_tables(y_true, y_pred, bool(drop_singletons), caller)
+    drop = check_bool(drop_singletons, name="drop_singletons", caller=caller)
+    tables = as_tables(y_true, y_pred, drop, caller)
     if not tables:
         raise ValueError(f"{caller} needs a document at least. Got none.")
     names = ("muc", "b3", "ceafe") if metric == "conll" else (metric,)
@@ -177,6 +177,11 @@ def coref_f1(sums: Any) -> Any:
     f1 : ndarray of shape (...)
         F1, 0 where it is 0/0; of the columns of several metrics the mean.
 
+    Raises
+    ------
+    ValueError
+        If there are not 4 columns for each metric, or one does not hold numbers.
+
     See Also
     --------
     coref_statistics : The columns.
@@ -187,14 +192,18 @@ def coref_f1(sums: Any) -> Any:
     >>> coref_f1([[1, 2, 1, 3], [0, 0, 0, 0]])
     array([0.4, 0. ])
     """
-    columns = np.asarray(sums, dtype=np.float64)
+    name = "The 'sums' parameter of coref_f1 must"
+    try:
+        columns = np.asarray(sums, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise ValueError(f"{name} hold numbers. Got {sums!r:.50}.") from None
     if columns.ndim == 0 or columns.shape[-1] % 4 or columns.shape[-1] == 0:
         raise ValueError(
-            "The 'sums' parameter of coref_f1 must have 4 columns for each metric. Got "
-            f"shape {columns.shape}."
+            f"{name} have 4 columns for each metric. Got shape {columns.shape}."
         )
+    n_metrics = columns.shape[-1] // 4
     right_pred, n_pred, right_true, n_true = np.moveaxis(
-        columns.reshape(*columns.shape[:-1], -1, 4), -1, 0
+        columns.reshape(*columns.shape[:-1], n_metrics, 4), -1, 0
     )
     precision = _quotient(right_pred, n_pred)
     recall = _quotient(right_true, n_true)
@@ -205,14 +214,6 @@ def _quotient(numerator: np.ndarray, denominator: np.ndarray) -> np.ndarray:
     """Return the quotient, 0 where the denominator is 0."""
     out = np.zeros_like(denominator)
     return np.divide(numerator, denominator, out=out, where=denominator != 0)
-
-
-def _check_bool(value: Any, name: str, caller: str) -> None:
-    if not isinstance(value, (bool, np.bool_)):
-        raise TypeError(
-            f"The {name!r} parameter of {caller} must be True or False. Got "
-            f"{value!r} instead."
-        )
 
 
 def _from_counts(
@@ -260,10 +261,15 @@ def _b3(table: Table) -> Counts:
 
 
 def _ceafe(table: Table) -> Counts:
-    likeness = np.zeros((table.true.size, table.pred.size))
-    size = table.true[table.row] + table.pred[table.column]
-    likeness[table.row, table.column] = 2 * table.shared / size
-    best = fsum(likeness[linear_sum_assignment(likeness, maximize=True)])
+    likeness = 2 * table.shared / (table.true[table.row] + table.pred[table.column])
+    # the same cluster on both sides shares no mention with others: no choice there
+    rest = likeness < 1
+    rows, row = np.unique(table.row[rest], return_inverse=True)
+    columns, column = np.unique(table.column[rest], return_inverse=True)
+    matrix = np.zeros((rows.size, columns.size))
+    matrix[row, column] = likeness[rest]
+    chosen = matrix[linear_sum_assignment(matrix, maximize=True)]
+    best = np.count_nonzero(~rest) + fsum(chosen)
     return best, table.pred.size, best, table.true.size
 
 

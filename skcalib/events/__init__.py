@@ -1,12 +1,9 @@
 """Events: who did something, for whom, and how often, when the text leaves doubt."""
 
+from ._comparison import CountComparison
 from ._counter import EventCounter
-from ._event_counts import (
-    CountComparison,
-    EventCounts,
-    UncertainDocument,
-    UncertainLink,
-)
+from ._document_events import UncertainDocument, UncertainLink
+from ._event_counts import EventCounts
 from ._lexicon import AffiliationLexicon, CountryLexicon
 from ._rule import EventEvidence, EventRule
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence, Set
 from typing import Any
 
 import numpy as np
@@ -13,8 +13,10 @@ from .._random import as_generator
 from .._validation import check_choice, check_integer
 from ..documents import Document
 from ..posteriors import AntecedentPosterior
+from ..posteriors._antecedent_checks import has_order
 from ..queries import last_step, transform_before
-from ._event_counts import DocumentEvents, EventCounts
+from ._document_events import DocumentEvents
+from ._event_counts import EventCounts
 from ._event_probability import event_distribution
 from ._periods import assign_periods, check_freq, name_of
 
@@ -57,8 +59,8 @@ default='quarter'
     where : callable, default=None
         Takes a document and says whether it is counted, by its metadata for example.
     countries : sequence of str, default=None
-        Actors to count. None: all that may be the agent of an event in some document.
-        Others spoil entities in any case.
+        Actors to count, by codes of `rule`. None: all that may be the agent of an event
+        in some document. Others spoil entities in any case.
     random_state : int, RandomState, Generator or None, default=None
         Source of the samples. Each document has a stream of its own, by its place among
         the documents, so what is drawn does not depend on `n_jobs` or `where`.
@@ -183,21 +185,18 @@ default='quarter'
     def _check(self) -> dict[str, Any]:
         """Check the parameters, and return those of the draws."""
         caller = "EventCounter"
-        if not callable(getattr(self.rule, "evidence", None)):
+        is_class = isinstance(self.rule, type)
+        if is_class or not callable(getattr(self.rule, "evidence", None)):
             raise TypeError(
                 f"The 'rule' parameter of {caller} must have an evidence method, as "
-                f"EventRule has. Got {type(self.rule).__name__}."
+                f"EventRule has. Got {_name_of_type(self.rule)}."
             )
         if self.where is not None and not callable(self.where):
             raise TypeError(
                 f"The 'where' parameter of {caller} must be callable. Got "
                 f"{self.where!r:.80}."
             )
-        if isinstance(self.countries, str):
-            raise TypeError(
-                f"The 'countries' parameter of {caller} must be a sequence of codes. "
-                f"Got the string {self.countries!r}."
-            )
+        self._check_countries()
         check_freq(self.freq)
         check_choice(self.unit, UNITS, name="unit", caller=caller)
         check_choice(self.method, METHODS, name="method", caller=caller)
@@ -212,6 +211,20 @@ default='quarter'
             "n_samples": n_samples,
             "entropy": rng.integers(2**63, size=2).tolist(),
         }
+
+    def _check_countries(self) -> None:
+        name = "The 'countries' parameter of EventCounter must"
+        if self.countries is None:
+            return
+        is_one = isinstance(self.countries, (str, Iterator))
+        if is_one or not isinstance(self.countries, Iterable):
+            raise TypeError(
+                f"{name} be a sequence of codes. Got {self.countries!r:.50} instead."
+            )
+        known = getattr(self.rule, "codes", None)
+        for code in self.countries:
+            if not isinstance(code, str) or (known is not None and code not in known):
+                raise ValueError(f"{name} hold codes of 'rule'. Got {code!r}.")
 
     def _run(
         self, documents: list[Document], asked: list[int], source: Any, draw: dict
@@ -238,9 +251,12 @@ default='quarter'
             yield part
 
     def _countries(self, events: list[DocumentEvents]) -> list[str]:
-        if self.countries is not None:
-            return list(dict.fromkeys(self.countries))
-        return sorted({code for each in events for code in each.countries})
+        if self.countries is None:
+            return sorted({code for each in events for code in each.countries})
+        # the order of a set differs from process to process
+        is_set = isinstance(self.countries, Set)
+        asked = sorted(self.countries) if is_set else self.countries
+        return list(dict.fromkeys(map(str, asked)))
 
 
 def _check_documents(documents: Any) -> list[Document]:
@@ -261,15 +277,16 @@ def _check_documents(documents: Any) -> list[Document]:
 
 def _as_source(posteriors: Any, documents: list[Document]) -> Any:
     """Return a posterior that fits the documents, or an estimator that can make one."""
-    if hasattr(last_step(posteriors), "posterior"):
+    is_class = isinstance(posteriors, type)
+    if hasattr(last_step(posteriors), "posterior") and not is_class:
         return posteriors
     name = f"The 'posteriors' parameter of {CALLER}"
     if not isinstance(posteriors, AntecedentPosterior):
-        if not isinstance(posteriors, (Sequence, np.ndarray)):
+        if not has_order(posteriors):
             raise TypeError(
                 f"{name} must be an AntecedentPosterior, a list of score matrices, or "
                 "a fitted estimator with a posterior method. Got "
-                f"{type(posteriors).__name__}."
+                f"{_name_of_type(posteriors)}."
             )
         posteriors = AntecedentPosterior(_score_matrices(posteriors))
     if len(posteriors) != len(documents):
@@ -289,6 +306,13 @@ def _score_matrices(entries: Any) -> list[Any]:
         is_posterior = isinstance(each, AntecedentPosterior)
         found.extend(each.log_scores if is_posterior else [each])
     return found
+
+
+def _name_of_type(value: Any) -> str:
+    """Return the name of a value's type, and that of a class itself."""
+    if isinstance(value, type):
+        return f"the class {value.__name__}, not an instance"
+    return type(value).__name__
 
 
 def _check_n_mentions(document: Document, position: int, n: int) -> None:
@@ -371,6 +395,13 @@ def _evidence(
         raise ValueError(
             "The 'rule' parameter of EventCounter must give evidence of each mention. "
             f"Got shapes {agent.shape} and {code.shape} for the {n} mentions of "
+            f"{name_of(document, position)}."
+        )
+    n_codes = len(evidence.codes)
+    if n and not -2 <= code.min() <= code.max() < n_codes:
+        raise ValueError(
+            "The 'rule' parameter of EventCounter must give codes from -2 to "
+            f"{n_codes - 1}. Got {code.tolist()!r:.80} for "
             f"{name_of(document, position)}."
         )
     return agent, code, evidence.codes

@@ -2,216 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Hashable, Sequence
 from typing import Any
 
 import numpy as np
 from scipy.special import ndtri
 
-from .._results import TableRepr, as_frame
+from .._results import TableRepr, as_frame, object_array
 from .._validation import check_choice, check_fraction, check_real
+from ._comparison import CountComparison
 from ._counts import pmf_of, quantile, sum_of
-from ._event_probability import Distribution
+from ._document_events import DocumentEvents, UncertainDocument
 
 METHODS = ("normal", "quantile")
-
-
-@dataclass(frozen=True)
-class UncertainLink:
-    """Say how sure it is that an agent and another mention are one entity.
-
-    Attributes
-    ----------
-    agent, other : int
-        Their places among the mentions of the document.
-    agent_text, other_text : str
-        Their words.
-    proba : float
-        Probability to be one entity, exact.
-
-    See Also
-    --------
-    UncertainDocument : Where such links are listed.
-
-    Examples
-    --------
-    >>> from skcalib.events import UncertainLink
-    >>> UncertainLink(4, 1, "they", "Kenyan rebels", 0.5).proba
-    0.5
-    """
-
-    agent: int
-    other: int
-    agent_text: str
-    other_text: str
-    proba: float
-
-
-@dataclass(frozen=True)
-class UncertainDocument:
-    """Say which mentions make it uncertain whether a document has an event.
-
-    Made by :meth:`EventCounts.uncertain_documents`.
-
-    Attributes
-    ----------
-    document : int
-        Place of the document among those that were counted.
-    id : str or None
-        Its name.
-    period : label
-        Its period.
-    country : str
-        The actor.
-    proba : float
-        Probability that the actor is the agent of an event in it.
-    low, high : float
-        Bounds of that probability, which need no samples.
-    links : tuple of UncertainLink
-        Links between agents and mentions of this actor (or of another, which would
-        spoil the entity), those that matter most first; at most three.
-
-    See Also
-    --------
-    EventCounts : The counts.
-
-    Examples
-    --------
-    >>> from skcalib.datasets import make_event_documents
-    >>> from skcalib.events import EventCounter, EventRule
-    >>> documents, _, scores = make_event_documents(
-    ...     20, return_scores=True, random_state=0
-    ... )
-    >>> counts = EventCounter(EventRule(), random_state=0).count(documents, scores)
-    >>> for each in counts.uncertain_documents(0.05):
-    ...     link = each.links[0]
-    ...     print(each.country, round(each.proba, 2), link.agent_text, link.other_text)
-    BOL 0.51 The soldiers Bolivian soldiers
-    KEN 0.51 The officials Kenyan officials
-    KEN 0.49 They Kenyan soldiers
-    """
-
-    document: int
-    id: str | None
-    period: Any
-    country: str
-    proba: float
-    low: float
-    high: float
-    links: tuple[UncertainLink, ...]
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the numbers as a dict; links as dicts too."""
-        return asdict(self)
-
-
-@dataclass(frozen=True, slots=True)
-class DocumentEvents:
-    """The events of one document: private, small, and cheap to send between processes.
-
-    `countries` are the codes of the columns of `law`; `texts` the words of the mentions
-    in its links.
-    """
-
-    document: int
-    id: str | None
-    countries: tuple[str, ...]
-    law: Distribution
-    texts: dict[int, str]
-
-    def marginal(self, column: int) -> tuple[int, np.ndarray]:
-        """Return the distribution of the count of one actor."""
-        return pmf_of(self.law.outcome[:, column], self.law.proba)
-
-    def moments(self) -> tuple[np.ndarray, np.ndarray]:
-        """Return mean and variance of the count of each actor."""
-        mean = self.law.proba @ self.law.outcome
-        variance = self.law.proba @ (self.law.outcome - mean) ** 2
-        return mean, variance
-
-    def proba(self) -> np.ndarray:
-        """Return the probability of an event of each actor."""
-        return np.minimum(self.law.proba @ (self.law.outcome > 0), 1)
-
-
-class CountComparison(float):
-    """Hold the posterior probability that one count exceeds another: a float.
-
-    Made by :meth:`EventCounts.compare`.
-
-    Attributes
-    ----------
-    greater : float
-        Probability that the count of `first` is the greater one; also the value of the
-        object itself.
-    equal : float
-        Probability that the counts are equal.
-    less : float
-        Probability that the count of `first` is the smaller one.
-    mean_difference : float
-        Mean of the count of `first` minus that of `second`.
-    first, second : str
-        The actors.
-    period : label
-        The period; None: all periods together.
-
-    See Also
-    --------
-    EventCounts.compare : Compare two counts.
-
-    Examples
-    --------
-    >>> from skcalib.datasets import make_event_documents
-    >>> from skcalib.events import EventCounter, EventRule
-    >>> documents, _, scores = make_event_documents(
-    ...     60, return_scores=True, random_state=0
-    ... )
-    >>> counts = EventCounter(EventRule(), random_state=0).count(documents, scores)
-    >>> comparison = counts.compare("NOR", "KEN")
-    >>> comparison > 0.9
-    True
-    >>> round(comparison.equal, 3), round(comparison.less, 3)
-    (0.038, 0.026)
-    """
-
-    greater: float
-    equal: float
-    less: float
-    mean_difference: float
-    first: str
-    second: str
-    period: Any
-
-    def __new__(cls, greater: float, *rest: Any) -> CountComparison:
-        self = super().__new__(cls, greater)
-        names = ("equal", "less", "mean_difference", "first", "second", "period")
-        for name, value in zip(("greater", *names), (greater, *rest), strict=True):
-            setattr(self, name, value)
-        return self
-
-    def __getnewargs__(self) -> tuple:
-        return tuple(self.to_dict().values())
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the numbers as a dict."""
-        return {
-            "greater": float(self),
-            "equal": self.equal,
-            "less": self.less,
-            "mean_difference": self.mean_difference,
-            "first": self.first,
-            "second": self.second,
-            "period": self.period,
-        }
-
-    def __repr__(self) -> str:
-        when = "" if self.period is None else f", period={self.period!r}"
-        return (
-            f"CountComparison({self.first} > {self.second}: {float(self):.3f}, "
-            f"equal: {self.equal:.3f}, less: {self.less:.3f}, mean difference "
-            f"{self.mean_difference:.2f}{when})"
-        )
 
 
 class EventCounts(TableRepr):
@@ -305,8 +108,8 @@ class EventCounts(TableRepr):
         self._column = {code: k for k, code in enumerate(self.countries)}
         self._known = frozenset((*self.countries, *known))
         shape = len(self.periods), len(self.countries)
-        self.period = _objects(self.periods).repeat(shape[1])
-        self.country = np.tile(_objects(self.countries), shape[0])
+        self.period = object_array(self.periods).repeat(shape[1])
+        self.country = np.tile(object_array(self.countries), shape[0])
         self.n_documents = np.asarray(n_documents, dtype=np.intp).repeat(shape[1])
         self._n_counted = int(np.sum(n_documents))
         mean, variance, sampled, low, high = (np.zeros(shape) for _ in range(5))
@@ -440,12 +243,8 @@ class EventCounts(TableRepr):
         times = self._check_period(period, caller)
         parts = []
         for events, t in zip(self._documents, self._place.tolist(), strict=True):
-            difference = sum(
-                sign * events.law.outcome[:, events.countries.index(code)]
-                for sign, code in ((1, first), (-1, second))
-                if code in events.countries
-            )
-            if t in times and isinstance(difference, np.ndarray):
+            if t in times and not {first, second}.isdisjoint(events.countries):
+                difference = events.counts(first) - events.counts(second)
                 parts.append(pmf_of(difference, events.law.proba))
         start, pmf = sum_of(parts)
         value = start + np.arange(pmf.size)
@@ -495,7 +294,7 @@ class EventCounts(TableRepr):
                 code = events.countries[k]
                 near = abs(proba - 0.5) <= width + 1e-12
                 if near and code in self._column and country in (None, code):
-                    found.append(_uncertain(events, self.periods[t], k, proba))
+                    found.append(events.uncertain(k, proba, self.periods[t]))
         return sorted(
             found, key=lambda each: (abs(each.proba - 0.5), each.document, each.country)
         )
@@ -563,7 +362,7 @@ class EventCounts(TableRepr):
         return {name: getattr(self, name) for name in (*names, "n_documents")}
 
     def _check_country(self, country: Any, name: str, caller: str) -> None:
-        if country not in self._known:
+        if not isinstance(country, Hashable) or country not in self._known:
             raise ValueError(
                 f"The {name!r} parameter of {caller} must be an actor that was "
                 f"counted, one of {self.countries!r:.200}. Got {country!r}."
@@ -573,7 +372,7 @@ class EventCounts(TableRepr):
         """Return the places of the periods meant."""
         if period is None:
             return range(len(self.periods))
-        if period not in self.periods:
+        if not isinstance(period, Hashable) or period not in self.periods:
             raise ValueError(
                 f"The 'period' parameter of {caller} must be one of the periods "
                 f"{self.periods!r:.200}. Got {period!r}."
@@ -593,28 +392,3 @@ class EventCounts(TableRepr):
             f"n_possible={len(self._documents)}, n_exact={exact}, unit={self.unit!r}, "
             f"n_samples={self.n_samples})"
         )
-
-
-def _objects(values: Sequence[Any]) -> np.ndarray:
-    array = np.empty(len(values), dtype=object)
-    array[:] = values
-    return array
-
-
-def _uncertain(
-    events: DocumentEvents, period: Any, column: int, proba: float
-) -> UncertainDocument:
-    links = tuple(
-        UncertainLink(agent, other, events.texts[agent], events.texts[other], linked)
-        for agent, other, linked in events.law.link[column]
-    )
-    return UncertainDocument(
-        events.document,
-        events.id,
-        period,
-        events.countries[column],
-        proba,
-        float(events.law.low[column]),
-        float(events.law.high[column]),
-        links,
-    )

@@ -77,21 +77,17 @@ def event_distribution(
     low, high = bounds(pairs, agent, code, n_codes)
     labels = follow(scores.argmax(axis=1))
     best = count_events(labels[np.newaxis], agent, code, n_codes)[0]
+    case = proba, agent, code, n_codes, entities
     outcomes = None
     if method != "sample":
         outcomes = decided_outcomes(low, high, int(agent.sum()), entities)
-    # a chain that may pass everywhere takes each of these steps at least
-    too_long = method == "auto" and np.count_nonzero(proba) > FEW_STEPS
-    if method != "sample" and outcomes is None and not too_long:
-        steps = FEW_STEPS if method == "auto" else MANY_STEPS
-        outcomes = exact_outcomes(proba, agent, code, n_codes, entities, steps)
+        if outcomes is None:
+            outcomes = _recursion(*case, method)
     exact = outcomes is not None
     if outcomes is None:
         if method == "exact":
             return None
-        outcomes = sampled_outcomes(
-            proba, agent, code, n_codes, entities, n_samples, rng
-        )
+        outcomes = sampled_outcomes(*case, n_samples, rng)
     return Distribution(
         *outcomes,
         low=low,
@@ -145,6 +141,23 @@ def decided_outcomes(
     rows[np.arange(open_.size), open_] = 1
     proba = (low + high)[open_] / 2
     return rows, np.append(proba, max(1 - proba.sum(), 0))
+
+
+def _recursion(
+    proba: np.ndarray,
+    agent: np.ndarray,
+    code: np.ndarray,
+    n_codes: int,
+    entities: bool,
+    method: str,
+) -> Outcomes | None:
+    """Return the distribution by recursion if the method has the time for it."""
+    if method == "exact":
+        return exact_outcomes(proba, agent, code, n_codes, entities, MANY_STEPS)
+    # a chain that may pass everywhere takes each of these steps at least
+    if np.count_nonzero(proba) > FEW_STEPS:
+        return None
+    return exact_outcomes(proba, agent, code, n_codes, entities, FEW_STEPS)
 
 
 def exact_outcomes(
@@ -260,7 +273,7 @@ def sampled_outcomes(
 
 def _distinct_rows(rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     found, place = np.unique(rows, axis=0, return_inverse=True)
-    return found, place.ravel()
+    return found, place.ravel()  # numpy 2.0 gives a column
 
 
 def count_events(

@@ -9,7 +9,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any, Self
 
-from .._validation import check_choice
+from .._validation import check_bool, check_choice
 from ._names import Found, NameFinder, pieces_of
 
 NOBODY = "-"
@@ -91,7 +91,8 @@ class AffiliationLexicon(Mapping[str, tuple[str, ...]]):
         caller = type(self).__name__
         if stemming is not None:
             check_choice(stemming, STEMMING, name="stemming", caller=caller)
-        self.match_case, self.stemming = bool(match_case), stemming
+        self.match_case = check_bool(match_case, name="match_case", caller=caller)
+        self.stemming = stemming
         self._entries = _check_entries(entries, caller)
         self._exclude = _check_names(exclude, "'exclude'", caller)
         self.codes = tuple(self._entries)
@@ -138,15 +139,19 @@ class AffiliationLexicon(Mapping[str, tuple[str, ...]]):
         ...     AffiliationLexicon.from_file(path)["REB"]
         ('REBELS', 'ARCADIAN FRONT')
         """
-        skip = (skip,) if isinstance(skip, str) else tuple(skip)
+        starts = tuple(filter(None, (skip,) if isinstance(skip, str) else skip))
         entries = {
             code: names
             for code, names in _read(Path(path)).items()
-            if not code.startswith(skip)
+            if not code.startswith(starts)
         }
         nobody = entries.pop(NOBODY, [])
         if nobody:
-            settings["exclude"] = [*(settings.get("exclude") or ()), *nobody]
+            given = settings.get("exclude", ())
+            settings["exclude"] = [
+                *_check_names(given, "'exclude'", cls.__name__),
+                *nobody,
+            ]
         if not entries:
             raise ValueError(f"{path}: expected a code and a name, got none.")
         return cls(entries, **settings)
@@ -185,7 +190,11 @@ class AffiliationLexicon(Mapping[str, tuple[str, ...]]):
         >>> countries.lookup("South Koreans"), countries.lookup("us")
         (('KOR',), ())
         """
-        words = name.replace("_", " ").split()
+        if not isinstance(name, str):
+            raise TypeError(
+                f"The 'name' parameter of lookup must be a string. Got {name!r:.50}."
+            )
+        words = _spaced(name).split()
         whole = [f.codes for f in self.find(words) if f[:2] == (0, len(words))]
         return whole[0] if len(whole) == 1 else ()
 
@@ -213,18 +222,14 @@ class AffiliationLexicon(Mapping[str, tuple[str, ...]]):
             A named tuple (start, end, codes) for each name: its first word, one past
             its last one, and to whom it belongs.
         """
-        if isinstance(words, str):
-            raise TypeError(
-                "The 'words' parameter of find must be a sequence of words. Got the "
-                f"string {words!r:.50}: split it."
-            )
-        upos = ("_",) * len(words) if upos is None else upos
-        if len(upos) != len(words):
+        forms = _as_words(words)
+        tags = ("_",) * len(forms) if upos is None else tuple(upos)
+        if len(tags) != len(forms):
             raise ValueError(
                 f"The 'upos' parameter of find must have a tag for each of the "
-                f"{len(words)} words. Got {len(upos)}."
+                f"{len(forms)} words. Got {len(tags)}."
             )
-        return self._finder.find(words, upos, lowercase=bool(lowercase))
+        return self._finder.find(forms, tags, lowercase=bool(lowercase))
 
 
 class CountryLexicon(AffiliationLexicon):
@@ -314,7 +319,8 @@ class CountryLexicon(AffiliationLexicon):
             has no code.
         **settings : dict
             Other parameters of the class; `stemming` is 'light' by default, for the
-            published list has not all forms.
+            published list has not all forms. Names that the file excludes come to those
+            of `exclude`.
 
         Returns
         -------
@@ -325,7 +331,10 @@ class CountryLexicon(AffiliationLexicon):
         ----------
         .. [NO15] See :doc:`/references`.
         """
-        return super().from_file(path, skip=skip, **{"stemming": "light"} | settings)
+        settings = {"stemming": "light", "exclude": None} | settings
+        if settings["exclude"] is None:
+            settings["exclude"] = _own_entries()[NOBODY]
+        return super().from_file(path, skip=skip, **settings)
 
 
 def _check_entries(entries: Any, caller: str) -> dict[str, tuple[str, ...]]:
@@ -346,7 +355,25 @@ def _check_entries(entries: Any, caller: str) -> dict[str, tuple[str, ...]]:
     }
 
 
+def _as_words(words: Any) -> tuple[str, ...]:
+    expected = "The 'words' parameter of find must be a sequence of words"
+    if isinstance(words, str):
+        raise TypeError(f"{expected}. Got the string {words!r:.50}: split it.")
+    if not isinstance(words, Iterable):
+        raise TypeError(f"{expected}. Got {type(words).__name__}.")
+    forms = tuple(words)
+    for i, form in enumerate(forms):
+        if not isinstance(form, str):
+            raise TypeError(f"{expected}. Got {form!r:.50} as word {i}.")
+    return forms
+
+
 def _check_names(names: Any, what: str, caller: str) -> tuple[str, ...]:
+    if isinstance(names, bytes) or not isinstance(names, Iterable):
+        raise TypeError(
+            f"The {what} parameter of {caller} must be a string or several. Got "
+            f"{names!r:.50} instead."
+        )
     names = (names,) if isinstance(names, str) else tuple(names)
     kept: dict[str, None] = {}
     for name in names:

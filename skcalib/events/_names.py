@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -130,18 +130,22 @@ class NameFinder:
         found: list[tuple[int, int, tuple[str, ...]]] = []
         at = 0
         while at < len(keys):
-            length, name = self._longest(keys, at)
-            if name is not None and _is_written_so(
-                pieces[at], name, length, upos[owner[at]], lowercase, shouted
-            ):
-                found.append((at, at + length, name.codes))
-                at += length
+            for length, name in self._names_at(keys, at):
+                if _is_written_so(
+                    pieces[at], name, length, upos[owner[at]], lowercase, shouted
+                ):
+                    found.append((at, at + length, name.codes))
+                    at += length
+                    break
             else:
                 at += 1
         return _whole_words(found, owner)
 
-    def _longest(self, keys: list[str], at: int) -> tuple[int, Name | None]:
-        """Return the longest name that begins at a piece, and how many it takes."""
+    def _names_at(self, keys: list[str], at: int) -> Iterator[tuple[int, Name]]:
+        """Yield the names that begin at a piece, the longest first, and their lengths.
+
+        A form of a name is one only where it is no name itself.
+        """
         for length in self._lengths(keys[at]):
             key = tuple(keys[at : at + length])
             if len(key) < length:
@@ -149,15 +153,17 @@ class NameFinder:
             for last in (key[-1], *stems(key[-1], self.stemming)):
                 name = self.names.get((*key[:-1], last))
                 if name is not None:
-                    return length, name
-        return 0, None
+                    yield length, name
+                    break
 
     def _lengths(self, first: str) -> list[int]:
         """Return how long names can be that begin so, the longest first."""
-        lengths = set(self.lengths.get(first, ()))
-        if any((stem,) in self.names for stem in stems(first, self.stemming)):
-            lengths.add(1)
-        return sorted(lengths, reverse=True)
+        lengths = self.lengths.get(first, [])
+        if 1 not in lengths and any(
+            (stem,) in self.names for stem in stems(first, self.stemming)
+        ):
+            return [*lengths, 1]
+        return lengths
 
 
 @lru_cache(maxsize=2**16)

@@ -3,13 +3,21 @@
 from __future__ import annotations
 
 import datetime
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import (
+    Callable,
+    Hashable,
+    Iterator,
+    Mapping,
+    Sequence,
+)
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
+from .._validation import is_missing
 from ..documents import Document
+from ..posteriors._antecedent_checks import has_order
 
 CALENDAR = {"month": 12, "quarter": 4, "year": 1}
 ALL = "all"
@@ -31,7 +39,7 @@ def check_freq(freq: Any) -> None:
             raise ValueError(f"{_EXPECTED}. Got {freq!r}.")
     elif isinstance(freq, Mapping):
         _spans_of_mapping(freq)
-    elif isinstance(freq, Iterable):
+    elif has_order(freq) and not isinstance(freq, Iterator):
         _spans_of_days(list(freq))
     else:
         raise TypeError(f"{_EXPECTED}. Got {freq!r:.80}.")
@@ -66,17 +74,18 @@ def name_of(document: Document, position: int) -> str:
 
 
 def _as_day(value: Any) -> datetime.date | None:
-    if isinstance(value, datetime.datetime):
-        return value.date()
-    return value if isinstance(value, datetime.date) else None
+    # pandas' missing time is a time too, and not equal to itself
+    if not isinstance(value, datetime.date) or value != value:
+        return None
+    return value.date() if isinstance(value, datetime.datetime) else value
 
 
 def _day(document: Document, position: int) -> datetime.date:
     day = _as_day(document.date)
     if day is None:
         raise ValueError(
-            f"The documents of {CALLER}.count must have a date, unless freq=None. Got "
-            f"{document.date!r} for {name_of(document, position)}."
+            f"The documents of {CALLER}.count must have a date (datetime.date), unless "
+            f"freq=None. Got {document.date!r} for {name_of(document, position)}."
         )
     return day
 
@@ -110,10 +119,10 @@ def _by_callable(
     first: dict[Any, datetime.date] = {}
     for document, position in zip(documents, positions, strict=True):
         label = freq(document.date)
-        if label is None:
+        if not isinstance(label, Hashable) or is_missing(label):
             raise ValueError(
-                f"The 'freq' parameter of {CALLER} must give each date a label. Got "
-                f"None for {document.date!r}, the date of "
+                f"The 'freq' parameter of {CALLER} must give each date a label, which "
+                f"can be hashed. Got {label!r} for {document.date!r}, the date of "
                 f"{name_of(document, position)}; 'where' leaves documents out."
             )
         labels.append(label)

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from numbers import Integral
 from typing import Any
 
 import numpy as np
 
+from .._validation import check_bool
 from ..documents import Document, Mention
 from ._agents import AgentRules
 from ._lexicon import AffiliationLexicon, CountryLexicon
@@ -153,15 +155,10 @@ class EventRule:
         self.verbs = _check_verbs(verbs)
         self.lexicon = _check_lexicon(lexicon)
         self.codes = _check_codes(self.lexicon, codes)
-        if lowercase is not None and not isinstance(lowercase, (bool, np.bool_)):
-            raise TypeError(
-                "The 'lowercase' parameter of EventRule must be True, False or None. "
-                f"Got {lowercase!r} instead."
-            )
-        self.lowercase = lowercase
-        self.relative_pronouns = bool(relative_pronouns)
-        self.passive = bool(passive)
-        self.conjuncts = bool(conjuncts)
+        self.lowercase = None if lowercase is None else _as_bool("lowercase", lowercase)
+        self.relative_pronouns = _as_bool("relative_pronouns", relative_pronouns)
+        self.passive = _as_bool("passive", passive)
+        self.conjuncts = _as_bool("conjuncts", conjuncts)
         self._index = {code: i for i, code in enumerate(self.codes)}
 
     def __repr__(self) -> str:
@@ -252,14 +249,19 @@ class EventRule:
         -------
         is_agent : bool
             Whether a mention is an agent, and the code is the only one of all mentions.
+
+        Raises
+        ------
+        ValueError
+            The code is none of the rule's, or an index is of no mention.
         """
-        if code not in self._index:
+        if not isinstance(code, str) or code not in self._index:
             raise ValueError(
                 f"The 'code' parameter of EventRule must be one of its codes. Got "
                 f"{code!r} instead."
             )
         found = self.evidence(document)
-        members = np.array(list(entity), dtype=np.intp)
+        members = _check_entity(entity, len(document.mentions))
         codes = set(found.code[members].tolist()) - {NO_CODE}
         return codes == {self._index[code]} and bool(found.agent[members].any())
 
@@ -314,7 +316,8 @@ class EventRule:
         found = []
         for i, mention in enumerate(document.mentions):
             code = affiliation(document, mention)
-            if code is not None and code not in self._index:
+            is_known = isinstance(code, str) and code in self._index
+            if code is not None and not is_known:
                 raise ValueError(
                     "The function of the 'lexicon' parameter of EventRule must return "
                     f"one of 'codes', or None. Got {code!r} for mention {i} of "
@@ -360,8 +363,28 @@ def _check_document(document: Any) -> None:
         )
 
 
+def _as_bool(name: str, value: Any) -> bool:
+    return check_bool(value, name=name, caller="EventRule")
+
+
+def _check_entity(entity: Any, n_mentions: int) -> list[int]:
+    """Return the indices of an entity's mentions."""
+    name = "The 'entity' parameter of EventRule must"
+    if isinstance(entity, str) or not isinstance(entity, Iterable):
+        raise TypeError(f"{name} hold indices of mentions. Got {entity!r:.50} instead.")
+    members = list(entity)
+    for member in members:
+        is_index = isinstance(member, Integral) and not isinstance(member, bool)
+        if not is_index or not 0 <= member < n_mentions:
+            raise ValueError(
+                f"{name} hold indices of mentions, from 0 to {n_mentions - 1}. Got "
+                f"{member!r}."
+            )
+    return members
+
+
 def _check_verbs(verbs: Any) -> frozenset[str] | None:
-    if verbs is None or (isinstance(verbs, str) and verbs == "any"):
+    if verbs is None or (isinstance(verbs, str) and verbs.strip().lower() == "any"):
         return None
     several = isinstance(verbs, Collection) and not isinstance(verbs, (str, bytes))
     lemmas = tuple(verbs) if several else (verbs,)
@@ -380,7 +403,7 @@ def _check_lexicon(lexicon: Any) -> AffiliationLexicon | Affiliation:
         return lexicon
     if isinstance(lexicon, Mapping):
         return AffiliationLexicon(lexicon)
-    if callable(lexicon):
+    if callable(lexicon) and not isinstance(lexicon, type):
         return lexicon
     raise TypeError(
         "The 'lexicon' parameter of EventRule must be an AffiliationLexicon, a dict "
@@ -398,10 +421,12 @@ def _check_codes(
                 f"lexicon has its own. Got {codes!r:.50}."
             )
         return lexicon.codes
-    found = () if codes is None or isinstance(codes, str) else tuple(codes)
-    if not found or len(set(found)) < len(found):
+    several = isinstance(codes, Iterable) and not isinstance(codes, str)
+    found = tuple(codes) if several else ()
+    are_codes = all(isinstance(code, str) for code in found)
+    if not found or not are_codes or len(set(found)) < len(found):
         raise ValueError(
             "The 'codes' parameter of EventRule must have the codes that the function "
-            f"of 'lexicon' may return, each once. Got {codes!r:.50} instead."
+            f"of 'lexicon' may return, strings, each once. Got {codes!r:.50} instead."
         )
-    return found
+    return tuple(map(str, found))

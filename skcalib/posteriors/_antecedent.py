@@ -11,7 +11,7 @@ from .._random import as_generator
 from .._validation import check_integer
 from . import _clusterings
 from ._antecedent_checks import (
-    as_clustering,
+    as_clusterings,
     as_log_scores,
     as_members,
     check_n_documents,
@@ -312,9 +312,8 @@ class AntecedentPosterior:
 
     def _gold_scores(self, labels: Any, caller: str) -> Iterator[np.ndarray]:
         """Yield the scores of each document, -inf where a clustering forbids it."""
-        entries = check_n_documents(labels, len(self), "labels", caller)
-        for i, (scores, entry) in enumerate(zip(self.log_scores, entries, strict=True)):
-            clusters = as_clustering(entry, len(scores), i, caller)
+        clusterings = as_clusterings(labels, self.lengths.tolist(), "labels", caller)
+        for scores, clusters in zip(self.log_scores, clusterings, strict=True):
             yield _clusterings.clustering_scores(scores, clusters)
 
     def map_clusters(self) -> list[np.ndarray]:

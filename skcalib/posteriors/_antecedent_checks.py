@@ -2,11 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Hashable, Iterable, Sequence
+from collections.abc import (
+    Collection,
+    Hashable,
+    Iterable,
+    Mapping,
+    Sequence,
+    Set,
+)
 from numbers import Integral, Real
 from typing import Any, NoReturn
 
 import numpy as np
+
+from .._validation import is_missing
 
 BLOCK = 64  # rows looked at together
 
@@ -94,17 +103,29 @@ def _refuse_where(
 def check_n_documents(values: Any, n: int, name: str, caller: str) -> list[Any]:
     """Return the entries of the documents, refusing another number of them."""
     text = f"The {name!r} parameter of {caller}"
-    if not isinstance(values, (Sequence, np.ndarray)) or isinstance(values, str):
+    if not has_order(values):
         raise TypeError(
             f"{text} must be a list with an entry for each document. Got "
             f"{type(values).__name__}."
         )
-    if len(values) != n:
+    entries = list(values)
+    if len(entries) != n:
         raise ValueError(
             f"{text} must have an entry for each of the {n} documents. Got "
-            f"{len(values)}."
+            f"{len(entries)}."
         )
-    return list(values)
+    return entries
+
+
+def as_clusterings(
+    values: Any, lengths: Sequence[int], name: str, caller: str
+) -> list[np.ndarray]:
+    """Return the labels of each document, see `as_clustering`."""
+    entries = check_n_documents(values, len(lengths), name, caller)
+    return [
+        as_clustering(entry, n, i, caller, name)
+        for i, (entry, n) in enumerate(zip(entries, lengths, strict=True))
+    ]
 
 
 def as_clustering(
@@ -114,24 +135,43 @@ def as_clustering(
 
     values : labels of the n mentions of document i, anything that can be hashed.
     """
-    name = f"The {name!r} parameter of {caller}"
-    if isinstance(values, (str, bytes)) or not isinstance(values, Iterable):
+    name = f"The {name!r} parameter of {caller} must"
+    if not has_order(values):
         raise TypeError(
-            f"{name} must hold a label for each mention. Got {type(values).__name__} "
+            f"{name} hold a label for each mention. Got {type(values).__name__} "
             f"for document {i}."
         )
-    labels = values.tolist() if isinstance(values, np.ndarray) else list(values)
+    labels = as_list(values)
     if len(labels) != n:
-        raise ValueError(f"{name} has {len(labels)} labels for document {i} of {n}.")
+        raise ValueError(
+            f"{name} hold a label for each of the {n} mentions of document {i}. Got "
+            f"{len(labels)}."
+        )
     number: dict[Hashable, int] = {}
     for j, label in enumerate(labels):
-        if not isinstance(label, Hashable) or label != label:
+        is_label = label is None or not is_missing(label)
+        if not is_label or not isinstance(label, Hashable):
             raise ValueError(
-                f"{name} must hold labels that can be compared. Got {label!r} for "
+                f"{name} hold labels that can be compared. Got {label!r} for "
                 f"mention {j} of document {i}."
             )
         number.setdefault(label, len(number))
     return np.array([number[label] for label in labels], dtype=np.intp)
+
+
+def has_order(values: Any) -> bool:
+    """Say whether values stand in a row."""
+    is_other = isinstance(values, (str, bytes, Mapping, Set))
+    is_scalar = getattr(values, "ndim", 1) == 0
+    return isinstance(values, Iterable) and not is_other and not is_scalar
+
+
+def as_list(values: Any) -> list[Any]:
+    """Return a row of values as a list, of numbers where it is a tensor.
+
+    What iterating a tensor gives are tensors, no two of which are equal.
+    """
+    return values.tolist() if hasattr(values, "tolist") else list(values)
 
 
 def as_members(entry: Any, n: int, i: int) -> tuple[bool, list[np.ndarray]]:

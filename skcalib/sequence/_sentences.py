@@ -11,6 +11,8 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from .._results import object_array
+
 RAGGED = (
     "X must be a sequence of sentences, a sentence a sequence of tokens: "
     "[['the', 'dog'], ['it', 'barks']]"
@@ -164,14 +166,6 @@ def all_words(sentences: list[Any], *, caller: str) -> list[str]:
         f"Tokens of {caller} must be str, a word each. Got {type(word).__name__} "
         f"{word!r:.50} in sentence {i}, token {t}."
     )
-
-
-def object_array(entries: list[Any]) -> np.ndarray:
-    """Return a 1-D object array, also where all entries have the same length."""
-    array = np.empty(len(entries), dtype=object)
-    for i, entry in enumerate(entries):
-        array[i] = entry
-    return array
 
 
 def number_words(sentences: list[Any], *, caller: str) -> tuple[list[str], np.ndarray]:

@@ -5,7 +5,7 @@ import warnings
 import numpy as np
 import pytest
 from scipy.optimize import approx_fprime
-from scipy.sparse import csr_array
+from scipy.sparse import coo_array, csr_array, csr_matrix
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.model_selection import GridSearchCV
@@ -253,6 +253,35 @@ class TestRanker:
         ranker = AntecedentRanker(10.0).fit(X, [[0, 0], [0, 1]])
         assert [e.tolist() for e in ranker.predict(X)] == [[0, 0], [0, 1]]
 
+    def test_features_of_any_kind_give_the_same(self):
+        rows = np.array([[0, 1], [1, 0], [0, 1]])
+        ranker = AntecedentRanker().fit([csr_array(rows.astype(float))], [["a", "a"]])
+        for kind in (bool, np.int8, np.float32):
+            for matrix in (csr_array, csr_matrix, coo_array):
+                X = [matrix(rows.astype(kind))]
+                again = AntecedentRanker().fit(X, [[5, 5]])
+                np.testing.assert_allclose(again.coef_, ranker.coef_, rtol=1e-6)
+
+    def test_labels_of_different_kinds_are_different_entities(self):
+        scores = AntecedentRanker().fit([csr_array([[0], [1], [0]])], [[1, "1"]])
+        assert scores.coef_[0] < 0
+
+    def test_what_is_not_finite_is_no_feature(self, features, ranker):
+        with pytest.raises(ValueError, match="transform must hold finite .* Got nan"):
+            ranker.predict_proba([features[0] * np.nan])
+
+    @pytest.mark.parametrize(
+        ("y", "error", "message"),
+        [
+            ([[0]], ValueError, "each of the 2 documents. Got 1"),
+            ([[0], [0]], ValueError, "mentions of document 0. Got 1"),
+            (None, TypeError, "Got NoneType"),
+        ],
+    )
+    def test_labels_to_score_are_checked(self, features, ranker, y, error, message):
+        with pytest.raises(error, match=f"'y' .* AntecedentRanker.score .*{message}"):
+            ranker.score(features[:2], y)
+
     def test_not_fitted(self, features):
         with pytest.raises(NotFittedError):
             AntecedentRanker().predict(features)
@@ -290,7 +319,29 @@ class TestRanker:
                 "2 columns. Got 3 for document 1",
             ),
             ([csr_array((1, 2))], [[0], [0]], ValueError, "'y' .* 1 documents. Got 2"),
-            ([csr_array((1, 2))], [[0, 0]], ValueError, r"'y' .* Got shape \(2,\)"),
+            ([csr_array((1, 2))], [[0, 0]], ValueError, "'y' .* 1 mentions .* Got 2"),
+            ([csr_array((1, 2))], ["a"], TypeError, "'y' .* Got str for document 0"),
+            (
+                [csr_array((3, 2))],
+                [[0, np.nan]],
+                ValueError,
+                "'y' .* Got nan for mention 1 of document 0",
+            ),
+            (
+                [csr_array((1, 2)), csr_array([[0, np.nan]])],
+                [[0], [0]],
+                ValueError,
+                "'X' .* finite numbers. Got nan for document 1",
+            ),
+            ([csr_array([[np.inf]])], [[0]], ValueError, "Got inf for document 0"),
+            ([csr_array([[1j]])], [[0]], ValueError, "numbers. Got complex128"),
+            ([coo_array([1.0] * 3)], [[0, 1]], ValueError, r"Got shape \(3,\) for"),
+            (
+                [csr_array([[0, 1e200], [1e200, 0], [0, 1e200]])],
+                [[0, 0]],
+                ValueError,
+                "'X' .* so large that scores overflow",
+            ),
         ],
     )
     def test_refused(self, X, y, error, message):

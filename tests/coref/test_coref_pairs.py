@@ -1,6 +1,7 @@
 """Pair probabilities in a pipeline: sampled, exact, and as a transformer."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy.spatial.distance import squareform
 from sklearn.base import clone
@@ -93,6 +94,18 @@ class TestScore:
         ]
         assert pairs.score(scores, y) == pytest.approx(-np.mean((q - truth) ** 2))
 
+    def test_columns_of_pandas(self, data):
+        scores, y = data
+        pairs = SampledCorefPairs(method="exact")
+        columns = pd.Series([pd.Series(labels) for labels in y])
+        weight = pd.Series(np.ones(len(y)), index=range(5, 5 + len(y)))
+        assert pairs.score(scores, columns, weight) == pairs.score(scores, y)
+
+    @pytest.mark.parametrize("label", [np.nan, pd.NA, [0]])
+    def test_labels_that_cannot_be_compared(self, label):
+        with pytest.raises(ValueError, match="'y' .* compared. Got .* mention 1"):
+            SampledCorefPairs(2).score([np.zeros((2, 2))], [[0, label]])
+
     def test_weights_are_repetitions(self, data):
         scores, y = data
         weight = np.arange(len(y)) % 3
@@ -106,9 +119,10 @@ class TestScore:
         [
             ([[0, 0]], None, "each of the 2 documents. Got 1"),
             ([[0, 0], [0]], None, r"2 mentions of document 1. Got shape \(1,\)"),
-            ([[0, 0], [0, 0]], [1], "'sample_weight' .* 2 documents"),
-            ([[0, 0], [0, 0]], [1, -1], "'sample_weight' .* at least 0"),
-            ([[0, 0], [0, 0]], [0, 0], "a pair of mentions of positive weight"),
+            ([[0, 0], [0, 0]], [1], "'sample_weight' .* each of the 2"),
+            ([[0, 0], [0, 0]], [1, -1], "'sample_weight' .* not negative"),
+            ([[0, 0], [0, 0]], [0, 0], "'sample_weight' .* zero in every row"),
+            ([[0, 0], [0, 0]], ["a", 1], "'sample_weight' .* must hold numbers"),
         ],
     )
     def test_refused(self, y, weight, message):
@@ -152,3 +166,12 @@ def test_parameters_are_checked(params, call, error):
     (name,) = params
     with pytest.raises(error, match=f"'{name}' parameter of SampledCorefPairs must be"):
         getattr(SampledCorefPairs(**params), call)([np.zeros((2, 2))])
+
+
+@pytest.mark.parametrize("state", [np.random.RandomState, np.random.default_rng])
+def test_generators_move_on(data, state):
+    pairs = SampledCorefPairs(50, random_state=state(0))
+    one, two = (np.concatenate(pairs.transform(data[0])) for _ in range(2))
+    again = SampledCorefPairs(50, random_state=state(0)).transform(data[0])
+    assert (np.concatenate(again) == one).all()
+    assert (one != two).any()

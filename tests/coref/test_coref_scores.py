@@ -1,9 +1,11 @@
 """Cluster metrics: published values, definitions by brute force, and laws."""
 
 import itertools
+import tracemalloc
 from fractions import Fraction
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -227,6 +229,55 @@ def test_labels_are_clusters_of_places(pairs):
         assert coref_scores([true], [true])["conll_f1"] == 1
 
 
+class Tensor:
+    """Iterate as tensors do: over objects no two of which are equal."""
+
+    ndim = 1
+
+    def __init__(self, values):
+        self.values = values
+
+    def __len__(self):
+        return len(self.values)
+
+    def __contains__(self, value):
+        return value in self.values
+
+    def __iter__(self):
+        return (object() for _ in self.values)
+
+    def tolist(self):
+        return self.values
+
+
+@pytest.mark.parametrize("column", [np.array, pd.Series, Tensor, tuple])
+def test_labels_in_columns(column):
+    expected = coref_scores([[0, 0, 1]], [[0, 1, 1]])
+    assert coref_scores([column([0, 0, 1])], [column([0, 1, 1])]) == expected
+
+
+@pytest.mark.parametrize("column", [np.array, pd.Series, Tensor, tuple])
+def test_clusters_in_columns(column):
+    expected = coref_scores([clusters("01 2")], [clusters("0 12")])
+    true, pred = [column([0, 1]), column([2])], [column([0]), column([1, 2])]
+    assert coref_scores([true], [pred]) == expected
+
+
+def test_a_book_needs_no_matrix_of_all_clusters():
+    """All mentions alone, but for one pair that is joined wrongly."""
+    n = 4000
+    true, pred = np.arange(n), np.arange(n)
+    pred[1] = 0
+    tracemalloc.start()
+    scores = coref_scores([true], [pred])
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    best = n - 2 + 2 * 1 / (1 + 2)
+    assert scores["ceafe"].precision == pytest.approx(best / (n - 1), rel=1e-12)
+    assert scores["ceafe"].recall == pytest.approx(best / n, rel=1e-12)
+    assert peak < n * n  # a matrix takes eight times as much
+
+
 class TestSingletons:
     def test_all_of_them_right(self):
         scores = coref_scores([[0, 1, 2]], [[5, 6, 7]])
@@ -291,6 +342,10 @@ def test_documents_are_added_up_not_averaged():
         ),
         ([[0, {1}]], [[0, 1]], TypeError, "both labels and clusters in document 0"),
         ([[0, np.nan]], [[0, 1]], ValueError, "Got nan as the label of mention 1"),
+        ([[0, pd.NA]], [[0, 1]], ValueError, "Got <NA> as the label of mention 1"),
+        (np.array([0, 1]), [[0], [0]], TypeError, "Got int64 as document 0 of the"),
+        ([np.array(0)], [[0]], TypeError, "Got ndarray as document 0 of the 'y_true'"),
+        (np.array(0), [[0]], TypeError, "'y_true' parameter .* Got ndarray"),
         (
             [[{1, 2}, {2}]],
             [[{1}]],

@@ -42,6 +42,7 @@ def test_one_document_by_hand():
 def test_many_sums_at_once():
     sums = np.array([[1, 2, 1, 3], [0, 4, 0, 4], [0, 0, 0, 0]])
     assert coref_f1(sums) == pytest.approx([0.4, 0, 0])
+    assert coref_f1(np.zeros((0, 8))).shape == (0,)
 
 
 def test_lists_of_clusters():
@@ -60,3 +61,6 @@ def test_what_is_refused():
         coref_statistics([], [])
     with pytest.raises(ValueError, match=r"'sums'.*shape \(3,\)"):
         coref_f1([1, 2, 3])
+    for odd in ("abcd", list("abcd"), [[1], [1, 2]]):
+        with pytest.raises(ValueError, match="'sums' .* must hold numbers. Got"):
+            coref_f1(odd)

@@ -101,6 +101,12 @@ def test_a_long_document_rounds_to_nothing_outside():
     assert 0 <= found.proba[0] <= 1
 
 
+def test_columns_of_pandas():
+    columns = pd.Series([pd.Series(labels) for labels in Y])
+    found = entity_count_coverage(columns, posterior_of(NEW))
+    assert found.n_true.tolist() == [len(set(labels)) for labels in Y]
+
+
 def test_numbers_and_a_repr():
     found = entity_count_coverage(Y, posterior_of(NEW))
     assert isinstance(found.frame(), pd.DataFrame)
@@ -113,8 +119,10 @@ def test_numbers_and_a_repr():
     ("y", "params", "error", "message"),
     [
         (Y[:2], {}, ValueError, "'y_true' .* each of the 5 documents. Got 2"),
-        ([[0], *Y[1:]], {}, ValueError, "'y_true' .* 1 labels for document 0 of 4"),
+        ([[0], *Y[1:]], {}, ValueError, "'y_true' .* 4 mentions of document 0. Got 1"),
         (3, {}, TypeError, "'y_true' .* Got int"),
+        ([{0, 1, 2, 3}, *Y[1:]], {}, TypeError, "'y_true' .* Got set for document 0"),
+        ([np.array(0), *Y[1:]], {}, TypeError, "'y_true' .* Got ndarray for doc"),
         (Y, {"confidence_level": 1}, ValueError, "'confidence_level'"),
         (Y, {"sample_weight": [1]}, ValueError, "sample_weight"),
     ],

@@ -4,6 +4,7 @@ import os
 import pickle
 from pathlib import Path
 
+import pandas as pd
 import pytest
 
 from skcalib.events import AffiliationLexicon, CountryLexicon
@@ -190,6 +191,13 @@ class TestTraps:
             ("anti-American , U.S.-led", []),
             ("Franco-German", []),
             ("Holland and Jersey", ["NLD", "JEY"]),
+            ("the gulf of Mexico", []),
+            ("central America and south Americans", []),
+            ("lake Chad", []),
+            ("Turkeys and Turkey 's birds", ["TUR"]),
+            ("the Jordans in Jordan", ["JOR"]),
+            ("D.R. Congo", ["COD"]),
+            ("N. Korea and S. Koreans", ["PRK", "KOR"]),
         ],
     )
     def test_in_text_with_capitals(self, countries, text, expected):
@@ -292,6 +300,12 @@ class TestActors:
         lexicon = AffiliationLexicon({"A": "front", "B": "liberation front"})
         assert names(lexicon, "the liberation front") == [("liberation front", "B")]
 
+    def test_a_shorter_name_is_found_where_the_longer_one_needs_a_capital(self):
+        entries = {"A": "Liberation Front", "B": "liberation"}
+        lexicon = AffiliationLexicon(entries, match_case=True)
+        assert names(lexicon, "the liberation front") == [("liberation", "B")]
+        assert names(lexicon, "the Liberation front") == [("Liberation front", "A")]
+
     def test_names_to_leave_alone(self):
         lexicon = AffiliationLexicon({"A": "front"}, exclude=["warm front"])
         assert names(lexicon, "a warm front , a front") == [("front", "A")]
@@ -313,6 +327,11 @@ class TestActors:
     def test_a_pickle_finds_the_same(self):
         lexicon = pickle.loads(pickle.dumps(AffiliationLexicon(self.entries)))
         assert codes(lexicon, "the armed forces") == ["GOV"]
+
+    def test_groups_beside_countries(self):
+        both = CountryLexicon({**CountryLexicon(), **self.entries})
+        text = "New Mexico , the armed forces of Mexico , Guerrillas of Indiana"
+        assert codes(both, text) == ["GOV", "MEX", "FMLN"]
 
     def test_entries_are_not_modified(self):
         entries = {"A": ["x y"]}
@@ -336,6 +355,34 @@ class TestActors:
     def test_refused(self, kwargs, message):
         with pytest.raises(ValueError, match=message):
             AffiliationLexicon(**kwargs)
+
+    @pytest.mark.parametrize(
+        ("kwargs", "message"),
+        [
+            ({"entries": {"A": 3}}, r"'entries' \('A'\).*or several. Got 3"),
+            ({"entries": {"A": b"a"}}, r"'entries' \('A'\).*or several. Got b'a'"),
+            ({"entries": {"A": "a"}, "exclude": None}, "'exclude'.*Got None"),
+            ({"entries": {"A": "a"}, "match_case": "no"}, "'match_case'.*Got 'no'"),
+        ],
+    )
+    def test_types(self, kwargs, message):
+        with pytest.raises(TypeError, match=message):
+            AffiliationLexicon(**kwargs)
+
+    @pytest.mark.parametrize("words", [None, 3, ["fmln", None], [["fmln"]]])
+    def test_words_are_strings(self, words):
+        with pytest.raises(TypeError, match="'words' parameter of find must be"):
+            AffiliationLexicon(self.entries).find(words)
+        with pytest.raises(TypeError, match="'name' parameter of lookup must be"):
+            AffiliationLexicon(self.entries).lookup(words)
+
+    def test_words_in_any_sequence(self):
+        lexicon = AffiliationLexicon(self.entries)
+        expected = lexicon.find(["the", "fmln"], ["DET", "NOUN"])
+        words, upos = pd.Series(["the", "fmln"]), pd.Series(["DET", "NOUN"])
+        words.index = upos.index = [7, 8]
+        assert lexicon.find(words, upos) == expected
+        assert lexicon.find(iter(words), iter(upos)) == expected
 
     def test_find_takes_words_and_as_many_tags(self):
         lexicon = AffiliationLexicon(self.entries)
@@ -387,6 +434,21 @@ class TestFiles:
     def test_nobody_is_excluded_by_none(self, path):
         lexicon = CountryLexicon.from_file(path, exclude=None)
         assert codes(lexicon, "Abcland , Abcland Street") == ["ABC"]
+
+    def test_what_the_file_excludes_comes_to_what_is_excluded(self, tmp_path):
+        path = tmp_path / "names.txt"
+        path.write_text("MEX\tMEXICO\n-\tOLD_MEXICO\n")
+        text = "New Mexico , Old Mexico , Mexico"
+        assert names(CountryLexicon.from_file(path), text) == [("Mexico", "MEX")]
+        one = AffiliationLexicon.from_file(path, exclude="new mexico")
+        assert names(one, text) == [("Mexico", "MEX")]
+        more = CountryLexicon.from_file(path, exclude=())
+        assert len(codes(more, text)) == 2
+
+    def test_a_code_that_begins_like_nothing_is_kept(self, path):
+        everything = AffiliationLexicon.from_file(path).codes
+        for skip in ("", [""]):
+            assert AffiliationLexicon.from_file(path, skip=skip).codes == everything
 
     def test_nothing_in_it(self, tmp_path):
         path = tmp_path / "names.txt"

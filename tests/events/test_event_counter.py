@@ -5,6 +5,7 @@ import re
 from types import SimpleNamespace
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.base import BaseEstimator, clone
 from sklearn.exceptions import NotFittedError
@@ -74,6 +75,7 @@ def test_posteriors_scores_and_estimators_give_the_same(data, marked_rule):
     array = np.empty(len(scores), dtype=object)
     array[:] = scores
     same(counter.count(documents, array), expected)
+    same(counter.count(pd.Series(documents), pd.Series(scores)), expected)
     each = [AntecedentPosterior([matrix]) for matrix in scores]
     same(counter.count(documents, each), expected)
     names = [document.id for document in documents]
@@ -170,6 +172,22 @@ def test_only_some_countries_are_counted_and_all_spoil(data, marked_rule):
     assert counts.mean[::2].tolist() == [0.0] * len(counts.periods)
     assert {each.country for each in counts.uncertain_documents(0.5)} == {"BBB"}
     assert set(counts.probabilities()["country"]) == {"BBB"}
+
+
+def test_a_country_that_the_rule_does_not_know_is_refused(generated):
+    documents, _, scores = generated
+    for code in ("UK", "ken"):
+        counter = EventCounter(EventRule(), countries=["KEN", code])
+        with pytest.raises(ValueError, match=f"'countries' .*'rule'. Got {code!r}"):
+            counter.count(documents, scores)
+
+
+@pytest.mark.parametrize("kind", [tuple, np.array, pd.Series, set])
+def test_countries_in_any_collection(generated, kind):
+    documents, _, scores = generated
+    counter = EventCounter(EventRule(), countries=kind(["FRA", "KEN", "NOR"]))
+    counts = counter.count(documents, scores)
+    assert repr(counts.countries) == "['FRA', 'KEN', 'NOR']"
 
 
 # Random numbers
@@ -332,6 +350,11 @@ def test_it_can_be_cloned(marked_rule):
         ({"method": "mcmc"}, ValueError),
         ({"where": "news"}, TypeError),
         ({"countries": "USA"}, TypeError),
+        ({"countries": 3}, TypeError),
+        ({"countries": iter(["USA"])}, TypeError),
+        ({"countries": [3]}, ValueError),
+        ({"countries": [["USA"]]}, ValueError),
+        ({"rule": EventRule}, TypeError),
         ({"random_state": -1}, ValueError),
         ({"verbose": -1}, ValueError),
         ({"freq": "week"}, ValueError),
@@ -374,6 +397,9 @@ def test_posteriors_have_to_fit(data, marked_rule):
         counter.count(documents, believer)
     with pytest.raises(TypeError, match="a posterior method. Got AntecedentFeatures"):
         counter.count(documents, AntecedentFeatures())
+    for other in ("scores", {}, AntecedentRanker):
+        with pytest.raises(TypeError, match="'posteriors' .* must be an Antecedent"):
+            counter.count(documents, other)
     with pytest.raises(ValueError, match="'log_scores' .* document 1"):
         counter.count(documents[:2], [scores[0], np.full((2, 2), np.nan)])
 
@@ -400,6 +426,15 @@ def test_evidence_has_to_fit(data, marked_rule):
 
     with pytest.raises(ValueError, match="'rule' .* mentions of document 0"):
         EventCounter(Short()).count(*data)
+
+    class More:
+        def evidence(self, document):
+            evidence = marked_rule.evidence(document)
+            evidence.code = evidence.code + 1
+            return evidence
+
+    with pytest.raises(ValueError, match=r"'rule' .* from -2 to 2. Got \[.*3"):
+        EventCounter(More()).count(*data)
 
 
 def test_too_many_outcomes_are_refused_by_name(marked_rule, make_document, monkeypatch):

@@ -315,6 +315,8 @@ def test_what_it_gives(counts, unit):
         (lambda c: c.compare("AAA", "XXX"), "'second' parameter of .* Got 'XXX'"),
         (lambda c: c.compare("AAA", "BBB", "1991Q1"), "'period' parameter .* '1991Q1'"),
         (lambda c: c.distribution("XXX"), "'country' parameter of EventCounts.distrib"),
+        (lambda c: c.compare(["AAA"], "BBB"), r"'first' parameter of .* Got \['AAA'"),
+        (lambda c: c.distribution("AAA", np.arange(2)), "'period' parameter of Event"),
         (lambda c: c.uncertain_documents(0.6), "'margin' parameter"),
         (lambda c: c.uncertain_documents(country="XXX"), "'country' parameter"),
     ],

@@ -3,6 +3,7 @@
 import datetime
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from skcalib.documents import Document
@@ -81,8 +82,24 @@ def test_labels_of_a_callable_are_in_order_of_dates():
 
     dates = [day(1991, 1, 1), None, day(1980, 1, 1), day(1990, 1, 1)]
     assert assign(dates, era) == (["old", "new", "no date"], [1, 2, 0, 1])
-    with pytest.raises(ValueError, match="None for .*document 1 .'1'.; 'where' leav"):
-        assign(dates, lambda date: None if date is None else 1)
+    for odd in (None, float("nan"), pd.NaT, [1]):
+        with pytest.raises(ValueError, match="for None, .*document 1 .'1'.; 'where' l"):
+            assign(dates, lambda date, odd=odd: odd if date is None else 1)
+
+
+def test_labels_may_be_tuples():
+    dates = [day(1991, 1, 1), day(1980, 5, 1)]
+    labels, place = assign(dates, lambda date: (date.year, date.month))
+    assert labels == [(1980, 5), (1991, 1)]
+    assert place == [1, 0]
+
+
+def test_times_of_pandas():
+    dates = [pd.Timestamp("1990-03-31 23:59"), day(1990, 4, 1)]
+    days = pd.date_range("1990-01-01", periods=3, freq="QS")
+    assert assign(dates, days)[1] == assign(dates, "quarter")[1] == [0, 1]
+    with pytest.raises(ValueError, match="a date .*Got NaT for document 1"):
+        assign([day(1990, 4, 1), pd.NaT], "quarter")
 
 
 @pytest.mark.parametrize(
@@ -98,6 +115,9 @@ def test_labels_of_a_callable_are_in_order_of_dates():
         ([day(1990, 1, 1), "1991"], ValueError),
         ([1, 2], ValueError),
         (7, TypeError),
+        (b"year", TypeError),
+        (iter([day(1990, 1, 1), day(1991, 1, 1)]), TypeError),
+        ({day(1990, 1, 1), day(1991, 1, 1)}, TypeError),
     ],
 )
 def test_other_periods_are_refused(freq, error):

@@ -346,7 +346,13 @@ class TestOptions:
             ({"lexicon": len}, ValueError, "'codes'.*Got None"),
             ({"lexicon": len, "codes": ["A", "A"]}, ValueError, "'codes'.*each once"),
             ({"codes": ["A"]}, ValueError, "'codes'.*is for a function"),
+            ({"lexicon": CountryLexicon}, TypeError, "'lexicon'.*Got <class"),
+            ({"lexicon": max, "codes": 3}, ValueError, "'codes'.*Got 3"),
+            ({"lexicon": max, "codes": [["A"]]}, ValueError, "'codes'.*strings"),
             ({"lowercase": "yes"}, TypeError, "'lowercase'.*Got 'yes'"),
+            ({"passive": "no"}, TypeError, "'passive'.*Got 'no'"),
+            ({"conjuncts": None}, TypeError, "'conjuncts'.*Got None"),
+            ({"relative_pronouns": 2}, TypeError, "'relative_pronouns'.*Got 2"),
         ],
     )
     def test_refused(self, kwargs, error, message):
@@ -397,9 +403,26 @@ class TestEntities:
         )
         assert not rule("COD", [0, 1], doc)
 
-    def test_another_code(self, rule):
-        with pytest.raises(ValueError, match="'code'.*Got 'iran'"):
-            rule("iran", [0], document(self.text))
+    @pytest.mark.parametrize("code", ["iran", None, ["IRN"]])
+    def test_another_code(self, rule, code):
+        with pytest.raises(ValueError, match="'code'.*Got "):
+            rule(code, [0], document(self.text))
+
+    @pytest.mark.parametrize(
+        ("entity", "error"),
+        [
+            (0, TypeError),
+            ("01", TypeError),
+            ([0, 4], ValueError),
+            ([-1], ValueError),
+            ([0.0], ValueError),
+            ([True, True, False, False], ValueError),
+            (np.array([True, True, False, False]), ValueError),
+        ],
+    )
+    def test_an_entity_is_given_by_indices(self, rule, entity, error):
+        with pytest.raises(error, match="'entity' .* must hold indices .* Got "):
+            rule("IRN", entity, document(self.text))
 
 
 class TestMentions:

@@ -483,7 +483,7 @@ def test_scores_refused(scores, error, message):
     ("labels", "error", "message"),
     [
         ([[0, 0]], ValueError, "each of the 2 documents. Got 1"),
-        ([[0, 0], [0]], ValueError, "1 labels for document 1 of 2"),
+        ([[0, 0], [0]], ValueError, "2 mentions of document 1. Got 1"),
         ([[0, 0], 5], TypeError, "Got int for document 1"),
         ([[0, 0], "ab"], TypeError, "Got str for document 1"),
         ([[0, 0], [0, np.nan]], ValueError, "Got nan for mention 1 of document 1"),

@@ -546,7 +546,7 @@ def test_what_is_not_fitted_or_fits_not(features):
         TemperatureScaling(AntecedentRanker(), cv="prefit").fit(
             features[:2], [[0] * 4] * 2
         )
-    with pytest.raises(ValueError, match="1 labels for document 0 of 2"):
+    with pytest.raises(ValueError, match="2 mentions of document 0. Got 1"):
         fit([np.zeros((2, 2))], [[0]])
     with pytest.raises(ValueError, match="X has 1, y has 2|same length"):
         fit([np.zeros((2, 2))], [[0, 0], [0, 0]])
