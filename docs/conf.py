@@ -48,11 +48,23 @@ sphinx_gallery_conf = {
     "reference_url": {"skcalib": None},
     "abort_on_example_error": True,
     "show_signature": False,
+    "image_srcset": ["2x"],
+    # What drawing returns says nothing to a reader.
+    "ignore_repr_types": r"matplotlib\.",
 }
 
 html_theme = "pydata_sphinx_theme"
 html_title = f"skcalib {version}"
-html_theme_options = {"navigation_with_keys": False}
+html_static_path = ["_static"]
+html_css_files = ["custom.css"]
+html_show_sourcelink = False
+html_theme_options = {
+    "navigation_with_keys": False,
+    "show_prev_next": True,
+    "header_links_before_dropdown": 6,
+}
+# The front page and the changelog lead to nothing but themselves.
+html_sidebars = {"index": [], "changelog": [], "install": [], "references": []}
 
 
 def skip_inherited_requests(app, what, name, obj, skip, options):
