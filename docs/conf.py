@@ -31,6 +31,7 @@ default_role = "literal"
 
 autosummary_generate = True
 autodoc_typehints = "none"
+toc_object_entries_show_parents = "hide"
 numpydoc_show_class_members = False
 numpydoc_validation_checks = set(VALIDATION["checks"])
 numpydoc_validation_exclude = set(VALIDATION["exclude"])

@@ -42,7 +42,7 @@ import matplotlib.pyplot as plt
 from skcalib import ReliabilityDisplay
 from skcalib.queries import TagQuery
 
-figure, axes = plt.subplots(1, 3, figsize=(11, 5), layout="constrained")
+figure, axes = plt.subplots(1, 3, figsize=(14, 6), layout="constrained")
 for ax, (name, model) in zip(axes, scaled.items(), strict=True):
     tempered = f"temperature {model.temperature_:.2f}"
     for label, tagger in {"as it is": model.estimator_, tempered: model}.items():

@@ -11,9 +11,9 @@ test takes for real, and from which size on.
 # Two taggers
 # -----------
 #
-# Token accuracy is a ratio of two sums over sentences: right tokens, and tokens. That is
-# all the test needs. Here the hidden Markov model is ahead, having seen more sentences.
-# The p-value is found without drawing a single resample.
+# Token accuracy is a ratio of two sums over sentences: right tokens, and tokens. That
+# is all the test needs. Here the hidden Markov model is ahead, having seen more
+# sentences. The p-value is found without drawing a single resample.
 
 from skcalib import CRFTagger, HMMTagger
 from skcalib.datasets import make_tagged_sentences
