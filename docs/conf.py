@@ -61,7 +61,6 @@ html_css_files = ["custom.css"]
 html_show_sourcelink = False
 html_theme_options = {
     "navigation_with_keys": False,
-    "show_prev_next": True,
     "header_links_before_dropdown": 6,
 }
 # The front page and the changelog lead to nothing but themselves.
