@@ -321,7 +321,8 @@ def draw():
     top.set_yticks([78, 80, 85, 90, 95, 100], ["78 or less", 80, 85, 90, 95, 100])
     bottom.set(ylabel="mean width", yscale="log")
     bottom.set_xticks(places, [f"{n:,}" for *_, n in cells], rotation=90, fontsize=7)
-    names = [f"{q}\n{law}" for q, law, n in cells if n == SIZES[0]]
+    shapes = {"U": "(.5, .5)", "skewed": "(.1, 2)", "tag": "(.02, .92)"}
+    names = [f"Beta\n{shapes[q]}\n{law}" for q, law, n in cells if n == SIZES[0]]
     for k, name in enumerate(names):
         at = 3 * k + 1
         top.text(

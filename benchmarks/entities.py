@@ -124,7 +124,7 @@ def n_names(y):
 
 
 def draw(drawn):
-    figure, axes = plt.subplots(1, len(DRAWN), figsize=(15, 5.2), sharey=True)
+    figure, axes = plt.subplots(1, len(DRAWN), figsize=(12, 5.2), layout="constrained")
     for ax, name in zip(axes, DRAWN, strict=True):
         before, after = drawn[name]["same sections"]
         for title, answers in (("before", before), ("tempered", after)):
@@ -136,8 +136,7 @@ def draw(drawn):
                 ax=ax,
             )
         ax.set_title(name)
-    figure.tight_layout()
-    figure.savefig(RESULTS / "entities.png", dpi=110)
+    figure.savefig(RESULTS / "entities.png", dpi=90)
 
 
 def main():

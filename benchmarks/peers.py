@@ -154,10 +154,11 @@ def all_failures(rows):
     return [row for row in rows if row["status"] != "done"]
 
 
-def milliseconds(row):
-    if not row["milliseconds"]:
+def three_digits(cell):
+    """Write a number without an exponent; the CSV may have one."""
+    if not cell:
         return ""
-    value = float(row["milliseconds"])
+    value = float(cell)
     return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
 
 
@@ -180,16 +181,16 @@ def page(note, rows):
         }
         body = []
         for ours, theirs in last_rows(of_part):
-            grow = [row["growth"] or "?" for row in (ours, theirs)]
+            grow = [row["growth"] for row in (ours, theirs)]
             body.append(
                 [
                     ours["work"],
                     f"{int(theirs['n']):,} {theirs['unit']}",
-                    milliseconds(ours),
+                    three_digits(ours["milliseconds"]),
                     theirs["by"],
-                    milliseconds(theirs),
-                    f"**{theirs['ratio']}**" if theirs["ratio"] else "",
-                    f"{grow[0]}, {grow[1]}" if theirs["ratio"] else "",
+                    three_digits(theirs["milliseconds"]),
+                    f"**{three_digits(theirs['ratio'])}**" if theirs["ratio"] else "",
+                    ", ".join(grow) if all(grow) else "",
                     theirs["difference"],
                     theirs["differs"] if theirs["ratio"] else theirs["status"],
                 ]

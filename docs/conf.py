@@ -31,6 +31,7 @@ default_role = "literal"
 
 autosummary_generate = True
 autodoc_typehints = "none"
+toc_object_entries_show_parents = "hide"
 numpydoc_show_class_members = False
 numpydoc_validation_checks = set(VALIDATION["checks"])
 numpydoc_validation_exclude = set(VALIDATION["exclude"])
@@ -48,11 +49,22 @@ sphinx_gallery_conf = {
     "reference_url": {"skcalib": None},
     "abort_on_example_error": True,
     "show_signature": False,
+    "image_srcset": ["2x"],
+    # What drawing returns says nothing to a reader.
+    "ignore_repr_types": r"matplotlib\.",
 }
 
 html_theme = "pydata_sphinx_theme"
 html_title = f"skcalib {version}"
-html_theme_options = {"navigation_with_keys": False}
+html_static_path = ["_static"]
+html_css_files = ["custom.css"]
+html_show_sourcelink = False
+html_theme_options = {
+    "navigation_with_keys": False,
+    "header_links_before_dropdown": 6,
+}
+# The front page and the changelog lead to nothing but themselves.
+html_sidebars = {"index": [], "changelog": [], "install": [], "references": []}
 
 
 def skip_inherited_requests(app, what, name, obj, skip, options):

@@ -8,6 +8,8 @@ Markov model counts, the conditional random field is trained to be right about t
 form tells something of their tag, so that this page needs no network.
 """
 
+# sphinx_gallery_thumbnail_number = 2
+
 # %%
 # Three models: counts with one pseudocount, a CRF on words, a CRF on words and what
 # they look like.

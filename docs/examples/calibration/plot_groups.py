@@ -6,6 +6,8 @@ A model can be right on the whole and wrong in its parts: where it is overconfid
 some texts and underconfident on others, the two cancel in a pooled curve.
 """
 
+# sphinx_gallery_thumbnail_number = 2
+
 # %%
 # Probabilities whose logits are half too small on letters and half too large on tweets,
 # with news in between.

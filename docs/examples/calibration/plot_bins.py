@@ -18,7 +18,7 @@ from skcalib.datasets import make_calibrated_pairs
 
 y_true, y_proba = make_calibrated_pairs(20_000, a=0.1, b=0.4, random_state=0)
 
-fig, axes = plt.subplots(1, 3, figsize=(14, 6), layout="constrained")
+fig, axes = plt.subplots(1, 3, figsize=(11, 5), layout="constrained")
 settings = {
     "equal width 0.02": {"strategy": "uniform", "n_bins": 50},
     "equal width 0.1": {"strategy": "uniform", "n_bins": 10},
