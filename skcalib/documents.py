@@ -189,7 +189,7 @@ class Document:
         Name of the document. None: it has none.
     date : datetime.date, default=None
         The day it was written or published; a text as "1990-01-03" and a
-        `numpy.datetime64` become one. None: not known.
+        `numpy.datetime64` become one. None or NaT: not known.
     sentences : sequence of Sentence, default=()
         Sentences in order.
     mentions : sequence of Mention, default=()
@@ -369,15 +369,16 @@ def mentions_from_parse(
 
 
 def _as_date(date: Any) -> datetime.date | None:
-    """Return a date of Python; a datetime stays one."""
+    """Return a date of Python, None for a missing one; a datetime stays one."""
     day = date
     if isinstance(date, str):
         with contextlib.suppress(ValueError):
             day = datetime.date.fromisoformat(date)
     elif isinstance(date, np.datetime64):
-        day = date.astype("datetime64[D]").item()  # of NaT, None
-    is_date = isinstance(day, datetime.date) and day == day  # but not NaT of pandas
-    if date is not None and not is_date:
+        day = date.astype("datetime64[D]").item()
+    if day is None or day != day:  # NaT of numpy and of pandas
+        return None
+    if not isinstance(day, datetime.date):
         raise TypeError(
             "The 'date' parameter of Document must be None, a datetime.date or text as "
             f"'1990-01-03'. Got {date!r} instead."

@@ -136,7 +136,7 @@ class TestDocument:
     def test_a_date_may_be_text_or_of_numpy(self, date):
         assert Document("a", date).date == datetime.date(1990, 1, 3)
 
-    @pytest.mark.parametrize("date", ["3 January", "", np.datetime64("NaT"), 1990])
+    @pytest.mark.parametrize("date", ["3 January", "", 1990])
     def test_what_is_no_date_is_refused(self, date):
         with pytest.raises(TypeError, match="'date'.*None, a datetime.date or text as"):
             Document("a", date)
@@ -144,8 +144,8 @@ class TestDocument:
     def test_dates_of_pandas(self):
         pandas = pytest.importorskip("pandas")
         assert Document("a", pandas.Timestamp("1990-01-03")).date.year == 1990
-        with pytest.raises(TypeError, match="'date'.*Got NaT"):
-            Document("a", pandas.NaT)
+        assert Document("a", pandas.NaT).date is None
+        assert Document("a", np.datetime64("NaT")).date is None
 
     @pytest.mark.parametrize(
         ("parts", "message"),

@@ -98,7 +98,7 @@ def test_times_of_pandas():
     dates = [pd.Timestamp("1990-03-31 23:59"), day(1990, 4, 1)]
     days = pd.date_range("1990-01-01", periods=3, freq="QS")
     assert assign(dates, days)[1] == assign(dates, "quarter")[1] == [0, 1]
-    with pytest.raises(ValueError, match="a date .*Got NaT for document 1"):
+    with pytest.raises(ValueError, match="a date .*Got None for document 1"):
         assign([day(1990, 4, 1), pd.NaT], "quarter")
 
 
