@@ -243,6 +243,19 @@ def test_the_sentences_of_a_tagger_may_have_groups(tagged):
     same(display.displays["old"], alone)
 
 
+def test_the_last_sentences_may_have_no_pair_in_a_panel(tagged):
+    tagger, X, y = tagged
+    source = np.where(np.arange(len(X)) < 20, "old", "new")
+    weight = np.where(np.arange(len(X)) < 50, 2, 0)
+    display = ReliabilityPanelsDisplay.from_estimator(
+        tagger, X, y, by=source, sample_weight=weight
+    )
+    alone = ReliabilityDisplay.from_estimator(
+        tagger, X[:20], y[:20], sample_weight=[2] * 20
+    )
+    same(display.displays["old"], alone)
+
+
 def test_held_out_answers_are_divided_too():
     X, y = load_iris(return_X_y=True)
     results = cross_validate(

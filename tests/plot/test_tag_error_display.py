@@ -119,6 +119,21 @@ def test_weights_repeat_sentences_and_their_order_is_nothing(taggers, test_set):
             assert one.plug_in == pytest.approx(other.plug_in, abs=1e-9)
 
 
+@pytest.mark.parametrize("weight", [[1, 2, 1, 1, 3], [1, 2, 0, 0, 3], [0, 0, 2, 2, 0]])
+def test_weights_of_sentences_without_an_answer_are_nothing(weight):
+    tags = [["B-P", "O", "B-P"]] * 4
+    spans = [[(0, 1, "P", 0.8), (1, 2, "P", 0.1), (2, 3, "P", 0.6)]] * 4
+    # the last one has no entity, and none is predicted
+    answers = SpanQuery().from_proba([*tags, ["O"]], [*spans, []])
+    found = from_answers({"mine": answers}, sample_weight=weight)
+    rows = np.repeat(np.arange(4), weight[:4])
+    repeated = SpanQuery().from_proba([tags[i] for i in rows], [spans[i] for i in rows])
+    expected = from_answers({"mine": repeated})
+    assert found.count.tolist() == expected.count.tolist() == [2 * rows.size]
+    (one,), (other,) = found.error["mine"]["all"], expected.error["mine"]["all"]
+    assert one.estimate == pytest.approx(other.estimate, abs=1e-9)
+
+
 def test_classes_may_be_asked_for_too():
     rng = np.random.default_rng(0)
     proba = rng.dirichlet(np.ones(3), 300)
