@@ -16,10 +16,10 @@ from ..metrics._pairs import Pairs, as_weights
 from ..queries import Answers
 from ..scorers import default_query
 from ._by import enough_for_interval, parts_by_name
-from ._drawing import legend_text, long_names, plain_text
-
-# Models are told apart without their colours too.
-_MARKERS = "os^Dv<>P"
+from ._figures import draw_legend, take_axes
+from ._known_words import as_known, parts_by_words
+from ._styles import MARKERS, line_style
+from ._text import legend_text, plain_text, short_text
 
 # Legend entries that still leave the points visible; more go beside the axes.
 _MOST_INSIDE = 4
@@ -184,7 +184,7 @@ class TagErrorDisplay(LinesRepr):
         """
         caller = "TagErrorDisplay.from_estimators"
         _check_mapping(estimators, "estimators", "fitted estimators", caller)
-        known = _as_known(known, X, caller)
+        known = as_known(known, X, caller)
         answers = {
             name: (default_query(each) if query is None else query)(each, X, y)
             for name, each in estimators.items()
@@ -221,16 +221,12 @@ class TagErrorDisplay(LinesRepr):
         answers : mapping of str to Answers
             Answers of each model by name.
         top : int, default=None
-            Compute the errors of so many of the most frequent labels only.
+            As in :meth:`from_estimators`.
         known : sequence of bool sequences, default=None
             For each sentence whether each of its tokens is known; as in
             :meth:`from_estimators`.
-        averages : sequence of int, default=(5,)
-            Show the means over so many of the most frequent labels.
-        sample_weight : array-like of shape (n_samples,), default=None
-            Frequency of each sample.
-        confidence_level : float, default=0.95
-            Of the intervals.
+        averages, sample_weight, confidence_level : optional
+            As in :meth:`from_estimators`.
         ax : matplotlib Axes, default=None
             Axes to draw on; None makes a new figure.
         **plot_params
@@ -270,7 +266,7 @@ class TagErrorDisplay(LinesRepr):
             weight = as_weights(sample_weight, n, caller=caller)
         return cls._from_answers(
             answers,
-            _as_known(known, None, caller),
+            as_known(known, None, caller),
             weight,
             caller=caller,
             top=top,
@@ -298,12 +294,11 @@ class TagErrorDisplay(LinesRepr):
         level = check_fraction(confidence_level, name="confidence_level", caller=caller)
         if top is not None:
             check_integer(top, minimum=1, name="top", caller=caller)
-        for n in averages:
-            check_integer(n, minimum=1, name="averages", caller=caller)
+        _check_averages(averages, caller)
         pairs = {
             name: {
                 words: dict(parts_by_name(part, weight, None, None))
-                for words, part in _parts_by_words(each, known, caller)
+                for words, part in parts_by_words(each, known, caller)
             }
             for name, each in answers.items()
         }
@@ -351,15 +346,13 @@ class TagErrorDisplay(LinesRepr):
         """
         caller = "TagErrorDisplay.plot"
         limit = check_integer(max_labels, minimum=1, name="max_labels", caller=caller)
+        style = line_style(point_kwargs, name="point_kwargs", caller=caller)
         n_shown = min(limit, len(self.label))
         sizes = self._sizes()
         # the means stand apart, behind a gap of one label
         place = np.r_[np.arange(n_shown), n_shown + 0.5 + np.arange(len(sizes))]
-        if ax is None:
-            import matplotlib.pyplot as plt
-
-            width = max(5.2, 1.6 + 0.32 * place.size)
-            _, ax = plt.subplots(figsize=(width, 4.4), layout="constrained")
+        width = max(5.2, 1.6 + 0.32 * place.size)
+        ax = take_axes(ax, (width, 4.4), caller=caller)
         self.ax_, self.figure_ = ax, ax.figure
         self._label_axes(n_shown, sizes, place)
         for k in range(1, n_shown, 2):
@@ -374,17 +367,14 @@ class TagErrorDisplay(LinesRepr):
         color: dict[str, Any] = {}
         for k, (name, words, errors) in enumerate(series):
             offset = 0.6 * ((k + 0.5) / len(series) - 0.5)
-            style = self._style(name, words, color)
-            style |= long_names(point_kwargs)
-            drawn = self._draw(errors, place + offset, n_shown, sizes, style)
+            own = {**self._style(name, words, color), **style}
+            drawn = self._draw(errors, place + offset, n_shown, sizes, own)
             color[name] = drawn[0].get_color()
             key = (name, words)
             self.point_[key], self.bar_[key], self.average_[key] = drawn
         # a little below 0, where points without an error stand
         ax.set_ylim(bottom=-0.02 * ax.get_ylim()[1])
-        beside = {"loc": "center left", "bbox_to_anchor": (1.02, 0.5)}
-        several = len(series) > _MOST_INSIDE
-        ax.legend(fontsize="small", **(beside if several else {"loc": "best"}))
+        draw_legend(ax, _MOST_INSIDE)
         return self
 
     def _series(self) -> Iterator[tuple[str, str, Errors]]:
@@ -411,13 +401,12 @@ class TagErrorDisplay(LinesRepr):
 
     def _style(self, name: str, words: str, color: dict[str, Any]) -> dict[str, Any]:
         model = list(self.error).index(name)
-        said = name if words == "all" else f"{name}, {words} words"
         style: dict[str, Any] = {
             "linestyle": "none",
-            "marker": _MARKERS[model % len(_MARKERS)],
+            "marker": MARKERS[model % len(MARKERS)],
             "markersize": 4,
             "elinewidth": 1,
-            "label": legend_text(said),
+            "label": legend_text(_said(name, words)),
         }
         if name in color:
             style["color"] = color[name]
@@ -513,8 +502,8 @@ class TagErrorDisplay(LinesRepr):
         lines = [f"{len(self.label)} labels"]
         for name, words, errors in self._series():
             (mean,) = _means(errors, [len(errors)])
-            said = name if words == "all" else f"{name}, {words} words"
-            lines.append(f"{said}: mean {'none' if mean is None else f'{mean:.4f}'}")
+            said = "none" if mean is None else f"{mean:.4f}"
+            lines.append(f"{_said(name, words)}: mean {said}")
         return lines
 
 
@@ -528,67 +517,14 @@ def _check_mapping(value: Any, name: str, what: str, caller: str) -> None:
         raise ValueError(f"The {name!r} parameter of {caller} is an empty mapping.")
 
 
-def _as_known(known: Any, X: Any, caller: str) -> list[np.ndarray] | None:
-    """Return for each sentence whether its tokens are known."""
-    if known is None:
-        return None
-    if isinstance(known, (Mapping, Set)):
-        known = [[_is_word(word, caller) and word in known for word in s] for s in X]
-    if isinstance(known, (str, bytes)) or not hasattr(known, "__len__"):
+def _check_averages(averages: Any, caller: str) -> None:
+    if isinstance(averages, (str, bytes)) or not hasattr(averages, "__iter__"):
         raise TypeError(
-            f"The 'known' parameter of {caller} must be a set of words, or have a "
-            f"sequence of bool for each sentence. Got {type(known).__name__}."
+            f"The 'averages' parameter of {caller} must be a sequence of integers. Got "
+            f"{averages!r}."
         )
-    found = []
-    for i, tokens in enumerate(known):
-        array = np.asarray(tokens)
-        if array.ndim != 1 or (array.size and array.dtype != bool):
-            raise ValueError(
-                f"The 'known' parameter of {caller} must have a sequence of bool for "
-                f"each sentence. Got {tokens!r:.50} for sentence {i}."
-            )
-        found.append(array.astype(bool))
-    if X is not None and len(found) != len(X):
-        raise ValueError(
-            f"The 'known' parameter of {caller} must have an entry for each of the "
-            f"{len(X)} sentences. Got {len(found)}."
-        )
-    return found
-
-
-def _is_word(word: Any, caller: str) -> bool:
-    if not isinstance(word, str):
-        raise TypeError(
-            f"The 'known' parameter of {caller} is a set of words, and tokens must be "
-            f"str. Got {type(word).__name__} {word!r:.50}; pass a sequence of bool for "
-            "each sentence."
-        )
-    return True
-
-
-def _parts_by_words(
-    answers: Answers, known: list[np.ndarray] | None, caller: str
-) -> list[tuple[str, Answers]]:
-    """Return the answers about all words, or about known and unknown ones."""
-    if known is None:
-        return [("all", answers)]
-    two = answers.item.ndim == 2
-    start = answers.item[:, 0] if two else answers.item
-    stop = answers.item[:, 1] if two else answers.item + 1
-    lengths = np.array([each.size for each in known], dtype=np.intp)
-    here = np.r_[lengths, 0][np.minimum(answers.groups, lengths.size)]
-    short = np.flatnonzero(stop > here)
-    if short.size:
-        i = short[0]
-        raise ValueError(
-            f"The 'known' parameter of {caller} must have a bool for each token. "
-            f"Sentence {answers.groups[i]} has {here[i]}, and was asked about token "
-            f"{stop[i] - 1}."
-        )
-    before = np.r_[0, np.cumsum(np.concatenate([*known, np.zeros(0, dtype=bool)]))]
-    first = (np.cumsum(lengths) - lengths)[answers.groups]
-    is_known = before[first + stop] - before[first + start] == stop - start
-    return [("known", answers.take(is_known)), ("unknown", answers.take(~is_known))]
+    for n in averages:
+        check_integer(n, minimum=1, name="averages", caller=caller)
 
 
 def _frequencies(pairs: dict[str, dict[str, dict[Any, Pairs]]]) -> dict[Any, float]:
@@ -628,9 +564,12 @@ def _means(errors: Errors, sizes: list[int]) -> list[float | None]:
     return found
 
 
+def _said(name: str, words: str) -> str:
+    """Return the name of a series."""
+    return str(name) if words == "all" else f"{name}, {words} words"
+
+
 def _short(label: Any) -> str:
     """Return a label as it is written below the axes."""
-    text = " ".join(map(str, label)) if isinstance(label, tuple) else str(label)
-    if len(text) > _LONGEST_NAME:
-        text = f"{text[: _LONGEST_NAME - 1]}…"
-    return plain_text(text)
+    text = " ".join(map(str, label)) if isinstance(label, tuple) else label
+    return plain_text(short_text(text, _LONGEST_NAME))

@@ -478,6 +478,40 @@ def test_parameters_that_make_no_sense_are_refused(
     assert plt.get_fignums() == []
 
 
+@pytest.mark.parametrize(
+    ("displays", "message"),
+    [
+        ({}, "a mapping of groups to ReliabilityDisplay, of one at least. Got {}"),
+        ([1], "a mapping of groups to ReliabilityDisplay"),
+        ({"a": 3}, "a ReliabilityDisplay of one curve for each group. Got 3 for 'a'"),
+    ],
+)
+def test_panels_need_a_display_of_one_curve_each(displays, message):
+    with pytest.raises(TypeError, match=f"'displays' parameter .* {message}"):
+        ReliabilityPanelsDisplay(displays=displays).plot()
+
+
+def test_several_models_have_no_place_in_one_panel(y_true, y_proba):
+    two = ReliabilityDisplay.from_predictions(y_true, {"a": y_proba, "b": y_proba})
+    with pytest.raises(TypeError, match="'displays' parameter .* of one curve"):
+        ReliabilityPanelsDisplay(displays={"both": two}).plot()
+
+
+def test_panels_may_be_made_of_displays_without_names(y_true, y_proba):
+    one = ReliabilityDisplay.from_predictions(y_true, y_proba)
+    display = ReliabilityPanelsDisplay(displays={"x": one}).plot()
+    assert display.to_dict()["x"] == one.to_dict()["0"]
+
+
+def test_only_an_empty_figure_is_drawn_on(y_true, y_proba, genre):
+    figure = Figure()
+    axes = figure.subplots()
+    with pytest.raises(ValueError, match="'fig' .* must be empty.* clear"):
+        from_predictions(y_true, y_proba, by=genre, fig=figure)
+    with pytest.raises(TypeError, match="'fig' .* Figure or SubFigure.* Got Axes"):
+        from_predictions(y_true, y_proba, by=genre, fig=axes)
+
+
 def test_the_arrays_are_not_changed(y_true, y_proba, genre):
     arrays = y_true.copy(), y_proba.copy(), genre.copy()
     from_predictions(y_true, y_proba, by=genre, sample_weight=y_true + 1)

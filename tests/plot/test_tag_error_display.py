@@ -282,6 +282,20 @@ def test_labels_are_shown_as_they_are_but_long_ones_are_cut():
     assert legend.get_text() == " _mine"
 
 
+def test_a_long_legend_stands_beside_axes_of_the_usual_width(taggers, test_set):
+    many = {f"a tagger with number {k}": taggers["HMM"] for k in range(5)}
+    few = from_estimators({1: taggers["HMM"]}, *test_set, top=2)
+    display = from_estimators(many, *test_set, top=2)
+    for each in (few, display):
+        each.figure_.canvas.draw()
+    (name,) = few.ax_.get_legend().get_texts()
+    assert name.get_text() == "1"
+    usual, axes = few.ax_.get_window_extent(), display.ax_.get_window_extent()
+    assert axes.width == pytest.approx(usual.width, 0.05)
+    box = display.ax_.get_legend().get_window_extent()
+    assert axes.x1 < box.x0 < box.x1 < display.figure_.bbox.x1
+
+
 # What it gives
 
 
@@ -309,6 +323,10 @@ def test_the_repr_has_the_means(display):
     [
         ({"top": 0}, ValueError, "'top' parameter of TagErrorDisplay.from_estimators"),
         ({"averages": (0,)}, ValueError, "'averages' parameter"),
+        ({"averages": 5}, TypeError, "must be a sequence of integers. Got 5"),
+        ({"averages": "5"}, TypeError, "must be a sequence of integers. Got '5'"),
+        ({"point_kwargs": "red"}, TypeError, "'point_kwargs' parameter of TagErrorD"),
+        ({"ax": "new"}, TypeError, "must be matplotlib Axes or None. Got str"),
         ({"confidence_level": 2}, ValueError, "strictly between 0 and 1. Got 2"),
         ({"max_labels": 0}, ValueError, "'max_labels' parameter"),
         ({"known": "dog"}, TypeError, "must be a set of words, or have a sequence"),
