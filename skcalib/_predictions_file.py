@@ -52,7 +52,7 @@ class Table:
                     f"{self.path} has no column {wanted!r} ({option}). {said}"
                 )
             return wanted
-        lower = {name.lower().strip(): name for name in names}
+        lower = {name.lower().strip(): name for name in reversed(names)}
         found = [lower[name] for name in known if name in lower]
         if not found:
             raise ReportError(
@@ -136,10 +136,9 @@ def _read_delimited(path: Path, reader: Any) -> Table:
         if not row:
             continue
         if len(row) != len(header):
-            cells = "cell" if len(header) == 1 else "cells"
             raise ReportError(
-                f"{path}, line {reader.line_num}: expected {len(header)} {cells} as in "
-                f"the first line, got {len(row)}.{_other_delimiter(header)}"
+                f"{path}, line {reader.line_num}: expected {len(header)} cells as in "
+                f"the first line, got {len(row)}." + _other_delimiter(header)
             )
         rows.append(row)
         lines.append(reader.line_num)

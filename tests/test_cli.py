@@ -599,7 +599,7 @@ ERRORS = {
         "a.csv",
         "y;q\n1;0,5\n0;0,25\n",
         (),
-        "line 2: expected 1 cell as in the first line, got 2.* by semicolons",
+        "line 2: expected 1 cells as in the first line, got 2.* by semicolons",
     ),
     "one column twice": (
         "a.csv",
