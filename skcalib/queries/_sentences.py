@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from .._validation import on_cpu
 from ..metrics._pairs import as_probabilities, is_missing, out_of_range
 
 
@@ -79,7 +80,7 @@ def stack_rows(
     """
     some: list[np.ndarray] = []
     for i, part in enumerate(proba):
-        array = np.asarray(part)
+        array = as_numbers(part, f"sentence {i}", caller)
         if n_rows[i] == 0 and array.size == 0:
             continue
         right = array.ndim == shape.count(",") + 1 and array.shape[0] == n_rows[i]
@@ -99,6 +100,22 @@ def stack_rows(
     rows = np.concatenate(some)
     _check_rows(rows, n_rows, lengths - n_rows, caller)
     return as_probabilities(rows, name="proba", caller=caller, n_columns=1)
+
+
+def as_numbers(part: Any, where: str, caller: str) -> np.ndarray:
+    """Return the probabilities of one sentence or document as an array of numbers."""
+    try:
+        array = np.asarray(on_cpu(part, name="proba", caller=caller))
+        if array.dtype == object:
+            array = array.astype(np.float64)
+        if array.size and array.dtype.kind not in "fiub":
+            raise ValueError
+    except (TypeError, ValueError):
+        raise ValueError(
+            f"The 'proba' parameter of {caller} must hold numbers, as many in each "
+            f"row. Got {part!r:.50} for {where}."
+        ) from None
+    return array
 
 
 def _check_rows(
