@@ -14,7 +14,7 @@ from ..metrics._curve import check_norm
 from ..metrics._pairs import Pairs, as_weights
 from ..metrics._size_curves import check_sizes, curve_of_sizes, doubling_sizes
 from ..queries import answer_pairs
-from ..scorers import default_query
+from ..scorers import ask
 from ._figures import draw_legend, take_axes
 from ._models import (
     as_list,
@@ -245,8 +245,7 @@ class BinSizeDisplay(LinesRepr):
         """
         caller = "BinSizeDisplay.from_estimator"
         check_norm(norm, False, False, caller=caller)
-        query = default_query(estimator) if query is None else query
-        answers = query(estimator, X, y)
+        answers = ask(estimator, X, y, query, caller=caller)
         weight = as_weights(sample_weight, len(y), caller=caller)
         name = type(estimator).__name__ if name is None else name
         curve = _curve(answer_pairs(answers, weight), bin_sizes, norm, caller)

@@ -14,7 +14,7 @@ from ..metrics._curve import Binning, curve_of_pairs
 from ..metrics._interval import interval_of_pairs
 from ..metrics._pairs import Pairs
 from ..queries import Answers
-from ..scorers import default_query
+from ..scorers import ask
 
 # Equal-width cells of the histogram under the curve.
 _N_CELLS = 50
@@ -71,8 +71,8 @@ def held_out_answers(
     answers, samples = [], []
     estimators, folds = cv_results["estimator"], cv_results["indices"]["test"]
     for estimator, test in zip(estimators, folds, strict=True):
-        ask = default_query(estimator) if query is None else query
-        found = ask(estimator, take_rows(X, test), take_rows(y, test))
+        held_out = take_rows(X, test), take_rows(y, test)
+        found = ask(estimator, *held_out, query, caller=caller)
         answers.append(found)
         samples.append(np.asarray(test)[found.groups])
     pooled = Answers(

@@ -13,7 +13,7 @@ from ..metrics import ReliabilityCurve
 from ..metrics._curve import check_binning
 from ..metrics._pairs import as_groups, as_labels, as_weights, distinct_labels
 from ..queries import Answers, ClassQuery
-from ..scorers import default_query
+from ..scorers import ask
 from ._by import check_by, enough_for_interval, parts_by_name
 from ._models import pairs_of_models
 from ._numbers import held_out_answers, numbers_of_pairs
@@ -243,13 +243,13 @@ class ReliabilityPanelsDisplay(LinesRepr):
         >>> sorted(display.displays) == sorted(tagger.classes_)
         True
         """
-        query = default_query(estimator) if query is None else query
+        caller = "ReliabilityPanelsDisplay.from_estimator"
         return cls._from_answers(
-            query(estimator, X, y),
+            ask(estimator, X, y, query, caller=caller),
             len(y),
             by,
             type(estimator).__name__ if name is None else name,
-            caller="ReliabilityPanelsDisplay.from_estimator",
+            caller=caller,
             sample_weight=sample_weight,
             fig=fig,
             **params,

@@ -13,7 +13,7 @@ from ..metrics import ReliabilityCurve
 from ..metrics._curve import Binning, check_binning
 from ..metrics._pairs import Pairs, as_weights
 from ..queries import Answers, answer_pairs
-from ..scorers import default_query
+from ..scorers import ask
 from ._drawing import (
     draw_band,
     draw_count,
@@ -278,8 +278,7 @@ class ReliabilityDisplay(LinesRepr):
         'GaussianNB'
         """
         caller = "ReliabilityDisplay.from_estimator"
-        query = default_query(estimator) if query is None else query
-        answers = query(estimator, X, y)
+        answers = ask(estimator, X, y, query, caller=caller)
         weight = as_weights(sample_weight, len(y), caller=caller)
         return cls._from_answers(
             answers,

@@ -14,7 +14,7 @@ from ..metrics._curve import Binning
 from ..metrics._interval import interval_of_pairs
 from ..metrics._pairs import Pairs, as_weights
 from ..queries import Answers
-from ..scorers import default_query
+from ..scorers import ask
 from ._by import enough_for_interval, parts_by_name
 from ._figures import draw_legend, take_axes
 from ._known_words import as_known, parts_by_words
@@ -186,7 +186,7 @@ class TagErrorDisplay(LinesRepr):
         _check_mapping(estimators, "estimators", "fitted estimators", caller)
         known = as_known(known, X, caller)
         answers = {
-            name: (default_query(each) if query is None else query)(each, X, y)
+            name: ask(each, X, y, query, caller=caller)
             for name, each in estimators.items()
         }
         return cls._from_answers(

@@ -17,12 +17,8 @@ def flat_tags(
 
     `other` is what is asked about the sentences, with as many entries.
     """
-    for each, value in (("y_true", y_true), (name, other)):
-        if isinstance(value, (str, bytes)) or not hasattr(value, "__len__"):
-            raise TypeError(
-                f"The {each!r} parameter of {caller} must have an entry for each "
-                f"sentence. Got {type(value).__name__}."
-            )
+    check_tags(y_true, caller)
+    _check_entries(other, name, caller)
     if len(y_true) != len(other):
         raise ValueError(
             f"{caller} needs an entry of {name!r} for each sentence of 'y_true'. "
@@ -30,13 +26,27 @@ def flat_tags(
         )
     tags: list[Any] = []
     lengths = []
-    for i, labels in enumerate(y_true):
-        _check_sentence(i, labels, caller)
+    for labels in y_true:
         tags.extend(labels)
         lengths.append(len(labels))
     if not tags:
         raise ValueError(f"The 'y_true' parameter of {caller} holds no token.")
     return tags, np.array(lengths, dtype=np.intp)
+
+
+def check_tags(y_true: Any, caller: str) -> None:
+    """Raise unless there is a sequence of labels for each sentence."""
+    _check_entries(y_true, "y_true", caller)
+    for i, labels in enumerate(y_true):
+        _check_sentence(i, labels, caller)
+
+
+def _check_entries(value: Any, name: str, caller: str) -> None:
+    if isinstance(value, (str, bytes)) or not hasattr(value, "__len__"):
+        raise TypeError(
+            f"The {name!r} parameter of {caller} must have an entry for each "
+            f"sentence. Got {type(value).__name__}."
+        )
 
 
 def _check_sentence(i: int, labels: Any, caller: str) -> None:

@@ -10,7 +10,7 @@ from . import _query_scorers
 from ._comparison import CalibrationComparison, compare_calibration
 
 # These three are for other rooms of the package.
-from ._query_scorers import default_query as default_query
+from ._query_scorers import ask as ask
 from ._query_scorers import is_coreference as is_coreference
 from ._query_scorers import is_tagger as is_tagger
 from ._query_scorers import make_calibration_scorer, make_query_scorer

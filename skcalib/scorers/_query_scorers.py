@@ -14,6 +14,7 @@ from sklearn.utils.metadata_routing import (
     get_routing_for_object,
 )
 
+from .._validation import check_choice
 from ..metrics import calibration_error
 from ..metrics._curve import Binning, check_binning, check_norm
 from ..metrics._error import error_of_pairs
@@ -27,6 +28,7 @@ from ..queries import (
     last_step,
     transform_before,
 )
+from ..queries._sentences import check_tags
 
 # Parameters of calibration_error that the data decide, and that the query has.
 _OF_THE_DATA = ("y_true", "y_proba", "labels", "sample_weight", "groups")
@@ -62,6 +64,27 @@ def default_query(estimator: Any, **params: Any) -> Any:
         f"No query is known for {type(estimator).__name__}, which is not a classifier, "
         "a tagger or a coreference model. Pass one with the 'query' parameter."
     )
+
+
+def check_query(query: Any, *, caller: str) -> None:
+    """Raise unless `query` is one, or None for the one that fits."""
+    if isinstance(query, type) or not (query is None or callable(query)):
+        raise TypeError(
+            f"The 'query' parameter of {caller} must be a query such as TagQuery(), or "
+            f"None. Got {query!r}."
+        )
+
+
+def ask(
+    estimator: Any, X: Any, y: Any, query: Any, *, caller: str, **params: Any
+) -> Answers:
+    """Return an estimator's answers to a query, of None to the one that fits it.
+
+    `params` are for the query that fits it.
+    """
+    check_query(query, caller=caller)
+    query = default_query(estimator, **params) if query is None else query
+    return query(estimator, X, y)
 
 
 class QueryScorer:
@@ -112,12 +135,17 @@ class QueryScorer:
         -------
         score : float
         """
-        query = self._query
-        if query is None:
-            query = default_query(estimator, **self._query_params)
-        answers = query(estimator, X, y_true)
+        answers = ask(
+            estimator, X, y_true, self._query, caller=self._name, **self._query_params
+        )
         weight = as_weights(sample_weight, len(y_true), caller=self._name)
-        return self._sign * float(self._metric(answers, weight, **self._params))
+        score = self._metric(answers, weight, **self._params)
+        if np.ndim(score) != 0:
+            raise TypeError(
+                f"The metric of {self._name} must return a number. Got "
+                f"{type(score).__name__} of shape {np.shape(score)}."
+            )
+        return self._sign * float(score)
 
     def set_score_request(
         self, *, sample_weight: bool | str | None = UNCHANGED
@@ -218,7 +246,9 @@ def make_query_scorer(
             "The 'score_func' parameter of make_query_scorer must be callable. "
             f"Got {score_func!r} instead."
         )
-    name = getattr(score_func, "__name__", repr(score_func))
+    check_query(query, caller="make_query_scorer")
+    inner = getattr(score_func, "func", score_func)  # of a functools.partial
+    name = getattr(inner, "__name__", type(inner).__name__)
     return QueryScorer(
         _PairMetric(score_func), query, greater_is_better, params, f"{name}_scorer"
     )
@@ -310,6 +340,7 @@ def make_calibration_scorer(query: Any = None, **params: Any) -> Any:
             f"{caller} got {sorted(query_params)} beside a query. Set them in the "
             "query."
         )
+    check_query(query, caller=caller)
     settings = {**defaults, **params}
     norm = {key: settings[key] for key in ("norm", "squared", "debias")}
     check_norm(**norm, caller=caller)
@@ -318,7 +349,10 @@ def make_calibration_scorer(query: Any = None, **params: Any) -> Any:
     )
     if norm["debias"] and binning.bin_size == 1:
         raise ValueError(f"debias=True of {caller} needs a 'bin_size' of 2 or more.")
-    by_class = query_params.get("multi_class") == "class_wise"
+    if settings["multi_class"] is not None:
+        kinds = ("pooled", "top_label", "class_wise")
+        check_choice(settings["multi_class"], kinds, name="multi_class", caller=caller)
+    by_class = settings["multi_class"] == "class_wise"
     if by_class:
         query_params["multi_class"] = "pooled"
     ClassQuery(**query_params)  # a wrong setting is better found here than in each fold
@@ -356,11 +390,14 @@ class LogLikelihoodScorer(QueryScorer):
     ) -> float:
         """Return the mean log probability of a sample's true label or structure."""
         if is_tagger(estimator):
+            check_tags(y_true, self._name)
             of_samples = _tagging_log_proba
         elif is_coreference(estimator):
             of_samples = _clustering_log_proba
         else:
             return super().__call__(estimator, X, y_true, sample_weight=sample_weight)
+        if len(y_true) == 0:
+            raise ValueError(f"The 'y_true' parameter of {self._name} is empty.")
         weight = as_weights(sample_weight, len(y_true), caller=self._name)
         log_proba = of_samples(estimator, X, y_true)
         return float(np.average(log_proba, weights=weight))
