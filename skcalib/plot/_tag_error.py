@@ -9,15 +9,12 @@ import numpy as np
 
 from .._results import LinesRepr, as_frame
 from .._validation import check_fraction, check_integer
-from ..metrics import CalibrationErrorInterval
-from ..metrics._curve import Binning
-from ..metrics._interval import interval_of_pairs
-from ..metrics._pairs import Pairs, as_weights
+from ..metrics._pairs import as_weights
 from ..queries import Answers
 from ..scorers import ask
-from ._by import enough_for_interval, parts_by_name
 from ._figures import draw_legend, take_axes
-from ._known_words import as_known, parts_by_words
+from ._known_words import as_known
+from ._label_errors import Errors, errors_of_labels, means_of_first
 from ._styles import MARKERS, line_style
 from ._text import legend_text, plain_text, short_text
 
@@ -26,9 +23,6 @@ _MOST_INSIDE = 4
 
 # Longest name of a label below the axes.
 _LONGEST_NAME = 20
-
-# Error of each label; None where there are too few pairs.
-Errors = list[CalibrationErrorInterval | None]
 
 
 class TagErrorDisplay(LinesRepr):
@@ -295,29 +289,10 @@ class TagErrorDisplay(LinesRepr):
         if top is not None:
             check_integer(top, minimum=1, name="top", caller=caller)
         _check_averages(averages, caller)
-        pairs = {
-            name: {
-                words: dict(parts_by_name(part, weight, None, None))
-                for words, part in parts_by_words(each, known, caller)
-            }
-            for name, each in answers.items()
-        }
-        count = _frequencies(pairs)
-        if not count:
-            raise ValueError(
-                f"{caller} needs an answer at least. Got none of {list(answers)}."
-            )
-        # the sort is stable, so that equal ones keep the order of their labels
-        label = sorted(count, key=lambda each: -count[each])[:top]
-        error = {
-            name: {
-                words: [_error(part.get(each), level, caller) for each in label]
-                for words, part in parts.items()
-            }
-            for name, parts in pairs.items()
-        }
-        frequency = np.array([count[each] for each in label])
-        display = cls(label=label, count=frequency, error=error, averages=averages)
+        label, count, error = errors_of_labels(
+            answers, known, weight, top, level, caller=caller
+        )
+        display = cls(label=label, count=count, error=error, averages=averages)
         return display.plot(ax, **plot_params)
 
     def plot(
@@ -440,7 +415,9 @@ class TagErrorDisplay(LinesRepr):
         line.set_label(label)
         means = [
             (at, mean)
-            for at, mean in zip(place[n_shown:], _means(errors, sizes), strict=True)
+            for at, mean in zip(
+                place[n_shown:], means_of_first(errors, sizes), strict=True
+            )
             if mean is not None
         ]
         (average,) = self.ax_.plot(
@@ -470,7 +447,7 @@ class TagErrorDisplay(LinesRepr):
             },
             "average": {
                 name: {
-                    words: dict(zip(sizes, _means(errors, sizes), strict=True))
+                    words: dict(zip(sizes, means_of_first(errors, sizes), strict=True))
                     for words, errors in parts.items()
                 }
                 for name, parts in self.error.items()
@@ -501,7 +478,7 @@ class TagErrorDisplay(LinesRepr):
     def _lines(self) -> list[str]:
         lines = [f"{len(self.label)} labels"]
         for name, words, errors in self._series():
-            (mean,) = _means(errors, [len(errors)])
+            (mean,) = means_of_first(errors, [len(errors)])
             said = "none" if mean is None else f"{mean:.4f}"
             lines.append(f"{_said(name, words)}: mean {said}")
         return lines
@@ -525,43 +502,6 @@ def _check_averages(averages: Any, caller: str) -> None:
         )
     for n in averages:
         check_integer(n, minimum=1, name="averages", caller=caller)
-
-
-def _frequencies(pairs: dict[str, dict[str, dict[Any, Pairs]]]) -> dict[Any, float]:
-    """Return how often the answer is yes for each label, in the order of labels."""
-    total: dict[Any, list[float]] = {}
-    for parts in pairs.values():
-        mine: dict[Any, float] = {}
-        for part in parts.values():
-            for label, each in part.items():
-                yes = each.indicator()
-                weight = yes.sum() if each.weight is None else each.weight[yes].sum()
-                mine[label] = mine.get(label, 0.0) + float(weight)
-        for label, weight in mine.items():
-            total.setdefault(label, []).append(weight)
-    try:
-        order = sorted(total)
-    except TypeError:  # labels of several kinds
-        order = sorted(total, key=repr)
-    return {label: sum(total[label]) / len(pairs) for label in order}
-
-
-def _error(
-    pairs: Pairs | None, level: float, caller: str
-) -> CalibrationErrorInterval | None:
-    if pairs is None or not enough_for_interval(pairs):
-        return None
-    automatic = Binning("auto", None, "quantile")
-    return interval_of_pairs(pairs, automatic, level, caller=caller)
-
-
-def _means(errors: Errors, sizes: list[int]) -> list[float | None]:
-    """Return the mean estimates of the first labels."""
-    found: list[float | None] = []
-    for size in sizes:
-        some = [error.estimate for error in errors[:size] if error is not None]
-        found.append(float(np.mean(some)) if some else None)
-    return found
 
 
 def _said(name: str, words: str) -> str:
