@@ -6,7 +6,6 @@ import json
 import re
 import subprocess
 import sys
-import time
 
 import numpy as np
 import pytest
@@ -452,12 +451,6 @@ def test_the_figure_has_the_format_of_its_suffix(run, folder, file, name, start)
     assert (folder / name).read_bytes().startswith(start)
 
 
-def test_the_figure_that_is_named_is_the_one_that_is_there(run, folder, file):
-    code, out, _ = run("report", file, "--output", "figure")
-    if code == 0:
-        assert (folder / out.splitlines()[-1].removeprefix("figure: ")).is_file()
-
-
 def test_no_figure_means_none(run, folder, file):
     run("report", file, "--no-figure", "--output", "a.png")
     run("report", file, "--json")
@@ -715,20 +708,16 @@ def test_the_package_runs_as_a_module(file):
 
 @pytest.fixture(scope="module")
 def demo(tmp_path_factory):
-    """Run the demo once; give its folder, text and seconds."""
+    """Run the demo once; give its folder and text."""
     folder = tmp_path_factory.mktemp("demo") / "new" / "folder"
-    text, start = io.StringIO(), time.perf_counter()
+    text = io.StringIO()
     with contextlib.redirect_stdout(text):
         assert main(["demo", "--output", str(folder)]) == 0
-    return folder, text.getvalue(), time.perf_counter() - start
-
-
-def test_the_demo_takes_less_than_half_a_minute(demo):
-    assert demo[2] < 30
+    return folder, text.getvalue()
 
 
 def test_the_demo_draws_its_figure_into_a_new_folder(demo):
-    folder, text, _ = demo
+    folder, text = demo
     (figure,) = folder.iterdir()
     assert figure.read_bytes().startswith(b"\x89PNG")
     assert str(figure) in text

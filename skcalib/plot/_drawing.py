@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 
 from ..metrics import ReliabilityCurve
-from ._figures import draw_legend
+from ._figures import draw_legend, draw_points
 from ._text import percent_text
 
-_BAND_OPACITY = 0.22
+_BAND, _BAND_OPACITY = "consistency_band", 0.22
 
 # Legend entries that still leave the curves visible; more go beside the axes.
 _MOST_INSIDE = 6
@@ -67,24 +67,16 @@ def draw_curve(
     style: Mapping[str, Any],
 ) -> tuple[Any, Any]:
     """Draw one curve and its bars."""
-    yerr = None
-    if interval is not None:
-        low, high = curve.interval(level, interval)
-        # A Wilson interval need not hold the frequency in its middle.
-        yerr = np.maximum([curve.prob_true - low, high - curve.prob_true], 0)
     default = {
         "marker": "o",
         "markersize": 4,
         "linewidth": 1,
         "elinewidth": 1,
+        "label": label,
     }
-    style = {**default, "label": label, **style}
-    # The label goes to the line, as in other displays, not to the container.
-    label = style.pop("label")
-    artist = ax.errorbar(curve.prob_pred, curve.prob_true, yerr=yerr, **style)
-    line, _, bars = artist.lines
-    line.set_label(label)
-    return line, bars[0] if bars else None
+    ends = None if interval is None else curve.interval(level, interval)
+    x, y = curve.prob_pred, curve.prob_true
+    return draw_points(ax, x, y, ends, {**default, **style})
 
 
 def draw_band(ax: Any, curve: ReliabilityCurve, level: float, n_bands: int) -> Any:
@@ -108,6 +100,7 @@ def draw_band(ax: Any, curve: ReliabilityCurve, level: float, n_bands: int) -> A
         linewidth=3 if curve.n_bins == 1 else 1,
         zorder=0.9,
         label=label,
+        gid=_BAND,
     )
 
 
@@ -134,12 +127,11 @@ def _show_decades(ax: Any) -> None:
 
 def draw_reliability_legend(ax: Any) -> None:
     """Draw the legend, curves first."""
-    from matplotlib.collections import PolyCollection
     from matplotlib.patches import Patch
 
     curves, bands = [], []
     for handle, label in zip(*ax.get_legend_handles_labels(), strict=True):
-        if isinstance(handle, PolyCollection):
+        if handle.get_gid() == _BAND:
             # one of several bands is too pale to be shown alone
             bands.append((Patch(color=("0.5", _BAND_OPACITY)), label))
         else:

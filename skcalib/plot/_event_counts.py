@@ -344,7 +344,7 @@ class EventCountDisplay(LinesRepr):
         totals = ", ".join(
             f"{name}: {np.sum(self.mean[name]):.1f}" for name in self.mean
         )
-        return [f"{len(self.period)} periods", f"mean in all {totals}"]
+        return [f"{len(self.period)} periods", f"mean in all {totals or 'none'}"]
 
 
 def _chosen(

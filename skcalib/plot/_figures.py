@@ -1,8 +1,11 @@
-"""Figures, axes and legends of all displays."""
+"""Figures, axes, legends and points with intervals, of all displays."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
+
+import numpy as np
 
 # Width and height in inches that a figure of one axes has without a legend beside it.
 _SIZE = "_skcalib_size"
@@ -51,6 +54,25 @@ def _let_grow(figure: Any, ax: Any, size: tuple[float, float]) -> None:
     setattr(figure, _SIZE, size)
     # A square in the middle of a wider place would push the legend out of the figure.
     ax.set_anchor("W")
+
+
+def draw_points(
+    ax: Any,
+    x: np.ndarray,
+    y: np.ndarray,
+    ends: tuple[np.ndarray, np.ndarray] | None,
+    style: Mapping[str, Any],
+) -> tuple[Any, Any]:
+    """Draw points and their intervals, if any; return the line and the bars."""
+    yerr = None
+    if ends is not None:
+        # An interval need not hold its point: that of an estimate of 0 is open there.
+        yerr = np.maximum([y - ends[0], ends[1] - y], 0)
+    # The label goes to the line, as in other displays, not to the container.
+    rest = {key: value for key, value in style.items() if key != "label"}
+    line, _, bars = ax.errorbar(x, y, yerr=yerr, **rest).lines
+    line.set_label(style["label"])
+    return line, bars[0] if bars else None
 
 
 def draw_legend(

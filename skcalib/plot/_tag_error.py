@@ -12,7 +12,7 @@ from .._validation import check_fraction, check_integer
 from ..metrics._pairs import as_weights
 from ..queries import Answers
 from ..scorers import ask
-from ._figures import draw_legend, take_axes
+from ._figures import draw_legend, draw_points, take_axes
 from ._known_words import as_known
 from ._label_errors import Errors, errors_of_labels, means_of_first
 from ._styles import MARKERS, line_style
@@ -398,28 +398,15 @@ class TagErrorDisplay(LinesRepr):
         style: dict[str, Any],
     ) -> tuple[Any, Any, Any]:
         """Draw the points, intervals and means of one model."""
-        there = [
-            (x, error)
-            for x, error in zip(place[:n_shown], errors[:n_shown], strict=True)
+        points = [
+            (at, error.estimate, error.low, error.high)
+            for at, error in zip(place[:n_shown], errors[:n_shown], strict=True)
             if error is not None
         ]
-        x = np.array([at for at, _ in there])
-        y = np.array([error.estimate for _, error in there])
-        low = np.array([error.low for _, error in there])
-        high = np.array([error.high for _, error in there])
-        # an interval that is open at 0 starts above its estimate, by rounding
-        yerr = np.maximum([y - low, high - y], 0)
-        label = style.pop("label")
-        artist = self.ax_.errorbar(x, y, yerr=yerr, **style)
-        line, _, bars = artist.lines
-        line.set_label(label)
-        means = [
-            (at, mean)
-            for at, mean in zip(
-                place[n_shown:], means_of_first(errors, sizes), strict=True
-            )
-            if mean is not None
-        ]
+        x, y, low, high = np.array(points).reshape(-1, 4).T
+        line, bars = draw_points(self.ax_, x, y, (low, high), style)
+        averages = zip(place[n_shown:], means_of_first(errors, sizes), strict=True)
+        means = [(at, mean) for at, mean in averages if mean is not None]
         (average,) = self.ax_.plot(
             [at for at, _ in means],
             [mean for _, mean in means],
@@ -430,7 +417,7 @@ class TagErrorDisplay(LinesRepr):
             color=line.get_color(),
             label="_average",
         )
-        return line, bars[0], average
+        return line, bars, average
 
     def to_dict(self) -> dict[str, Any]:
         """Return the numbers behind the plot, drawn or not."""
@@ -495,7 +482,7 @@ def _check_mapping(value: Any, name: str, what: str, caller: str) -> None:
 
 
 def _check_averages(averages: Any, caller: str) -> None:
-    if isinstance(averages, (str, bytes)) or not hasattr(averages, "__iter__"):
+    if isinstance(averages, (str, bytes)) or not hasattr(averages, "__len__"):
         raise TypeError(
             f"The 'averages' parameter of {caller} must be a sequence of integers. Got "
             f"{averages!r}."

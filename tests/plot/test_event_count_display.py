@@ -147,6 +147,7 @@ def test_no_actor_is_an_empty_plot():
     counts = EventCounter(EventRule()).count([], [])
     display = from_counts(counts)
     assert display.line_ == {}
+    assert repr(display) == "EventCountDisplay(0 periods; mean in all none)"
     display.figure_.canvas.draw()
 
 

@@ -243,6 +243,18 @@ def test_several_bands_have_one_entry_in_the_legend(y_true, two_models):
     assert shown[-1] == "95% band of perfect calibration"
 
 
+def test_shades_of_the_users_own_keep_their_colour_in_the_legend(y_true, y_proba):
+    _, ax = plt.subplots()
+    ax.fill_between([0, 1], 0.4, 0.6, color="red", label="own")
+    display = ReliabilityDisplay.from_predictions(
+        y_true, y_proba, ax=ax, consistency_band=True
+    )
+    assert legend(ax)[-1] == "95% band of perfect calibration"
+    colors = [to_hex(h.get_facecolor()) for h in ax.get_legend().get_patches()]
+    assert colors == ["#ff0000", "#808080"]
+    assert display.band_ is not None
+
+
 def test_the_band_of_a_single_bin_is_seen(y_true, y_proba):
     display = ReliabilityDisplay.from_predictions(
         y_true, y_proba, n_bins=1, consistency_band=True
