@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from textwrap import wrap
 from typing import Any
 
 import numpy as np
@@ -23,6 +24,10 @@ from ._text import error_text, percent_text, plain_text, short_text
 # Width and height of a panel in inches, title included.
 _PANEL = (2.7, 3.0)
 _HISTOGRAM = 0.6
+
+# Characters of a title that fit into an inch, and lines for which there is room.
+_IN_AN_INCH = 12
+_TITLE_LINES = 2
 
 # So many panels stand side by side.
 _ONE_ROW = 3
@@ -437,14 +442,24 @@ class ReliabilityPanelsDisplay(LinesRepr):
             _tidy(display, group, left=k % n_columns == 0, lowest=lowest)
         _same_scale([self.displays[group].count_ax_ for group in shown])
         band = level if consistency_band else None
-        title = self._title(len(shown), self.name if name is None else name, band)
-        if title:
-            self.figure_.suptitle(title, fontsize="medium")
+        lines = self._title(len(shown), self.name if name is None else name, band)
+        self._draw_title(lines, own_figure=fig is None)
         return self
 
-    def _title(self, n_shown: int, name: str | None, band: float | None) -> str:
+    def _draw_title(self, lines: list[str], *, own_figure: bool) -> None:
+        """Draw the lines above the panels, on several where they are long."""
+        width = int(_IN_AN_INCH * self.figure_.bbox.width / self.figure_.dpi)
+        lines = [part for line in lines for part in wrap(line, width)]
+        if not lines:
+            return
+        self.figure_.suptitle(plain_text("\n".join(lines)), fontsize="medium")
+        if own_figure and len(lines) > _TITLE_LINES:
+            more = 0.2 * (len(lines) - _TITLE_LINES)
+            self.figure_.set_figheight(self.figure_.get_figheight() + more)
+
+    def _title(self, n_shown: int, name: str | None, band: float | None) -> list[str]:
         """Return the lines above the panels."""
-        lines = [] if name is None else [plain_text(name)]
+        lines = [] if name is None else [str(name)]
         total = [_total(display) for display in self.displays.values()]
         if n_shown < len(total):
             left = len(total) - n_shown
@@ -455,7 +470,7 @@ class ReliabilityPanelsDisplay(LinesRepr):
             )
         if band is not None:
             lines.append(f"shaded: {percent_text(band)} band of perfect calibration")
-        return "\n".join(lines)
+        return lines
 
     def to_dict(self) -> dict[Any, Any]:
         """Return the numbers behind the panels of all groups, by group."""

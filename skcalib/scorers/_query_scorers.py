@@ -84,7 +84,13 @@ def ask(
     """
     check_query(query, caller=caller)
     query = default_query(estimator, **params) if query is None else query
-    return query(estimator, X, y)
+    answers = query(estimator, X, y)
+    if not isinstance(answers, Answers):
+        raise TypeError(
+            f"The 'query' parameter of {caller} must return Answers. Got "
+            f"{type(answers).__name__} of {query!r}."
+        )
+    return answers
 
 
 class QueryScorer:

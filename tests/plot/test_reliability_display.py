@@ -683,6 +683,17 @@ def test_results_without_models_or_folds_are_refused_with_the_remedy(cancer, mis
         ReliabilityDisplay.from_cv_results(results, *cancer)
 
 
+def test_held_out_samples_are_those_of_the_folds(cancer):
+    X, y = cancer
+    results = cross_validated(GaussianNB(), X, y, 2)
+    for name, arrays in (("X", (X[:10], y)), ("y", (X, y[:10]))):
+        message = f"'{name}' parameter .* whose folds hold 569 samples. Got 10"
+        with pytest.raises(ValueError, match=message):
+            ReliabilityDisplay.from_cv_results(results, *arrays)
+    with pytest.raises(TypeError, match="'cv_results' .* dict of cross_.* Got list"):
+        ReliabilityDisplay.from_cv_results([results], X, y)
+
+
 # What is refused
 
 

@@ -294,8 +294,9 @@ def test_the_figure_says_what_is_left_out(y_true, y_proba, genre):
         y_true, y_proba, by=genre, max_panels=1, name="model", consistency_band=False
     )
     left = np.sum(genre != "news")
-    assert heading(display) == (
-        f"model\nthe 1 most frequent of 3 groups; not shown: 2 with {left} of {N} pairs"
+    assert heading(display).split("\n", 1)[0] == "model"
+    assert heading(display).split("\n", 1)[1].replace("\n", " ") == (
+        f"the 1 most frequent of 3 groups; not shown: 2 with {left} of {N} pairs"
     )
     assert list(display.axes_) == ["news"]
     assert len(display.displays) == len(display.to_dict()) == 3
@@ -333,9 +334,15 @@ def test_panels_share_their_axes_and_label_the_outer_ones(y_true, y_proba, count
 
 @pytest.mark.parametrize("n_groups", [1, 2, 9])
 @pytest.mark.parametrize("counts", [False, True])
-def test_no_text_overlaps_or_leaves_the_figure(y_true, y_proba, n_groups, counts):
+@pytest.mark.parametrize("name", ["model", "a model with a long name " * 6])
+def test_no_text_overlaps_or_leaves_the_figure(y_true, y_proba, n_groups, counts, name):
     display = from_predictions(
-        y_true, y_proba, by=np.arange(N) % n_groups, counts=counts, name="model"
+        y_true,
+        y_proba,
+        by=np.arange(N) % (n_groups + 1),
+        max_panels=n_groups,
+        counts=counts,
+        name=name,
     )
     figure = display.figure_
     figure.canvas.draw()

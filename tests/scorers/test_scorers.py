@@ -607,3 +607,9 @@ def test_displays_refuse_what_is_no_query_too(binary, query):
         message = f"'query' parameter of {draw.__qualname__} must be a query"
         with pytest.raises(TypeError, match=message):
             draw(what, *binary, query=query)
+
+
+def test_a_query_returns_answers(binary):
+    scorer = make_calibration_scorer(lambda estimator, X, y: (y, y))
+    with pytest.raises(TypeError, match="'query' parameter .* return Answers.* tuple"):
+        scorer(GaussianNB().fit(*binary), *binary)
