@@ -224,7 +224,3 @@ def main(argv: Sequence[str] | None = None) -> int:
         print(f"skcalib {arguments.command}: error: {said}", file=sys.stderr)
         return 2
     return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())

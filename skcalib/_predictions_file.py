@@ -6,7 +6,7 @@ import csv
 import json
 from argparse import Namespace
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +22,10 @@ TRUTH_NAMES += ["outcome", "y"]
 PROBA_NAMES = ["y_proba", "y_prob", "proba", "probability", "prob", "confidence"]
 PROBA_NAMES += ["conf", "score", "p", "q"]
 
+_OBJECTS = (
+    "Write each object on a line of its own, without brackets or commas around them."
+)
+
 
 class ReportError(Exception):
     """Something in the file or the options that the user can mend."""
@@ -29,31 +33,37 @@ class ReportError(Exception):
 
 @dataclass
 class Table:
-    """Columns of text, and the line of the file of each row."""
+    """Columns of text, the line of the file of each row, and notes for the user."""
 
     path: Path
     columns: dict[str, list]
     lines: list[int]
+    notes: list[str] = field(default_factory=list)
 
     def pick(self, wanted: str | None, known: list[str], option: str) -> str:
         """Return the name of the column asked for, or the one of a known name."""
         names = list(self.columns)
+        said = f"Its columns are: {', '.join(names) or 'none'}."
         if wanted is not None:
             if wanted not in self.columns:
                 raise ReportError(
-                    f"{self.path} has no column {wanted!r} ({option}). "
-                    f"Its columns are: {', '.join(names)}."
+                    f"{self.path} has no column {wanted!r} ({option}). {said}"
                 )
             return wanted
         lower = {name.lower().strip(): name for name in reversed(names)}
-        for name in known:
-            if name in lower:
-                return lower[name]
-        raise ReportError(
-            f"Say with {option} which column of {self.path} to read: none has a known "
-            f"name ({', '.join(known)}). Its columns are: {', '.join(names)}."
-            + _other_delimiter(names)
-        )
+        found = [lower[name] for name in known if name in lower]
+        if not found:
+            raise ReportError(
+                f"Say with {option} which column of {self.path} to read: none has a "
+                f"known name ({', '.join(known)}). {said}{_other_delimiter(names)}"
+            )
+        if len(found) > 1:
+            others = ", ".join(map(repr, found[1:]))
+            self.notes.append(
+                f"{found[0]!r} of {self.path} is read, not {others}; choose with "
+                f"{option}."
+            )
+        return found[0]
 
 
 def _other_delimiter(names: list[str]) -> str:
@@ -63,7 +73,7 @@ def _other_delimiter(names: list[str]) -> str:
     for mark, said in {";": "semicolons", "\t": "tabs", ",": "commas"}.items():
         if mark in names[0]:
             return (
-                f" They seem to be set apart by {said}: .csv files are read with "
+                f" Cells seem to be set apart by {said}: .csv files are read with "
                 "commas, .tsv files with tabs."
             )
     return ""
@@ -78,6 +88,7 @@ class Predictions:
     groups: np.ndarray | None
     by: np.ndarray | None
     n_skipped: int
+    notes: list[str] = field(default_factory=list)
 
     def __getitem__(self, rows: np.ndarray) -> Predictions:
         groups = None if self.groups is None else self.groups[rows]
@@ -115,7 +126,7 @@ def _read_delimited(path: Path, reader: Any) -> Table:
     if not header:
         raise ReportError(f"{path}: the first line is empty; it must name the columns.")
     header = [name.strip() for name in header]
-    repeated = sorted({name for name in header if header.count(name) > 1})
+    repeated = sorted({name for name in header if name and header.count(name) > 1})
     if repeated:
         raise ReportError(f"{path} names the column {repeated[0]!r} twice.")
     rows, lines = [], []
@@ -142,13 +153,13 @@ def _json_rows(path: Path, file: Any) -> Iterator[tuple[int, dict]]:
             row = json.loads(text)
         except (ValueError, RecursionError) as error:
             raise ReportError(
-                f"{path}, line {line}: not JSON, an object a line expected: {error}."
+                f"{path}, line {line}: not JSON: {getattr(error, 'msg', error)}. "
+                f"{_OBJECTS}"
             ) from None
         if not isinstance(row, dict):
             raise ReportError(
-                f"{path}, line {line}: expected an object a line, got "
-                f"{type(row).__name__}. Write each on a line of its own, without "
-                "brackets around them all."
+                f"{path}, line {line}: expected an object, got {type(row).__name__}. "
+                f"{_OBJECTS}"
             )
         yield line, row
 
@@ -179,6 +190,10 @@ def read_predictions(options: Namespace) -> Predictions:
     table = _read_table(options.file)
     y_name = table.pick(options.y_true, TRUTH_NAMES, "--y-true")
     q_name = table.pick(options.y_proba, PROBA_NAMES, "--y-proba")
+    if y_name == q_name:
+        raise ReportError(
+            f"{table.path}: --y-true and --y-proba are the same column, {y_name!r}."
+        )
     names = [y_name, q_name]
     for option in ("groups", "by"):
         wanted = getattr(options, option)
@@ -208,6 +223,7 @@ def read_predictions(options: Namespace) -> Predictions:
         groups=column(options.groups),
         by=column(options.by),
         n_skipped=len(table.lines) - len(rows),
+        notes=table.notes,
     )
 
 

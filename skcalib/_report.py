@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from argparse import Namespace
 from pathlib import Path
 from typing import Any
@@ -174,6 +175,8 @@ def run_report(options: Namespace) -> None:
     """Print the report on a file of predictions and draw it."""
     _check_options(options)
     read = read_predictions(options)
+    for note in read.notes:
+        print(f"skcalib report: {note}", file=sys.stderr)
     if read.y.size < 2:
         raise ReportError(f"{options.file} must hold two predictions at least.")
     parts: dict[str, Predictions] = {}
@@ -249,8 +252,13 @@ def _measure_part(part: Predictions, value: str, options: Namespace) -> dict[str
         raise ReportError(
             f"{options.file}: {value!r} of --by has one row only; two are needed."
         )
+    where = f"{options.file}, {options.by} = {value}" if value else options.file
+    if part.groups is not None and np.unique(part.groups).size < 2:
+        raise ReportError(
+            f"{where}: --groups needs rows of two groups or more. Got "
+            f"{str(part.groups[0])!r} in every row."
+        )
     try:
         return _measure(part, options)
     except ValueError as error:
-        where = f", {options.by} = {value}" if value else ""
-        raise ReportError(f"{options.file}{where}: {error}") from None
+        raise ReportError(f"{where}: {error}") from None

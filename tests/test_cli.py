@@ -6,7 +6,6 @@ import json
 import re
 import subprocess
 import sys
-import time
 
 import numpy as np
 import pytest
@@ -233,6 +232,7 @@ FORMS = {
     "no_last_newline.csv": "y,q\n1,0.5\n0,0.25\n1,1",
     "exponents.csv": "y,q\n1,5e-1\n0,.25\n1,1.\n",
     "index.csv": ",y,q\n0,1,0.5\n1,0,0.25\n2,1,1\n",
+    "no_name.csv": ",y,q,\n0,1,0.5,\n1,0,0.25,\n2,1,1,\n",
     "words.csv": "y,q\nTrue,0.5\nfalse,0.25\nTRUE,1\n",
     "yes.csv": "y,q\nyes,0.5\nno,0.25\nY,1\n",
     "right.csv": "y,q\ncorrect,0.5\nincorrect,0.25\nright,1\n",
@@ -270,6 +270,21 @@ def test_of_names_that_differ_in_case_the_first_is_taken(numbers, y, q):
     columns = {"Label": y, "q": q, "label": 1 - y}
     found = numbers(write("case.csv", delimited(columns)))
     assert found["overall"]["frequency"] == pytest.approx(y.mean())
+
+
+def test_of_several_known_columns_it_is_said_which_is_read(run, y, q):
+    columns = {"label": 1 - y, "y_true": y, "score": q, "id": range(N)}
+    file = write("both.csv", delimited(columns))
+    code, out, err = run("report", file, "--no-figure")
+    assert code == 0
+    assert f"frequency {y.mean():.4f}" in out
+    assert err == (
+        "skcalib report: 'y_true' of both.csv is read, not 'label'; choose with "
+        "--y-true.\n"
+    )
+    _, out, err = run("report", file, "--no-figure", "--y-true", "label")
+    assert f"frequency {1 - y.mean():.4f}" in out
+    assert err == ""
 
 
 def test_columns_can_be_named(numbers, y, q):
@@ -442,12 +457,6 @@ def test_the_figure_has_the_format_of_its_suffix(run, folder, file, name, start)
     assert (folder / name).read_bytes().startswith(start)
 
 
-def test_the_figure_that_is_named_is_the_one_that_is_there(run, folder, file):
-    code, out, _ = run("report", file, "--output", "figure")
-    if code == 0:
-        assert (folder / out.splitlines()[-1].removeprefix("figure: ")).is_file()
-
-
 def test_no_figure_means_none(run, folder, file):
     run("report", file, "--no-figure", "--output", "a.png")
     run("report", file, "--json")
@@ -578,6 +587,31 @@ ERRORS = {
     "not JSON": ("a.jsonl", '{"y":1,"q":1}\n{y:1}\n', (), "line 2: not JSON"),
     "no object": ("a.jsonl", '{"y":1,"q":1}\n[1, 2]\n', (), "line 2: expected an obje"),
     "JSON array": ("a.json", '[{"y":1,"q":1}]', (), "line 1: .* without brackets"),
+    "long JSON array": (
+        "a.json",
+        '[\n  {"y":1,"q":1},\n  {"y":0,"q":1}\n]\n',
+        (),
+        "line 1: not JSON: Expecting value. Write .* without brackets or commas",
+    ),
+    "commas between objects": (
+        "a.jsonl",
+        '{"y":1,"q":1},\n{"y":0,"q":1}\n',
+        (),
+        "line 1: not JSON: Extra data. Write each object on a line of its own",
+    ),
+    "no key": ("a.jsonl", "{}\n{}\n", (), "--y-true .* Its columns are: none"),
+    "decimal commas": (
+        "a.csv",
+        "y;q\n1;0,5\n0;0,25\n",
+        (),
+        "line 2: expected 1 cells as in the first line, got 2.* by semicolons",
+    ),
+    "one column twice": (
+        "a.csv",
+        "y,q\n1,1\n0,0\n",
+        ("--y-true", "q"),
+        "--y-true and --y-proba are the same column, 'q'",
+    ),
     "huge integer": ("a.jsonl", '{"y":1,"q":' + "1" * 5000 + "}", (), "line 1: "),
     "endless nesting": ("a.jsonl", '{"y":1,"q":' + "[" * 99999, (), "line 1: "),
     "Latin-1": (
@@ -593,7 +627,7 @@ ERRORS = {
         "a.csv",
         "y,q,g\n1,1,a\n0,0.5,a\n",
         ("--groups", "g"),
-        "needs rows of two groups or more",
+        "--groups needs rows of two groups or more. Got 'a' in every row",
     ),
 }
 
@@ -674,8 +708,8 @@ def test_the_version_is_that_of_the_package(run):
     assert run("--version") == (0, f"{skcalib.__version__}\n", "")
 
 
-def test_the_module_runs_as_a_script(file):
-    command = [sys.executable, "-m", "skcalib._cli", "report", file, "--no-figure"]
+def test_the_package_runs_as_a_module(file):
+    command = [sys.executable, "-m", "skcalib", "report", file, "--no-figure"]
     done = subprocess.run(command, capture_output=True, text=True)
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.startswith(f"{file}: {N} predictions: ")
@@ -686,20 +720,16 @@ def test_the_module_runs_as_a_script(file):
 
 @pytest.fixture(scope="module")
 def demo(tmp_path_factory):
-    """Run the demo once; give its folder, text and seconds."""
+    """Run the demo once; give its folder and text."""
     folder = tmp_path_factory.mktemp("demo") / "new" / "folder"
-    text, start = io.StringIO(), time.perf_counter()
+    text = io.StringIO()
     with contextlib.redirect_stdout(text):
         assert main(["demo", "--output", str(folder)]) == 0
-    return folder, text.getvalue(), time.perf_counter() - start
-
-
-def test_the_demo_takes_less_than_half_a_minute(demo):
-    assert demo[2] < 30
+    return folder, text.getvalue()
 
 
 def test_the_demo_draws_its_figure_into_a_new_folder(demo):
-    folder, text, _ = demo
+    folder, text = demo
     (figure,) = folder.iterdir()
     assert figure.read_bytes().startswith(b"\x89PNG")
     assert str(figure) in text

@@ -8,18 +8,25 @@ from typing import Any
 import numpy as np
 
 from .._results import LinesRepr, as_frame
-from .._validation import check_choice
+from .._validation import check_choice, check_real
 from ..metrics import BinSizeCurve, SampleSizeCurve, sample_size_curve
 from ..metrics._curve import check_norm
-from ..metrics._pairs import Pairs, as_weights, check_pairs
+from ..metrics._pairs import Pairs, as_weights
 from ..metrics._size_curves import check_sizes, curve_of_sizes, doubling_sizes
 from ..queries import answer_pairs
-from ..scorers import default_query
-from ._drawing import legend_text, long_names
-from ._reliability import as_list, line_styles, one_or_all
-
-# Curves are told apart without their colours too.
-_MARKERS = "os^Dv<>P"
+from ..scorers import ask
+from ._figures import draw_legend, take_axes
+from ._models import (
+    as_list,
+    curves_of,
+    keys_of_models,
+    models_by_name,
+    of_each_curve,
+    one_or_all,
+    pairs_of_models,
+)
+from ._styles import MARKERS, line_style, line_styles
+from ._text import legend_text
 
 # Legend entries that still leave the curves visible; more go beside the axes.
 _MOST_INSIDE = 4
@@ -162,21 +169,17 @@ class BinSizeDisplay(LinesRepr):
         """
         caller = "BinSizeDisplay.from_predictions"
         check_norm(norm, False, False, caller=caller)
-        _check_one_curve(multi_class, caller)
-        several = _by_name(y_proba, name, caller)
-        pairs = [
-            check_pairs(
-                y_true,
-                proba,
-                caller=caller,
-                multi_class=multi_class,
-                labels=labels,
-                pos_label=pos_label,
-                sample_weight=sample_weight,
-                groups=groups,
-            )[0]
-            for proba in several.values()
-        ]
+        several = models_by_name(y_proba, name, caller=caller)
+        pairs = pairs_of_models(
+            y_true,
+            several,
+            multi_class=multi_class,
+            labels=labels,
+            pos_label=pos_label,
+            sample_weight=sample_weight,
+            groups=groups,
+            caller=caller,
+        )
         curves = [_curve(each, bin_sizes, norm, caller) for each in pairs]
         truth = _true_errors(true_error, list(several), caller)
         return cls._drawn(curves, truth, list(several), ax, plot_params)
@@ -242,8 +245,7 @@ class BinSizeDisplay(LinesRepr):
         """
         caller = "BinSizeDisplay.from_estimator"
         check_norm(norm, False, False, caller=caller)
-        query = default_query(estimator) if query is None else query
-        answers = query(estimator, X, y)
+        answers = ask(estimator, X, y, query, caller=caller)
         weight = as_weights(sample_weight, len(y), caller=caller)
         name = type(estimator).__name__ if name is None else name
         curve = _curve(answer_pairs(answers, weight), bin_sizes, norm, caller)
@@ -300,19 +302,23 @@ class BinSizeDisplay(LinesRepr):
         >>> display
         BinSizeDisplay(plug-in; 2 sample sizes from 100 to 1000)
         """
-        several = _by_name(y_proba, name, "BinSizeDisplay.from_subsamples")
+        caller = "BinSizeDisplay.from_subsamples"
+        several = models_by_name(y_proba, name, caller=caller)
+        truth = _true_errors(true_error, list(several), caller)
+        if plot_params is not None and not isinstance(plot_params, Mapping):
+            raise TypeError(
+                f"The 'plot_params' parameter of {caller} must be a dict. Got "
+                f"{plot_params!r:.50}."
+            )
         curves = [
             sample_size_curve(y_true, proba, sample_sizes=sample_sizes, **params)
             for proba in several.values()
         ]
-        truth = _true_errors(
-            true_error, list(several), "BinSizeDisplay.from_subsamples"
-        )
-        return cls._drawn(curves, truth, list(several), ax, dict(plot_params or {}))
+        return cls._drawn(curves, truth, list(several), ax, plot_params or {})
 
     @classmethod
     def _drawn(
-        cls, curves: list, truth: Any, names: list, ax: Any, plot_params: dict
+        cls, curves: list, truth: Any, names: list, ax: Any, plot_params: Mapping
     ) -> BinSizeDisplay:
         display = cls(
             curve=one_or_all(curves),
@@ -368,8 +374,13 @@ class BinSizeDisplay(LinesRepr):
                 f"squared=True of {caller} goes with norm='l2' only. Got curves of "
                 f"norm {curves[0].norm!r}."
             )
-        styles = line_styles(curve_kwargs, len(curves), caller)
-        self._take_axes(ax, curves[0], squared, xscale)
+        styles = line_styles(
+            curve_kwargs, len(curves), name="curve_kwargs", caller=caller
+        )
+        style = line_style(true_error_kwargs, name="true_error_kwargs", caller=caller)
+        self.ax_ = take_axes(ax, (6.4, 4.6), caller=caller)
+        self.figure_ = self.ax_.figure
+        self._label_axes(curves[0], squared, xscale)
         drawn = []
         for k, curve in enumerate(curves):
             parts = _Parts(curve, names[k], squared, debiased, band)
@@ -377,47 +388,34 @@ class BinSizeDisplay(LinesRepr):
         self.line_, self.band_, self.debiased_line_, self.debiased_band_ = (
             one_or_all(list(artists)) for artists in zip(*drawn, strict=True)
         )
-        self._draw_truth(truths, names, squared, true_error_kwargs)
-        self._draw_legend(ax is None)
+        self._draw_truth(truths, names, squared, style)
+        draw_legend(self.ax_, _MOST_INSIDE)
         return self
-
-    def _draw_legend(self, own_figure: bool) -> None:
-        place: dict[str, Any] = {"loc": "best"}
-        if len(self.ax_.get_legend_handles_labels()[0]) > _MOST_INSIDE:
-            place = {"loc": "center left", "bbox_to_anchor": (1.02, 0.5)}
-            if own_figure:
-                self.figure_.set_figwidth(8.4)
-        self.ax_.legend(fontsize="small", **place)
 
     def _several(self, name: Any, caller: str) -> tuple[list, list, list]:
         """Return curves, true errors and names as lists of one length."""
-        curves = as_list(self.curve)
+        kinds = (BinSizeCurve, SampleSizeCurve)
+        curves = curves_of(self.curve, kinds, caller=caller)
         if len({(type(c), c.norm) for c in curves}) > 1:
             raise ValueError(
                 f"The 'curve' parameter of {caller} must hold curves of one kind and "
                 "one norm. Got different ones."
             )
+        n = len(curves)
         truths = as_list(self.true_error)
+        if len(truths) > 1:
+            truths = of_each_curve(truths, n, name="true_error", caller=caller)
+        for truth in truths:
+            if truth is not None:
+                check_real(truth, low=0, high=1, name="true_error", caller=caller)
         names = self.name if name is None else name
-        names = [None] * len(curves) if names is None else as_list(names)
-        for key, column in (("true_error", truths), ("name", names)):
-            if len(column) != len(curves) and (key == "name" or len(column) > 1):
-                raise ValueError(
-                    f"The {key!r} parameter of {caller} must have an entry for each of "
-                    f"the {len(curves)} curves. Got {len(column)}."
-                )
-        return curves, truths, names
+        return curves, truths, of_each_curve(names, n, name="name", caller=caller)
 
-    def _take_axes(self, ax: Any, curve: Any, squared: bool, xscale: str) -> None:
-        """Take or make the axes, and say what they show."""
-        if ax is None:
-            import matplotlib.pyplot as plt
-
-            _, ax = plt.subplots(figsize=(6.4, 4.6), layout="constrained")
-        self.ax_, self.figure_ = ax, ax.figure
+    def _label_axes(self, curve: Any, squared: bool, xscale: str) -> None:
+        """Say what the axes show."""
         what = "mean square" if squared else _MEANINGS[curve.norm]
         of_bins = isinstance(curve, BinSizeCurve)
-        ax.set(
+        self.ax_.set(
             xscale=xscale,
             xlabel="Bin size (pairs)" if of_bins else "Sample size (rows)",
             ylabel=f"Calibration error ({what})",
@@ -429,13 +427,13 @@ class BinSizeDisplay(LinesRepr):
             line.get_gid() == "plug_in" for line in self.ax_.lines
         )  # of other displays too
         default = {
-            "marker": _MARKERS[before % len(_MARKERS)],
+            "marker": MARKERS[before % len(MARKERS)],
             "markersize": 4,
             "linewidth": 1.2,
             "label": parts.label("plug-in"),
             "gid": "plug_in",
         }
-        style = {**default, **long_names(style)}
+        style = {**default, **style}
         (line,) = self.ax_.plot(parts.x, parts.plug_in.mean(axis=1), **style)
         color = line.get_color()
         band = self._draw_band(parts, parts.plug_in, color)
@@ -463,41 +461,39 @@ class BinSizeDisplay(LinesRepr):
         )
 
     def _draw_truth(
-        self, truths: list, names: list, squared: bool, kwargs: dict | None
+        self, truths: list, names: list, squared: bool, style: dict
     ) -> None:
         """Draw the true errors, one line for all models or one for each."""
         lines = as_list(self.line_)
+        single = len(truths) == 1
         drawn: list[Any] = []
         for k, truth in enumerate(truths):
             if truth is None:
                 drawn.append(None)
                 continue
-            single = len(truths) == 1
-            label = "true error"
-            if not single and names[k] is not None:
-                label = f"{names[k]}: {label}"
-            style = {
+            default = {
                 "color": "0.3" if single else lines[k].get_color(),
                 "linestyle": ":",
                 "linewidth": 1.5,
                 "zorder": 1,
-                "label": legend_text(label),
-                **long_names(kwargs),
+                "label": legend_text(None if single else names[k], "true error"),
             }
-            drawn.append(self.ax_.axhline(truth**2 if squared else truth, **style))
+            height = truth**2 if squared else truth
+            drawn.append(self.ax_.axhline(height, **{**default, **style}))
         self.true_line_ = one_or_all(drawn)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the numbers behind the plot, by name (or position) of the model."""
         curves, truths, names = self._several(None, "BinSizeDisplay.to_dict")
         truths = truths * len(curves) if len(truths) == 1 else truths
-        found: dict[str, Any] = {}
-        columns = zip(curves, truths, names, strict=True)
-        for k, (curve, truth, name) in enumerate(columns):
-            key = str(k) if name is None or name in found else name
-            true_error = None if truth is None else float(truth)
-            found[key] = {"curve": curve.to_dict(), "true_error": true_error}
-        return found
+        columns = zip(keys_of_models(names), curves, truths, strict=True)
+        return {
+            key: {
+                "curve": curve.to_dict(),
+                "true_error": None if truth is None else float(truth),
+            }
+            for key, curve, truth in columns
+        }
 
     def frame(self) -> Any:
         """Return a pandas DataFrame with a row for each model and size.
@@ -511,10 +507,9 @@ class BinSizeDisplay(LinesRepr):
         """
         curves, _, names = self._several(None, "BinSizeDisplay.frame")
         columns: dict[str, list] = {}
-        for k, (curve, name) in enumerate(zip(curves, names, strict=True)):
-            table = curve._columns()
+        for name, curve in zip(keys_of_models(names), curves, strict=True):
             n = curve.plug_in.shape[0]
-            table = {"name": [str(k) if name is None else name] * n, **table}
+            table = {"name": [name] * n, **curve._columns()}
             done = len(columns.get("name", []))
             for key in [*columns, *table]:
                 column = columns.setdefault(key, [None] * done)
@@ -550,28 +545,7 @@ class _Parts:
 
     def label(self, kind: str) -> str | None:
         """Return a legend entry."""
-        return legend_text(kind if self.name is None else f"{self.name}: {kind}")
-
-
-def _check_one_curve(multi_class: Any, caller: str) -> None:
-    if multi_class in ("class_wise", "per_class"):
-        raise ValueError(
-            f"The 'multi_class' parameter of {caller} must be 'pooled' or "
-            f"'top_label'. Got {multi_class!r}."
-        )
-
-
-def _by_name(y_proba: Any, name: Any, caller: str) -> Mapping:
-    """Return the probabilities of one or several models by name."""
-    if name is not None and not isinstance(name, str):
-        raise TypeError(
-            f"The 'name' parameter of {caller} must be a str; for several models "
-            f"pass a mapping of names to y_proba. Got {name!r}."
-        )
-    several = y_proba if isinstance(y_proba, Mapping) else {name: y_proba}
-    if not several:
-        raise ValueError(f"The 'y_proba' parameter of {caller} is an empty mapping.")
-    return several
+        return legend_text(self.name, kind)
 
 
 def _true_errors(true_error: Any, names: list, caller: str) -> Any:

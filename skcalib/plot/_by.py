@@ -80,9 +80,11 @@ def _numbered(by: np.ndarray) -> tuple[list[Any], np.ndarray]:
 
 def enough_for_interval(pairs: Pairs) -> bool:
     """Return whether there are two pairs, of different groups if there are any."""
-    if pairs.groups is None:
+    if pairs.groups is None or pairs.total < 2:
         return pairs.total >= 2
-    size = np.bincount(pairs.groups, pairs.weight)
-    same = size**2 if pairs.repeats is None else size**2 / np.maximum(pairs.repeats, 1)
+    repeats = np.ones(1) if pairs.repeats is None else pairs.repeats
+    # `repeats` also counts groups that have no pair here.
+    size = np.bincount(pairs.groups, pairs.weight, repeats.size)
+    same = size**2 / np.where(repeats > 0, repeats, 1)
     # The share below which rounding hides the products of different groups.
-    return pairs.total >= 2 and 1 - same.sum() / pairs.total**2 > 1e-8
+    return bool(1 - same.sum() / pairs.total**2 > 1e-8)

@@ -14,7 +14,11 @@ from ..posteriors import AntecedentPosterior
 from ..posteriors._antecedent_checks import as_clustering
 from ..queries import last_step, transform_before
 from ._document_drawing import Rows, draw_arcs, draw_bars, draw_choices, draw_text
-from ._drawing import plain_text
+from ._figures import take_axes
+from ._text import plain_text, short_text
+
+# Longer names would run out of the figure.
+_LONGEST_NAME = 100
 
 
 class DocumentDisplay(LinesRepr):
@@ -304,11 +308,8 @@ class DocumentDisplay(LinesRepr):
         check_integer(context, minimum=5, name="context", caller=caller)
         chosen = self._chosen(mentions, sentences, caller)
         self.shown_ = chosen[:limit]
-        if ax is None:
-            import matplotlib.pyplot as plt
-
-            height = 0.9 + 0.24 * self.shown_.size
-            _, ax = plt.subplots(figsize=(12, height), layout="constrained")
+        height = 0.9 + 0.24 * self.shown_.size
+        ax = take_axes(ax, (12, height), caller=caller)
         self.ax_, self.figure_ = ax, ax.figure
         rows = Rows(self.shown_, np.asarray(self.proba), np.asarray(self.entity))
         numbers = self._numbers()
@@ -341,7 +342,7 @@ class DocumentDisplay(LinesRepr):
 
     def _title(self) -> str:
         first, last = self.shown_[0], self.shown_[-1]
-        name = "" if self.name is None else f"{self.name}: "
+        name = "" if self.name is None else f"{short_text(self.name, _LONGEST_NAME)}: "
         n = len(self.mention)
         shown = f"mentions {first} to {last} of {n}"
         if self.shown_.size == n:

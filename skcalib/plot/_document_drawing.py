@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ._drawing import plain_text
+from ._text import plain_text, short_text
 
 # Where the columns begin or end.
 _ARC_LEFT, _ARC_RIGHT, _NUMBER, _MENTION = 0.0, 0.14, 0.165, 0.36
@@ -143,15 +143,12 @@ def draw_text(
 
 def _cut(before: str, mention: str, after: str, context: int) -> tuple[str, str, str]:
     """Return the words of a row, each part no longer than there is room."""
-    room = context + context // 2
     if len(before) > context:
         before = f"…{before[1 - context :]}"
-    if len(mention) > room - 10:
-        # the end of a long one tells less than its beginning
-        mention = f"{mention[: room - 11]}…"
-    room -= len(mention)
-    if len(after) > room:
-        after = f"{after[: max(room - 1, 0)]}…"
+    room = context + context // 2
+    # the end of a long one tells less than its beginning
+    mention = short_text(mention, max(room - 10, context))
+    after = short_text(after, max(room - len(mention), 1))
     return plain_text(before), plain_text(mention), plain_text(after)
 
 

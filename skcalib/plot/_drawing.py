@@ -1,4 +1,4 @@
-"""What a reliability plot is drawn of: axes, diagonal, curve, band, histogram, text."""
+"""What a reliability plot is drawn of: axes, diagonal, curve, band and histogram."""
 
 from __future__ import annotations
 
@@ -7,18 +7,14 @@ from typing import Any
 
 import numpy as np
 
-from ..metrics import CalibrationErrorInterval, ReliabilityCurve
+from ..metrics import ReliabilityCurve
+from ._figures import draw_legend, draw_points
+from ._text import percent_text
+
+_BAND, _BAND_OPACITY = "consistency_band", 0.22
 
 # Legend entries that still leave the curves visible; more go beside the axes.
 _MOST_INSIDE = 6
-
-
-def new_axes(counts: bool) -> Any:
-    """Return the axes of a new figure, higher where there is a histogram."""
-    import matplotlib.pyplot as plt
-
-    size = (5.2, 6.2 if counts else 5.2)
-    return plt.subplots(figsize=size, layout="constrained")[1]
 
 
 def prepare_axes(ax: Any, counts: bool) -> Any:
@@ -40,6 +36,7 @@ def _add_count_axes(ax: Any) -> Any:
     # The divider makes room inside the place of `ax`. A child of `ax` counts in
     # every layout, follows `ax`, and goes when it is cleared.
     divider = make_axes_locatable(ax)
+    divider.set_anchor(ax.get_anchor())
     divider.new_vertical("20%", pad="4%", pack_start=True)
     below = ax.inset_axes([0, -0.24, 1, 0.2], sharex=ax)
     below.set(yscale="log", ylabel="Pairs", xlabel="Probability")
@@ -51,12 +48,12 @@ def _add_count_axes(ax: Any) -> Any:
     return below
 
 
-def draw_diagonal(ax: Any, kwargs: Mapping[str, Any] | None) -> Any:
+def draw_diagonal(ax: Any, style: Mapping[str, Any]) -> Any:
     """Draw the diagonal once on an axes, and return it."""
     if getattr(ax, "_skcalib_diagonal", None) not in ax.lines:
-        style = {"color": "0.5", "linestyle": "--", "linewidth": 1, "zorder": 1}
-        style |= {"label": "_diagonal", **long_names(kwargs)}
-        (line,) = ax.plot((0, 1), (0, 1), **style)
+        default = {"color": "0.5", "linestyle": "--", "linewidth": 1, "zorder": 1}
+        default["label"] = "_diagonal"
+        (line,) = ax.plot((0, 1), (0, 1), **{**default, **style})
         ax._skcalib_diagonal = line
     return ax._skcalib_diagonal
 
@@ -70,43 +67,40 @@ def draw_curve(
     style: Mapping[str, Any],
 ) -> tuple[Any, Any]:
     """Draw one curve and its bars."""
-    yerr = None
-    if interval is not None:
-        low, high = curve.interval(level, interval)
-        # A Wilson interval need not hold the frequency in its middle.
-        yerr = np.maximum([curve.prob_true - low, high - curve.prob_true], 0)
     default = {
         "marker": "o",
         "markersize": 4,
         "linewidth": 1,
         "elinewidth": 1,
+        "label": label,
     }
-    style = {**default, "label": label, **long_names(style)}
-    # The label goes to the line, as in other displays, not to the container.
-    label = style.pop("label")
-    artist = ax.errorbar(curve.prob_pred, curve.prob_true, yerr=yerr, **style)
-    line, _, bars = artist.lines
-    line.set_label(label)
-    return line, bars[0] if bars else None
+    ends = None if interval is None else curve.interval(level, interval)
+    x, y = curve.prob_pred, curve.prob_true
+    return draw_points(ax, x, y, ends, {**default, **style})
 
 
-def draw_band(ax: Any, curve: ReliabilityCurve, level: float) -> Any:
-    """Shade where the frequencies fall if every probability is right."""
-    label = f"{100 * level:.10g}% band of perfect calibration"
+def draw_band(ax: Any, curve: ReliabilityCurve, level: float, n_bands: int) -> Any:
+    """Shade where the frequencies fall if every probability is right.
+
+    It is one of `n_bands`, which together are as dark as one.
+    """
+    label = f"{percent_text(level)} band of perfect calibration"
     if label in ax.get_legend_handles_labels()[1]:
         label = f"_{label}"
     low, high = curve.consistency_band(level)
     # Grey for every curve: with bins of one size the bands nearly coincide.
+    grey = ("0.5", 1 - (1 - _BAND_OPACITY) ** (1 / n_bands))
     # The edge shows where the band is narrow, or has one bin and so no area.
     return ax.fill_between(
         curve.prob_pred,
         low,
         high,
-        facecolor=("0.5", 0.22),
-        edgecolor=("0.5", 0.22),
+        facecolor=grey,
+        edgecolor=grey,
         linewidth=3 if curve.n_bins == 1 else 1,
         zorder=0.9,
         label=label,
+        gid=_BAND,
     )
 
 
@@ -115,52 +109,32 @@ def draw_count(ax: Any, count: np.ndarray | None, color: Any) -> Any:
     if count is None or ax is None:
         return None
     edges = np.linspace(0, 1, count.size + 1)
-    return ax.stairs(count, edges, color=color, baseline=None)
+    stairs = ax.stairs(count, edges, color=color, baseline=None)
+    _show_decades(ax)
+    return stairs
 
 
-def draw_legend(ax: Any) -> None:
-    """Draw the legend, beside the axes where it is long."""
-    # Curves first: where a band is drawn depends on what is drawn above it.
-    handles, labels = ax.get_legend_handles_labels()
-    order = sorted(range(len(labels)), key=lambda k: handles[k].get_zorder() < 1)
-    entries = [handles[k] for k in order], [labels[k] for k in order]
-    if len(labels) > _MOST_INSIDE:
-        place = {"loc": "center left", "bbox_to_anchor": (1.02, 0.5)}
-        ax.legend(*entries, fontsize="small", **place)
-    elif labels:
-        ax.legend(*entries, loc="best", fontsize="small")
+def _show_decades(ax: Any) -> None:
+    """Show whole decades of a log scale: within one, no tick would have a label."""
+    values = np.concatenate([np.asarray(each.get_data().values) for each in ax.patches])
+    values = values[values > 0]
+    if values.size:
+        low = np.floor(np.log10(values.min()))
+        high = max(np.ceil(np.log10(values.max())), low + 1)
+        # a little more, so that the lowest counts stand above the edge
+        ax.set_ylim(0.8 * 10**low, 1.25 * 10**high)
 
 
-def error_text(error: CalibrationErrorInterval) -> str:
-    """Return the error and its interval as text."""
-    digits = ".1e" if 0 < error.high < 0.001 else ".3f"
-    ends = f"[{error.low:{digits}}, {error.high:{digits}}]"
-    return f"error {error.estimate:{digits}} {ends}"
+def draw_reliability_legend(ax: Any) -> None:
+    """Draw the legend, curves first."""
+    from matplotlib.patches import Patch
 
-
-def label_text(name: str | None, error: CalibrationErrorInterval | None) -> str | None:
-    """Return a legend entry: the name, the error and its interval."""
-    if error is None:
-        return name
-    return error_text(error) if name is None else f"{name}: {error_text(error)}"
-
-
-def plain_text(text: str) -> str:
-    """Return a text that matplotlib shows as it is, not as mathematics."""
-    return text.encode("utf-8", "replace").decode().replace("$", r"\$")
-
-
-def legend_text(label: str | None) -> str | None:
-    """Return a label as matplotlib shows it: no mathematics, no hidden entry."""
-    if label is None:
-        return None
-    text = plain_text(label)
-    return f" {text}" if text.startswith("_") else text
-
-
-def long_names(style: Mapping[str, Any] | None) -> dict[str, Any]:
-    """Return a style with matplotlib's long names: it refuses both lw and linewidth."""
-    from matplotlib.cbook import normalize_kwargs
-    from matplotlib.lines import Line2D
-
-    return normalize_kwargs(dict(style or {}), Line2D)
+    curves, bands = [], []
+    for handle, label in zip(*ax.get_legend_handles_labels(), strict=True):
+        if handle.get_gid() == _BAND:
+            # one of several bands is too pale to be shown alone
+            bands.append((Patch(color=("0.5", _BAND_OPACITY)), label))
+        else:
+            curves.append((handle, label))
+    handles, labels = zip(*curves, *bands, strict=True) if curves or bands else ((), ())
+    draw_legend(ax, _MOST_INSIDE, (list(handles), list(labels)))

@@ -10,13 +10,18 @@ import numpy as np
 from .._results import LinesRepr, as_frame
 from .._validation import check_fraction, check_integer
 from ..events import EventCounts
-from ._drawing import legend_text, long_names, plain_text
+from ._figures import draw_legend, take_axes
+from ._styles import line_style
+from ._text import legend_text, percent_text, plain_text, short_text
 
 # Width and height of a panel in inches.
 _PANEL = (4.6, 2.3)
 
 # Periods with a label at the axis, so that the labels do not run into each other.
 _MOST_LABELS = 8
+
+# Longer names of actors would run into the next title.
+_LONGEST_NAME = 48
 
 # Points are marked where there are few of them.
 _FEW_PERIODS = 24
@@ -207,25 +212,25 @@ class EventCountDisplay(LinesRepr):
         """
         caller = "EventCountDisplay.plot"
         width = check_integer(n_columns, minimum=1, name="n_columns", caller=caller)
+        style = line_style(line_kwargs, name="line_kwargs", caller=caller)
         together = together or ax is not None
-        self._take_axes(ax, together, width)
+        self._take_axes(ax, together, width, caller)
         self.line_: dict[str, Any] = {}
         self.band_: dict[str, Any] = {}
         self.map_line_: dict[str, Any] = {}
         for k, name in enumerate(self.mean):
             own = self.axes_[name]
             if together:
-                style: dict[str, Any] = {"color": f"C{k}"}
-                style["label"] = legend_text(str(name))
+                default: dict[str, Any] = {"color": f"C{k}", "label": legend_text(name)}
                 band, best = {"color": f"C{k}", "alpha": 0.2}, f"C{k}"
             else:
-                style = {"color": "C0", "label": "posterior mean"}
+                default = {"color": "C0", "label": "posterior mean"}
                 band, best = {"color": "0.8", "label": self._band_name()}, "C1"
-                own.set_title(plain_text(str(name)), fontsize="medium")
-            style |= {"marker": "o", "markersize": 3, **long_names(line_kwargs)}
-            if len(self.period) > _FEW_PERIODS:
-                style["marker"] = "none"
-            self._draw(name, own, style, band)
+                title = plain_text(short_text(name, _LONGEST_NAME))
+                own.set_title(title, fontsize="medium")
+            few = len(self.period) <= _FEW_PERIODS
+            default |= {"marker": "o" if few else "none", "markersize": 3}
+            self._draw(name, own, {**default, **style}, band)
             if map_line and self.map_count is not None:
                 label = "1-best" if not together else f"_{name}"
                 (self.map_line_[name],) = own.plot(
@@ -241,18 +246,18 @@ class EventCountDisplay(LinesRepr):
         self._finish(together)
         return self
 
-    def _take_axes(self, ax: Any, together: bool, n_columns: int) -> None:
+    def _take_axes(self, ax: Any, together: bool, n_columns: int, caller: str) -> None:
         """Take or make the axes of all actors."""
-        import matplotlib.pyplot as plt
-
         n = len(self.mean)
-        if ax is None and (together or n < 2):
-            _, ax = plt.subplots(figsize=(7.2, 3.4), layout="constrained")
-        if ax is not None:
+        if together or n < 2:
+            # together, a legend stands beside the axes
+            ax = take_axes(ax, (6.0 if together else 7.2, 3.4), caller=caller)
             self.figure_ = ax.figure
             self.axes_: dict[str, Any] = dict.fromkeys(self.mean, ax)
             self._all = [ax]
             return
+        import matplotlib.pyplot as plt
+
         columns = min(n_columns, n)
         rows = -(-n // columns)
         size = (_PANEL[0] * columns, _PANEL[1] * rows + 0.3)
@@ -275,7 +280,7 @@ class EventCountDisplay(LinesRepr):
         (self.line_[name],) = ax.plot(place, self.mean[name], **style)
 
     def _band_name(self) -> str:
-        return f"{100 * self.confidence_level:.10g}% interval"
+        return f"{percent_text(self.confidence_level)} interval"
 
     def _finish(self, together: bool) -> None:
         """Label the axes, and draw a legend."""
@@ -283,7 +288,7 @@ class EventCountDisplay(LinesRepr):
 
         step = -(-len(self.period) // _MOST_LABELS) or 1
         ticks = np.arange(0, len(self.period), step)
-        labels = [plain_text(str(self.period[t])) for t in ticks.tolist()]
+        labels = [plain_text(self.period[t]) for t in ticks.tolist()]
         for ax in self._all:
             ax.set_xticks(ticks, labels, rotation=30, ha="right", fontsize="small")
             ax.set_ylabel(self.unit.capitalize())
@@ -302,8 +307,7 @@ class EventCountDisplay(LinesRepr):
             if self.map_line_:
                 handles.append(Line2D([], [], color="0.3", linestyle="--", linewidth=1))
                 names.append("1-best")
-            beside = {"loc": "center left", "bbox_to_anchor": (1.02, 0.5)}
-            self._all[0].legend(handles, names, fontsize="small", **beside)
+            draw_legend(self._all[0], 0, (handles, names))
         else:
             self.figure_.legend(
                 handles,
@@ -340,7 +344,7 @@ class EventCountDisplay(LinesRepr):
         totals = ", ".join(
             f"{name}: {np.sum(self.mean[name]):.1f}" for name in self.mean
         )
-        return [f"{len(self.period)} periods", f"mean in all {totals}"]
+        return [f"{len(self.period)} periods", f"mean in all {totals or 'none'}"]
 
 
 def _chosen(
@@ -350,10 +354,10 @@ def _chosen(
     if countries is None:
         total = {c: counts.mean[counts.country == c].sum() for c in counts.countries}
         return sorted(total, key=lambda c: -total[c])
-    if isinstance(countries, str):
+    if isinstance(countries, str) or not hasattr(countries, "__iter__"):
         raise TypeError(
             f"The 'countries' parameter of {caller} must be a sequence of codes. Got "
-            f"the string {countries!r}."
+            f"{type(countries).__name__} {countries!r:.50}."
         )
     unknown = [c for c in countries if c not in counts.countries]
     if unknown:

@@ -14,7 +14,7 @@ from ..metrics._curve import Binning, curve_of_pairs
 from ..metrics._interval import interval_of_pairs
 from ..metrics._pairs import Pairs
 from ..queries import Answers
-from ..scorers import default_query
+from ..scorers import ask
 
 # Equal-width cells of the histogram under the curve.
 _N_CELLS = 50
@@ -61,18 +61,30 @@ def held_out_answers(
 
     The groups are the samples in the order of X. The name is that of the estimators.
     """
+    name = f"The 'cv_results' parameter of {caller} must"
+    if not isinstance(cv_results, Mapping):
+        raise TypeError(
+            f"{name} be the dict of cross_validate. Got {type(cv_results).__name__}."
+        )
     missing = [key for key in ("estimator", "indices") if key not in cv_results]
     if missing:
         raise ValueError(
-            f"The 'cv_results' parameter of {caller} must hold 'estimator' and "
-            f"'indices'. Got no {missing[0]!r}: call "
+            f"{name} hold 'estimator' and 'indices'. Got no {missing[0]!r}: call "
             "cross_validate with return_estimator=True, return_indices=True."
         )
     answers, samples = [], []
     estimators, folds = cv_results["estimator"], cv_results["indices"]["test"]
+    n = max(int(np.max(test)) + 1 for test in folds)
+    for argument, value in (("X", X), ("y", y)):
+        found = value.shape[0] if hasattr(value, "shape") else len(value)
+        if found < n:
+            raise ValueError(
+                f"The {argument!r} parameter of {caller} must be that given to "
+                f"cross_validate, whose folds hold {n} samples. Got {found}."
+            )
     for estimator, test in zip(estimators, folds, strict=True):
-        ask = default_query(estimator) if query is None else query
-        found = ask(estimator, take_rows(X, test), take_rows(y, test))
+        held_out = take_rows(X, test), take_rows(y, test)
+        found = ask(estimator, *held_out, query, caller=caller)
         answers.append(found)
         samples.append(np.asarray(test)[found.groups])
     pooled = Answers(

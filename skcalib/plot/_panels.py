@@ -3,31 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from textwrap import wrap
 from typing import Any
 
 import numpy as np
 
 from .._results import LinesRepr, as_frame
-from .._validation import check_choice, check_fraction, check_integer
+from .._validation import check_fraction, check_integer
 from ..metrics import ReliabilityCurve
 from ..metrics._curve import check_binning
-from ..metrics._pairs import (
-    as_groups,
-    as_labels,
-    as_weights,
-    check_pairs,
-    distinct_labels,
-)
+from ..metrics._pairs import as_groups, as_labels, as_weights, distinct_labels
 from ..queries import Answers, ClassQuery
-from ..scorers import default_query
+from ..scorers import ask
 from ._by import check_by, enough_for_interval, parts_by_name
-from ._drawing import error_text, plain_text
+from ._models import pairs_of_models
 from ._numbers import held_out_answers, numbers_of_pairs
 from ._reliability import ReliabilityDisplay, check_bars
+from ._text import error_text, percent_text, plain_text, short_text
 
 # Width and height of a panel in inches, title included.
 _PANEL = (2.7, 3.0)
 _HISTOGRAM = 0.6
+
+# Characters of a title that fit into an inch, and lines for which there is room.
+_IN_AN_INCH = 12
+_TITLE_LINES = 2
 
 # So many panels stand side by side.
 _ONE_ROW = 3
@@ -163,19 +163,16 @@ class ReliabilityPanelsDisplay(LinesRepr):
                 "probabilities. Got a mapping: draw a figure for each model, or all "
                 "models in one plot with ReliabilityDisplay.from_predictions."
             )
-        if multi_class is not None:
-            kinds = ("pooled", "top_label")
-            check_choice(multi_class, kinds, name="multi_class", caller=caller)
         # The gate of the metrics, for its messages.
-        check_pairs(
+        pairs_of_models(
             y_true,
-            y_proba,
-            caller=caller,
+            {name: y_proba},
             multi_class=multi_class,
             labels=labels,
             pos_label=pos_label,
             sample_weight=sample_weight,
             groups=groups,
+            caller=caller,
         )
         y = as_labels(y_true, name="y_true", caller=caller)
         if labels is None and np.ndim(y_proba) == 2:
@@ -251,13 +248,13 @@ class ReliabilityPanelsDisplay(LinesRepr):
         >>> sorted(display.displays) == sorted(tagger.classes_)
         True
         """
-        query = default_query(estimator) if query is None else query
+        caller = "ReliabilityPanelsDisplay.from_estimator"
         return cls._from_answers(
-            query(estimator, X, y),
+            ask(estimator, X, y, query, caller=caller),
             len(y),
             by,
             type(estimator).__name__ if name is None else name,
-            caller="ReliabilityPanelsDisplay.from_estimator",
+            caller=caller,
             sample_weight=sample_weight,
             fig=fig,
             **params,
@@ -415,6 +412,7 @@ class ReliabilityPanelsDisplay(LinesRepr):
         limit = check_integer(max_panels, minimum=1, name="max_panels", caller=caller)
         level = check_fraction(confidence_level, name="confidence_level", caller=caller)
         check_bars(interval, caller=caller)
+        _check_displays(self.displays, caller)
         shown = list(self.displays)[:limit]
         if n_columns is None:
             n = len(shown)
@@ -422,7 +420,7 @@ class ReliabilityPanelsDisplay(LinesRepr):
         check_integer(n_columns, minimum=1, name="n_columns", caller=caller)
         n_columns = min(n_columns, len(shown))
         n_rows = -(-len(shown) // n_columns)
-        self.figure_ = _new_figure(n_rows, n_columns, counts) if fig is None else fig
+        self.figure_ = _take_figure(fig, n_rows, n_columns, counts, caller)
         grid = self.figure_.add_gridspec(n_rows, n_columns)
         self.axes_: dict[Any, Any] = {}
         for k, group in enumerate(shown):
@@ -444,14 +442,24 @@ class ReliabilityPanelsDisplay(LinesRepr):
             _tidy(display, group, left=k % n_columns == 0, lowest=lowest)
         _same_scale([self.displays[group].count_ax_ for group in shown])
         band = level if consistency_band else None
-        title = self._title(len(shown), self.name if name is None else name, band)
-        if title:
-            self.figure_.suptitle(title, fontsize="medium")
+        lines = self._title(len(shown), self.name if name is None else name, band)
+        self._draw_title(lines, own_figure=fig is None)
         return self
 
-    def _title(self, n_shown: int, name: str | None, band: float | None) -> str:
+    def _draw_title(self, lines: list[str], *, own_figure: bool) -> None:
+        """Draw the lines above the panels, on several where they are long."""
+        width = int(_IN_AN_INCH * self.figure_.bbox.width / self.figure_.dpi)
+        lines = [part for line in lines for part in wrap(line, width)]
+        if not lines:
+            return
+        self.figure_.suptitle(plain_text("\n".join(lines)), fontsize="medium")
+        if own_figure and len(lines) > _TITLE_LINES:
+            more = 0.2 * (len(lines) - _TITLE_LINES)
+            self.figure_.set_figheight(self.figure_.get_figheight() + more)
+
+    def _title(self, n_shown: int, name: str | None, band: float | None) -> list[str]:
         """Return the lines above the panels."""
-        lines = [] if name is None else [plain_text(name)]
+        lines = [] if name is None else [str(name)]
         total = [_total(display) for display in self.displays.values()]
         if n_shown < len(total):
             left = len(total) - n_shown
@@ -461,13 +469,13 @@ class ReliabilityPanelsDisplay(LinesRepr):
                 f"{_number(sum(total))} pairs"
             )
         if band is not None:
-            lines.append(f"shaded: {100 * band:.10g}% band of perfect calibration")
-        return "\n".join(lines)
+            lines.append(f"shaded: {percent_text(band)} band of perfect calibration")
+        return lines
 
     def to_dict(self) -> dict[Any, Any]:
         """Return the numbers behind the panels of all groups, by group."""
         return {
-            group: display.to_dict()[display.name]
+            group: next(iter(display.to_dict().values()))
             for group, display in self.displays.items()
         }
 
@@ -492,13 +500,47 @@ class ReliabilityPanelsDisplay(LinesRepr):
         return [_heading(g, d, ", ") for g, d in self.displays.items()]
 
 
-def _new_figure(n_rows: int, n_columns: int, counts: bool) -> Any:
-    import matplotlib.pyplot as plt
+def _check_displays(displays: Any, caller: str) -> None:
+    name = f"The 'displays' parameter of {caller} must"
+    if not isinstance(displays, Mapping) or not displays:
+        raise TypeError(
+            f"{name} be a mapping of groups to ReliabilityDisplay, of one at least. "
+            f"Got {displays!r:.50}."
+        )
+    for group, display in displays.items():
+        curve = getattr(display, "curve", None)
+        if not isinstance(curve, ReliabilityCurve):
+            raise TypeError(
+                f"{name} hold a ReliabilityDisplay of one curve for each group. Got "
+                f"{display!r:.50} for {group!r}."
+            )
 
-    height = _PANEL[1] + (_HISTOGRAM if counts else 0)
-    # Room for the title of the figure, and for that of a single panel.
-    size = (max(_PANEL[0] * n_columns, 4.5) + 0.4, height * n_rows + 0.8)
-    return plt.figure(figsize=size, layout="constrained")
+
+def _take_figure(
+    fig: Any, n_rows: int, n_columns: int, counts: bool, caller: str
+) -> Any:
+    """Return `fig`, or for None a new figure with room for the panels."""
+    from matplotlib.figure import Figure, SubFigure
+
+    if fig is None:
+        import matplotlib.pyplot as plt
+
+        height = _PANEL[1] + (_HISTOGRAM if counts else 0)
+        # Room for the title of the figure, and for that of a single panel.
+        size = (max(_PANEL[0] * n_columns, 4.5) + 0.4, height * n_rows + 0.8)
+        return plt.figure(figsize=size, layout="constrained")
+    name = f"The 'fig' parameter of {caller} must be"
+    if not isinstance(fig, (Figure, SubFigure)):
+        raise TypeError(
+            f"{name} a matplotlib Figure or SubFigure, or None. Got "
+            f"{type(fig).__name__}."
+        )
+    if fig.get_axes():
+        raise ValueError(
+            f"{name} empty. Got one with axes, which the panels would cover: call its "
+            "clear() first."
+        )
+    return fig
 
 
 def _tidy(display: ReliabilityDisplay, group: Any, *, left: bool, lowest: bool) -> None:
@@ -529,13 +571,10 @@ def _same_scale(histograms: list[Any]) -> None:
 
 def _heading(group: Any, display: ReliabilityDisplay, between: str) -> str:
     """Return the group, the number of its pairs and its error."""
-    text = str(group)
-    if len(text) > _LONGEST_NAME:
-        text = f"{text[: _LONGEST_NAME - 1]}…"
     n = _number(_total(display))
     error = display.error
     said = "too few for an error" if error is None else error_text(error)
-    return f"{text}, n = {n}{between}{said}"
+    return f"{short_text(group, _LONGEST_NAME)}, n = {n}{between}{said}"
 
 
 def _total(display: ReliabilityDisplay) -> float:

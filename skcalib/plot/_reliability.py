@@ -8,24 +8,32 @@ from typing import Any
 import numpy as np
 
 from .._results import LinesRepr, as_frame
-from .._validation import check_choice, check_fraction
+from .._validation import check_fraction
 from ..metrics import ReliabilityCurve
 from ..metrics._curve import Binning, check_binning
-from ..metrics._pairs import Pairs, as_weights, check_pairs
+from ..metrics._pairs import Pairs, as_weights
 from ..queries import Answers, answer_pairs
-from ..scorers import default_query
+from ..scorers import ask
 from ._drawing import (
     draw_band,
     draw_count,
     draw_curve,
     draw_diagonal,
-    draw_legend,
-    label_text,
-    legend_text,
-    new_axes,
+    draw_reliability_legend,
     prepare_axes,
 )
+from ._figures import RELIABILITY_SIZE, take_axes
+from ._models import (
+    curves_of,
+    keys_of_models,
+    models_by_name,
+    of_each_curve,
+    one_or_all,
+    pairs_of_models,
+)
 from ._numbers import Numbers, held_out_answers, numbers_of_pairs
+from ._styles import line_style, line_styles
+from ._text import error_text, legend_text
 
 
 class ReliabilityDisplay(LinesRepr):
@@ -166,34 +174,17 @@ class ReliabilityDisplay(LinesRepr):
         ['right: ', 'squared']
         """
         caller = "ReliabilityDisplay.from_predictions"
-        if name is not None and not isinstance(name, str):
-            raise TypeError(
-                f"The 'name' parameter of {caller} must be a str; for several models "
-                f"pass a mapping of names to y_proba. Got {name!r}."
-            )
-        several = y_proba if isinstance(y_proba, Mapping) else {name: y_proba}
-        if not several:
-            raise ValueError(
-                f"The 'y_proba' parameter of {caller} is an empty mapping."
-            )
-        if multi_class in ("class_wise", "per_class"):
-            raise ValueError(
-                f"The 'multi_class' parameter of {caller} must be 'pooled' or "
-                f"'top_label'. Got {multi_class!r}."
-            )
-        pairs = [
-            check_pairs(
-                y_true,
-                proba,
-                caller=caller,
-                multi_class=multi_class,
-                labels=labels,
-                pos_label=pos_label,
-                sample_weight=sample_weight,
-                groups=groups,
-            )[0]
-            for proba in several.values()
-        ]
+        several = models_by_name(y_proba, name, caller=caller)
+        pairs = pairs_of_models(
+            y_true,
+            several,
+            multi_class=multi_class,
+            labels=labels,
+            pos_label=pos_label,
+            sample_weight=sample_weight,
+            groups=groups,
+            caller=caller,
+        )
         binning = check_binning(bin_size, n_bins, strategy, caller=caller)
         return cls._from_pairs(
             pairs,
@@ -287,8 +278,7 @@ class ReliabilityDisplay(LinesRepr):
         'GaussianNB'
         """
         caller = "ReliabilityDisplay.from_estimator"
-        query = default_query(estimator) if query is None else query
-        answers = query(estimator, X, y)
+        answers = ask(estimator, X, y, query, caller=caller)
         weight = as_weights(sample_weight, len(y), caller=caller)
         return cls._from_answers(
             answers,
@@ -429,15 +419,21 @@ class ReliabilityDisplay(LinesRepr):
         check_fraction(confidence_level, name="confidence_level", caller=caller)
         check_bars(interval, caller=caller)
         curves, errors, histograms, names = self._several(name, caller)
-        styles = line_styles(curve_kwargs, len(curves), caller)
+        styles = line_styles(
+            curve_kwargs, len(curves), name="curve_kwargs", caller=caller
+        )
+        diagonal = line_style(diagonal_kwargs, name="diagonal_kwargs", caller=caller)
         counts = counts and histograms[0] is not None
-        self.ax_ = new_axes(counts) if ax is None else ax
+        width, height = RELIABILITY_SIZE
+        size = (width, height if counts else width)
+        self.ax_ = take_axes(ax, size, caller=caller)
         self.figure_ = self.ax_.figure
         self.count_ax_ = prepare_axes(self.ax_, counts)
-        self.diagonal_ = draw_diagonal(self.ax_, diagonal_kwargs)
+        self.diagonal_ = draw_diagonal(self.ax_, diagonal)
         lines, bars, hist, bands = [], [], [], []
         for k, curve in enumerate(curves):
-            label = legend_text(label_text(names[k], errors[k]))
+            error = None if errors[k] is None else error_text(errors[k])
+            label = legend_text(names[k], error)
             line, bar = draw_curve(
                 self.ax_, curve, label, interval, confidence_level, styles[k]
             )
@@ -446,48 +442,43 @@ class ReliabilityDisplay(LinesRepr):
             bars.append(bar)
             hist.append(draw_count(self.count_ax_, histograms[k], color))
             bands.append(
-                draw_band(self.ax_, curve, confidence_level)
+                draw_band(self.ax_, curve, confidence_level, len(curves))
                 if consistency_band
                 else None
             )
         self.line_, self.bar_ = one_or_all(lines), one_or_all(bars)
         self.count_, self.band_ = one_or_all(hist), one_or_all(bands)
-        draw_legend(self.ax_)
+        draw_reliability_legend(self.ax_)
         return self
 
     def _several(self, name: Any, caller: str) -> tuple[list, list, list, list]:
         """Return curves, errors, histograms and names as lists of one length."""
-        curves = as_list(self.curve)
-        columns = []
-        for key, value in (
-            ("error", self.error),
-            ("count", self.count),
-            ("name", self.name if name is None else name),
-        ):
-            column = [None] * len(curves) if value is None else as_list(value)
-            if len(column) != len(curves):
-                raise ValueError(
-                    f"The {key!r} parameter of {caller} must have an entry for each of "
-                    f"the {len(curves)} curves. Got {len(column)}."
-                )
-            columns.append(column)
-        return curves, columns[0], columns[1], columns[2]
+        curves = curves_of(self.curve, (ReliabilityCurve,), caller=caller)
+        n = len(curves)
+        errors = of_each_curve(self.error, n, name="error", caller=caller)
+        counts = of_each_curve(self.count, n, name="count", caller=caller)
+        names = self.name if name is None else name
+        return (
+            curves,
+            errors,
+            counts,
+            of_each_curve(names, n, name="name", caller=caller),
+        )
 
     def to_dict(self) -> dict[str, Any]:
         """Return the numbers behind the plot, by name (or position) of the model."""
         curves, errors, counts, names = self._several(
             None, "ReliabilityDisplay.to_dict"
         )
-        found: dict[str, Any] = {}
-        columns = zip(curves, errors, counts, names, strict=True)
-        for k, (curve, error, count, name) in enumerate(columns):
-            key = str(k) if name is None or name in found else name
-            found[key] = {
+        columns = zip(keys_of_models(names), curves, errors, counts, strict=True)
+        return {
+            key: {
                 "curve": curve.to_dict(),
                 "error": None if error is None else error.to_dict(),
                 "count": None if count is None else count.tolist(),
             }
-        return found
+            for key, curve, error, count in columns
+        }
 
     def frame(self) -> Any:
         """Return a pandas DataFrame with a row for each model and bin.
@@ -504,11 +495,11 @@ class ReliabilityDisplay(LinesRepr):
     def _columns(self) -> dict[str, list]:
         curves, _, _, names = self._several(None, "ReliabilityDisplay.frame")
         columns: dict[str, list] = {}
-        for k, (curve, name) in enumerate(zip(curves, names, strict=True)):
+        for name, curve in zip(keys_of_models(names), curves, strict=True):
             low, high = curve.interval()
             band_low, band_high = curve.consistency_band()
             table = {
-                "name": [str(k) if name is None else name] * curve.n_bins,
+                "name": [name] * curve.n_bins,
                 **{key: list(column) for key, column in curve._columns().items()},
                 "low": list(low),
                 "high": list(high),
@@ -521,33 +512,19 @@ class ReliabilityDisplay(LinesRepr):
 
     def _lines(self) -> list[str]:
         curves, errors, _, names = self._several(None, "ReliabilityDisplay")
-        return [
-            label_text(*pair) or repr(c)
-            for pair, c in zip(zip(names, errors, strict=True), curves, strict=True)
-        ]
+        lines = []
+        for curve, error, name in zip(curves, errors, names, strict=True):
+            parts = [] if name is None else [str(name)]
+            parts += [] if error is None else [error_text(error)]
+            lines.append(": ".join(parts) or repr(curve))
+        return lines
 
 
 def check_bars(interval: Any, *, caller: str) -> None:
     """Raise unless `interval` is a kind of bars or None."""
-    if interval is not None:
-        kinds = ("wilson", "clopper_pearson", "normal")
-        check_choice(interval, kinds, name="interval", caller=caller)
-
-
-def line_styles(kwargs: Any, n_curves: int, caller: str) -> list[dict]:
-    if kwargs is None or isinstance(kwargs, Mapping):
-        return [dict(kwargs or {})] * n_curves
-    if len(kwargs) != n_curves:
+    kinds = ("wilson", "clopper_pearson", "normal")
+    if interval is not None and interval not in kinds:
         raise ValueError(
-            f"The 'curve_kwargs' parameter of {caller} must be a dict, or a list with "
-            f"a dict for each of the {n_curves} curves. Got {len(kwargs)}."
+            f"The 'interval' parameter of {caller} must be one of "
+            f"{', '.join(map(repr, kinds))}, or None for no bars. Got {interval!r}."
         )
-    return list(kwargs)
-
-
-def as_list(value: Any) -> list:
-    return list(value) if isinstance(value, (list, tuple)) else [value]
-
-
-def one_or_all(values: list) -> Any:
-    return values[0] if len(values) == 1 else values

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -10,11 +11,17 @@ import numpy as np
 from .._results import LinesRepr, as_frame
 from .._validation import check_real, check_same_length
 from ..significance import SystemComparison, compare_systems
-from ..significance._threshold import check_gains, threshold_of
-from ._drawing import legend_text, long_names, plain_text
+from ..significance._threshold import (
+    BorderlineThreshold,
+    check_gains,
+    threshold_of,
+)
+from ._figures import draw_legend, take_axes
+from ._styles import MARKERS, line_style
+from ._text import legend_text, plain_text
 
-# Series are told apart without their colours too.
-_MARKERS = "o^sDv<>P"
+# Legend entries that still leave the points visible; more go beside the axes.
+_MOST_INSIDE = 6
 
 SAME, DIFFERENT = "same model", "different models"
 
@@ -133,12 +140,9 @@ class SignificanceDisplay(LinesRepr):
         model : mapping of str, default=None
             Model (research group, ...) of each system by name. Pairs of one model and
             pairs of two become a series each. None: one series.
-        low : float, default=0.04
-            Lowest p-value of a borderline pair.
-        high : float, default=0.06
-            Highest p-value of a borderline pair.
-        quantile : float, default=0.95
-            Quantile of the borderline gains.
+        low, high, quantile : float, optional
+            Which pairs are borderline, and the quantile of their gains that is the
+            threshold; as in the class.
         ax : matplotlib Axes, default=None
             Axes to draw on; None makes a new figure.
         **plot_params
@@ -252,12 +256,9 @@ class SignificanceDisplay(LinesRepr):
             Name of the series that each pair belongs to. None: one series.
         alternative : str, default='two-sided'
             Of the test, for the label of the axis.
-        low : float, default=0.04
-            Lowest p-value of a borderline pair.
-        high : float, default=0.06
-            Highest p-value of a borderline pair.
-        quantile : float, default=0.95
-            Quantile of the borderline gains.
+        low, high, quantile : float, optional
+            Which pairs are borderline, and the quantile of their gains that is the
+            threshold; as in the class.
         ax : matplotlib Axes, default=None
             Axes to draw on; None makes a new figure.
         **plot_params
@@ -279,6 +280,11 @@ class SignificanceDisplay(LinesRepr):
         caller = "SignificanceDisplay.from_pvalues"
         gain, pvalue = check_gains(gains, pvalues, caller)
         if kind is not None:
+            if isinstance(kind, str) or not hasattr(kind, "__len__"):
+                raise TypeError(
+                    f"The 'kind' parameter of {caller} must be a sequence with the "
+                    f"name of the series of each pair. Got {kind!r:.50}."
+                )
             check_same_length(caller, gains=gain, kind=kind)
             kind = [str(each) for each in kind]
         low = check_real(low, low=0, high=1, name="low", caller=caller)
@@ -328,10 +334,12 @@ class SignificanceDisplay(LinesRepr):
         display : SignificanceDisplay
             The display itself.
         """
-        if ax is None:
-            import matplotlib.pyplot as plt
-
-            _, ax = plt.subplots(figsize=(6.4, 4.6), layout="constrained")
+        caller = "SignificanceDisplay.plot"
+        _check_max_gain(max_gain, caller)
+        points = line_style(point_kwargs, name="point_kwargs", caller=caller)
+        lines = line_style(threshold_kwargs, name="threshold_kwargs", caller=caller)
+        series, found = self._series(), self.threshold
+        ax = take_axes(ax, (6.4, 4.6), caller=caller)
         self.ax_, self.figure_ = ax, ax.figure
         side = plain_text(self.alternative)
         ax.set(xlabel=f"Gain ({plain_text(metric_name)})", ylabel=f"1 - p ({side})")
@@ -340,70 +348,66 @@ class SignificanceDisplay(LinesRepr):
         )
         self.point_: dict[str, Any] = {}
         self.threshold_line_: dict[str, Any] = {}
-        found = self.threshold
-        for k, (name, rows) in enumerate(self._series().items()):
-            style = {
-                "marker": _MARKERS[k % len(_MARKERS)],
+        for k, (name, (gain, pvalue)) in enumerate(series.items()):
+            default = {
+                "marker": MARKERS[k % len(MARKERS)],
                 "linestyle": "none",
                 "markersize": 4,
                 "markerfacecolor": "none",
                 "alpha": 0.7,
-                "label": legend_text(f"{name}: {rows.size} pairs"),
+                "label": legend_text(name, f"{gain.size} pairs"),
             }
-            style |= long_names(point_kwargs)
-            (points,) = ax.plot(self.gain[rows], 1 - self.pvalue[rows], **style)
-            self.point_[name] = points
+            (drawn,) = ax.plot(gain, 1 - pvalue, **{**default, **points})
+            self.point_[name] = drawn
             self.threshold_line_[name] = None
             if threshold and found[name].threshold is not None:
-                self.threshold_line_[name] = self._draw_threshold(
-                    found[name], points.get_color(), threshold_kwargs
-                )
+                style = {"color": drawn.get_color(), **lines}
+                self.threshold_line_[name] = self._draw_threshold(found[name], style)
         self._set_limits(max_gain)
-        ax.legend(fontsize="small", loc="lower right")
+        draw_legend(ax, _MOST_INSIDE, loc="lower right")
         return self
 
-    def _draw_threshold(self, found: Any, color: Any, kwargs: dict | None) -> Any:
+    def _draw_threshold(self, found: BorderlineThreshold, style: dict) -> Any:
         label = f"threshold {found.threshold:.3g} (borderline pairs: {found.n_pairs})"
-        style = {"color": color, "linestyle": "--", "linewidth": 1.2, "label": label}
-        return self.ax_.axvline(found.threshold, **(style | long_names(kwargs)))
+        default = {"linestyle": "--", "linewidth": 1.2, "label": label}
+        return self.ax_.axvline(found.threshold, **{**default, **style})
 
     def _set_limits(self, max_gain: float | None) -> None:
-        largest = float(np.max(self.gain, initial=0))
         thresholds = [t.threshold for t in self.threshold.values() if t.threshold]
         if max_gain is None and thresholds:
-            max_gain = min(3 * max(thresholds), 1.05 * largest)
-        if max_gain:
+            max_gain = min(3 * max(thresholds), 1.05 * float(np.max(self.gain)))
+        if max_gain is not None:
             self.ax_.set_xlim(-0.02 * max_gain, max_gain)
         self.ax_.set_ylim(-0.02, 1.02)
 
     @property
-    def threshold(self) -> dict[str, Any]:
+    def threshold(self) -> dict[str, BorderlineThreshold]:
         """Threshold and number of borderline pairs of each series."""
         return {
-            name: threshold_of(
-                self.gain[rows], self.pvalue[rows], self.low, self.high, self.quantile
-            )
-            for name, rows in self._series().items()
+            name: threshold_of(gain, pvalue, self.low, self.high, self.quantile)
+            for name, (gain, pvalue) in self._series().items()
         }
 
-    def _series(self) -> dict[str, np.ndarray]:
-        """Return the rows of each series, in the order of their names' appearance."""
+    def _series(self) -> dict[str, tuple[np.ndarray, np.ndarray]]:
+        """Return gains and p-values of each series, in the order that names appear."""
+        gain, pvalue = np.asarray(self.gain), np.asarray(self.pvalue)
+        check_same_length(type(self).__name__, gain=gain, pvalue=pvalue, kind=self.kind)
         if self.kind is None:
-            return {"pairs": np.arange(len(self.gain))}
+            return {"pairs": (gain, pvalue)}
         kind = np.array(self.kind, dtype=object)
         names = sorted(dict.fromkeys(self.kind), key=lambda name: name != SAME)
-        return {name: np.flatnonzero(kind == name) for name in names}
+        return {name: (gain[kind == name], pvalue[kind == name]) for name in names}
 
     def to_dict(self) -> dict[str, Any]:
         """Return the numbers behind the plot, by series."""
         found = self.threshold
         return {
             name: {
-                "gain": self.gain[rows].tolist(),
-                "pvalue": self.pvalue[rows].tolist(),
+                "gain": gain.tolist(),
+                "pvalue": pvalue.tolist(),
                 **found[name]._asdict(),
             }
-            for name, rows in self._series().items()
+            for name, (gain, pvalue) in self._series().items()
         }
 
     def frame(self) -> Any:
@@ -421,11 +425,20 @@ class SignificanceDisplay(LinesRepr):
     def _lines(self) -> list[str]:
         found = self.threshold
         lines = []
-        for name, rows in self._series().items():
+        for name, (gain, _) in self._series().items():
             value, n = found[name]
             at = "no threshold" if value is None else f"threshold {value:.3g}"
-            lines.append(f"{name}: {rows.size} pairs, {at} from {n}")
+            lines.append(f"{name}: {gain.size} pairs, {at} from {n}")
         return lines
+
+
+def _check_max_gain(max_gain: Any, caller: str) -> None:
+    is_number = isinstance(max_gain, Real) and not isinstance(max_gain, bool)
+    if max_gain is not None and not (is_number and 0 < max_gain < np.inf):
+        raise ValueError(
+            f"The 'max_gain' parameter of {caller} must be a positive number or None. "
+            f"Got {max_gain!r}."
+        )
 
 
 def _kinds(

@@ -9,26 +9,20 @@ import numpy as np
 
 from .._results import LinesRepr, as_frame
 from .._validation import check_fraction, check_integer
-from ..metrics import CalibrationErrorInterval
-from ..metrics._curve import Binning
-from ..metrics._interval import interval_of_pairs
-from ..metrics._pairs import Pairs, as_weights
+from ..metrics._pairs import as_weights
 from ..queries import Answers
-from ..scorers import default_query
-from ._by import enough_for_interval, parts_by_name
-from ._drawing import legend_text, long_names, plain_text
-
-# Models are told apart without their colours too.
-_MARKERS = "os^Dv<>P"
+from ..scorers import ask
+from ._figures import draw_legend, draw_points, take_axes
+from ._known_words import as_known
+from ._label_errors import Errors, errors_of_labels, means_of_first
+from ._styles import MARKERS, line_style
+from ._text import legend_text, plain_text, short_text
 
 # Legend entries that still leave the points visible; more go beside the axes.
 _MOST_INSIDE = 4
 
 # Longest name of a label below the axes.
 _LONGEST_NAME = 20
-
-# Error of each label; None where there are too few pairs.
-Errors = list[CalibrationErrorInterval | None]
 
 
 class TagErrorDisplay(LinesRepr):
@@ -184,9 +178,9 @@ class TagErrorDisplay(LinesRepr):
         """
         caller = "TagErrorDisplay.from_estimators"
         _check_mapping(estimators, "estimators", "fitted estimators", caller)
-        known = _as_known(known, X, caller)
+        known = as_known(known, X, caller)
         answers = {
-            name: (default_query(each) if query is None else query)(each, X, y)
+            name: ask(each, X, y, query, caller=caller)
             for name, each in estimators.items()
         }
         return cls._from_answers(
@@ -221,16 +215,12 @@ class TagErrorDisplay(LinesRepr):
         answers : mapping of str to Answers
             Answers of each model by name.
         top : int, default=None
-            Compute the errors of so many of the most frequent labels only.
+            As in :meth:`from_estimators`.
         known : sequence of bool sequences, default=None
             For each sentence whether each of its tokens is known; as in
             :meth:`from_estimators`.
-        averages : sequence of int, default=(5,)
-            Show the means over so many of the most frequent labels.
-        sample_weight : array-like of shape (n_samples,), default=None
-            Frequency of each sample.
-        confidence_level : float, default=0.95
-            Of the intervals.
+        averages, sample_weight, confidence_level : optional
+            As in :meth:`from_estimators`.
         ax : matplotlib Axes, default=None
             Axes to draw on; None makes a new figure.
         **plot_params
@@ -270,7 +260,7 @@ class TagErrorDisplay(LinesRepr):
             weight = as_weights(sample_weight, n, caller=caller)
         return cls._from_answers(
             answers,
-            _as_known(known, None, caller),
+            as_known(known, None, caller),
             weight,
             caller=caller,
             top=top,
@@ -298,31 +288,11 @@ class TagErrorDisplay(LinesRepr):
         level = check_fraction(confidence_level, name="confidence_level", caller=caller)
         if top is not None:
             check_integer(top, minimum=1, name="top", caller=caller)
-        for n in averages:
-            check_integer(n, minimum=1, name="averages", caller=caller)
-        pairs = {
-            name: {
-                words: dict(parts_by_name(part, weight, None, None))
-                for words, part in _parts_by_words(each, known, caller)
-            }
-            for name, each in answers.items()
-        }
-        count = _frequencies(pairs)
-        if not count:
-            raise ValueError(
-                f"{caller} needs an answer at least. Got none of {list(answers)}."
-            )
-        # the sort is stable, so that equal ones keep the order of their labels
-        label = sorted(count, key=lambda each: -count[each])[:top]
-        error = {
-            name: {
-                words: [_error(part.get(each), level, caller) for each in label]
-                for words, part in parts.items()
-            }
-            for name, parts in pairs.items()
-        }
-        frequency = np.array([count[each] for each in label])
-        display = cls(label=label, count=frequency, error=error, averages=averages)
+        _check_averages(averages, caller)
+        label, count, error = errors_of_labels(
+            answers, known, weight, top, level, caller=caller
+        )
+        display = cls(label=label, count=count, error=error, averages=averages)
         return display.plot(ax, **plot_params)
 
     def plot(
@@ -351,15 +321,13 @@ class TagErrorDisplay(LinesRepr):
         """
         caller = "TagErrorDisplay.plot"
         limit = check_integer(max_labels, minimum=1, name="max_labels", caller=caller)
+        style = line_style(point_kwargs, name="point_kwargs", caller=caller)
         n_shown = min(limit, len(self.label))
         sizes = self._sizes()
         # the means stand apart, behind a gap of one label
         place = np.r_[np.arange(n_shown), n_shown + 0.5 + np.arange(len(sizes))]
-        if ax is None:
-            import matplotlib.pyplot as plt
-
-            width = max(5.2, 1.6 + 0.32 * place.size)
-            _, ax = plt.subplots(figsize=(width, 4.4), layout="constrained")
+        width = max(5.2, 1.6 + 0.32 * place.size)
+        ax = take_axes(ax, (width, 4.4), caller=caller)
         self.ax_, self.figure_ = ax, ax.figure
         self._label_axes(n_shown, sizes, place)
         for k in range(1, n_shown, 2):
@@ -374,17 +342,14 @@ class TagErrorDisplay(LinesRepr):
         color: dict[str, Any] = {}
         for k, (name, words, errors) in enumerate(series):
             offset = 0.6 * ((k + 0.5) / len(series) - 0.5)
-            style = self._style(name, words, color)
-            style |= long_names(point_kwargs)
-            drawn = self._draw(errors, place + offset, n_shown, sizes, style)
+            own = {**self._style(name, words, color), **style}
+            drawn = self._draw(errors, place + offset, n_shown, sizes, own)
             color[name] = drawn[0].get_color()
             key = (name, words)
             self.point_[key], self.bar_[key], self.average_[key] = drawn
         # a little below 0, where points without an error stand
         ax.set_ylim(bottom=-0.02 * ax.get_ylim()[1])
-        beside = {"loc": "center left", "bbox_to_anchor": (1.02, 0.5)}
-        several = len(series) > _MOST_INSIDE
-        ax.legend(fontsize="small", **(beside if several else {"loc": "best"}))
+        draw_legend(ax, _MOST_INSIDE)
         return self
 
     def _series(self) -> Iterator[tuple[str, str, Errors]]:
@@ -411,13 +376,12 @@ class TagErrorDisplay(LinesRepr):
 
     def _style(self, name: str, words: str, color: dict[str, Any]) -> dict[str, Any]:
         model = list(self.error).index(name)
-        said = name if words == "all" else f"{name}, {words} words"
         style: dict[str, Any] = {
             "linestyle": "none",
-            "marker": _MARKERS[model % len(_MARKERS)],
+            "marker": MARKERS[model % len(MARKERS)],
             "markersize": 4,
             "elinewidth": 1,
-            "label": legend_text(said),
+            "label": legend_text(_said(name, words)),
         }
         if name in color:
             style["color"] = color[name]
@@ -434,26 +398,15 @@ class TagErrorDisplay(LinesRepr):
         style: dict[str, Any],
     ) -> tuple[Any, Any, Any]:
         """Draw the points, intervals and means of one model."""
-        there = [
-            (x, error)
-            for x, error in zip(place[:n_shown], errors[:n_shown], strict=True)
+        points = [
+            (at, error.estimate, error.low, error.high)
+            for at, error in zip(place[:n_shown], errors[:n_shown], strict=True)
             if error is not None
         ]
-        x = np.array([at for at, _ in there])
-        y = np.array([error.estimate for _, error in there])
-        low = np.array([error.low for _, error in there])
-        high = np.array([error.high for _, error in there])
-        # an interval that is open at 0 starts above its estimate, by rounding
-        yerr = np.maximum([y - low, high - y], 0)
-        label = style.pop("label")
-        artist = self.ax_.errorbar(x, y, yerr=yerr, **style)
-        line, _, bars = artist.lines
-        line.set_label(label)
-        means = [
-            (at, mean)
-            for at, mean in zip(place[n_shown:], _means(errors, sizes), strict=True)
-            if mean is not None
-        ]
+        x, y, low, high = np.array(points).reshape(-1, 4).T
+        line, bars = draw_points(self.ax_, x, y, (low, high), style)
+        averages = zip(place[n_shown:], means_of_first(errors, sizes), strict=True)
+        means = [(at, mean) for at, mean in averages if mean is not None]
         (average,) = self.ax_.plot(
             [at for at, _ in means],
             [mean for _, mean in means],
@@ -464,7 +417,7 @@ class TagErrorDisplay(LinesRepr):
             color=line.get_color(),
             label="_average",
         )
-        return line, bars[0], average
+        return line, bars, average
 
     def to_dict(self) -> dict[str, Any]:
         """Return the numbers behind the plot, drawn or not."""
@@ -481,7 +434,7 @@ class TagErrorDisplay(LinesRepr):
             },
             "average": {
                 name: {
-                    words: dict(zip(sizes, _means(errors, sizes), strict=True))
+                    words: dict(zip(sizes, means_of_first(errors, sizes), strict=True))
                     for words, errors in parts.items()
                 }
                 for name, parts in self.error.items()
@@ -512,9 +465,9 @@ class TagErrorDisplay(LinesRepr):
     def _lines(self) -> list[str]:
         lines = [f"{len(self.label)} labels"]
         for name, words, errors in self._series():
-            (mean,) = _means(errors, [len(errors)])
-            said = name if words == "all" else f"{name}, {words} words"
-            lines.append(f"{said}: mean {'none' if mean is None else f'{mean:.4f}'}")
+            (mean,) = means_of_first(errors, [len(errors)])
+            said = "none" if mean is None else f"{mean:.4f}"
+            lines.append(f"{_said(name, words)}: mean {said}")
         return lines
 
 
@@ -528,109 +481,22 @@ def _check_mapping(value: Any, name: str, what: str, caller: str) -> None:
         raise ValueError(f"The {name!r} parameter of {caller} is an empty mapping.")
 
 
-def _as_known(known: Any, X: Any, caller: str) -> list[np.ndarray] | None:
-    """Return for each sentence whether its tokens are known."""
-    if known is None:
-        return None
-    if isinstance(known, (Mapping, Set)):
-        known = [[_is_word(word, caller) and word in known for word in s] for s in X]
-    if isinstance(known, (str, bytes)) or not hasattr(known, "__len__"):
+def _check_averages(averages: Any, caller: str) -> None:
+    if isinstance(averages, (str, bytes)) or not hasattr(averages, "__len__"):
         raise TypeError(
-            f"The 'known' parameter of {caller} must be a set of words, or have a "
-            f"sequence of bool for each sentence. Got {type(known).__name__}."
+            f"The 'averages' parameter of {caller} must be a sequence of integers. Got "
+            f"{averages!r}."
         )
-    found = []
-    for i, tokens in enumerate(known):
-        array = np.asarray(tokens)
-        if array.ndim != 1 or (array.size and array.dtype != bool):
-            raise ValueError(
-                f"The 'known' parameter of {caller} must have a sequence of bool for "
-                f"each sentence. Got {tokens!r:.50} for sentence {i}."
-            )
-        found.append(array.astype(bool))
-    if X is not None and len(found) != len(X):
-        raise ValueError(
-            f"The 'known' parameter of {caller} must have an entry for each of the "
-            f"{len(X)} sentences. Got {len(found)}."
-        )
-    return found
+    for n in averages:
+        check_integer(n, minimum=1, name="averages", caller=caller)
 
 
-def _is_word(word: Any, caller: str) -> bool:
-    if not isinstance(word, str):
-        raise TypeError(
-            f"The 'known' parameter of {caller} is a set of words, and tokens must be "
-            f"str. Got {type(word).__name__} {word!r:.50}; pass a sequence of bool for "
-            "each sentence."
-        )
-    return True
-
-
-def _parts_by_words(
-    answers: Answers, known: list[np.ndarray] | None, caller: str
-) -> list[tuple[str, Answers]]:
-    """Return the answers about all words, or about known and unknown ones."""
-    if known is None:
-        return [("all", answers)]
-    two = answers.item.ndim == 2
-    start = answers.item[:, 0] if two else answers.item
-    stop = answers.item[:, 1] if two else answers.item + 1
-    lengths = np.array([each.size for each in known], dtype=np.intp)
-    here = np.r_[lengths, 0][np.minimum(answers.groups, lengths.size)]
-    short = np.flatnonzero(stop > here)
-    if short.size:
-        i = short[0]
-        raise ValueError(
-            f"The 'known' parameter of {caller} must have a bool for each token. "
-            f"Sentence {answers.groups[i]} has {here[i]}, and was asked about token "
-            f"{stop[i] - 1}."
-        )
-    before = np.r_[0, np.cumsum(np.concatenate([*known, np.zeros(0, dtype=bool)]))]
-    first = (np.cumsum(lengths) - lengths)[answers.groups]
-    is_known = before[first + stop] - before[first + start] == stop - start
-    return [("known", answers.take(is_known)), ("unknown", answers.take(~is_known))]
-
-
-def _frequencies(pairs: dict[str, dict[str, dict[Any, Pairs]]]) -> dict[Any, float]:
-    """Return how often the answer is yes for each label, in the order of labels."""
-    total: dict[Any, list[float]] = {}
-    for parts in pairs.values():
-        mine: dict[Any, float] = {}
-        for part in parts.values():
-            for label, each in part.items():
-                yes = each.indicator()
-                weight = yes.sum() if each.weight is None else each.weight[yes].sum()
-                mine[label] = mine.get(label, 0.0) + float(weight)
-        for label, weight in mine.items():
-            total.setdefault(label, []).append(weight)
-    try:
-        order = sorted(total)
-    except TypeError:  # labels of several kinds
-        order = sorted(total, key=repr)
-    return {label: sum(total[label]) / len(pairs) for label in order}
-
-
-def _error(
-    pairs: Pairs | None, level: float, caller: str
-) -> CalibrationErrorInterval | None:
-    if pairs is None or not enough_for_interval(pairs):
-        return None
-    automatic = Binning("auto", None, "quantile")
-    return interval_of_pairs(pairs, automatic, level, caller=caller)
-
-
-def _means(errors: Errors, sizes: list[int]) -> list[float | None]:
-    """Return the mean estimates of the first labels."""
-    found: list[float | None] = []
-    for size in sizes:
-        some = [error.estimate for error in errors[:size] if error is not None]
-        found.append(float(np.mean(some)) if some else None)
-    return found
+def _said(name: str, words: str) -> str:
+    """Return the name of a series."""
+    return str(name) if words == "all" else f"{name}, {words} words"
 
 
 def _short(label: Any) -> str:
     """Return a label as it is written below the axes."""
-    text = " ".join(map(str, label)) if isinstance(label, tuple) else str(label)
-    if len(text) > _LONGEST_NAME:
-        text = f"{text[: _LONGEST_NAME - 1]}…"
-    return plain_text(text)
+    text = " ".join(map(str, label)) if isinstance(label, tuple) else label
+    return plain_text(short_text(text, _LONGEST_NAME))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Set
 from dataclasses import dataclass
 from typing import Any
 
@@ -155,6 +156,7 @@ def columns_of(
     found = distinct_labels(y, name="y_true", caller=caller)
     order = found
     if classes is not None:
+        _check_ordered(classes, caller)
         labels = classes if isinstance(classes, np.ndarray) else label_array(classes)
         order = as_labels(labels, name="classes", caller=caller)
     if order.size != n_columns:
@@ -171,6 +173,16 @@ def columns_of(
     if len(known) < order.size:
         raise ValueError(f"The 'classes' parameter of {caller} repeats a label.")
     return order, [label for label in found.tolist() if label not in known]
+
+
+def _check_ordered(classes: Any, caller: str) -> None:
+    """Raise unless `classes` may be labels in an order."""
+    unordered = isinstance(classes, (str, bytes, Mapping, Set))
+    if unordered or not hasattr(classes, "__len__"):
+        raise TypeError(
+            f"The 'classes' parameter of {caller} must be a sequence of the labels in "
+            f"the order of the columns. Got {type(classes).__name__} {classes!r:.50}."
+        )
 
 
 def codes(y: np.ndarray, order: list) -> np.ndarray:

@@ -12,6 +12,7 @@ from .._validation import check_real
 from ..metrics._pairs import as_probabilities, out_of_range
 from ..posteriors._antecedent_checks import as_clustering
 from ._answers import Answers, last_step, transform_before
+from ._sentences import as_numbers
 
 
 @dataclass(frozen=True)
@@ -234,11 +235,9 @@ def _check_documents(y_true: Any, proba: Any, caller: str) -> None:
 def _vector(part: Any, size: int, i: int, caller: str) -> np.ndarray:
     """Return the probabilities of a document, as many as it has pairs."""
     name = f"The 'proba' parameter of {caller} must"
-    array = np.asarray(part)
+    array = as_numbers(part, f"document {i}", caller)
     if array.size == 0 and size == 0:
         return np.zeros(0, dtype=np.float32)
-    if array.dtype.kind not in "fiub":
-        raise ValueError(f"{name} hold numbers. Got {array.dtype} for document {i}.")
     if array.shape != (size,):
         hint = ""
         if array.ndim == 2:

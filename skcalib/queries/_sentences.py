@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from .._validation import is_missing
+from .._validation import is_missing, on_cpu
 from ..metrics._pairs import as_probabilities, out_of_range
 
 
@@ -17,12 +17,8 @@ def flat_tags(
 
     `other` is what is asked about the sentences, with as many entries.
     """
-    for each, value in (("y_true", y_true), (name, other)):
-        if isinstance(value, (str, bytes)) or not hasattr(value, "__len__"):
-            raise TypeError(
-                f"The {each!r} parameter of {caller} must have an entry for each "
-                f"sentence. Got {type(value).__name__}."
-            )
+    check_tags(y_true, caller)
+    _check_entries(other, name, caller)
     if len(y_true) != len(other):
         raise ValueError(
             f"{caller} needs an entry of {name!r} for each sentence of 'y_true'. "
@@ -30,13 +26,27 @@ def flat_tags(
         )
     tags: list[Any] = []
     lengths = []
-    for i, labels in enumerate(y_true):
-        _check_sentence(i, labels, caller)
+    for labels in y_true:
         tags.extend(labels)
         lengths.append(len(labels))
     if not tags:
         raise ValueError(f"The 'y_true' parameter of {caller} holds no token.")
     return tags, np.array(lengths, dtype=np.intp)
+
+
+def check_tags(y_true: Any, caller: str) -> None:
+    """Raise unless there is a sequence of labels for each sentence."""
+    _check_entries(y_true, "y_true", caller)
+    for i, labels in enumerate(y_true):
+        _check_sentence(i, labels, caller)
+
+
+def _check_entries(value: Any, name: str, caller: str) -> None:
+    if isinstance(value, (str, bytes)) or not hasattr(value, "__len__"):
+        raise TypeError(
+            f"The {name!r} parameter of {caller} must have an entry for each "
+            f"sentence. Got {type(value).__name__}."
+        )
 
 
 def _check_sentence(i: int, labels: Any, caller: str) -> None:
@@ -80,7 +90,7 @@ def stack_rows(
     """
     some: list[np.ndarray] = []
     for i, part in enumerate(proba):
-        array = np.asarray(part)
+        array = as_numbers(part, f"sentence {i}", caller)
         if n_rows[i] == 0 and array.size == 0:
             continue
         right = array.ndim == shape.count(",") + 1 and array.shape[0] == n_rows[i]
@@ -100,6 +110,22 @@ def stack_rows(
     rows = np.concatenate(some)
     _check_rows(rows, n_rows, lengths - n_rows, caller)
     return as_probabilities(rows, name="proba", caller=caller, n_columns=1)
+
+
+def as_numbers(part: Any, where: str, caller: str) -> np.ndarray:
+    """Return the probabilities of one sentence or document as an array of numbers."""
+    try:
+        array = np.asarray(on_cpu(part, name="proba", caller=caller))
+        if array.dtype == object:
+            array = array.astype(np.float64)
+        if array.size and array.dtype.kind not in "fiub":
+            raise ValueError
+    except (TypeError, ValueError):
+        raise ValueError(
+            f"The 'proba' parameter of {caller} must hold numbers, as many in each "
+            f"row. Got {part!r:.50} for {where}."
+        ) from None
+    return array
 
 
 def _check_rows(

@@ -405,6 +405,8 @@ def _read_spans(i: int, entry: Any, n: int, caller: str) -> list[tuple]:
 def _parts(row: Any, name: str, where: str) -> tuple[int, int, str, float]:
     try:
         start, stop, label, proba = row
+        if isinstance(proba, str):
+            raise TypeError
         proba = float(proba)
     except (TypeError, ValueError):
         start = stop = label = proba = None

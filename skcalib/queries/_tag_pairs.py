@@ -291,7 +291,13 @@ def _check_pairs(pairs: Any, caller: str) -> tuple[tuple[Any, Any], ...]:
                 f"pair {i}."
             )
         found.append(tuple(pair.tolist() if isinstance(pair, np.ndarray) else pair))
-    if len(set(found)) < len(found):
+    try:
+        repeats = len(set(found)) < len(found)
+    except TypeError:
+        raise TypeError(
+            f"{name} must hold pairs of labels. Got {found!r:.50}."
+        ) from None
+    if repeats:
         raise ValueError(f"{name} repeats a pair.")
     return tuple(found)
 

@@ -10,7 +10,7 @@ import numpy as np
 from ..metrics._pairs import as_labels, label_array
 from ._answers import Answers
 from ._classes import columns_of, every_class, one_class, top_class
-from ._sentences import flat_tags, stack_rows
+from ._sentences import check_posterior, flat_tags, stack_rows
 
 
 @dataclass(frozen=True)
@@ -101,7 +101,11 @@ class TagQuery:
         -------
         answers : Answers
         """
-        return self.from_proba(y_true, posterior.token_marginals(), classes)
+        caller = "TagQuery.from_posterior"
+        tags, lengths = flat_tags(y_true, posterior, "posterior", caller)
+        check_posterior(posterior, lengths, caller)
+        proba = posterior.token_marginals()
+        return self._ask(tags, lengths, proba, classes, caller)
 
     def from_proba(self, y_true: Any, proba: Any, classes: Any = None) -> Answers:
         """Ask tag probabilities from anywhere, of a neural tagger say.
@@ -122,6 +126,11 @@ class TagQuery:
         """
         caller = "TagQuery.from_proba"
         tags, lengths = flat_tags(y_true, proba, "proba", caller)
+        return self._ask(tags, lengths, proba, classes, caller)
+
+    def _ask(
+        self, tags: list, lengths: np.ndarray, proba: Any, classes: Any, caller: str
+    ) -> Answers:
         shape = "(n_tokens, n_tags)"
         rows = stack_rows(proba, lengths, lengths, shape, caller)
         y = as_labels(label_array(tags), name="y_true", caller=caller)

@@ -11,7 +11,12 @@ from sklearn.linear_model import LinearRegression
 from sklearn.naive_bayes import GaussianNB
 
 from skcalib.datasets import make_calibrated_pairs
-from skcalib.metrics import bin_size_curve, calibration_error, sample_size_curve
+from skcalib.metrics import (
+    adaptive_reliability_curve,
+    bin_size_curve,
+    calibration_error,
+    sample_size_curve,
+)
 from skcalib.plot import BinSizeDisplay
 from skcalib.queries import ClassQuery
 
@@ -290,6 +295,35 @@ def test_repr_names_models_and_sizes(pairs, two_models):
 
 
 @pytest.mark.parametrize(
+    ("truth", "error"), [("0.1", TypeError), (np.nan, ValueError), (-1, ValueError)]
+)
+def test_a_true_error_is_a_number_between_0_and_1(pairs, truth, error):
+    with pytest.raises(error, match=r"'true_error' .* a number in \[0, 1\]. Got"):
+        BinSizeDisplay.from_predictions(*pairs, true_error=truth)
+    assert not plt.get_fignums()
+
+
+@pytest.mark.parametrize(
+    ("params", "name"),
+    [({"true_error_kwargs": "red"}, "true_error_kwargs"), ({"ax": 3}, "ax")],
+)
+def test_parameters_of_another_type_are_refused(pairs, params, name):
+    with pytest.raises(TypeError, match=f"'{name}' parameter of BinSizeDisplay.plot"):
+        BinSizeDisplay.from_predictions(*pairs, **params)
+
+
+def test_parameters_of_the_plot_of_subsamples_are_a_dict(pairs):
+    with pytest.raises(TypeError, match=r"'plot_params' .* a dict. Got \['band'\]"):
+        BinSizeDisplay.from_subsamples(*pairs, sample_sizes=[50], plot_params=["band"])
+
+
+def test_a_curve_of_another_kind_is_refused(pairs):
+    curve = adaptive_reliability_curve(*pairs)
+    with pytest.raises(TypeError, match="a BinSizeCurve or SampleSizeCurve.* Got Rel"):
+        BinSizeDisplay(curve=curve).plot()
+
+
+@pytest.mark.parametrize(
     ("params", "message"),
     [
         ({"bin_sizes": [2, 301]}, "'bin_sizes'.*here 300. Got 301 at index 1"),
@@ -299,7 +333,7 @@ def test_repr_names_models_and_sizes(pairs, two_models):
         ({"true_error": {"a": 1}}, "'true_error'.*names of y_proba.*Got 'a'"),
         ({"true_error": [0.1, 0.2]}, "'true_error' .* an entry for each of the 1"),
         ({"curve_kwargs": [{}, {}]}, "'curve_kwargs' parameter of BinSizeDisplay"),
-        ({"multi_class": "per_class"}, "must be 'pooled' or 'top_label'"),
+        ({"multi_class": "per_class"}, "must be one of 'pooled', 'top_label'"),
     ],
 )
 def test_bad_values_are_named(pairs, params, message):

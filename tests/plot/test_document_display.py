@@ -244,6 +244,26 @@ def test_nothing_covers_anything_else(generated, n):
         assert box.x0 >= -0.001
 
 
+@pytest.mark.parametrize("context", [5, 7, 8, 30])
+def test_long_words_are_cut_whatever_the_context(context):
+    words = Sentence(["word" * 30] * 3)
+    document = Document("d", None, [words], [Mention(0, 2), Mention(2, 3)], [0, 1])
+    log_proba = AntecedentPosterior([[[0.0, 0.0], [0.0, 0.0]]])
+    display = from_posterior(document, log_proba, context=context)
+    for text in display.mention_:
+        assert 5 <= len(text.get_text()) <= max(context, 35)
+        assert text.get_text().endswith("…")
+
+
+def test_a_long_name_ends_before_the_figure_does(display):
+    display.name = "a document " * 40
+    display.plot().figure_.canvas.draw()
+    title = display.ax_.get_title(loc="left")
+    assert title.endswith("…: 5 mentions")
+    (box,) = (t.get_window_extent() for t in [display.ax_._left_title])
+    assert box.x1 < display.figure_.bbox.x1
+
+
 def test_it_draws_on_given_axes(display):
     figure, ax = plt.subplots(figsize=(12, 4))
     assert display.plot(ax) is display

@@ -116,6 +116,25 @@ def test_long_series_have_few_labels():
     assert labels == counts.periods[::3]
 
 
+def test_a_marker_that_is_asked_for_is_drawn(counts):
+    long = make_counts(freq=lambda day: day.isoformat())
+    assert len(long.periods) > 24
+    assert from_counts(long, top=1).line_["NOR"].get_marker() == "none"
+    display = from_counts(long, top=1, line_kwargs={"marker": "s"})
+    assert display.line_["NOR"].get_marker() == "s"
+
+
+def test_titles_do_not_run_into_each_other():
+    names = [f"an actor whose name takes more than its panel has {k}" for k in "abcd"]
+    values = {name: np.array([1.0, 2.0]) for name in names}
+    display = EventCountDisplay(period=["x", "y"], mean=values, low=values, high=values)
+    display.plot().figure_.canvas.draw()
+    boxes = [ax.title.get_window_extent() for ax in display.axes_.values()]
+    for k, box in enumerate(boxes):
+        assert box.x1 < display.figure_.bbox.x1
+        assert not any(box.overlaps(other) for other in boxes[:k])
+
+
 def test_one_period_is_visible():
     display = from_counts(make_counts(freq=None, unit="entities"), top=1)
     (name,) = display.line_
@@ -128,6 +147,7 @@ def test_no_actor_is_an_empty_plot():
     counts = EventCounter(EventRule()).count([], [])
     display = from_counts(counts)
     assert display.line_ == {}
+    assert repr(display) == "EventCountDisplay(0 periods; mean in all none)"
     display.figure_.canvas.draw()
 
 
@@ -163,7 +183,10 @@ def test_what_it_gives(counts):
     ("params", "error", "message"),
     [
         ({"countries": ["XXX"]}, ValueError, "were counted, of ['BOL', 'FRA'"),
-        ({"countries": "KEN"}, TypeError, "must be a sequence of codes"),
+        ({"countries": "KEN"}, TypeError, "a sequence of codes. Got str 'KEN'"),
+        ({"countries": 3}, TypeError, "a sequence of codes. Got int 3"),
+        ({"line_kwargs": "red"}, TypeError, "'line_kwargs' parameter"),
+        ({"ax": 3}, TypeError, "must be matplotlib Axes or None. Got int"),
         ({"top": 0}, ValueError, "'top' parameter of EventCountDisplay.from_counts"),
         ({"confidence_level": 1}, ValueError, "strictly between 0 and 1"),
         ({"method": "wald"}, ValueError, "'method' parameter"),

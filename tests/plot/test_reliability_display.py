@@ -243,6 +243,18 @@ def test_several_bands_have_one_entry_in_the_legend(y_true, two_models):
     assert shown[-1] == "95% band of perfect calibration"
 
 
+def test_shades_of_the_users_own_keep_their_colour_in_the_legend(y_true, y_proba):
+    _, ax = plt.subplots()
+    ax.fill_between([0, 1], 0.4, 0.6, color="red", label="own")
+    display = ReliabilityDisplay.from_predictions(
+        y_true, y_proba, ax=ax, consistency_band=True
+    )
+    assert legend(ax)[-1] == "95% band of perfect calibration"
+    colors = [to_hex(h.get_facecolor()) for h in ax.get_legend().get_patches()]
+    assert colors == ["#ff0000", "#808080"]
+    assert display.band_ is not None
+
+
 def test_the_band_of_a_single_bin_is_seen(y_true, y_proba):
     display = ReliabilityDisplay.from_predictions(
         y_true, y_proba, n_bins=1, consistency_band=True
@@ -360,6 +372,68 @@ def test_every_layout_has_room_for_the_histogram(
         assert not any(label.overlaps(other) for other in curves)
 
 
+LONG_NAMES = [f"bert-base-uncased-finetuned-on-conll-{k}" for k in range(3)]
+MANY_NAMES = [f"model {k}" for k in range(8)]
+
+
+@pytest.mark.parametrize("names", [LONG_NAMES, MANY_NAMES, ["word " * 40]])
+@pytest.mark.parametrize("together", [True, False])
+def test_long_legends_hide_no_curve_and_leave_the_axes_their_place(
+    y_true, y_proba, names, together
+):
+    models = {name: y_proba ** (1 + k / 4) for k, name in enumerate(names)}
+    display = ReliabilityDisplay.from_predictions(y_true, y_proba)
+    display.figure_.canvas.draw()
+    usual = display.ax_.get_window_extent()
+    if together:
+        display = ReliabilityDisplay.from_predictions(y_true, models)
+    else:
+        for name, q in models.items():
+            display = ReliabilityDisplay.from_predictions(
+                y_true, q, name=name, ax=display.ax_
+            )
+    display.figure_.canvas.draw()
+    axes = display.ax_.get_window_extent()
+    assert (axes.width, axes.height) == pytest.approx((usual.width, usual.height), 0.05)
+    box = display.ax_.get_legend().get_window_extent()
+    assert box.x0 > axes.x0
+    assert box.x1 < display.figure_.bbox.x1
+    if len(names) > 1:
+        assert box.x0 > axes.x1
+
+
+def test_an_entry_too_long_for_a_line_has_several(y_true, y_proba):
+    display = ReliabilityDisplay.from_predictions(y_true, y_proba, name=LONG_NAMES[0])
+    name, error = legend(display.ax_)[0].split("\n")
+    assert name == LONG_NAMES[0]
+    assert error.startswith("error 0.")
+    assert repr(display) == f"ReliabilityDisplay({name}: {error})"
+
+
+@pytest.mark.parametrize("weight", [1, 0.01, 1000])
+def test_the_log_scale_has_labels_whatever_the_counts(weight):
+    # forty pairs in each of the fifty cells, of a weight each
+    y_proba = np.repeat((np.arange(50) + 0.5) / 50, 40)
+    display = ReliabilityDisplay.from_predictions(
+        np.tile([0, 1], 1000), y_proba, sample_weight=np.full(2000, weight)
+    )
+    low, high = display.count_ax_.get_ylim()
+    inside = [t for t in display.count_ax_.yaxis.get_majorticklocs() if low < t < high]
+    assert len(inside) >= 2
+    assert low < 40 * weight < high
+
+
+def test_many_bands_are_no_darker_than_one(y_true, y_proba):
+    def opacity(band):
+        return band.get_facecolor()[0, 3]
+
+    one = ReliabilityDisplay.from_predictions(y_true, y_proba, consistency_band=True)
+    models = dict.fromkeys(MANY_NAMES, y_proba)
+    many = ReliabilityDisplay.from_predictions(y_true, models, consistency_band=True)
+    light = np.prod([1 - opacity(band) for band in many.band_])
+    assert light == pytest.approx(1 - opacity(one.band_))
+
+
 def test_the_labels_of_the_log_scale_do_not_overlap():
     y_proba = np.random.default_rng(0).beta(0.5, 0.5, 5000)
     display = ReliabilityDisplay.from_predictions(y_proba > 0.5, y_proba)
@@ -424,11 +498,22 @@ def test_the_table_has_a_row_for_each_model_and_bin(y_true, two_models):
         np.testing.assert_allclose(rows["band_high"], band_high)
 
 
-def test_models_without_names_are_numbered(y_true, y_proba):
+@pytest.mark.parametrize(
+    ("names", "expected"),
+    [
+        (None, ["0", "1"]),
+        (["a", "a"], ["a", "1"]),
+        (["1", None], ["1", "1_"]),
+        ([3, None], [3, "1"]),
+    ],
+)
+def test_models_without_a_name_of_their_own_are_numbered(
+    y_true, y_proba, names, expected
+):
     curve = adaptive_reliability_curve(y_true, y_proba)
-    display = ReliabilityDisplay(curve=[curve, curve])
-    assert list(display.to_dict()) == ["0", "1"]
-    assert display.frame()["name"].unique().tolist() == ["0", "1"]
+    display = ReliabilityDisplay(curve=[curve, curve], name=names).plot()
+    assert list(display.to_dict()) == expected
+    assert display.frame()["name"].unique().tolist() == expected
 
 
 # Predictions with weights and groups
@@ -598,6 +683,17 @@ def test_results_without_models_or_folds_are_refused_with_the_remedy(cancer, mis
         ReliabilityDisplay.from_cv_results(results, *cancer)
 
 
+def test_held_out_samples_are_those_of_the_folds(cancer):
+    X, y = cancer
+    results = cross_validated(GaussianNB(), X, y, 2)
+    for name, arrays in (("X", (X[:10], y)), ("y", (X, y[:10]))):
+        message = f"'{name}' parameter .* whose folds hold 569 samples. Got 10"
+        with pytest.raises(ValueError, match=message):
+            ReliabilityDisplay.from_cv_results(results, *arrays)
+    with pytest.raises(TypeError, match="'cv_results' .* dict of cross_.* Got list"):
+        ReliabilityDisplay.from_cv_results([results], X, y)
+
+
 # What is refused
 
 
@@ -607,9 +703,9 @@ def test_results_without_models_or_folds_are_refused_with_the_remedy(cancer, mis
         ({"y_proba": {}}, "'y_proba' parameter .* empty mapping"),
         ({"interval": "exact"}, "'interval' parameter .* 'clopper_pearson'"),
         ({"confidence_level": 95}, "'confidence_level' parameter"),
-        ({"curve_kwargs": [{}, {}]}, "'curve_kwargs' .* each of the 1 curves. Got 2"),
+        ({"curve_kwargs": [{}, {}]}, "'curve_kwargs' .* each of the 1 curves. Got .{}"),
         ({"multi_class": "pooled"}, "'multi_class' parameter"),
-        ({"multi_class": "class_wise"}, "'pooled' or 'top_label'. Got 'class_wise'"),
+        ({"multi_class": "class_wise"}, "'pooled', 'top_label'. Got 'class_wise'"),
         ({"sample_weight": [1, 2]}, "'sample_weight' parameter"),
         ({"groups": [1, 2]}, "'groups' parameter"),
         ({"bin_size": 20, "n_bins": 3}, "'bin_size' or 'n_bins', not both"),
@@ -639,6 +735,31 @@ def test_a_display_of_parts_that_do_not_match_is_refused(
     curve = adaptive_reliability_curve(y_true, y_proba)
     with pytest.raises(ValueError, match=message):
         ReliabilityDisplay(curve=[curve, curve], **params).plot()
+
+
+@pytest.mark.parametrize(
+    ("params", "message"),
+    [
+        ({"curve_kwargs": "red"}, "'curve_kwargs' .* a dict, or a list .* Got 'red'"),
+        ({"curve_kwargs": 3}, "'curve_kwargs' .* a dict, or a list .* Got 3"),
+        ({"curve_kwargs": ["red"]}, "'curve_kwargs' .* must be a dict. Got 'red'"),
+        ({"diagonal_kwargs": "red"}, "'diagonal_kwargs' .* must be a dict. Got 'red'"),
+        ({"ax": Figure()}, "'ax' .* must be matplotlib Axes or None. Got Figure"),
+        ({"ax": np.array([1])}, "'ax' .* must be matplotlib Axes or None. Got ndarray"),
+    ],
+)
+def test_parameters_of_another_type_are_refused(y_true, y_proba, params, message):
+    with pytest.raises(TypeError, match=message):
+        ReliabilityDisplay.from_predictions(y_true, y_proba, **params)
+    assert plt.get_fignums() == []
+
+
+@pytest.mark.parametrize(
+    ("curve", "got"), [(None, "NoneType"), ([], "an empty list"), ([1], "int")]
+)
+def test_a_display_needs_curves(curve, got):
+    with pytest.raises(TypeError, match=f"'curve' .* a ReliabilityCurve, .* Got {got}"):
+        ReliabilityDisplay(curve=curve).plot()
 
 
 def test_what_is_no_classifier_needs_a_query(cancer):

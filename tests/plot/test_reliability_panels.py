@@ -243,6 +243,19 @@ def test_the_sentences_of_a_tagger_may_have_groups(tagged):
     same(display.displays["old"], alone)
 
 
+def test_the_last_sentences_may_have_no_pair_in_a_panel(tagged):
+    tagger, X, y = tagged
+    source = np.where(np.arange(len(X)) < 20, "old", "new")
+    weight = np.where(np.arange(len(X)) < 50, 2, 0)
+    display = ReliabilityPanelsDisplay.from_estimator(
+        tagger, X, y, by=source, sample_weight=weight
+    )
+    alone = ReliabilityDisplay.from_estimator(
+        tagger, X[:20], y[:20], sample_weight=[2] * 20
+    )
+    same(display.displays["old"], alone)
+
+
 def test_held_out_answers_are_divided_too():
     X, y = load_iris(return_X_y=True)
     results = cross_validate(
@@ -281,8 +294,9 @@ def test_the_figure_says_what_is_left_out(y_true, y_proba, genre):
         y_true, y_proba, by=genre, max_panels=1, name="model", consistency_band=False
     )
     left = np.sum(genre != "news")
-    assert heading(display) == (
-        f"model\nthe 1 most frequent of 3 groups; not shown: 2 with {left} of {N} pairs"
+    assert heading(display).split("\n", 1)[0] == "model"
+    assert heading(display).split("\n", 1)[1].replace("\n", " ") == (
+        f"the 1 most frequent of 3 groups; not shown: 2 with {left} of {N} pairs"
     )
     assert list(display.axes_) == ["news"]
     assert len(display.displays) == len(display.to_dict()) == 3
@@ -320,9 +334,15 @@ def test_panels_share_their_axes_and_label_the_outer_ones(y_true, y_proba, count
 
 @pytest.mark.parametrize("n_groups", [1, 2, 9])
 @pytest.mark.parametrize("counts", [False, True])
-def test_no_text_overlaps_or_leaves_the_figure(y_true, y_proba, n_groups, counts):
+@pytest.mark.parametrize("name", ["model", "a model with a long name " * 6])
+def test_no_text_overlaps_or_leaves_the_figure(y_true, y_proba, n_groups, counts, name):
     display = from_predictions(
-        y_true, y_proba, by=np.arange(N) % n_groups, counts=counts, name="model"
+        y_true,
+        y_proba,
+        by=np.arange(N) % (n_groups + 1),
+        max_panels=n_groups,
+        counts=counts,
+        name=name,
     )
     figure = display.figure_
     figure.canvas.draw()
@@ -463,6 +483,40 @@ def test_parameters_that_make_no_sense_are_refused(
             **{"y_true": y_true, "y_proba": y_proba, "by": genre, **params}
         )
     assert plt.get_fignums() == []
+
+
+@pytest.mark.parametrize(
+    ("displays", "message"),
+    [
+        ({}, "a mapping of groups to ReliabilityDisplay, of one at least. Got {}"),
+        ([1], "a mapping of groups to ReliabilityDisplay"),
+        ({"a": 3}, "a ReliabilityDisplay of one curve for each group. Got 3 for 'a'"),
+    ],
+)
+def test_panels_need_a_display_of_one_curve_each(displays, message):
+    with pytest.raises(TypeError, match=f"'displays' parameter .* {message}"):
+        ReliabilityPanelsDisplay(displays=displays).plot()
+
+
+def test_several_models_have_no_place_in_one_panel(y_true, y_proba):
+    two = ReliabilityDisplay.from_predictions(y_true, {"a": y_proba, "b": y_proba})
+    with pytest.raises(TypeError, match="'displays' parameter .* of one curve"):
+        ReliabilityPanelsDisplay(displays={"both": two}).plot()
+
+
+def test_panels_may_be_made_of_displays_without_names(y_true, y_proba):
+    one = ReliabilityDisplay.from_predictions(y_true, y_proba)
+    display = ReliabilityPanelsDisplay(displays={"x": one}).plot()
+    assert display.to_dict()["x"] == one.to_dict()["0"]
+
+
+def test_only_an_empty_figure_is_drawn_on(y_true, y_proba, genre):
+    figure = Figure()
+    axes = figure.subplots()
+    with pytest.raises(ValueError, match="'fig' .* must be empty.* clear"):
+        from_predictions(y_true, y_proba, by=genre, fig=figure)
+    with pytest.raises(TypeError, match="'fig' .* Figure or SubFigure.* Got Axes"):
+        from_predictions(y_true, y_proba, by=genre, fig=axes)
 
 
 def test_the_arrays_are_not_changed(y_true, y_proba, genre):

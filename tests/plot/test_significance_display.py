@@ -138,3 +138,31 @@ def test_what_is_refused():
         from_pvalues([1, 2], [0.5, 0.5], kind=["x"])
     with pytest.raises(ValueError, match=r"'pvalues'.*\[0, 1\]"):
         from_pvalues([1, 2], [0.5, 2])
+    for kind in ("ab", 3):
+        with pytest.raises(TypeError, match=f"'kind'.*sequence.* Got {kind!r}"):
+            from_pvalues([1, 2], [0.5, 0.5], kind=kind)
+    for max_gain in (0, -1, "1", np.inf):
+        with pytest.raises(ValueError, match="'max_gain'.* a positive number or None"):
+            from_pvalues([1, 2], [0.5, 0.5], max_gain=max_gain)
+    with pytest.raises(TypeError, match="'point_kwargs'.* must be a dict. Got 'red'"):
+        from_pvalues([1, 2], [0.5, 0.5], point_kwargs="red")
+    assert not plt.get_fignums()
+
+
+def test_a_display_may_be_made_of_lists():
+    display = SignificanceDisplay(gain=[0.1, 0.2], pvalue=[0.05, 0.5]).plot()
+    assert display.to_dict()["pairs"]["gain"] == [0.1, 0.2]
+    assert display.threshold["pairs"] == (0.1, 1)
+    other = SignificanceDisplay(gain=[0.1, 0.2], pvalue=[0.05, 0.5], kind=["a"])
+    with pytest.raises(ValueError, match="kind has 1"):
+        other.plot()
+
+
+def test_many_series_have_their_legend_beside_the_axes():
+    gains = np.linspace(0.01, 1, 40)
+    kind = [f"series {k % 8}" for k in range(40)]
+    display = from_pvalues(gains, 0.5 * np.exp(-5 * gains), kind=kind)
+    display.figure_.canvas.draw()
+    box = display.ax_.get_legend().get_window_extent()
+    assert display.ax_.get_window_extent().x1 < box.x0
+    assert box.x1 < display.figure_.bbox.x1

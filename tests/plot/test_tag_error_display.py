@@ -119,6 +119,21 @@ def test_weights_repeat_sentences_and_their_order_is_nothing(taggers, test_set):
             assert one.plug_in == pytest.approx(other.plug_in, abs=1e-9)
 
 
+@pytest.mark.parametrize("weight", [[1, 2, 1, 1, 3], [1, 2, 0, 0, 3], [0, 0, 2, 2, 0]])
+def test_weights_of_sentences_without_an_answer_are_nothing(weight):
+    tags = [["B-P", "O", "B-P"]] * 4
+    spans = [[(0, 1, "P", 0.8), (1, 2, "P", 0.1), (2, 3, "P", 0.6)]] * 4
+    # the last one has no entity, and none is predicted
+    answers = SpanQuery().from_proba([*tags, ["O"]], [*spans, []])
+    found = from_answers({"mine": answers}, sample_weight=weight)
+    rows = np.repeat(np.arange(4), weight[:4])
+    repeated = SpanQuery().from_proba([tags[i] for i in rows], [spans[i] for i in rows])
+    expected = from_answers({"mine": repeated})
+    assert found.count.tolist() == expected.count.tolist() == [2 * rows.size]
+    (one,), (other,) = found.error["mine"]["all"], expected.error["mine"]["all"]
+    assert one.estimate == pytest.approx(other.estimate, abs=1e-9)
+
+
 def test_classes_may_be_asked_for_too():
     rng = np.random.default_rng(0)
     proba = rng.dirichlet(np.ones(3), 300)
@@ -267,6 +282,20 @@ def test_labels_are_shown_as_they_are_but_long_ones_are_cut():
     assert legend.get_text() == " _mine"
 
 
+def test_a_long_legend_stands_beside_axes_of_the_usual_width(taggers, test_set):
+    many = {f"a tagger with number {k}": taggers["HMM"] for k in range(5)}
+    few = from_estimators({1: taggers["HMM"]}, *test_set, top=2)
+    display = from_estimators(many, *test_set, top=2)
+    for each in (few, display):
+        each.figure_.canvas.draw()
+    (name,) = few.ax_.get_legend().get_texts()
+    assert name.get_text() == "1"
+    usual, axes = few.ax_.get_window_extent(), display.ax_.get_window_extent()
+    assert axes.width == pytest.approx(usual.width, 0.05)
+    box = display.ax_.get_legend().get_window_extent()
+    assert axes.x1 < box.x0 < box.x1 < display.figure_.bbox.x1
+
+
 # What it gives
 
 
@@ -294,6 +323,10 @@ def test_the_repr_has_the_means(display):
     [
         ({"top": 0}, ValueError, "'top' parameter of TagErrorDisplay.from_estimators"),
         ({"averages": (0,)}, ValueError, "'averages' parameter"),
+        ({"averages": 5}, TypeError, "must be a sequence of integers. Got 5"),
+        ({"averages": "5"}, TypeError, "must be a sequence of integers. Got '5'"),
+        ({"point_kwargs": "red"}, TypeError, "'point_kwargs' parameter of TagErrorD"),
+        ({"ax": "new"}, TypeError, "must be matplotlib Axes or None. Got str"),
         ({"confidence_level": 2}, ValueError, "strictly between 0 and 1. Got 2"),
         ({"max_labels": 0}, ValueError, "'max_labels' parameter"),
         ({"known": "dog"}, TypeError, "must be a set of words, or have a sequence"),

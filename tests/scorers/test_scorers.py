@@ -1,5 +1,6 @@
 """Scorers in scikit-learn's model selection, with weights and metadata routing."""
 
+import functools
 import pickle
 import re
 
@@ -24,6 +25,12 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
 
 from skcalib.metrics import calibration_error
+from skcalib.plot import (
+    BinSizeDisplay,
+    ReliabilityDisplay,
+    ReliabilityPanelsDisplay,
+    TagErrorDisplay,
+)
 from skcalib.queries import Answers, ClassQuery
 from skcalib.scorers import (
     calibration_error_scorer,
@@ -538,7 +545,7 @@ def test_an_unknown_parameter_is_refused_with_the_known_ones(name):
         ({"norm": "l1", "debias": True}, ValueError, "norm='l2' only"),
         ({"debias": 1}, TypeError, "must be True or False"),
         ({"multi_class": "none"}, ValueError, "'multi_class' parameter"),
-        ({"multi_class": "per_class"}, ValueError, "'multi_class' parameter"),
+        ({"multi_class": "per_class"}, ValueError, "'class_wise'. Got 'per_class'"),
         ({"multi_class": "pooled", "pos_label": 1}, ValueError, "not both"),
         ({"query": ClassQuery(), "pos_label": 1}, ValueError, "Set them in the query"),
     ],
@@ -562,3 +569,47 @@ def test_a_number_of_bins_may_be_debiased(binary, strategy):
 def test_a_metric_has_to_be_callable():
     with pytest.raises(TypeError, match=re.escape("callable. Got 'brier' instead")):
         make_query_scorer("brier")
+
+
+def test_a_metric_gives_one_number(binary):
+    model = GaussianNB().fit(*binary)
+    scorer = make_query_scorer(lambda y, q: q)
+    with pytest.raises(TypeError, match=r"must return a number. Got ndarray of shape"):
+        scorer(model, *binary)
+
+
+def test_a_partial_metric_has_the_name_of_the_metric():
+    scorer = make_query_scorer(functools.partial(brier_score_loss, pos_label=1))
+    assert repr(scorer) == "brier_score_loss_scorer()"
+
+
+@pytest.mark.parametrize("query", [ClassQuery, "label", 3])
+def test_what_is_no_query_is_refused_when_the_scorer_is_made(query):
+    for make in (
+        functools.partial(make_query_scorer, brier_score_loss),
+        make_calibration_scorer,
+    ):
+        with pytest.raises(TypeError, match="'query' parameter of make_.* such as Tag"):
+            make(query=query)
+
+
+@pytest.mark.parametrize("query", [ClassQuery, "label"])
+def test_displays_refuse_what_is_no_query_too(binary, query):
+    model = GaussianNB().fit(*binary)
+    results = cross_validate(model, *binary, return_estimator=True, return_indices=True)
+    for draw, what in (
+        (ReliabilityDisplay.from_estimator, model),
+        (ReliabilityDisplay.from_cv_results, results),
+        (ReliabilityPanelsDisplay.from_estimator, model),
+        (BinSizeDisplay.from_estimator, model),
+        (TagErrorDisplay.from_estimators, {"a": model}),
+    ):
+        message = f"'query' parameter of {draw.__qualname__} must be a query"
+        with pytest.raises(TypeError, match=message):
+            draw(what, *binary, query=query)
+
+
+def test_a_query_returns_answers(binary):
+    scorer = make_calibration_scorer(lambda estimator, X, y: (y, y))
+    with pytest.raises(TypeError, match="'query' parameter .* return Answers.* tuple"):
+        scorer(GaussianNB().fit(*binary), *binary)

@@ -428,6 +428,7 @@ def test_a_label_that_nobody_knows_is_refused():
         ([[(0, 1, "P", np.nan)], []], ValueError, "Got nan in span 0 of sentence 0"),
         ([[(0, 1, "P")], []], ValueError, "(start, stop, label, probability)"),
         ([[(0, 1, 0.5, "P")], []], ValueError, "as span 0 of sentence 0"),
+        ([[(0, 1, "P", "0.5")], []], ValueError, "as span 0 of sentence 0"),
         ([[(0.0, 1, "P", 0.5)], []], ValueError, "as span 0 of sentence 0"),
         ([[(0, 1, "P", 0.5)] * 2, []], ValueError, "twice: span 1 of sentence 0"),
         ([[], 3], TypeError, "Got 3 for sentence 1"),

@@ -336,3 +336,45 @@ def test_queries_of_one_meaning_are_equal():
 def test_what_is_no_list_of_sentences_is_named(y_true, proba):
     with pytest.raises(TypeError, match="must have an entry for each sentence. Got"):
         TagQuery().from_proba(y_true, proba, CLASSES)
+
+
+@pytest.mark.parametrize(
+    ("proba", "where"),
+    [
+        ([[[0.9, 0.1], [0.3]], [[0.6, 0.4]]], 0),
+        ([[[0.9, 0.1], [0.3, 0.7]], [["a", "b"]]], 1),
+        ([[[0.9, 0.1], [0.3, 0.7]], [[0.6, 0.4j]]], 1),
+    ],
+)
+def test_what_is_no_matrix_of_numbers_is_named_by_sentence(proba, where):
+    message = (
+        f"'proba' .* must hold numbers, as many in each row. Got .* sentence {where}"
+    )
+    with pytest.raises(ValueError, match=message):
+        TagQuery().from_proba([["D", "N"], ["N"]], proba)
+
+
+@pytest.mark.parametrize("classes", [{"D", "N"}, {"D": 0, "N": 1}, "DN", 2])
+def test_classes_have_an_order(classes):
+    proba = [[[0.9, 0.1], [0.3, 0.7]]]
+    with pytest.raises(
+        TypeError, match="'classes' .* in the order of the columns. Got"
+    ):
+        TagQuery().from_proba([["D", "N"]], proba, classes)
+
+
+def test_a_posterior_is_one_of_the_sentences():
+    posterior = LinearChainPosterior([np.zeros((2, 2))], np.zeros((2, 2)))
+    ask = TagQuery().from_posterior
+    assert ask([["D", "N"]], posterior, ["D", "N"]).y_proba.tolist() == [0.5] * 4
+    caller = "TagQuery.from_posterior"
+    with pytest.raises(
+        ValueError, match=f"{caller} .* Sentence 0 has 1 labels and 2 t"
+    ):
+        ask([["D"]], posterior, ["D", "N"])
+    with pytest.raises(
+        TypeError, match=f"'posterior' parameter of {caller} .* NoneType"
+    ):
+        ask([["D", "N"]], None, ["D", "N"])
+    with pytest.raises(TypeError, match=f"{caller} must be a LinearChainP.* Got list"):
+        ask([["D", "N"]], [np.zeros((2, 2))], ["D", "N"])

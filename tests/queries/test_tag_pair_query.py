@@ -285,6 +285,7 @@ def test_displays_take_the_query():
         ({"pairs": ["DN"]}, ValueError, "Got 'DN' as pair 0"),
         ({"pairs": [("D", "N", "V")]}, ValueError, "Got ('D', 'N', 'V') as pair 0"),
         ({"pairs": [*PAIRS, ("D", "N")]}, ValueError, "repeats a pair"),
+        ({"pairs": [(["D"], ["N"])]}, TypeError, "must hold pairs of labels. Got"),
     ],
 )
 def test_what_is_no_query_is_refused(params, error, message):

@@ -449,3 +449,19 @@ def test_a_query_for_classifiers_does_not_fit_a_tagger():
         ReliabilityDisplay.from_estimator(
             fitted(MODELS[0]), X[:1], Y[:1], query=ClassQuery("N")
         )
+
+
+@pytest.mark.parametrize(
+    ("y", "error", "message"),
+    [
+        ([], ValueError, "'y_true' parameter of log_likelihood_scorer is empty"),
+        (None, TypeError, "an entry for each sentence. Got NoneType"),
+        ([["D", None, "V"]], ValueError, "Token 1 of sentence 0 has None"),
+        ([1], ValueError, "a sequence of labels for each sentence. Got int 1"),
+        (["DNV"], ValueError, "a sequence of labels for each sentence. Got str 'DNV'"),
+    ],
+)
+def test_the_likelihood_of_what_is_no_tagging_is_refused(y, error, message):
+    sentences = X[:1] if y else []
+    with pytest.raises(error, match=message):
+        log_likelihood_scorer(fitted(HMMTagger()), sentences, y)

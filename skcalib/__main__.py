@@ -1,0 +1,8 @@
+"""``python -m skcalib``: the command line without its script."""
+
+import sys
+
+from ._cli import main
+
+if __name__ == "__main__":
+    sys.exit(main())
