@@ -22,6 +22,7 @@ __all__ = [
     "check_real",
     "check_same_length",
     "is_dask",
+    "is_missing",
     "on_cpu",
 ]
 
@@ -62,6 +63,14 @@ def is_dask(*values: Any) -> bool:
     """Return whether any of the values is a Dask collection."""
     dask = sys.modules.get("dask")  # there if a collection is
     return dask is not None and any(map(dask.is_dask_collection, values))
+
+
+def is_missing(label: Any) -> bool:
+    """Return whether a label is None, NaN, or pandas' NA."""
+    try:
+        return label is None or bool(label != label)
+    except (TypeError, ValueError):  # pandas' NA will not be compared
+        return True
 
 
 def check_choice(value: Any, choices: Sequence[str], *, name: str, caller: str) -> str:

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from .._validation import check_choice, check_same_length, on_cpu
+from .._validation import check_choice, check_same_length, is_missing, on_cpu
 
 # Beyond this many rows float64 no longer counts single ones; below the other number
 # products with weights are lost.
@@ -69,14 +69,6 @@ class Pairs:
         positive = np.zeros((self.true_class.size, self.n_classes), dtype=bool)
         positive[np.arange(self.true_class.size), self.true_class] = True
         return positive.ravel()
-
-
-def is_missing(label: Any) -> bool:
-    """Return whether a label is None, NaN, or pandas' NA."""
-    try:
-        return label is None or bool(label != label)
-    except (TypeError, ValueError):  # pandas' NA will not be compared
-        return True
 
 
 def label_array(labels: Any) -> np.ndarray:
@@ -178,7 +170,7 @@ def _holds_text(array: np.ndarray) -> bool:
     return any(issubclass(kind, (str, bytes)) for kind in kinds)
 
 
-def _as_floats(values: Any, *, name: str, caller: str) -> np.ndarray:
+def as_floats(values: Any, *, name: str, caller: str) -> np.ndarray:
     """Return numbers as an array of floats, whose precision stays."""
     values = on_cpu(values, name=name, caller=caller)
     try:
@@ -200,7 +192,7 @@ def as_probabilities(
 
     It is 1-D, or 2-D with at least `n_columns` columns.
     """
-    array = _as_floats(values, name=name, caller=caller)
+    array = as_floats(values, name=name, caller=caller)
     if array.ndim not in (1, 2) or (array.ndim == 2 and array.shape[1] < n_columns):
         raise ValueError(
             f"The {name!r} parameter of {caller} must have shape (n,) or (n, n_classes "
@@ -217,7 +209,7 @@ def as_weights(values: Any, n: int, *, caller: str) -> np.ndarray | None:
     if values is None:
         return None
     name = "sample_weight"
-    weight = _as_floats(values, name=name, caller=caller)
+    weight = as_floats(values, name=name, caller=caller)
     weight = weight.astype(np.float64, copy=False)
     if weight.shape != (n,):
         raise ValueError(
