@@ -13,7 +13,7 @@ from .._results import TableRepr, as_frame
 from .._validation import check_choice
 from ._bins import SortedCells, SortedRows, sort_pairs, sum_bins
 from ._curve import Binning, check_binning
-from ._pairs import Pairs, check_pairs
+from ._pairs import Pairs, as_weights, check_pairs
 
 EPS = np.finfo(np.float64).eps
 
@@ -94,11 +94,11 @@ class ScoreDecomposition(TableRepr):
     def __repr__(self) -> str:
         bins = f"bin_size={self.bin_size}, " if self.bin_size is not None else ""
         return (
-            f"ScoreDecomposition(score={self.score:.4f}, "
-            f"calibration={self.calibration:z.4f}, refinement={self.refinement:.4f}, "
+            f"ScoreDecomposition(score={self.score:z.4f}, "
+            f"calibration={self.calibration:z.4f}, refinement={self.refinement:z.4f}, "
             f"residual={self.residual:z.4f}, "
-            f"discrimination={self.discrimination:.4f}, "
-            f"uncertainty={self.uncertainty:.4f}, rule={self.rule!r}, "
+            f"discrimination={self.discrimination:z.4f}, "
+            f"uncertainty={self.uncertainty:z.4f}, rule={self.rule!r}, "
             f"method={self.method!r}, {bins}n_bins={self.n_bins}, "
             f"n_pairs={self.n_pairs})"
         )
@@ -482,6 +482,7 @@ def score_decomposition(
         row = pair // pairs.n_classes
         if sample_weight is None:
             return row
-        return int(np.flatnonzero(np.asarray(sample_weight, dtype=float))[row])
+        weight = as_weights(sample_weight, len(sample_weight), caller=caller)
+        return int(np.flatnonzero(weight)[row])
 
     return decompose_pairs(pairs, rule, binning, row_of)

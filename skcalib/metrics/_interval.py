@@ -162,7 +162,8 @@ def calibration_error_interval(
         ones it is wider than need be. 'auto' is the widest size, at most 0.8 sqrt(n)
         and at least 5, where the variance of the probabilities inside bins is a tenth
         of the noise of the squared error; more where with `groups` a bin would hold a
-        single group. For 'simulation', 'auto' is that of :func:`calibration_error`.
+        single group, or where there would be more than 2 ** 22 bins. For
+        'simulation', 'auto' is that of :func:`calibration_error`.
     confidence_level : float, default=0.95
         Strictly between 0 and 1.
     method : {'score', 'bootstrap', 'simulation'}, default='score'

@@ -20,7 +20,7 @@ from ._curve import (
     norm_of,
 )
 from ._grouped import GroupedBins, sort_cells
-from ._pairs import Pairs, check_pairs, take_pairs
+from ._pairs import Pairs, as_floats, check_pairs, take_pairs
 
 
 def _root(square: np.ndarray | None) -> np.ndarray | None:
@@ -588,7 +588,7 @@ def _single_rows(pairs: Pairs, sample_weight: Any, caller: str) -> np.ndarray:
         order = np.lexsort((pairs.true_class, *columns))
     if pairs.weight is None:
         return order
-    given = np.asarray(sample_weight, dtype=np.float64)
+    given = as_floats(sample_weight, name="sample_weight", caller=caller)
     broken = given != np.floor(given)
     if broken.any():
         row = int(broken.argmax())

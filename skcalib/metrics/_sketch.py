@@ -21,7 +21,7 @@ from ._curve import (
 )
 from ._error import error_of_sums
 from ._interval import CalibrationErrorInterval, interval_of_sums
-from ._pairs import Pairs, check_pairs
+from ._pairs import Pairs, as_floats, check_pairs
 from ._sketch_bound import debiased_bound, error_bound
 from ._sketch_cells import CellTable, SketchedCells
 
@@ -545,10 +545,14 @@ def check_chunk(
     y_true: Any, y_proba: Any, sample_weight: Any, *, caller: str, **settings: Any
 ) -> list[Pairs]:
     """Return the pairs of a chunk; none where it is empty or all its weights are 0."""
-    if _is_empty(y_true) and _is_empty(y_proba):
+    weight = None
+    if sample_weight is not None:
+        weight = as_floats(sample_weight, name="sample_weight", caller=caller)
+    if all(map(_is_empty, (y_true, y_proba))) and (weight is None or not weight.size):
         return []
-    weightless = _is_weightless(sample_weight, caller)
-    weight = None if weightless else sample_weight
+    weightless = weight is not None and not weight.any()
+    if weightless:  # the rest of the chunk is checked all the same
+        weight = np.ones_like(weight)
     several = check_pairs(
         y_true, y_proba, caller=caller, sample_weight=weight, **settings
     )
@@ -563,22 +567,13 @@ def _check_one_sketch(multi_class: Any, caller: str) -> None:
 
 
 def _is_empty(values: Any) -> bool:
-    return hasattr(values, "__len__") and len(values) == 0
-
-
-def _is_weightless(sample_weight: Any, caller: str) -> bool:
-    """Return whether there are weights, and all are 0."""
-    if sample_weight is None:
-        return False
-    weight = np.asarray(on_cpu(sample_weight, name="sample_weight", caller=caller))
-    return weight.size > 0 and not weight.any()
+    is_scalar = getattr(values, "ndim", 1) == 0
+    return hasattr(values, "__len__") and not is_scalar and len(values) == 0
 
 
 def _negatives_in(y_true: Any, caller: str) -> frozenset:
-    """Return which of 0 and -1 are among labels that are numbers."""
+    """Return which of 0 and -1 are among checked labels."""
     labels = np.asarray(on_cpu(y_true, name="y_true", caller=caller))
-    if labels.dtype.kind not in "if":
-        return frozenset()
     return frozenset(label for label in (0, -1) if (labels == label).any())
 
 

@@ -236,6 +236,18 @@ def test_a_bin_size_beyond_the_data_is_one_bin(function, size):
     assert found == expected
 
 
+@pytest.mark.parametrize("n_bins", [2**40, 10**30])
+@pytest.mark.parametrize("weight", [None, [1, 2, 1]])
+def test_more_bins_than_pairs_are_a_bin_each(n_bins, weight):
+    for function in FUNCTIONS[:2]:
+        found, expected = (
+            function(Y, Q, n_bins=n, sample_weight=weight) for n in (n_bins, 4)
+        )
+        if function is not calibration_error:
+            found, expected = found.to_dict(), expected.to_dict()
+        assert found == expected
+
+
 @pytest.mark.parametrize("function", FUNCTIONS)
 def test_options_are_keywords(function):
     with pytest.raises(TypeError, match="takes 2 positional arguments but 3 were"):

@@ -295,7 +295,7 @@ class TestBinSizeErrors:
             (
                 [6, 2],
                 {"debias": True, "groups": [0, 0, 1, 2, 3, 4]},
-                r"bin_size_curve at bin size 2 with 'groups'",
+                "bin_size_curve at bin size 2 needs rows of two groups",
             ),
         ],
     )
