@@ -26,9 +26,10 @@ from ._random import as_generator
 from ._results import TableRepr, as_frame
 from ._validation import check_choice, check_fraction, check_integer
 from .metrics import calibration_error
+from .metrics._binning import Binning, auto_bin_size, check_binning
 from .metrics._brier import brier_of_rows
-from .metrics._curve import Binning, auto_bin_size, check_binning, check_norm
 from .metrics._error import error_of_pairs
+from .metrics._norms import check_norm
 from .metrics._pairs import Pairs, as_probabilities, as_weights, check_pairs
 from .metrics._resampled_error import ResampledError
 from .queries import (

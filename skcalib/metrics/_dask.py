@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 
 from .._validation import check_choice, is_dask, on_cpu
-from ._curve import Binning, ReliabilityCurve, curve_of_sums
+from ._binning import Binning
+from ._curve import ReliabilityCurve, curve_of_sums
 from ._error import error_of_sums
 from ._interval import CalibrationErrorInterval
 from ._pairs import MULTI_CLASS

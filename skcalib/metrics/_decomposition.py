@@ -11,9 +11,9 @@ from scipy.optimize import isotonic_regression
 
 from .._results import TableRepr, as_frame
 from .._validation import check_choice
+from ._binning import Binning, check_binning
 from ._bins import SortedCells, SortedRows, sort_pairs, sum_bins
-from ._curve import Binning, check_binning
-from ._pairs import Pairs, as_weights, check_pairs
+from ._pairs import Pairs, as_weights, check_one_set, check_pairs
 
 EPS = np.finfo(np.float64).eps
 
@@ -459,12 +459,7 @@ def score_decomposition(
     """
     caller = "score_decomposition"
     binning = _check_method(method, bin_size, n_bins, strategy, caller=caller)
-    if multi_class in ("class_wise", "per_class"):
-        raise ValueError(
-            f"{caller} returns one decomposition: the 'multi_class' parameter must be "
-            f"'pooled' or 'top_label'. Got {multi_class!r}; for that of each class "
-            "pass y_true == label and the column of that label."
-        )
+    check_one_set(multi_class, "decomposition", caller=caller)
     rule = check_rule(score, caller=caller)
     (pairs,) = check_pairs(
         y_true,
@@ -483,6 +478,7 @@ def score_decomposition(
         if sample_weight is None:
             return row
         weight = as_weights(sample_weight, len(sample_weight), caller=caller)
+        assert weight is not None
         return int(np.flatnonzero(weight)[row])
 
     return decompose_pairs(pairs, rule, binning, row_of)

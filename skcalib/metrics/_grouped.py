@@ -16,8 +16,8 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import sparse
 
+from ._binning import Binning
 from ._bins import SortedCells, sum_bins
-from ._curve import Binning
 from ._pairs import Pairs
 
 # Entries of a block of products that are held at once (12 bytes each).

@@ -368,6 +368,16 @@ def take_pairs(pairs: Pairs, rows: np.ndarray) -> Pairs:
     return _pool(proba[rows], pairs.true_class[rows], None, None)
 
 
+def check_one_set(multi_class: Any, what: str, *, caller: str) -> None:
+    """Raise where a matrix would give pairs, and so a `what`, for each class."""
+    if isinstance(multi_class, str) and multi_class in ("class_wise", "per_class"):
+        raise ValueError(
+            f"{caller} returns one {what}: the 'multi_class' parameter must be "
+            f"'pooled' or 'top_label'. Got {multi_class!r}; for one of each class pass "
+            "y_true == label and the column of that label."
+        )
+
+
 def check_pairs(
     y_true: Any,
     y_proba: Any,

@@ -11,16 +11,12 @@ import numpy as np
 
 from .._validation import check_choice, check_fraction, check_integer, on_cpu
 from ._bin_size import interval_bin_size_of_cells
+from ._binning import Binning, check_binning
 from ._bins import BinSums, sum_bins
-from ._curve import (
-    Binning,
-    ReliabilityCurve,
-    check_binning,
-    check_norm,
-    curve_of_sums,
-)
+from ._curve import ReliabilityCurve, curve_of_sums
 from ._error import error_of_sums
 from ._interval import CalibrationErrorInterval, interval_of_sums
+from ._norms import check_norm
 from ._pairs import Pairs, as_floats, check_pairs
 from ._sketch_bound import debiased_bound, error_bound
 from ._sketch_cells import CellTable, SketchedCells

@@ -10,7 +10,7 @@ import numpy as np
 from .._results import LinesRepr, as_frame
 from .._validation import check_fraction, check_integer
 from ..metrics import CalibrationErrorInterval
-from ..metrics._curve import Binning
+from ..metrics._binning import Binning
 from ..metrics._interval import interval_of_pairs
 from ..metrics._pairs import Pairs, as_weights
 from ..queries import Answers

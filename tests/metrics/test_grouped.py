@@ -7,7 +7,7 @@ from scipy.special import expit, logit
 
 from skcalib.datasets import make_calibrated_pairs
 from skcalib.metrics import _grouped, calibration_error, calibration_error_interval
-from skcalib.metrics._curve import Binning
+from skcalib.metrics._binning import Binning
 from skcalib.metrics._grouped import GroupedBins
 from skcalib.metrics._pairs import check_pairs
 
