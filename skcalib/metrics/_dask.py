@@ -13,11 +13,12 @@ import numpy as np
 
 from .._validation import check_choice, is_dask, on_cpu
 from ._binning import Binning
+from ._chunks import check_chunk
 from ._curve import ReliabilityCurve, curve_of_sums
 from ._error import error_of_sums
 from ._interval import CalibrationErrorInterval
 from ._pairs import MULTI_CLASS
-from ._sketch import ReliabilitySketch, check_chunk, sums_of_sketch
+from ._sketch import ReliabilitySketch, sums_of_sketch
 
 # Sketches that are merged at once.
 _FAN_IN = 8

@@ -9,15 +9,16 @@ from typing import Any
 
 import numpy as np
 
-from .._validation import check_choice, check_fraction, check_integer, on_cpu
+from .._validation import check_fraction, check_integer
 from ._bin_size import interval_bin_size_of_cells
 from ._binning import Binning, check_binning
 from ._bins import BinSums, sum_bins
+from ._chunks import check_chunk, check_negatives, check_one_sketch, negatives_in
 from ._curve import ReliabilityCurve, curve_of_sums
 from ._error import error_of_sums
 from ._interval import CalibrationErrorInterval, interval_of_sums
 from ._norms import check_norm
-from ._pairs import Pairs, as_floats, check_pairs
+from ._pairs import Pairs
 from ._sketch_bound import debiased_bound, error_bound
 from ._sketch_cells import CellTable, SketchedCells
 
@@ -144,7 +145,7 @@ class ReliabilitySketch:
             If a parameter or a row is not as described; nothing is added then.
         """
         caller = "ReliabilitySketch.update"
-        _check_one_sketch(multi_class, caller)
+        check_one_sketch(multi_class, caller)
         several = check_chunk(
             y_true,
             y_proba,
@@ -157,8 +158,8 @@ class ReliabilitySketch:
         for pairs in several:
             negatives = self._negatives
             if pos_label is None and np.ndim(y_proba) == 1:
-                negatives = negatives | _negatives_in(y_true, caller)
-            _check_negatives(negatives, caller=caller)
+                negatives = negatives | negatives_in(y_true, caller)
+            check_negatives(negatives, caller=caller)
             self._negatives = negatives
             self._add(pairs)
         return self
@@ -211,7 +212,7 @@ class ReliabilitySketch:
         from ._dask import Chunked, sketch_blocks
 
         caller = "ReliabilitySketch.from_dask"
-        _check_one_sketch(multi_class, caller)
+        check_one_sketch(multi_class, caller)
         data = Chunked(
             y_true, y_proba, sample_weight, multi_class, labels, pos_label, caller
         )
@@ -267,7 +268,7 @@ class ReliabilitySketch:
         """
         from ._spark import Columns, sketch_partitions
 
-        _check_one_sketch(multi_class, "ReliabilitySketch.from_spark")
+        check_one_sketch(multi_class, "ReliabilitySketch.from_spark")
         columns = Columns(y_true, y_proba, sample_weight)
         settings = {
             "multi_class": multi_class,
@@ -307,7 +308,7 @@ class ReliabilitySketch:
                 f"and n_bits={other.n_bits}."
             )
         negatives = self._negatives | other._negatives
-        _check_negatives(negatives, caller=caller)
+        check_negatives(negatives, caller=caller)
         self._table.merge(other._table)
         self._negatives = negatives
         self._dependent |= other._dependent
@@ -535,48 +536,3 @@ def sums_of_sketch(
     cells = sketch._checked_cells(caller)
     bounds, size = binning.bounds(cells)
     return sum_bins(cells, bounds), bounds, size
-
-
-def check_chunk(
-    y_true: Any, y_proba: Any, sample_weight: Any, *, caller: str, **settings: Any
-) -> list[Pairs]:
-    """Return the pairs of a chunk; none where it is empty or all its weights are 0."""
-    weight = None
-    if sample_weight is not None:
-        weight = as_floats(sample_weight, name="sample_weight", caller=caller)
-    if all(map(_is_empty, (y_true, y_proba))) and (weight is None or not weight.size):
-        return []
-    weightless = weight is not None and not weight.any()
-    if weightless:  # the rest of the chunk is checked all the same
-        weight = np.ones_like(weight)
-    several = check_pairs(
-        y_true, y_proba, caller=caller, sample_weight=weight, **settings
-    )
-    return [] if weightless else several
-
-
-def _check_one_sketch(multi_class: Any, caller: str) -> None:
-    """Raise where what is asked of a matrix is not one set of pairs."""
-    if multi_class is not None:
-        choices = ("pooled", "top_label")
-        check_choice(multi_class, choices, name="multi_class", caller=caller)
-
-
-def _is_empty(values: Any) -> bool:
-    is_scalar = getattr(values, "ndim", 1) == 0
-    return hasattr(values, "__len__") and not is_scalar and len(values) == 0
-
-
-def _negatives_in(y_true: Any, caller: str) -> frozenset:
-    """Return which of 0 and -1 are among checked labels."""
-    labels = np.asarray(on_cpu(y_true, name="y_true", caller=caller))
-    return frozenset(label for label in (0, -1) if (labels == label).any())
-
-
-def _check_negatives(negatives: frozenset, *, caller: str) -> None:
-    """Raise where one chunk had 0 as its negative label, and another -1."""
-    if len(negatives) > 1:
-        raise ValueError(
-            f"The 'y_true' parameter of {caller} must hold the same two labels in "
-            "every chunk. Got 0 and 1 in one, -1 and 1 in another."
-        )
