@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
 
 from .._validation import check_choice, on_cpu
-from ._pairs import Pairs, as_floats, check_pairs
+from ._pairs import Pairs, as_floats, check_pairs, label_array, positives
+from ._sketch_cells import CellTable
 
 
 def check_chunk(
@@ -23,9 +25,22 @@ def check_chunk(
     if weightless:  # the rest of the chunk is checked all the same
         weight = np.ones_like(weight)
     several = check_pairs(
-        y_true, y_proba, caller=caller, sample_weight=weight, **settings
+        y_true,
+        y_proba,
+        caller=caller,
+        sample_weight=weight,
+        are_all=False,
+        **settings,
     )
     return [] if weightless else several
+
+
+def check_pos_label(
+    table: CellTable, labels: Callable[[], Iterable], pos_label: Any, *, caller: str
+) -> None:
+    """Raise where no chunk held `pos_label`, but there are several `labels`."""
+    if pos_label is not None and not table.weight[:, 1].any():
+        positives(label_array(labels()), pos_label, caller=caller)
 
 
 def check_one_sketch(multi_class: Any, caller: str) -> None:

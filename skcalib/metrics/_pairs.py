@@ -259,11 +259,16 @@ def _shown(labels: np.ndarray) -> str:
     return head + (", ..." if labels.size > 5 else "")
 
 
-def positives(labels: np.ndarray, pos_label: Any, *, caller: str) -> np.ndarray:
-    """Return which labels are the positive one, by scikit-learn's rule where None."""
+def positives(
+    labels: np.ndarray, pos_label: Any, *, caller: str, are_all: bool = True
+) -> np.ndarray:
+    """Return which labels are the positive one, by scikit-learn's rule where None.
+
+    Unless these `are_all` labels, the positive one may be elsewhere.
+    """
     if pos_label is not None:
         positive = np.asarray(labels == pos_label)
-        if positive.any():
+        if positive.any() or not are_all:
             return positive
         found = distinct_labels(labels, name="y_true", caller=caller)
         if found.size > 1:
@@ -334,9 +339,10 @@ def _binary_pairs(
     groups: np.ndarray | None,
     *,
     caller: str,
+    are_all: bool = True,
 ) -> Pairs:
     """Return the pairs of a binary problem from checked probabilities."""
-    positive = positives(y_true, pos_label, caller=caller)
+    positive = positives(y_true, pos_label, caller=caller, are_all=are_all)
     (q, positive, groups), weight = drop_weightless([q, positive, groups], weight)
     return Pairs(q, positive, q[positive], weight, groups)
 
@@ -388,8 +394,11 @@ def check_pairs(
     pos_label: Any = None,
     sample_weight: Any = None,
     groups: Any = None,
+    are_all: bool = True,
 ) -> list[Pairs]:
     """Check the input of a calibration metric.
+
+    Unless these `are_all` rows, `pos_label` need not be among the labels.
 
     Returns
     -------
@@ -419,7 +428,11 @@ def check_pairs(
                 f"The 'labels' parameter of {caller} goes with a y_proba of shape "
                 f"(n, n_classes); use 'pos_label' with shape {q.shape}."
             )
-        return [_binary_pairs(y_true, q, pos_label, weight, codes, caller=caller)]
+        return [
+            _binary_pairs(
+                y_true, q, pos_label, weight, codes, caller=caller, are_all=are_all
+            )
+        ]
     return _matrix_pairs(
         y_true, q, multi_class, labels, pos_label, weight, codes, caller
     )

@@ -122,7 +122,8 @@ class ReliabilitySketch:
         Parameters
         ----------
         y_true : array-like of shape (n,)
-            Labels. A chunk may be empty, and need not hold every label.
+            Labels. A chunk may be empty, and need not hold every label, not even
+            `pos_label`.
         y_proba : array-like of shape (n,) or (n, n_classes)
             Probabilities, as in :func:`calibration_error`.
         sample_weight : array-like of shape (n,), default=None

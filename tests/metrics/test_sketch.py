@@ -339,6 +339,14 @@ class TestInput:
         with pytest.raises(ValueError, match="-1 and 1 in another"):
             sketch.update(np.array([-1, 1], object), [0.2, 0.7])
 
+    def test_a_chunk_need_not_hold_the_positive_label(self):
+        y, q = np.array(["a", "b", "c", "b"]), np.array([0.2, 0.4, 0.7, 0.9])
+        sketch = ReliabilitySketch()
+        for rows in (slice(0, 2), slice(2, 4)):
+            sketch.update(y[rows], q[rows], pos_label="c")
+        exact = calibration_error(y, q, pos_label="c", bin_size=2)
+        assert sketch.error(bin_size=2) == pytest.approx(exact, abs=1e-12)
+
     def test_columns_may_be_of_any_two_labels(self):
         sketch = ReliabilitySketch()
         for label, row in ((-1, [0.7, 0.3]), (0, [0.4, 0.6])):
