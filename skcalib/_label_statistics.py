@@ -6,7 +6,7 @@ same rank can use them.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Hashable, Iterable, Mapping
 from itertools import chain
 from operator import eq
 from typing import Any
@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from ._entities import SCHEMES, Tag, find_entities, mend_tags, read_tags
-from ._validation import check_choice
+from ._validation import check_choice, is_missing
 
 __all__ = ["accuracy_statistics", "span_statistics", "tag_statistics"]
 
@@ -309,15 +309,20 @@ def _sentences(side: Any, name: str, caller: str) -> tuple[list[list], bool]:
         entries = [
             e.tolist() if isinstance(e, np.ndarray) else list(e) for e in entries
         ]
-    _check_present(entries, nested[0], name, caller)
+    _check_labels(entries, nested[0], name, caller)
     return entries, nested[0]
 
 
-def _check_present(entries: list[list], nested: bool, name: str, caller: str) -> None:
-    """Refuse None and NaN, which stand for no label."""
+def _check_labels(entries: list[list], nested: bool, name: str, caller: str) -> None:
+    """Refuse None and NaN, which stand for no label, and what cannot be counted."""
+    try:
+        if not any(map(is_missing, set(chain.from_iterable(entries)))):
+            return
+    except TypeError:  # not hashable, as lists are
+        pass
     for i, labels in enumerate(entries):
         for t, label in enumerate(labels):
-            if label is None or label != label:
+            if not isinstance(label, Hashable) or is_missing(label):
                 place = f"token {t} of sentence {i}" if nested else f"row {i}"
                 raise ValueError(
                     f"The {name!r} parameter of {caller} must have a label everywhere. "

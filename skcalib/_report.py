@@ -17,7 +17,7 @@ from .metrics import (
     calibration_error_interval,
     score_decomposition,
 )
-from .metrics._curve import frequency_interval
+from .metrics._frequency_interval import frequency_interval
 from .plot import ReliabilityDisplay
 from .plot._figures import blank_axes
 

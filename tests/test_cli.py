@@ -542,7 +542,7 @@ ERRORS = {
         "a.csv",
         "y;q\n1;0,5\n",
         (),
-        "line 2: expected 1 .* got 2. They seem to be set apart by semicolons: .csv",
+        "line 2: expected 1 .* got 2. Cells seem to be set apart by semicolons: .csv",
     ),
     "tabs": ("a.csv", "y\tq\n1\t0.5\n", (), "by tabs: .csv files are read with commas"),
     "commas": ("a.tsv", "y,q\n1,0.5\n", (), "by commas: .*, .tsv files with tabs"),

@@ -5,17 +5,13 @@ from .._label_statistics import (
     span_statistics,
     tag_statistics,
 )
+from ._bin_size_curve import BinSizeCurve, bin_size_curve
 from ._brier import brier_statistics
 from ._curve import ReliabilityCurve, adaptive_reliability_curve
 from ._decomposition import ScoreDecomposition, score_decomposition
 from ._error import calibration_error
 from ._interval import CalibrationErrorInterval, calibration_error_interval
-from ._size_curves import (
-    BinSizeCurve,
-    SampleSizeCurve,
-    bin_size_curve,
-    sample_size_curve,
-)
+from ._sample_size_curve import SampleSizeCurve, sample_size_curve
 from ._sketch import ReliabilitySketch
 
 __all__ = [

@@ -27,6 +27,9 @@ _LOSS = 0.1
 _STEP = 1.25
 _LEAST = 5
 
+# More bins would take gigabytes.
+_MOST_BINS = 2**22
+
 # From this weight on, probabilities are rounded to so many leading bits.
 _ROUNDED = 2**18
 _BITS = 12
@@ -118,8 +121,9 @@ def _sizes(total: float) -> list[int]:
 
     The widest lose little even where the error jumps, in one bin of some hundred.
     """
-    widest = max(2, round(0.8 * total**0.5))
-    least = min(_LEAST, widest)
+    narrowest = int(np.ceil(total / _MOST_BINS))
+    widest = max(2, round(0.8 * total**0.5), narrowest)
+    least = min(max(_LEAST, narrowest), widest)
     steps = np.arange(np.ceil(np.log(widest / least) / np.log(_STEP)))
     sizes = dict.fromkeys(int(round(size)) for size in widest / _STEP**steps)
     return [size for size in sizes if size > least] + [least]

@@ -201,8 +201,9 @@ class SortedCells:
     def _accumulate(self) -> None:
         self.end = np.cumsum(self.weight)
         self.positive_end = np.cumsum(self.positive)
-        self.total = float(self.end[-1])
-        self.positives = float(self.positive_end[-1])
+        # sums of one number, or of none in a sketch without pairs
+        self.total = float(self.end[-1:].sum())
+        self.positives = float(self.positive_end[-1:].sum())
 
     def cells(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return value, weight and weight of the positives of each tie class."""
@@ -282,9 +283,10 @@ def cut_by_number(total: float, n_bins: int) -> np.ndarray:
     are left out.
     """
     if total == np.floor(total):
+        n_bins = min(n_bins, int(total))
         size, longer = divmod(int(total), n_bins)
         number = np.arange(n_bins + 1)
-        return np.unique(number * size + np.minimum(number, longer))
+        return number * size + np.minimum(number, longer)
     return np.r_[np.arange(n_bins) * (total / n_bins), total]
 
 

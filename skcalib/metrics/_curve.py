@@ -6,169 +6,15 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from scipy.special import betaincinv, ndtri
 
 from .._results import TableRepr, as_frame
-from .._validation import check_choice, check_fraction, check_integer, is_dask
-from ._bins import (
-    BinSums,
-    SortedCells,
-    SortedRows,
-    cut_by_number,
-    cut_by_size,
-    cut_by_value,
-    sort_pairs,
-    sum_bins,
-)
+from .._validation import check_choice, check_fraction, is_dask
+from ._binning import Binning, check_binning
+from ._bins import BinSums
 from ._consistency import consistency_interval, tied_unit
-from ._counting import Cells, count_bins, counting_pays, mantissa_bits
-from ._pairs import Pairs, check_pairs
-
-NORMS = ("l1", "l2", "max")
-
-
-def auto_bin_size(total: float) -> int:
-    """Return round(total ** 0.6), at least 2.
-
-    Wide enough to show a curve and not its noise: the number of bins grows as n^(2/5),
-    the rate at which the error of a regressogram of a smooth curve is least.
-    """
-    return max(2, round(total**0.6))
-
-
-@dataclass(frozen=True)
-class Binning:
-    """How pairs are binned: checked `bin_size`, `n_bins` and `strategy`."""
-
-    bin_size: int | str | None
-    n_bins: int | None
-    strategy: str
-
-    def bounds(
-        self, ordered: SortedRows | SortedCells
-    ) -> tuple[np.ndarray, int | None]:
-        """Return the bounds of the bins, and the bin size where there is one."""
-        if self.strategy == "uniform":
-            assert self.n_bins is not None
-            bounds = cut_by_value(ordered.below, self.n_bins, ordered.total)
-            return ordered.snap(bounds), None
-        bounds, size = self.rank_bounds(ordered.total)
-        return ordered.snap(bounds), size
-
-    def rank_bounds(self, total: float) -> tuple[np.ndarray, int | None]:
-        """Return the bounds that depend on the total weight only."""
-        if self.n_bins is not None:
-            return cut_by_number(total, self.n_bins), None
-        size = self.bin_size if isinstance(self.bin_size, int) else auto_bin_size(total)
-        return cut_by_size(total, size), size
-
-    def sums(self, pairs: Pairs, *, squares: bool = True) -> tuple[BinSums, int | None]:
-        """Return the sums of each bin and the bin size, None where there is none.
-
-        Without `squares` only those of y and q are sure to be there.
-        """
-        if pairs.weight is None:
-            counted = self._counted(pairs, squares)
-            if counted is not None:
-                return counted
-        ordered = sort_pairs(pairs)
-        bounds, size = self.bounds(ordered)
-        return sum_bins(ordered, bounds), size
-
-    def _counted(
-        self, pairs: Pairs, squares: bool
-    ) -> tuple[BinSums, int | None] | None:
-        """Return the sums and the bin size without a sort; None where it is faster."""
-        n, q = pairs.q.size, pairs.q
-        size, cells = None, None
-        if self.strategy == "quantile":
-            bounds, size = self.rank_bounds(pairs.total)
-            if not counting_pays(n, bounds.size - 1):
-                return None
-        else:
-            assert self.n_bins is not None
-            if not counting_pays(n, self.n_bins):
-                return None
-            cells = Cells(q, mantissa_bits(self.n_bins))
-            bounds = cut_by_value(cells.below, self.n_bins, n)
-        ranks = bounds.astype(np.intp)
-        sums = count_bins(q, pairs.positive_q, ranks, squares=squares, cells=cells)
-        return sums, size
-
-
-def check_binning(bin_size: Any, n_bins: Any, strategy: Any, *, caller: str) -> Binning:
-    """Return the way to bin, or say which of the three parameters is wrong."""
-    check_choice(strategy, ("quantile", "uniform"), name="strategy", caller=caller)
-    automatic = isinstance(bin_size, str) and bin_size == "auto"
-    if n_bins is None:
-        if strategy == "uniform":
-            raise ValueError(
-                f"strategy='uniform' of {caller} needs 'n_bins', the number of bins."
-            )
-        if not automatic:
-            if isinstance(bin_size, str):
-                raise ValueError(
-                    f"The 'bin_size' parameter of {caller} must be 'auto' or an "
-                    f"integer of at least 1. Got {bin_size!r} instead."
-                )
-            bin_size = check_integer(
-                bin_size, minimum=1, name="bin_size", caller=caller
-            )
-        return Binning(bin_size, None, strategy)
-    if not automatic:
-        raise ValueError(
-            f"{caller} takes 'bin_size' or 'n_bins', not both. "
-            f"Got bin_size={bin_size!r} and n_bins={n_bins!r}."
-        )
-    n_bins = check_integer(n_bins, minimum=1, name="n_bins", caller=caller)
-    return Binning(None, n_bins, strategy)
-
-
-def debiased_square(weight: np.ndarray, pair_residual: np.ndarray) -> float:
-    """Return (1/N) sum_b 1/(n_b - 1) sum_{i != j in b} r_i r_j."""
-    terms = pair_residual / (weight - 1)
-    square = float(terms.sum() / weight.sum())
-    # What rounding alone can make is zero: a root would turn 1e-17 into 3e-9.
-    noise = 16 * np.finfo(np.float64).eps * float(np.abs(terms).sum() / weight.sum())
-    return 0.0 if abs(square) <= noise else square
-
-
-def norm_of(
-    difference: np.ndarray, weight: np.ndarray, norm: str, squared: bool
-) -> float:
-    """Return the weighted norm of the differences between mean q and mean y."""
-    distance = np.abs(difference)
-    if norm == "max":
-        return float(distance.max())
-    if norm == "l1":
-        return float(weight @ distance / weight.sum())
-    square = float(weight @ distance**2 / weight.sum())
-    return square if squared else float(np.sqrt(square))
-
-
-def check_norm(norm: Any, squared: Any, debias: Any, *, caller: str) -> None:
-    """Raise where norm, squared and debias do not go together."""
-    check_choice(norm, NORMS, name="norm", caller=caller)
-    for name, value in (("squared", squared), ("debias", debias)):
-        if not isinstance(value, (bool, np.bool_)):
-            raise TypeError(
-                f"The {name!r} parameter of {caller} must be True or False. "
-                f"Got {value!r} instead."
-            )
-        if value and norm != "l2":
-            raise ValueError(f"{name}=True of {caller} goes with norm='l2' only.")
-
-
-def check_debiasable(weight: np.ndarray, *, caller: str) -> None:
-    """Raise where a bin is too small for the unbiased estimate of its square."""
-    small = weight <= 1
-    if small.any():
-        b = int(small.argmax())
-        raise ValueError(
-            f"debias=True of {caller} needs bins of more than one pair, since it "
-            f"multiplies the residuals of different pairs. Got weight {weight[b]:g} in "
-            f"bin {b} of {weight.size}: use larger or fewer bins."
-        )
+from ._frequency_interval import frequency_interval
+from ._norms import check_norm, debiased_error, norm_of
+from ._pairs import Pairs, check_one_set, check_pairs
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -365,9 +211,9 @@ class ReliabilityCurve(TableRepr):
         caller = "ReliabilityCurve.error"
         check_norm(norm, squared, debias, caller=caller)
         if debias:
-            check_debiasable(self.weight, caller=caller)
-            square = debiased_square(self.weight, self._pair_residual)
-            return square if squared else float(np.sqrt(max(square, 0)))
+            return debiased_error(
+                self.weight, self._pair_residual, squared, caller=caller
+            )
         return norm_of(self.prob_pred - self.prob_true, self.weight, norm, squared)
 
     def to_dict(self) -> dict[str, Any]:
@@ -395,39 +241,6 @@ class ReliabilityCurve(TableRepr):
             f"ReliabilityCurve(n_bins={self.n_bins}, bin_size={self.bin_size}, "
             f"n_samples={self.n_samples})"
         )
-
-
-def frequency_interval(
-    p: Any, n: Any, level: float, method: str = "wilson"
-) -> tuple[np.ndarray, np.ndarray]:
-    """Return the interval of a frequency p seen in n trials."""
-    p, n = np.asarray(p, dtype=float), np.asarray(n, dtype=float)
-    if method == "clopper_pearson":
-        return _clopper_pearson(p * n, n, level)
-    z = float(ndtri((1 + level) / 2))
-    if method == "normal":
-        half = z * np.sqrt(p * (1 - p) / n)
-        return np.maximum(p - half, 0), np.minimum(p + half, 1)
-    return _wilson(p, n, z)
-
-
-def _wilson(p: np.ndarray, n: np.ndarray, z: float) -> tuple[np.ndarray, np.ndarray]:
-    scale = 1 + z**2 / n
-    centre = (p + z**2 / (2 * n)) / scale
-    half = z * np.sqrt(p * (1 - p) / n + z**2 / (4 * n**2)) / scale
-    # At p = 0 and p = 1 both ends are known; the subtraction leaves 1e-17 there.
-    low = np.where(p == 0, 0, np.maximum(centre - half, 0))
-    return low, np.where(p == 1, 1, np.minimum(centre + half, 1))
-
-
-def _clopper_pearson(
-    k: np.ndarray, n: np.ndarray, level: float
-) -> tuple[np.ndarray, np.ndarray]:
-    tail = (1 - level) / 2
-    some, lack = k > 0, n - k > 1e-9 * n
-    low = np.where(some, betaincinv(np.where(some, k, 1), n - k + 1, tail), 0)
-    upper = betaincinv(k + 1, np.where(lack, n - k, 1), 1 - tail)
-    return low, np.where(lack, upper, 1)
 
 
 def curve_of_pairs(pairs: Pairs, binning: Binning) -> ReliabilityCurve:
@@ -545,12 +358,7 @@ def adaptive_reliability_curve(
     """
     caller = "adaptive_reliability_curve"
     binning = check_binning(bin_size, n_bins, strategy, caller=caller)
-    if multi_class in ("class_wise", "per_class"):
-        raise ValueError(
-            f"{caller} returns one curve: the 'multi_class' parameter must be 'pooled' "
-            f"or 'top_label'. Got {multi_class!r}; for a curve of each class pass "
-            "y_true == label and the column of that label."
-        )
+    check_one_set(multi_class, "curve", caller=caller)
     if is_dask(y_true, y_proba, sample_weight):
         from ._dask import Chunked, curve_of_dask
 

@@ -12,11 +12,13 @@ from typing import Any
 import numpy as np
 
 from .._validation import check_choice, is_dask, on_cpu
-from ._curve import Binning, ReliabilityCurve, curve_of_sums
+from ._binning import Binning
+from ._chunks import check_chunk, check_pos_label
+from ._curve import ReliabilityCurve, curve_of_sums
 from ._error import error_of_sums
 from ._interval import CalibrationErrorInterval
 from ._pairs import MULTI_CLASS
-from ._sketch import ReliabilitySketch, check_chunk, sums_of_sketch
+from ._sketch import ReliabilitySketch, sums_of_sketch
 
 # Sketches that are merged at once.
 _FAN_IN = 8
@@ -119,7 +121,15 @@ def sketch_blocks(data: Chunked, n_bits: int = 18) -> list[ReliabilitySketch]:
         firsts = range(0, len(parts), _FAN_IN)
         parts = [merge(parts[first : first + _FAN_IN]) for first in firsts]
     (merged,) = dask.compute(parts[0])
-    return pickle.loads(merged)
+    sketches = pickle.loads(merged)
+    if y_proba.ndim == 1:
+        check_pos_label(
+            sketches[0]._table,
+            lambda: _labels_of(y_true),
+            data.pos_label,
+            caller=data.caller,
+        )
+    return sketches
 
 
 def _sketch_block(

@@ -7,16 +7,10 @@ from typing import Any
 import numpy as np
 
 from .._validation import is_dask
+from ._binning import Binning, check_binning
 from ._bins import BinSums
-from ._curve import (
-    Binning,
-    check_binning,
-    check_debiasable,
-    check_norm,
-    debiased_square,
-    norm_of,
-)
 from ._grouped import GroupedBins
+from ._norms import check_debiasable, check_norm, debiased_error, norm_of, rooted
 from ._pairs import Pairs, check_pairs
 
 
@@ -183,8 +177,7 @@ def error_of_pairs(
         bins = GroupedBins(pairs, binning)
         check_debiasable(bins.sums.weight, caller=caller)
         bins.check_several_groups(caller=caller)
-        square = bins.debiased_square()
-        return square if squared else float(np.sqrt(max(square, 0)))
+        return rooted(bins.debiased_square(), squared)
     sums, _ = binning.sums(pairs, squares=debias)
     return error_of_sums(sums, norm, squared, debias, caller=caller)
 
@@ -193,8 +186,6 @@ def error_of_sums(
     sums: BinSums, norm: str, squared: bool, debias: bool, *, caller: str
 ) -> float:
     """Return the error over bins of independent pairs."""
-    if not debias:
-        return norm_of(sums.residual / sums.weight, sums.weight, norm, squared)
-    check_debiasable(sums.weight, caller=caller)
-    square = debiased_square(sums.weight, sums.pair_residual)
-    return square if squared else float(np.sqrt(max(square, 0)))
+    if debias:
+        return debiased_error(sums.weight, sums.pair_residual, squared, caller=caller)
+    return norm_of(sums.residual / sums.weight, sums.weight, norm, squared)

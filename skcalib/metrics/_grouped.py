@@ -16,8 +16,8 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import sparse
 
+from ._binning import Binning
 from ._bins import SortedCells, sum_bins
-from ._curve import Binning
 from ._pairs import Pairs
 
 # Entries of a block of products that are held at once (12 bytes each).
@@ -146,8 +146,8 @@ class GroupedBins:
     ) -> None:
         """Sum the products of rows from different groups in each set."""
         shares, n_sets = self.sums.shares, self.weight.size
-        taken, total = shares.taken[self.edge], shares.total[self.edge]
-        drawn = taken * (total - taken) / np.maximum(total - 1, 1)
+        taken, size = shares.taken[self.edge], shares.total[self.edge]
+        drawn = taken * (size - taken) / np.maximum(size - 1, 1)
         known = np.unique(self._edge_cell)
         rows = np.flatnonzero(np.isin(cell, known))
         place = (groups[rows], np.searchsorted(known, cell[rows]))
@@ -160,8 +160,11 @@ class GroupedBins:
             tied = _table(values[rows], place, shape)
             tied_sums = np.asarray(tied.sum(axis=0))
             squares = _column_squares(self._part @ tied)
-            inside = (squares - tied_sums**2)[column] / total**2
-            return between + np.bincount(self._edge_set, drawn * inside, n_sets)
+            inside = (squares - tied_sums**2)[column] / size**2
+            total = between + np.bincount(self._edge_set, drawn * inside, n_sets)
+            # What rounding alone can make is zero: a root would turn 1e-17 into 3e-9.
+            noise = 16 * np.finfo(np.float64).eps * (2 * sums**2 - between)
+            return np.where(np.abs(total) <= noise, 0, total)
 
         self.pair_residual = products(self.residual, row_residual)
         self.pair_count = products(self.count, row_weight)
@@ -177,9 +180,10 @@ class GroupedBins:
         if lone.any():
             b = int(lone.argmax())
             raise ValueError(
-                f"{caller} with 'groups' needs rows of two groups or more in every bin."
-                f" Got one group in {int(lone.sum())} of {lone.size} bins, first in "
-                f"bin {b}: use a larger 'bin_size', or groups that are smaller."
+                f"{caller} needs rows of two groups or more in every bin (without "
+                "'groups', each row of pooled classes is a group). Got one group in "
+                f"{int(lone.sum())} of {lone.size} bins, first in bin {b}: use a "
+                "larger 'bin_size', or groups that are smaller."
             )
 
     def single_groups(self) -> tuple[sparse.csr_array, sparse.csr_array, np.ndarray]:

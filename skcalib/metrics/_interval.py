@@ -12,13 +12,14 @@ from .._random import as_generator
 from .._results import TableRepr, as_frame
 from .._validation import check_choice, check_fraction, check_integer, is_dask
 from ._bin_size import interval_bin_size, interval_sums
+from ._binning import Binning, check_binning
 from ._bins import BinSums
 from ._bootstrap import basic_interval, pivots_of_bins, pivots_of_groups
-from ._curve import Binning, check_binning, norm_of
 from ._grouped import GroupedBins
 from ._inversion import SquareLaw
 from ._moments import law_of_bins, law_of_groups
-from ._pairs import Pairs, check_pairs
+from ._norms import norm_of
+from ._pairs import Pairs, check_one_set, check_pairs
 
 METHODS = ("score", "bootstrap", "simulation")
 
@@ -162,7 +163,8 @@ def calibration_error_interval(
         ones it is wider than need be. 'auto' is the widest size, at most 0.8 sqrt(n)
         and at least 5, where the variance of the probabilities inside bins is a tenth
         of the noise of the squared error; more where with `groups` a bin would hold a
-        single group. For 'simulation', 'auto' is that of :func:`calibration_error`.
+        single group, or where there would be more than 2 ** 22 bins. For
+        'simulation', 'auto' is that of :func:`calibration_error`.
     confidence_level : float, default=0.95
         Strictly between 0 and 1.
     method : {'score', 'bootstrap', 'simulation'}, default='score'
@@ -266,12 +268,7 @@ def calibration_error_interval(
     binning = check_binning(bin_size, None, "quantile", caller=caller)
     if isinstance(binning.bin_size, int):
         check_integer(bin_size, minimum=2, name="bin_size", caller=caller)
-    if multi_class in ("class_wise", "per_class"):
-        raise ValueError(
-            f"{caller} returns one interval: the 'multi_class' parameter must be "
-            f"'pooled' or 'top_label'. Got {multi_class!r}; for an interval of each "
-            "class pass y_true == label and the column of that label."
-        )
+    check_one_set(multi_class, "interval", caller=caller)
     if is_dask(y_true, y_proba, sample_weight, groups):
         from ._dask import Chunked, interval_of_dask
 

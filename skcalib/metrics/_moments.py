@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from ._bins import BinSums
-from ._curve import debiased_square
 from ._grouped import GroupedBins
 from ._inversion import SquareLaw
+from ._norms import debiased_square
 
 # How the variance of T grows with the error depends on where the error is. So many
 # deviations from 0, T itself counts as much as a guess, ...

@@ -14,8 +14,10 @@ import numpy as np
 
 from .._validation import check_choice, check_same_length, is_missing, on_cpu
 
-# Beyond this many rows float64 no longer counts single ones.
+# Beyond this many rows float64 no longer counts single ones; below the other number
+# products with weights are lost.
 _MOST_WEIGHT = 2.0**53
+_LEAST_WEIGHT = 1e-290
 
 MULTI_CLASS = ("pooled", "top_label", "class_wise", "per_class")
 
@@ -102,7 +104,7 @@ def as_labels(values: Any, *, name: str, caller: str) -> np.ndarray:
         )
     if array.size == 0:
         raise ValueError(f"The {name!r} parameter of {caller} is empty.")
-    if array.dtype.kind == "f":
+    if array.dtype.kind in "fcmM":
         missing = ~np.isfinite(array)
     elif array.dtype.kind == "O":
         missing = np.fromiter(map(is_missing, array), bool, array.size)
@@ -163,6 +165,26 @@ def _check_range(q: np.ndarray, *, name: str, caller: str) -> np.ndarray:
     return np.clip(q, 0, 1)
 
 
+def _holds_text(array: np.ndarray) -> bool:
+    kinds = {type(value) for value in array.flat} if array.dtype == object else ()
+    return any(issubclass(kind, (str, bytes)) for kind in kinds)
+
+
+def as_floats(values: Any, *, name: str, caller: str) -> np.ndarray:
+    """Return numbers as an array of floats, whose precision stays."""
+    values = on_cpu(values, name=name, caller=caller)
+    try:
+        array = np.asarray(values)
+        if array.dtype.kind not in "fiubO" or _holds_text(array):
+            raise ValueError  # NumPy would drop imaginary parts, and read digits
+        return array if array.dtype.kind == "f" else array.astype(np.float64)
+    except (TypeError, ValueError, OverflowError):
+        raise ValueError(
+            f"The {name!r} parameter of {caller} must hold numbers, a row a sample. "
+            f"Got {type(values).__name__} that holds something else."
+        ) from None
+
+
 def as_probabilities(
     values: Any, *, name: str, caller: str, n_columns: int = 2
 ) -> np.ndarray:
@@ -170,17 +192,7 @@ def as_probabilities(
 
     It is 1-D, or 2-D with at least `n_columns` columns.
     """
-    expected = f"The {name!r} parameter of {caller} must hold numbers, a row a sample."
-    values = on_cpu(values, name=name, caller=caller)
-    try:
-        array = np.asarray(values)
-        if array.dtype.kind not in "fiubO":
-            raise ValueError
-        if array.dtype != np.float32:
-            array = array.astype(np.float64, copy=False)
-    except (TypeError, ValueError, OverflowError):
-        kind = type(values).__name__
-        raise ValueError(f"{expected} Got {kind} that holds something else.") from None
+    array = as_floats(values, name=name, caller=caller)
     if array.ndim not in (1, 2) or (array.ndim == 2 and array.shape[1] < n_columns):
         raise ValueError(
             f"The {name!r} parameter of {caller} must have shape (n,) or (n, n_classes "
@@ -188,7 +200,8 @@ def as_probabilities(
         )
     if array.size == 0:
         raise ValueError(f"The {name!r} parameter of {caller} is empty.")
-    return _check_range(array, name=name, caller=caller)
+    array = _check_range(array, name=name, caller=caller)
+    return array if array.dtype == np.float32 else array.astype(np.float64, copy=False)
 
 
 def as_weights(values: Any, n: int, *, caller: str) -> np.ndarray | None:
@@ -196,14 +209,8 @@ def as_weights(values: Any, n: int, *, caller: str) -> np.ndarray | None:
     if values is None:
         return None
     name = "sample_weight"
-    values = on_cpu(values, name=name, caller=caller)
-    try:
-        weight = np.asarray(values, dtype=np.float64)
-    except (TypeError, ValueError, OverflowError):
-        raise ValueError(
-            f"The {name!r} parameter of {caller} must hold numbers. Got "
-            f"{type(values).__name__} that holds something else."
-        ) from None
+    weight = as_floats(values, name=name, caller=caller)
+    weight = weight.astype(np.float64, copy=False)
     if weight.shape != (n,):
         raise ValueError(
             f"The {name!r} parameter of {caller} must have a weight for each of the "
@@ -216,16 +223,18 @@ def as_weights(values: Any, n: int, *, caller: str) -> np.ndarray | None:
             f"The {name!r} parameter of {caller} must be finite and not negative. "
             f"Got {float(weight[row])!r} in row {row}."
         )
-    if weight.sum() > _MOST_WEIGHT:
-        raise ValueError(
-            f"The {name!r} parameter of {caller} holds frequencies, which count rows. "
-            f"Got a sum of {weight.sum():.3g}, more than {_MOST_WEIGHT:.0e}: divide "
-            "them by a constant."
-        )
     if not weight.any():
         raise ValueError(f"The {name!r} parameter of {caller} is zero in every row.")
+    with np.errstate(over="ignore"):
+        total = float(weight.sum())
+    if not _LEAST_WEIGHT <= total <= _MOST_WEIGHT:
+        raise ValueError(
+            f"The {name!r} parameter of {caller} holds frequencies, which count rows. "
+            f"Got a sum of {total:.3g}, not in [{_LEAST_WEIGHT:.0e}, "
+            f"{_MOST_WEIGHT:.0e}]: multiply them by a constant."
+        )
     # A weight that is lost in the sum of all would leave bins that have none.
-    lost = (weight > 0) & (weight <= np.finfo(np.float64).eps * weight.sum())
+    lost = (weight > 0) & (weight <= np.finfo(np.float64).eps * total)
     return np.where(lost, 0.0, weight) if lost.any() else weight
 
 
@@ -250,11 +259,16 @@ def _shown(labels: np.ndarray) -> str:
     return head + (", ..." if labels.size > 5 else "")
 
 
-def positives(labels: np.ndarray, pos_label: Any, *, caller: str) -> np.ndarray:
-    """Return which labels are the positive one, by scikit-learn's rule where None."""
+def positives(
+    labels: np.ndarray, pos_label: Any, *, caller: str, are_all: bool = True
+) -> np.ndarray:
+    """Return which labels are the positive one, by scikit-learn's rule where None.
+
+    Unless these `are_all` labels, the positive one may be elsewhere.
+    """
     if pos_label is not None:
         positive = np.asarray(labels == pos_label)
-        if positive.any():
+        if positive.any() or not are_all:
             return positive
         found = distinct_labels(labels, name="y_true", caller=caller)
         if found.size > 1:
@@ -325,9 +339,10 @@ def _binary_pairs(
     groups: np.ndarray | None,
     *,
     caller: str,
+    are_all: bool = True,
 ) -> Pairs:
     """Return the pairs of a binary problem from checked probabilities."""
-    positive = positives(y_true, pos_label, caller=caller)
+    positive = positives(y_true, pos_label, caller=caller, are_all=are_all)
     (q, positive, groups), weight = drop_weightless([q, positive, groups], weight)
     return Pairs(q, positive, q[positive], weight, groups)
 
@@ -359,6 +374,16 @@ def take_pairs(pairs: Pairs, rows: np.ndarray) -> Pairs:
     return _pool(proba[rows], pairs.true_class[rows], None, None)
 
 
+def check_one_set(multi_class: Any, what: str, *, caller: str) -> None:
+    """Raise where a matrix would give pairs, and so a `what`, for each class."""
+    if isinstance(multi_class, str) and multi_class in ("class_wise", "per_class"):
+        raise ValueError(
+            f"{caller} returns one {what}: the 'multi_class' parameter must be "
+            f"'pooled' or 'top_label'. Got {multi_class!r}; for one of each class pass "
+            "y_true == label and the column of that label."
+        )
+
+
 def check_pairs(
     y_true: Any,
     y_proba: Any,
@@ -369,8 +394,11 @@ def check_pairs(
     pos_label: Any = None,
     sample_weight: Any = None,
     groups: Any = None,
+    are_all: bool = True,
 ) -> list[Pairs]:
     """Check the input of a calibration metric.
+
+    Unless these `are_all` rows, `pos_label` need not be among the labels.
 
     Returns
     -------
@@ -384,6 +412,11 @@ def check_pairs(
     codes = as_groups(groups, q.shape[0], caller=caller)
     if multi_class is not None:
         check_choice(multi_class, MULTI_CLASS, name="multi_class", caller=caller)
+    if np.ndim(pos_label) > 0:  # it would be compared row by row
+        raise ValueError(
+            f"The 'pos_label' parameter of {caller} must be one label. Got "
+            f"{pos_label!r}."
+        )
     if q.ndim == 1:
         if multi_class is not None:
             raise ValueError(
@@ -395,7 +428,11 @@ def check_pairs(
                 f"The 'labels' parameter of {caller} goes with a y_proba of shape "
                 f"(n, n_classes); use 'pos_label' with shape {q.shape}."
             )
-        return [_binary_pairs(y_true, q, pos_label, weight, codes, caller=caller)]
+        return [
+            _binary_pairs(
+                y_true, q, pos_label, weight, codes, caller=caller, are_all=are_all
+            )
+        ]
     return _matrix_pairs(
         y_true, q, multi_class, labels, pos_label, weight, codes, caller
     )

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from ._curve import Binning, norm_of
+from ._binning import Binning
+from ._norms import norm_of
 from ._pairs import Pairs
 
 

@@ -9,19 +9,16 @@ from typing import Any
 
 import numpy as np
 
-from .._validation import check_choice, check_fraction, check_integer, on_cpu
+from .._validation import check_fraction, check_integer
 from ._bin_size import interval_bin_size_of_cells
+from ._binning import Binning, check_binning
 from ._bins import BinSums, sum_bins
-from ._curve import (
-    Binning,
-    ReliabilityCurve,
-    check_binning,
-    check_norm,
-    curve_of_sums,
-)
+from ._chunks import check_chunk, check_negatives, check_one_sketch, negatives_in
+from ._curve import ReliabilityCurve, curve_of_sums
 from ._error import error_of_sums
 from ._interval import CalibrationErrorInterval, interval_of_sums
-from ._pairs import Pairs, check_pairs
+from ._norms import check_norm
+from ._pairs import Pairs
 from ._sketch_bound import debiased_bound, error_bound
 from ._sketch_cells import CellTable, SketchedCells
 
@@ -125,7 +122,8 @@ class ReliabilitySketch:
         Parameters
         ----------
         y_true : array-like of shape (n,)
-            Labels. A chunk may be empty, and need not hold every label.
+            Labels. A chunk may be empty, and need not hold every label, not even
+            `pos_label`.
         y_proba : array-like of shape (n,) or (n, n_classes)
             Probabilities, as in :func:`calibration_error`.
         sample_weight : array-like of shape (n,), default=None
@@ -148,7 +146,7 @@ class ReliabilitySketch:
             If a parameter or a row is not as described; nothing is added then.
         """
         caller = "ReliabilitySketch.update"
-        _check_one_sketch(multi_class, caller)
+        check_one_sketch(multi_class, caller)
         several = check_chunk(
             y_true,
             y_proba,
@@ -161,8 +159,8 @@ class ReliabilitySketch:
         for pairs in several:
             negatives = self._negatives
             if pos_label is None and np.ndim(y_proba) == 1:
-                negatives = negatives | _negatives_in(y_true, caller)
-            _check_negatives(negatives, caller=caller)
+                negatives = negatives | negatives_in(y_true, caller)
+            check_negatives(negatives, caller=caller)
             self._negatives = negatives
             self._add(pairs)
         return self
@@ -215,7 +213,7 @@ class ReliabilitySketch:
         from ._dask import Chunked, sketch_blocks
 
         caller = "ReliabilitySketch.from_dask"
-        _check_one_sketch(multi_class, caller)
+        check_one_sketch(multi_class, caller)
         data = Chunked(
             y_true, y_proba, sample_weight, multi_class, labels, pos_label, caller
         )
@@ -271,7 +269,7 @@ class ReliabilitySketch:
         """
         from ._spark import Columns, sketch_partitions
 
-        _check_one_sketch(multi_class, "ReliabilitySketch.from_spark")
+        check_one_sketch(multi_class, "ReliabilitySketch.from_spark")
         columns = Columns(y_true, y_proba, sample_weight)
         settings = {
             "multi_class": multi_class,
@@ -311,7 +309,7 @@ class ReliabilitySketch:
                 f"and n_bits={other.n_bits}."
             )
         negatives = self._negatives | other._negatives
-        _check_negatives(negatives, caller=caller)
+        check_negatives(negatives, caller=caller)
         self._table.merge(other._table)
         self._negatives = negatives
         self._dependent |= other._dependent
@@ -539,53 +537,3 @@ def sums_of_sketch(
     cells = sketch._checked_cells(caller)
     bounds, size = binning.bounds(cells)
     return sum_bins(cells, bounds), bounds, size
-
-
-def check_chunk(
-    y_true: Any, y_proba: Any, sample_weight: Any, *, caller: str, **settings: Any
-) -> list[Pairs]:
-    """Return the pairs of a chunk; none where it is empty or all its weights are 0."""
-    if _is_empty(y_true) and _is_empty(y_proba):
-        return []
-    weightless = _is_weightless(sample_weight, caller)
-    weight = None if weightless else sample_weight
-    several = check_pairs(
-        y_true, y_proba, caller=caller, sample_weight=weight, **settings
-    )
-    return [] if weightless else several
-
-
-def _check_one_sketch(multi_class: Any, caller: str) -> None:
-    """Raise where what is asked of a matrix is not one set of pairs."""
-    if multi_class is not None:
-        choices = ("pooled", "top_label")
-        check_choice(multi_class, choices, name="multi_class", caller=caller)
-
-
-def _is_empty(values: Any) -> bool:
-    return hasattr(values, "__len__") and len(values) == 0
-
-
-def _is_weightless(sample_weight: Any, caller: str) -> bool:
-    """Return whether there are weights, and all are 0."""
-    if sample_weight is None:
-        return False
-    weight = np.asarray(on_cpu(sample_weight, name="sample_weight", caller=caller))
-    return weight.size > 0 and not weight.any()
-
-
-def _negatives_in(y_true: Any, caller: str) -> frozenset:
-    """Return which of 0 and -1 are among labels that are numbers."""
-    labels = np.asarray(on_cpu(y_true, name="y_true", caller=caller))
-    if labels.dtype.kind not in "if":
-        return frozenset()
-    return frozenset(label for label in (0, -1) if (labels == label).any())
-
-
-def _check_negatives(negatives: frozenset, *, caller: str) -> None:
-    """Raise where one chunk had 0 as its negative label, and another -1."""
-    if len(negatives) > 1:
-        raise ValueError(
-            f"The 'y_true' parameter of {caller} must hold the same two labels in "
-            "every chunk. Got 0 and 1 in one, -1 and 1 in another."
-        )

@@ -24,7 +24,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ._bins import BinSums
-from ._curve import norm_of
+from ._norms import norm_of
 from ._sketch_cells import SketchedCells
 
 # What the rounding of sums of float64 may add: to an error, to a square.

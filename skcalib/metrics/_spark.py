@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from ._chunks import check_pos_label
 from ._sketch import ReliabilitySketch
 
 # Sketches that a task merges, about.
@@ -49,9 +50,14 @@ def sketch_partitions(
     ReliabilitySketch(n_bits=n_bits)  # checks it here, not on a worker
     _check_columns(frame, columns)
     several = not isinstance(columns.y_proba, str) or _holds_arrays(frame, columns)
+
+    def found_labels() -> list:
+        return sorted(
+            row[0] for row in frame.select(columns.y_true).distinct().collect()
+        )
+
     if several and settings["labels"] is None:
-        found = frame.select(columns.y_true).distinct().collect()
-        settings = {**settings, "labels": sorted(row[0] for row in found)}
+        settings = {**settings, "labels": found_labels()}
 
     def sketch_frames(frames: Iterable[Any]) -> Iterator[Any]:
         import pandas as pd
@@ -73,7 +79,15 @@ def sketch_partitions(
     if n_parts == 0:
         return ReliabilitySketch(n_bits=n_bits)
     depth = max(1, int(np.ceil(np.log(n_parts) / np.log(_FAN_IN))))
-    return parts.map(_sketch_of_row).treeReduce(ReliabilitySketch.merge, depth)
+    merged = parts.map(_sketch_of_row).treeReduce(ReliabilitySketch.merge, depth)
+    if not several:
+        check_pos_label(
+            merged._table,
+            found_labels,
+            settings["pos_label"],
+            caller="ReliabilitySketch.from_spark",
+        )
+    return merged
 
 
 def _check_columns(frame: Any, columns: Columns) -> None:

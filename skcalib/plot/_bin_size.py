@@ -10,9 +10,10 @@ import numpy as np
 from .._results import LinesRepr, as_frame
 from .._validation import check_choice, check_real
 from ..metrics import BinSizeCurve, SampleSizeCurve, sample_size_curve
-from ..metrics._curve import check_norm
+from ..metrics._bin_size_curve import curve_of_sizes, doubling_sizes
+from ..metrics._norms import check_norm
 from ..metrics._pairs import Pairs, as_weights
-from ..metrics._size_curves import check_sizes, curve_of_sizes, doubling_sizes
+from ..metrics._sizes import check_sizes
 from ..queries import answer_pairs
 from ..scorers import ask
 from ._figures import draw_legend, take_axes

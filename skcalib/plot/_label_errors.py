@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..metrics import CalibrationErrorInterval
-from ..metrics._curve import Binning
+from ..metrics._binning import Binning
 from ..metrics._interval import interval_of_pairs
 from ..metrics._pairs import Pairs
 from ..queries import Answers

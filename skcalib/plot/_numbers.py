@@ -10,7 +10,8 @@ import numpy as np
 
 from .._compat import take_rows
 from ..metrics import CalibrationErrorInterval, ReliabilityCurve
-from ..metrics._curve import Binning, curve_of_pairs
+from ..metrics._binning import Binning
+from ..metrics._curve import curve_of_pairs
 from ..metrics._interval import interval_of_pairs
 from ..metrics._pairs import Pairs
 from ..queries import Answers

@@ -11,7 +11,7 @@ import numpy as np
 from .._results import LinesRepr, as_frame
 from .._validation import check_fraction, check_integer
 from ..metrics import ReliabilityCurve
-from ..metrics._curve import check_binning
+from ..metrics._binning import check_binning
 from ..metrics._pairs import as_groups, as_labels, as_weights, distinct_labels
 from ..queries import Answers, ClassQuery
 from ..scorers import ask

@@ -10,7 +10,7 @@ import numpy as np
 from .._results import LinesRepr, as_frame
 from .._validation import check_fraction
 from ..metrics import ReliabilityCurve
-from ..metrics._curve import Binning, check_binning
+from ..metrics._binning import Binning, check_binning
 from ..metrics._pairs import Pairs, as_weights
 from ..queries import Answers, answer_pairs
 from ..scorers import ask

@@ -8,7 +8,6 @@ import numpy as np
 from scipy.optimize import minimize_scalar
 from scipy.special import expit, logit
 
-from ..posteriors._antecedent_checks import as_clustering
 from ._held_out import HeldOut
 from ._search import PRECISION, warn_at_end
 
@@ -128,10 +127,9 @@ class Choices:
     def __init__(self, parts: list[HeldOut]):
         self.documents: list[_Document] = []
         for part in parts:
-            for i, labels in enumerate(part.structures):
+            for i, entity in enumerate(part.structures):
                 scores = part.posterior.log_scores[i]
                 if len(scores):
-                    entity = as_clustering(labels, len(scores), i, "log_proba")
                     weight = float(part.weight[i])
                     self.documents.append(_Document(scores, entity, weight))
 

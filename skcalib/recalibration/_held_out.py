@@ -6,9 +6,13 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from sklearn.base import clone
+from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
 from .._compat import take_rows
+from ..posteriors import AntecedentPosterior
+from ..posteriors._antecedent_checks import as_clustering
 from ..queries import last_step, transform_before
 
 
@@ -54,6 +58,32 @@ def fit_on(
     return estimator.fit(X, y)
 
 
+def cross_fit(
+    estimator: Any,
+    X: Any,
+    y: Any,
+    weight: np.ndarray | None,
+    folds: list[tuple[np.ndarray, np.ndarray]],
+    n_jobs: int | None,
+) -> list[HeldOut]:
+    """Return what clones fitted to the training parts hold of the test parts."""
+    return Parallel(n_jobs=n_jobs)(
+        delayed(_cross_fit_fold)(clone(estimator), X, y, weight, *fold)
+        for fold in folds
+    )
+
+
+def _cross_fit_fold(
+    estimator: Any,
+    X: Any,
+    y: Any,
+    weight: np.ndarray | None,
+    train: np.ndarray,
+    test: np.ndarray,
+) -> HeldOut:
+    return held_out(fit_on(estimator, X, y, weight, train), X, y, weight, test)
+
+
 def held_out(
     estimator: Any, X: Any, y: Any, weight: np.ndarray | None, rows: np.ndarray
 ) -> HeldOut:
@@ -67,9 +97,16 @@ def held_out(
     known, structures = _known_structures(last_step(estimator), take_rows(y, rows))
     rows = rows[known]
     posterior = _posterior_of_rows(estimator, X, rows)
+    if isinstance(posterior, AntecedentPosterior):
+        structures = [
+            as_clustering(labels, len(scores), row, "TemperatureScaling.fit", "y")
+            for labels, scores, row in zip(
+                structures, posterior.log_scores, rows.tolist(), strict=True
+            )
+        ]
     # A chain has no log_proba for any tagging where a sequence allows none.
     for possible in (_has_path, _is_possible):
-        keep = possible(posterior, structures)
+        keep = possible(posterior, structures, rows)
         if not keep.all():
             rows = rows[keep]
             structures = [structures[i] for i in np.flatnonzero(keep)]
@@ -100,9 +137,9 @@ def _known_structures(final: Any, y: Any) -> tuple[np.ndarray, list[Any]]:
     return known, paths
 
 
-def _has_path(posterior: Any, structures: list[Any]) -> np.ndarray:
+def _has_path(posterior: Any, structures: list[Any], rows: np.ndarray) -> np.ndarray:
     """Return whether each sequence allows any tagging; halves are tried for those."""
-    n = len(structures)
+    n = rows.size
     if n == 0 or not hasattr(posterior, "log_partition"):
         return np.ones(n, dtype=bool)
     try:
@@ -110,12 +147,16 @@ def _has_path(posterior: Any, structures: list[Any]) -> np.ndarray:
     except ValueError:
         if n == 1:
             return np.zeros(1, dtype=bool)
-        halves = slice(0, n // 2), slice(n // 2, n)
-        return np.concatenate([_has_path(posterior[h], structures[h]) for h in halves])
+        return np.concatenate(
+            [
+                _has_path(posterior[half], structures[half], rows[half])
+                for half in (slice(0, n // 2), slice(n // 2, n))
+            ]
+        )
     return np.ones(n, dtype=bool)
 
 
-def _is_possible(posterior: Any, structures: list[Any]) -> np.ndarray:
+def _is_possible(posterior: Any, structures: list[Any], rows: np.ndarray) -> np.ndarray:
     """Return whether each structure has a positive probability."""
     if not structures:
         return np.ones(0, dtype=bool)
@@ -125,6 +166,6 @@ def _is_possible(posterior: Any, structures: list[Any]) -> np.ndarray:
         i = int(wrong.argmax())
         raise ValueError(
             f"The log_proba of {type(posterior).__name__} must be finite or -inf. Got "
-            f"{log_proba[i]} for held-out structure {i}."
+            f"{log_proba[i]} for held-out structure {rows[i]}."
         )
     return log_proba > -np.inf

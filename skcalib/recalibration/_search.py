@@ -4,16 +4,56 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 from scipy.optimize import minimize_scalar
 from sklearn.exceptions import ConvergenceWarning
+
+from .._validation import check_real
 
 # Of log T: far below any standard error, far above what rounding leaves of a maximum.
 PRECISION = 1e-6
 # Of log likelihoods, beside their size: what is no further apart is the same but for
 # rounding. Near a maximum it is what PRECISION in log T amounts to.
 ROUNDING = 1e-12
+
+
+def check_bounds(bounds: Any) -> tuple[float, float]:
+    """Return the least and the greatest temperature."""
+    expected = "two temperatures, low < high, with 1 among them or between"
+    low, high = _two_numbers(bounds, "bounds", expected, 1e-6, 1e6)
+    if not low <= 1 <= high or low == high:
+        raise _refused("bounds", expected, bounds)
+    return low, high
+
+
+def check_offset_bounds(bounds: Any) -> tuple[float, float]:
+    """Return the least and the greatest offset of NEW."""
+    expected = "two offsets, low <= high, with 0 among them or between"
+    low, high = _two_numbers(bounds, "offset_bounds", expected, -1e6, 1e6)
+    if not low <= 0 <= high:
+        raise _refused("offset_bounds", expected, bounds)
+    return low, high
+
+
+def _two_numbers(
+    bounds: Any, name: str, expected: str, least: float, most: float
+) -> tuple[float, float]:
+    if not isinstance(bounds, (tuple, list)) or len(bounds) != 2:
+        raise _refused(name, expected, bounds)
+    low, high = (
+        check_real(bound, low=least, high=most, name=name, caller="TemperatureScaling")
+        for bound in bounds
+    )
+    return low, high
+
+
+def _refused(name: str, expected: str, bounds: Any) -> ValueError:
+    return ValueError(
+        f"The {name!r} parameter of TemperatureScaling must be {expected}. Got "
+        f"{bounds!r}."
+    )
 
 
 def best_temperature(

@@ -11,10 +11,9 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.model_selection import check_cv
 from sklearn.utils import get_tags
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted
 
-from .._validation import check_real, check_same_length
+from .._validation import check_same_length
 from ..coref import SampledCorefPairs
 from ..coref._ranker import log_proba_of_mention
 from ..metrics._pairs import as_weights
@@ -24,8 +23,15 @@ from ..scorers import is_coreference, is_tagger
 from ..sequence._base import pair_places, token_accuracy
 from ..sequence._sentences import check_fit, object_array
 from ._antecedents import best_temperature_and_offset
-from ._held_out import HeldOut, final_estimator, fit_on, held_out, posterior_of
-from ._search import best_temperature
+from ._held_out import (
+    HeldOut,
+    cross_fit,
+    final_estimator,
+    fit_on,
+    held_out,
+    posterior_of,
+)
+from ._search import best_temperature, check_bounds, check_offset_bounds
 
 
 def _final_has(name: str) -> Callable[[Any], bool]:
@@ -199,15 +205,16 @@ class TemperatureScaling(MetaEstimatorMixin, BaseEstimator):
             The fitted estimator.
         """
         caller = "TemperatureScaling.fit"
-        bounds = _check_bounds(self.bounds, "bounds", 1e-6, 1e6, 1)
-        offsets = _check_bounds(self.offset_bounds, "offset_bounds", -1e6, 1e6, 0)
+        bounds = check_bounds(self.bounds)
+        offsets = check_offset_bounds(self.offset_bounds)
         y = self._check_data(X, y, caller)
         weight = as_weights(sample_weight, len(y), caller=caller)
         if isinstance(self.cv, str) and self.cv == "prefit":
-            parts = [held_out(self.estimator, X, y, weight, np.arange(len(y)))]
             estimator = self.estimator
+            parts = [held_out(estimator, X, y, weight, np.arange(len(y)))]
         else:
-            parts = self._cross_fit(X, y, weight, groups)
+            folds = self._folds(len(y), groups)
+            parts = cross_fit(self.estimator, X, y, weight, folds, self.n_jobs)
             estimator = fit_on(clone(self.estimator), X, y, weight, None)
         n_unreachable = sum(part.n_unreachable for part in parts)
         total = sum(part.weight.sum() for part in parts)
@@ -216,12 +223,13 @@ class TemperatureScaling(MetaEstimatorMixin, BaseEstimator):
                 f"{caller} needs a held-out structure of positive probability. All "
                 f"{n_unreachable} have probability 0 under the estimator."
             )
+        for name in ("new_offset_", "classes_"):
+            self.__dict__.pop(name, None)  # of an earlier fit
         if _are_of_antecedents(parts):
             temperature, self.new_offset_, after, before = best_temperature_and_offset(
                 parts, bounds, offsets
             )
         else:
-            self.__dict__.pop("new_offset_", None)  # of an earlier fit
             temperature, after, before = best_temperature(
                 lambda t: sum(part.log_likelihood(t) for part in parts), *bounds
             )
@@ -235,7 +243,7 @@ class TemperatureScaling(MetaEstimatorMixin, BaseEstimator):
 
     def _check_data(self, X: Any, y: Any, caller: str) -> Any:
         """Return the structures; labels of a tagger as lists."""
-        final = self._final()
+        final = final_estimator(self.estimator)
         if not hasattr(final, "posterior"):
             raise TypeError(
                 "The 'estimator' parameter of TemperatureScaling must have a posterior,"
@@ -246,23 +254,22 @@ class TemperatureScaling(MetaEstimatorMixin, BaseEstimator):
         if y is None:
             raise ValueError(f"{caller} requires y to be passed. Got None.")
         check_same_length(caller, X=X, y=y)
+        if len(y) == 0:
+            raise ValueError(
+                f"{caller} needs X and y with an entry at least. Got none."
+            )
         return y
 
-    def _cross_fit(
-        self, X: Any, y: Any, weight: np.ndarray | None, groups: Any
-    ) -> list[HeldOut]:
-        """Return the held-out part of each fold."""
-        rows = np.arange(len(y))
+    def _folds(self, n: int, groups: Any) -> list[tuple[np.ndarray, np.ndarray]]:
+        """Return the rows of the training and the test part of each fold."""
+        rows = np.arange(n)
         folds = [
             (rows[train], rows[test])  # folds may be masks
             for train, test in check_cv(self.cv).split(rows, None, groups)
         ]
         if not folds:
             raise ValueError("The 'cv' parameter of TemperatureScaling gives no fold.")
-        return Parallel(n_jobs=self.n_jobs)(
-            delayed(_cross_fit_fold)(clone(self.estimator), X, y, weight, *fold)
-            for fold in folds
-        )
+        return folds
 
     def _final(self) -> Any:
         """Return the tagger itself, fitted where it is."""
@@ -450,39 +457,7 @@ class TemperatureScaling(MetaEstimatorMixin, BaseEstimator):
         return tags
 
 
-def _check_bounds(
-    bounds: Any, name: str, low: float, high: float, between: int
-) -> tuple[float, float]:
-    """Return two numbers from `low` to `high` with `between` between them."""
-    text = f"The {name!r} parameter of TemperatureScaling must"
-    if not isinstance(bounds, (tuple, list)) or len(bounds) != 2:
-        what = "temperatures" if name == "bounds" else "offsets"
-        raise ValueError(f"{text} be two {what} (low, high). Got {bounds!r}.")
-    found = [
-        check_real(bound, low=low, high=high, name=name, caller="TemperatureScaling")
-        for bound in bounds
-    ]
-    only_one = found[0] == found[1] and name == "bounds"
-    if not found[0] <= between <= found[1] or only_one:
-        raise ValueError(
-            f"{text} have {between} between them, low < high. Got {bounds!r}."
-        )
-    return found[0], found[1]
-
-
 def _are_of_antecedents(parts: list[HeldOut]) -> bool:
     """Return whether the structures are clusterings by antecedents."""
     found = [part.posterior for part in parts if part.structures]
     return all(isinstance(posterior, AntecedentPosterior) for posterior in found)
-
-
-def _cross_fit_fold(
-    estimator: Any,
-    X: Any,
-    y: Any,
-    weight: np.ndarray | None,
-    train: np.ndarray,
-    test: np.ndarray,
-) -> HeldOut:
-    """Return what an estimator fitted to the training part holds of the test part."""
-    return held_out(fit_on(estimator, X, y, weight, train), X, y, weight, test)

@@ -11,8 +11,8 @@ import numpy as np
 from .._random import as_generator
 from .._results import TableRepr, as_frame
 from .._validation import check_choice, check_fraction, check_integer
+from ..metrics._binning import Binning, auto_bin_size, check_binning
 from ..metrics._brier import brier_of_rows
-from ..metrics._curve import Binning, auto_bin_size, check_binning
 from ..metrics._pairs import Pairs, as_probabilities, check_pairs
 from ..metrics._resampled_error import ResampledError
 from ..significance import paired_bootstrap_test

@@ -16,8 +16,9 @@ from sklearn.utils.metadata_routing import (
 
 from .._validation import check_choice
 from ..metrics import calibration_error
-from ..metrics._curve import Binning, check_binning, check_norm
+from ..metrics._binning import Binning, check_binning
 from ..metrics._error import error_of_pairs
+from ..metrics._norms import check_norm
 from ..metrics._pairs import as_weights
 from ..queries import (
     Answers,

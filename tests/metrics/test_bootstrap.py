@@ -8,12 +8,12 @@ from scipy.stats import binom
 
 from skcalib.datasets import make_calibrated_pairs
 from skcalib.metrics import calibration_error, calibration_error_interval
+from skcalib.metrics._binning import Binning
 from skcalib.metrics._bootstrap import (
     basic_interval,
     pivots_of_bins,
     pivots_of_groups,
 )
-from skcalib.metrics._curve import Binning
 from skcalib.metrics._grouped import GroupedBins
 from skcalib.metrics._pairs import check_pairs
 

@@ -7,7 +7,8 @@ import pytest
 
 from skcalib.datasets import make_calibrated_pairs
 from skcalib.metrics import (
-    _curve,
+    _bin_size,
+    _binning,
     adaptive_reliability_curve,
     calibration_error,
     calibration_error_interval,
@@ -131,7 +132,7 @@ def test_a_curve_of_many_rows_is_that_of_the_sort(kwargs, rounded, dtype, monkey
     y, q = make_calibrated_pairs(300_000, a=0.1, b=2, k=0.05, random_state=0)
     q = (q.round(2) if rounded else q).astype(dtype)
     counted = adaptive_reliability_curve(y, q, **kwargs)
-    monkeypatch.setattr(_curve, "counting_pays", lambda n, n_bins: False)
+    monkeypatch.setattr(_binning, "counting_pays", lambda n, n_bins: False)
     expected = adaptive_reliability_curve(y, q, **kwargs)
     for name in expected.frame():
         given, wanted = getattr(counted, name), getattr(expected, name)
@@ -141,11 +142,16 @@ def test_a_curve_of_many_rows_is_that_of_the_sort(kwargs, rounded, dtype, monkey
         assert counted.error(debias=debias) == pytest.approx(error, abs=1e-10)
 
 
-def test_an_interval_of_many_rows_is_that_of_the_sort(monkeypatch):
+@pytest.mark.parametrize("bin_size", ["auto", 2000])
+def test_an_interval_of_many_rows_is_that_of_the_sort(bin_size, monkeypatch):
     y, q = make_calibrated_pairs(300_000, k=0.02, random_state=0)
-    counted = calibration_error_interval(y, q, bin_size=500)
-    monkeypatch.setattr(_curve, "counting_pays", lambda n, n_bins: False)
-    expected = calibration_error_interval(y, q, bin_size=500)
+    found = []
+    for pays in (True, False):
+        for module in (_bin_size, _binning):
+            monkeypatch.setattr(module, "counting_pays", lambda n, k, pays=pays: pays)
+        found.append(calibration_error_interval(y, q, bin_size=bin_size))
+    counted, expected = found
+    assert counted.bin_size == expected.bin_size
     for name in ("estimate", "plug_in", "low", "high"):
         assert getattr(counted, name) == pytest.approx(getattr(expected, name))
 

@@ -102,6 +102,16 @@ class TestResults:
         wanted = calibration_error(y, proba, multi_class="per_class")
         np.testing.assert_allclose(found, wanted, atol=1e-12)
 
+    def test_a_block_need_not_hold_the_positive_label(self, pairs):
+        _, q, _ = (array[:900] for array in pairs)
+        y = np.repeat(["a", "b", "c"], 300)
+        blocks = chunked(y, q, chunks=450)
+        found = calibration_error(*blocks, pos_label="c", bin_size=100)
+        wanted = calibration_error(y, q, pos_label="c", bin_size=100)
+        assert found == pytest.approx(wanted, abs=1e-4)
+        with pytest.raises(ValueError, match="'pos_label' .* calibration_error .*'z'"):
+            calibration_error(*blocks, pos_label="z")
+
     def test_blocks_are_matched(self, pairs):
         y, q, _ = (array[:1000] for array in pairs)
         wanted = calibration_error(y, q, bin_size=100)

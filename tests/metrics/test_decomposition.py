@@ -233,6 +233,10 @@ class TestIsotonic:
         assert numbers(parts) == pytest.approx(hand, abs=1e-16)
         assert parts.n_bins == 3
 
+    def test_what_is_zero_is_shown_without_a_sign(self):
+        parts = score_decomposition([1, 1], [1, 1], score="log", method="isotonic")
+        assert "-0.0000" not in repr(parts)
+
     def test_levels_of_0_and_1_lose_nothing_by_the_log_score(self):
         parts = score_decomposition(Y, Q, score="log", method="isotonic")
         assert parts.refinement == pytest.approx(math.log(2) / 2)

@@ -7,7 +7,7 @@ from scipy.special import expit, logit
 
 from skcalib.datasets import make_calibrated_pairs
 from skcalib.metrics import _grouped, calibration_error, calibration_error_interval
-from skcalib.metrics._curve import Binning
+from skcalib.metrics._binning import Binning
 from skcalib.metrics._grouped import GroupedBins
 from skcalib.metrics._pairs import check_pairs
 
@@ -107,12 +107,21 @@ class TestDebiasedSquare:
     def test_a_bin_of_one_group_is_named(self, function):
         kwargs = {"debias": True} if function is calibration_error else {}
         message = (
-            f"{function.__name__} with 'groups' needs rows of two groups or more in "
-            "every bin. Got one group in 1 of 3 bins, first in bin 1"
+            f"{function.__name__} needs rows of two groups or more in every bin .*"
+            "Got one group in 1 of 3 bins, first in bin 1"
         )
         groups = ["a", "b", "c", "c", "d", "e"]
         with pytest.raises(ValueError, match=message):
             function([0, 1] * 3, np.arange(6) / 6, groups=groups, bin_size=2, **kwargs)
+
+    def test_residuals_that_cancel_leave_no_rounding(self):
+        # r = .1, -.1 | -.2, .3: the sums of groups are 0 and .1, their product is 0
+        y, q, groups = [0, 1, 1, 0], [0.1, 0.9, 0.8, 0.3], [0, 0, 1, 1]
+        assert debiased(y, q, groups, bin_size=4) == 0
+
+    def test_rows_of_pooled_classes_are_groups(self):
+        with pytest.raises(ValueError, match="each row of pooled classes is a group"):
+            calibration_error_interval(["a"], [[0.5, 0.3, 0.2]], labels=list("abc"))
 
 
 class TestGroupNames:

@@ -215,6 +215,14 @@ class TestScore:
         y = np.arange(400) % 3 == 0
         assert calibration_error_interval(y, np.full(400, 0.3)).bin_size == 16
 
+    @pytest.mark.parametrize("weight", [1e3, 1e6])
+    def test_automatic_bins_are_not_too_many(self, weight, monkeypatch):
+        # heavy rows next to each other ask for bins that are narrow beside them
+        monkeypatch.setattr("skcalib.metrics._bin_size._MOST_BINS", 500)
+        y, q = make_calibrated_pairs(100, random_state=0)
+        found = calibration_error_interval(y, q, sample_weight=np.full(100, weight))
+        assert 100 < found.n_bins <= 500
+
     @pytest.mark.parametrize(("a", "b"), [(0.5, 0.5), (0.02, 0.92)])
     def test_automatic_bins_of_very_many_pairs_are_as_those_of_single_ones(self, a, b):
         # from 2 ** 18 pairs on, their leading bits decide

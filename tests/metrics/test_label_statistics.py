@@ -1,6 +1,7 @@
 """Statistics of labels: their sums are the metric, row by row by definition."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -178,6 +179,9 @@ def test_entities_need_sentences():
         ("ab", "ab", TypeError, "Got str"),
         ([["a", None]], [["a", "b"]], ValueError, "None in token 1 of sentence 0"),
         ([0.0, 1.0], [0.0, np.nan], ValueError, "Got nan in row 1"),
+        (["a", pd.NA], ["a", "b"], ValueError, "Got <NA> in row 1"),
+        ([["a"]], [[["b"]]], ValueError, r"Got \['b'\] in token 0 of sentence 0"),
+        ([{"a"}], ["a"], ValueError, r"Got \{'a'\} in row 0"),
     ],
 )
 def test_what_is_refused(y_true, y_pred, error, message):

@@ -47,6 +47,7 @@ BAD_ROWS = [
     ("y_proba", {"y_proba": pd.Series([0.1, NA, 0.9], dtype="Float64")}, "in row 1"),
     ("y_proba", {"y_proba": pl.Series([0.1, None, 0.9])}, "Got nan in row 1"),
     ("y_proba", {"y_proba": ["0.1", "0.2", "0.9"]}, "must hold numbers"),
+    ("y_proba", {"y_proba": np.array([0.1, "0.2", 0.9], object)}, "must hold numbers"),
     ("y_proba", {"y_proba": np.array([0.1, 0.2j, 0.9])}, "must hold numbers"),
     ("y_proba", {"y_proba": [[0.1], [0.2, 0.8], [0.9]]}, "must hold numbers"),
     ("y_proba", {"y_proba": [[0.1], [0.2], [0.9]]}, r"Got shape \(3, 1\)"),
@@ -63,6 +64,12 @@ BAD_ROWS = [
     ("y_true", {"y_true": pd.Series(["a", NA, "b"], dtype="string")}, "in row 1"),
     ("y_true", {"y_true": pd.Series([True, NA, True], dtype="boolean")}, "in row 1"),
     ("y_true", {"y_true": pl.Series(["a", None, "b"])}, "every row. Got None in row 1"),
+    ("y_true", {"y_true": np.array([0, 1, np.nan], complex)}, "Got .*nan.* in row 2"),
+    (
+        "y_true",
+        {"y_true": np.array(["2020-01-01", "NaT", "2021-01-01"], "M8[D]")},
+        "Got None in row 1",
+    ),
     ("y_true", {"y_true": ["a", 1, 0], "pos_label": 2}, "labels of one kind"),
     ("y_true", {"y_true": [[0, 1], [1, 0], [1, 0]]}, r"Got shape \(3, 2\)"),
     ("y_true", {"y_true": [[0], [1, 0], [1]]}, "must"),
@@ -74,6 +81,13 @@ BAD_ROWS = [
     ("y_true", {"y_true": [-1, 0, 1]}, "Got the labels -1, 0, 1: say with pos_label"),
     ("pos_label", {"pos_label": 2}, "a label of y_true. Got 2, and the labels 0, 1"),
     ("pos_label", {"pos_label": "1"}, "Got '1', and the labels 0, 1"),
+    ("pos_label", {"pos_label": [1]}, r"must be one label. Got \[1\]"),
+    ("pos_label", {"pos_label": [0, 1, 1]}, r"must be one label. Got \[0, 1, 1\]"),
+    (
+        "pos_label",
+        {"y_proba": [[0.9, 0.1]] * 3, "pos_label": np.array([0, 1])},
+        r"must be one label. Got array\(\[0, 1\]\)",
+    ),
     (
         "pos_label",
         {"y_true": NAMES, "pos_label": "z"},
@@ -133,6 +147,11 @@ BAD_ROWS = [
     ("sample_weight", {"sample_weight": [np.inf, 1, 1]}, "Got inf in row 0"),
     ("sample_weight", {"sample_weight": [0, 0, 0]}, "is zero in every row"),
     ("sample_weight", {"sample_weight": ["a", "b", "c"]}, "must hold numbers"),
+    ("sample_weight", {"sample_weight": ["1", "2", "3"]}, "must hold numbers"),
+    ("sample_weight", {"sample_weight": [1, 2j, 1]}, "must hold numbers"),
+    ("sample_weight", {"sample_weight": [5e-324] * 3}, r"Got a sum of 1\.48e-323, not"),
+    ("sample_weight", {"sample_weight": [1e308] * 3}, "Got a sum of inf, not in"),
+    ("sample_weight", {"sample_weight": [1e16, 1, 1]}, r"Got a sum of 1e\+16, not in"),
 ]
 
 
@@ -217,7 +236,27 @@ def test_a_bin_size_beyond_the_data_is_one_bin(function, size):
     assert found == expected
 
 
+@pytest.mark.parametrize("n_bins", [2**40, 10**30])
+@pytest.mark.parametrize("weight", [None, [1, 2, 1]])
+def test_more_bins_than_pairs_are_a_bin_each(n_bins, weight):
+    for function in FUNCTIONS[:2]:
+        found, expected = (
+            function(Y, Q, n_bins=n, sample_weight=weight) for n in (n_bins, 4)
+        )
+        if function is not calibration_error:
+            found, expected = found.to_dict(), expected.to_dict()
+        assert found == expected
+
+
 @pytest.mark.parametrize("function", FUNCTIONS)
 def test_options_are_keywords(function):
     with pytest.raises(TypeError, match="takes 2 positional arguments but 3 were"):
         function(Y, Q, 100)
+
+
+def test_what_rounding_may_add_is_that_of_the_given_precision():
+    # 1 + 4 eps of float16; float64 of the same number is out of range
+    q = np.array([0.25, 0.5, 1 + 2**-8], np.float16)
+    assert calibration_error(Y, q) == calibration_error(Y, [0.25, 0.5, 1.0])
+    with pytest.raises(ValueError, match=r"Got 1\.00390625 in row 2"):
+        calibration_error(Y, q.astype(float))

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from skcalib.metrics import calibration_error
-from skcalib.metrics._curve import Binning
+from skcalib.metrics._binning import Binning
 from skcalib.metrics._pairs import check_pairs
 from skcalib.metrics._resampled_error import ResampledError
 

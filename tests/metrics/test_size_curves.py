@@ -295,7 +295,7 @@ class TestBinSizeErrors:
             (
                 [6, 2],
                 {"debias": True, "groups": [0, 0, 1, 2, 3, 4]},
-                r"bin_size_curve at bin size 2 with 'groups'",
+                "bin_size_curve at bin size 2 needs rows of two groups",
             ),
         ],
     )
@@ -442,7 +442,7 @@ class TestSampleSizes:
             ({"sample_sizes": [1]}, r"integers from 2 .* Got 1 at index 0"),
             ({"bin_size": 4}, r"from 1 to .* smallest subsample, here 3\. Got 4"),
             ({"bin_size": 1, "debias": True}, r"'bin_size'.* from 2 .* Got 1"),
-            ({"bin_size": "root"}, r"'bin_size' parameter .* Got 'root'"),
+            ({"bin_size": "root"}, r"'bin_size' .* 'auto', 'sqrt'\. Got 'root'"),
             ({"n_repeats": 1}, r"'n_repeats' .* at least 2"),
             ({"norm": "l1", "debias": True}, r"goes with norm='l2' only"),
             (

@@ -306,6 +306,12 @@ class TestInput:
             (([], [0.5]), "'y_true'"),
             (([0, 1], [0.5, 0.5], [1, -1]), "'sample_weight'"),
             (([0, 1], [0.5, 0.5], [0, np.nan]), "'sample_weight'"),
+            (([0, 1], [0.5, 0.5], [0]), "'sample_weight'"),
+            (([0, 1], [0.5, 0.5], [[0], [0]]), "'sample_weight'"),
+            (([0, 1], [0.5, 0.5], [None, None]), "'sample_weight'"),
+            (([0, 1], [0.5, 0.5], ["0", "0"]), "'sample_weight'"),
+            (([], [], [1]), "is empty"),
+            ((np.array(0), np.array(0.5)), r"'y_proba' .* Got shape \(\)"),
         ],
     )
     def test_a_wrong_chunk_is_refused_and_adds_nothing(self, args, message):
@@ -327,6 +333,20 @@ class TestInput:
             sketch.merge(sketch_of([-1, 1], [0.2, 0.7]))
         assert sketch.update([1, 1], [0.2, 0.7]).n_samples == 4
 
+    @pytest.mark.parametrize("dtype", [bool, np.uint8, float, object])
+    def test_negative_labels_are_known_in_any_type(self, dtype):
+        sketch = sketch_of(np.array([0, 1], dtype), [0.2, 0.7])
+        with pytest.raises(ValueError, match="-1 and 1 in another"):
+            sketch.update(np.array([-1, 1], object), [0.2, 0.7])
+
+    def test_a_chunk_need_not_hold_the_positive_label(self):
+        y, q = np.array(["a", "b", "c", "b"]), np.array([0.2, 0.4, 0.7, 0.9])
+        sketch = ReliabilitySketch()
+        for rows in (slice(0, 2), slice(2, 4)):
+            sketch.update(y[rows], q[rows], pos_label="c")
+        exact = calibration_error(y, q, pos_label="c", bin_size=2)
+        assert sketch.error(bin_size=2) == pytest.approx(exact, abs=1e-12)
+
     def test_columns_may_be_of_any_two_labels(self):
         sketch = ReliabilitySketch()
         for label, row in ((-1, [0.7, 0.3]), (0, [0.4, 0.6])):
@@ -337,6 +357,11 @@ class TestInput:
     def test_an_empty_sketch_says_so(self, name):
         with pytest.raises(ValueError, match=f"ReliabilitySketch.{name} needs pairs"):
             getattr(ReliabilitySketch(), name)()
+
+    def test_an_empty_sketch_has_nothing(self):
+        sketch = ReliabilitySketch()
+        assert sketch.total_weight == sketch.heaviest_cell == sketch.n_samples == 0
+        assert sketch.to_dict()["weight"] == []
 
     @pytest.mark.parametrize(
         ("n_bits", "error"), [(11, ValueError), (25, ValueError), (18.0, TypeError)]

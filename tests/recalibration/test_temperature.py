@@ -661,14 +661,15 @@ def test_before_fit_it_says_so(method):
 @pytest.mark.parametrize(
     ("settings", "error", "message"),
     [
-        ({"bounds": (2.0, 3.0)}, ValueError, "must have 1 between them"),
-        ({"bounds": (1.0, 1.0)}, ValueError, "must have 1 between them"),
+        ({"bounds": (2.0, 3.0)}, ValueError, "with 1 among them or between. Got (2.0"),
+        ({"bounds": (1.0, 1.0)}, ValueError, "low < high, with 1 among them"),
+        ({"bounds": (3.0, 0.3)}, ValueError, "Got (3.0, 0.3)"),
         (
             {"bounds": (0.0, 3.0)},
             ValueError,
             "'bounds' parameter of TemperatureScaling",
         ),
-        ({"bounds": 3.0}, ValueError, "must be two temperatures (low, high). Got 3.0"),
+        ({"bounds": 3.0}, ValueError, "must be two temperatures, low < high"),
         ({"bounds": ("a", 3.0)}, TypeError, "must be a number in [1e-06, 1e+06]"),
         ({"cv": []}, ValueError, "'cv' parameter of TemperatureScaling gives no fold"),
         ({"cv": "last"}, ValueError, "Got last"),
@@ -699,6 +700,9 @@ def test_wrong_data_of_another_estimator_are_named():
         TemperatureScaling(Chooser()).fit([[1, 0], [2, 0]], [0])
     with pytest.raises(ValueError, match="requires y"):
         TemperatureScaling(Chooser()).fit([[1, 0], [2, 0]], None)
+    for cv in (5, "prefit"):
+        with pytest.raises(ValueError, match="fit needs X and y with an entry"):
+            TemperatureScaling(Chooser(), cv=cv).fit([], [])
 
 
 def test_wrong_weights_are_named():

@@ -528,8 +528,8 @@ def test_scikit_learns_own_check_passes(check, estimator):
 @pytest.mark.parametrize(
     ("offset_bounds", "error", "message"),
     [
-        ((1.0, 2.0), ValueError, "must have 0 between them"),
-        ((-1.0,), ValueError, r"must be two offsets \(low, high\)"),
+        ((1.0, 2.0), ValueError, "with 0 among them or between. Got .1.0, 2.0"),
+        ((-1.0,), ValueError, "must be two offsets, low <= high"),
         (3.0, ValueError, "must be two offsets"),
         (("a", 1.0), TypeError, "'offset_bounds' .* a number"),
     ],
@@ -550,3 +550,21 @@ def test_what_is_not_fitted_or_fits_not(features):
         fit([np.zeros((2, 2))], [[0]])
     with pytest.raises(ValueError, match="X has 1, y has 2|same length"):
         fit([np.zeros((2, 2))], [[0, 0], [0, 0]])
+
+
+@pytest.mark.parametrize("cv", [3, "prefit"])
+def test_a_wrong_clustering_is_named_by_its_place_among_all(cv):
+    scores, y = [np.zeros((2, 2))] * 9, [[0, 0]] * 8 + [[0]]
+    with pytest.raises(ValueError, match="'y' .* of TemperatureScaling.fit .*ment 8"):
+        TemperatureScaling(EXACT, cv=cv).fit(scores, y)
+
+
+def test_another_estimator_starts_anew():
+    X, y = make_tagged_sentences(30, random_state=0)
+    scaling = TemperatureScaling(HMMTagger(), cv=2).fit(X, y)
+    scaling.set_params(estimator=EXACT).fit(
+        [np.zeros((2, 2))] * 4, [[0, 0], [0, 1]] * 2
+    )
+    assert not hasattr(scaling, "classes_")
+    assert scaling.set_params(estimator=HMMTagger()).fit(X, y).classes_.size > 1
+    assert not hasattr(scaling, "new_offset_")
