@@ -11,7 +11,8 @@ from .._results import TableRepr, as_frame
 from .._validation import check_fraction
 from ..metrics._pairs import as_weights
 from ..posteriors import AntecedentPosterior
-from ..posteriors._antecedent_checks import as_clustering, check_n_documents
+from ..posteriors._antecedent_checks import as_clustering
+from ..posteriors._checks import check_entries
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -163,7 +164,7 @@ def entity_count_coverage(
             f"Got {type(posterior).__name__}."
         )
     n = len(posterior)
-    labels = check_n_documents(y_true, n, "y_true", caller)
+    check_entries(y_true, n, "document", "y_true", caller)
     if n == 0:
         raise ValueError(f"{caller} needs a document. Got none.")
     given = as_weights(sample_weight, n, caller=caller)
@@ -172,7 +173,7 @@ def entity_count_coverage(
         [
             np.unique(as_clustering(each, size, i, caller, "y_true")).size
             for i, (each, size) in enumerate(
-                zip(labels, posterior.lengths.tolist(), strict=True)
+                zip(y_true, posterior.lengths.tolist(), strict=True)
             )
         ]
     )

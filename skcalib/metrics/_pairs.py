@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from .._validation import check_choice, check_same_length, on_cpu
+from .._validation import check_choice, check_same_length, is_missing, on_cpu
 
 # Beyond this many rows float64 no longer counts single ones.
 _MOST_WEIGHT = 2.0**53
@@ -67,14 +67,6 @@ class Pairs:
         positive = np.zeros((self.true_class.size, self.n_classes), dtype=bool)
         positive[np.arange(self.true_class.size), self.true_class] = True
         return positive.ravel()
-
-
-def is_missing(label: Any) -> bool:
-    """Return whether a label is None, NaN, or pandas' NA."""
-    try:
-        return label is None or bool(label != label)
-    except (TypeError, ValueError):  # pandas' NA will not be compared
-        return True
 
 
 def label_array(labels: Any) -> np.ndarray:

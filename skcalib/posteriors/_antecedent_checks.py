@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Hashable, Iterable, Sequence
-from numbers import Integral, Real
+from collections.abc import Hashable
+from numbers import Integral
 from typing import Any, NoReturn
 
 import numpy as np
+
+from .._validation import is_collection, is_missing
+from ._checks import as_floats
 
 BLOCK = 64  # rows looked at together
 
 
 def as_log_scores(values: Any) -> list[np.ndarray]:
     """Return the score matrix of each document, a copy with -inf above the diagonal."""
-    if not isinstance(values, Iterable) or isinstance(values, (str, bytes)):
+    if not is_collection(values):
         raise TypeError(
             "The 'log_scores' parameter of AntecedentPosterior must be a list with a "
-            f"square array for each document. Got {type(values).__name__}."
+            "square array for each document. Got "
+            f"{type(values).__name__} {values!r:.50}."
         )
     return [_as_scores(part, i) for i, part in enumerate(values)]
 
@@ -24,8 +28,8 @@ def as_log_scores(values: Any) -> list[np.ndarray]:
 def _as_scores(part: Any, i: int) -> np.ndarray:
     name = "The 'log_scores' parameter of AntecedentPosterior must"
     try:
-        scores = np.array(part, dtype=np.float64, order="C")
-    except (TypeError, ValueError, OverflowError):
+        scores = as_floats(part, copy=True, order="C")
+    except ValueError:
         raise ValueError(
             f"{name} hold numbers in rows of one length. Got something else in "
             f"document {i}."
@@ -91,22 +95,6 @@ def _refuse_where(
     )
 
 
-def check_n_documents(values: Any, n: int, name: str, caller: str) -> list[Any]:
-    """Return the entries of the documents, refusing another number of them."""
-    text = f"The {name!r} parameter of {caller}"
-    if not isinstance(values, (Sequence, np.ndarray)) or isinstance(values, str):
-        raise TypeError(
-            f"{text} must be a list with an entry for each document. Got "
-            f"{type(values).__name__}."
-        )
-    if len(values) != n:
-        raise ValueError(
-            f"{text} must have an entry for each of the {n} documents. Got "
-            f"{len(values)}."
-        )
-    return list(values)
-
-
 def as_clustering(
     values: Any, n: int, i: int, caller: str, name: str = "labels"
 ) -> np.ndarray:
@@ -115,7 +103,7 @@ def as_clustering(
     values : labels of the n mentions of document i, anything that can be hashed.
     """
     name = f"The {name!r} parameter of {caller}"
-    if isinstance(values, (str, bytes)) or not isinstance(values, Iterable):
+    if not is_collection(values):
         raise TypeError(
             f"{name} must hold a label for each mention. Got {type(values).__name__} "
             f"for document {i}."
@@ -125,7 +113,7 @@ def as_clustering(
         raise ValueError(f"{name} has {len(labels)} labels for document {i} of {n}.")
     number: dict[Hashable, int] = {}
     for j, label in enumerate(labels):
-        if not isinstance(label, Hashable) or label != label:
+        if not isinstance(label, Hashable) or (label is not None and is_missing(label)):
             raise ValueError(
                 f"{name} must hold labels that can be compared. Got {label!r} for "
                 f"mention {j} of document {i}."
@@ -137,7 +125,7 @@ def as_clustering(
 def as_members(entry: Any, n: int, i: int) -> tuple[bool, list[np.ndarray]]:
     """Return whether an entry is one set of mentions, and its sets, sorted."""
     name = "The 'members' parameter of AntecedentPosterior.entity_proba"
-    if not isinstance(entry, (Collection, np.ndarray)) or isinstance(entry, str):
+    if not (is_collection(entry) and hasattr(entry, "__len__")):
         raise TypeError(
             f"{name} must hold mentions, or collections of them, for each document. "
             f"Got {entry!r:.50} for document {i}."
@@ -153,7 +141,7 @@ def _is_index(value: Any) -> bool:
 
 
 def _as_set(values: Any, n: int, i: int, name: str) -> np.ndarray:
-    if isinstance(values, (Collection, np.ndarray)) and not isinstance(values, str):
+    if is_collection(values):
         found = list(values)
         inside = all(_is_index(k) and 0 <= k < n for k in found)
         if found and inside and len(set(found)) == len(found):
@@ -162,19 +150,3 @@ def _as_set(values: Any, n: int, i: int, name: str) -> np.ndarray:
         f"{name} must hold different mentions, at least one, from 0 to {n - 1}. Got "
         f"{values!r:.80} in document {i}."
     )
-
-
-def check_temperature(temperature: Any, new_offset: Any) -> tuple[float, float]:
-    """Return both as floats."""
-    caller = "AntecedentPosterior.tempered"
-    for name, value in (("temperature", temperature), ("new_offset", new_offset)):
-        is_number = isinstance(value, Real) and not isinstance(value, (bool, np.bool_))
-        expected = "a positive number" if name == "temperature" else "a finite number"
-        fits = is_number and np.isfinite(value)
-        if not fits or (name == "temperature" and value <= 0):
-            error = ValueError if is_number else TypeError
-            raise error(
-                f"The {name!r} parameter of {caller} must be {expected}. Got "
-                f"{value!r} instead."
-            )
-    return float(temperature), float(new_offset)

@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from ..metrics._pairs import as_probabilities, is_missing, out_of_range
+from .._validation import is_missing
+from ..metrics._pairs import as_probabilities, out_of_range
 
 
 def flat_tags(

@@ -716,3 +716,78 @@ def test_numbers_beyond_float64_are_refused():
 def test_no_lengths_are_not_those_of_some_rows(rows):
     with pytest.raises(ValueError, match=r"'log_emission'.*shape \(0, 2\)"):
         LinearChainPosterior(rows, np.zeros((2, 2)), lengths=[])
+
+
+NUMBER = np.array(3)  # has a length for hasattr, and none for len
+
+
+@pytest.mark.parametrize("scores", [NUMBER, np.array(None), "ab"])
+def test_scores_without_entries_are_named(scores):
+    with pytest.raises(TypeError, match="'log_emission' .* must be a list with an arr"):
+        LinearChainPosterior(scores, [[0.0]])
+
+
+@pytest.mark.parametrize("paths", [NUMBER, 3, None, iter([[0]]), {0}, {0: [0]}])
+def test_paths_without_entries_are_named(paths):
+    posterior = LinearChainPosterior([[[0.0]]], [[0.0]])
+    with pytest.raises(TypeError, match="'paths' .* list with an entry for each seque"):
+        posterior.log_proba(paths)
+
+
+def test_a_path_of_entries_of_several_lengths_is_named():
+    posterior = LinearChainPosterior([np.zeros((2, 2))], np.zeros((2, 2)))
+    with pytest.raises(ValueError, match="'paths' .* for sequence 0"):
+        posterior.log_proba([[0, [1]]])
+
+
+@pytest.mark.parametrize("lengths", [NUMBER, 3, [[1], [1, 1]], "a"])
+def test_lengths_that_are_no_row_of_integers_are_named(lengths):
+    with pytest.raises(ValueError, match="'lengths' .* must hold integers"):
+        LinearChainPosterior(np.zeros((3, 2)), np.zeros((2, 2)), lengths=lengths)
+
+
+COMPLEX = np.full((2, 2), 1j)
+
+
+@pytest.mark.parametrize(
+    ("scores", "name"),
+    [
+        (([COMPLEX], np.zeros((2, 2))), "log_emission"),
+        (([np.zeros((2, 2))], COMPLEX), "log_transition"),
+        (([np.zeros((2, 2))], np.zeros((2, 2)), COMPLEX[0]), "log_start"),
+    ],
+)
+def test_complex_scores_are_refused(scores, name):
+    with pytest.raises(ValueError, match=f"'{name}' .* must hold numbers"):
+        LinearChainPosterior(*scores)
+
+
+@pytest.mark.filterwarnings("error")
+def test_a_score_that_float32_does_not_hold_forbids():
+    posterior = LinearChainPosterior(
+        [[[0.0, -1e300], [0.0, 0.0]]], np.zeros((2, 2)), dtype=np.float32
+    )
+    np.testing.assert_allclose(posterior.token_marginals()[0], [[1, 0], [0.5, 0.5]])
+
+
+def test_posterior_decoding_is_computed_in_float64():
+    """In float32 both tags have the same probability, and the first would win."""
+    scores = [[[0.0, 1e-9]]]
+    posterior = LinearChainPosterior(scores, np.zeros((2, 2)), dtype=np.float32)
+    assert posterior.token_marginals()[0][0].tolist() == [0.5, 0.5]
+    assert posterior.posterior_decode()[0].tolist() == [1]
+
+
+@pytest.mark.parametrize("temperature", [1e-50, 1e-300])
+def test_a_temperature_that_float32_does_not_hold_is_none_of_zero(temperature):
+    scores = np.array([[0.0, 1.0]], dtype=np.float32)
+    posterior = LinearChainPosterior([scores], np.zeros((2, 2)), dtype=np.float32)
+    with pytest.raises(ValueError, match="too small"):
+        posterior.tempered(temperature)
+    cold = posterior.tempered(1e-30).token_marginals()[0]
+    np.testing.assert_array_equal(cold, [[0, 1]])
+
+
+def test_a_temperature_beyond_float64_is_refused():
+    with pytest.raises(ValueError, match="'temperature' .* must be a positive number"):
+        LinearChainPosterior([[[0.0]]], [[0.0]]).tempered(10**400)
