@@ -137,7 +137,14 @@ def sparse_width(sentences: list[Any], *, caller: str) -> int | None:
             f"X of {caller} must hold sparse matrices only, or none. Got "
             f"{type(sentences[i]).__name__} as sentence {i}."
         )
-    widths = sorted({width for _, width in map(attrgetter("shape"), sentences)})
+    shapes = list(map(attrgetter("shape"), sentences))
+    if set(map(len, shapes)) != {2}:
+        i = next(i for i, shape in enumerate(shapes) if len(shape) != 2)
+        raise ValueError(
+            f"X of {caller} must hold matrices with a row for each token. Got shape "
+            f"{shapes[i]} as sentence {i}."
+        )
+    widths = sorted({width for _, width in shapes})
     if len(widths) > 1:
         raise ValueError(
             f"X of {caller} must hold matrices of one number of columns. Got {widths}."

@@ -420,6 +420,7 @@ def test_room_behind_the_entries_of_a_matrix_is_not_read():
 
 
 EYE = sparse.csr_array(np.eye(2))
+FLAT = sparse.coo_array(np.ones(2))
 BAD = sparse.csr_array([[0.0, 1.0], [np.nan, 0.0]])
 
 
@@ -433,6 +434,7 @@ BAD = sparse.csr_array([[0.0, 1.0], [np.nan, 0.0]])
         ),
         ([EYE, ["a", "b"]], TypeError, "sparse matrices only.* list as sentence 1"),
         ([EYE, sparse.eye_array(3)], ValueError, r"one number of columns.*\[2, 3\]"),
+        ([EYE, FLAT], ValueError, r"a row for each token. Got shape \(2,\) as sent"),
         ([sparse.csr_array((2, 1))], ValueError, "columns that the tagger was fitted"),
     ],
 )
