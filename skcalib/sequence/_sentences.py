@@ -42,6 +42,8 @@ def check_sentences(X: Any, *, caller: str) -> list[Any]:
     if not is_sequence(X):
         raise TypeError(f"{RAGGED}. {caller} got {type(X).__name__} for X.")
     sentences = list(X)
+    if set(map(type, sentences)) <= {list}:
+        return sentences  # as almost always
     # whether an entry is a sentence is a matter of its type, but for arrays
     arrays = (each for each in sentences if isinstance(each, np.ndarray))
     if all(map(is_sequence, chain(one_of_each_type(sentences), arrays))):
