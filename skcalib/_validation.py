@@ -17,6 +17,7 @@ import numpy as np
 _CPU = 1
 
 __all__ = [
+    "check_bool",
     "check_choice",
     "check_finite",
     "check_fraction",
@@ -106,6 +107,13 @@ def check_choice(value: Any, choices: Sequence[str], *, name: str, caller: str) 
         expected = "one of " + ", ".join(repr(choice) for choice in choices)
         raise ValueError(_refuse(caller, name, expected, value))
     return value
+
+
+def check_bool(value: Any, *, name: str, caller: str) -> bool:
+    """Return `value` as a bool if it is one."""
+    if not isinstance(value, (bool, np.bool_)):
+        raise TypeError(_refuse(caller, name, "True or False", value))
+    return bool(value)
 
 
 def check_float_type(value: Any, *, name: str, caller: str) -> np.dtype:

@@ -8,6 +8,7 @@ import pytest
 
 from skcalib._random import as_generator
 from skcalib._validation import (
+    check_bool,
     check_choice,
     check_finite,
     check_fraction,
@@ -193,3 +194,14 @@ def test_these_stand_for_no_label(label):
 @pytest.mark.parametrize("label", ["", 0, False, (), -np.inf, "nan"], ids=repr)
 def test_these_are_labels(label):
     assert not is_missing(label)
+
+
+@pytest.mark.parametrize("value", ["no", 1, None, np.array(True), []], ids=repr)
+def test_what_is_neither_true_nor_false_is_a_type_error(value):
+    with pytest.raises(TypeError, match="'beta' parameter of f must be True or False"):
+        check_bool(value, **WHO)
+
+
+def test_a_bool_of_numpy_is_a_bool():
+    assert check_bool(np.True_, **WHO) is True
+    assert check_bool(False, **WHO) is False

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from itertools import chain, count, repeat
+from itertools import chain, count
 from typing import Any
 
 import numpy as np
 
-from .._validation import check_real
+from .._validation import check_bool, check_real
 from ..posteriors import LinearChainPosterior
 from ._base import BaseTagger
 from ._sentences import (
     all_words,
     check_fit,
+    known_numbers,
     number_all,
     number_labels,
     number_words,
@@ -149,6 +150,7 @@ class HMMTagger(BaseTagger):
     def _check_parameters(self) -> tuple[float, float]:
         caller = "HMMTagger"
         self._check_inference()
+        check_bool(self.end_state, name="end_state", caller=caller)
         prior = check_real(
             self.pseudocount, low=0, high=1e12, name="pseudocount", caller=caller
         )
@@ -164,13 +166,12 @@ class HMMTagger(BaseTagger):
 
     def _posterior(self, sentences: list[Any]) -> LinearChainPosterior:
         words = list(chain.from_iterable(sentences))
-        unknown = len(self.vocabulary_)
         try:
-            numbers = map(self.vocabulary_.get, words, repeat(unknown))
-            columns = np.fromiter(numbers, np.intp, len(words))
+            # -1 for an unknown word, which has the last column
+            columns = known_numbers(words, self.vocabulary_, len(words))
         except TypeError:  # no str
-            columns = np.full(len(words), unknown)
-        new = np.flatnonzero(columns == unknown).tolist()
+            columns = np.full(len(words), -1)
+        new = np.flatnonzero(columns < 0).tolist()
         if not set(map(type, map(words.__getitem__, new))) <= {str}:
             all_words(sentences, caller="HMMTagger")  # which says where
         return LinearChainPosterior(

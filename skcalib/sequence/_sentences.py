@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable
-from itertools import chain, count
+from itertools import chain, count, repeat
 from operator import attrgetter, eq
 from typing import Any, NoReturn
 
@@ -27,6 +27,11 @@ def numbering() -> defaultdict[Any, int]:
 def number_all(things: Iterable[Any], of: dict[Any, int], size: int) -> np.ndarray:
     """Return the numbers that the dict has, or makes, for so many things."""
     return np.fromiter(map(of.__getitem__, things), np.intp, size)
+
+
+def known_numbers(things: Iterable[Any], of: dict[Any, int], size: int) -> np.ndarray:
+    """Return the numbers of so many things, -1 for those that have none."""
+    return np.fromiter(map(of.get, things, repeat(-1)), np.int32, size)
 
 
 def check_sentences(X: Any, *, caller: str) -> list[Any]:
