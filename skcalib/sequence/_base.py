@@ -52,6 +52,16 @@ class BaseTagger(BaseEstimator):
         -------
         posterior : LinearChainPosterior
             Its tag indices are places in `classes_`.
+
+        Raises
+        ------
+        NotFittedError
+            Before `fit`. All methods that take sentences raise this and what follows.
+        TypeError
+            If `X` holds no sentences, or tokens that the tagger does not take.
+        ValueError
+            If the weight of an attribute is not finite, or a matrix does not have the
+            columns that the tagger was fitted on.
         """
         check_is_fitted(self)
         caller = f"{type(self).__name__}.posterior"
@@ -160,6 +170,12 @@ class BaseTagger(BaseEstimator):
         Returns
         -------
         accuracy : float
+
+        Raises
+        ------
+        ValueError
+            If a sentence has more or fewer labels than tokens, a label is missing, a
+            weight is negative or not finite, or no token has a positive weight.
         """
         return token_accuracy(self, X, y, sample_weight)
 

@@ -176,6 +176,15 @@ class CRFTagger(BaseTagger):
         -------
         self : CRFTagger
             The fitted tagger.
+
+        Raises
+        ------
+        TypeError
+            If `X` or `y` holds no sentences, or a token is none of these.
+        ValueError
+            If there is no attribute, a weight is not finite, matrices differ in their
+            number of columns, a sentence has more or fewer labels than tokens, a label
+            is missing, or labels cannot be sorted.
         """
         caller = "CRFTagger.fit"
         settings = self._settings()

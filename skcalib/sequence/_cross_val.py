@@ -50,6 +50,12 @@ def cross_val_marginals(
     classes : ndarray of shape (n_classes,)
         Sorted labels of `y`, the order of the columns.
 
+    Raises
+    ------
+    ValueError
+        If a sentence is in no test fold or in several, or what the tagger's `fit`
+        refuses.
+
     Examples
     --------
     >>> from skcalib.sequence import HMMTagger, cross_val_marginals

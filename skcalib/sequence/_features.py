@@ -246,6 +246,14 @@ class TokenFeatures(  # type: ignore[call-arg]
         -------
         features : ndarray of shape (n_sentences,), object
             A list of dicts, or a CSR matrix with a row for each token.
+
+        Raises
+        ------
+        TypeError
+            If `X` holds no sentences of str, or a callable's attributes cannot be
+            hashed.
+        ValueError
+            If there is no such template or output, or text to hash has no UTF-8.
         """
         caller = "TokenFeatures"
         check_choice(self.output, ("dict", "sparse"), name="output", caller=caller)

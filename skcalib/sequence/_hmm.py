@@ -116,6 +116,14 @@ class HMMTagger(BaseTagger):
         -------
         self : HMMTagger
             The fitted tagger.
+
+        Raises
+        ------
+        TypeError
+            If `X` or `y` holds no sentences, or a token is no str.
+        ValueError
+            If there is no token, a sentence has more or fewer labels than tokens, a
+            label is missing, or labels cannot be sorted.
         """
         prior, word_prior = self._check_parameters()
         sentences, labels = check_fit(X, y, caller="HMMTagger.fit")
