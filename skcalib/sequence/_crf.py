@@ -106,8 +106,8 @@ class CRFTagger(BaseTagger):
     -----
     A token is a str, whose only attribute is the word as it is, or a dict of attributes
     in CRFsuite's way: a str value makes the attribute ``key:value``, a number is the
-    weight of the attribute ``key``. A sentence may also be a sparse matrix with a row
-    for each token.
+    weight of the attribute ``key``. An attribute that occurs twice counts twice. A
+    sentence may also be a sparse matrix with a row for each token.
 
     Large `c2` makes the model timid, small ones overconfident. Accuracy hardly shows
     it; choose by :data:`~skcalib.scorers.log_likelihood_scorer`. Ties go to the lowest

@@ -129,23 +129,14 @@ class HMMTagger(BaseTagger):
         sentences, labels = check_fit(X, y, caller="HMMTagger.fit")
         words, columns = number_words(sentences, caller="HMMTagger.fit")
         self.classes_, tags = number_labels(labels, caller="HMMTagger.fit")
-        n_tags = self.classes_.size
         self.vocabulary_ = dict(zip(sorted(words), count(), strict=False))
         columns = number_all(words, self.vocabulary_, len(words))[columns]
-        n_words = len(self.vocabulary_) + 1
-        lengths = np.array(list(filter(None, map(len, labels))))
-        last = np.cumsum(lengths) - 1
-        inner = np.ones(tags.size, dtype=bool)
-        inner[last] = False
-        inner = np.flatnonzero(inner)
-        self.start_log_proba_ = _log_rows(
-            np.bincount(tags[last - lengths + 1], minlength=n_tags)[np.newaxis], prior
-        )[0]
-        moves = _counts(tags[inner], tags[inner + 1], (n_tags, n_tags))
+        n_tags, n_words = self.classes_.size, len(words) + 1
+        starts, moves, ends = _tag_counts(tags, sentence_lengths(labels), n_tags)
         if self.end_state:
-            ends = np.bincount(tags[last], minlength=n_tags)
             moves = np.column_stack([moves, ends])
         moves_log_proba = _log_rows(moves, prior)
+        self.start_log_proba_ = _log_rows(starts[np.newaxis], prior)[0]
         self.transition_log_proba_ = moves_log_proba[:, :n_tags]
         self.end_log_proba_ = np.zeros(n_tags)
         if self.end_state:
@@ -190,6 +181,23 @@ class HMMTagger(BaseTagger):
             lengths=sentence_lengths(sentences),
             dtype=self._check_inference(),
         )
+
+
+def _tag_counts(
+    tags: np.ndarray, lengths: np.ndarray, n_tags: int
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return how often each tag is the first, follows each tag, and is the last.
+
+    tags : (n_tokens,), those of all sentences; lengths : (n_sentences,).
+    """
+    lengths = lengths[lengths > 0]
+    last = np.cumsum(lengths) - 1
+    going_on = np.delete(np.arange(tags.size), last)
+    return (
+        np.bincount(tags[last - lengths + 1], minlength=n_tags),
+        _counts(tags[going_on], tags[going_on + 1], (n_tags, n_tags)),
+        np.bincount(tags[last], minlength=n_tags),
+    )
 
 
 def _counts(rows: np.ndarray, columns: np.ndarray, shape: tuple) -> np.ndarray:
