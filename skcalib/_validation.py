@@ -5,8 +5,9 @@ A message says which argument of which function, what was expected, what came.
 
 from __future__ import annotations
 
+import math
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence, Set
 from numbers import Integral, Real
 from typing import Any
 
@@ -18,12 +19,16 @@ _CPU = 1
 __all__ = [
     "check_bool",
     "check_choice",
+    "check_finite",
     "check_fraction",
     "check_integer",
+    "check_positive",
     "check_real",
     "check_same_length",
+    "is_collection",
     "is_dask",
     "is_missing",
+    "is_sequence",
     "on_cpu",
 ]
 
@@ -60,10 +65,26 @@ def on_cpu(values: Any, *, name: str, caller: str) -> Any:
     return values
 
 
-def is_dask(*values: Any) -> bool:
-    """Return whether any of the values is a Dask collection."""
-    dask = sys.modules.get("dask")  # there if a collection is
-    return dask is not None and any(map(dask.is_dask_collection, values))
+def is_collection(values: Any) -> bool:
+    """Return whether there are entries to iterate; a text or a 0-d array has none."""
+    return (
+        (hasattr(values, "__iter__") or hasattr(values, "__getitem__"))
+        and not isinstance(values, (str, bytes))
+        and getattr(values, "ndim", 1) > 0
+    )
+
+
+def is_sequence(values: Any) -> bool:
+    """Return whether there are entries of a number and in an order.
+
+    A set has no order, and of a mapping or a table one would iterate names.
+    """
+    return (
+        is_collection(values)
+        and hasattr(values, "__len__")
+        and not isinstance(values, (Set, Mapping))
+        and not hasattr(values, "columns")
+    )
 
 
 def is_missing(label: Any) -> bool:
@@ -74,10 +95,16 @@ def is_missing(label: Any) -> bool:
         return True
 
 
+def is_dask(*values: Any) -> bool:
+    """Return whether any of the values is a Dask collection."""
+    dask = sys.modules.get("dask")  # there if a collection is
+    return dask is not None and any(map(dask.is_dask_collection, values))
+
+
 def check_bool(value: Any, *, name: str, caller: str) -> bool:
     """Return `value` as a bool if it is one."""
     if not isinstance(value, (bool, np.bool_)):
-        raise TypeError(_refuse(caller, name, "a bool", value))
+        raise TypeError(_refuse(caller, name, "True or False", value))
     return bool(value)
 
 
@@ -111,24 +138,50 @@ def check_integer(value: Any, *, minimum: int, name: str, caller: str) -> int:
     return int(value)
 
 
+def _as_float(value: Any, expected: str, *, name: str, caller: str) -> float:
+    """Return a real number as a float, one beyond all floats as inf."""
+    if isinstance(value, (bool, np.bool_)) or not isinstance(value, Real):
+        raise TypeError(_refuse(caller, name, expected, value))
+    try:
+        return float(value)
+    except OverflowError:
+        return math.inf
+
+
 def check_real(value: Any, *, low: float, high: float, name: str, caller: str) -> float:
     """Return `value` as a float if it lies in [low, high]."""
     expected = f"a number in [{low:g}, {high:g}]"
-    if isinstance(value, (bool, np.bool_)) or not isinstance(value, Real):
-        raise TypeError(_refuse(caller, name, expected, value))
-    if not low <= float(value) <= high:
+    number = _as_float(value, expected, name=name, caller=caller)
+    if not low <= number <= high:
         raise ValueError(_refuse(caller, name, expected, value))
-    return float(value)
+    return number
 
 
 def check_fraction(value: Any, *, name: str, caller: str) -> float:
     """Return `value` as a float if it lies strictly between 0 and 1."""
     expected = "a number strictly between 0 and 1"
-    if isinstance(value, (bool, np.bool_)) or not isinstance(value, Real):
-        raise TypeError(_refuse(caller, name, expected, value))
-    if not 0 < float(value) < 1:
+    number = _as_float(value, expected, name=name, caller=caller)
+    if not 0 < number < 1:
         raise ValueError(_refuse(caller, name, expected, value))
-    return float(value)
+    return number
+
+
+def check_positive(value: Any, *, name: str, caller: str) -> float:
+    """Return `value` as a float if it is finite and more than 0."""
+    expected = "a positive number"
+    number = _as_float(value, expected, name=name, caller=caller)
+    if not 0 < number < math.inf:
+        raise ValueError(_refuse(caller, name, expected, value))
+    return number
+
+
+def check_finite(value: Any, *, name: str, caller: str) -> float:
+    """Return `value` as a float if it is finite."""
+    expected = "a finite number"
+    number = _as_float(value, expected, name=name, caller=caller)
+    if not math.isfinite(number):
+        raise ValueError(_refuse(caller, name, expected, value))
+    return number
 
 
 def check_same_length(caller: str, **arrays: Any) -> None:

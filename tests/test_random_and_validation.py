@@ -1,15 +1,24 @@
 """Seeds and the shared checks of parameters."""
 
+from collections import deque
+
 import numpy as np
+import pandas as pd
 import pytest
 
 from skcalib._random import as_generator
 from skcalib._validation import (
+    check_bool,
     check_choice,
+    check_finite,
     check_fraction,
     check_integer,
+    check_positive,
     check_real,
     check_same_length,
+    is_collection,
+    is_missing,
+    is_sequence,
 )
 
 SEEDS = [0, 7, 2**40, np.int64(7), np.uint8(7)]
@@ -130,3 +139,69 @@ def test_arrays_of_different_lengths_are_refused_with_each_length():
 
 def test_arrays_of_one_length_pass_and_none_is_skipped():
     check_same_length("f", y=[0, 1], q=[0.1, 0.2], weight=None)
+
+
+def test_a_number_beyond_all_floats_is_out_of_every_range():
+    for check in (check_positive, check_finite, check_fraction):
+        with pytest.raises(ValueError, match="'beta' parameter of f must be"):
+            check(10**400, **WHO)
+    with pytest.raises(ValueError, match=r"number in \[0, 1e\+300\]"):
+        check_real(10**400, low=0, high=1e300, **WHO)
+
+
+@pytest.mark.parametrize("value", [0, -1, np.inf, np.nan], ids=repr)
+def test_what_is_not_positive_is_a_value_error(value):
+    with pytest.raises(ValueError, match=r"must be a positive number\. Got"):
+        check_positive(value, **WHO)
+
+
+def test_every_number_but_infinity_is_finite():
+    assert check_finite(np.float32(-2), **WHO) == -2
+    assert check_positive(5e-324, **WHO) == 5e-324
+    with pytest.raises(ValueError, match=r"must be a finite number\. Got -inf"):
+        check_finite(-np.inf, **WHO)
+    with pytest.raises(TypeError, match=r"must be a finite number\. Got True"):
+        check_finite(True, **WHO)
+
+
+SEQUENCES = [[], (1, 2), np.zeros(2), pd.Series([1]), range(3), deque([1])]
+COLLECTIONS = [{1}, {1: 2}, iter([1]), pd.DataFrame({"a": [1]})]
+
+
+@pytest.mark.parametrize("values", SEQUENCES, ids=lambda v: type(v).__name__)
+def test_what_has_entries_in_an_order_is_a_sequence(values):
+    assert is_sequence(values)
+    assert is_collection(values)
+
+
+@pytest.mark.parametrize("values", COLLECTIONS, ids=lambda v: type(v).__name__)
+def test_what_has_entries_without_an_order_is_a_collection_only(values):
+    assert not is_sequence(values)
+    assert is_collection(values)
+
+
+@pytest.mark.parametrize("value", ["ab", b"ab", np.array(3), 3, None], ids=repr)
+def test_what_has_no_entries_is_neither(value):
+    assert not is_sequence(value)
+    assert not is_collection(value)
+
+
+@pytest.mark.parametrize("label", [None, np.nan, pd.NA, pd.NaT], ids=repr)
+def test_these_stand_for_no_label(label):
+    assert is_missing(label)
+
+
+@pytest.mark.parametrize("label", ["", 0, False, (), -np.inf, "nan"], ids=repr)
+def test_these_are_labels(label):
+    assert not is_missing(label)
+
+
+@pytest.mark.parametrize("value", ["no", 1, None, np.array(True), []], ids=repr)
+def test_what_is_neither_true_nor_false_is_a_type_error(value):
+    with pytest.raises(TypeError, match="'beta' parameter of f must be True or False"):
+        check_bool(value, **WHO)
+
+
+def test_a_bool_of_numpy_is_a_bool():
+    assert check_bool(np.True_, **WHO) is True
+    assert check_bool(False, **WHO) is False

@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .._validation import is_missing
-from ..posteriors._antecedent_checks import as_list, has_order
+from .._validation import is_missing, is_sequence
+from ..posteriors._antecedent_checks import as_list
 
 SIDES = ("y_true", "y_pred")
 
@@ -33,7 +33,7 @@ def as_tables(
 ) -> list[Table]:
     """Return the table of each document."""
     for name, side in zip(SIDES, (y_true, y_pred), strict=True):
-        if not has_order(side) or not hasattr(side, "__len__"):
+        if not is_sequence(side):
             raise TypeError(
                 f"The {name!r} parameter of {caller} must be a sequence with a "
                 f"clustering for each document. Got {type(side).__name__}."
@@ -76,7 +76,7 @@ def _clusters_of_document(
 
 def _entries(side: Any, place: str) -> tuple[list[Any], str]:
     """Return a clustering as a list, and what it holds."""
-    if not has_order(side) or not hasattr(side, "__len__"):
+    if not is_sequence(side):
         raise TypeError(
             "A clustering must be labels, one for each mention, or a list of clusters. "
             f"Got {type(side).__name__} as {place}."

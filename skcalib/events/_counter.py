@@ -10,10 +10,9 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.parallel import Parallel, delayed
 
 from .._random import as_generator
-from .._validation import check_choice, check_integer
+from .._validation import check_choice, check_integer, is_sequence
 from ..documents import Document
 from ..posteriors import AntecedentPosterior
-from ..posteriors._antecedent_checks import has_order
 from ..queries import last_step, transform_before
 from ._document_events import DocumentEvents
 from ._event_counts import EventCounts
@@ -282,7 +281,7 @@ def _as_source(posteriors: Any, documents: list[Document]) -> Any:
         return posteriors
     name = f"The 'posteriors' parameter of {CALLER}"
     if not isinstance(posteriors, AntecedentPosterior):
-        if not has_order(posteriors):
+        if not is_sequence(posteriors):
             raise TypeError(
                 f"{name} must be an AntecedentPosterior, a list of score matrices, or "
                 "a fitted estimator with a posterior method. Got "

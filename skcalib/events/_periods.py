@@ -6,7 +6,6 @@ import datetime
 from collections.abc import (
     Callable,
     Hashable,
-    Iterator,
     Mapping,
     Sequence,
 )
@@ -15,9 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from .._validation import is_missing
+from .._validation import is_missing, is_sequence
 from ..documents import Document
-from ..posteriors._antecedent_checks import has_order
 
 CALENDAR = {"month": 12, "quarter": 4, "year": 1}
 ALL = "all"
@@ -39,7 +37,7 @@ def check_freq(freq: Any) -> None:
             raise ValueError(f"{_EXPECTED}. Got {freq!r}.")
     elif isinstance(freq, Mapping):
         _spans_of_mapping(freq)
-    elif has_order(freq) and not isinstance(freq, Iterator):
+    elif is_sequence(freq):
         _spans_of_days(list(freq))
     else:
         raise TypeError(f"{_EXPECTED}. Got {freq!r:.80}.")

@@ -8,15 +8,10 @@ from typing import Any
 import numpy as np
 
 from .._random import as_generator
-from .._validation import check_integer
+from .._validation import check_finite, check_integer, check_positive
 from . import _clusterings
-from ._antecedent_checks import (
-    as_clusterings,
-    as_log_scores,
-    as_members,
-    check_n_documents,
-    check_temperature,
-)
+from ._antecedent_checks import as_clusterings, as_log_scores, as_members
+from ._checks import check_entries
 from ._least_pair_errors import least_pair_errors
 
 BLOCK = 2**22  # uniform numbers drawn at a time
@@ -235,11 +230,11 @@ class AntecedentPosterior:
         array([0.167, 0.333, 0.333])
         """
         caller = "AntecedentPosterior.entity_proba"
-        entries = check_n_documents(members, len(self), "members", caller)
+        check_entries(members, len(self), "document", "members", caller)
         asked = [
             as_members(entry, n, i)
             for i, (entry, n) in enumerate(
-                zip(entries, self.lengths.tolist(), strict=True)
+                zip(members, self.lengths.tolist(), strict=True)
             )
         ]
         found = [
@@ -372,16 +367,18 @@ class AntecedentPosterior:
         posterior : AntecedentPosterior
             With an offset of 0, the best antecedents stay.
         """
-        divisor, offset = check_temperature(temperature, new_offset)
+        caller = "AntecedentPosterior.tempered"
+        divisor = check_positive(temperature, name="temperature", caller=caller)
+        offset = check_finite(new_offset, name="new_offset", caller=caller)
         tempered = []
         for before in self.log_scores:
             with np.errstate(over="ignore"):
                 after = before / divisor
-            after[np.diag_indices_from(after)] += offset
+                after[np.diag_indices_from(after)] += offset
             if (np.isinf(after) & np.isfinite(before)).any():
                 raise ValueError(
-                    "The 'temperature' parameter of AntecedentPosterior.tempered is "
-                    f"too small: {temperature!r} makes scores infinite."
+                    f"The 'temperature' parameter of {caller} is too small: "
+                    f"{temperature!r} makes scores infinite."
                 )
             tempered.append(after)
         return self._with(tempered)

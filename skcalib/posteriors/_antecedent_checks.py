@@ -2,30 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import (
-    Collection,
-    Hashable,
-    Iterable,
-    Mapping,
-    Sequence,
-    Set,
-)
-from numbers import Integral, Real
+from collections.abc import Hashable, Sequence
+from numbers import Integral
 from typing import Any, NoReturn
 
 import numpy as np
 
-from .._validation import is_missing
+from .._validation import is_collection, is_missing, is_sequence
+from ._checks import as_floats, check_entries
 
 BLOCK = 64  # rows looked at together
 
 
 def as_log_scores(values: Any) -> list[np.ndarray]:
     """Return the score matrix of each document, a copy with -inf above the diagonal."""
-    if not isinstance(values, Iterable) or isinstance(values, (str, bytes)):
+    if not is_collection(values):
         raise TypeError(
             "The 'log_scores' parameter of AntecedentPosterior must be a list with a "
-            f"square array for each document. Got {type(values).__name__}."
+            "square array for each document. Got "
+            f"{type(values).__name__} {values!r:.50}."
         )
     return [_as_scores(part, i) for i, part in enumerate(values)]
 
@@ -33,8 +28,8 @@ def as_log_scores(values: Any) -> list[np.ndarray]:
 def _as_scores(part: Any, i: int) -> np.ndarray:
     name = "The 'log_scores' parameter of AntecedentPosterior must"
     try:
-        scores = np.array(part, dtype=np.float64, order="C")
-    except (TypeError, ValueError, OverflowError):
+        scores = as_floats(part, copy=True, order="C")
+    except ValueError:
         raise ValueError(
             f"{name} hold numbers in rows of one length. Got something else in "
             f"document {i}."
@@ -100,31 +95,14 @@ def _refuse_where(
     )
 
 
-def check_n_documents(values: Any, n: int, name: str, caller: str) -> list[Any]:
-    """Return the entries of the documents, refusing another number of them."""
-    text = f"The {name!r} parameter of {caller}"
-    if not has_order(values):
-        raise TypeError(
-            f"{text} must be a list with an entry for each document. Got "
-            f"{type(values).__name__}."
-        )
-    entries = list(values)
-    if len(entries) != n:
-        raise ValueError(
-            f"{text} must have an entry for each of the {n} documents. Got "
-            f"{len(entries)}."
-        )
-    return entries
-
-
 def as_clusterings(
     values: Any, lengths: Sequence[int], name: str, caller: str
 ) -> list[np.ndarray]:
     """Return the labels of each document, see `as_clustering`."""
-    entries = check_n_documents(values, len(lengths), name, caller)
+    check_entries(values, len(lengths), "document", name, caller)
     return [
         as_clustering(entry, n, i, caller, name)
-        for i, (entry, n) in enumerate(zip(entries, lengths, strict=True))
+        for i, (entry, n) in enumerate(zip(values, lengths, strict=True))
     ]
 
 
@@ -136,7 +114,7 @@ def as_clustering(
     values : labels of the n mentions of document i, anything that can be hashed.
     """
     name = f"The {name!r} parameter of {caller} must"
-    if not has_order(values):
+    if not is_sequence(values):
         raise TypeError(
             f"{name} hold a label for each mention. Got {type(values).__name__} "
             f"for document {i}."
@@ -159,13 +137,6 @@ def as_clustering(
     return np.array([number[label] for label in labels], dtype=np.intp)
 
 
-def has_order(values: Any) -> bool:
-    """Say whether values stand in a row."""
-    is_other = isinstance(values, (str, bytes, Mapping, Set))
-    is_scalar = getattr(values, "ndim", 1) == 0
-    return isinstance(values, Iterable) and not is_other and not is_scalar
-
-
 def as_list(values: Any) -> list[Any]:
     """Return a row of values as a list, of numbers where it is a tensor.
 
@@ -177,7 +148,7 @@ def as_list(values: Any) -> list[Any]:
 def as_members(entry: Any, n: int, i: int) -> tuple[bool, list[np.ndarray]]:
     """Return whether an entry is one set of mentions, and its sets, sorted."""
     name = "The 'members' parameter of AntecedentPosterior.entity_proba"
-    if not isinstance(entry, (Collection, np.ndarray)) or isinstance(entry, str):
+    if not (is_collection(entry) and hasattr(entry, "__len__")):
         raise TypeError(
             f"{name} must hold mentions, or collections of them, for each document. "
             f"Got {entry!r:.50} for document {i}."
@@ -193,7 +164,7 @@ def _is_index(value: Any) -> bool:
 
 
 def _as_set(values: Any, n: int, i: int, name: str) -> np.ndarray:
-    if isinstance(values, (Collection, np.ndarray)) and not isinstance(values, str):
+    if is_collection(values):
         found = list(values)
         inside = all(_is_index(k) and 0 <= k < n for k in found)
         if found and inside and len(set(found)) == len(found):
@@ -202,19 +173,3 @@ def _as_set(values: Any, n: int, i: int, name: str) -> np.ndarray:
         f"{name} must hold different mentions, at least one, from 0 to {n - 1}. Got "
         f"{values!r:.80} in document {i}."
     )
-
-
-def check_temperature(temperature: Any, new_offset: Any) -> tuple[float, float]:
-    """Return both as floats."""
-    caller = "AntecedentPosterior.tempered"
-    for name, value in (("temperature", temperature), ("new_offset", new_offset)):
-        is_number = isinstance(value, Real) and not isinstance(value, (bool, np.bool_))
-        expected = "a positive number" if name == "temperature" else "a finite number"
-        fits = is_number and np.isfinite(value)
-        if not fits or (name == "temperature" and value <= 0):
-            error = ValueError if is_number else TypeError
-            raise error(
-                f"The {name!r} parameter of {caller} must be {expected}. Got "
-                f"{value!r} instead."
-            )
-    return float(temperature), float(new_offset)

@@ -85,3 +85,9 @@ def top(scores: np.ndarray, axis: int | None = None) -> np.ndarray:
     """Return the maximum, 0 where all is forbidden."""
     greatest = scores.max(axis=axis)
     return np.where(np.isfinite(greatest), greatest, 0.0)
+
+
+def sums(values: np.ndarray, group: np.ndarray, n_groups: int) -> np.ndarray:
+    """Return the sum of the values of each group."""
+    # of no values at all bincount gives integers
+    return np.bincount(group, values, n_groups).astype(np.float64, copy=False)

@@ -7,12 +7,50 @@ from typing import Any
 
 import numpy as np
 
+from .._validation import is_collection, is_sequence
+
+
+def as_floats(
+    values: Any, dtype: Any = np.float64, *, copy: bool | None = None, order: Any = "K"
+) -> np.ndarray:
+    """Return an array of real numbers; what holds something else raises ValueError."""
+    if getattr(getattr(values, "dtype", None), "kind", "") == "c":
+        raise ValueError("complex numbers")  # whose imaginary part would be dropped
+    try:
+        return np.array(values, dtype=dtype, copy=copy, order=order)
+    except (TypeError, OverflowError) as error:
+        raise ValueError("no numbers") from error
+
+
+def _as_array(values: Any) -> np.ndarray:
+    """Return an array, 0-d where entries differ in shape."""
+    try:
+        return np.asarray(values)
+    except ValueError:
+        return np.array(None)
+
+
+def check_entries(
+    values: Any, n: int, of: str, name: str, caller: str, what: str = "an entry for"
+) -> None:
+    """Refuse what has not an entry for each of n sequences or documents."""
+    name = f"The {name!r} parameter of {caller}"
+    if not is_sequence(values):
+        raise TypeError(
+            f"{name} must be a list with {what} each {of}. Got "
+            f"{type(values).__name__} {values!r:.50}."
+        )
+    if len(values) != n:
+        raise ValueError(
+            f"{name} must have an entry for each of the {n} {of}s. Got {len(values)}."
+        )
+
 
 def as_scores(values: Any, name: str, dtype: Any = np.float64) -> np.ndarray:
     """Return scores as an array of numbers."""
     try:
-        return np.asarray(values, dtype=dtype)
-    except (TypeError, ValueError, OverflowError):
+        return as_floats(values, dtype)
+    except ValueError:
         raise ValueError(
             f"The {name!r} parameter of LinearChainPosterior must hold numbers in rows "
             f"of one length. Got {type(values).__name__} that holds something else."
@@ -39,49 +77,57 @@ def as_emission(
 
     With `dtype` float32, float32 scores are kept as they are.
     """
-    name = "log_emission"
     if lengths is not None:
-        rows, size = as_scores(values, name, _kept(values, dtype)), np.asarray(lengths)
-        if size.size == 0:
-            size = size.astype(np.intp)
-            rows = rows.reshape(0, n_tags) if rows.size == 0 else rows
-        if size.ndim != 1 or size.dtype.kind not in "iu" or (size < 0).any():
-            raise ValueError(
-                "The 'lengths' parameter of LinearChainPosterior must hold integers of "
-                f"at least 0. Got {lengths!r}."
-            )
-        if rows.shape != (size.sum(), n_tags):
-            raise ValueError(
-                f"The {name!r} parameter of LinearChainPosterior must have shape "
-                f"({size.sum()}, {n_tags}), as lengths and log_transition have it. "
-                f"Got {rows.shape}."
-            )
-        return rows, size.astype(np.intp)
-    if not hasattr(values, "__iter__"):
+        return _one_array(values, lengths, n_tags, dtype)
+    if not is_collection(values):
         raise TypeError(
-            f"The {name!r} parameter of LinearChainPosterior must be a list with an "
-            f"array for each sequence. Got {type(values).__name__}."
+            "The 'log_emission' parameter of LinearChainPosterior must be a list with "
+            f"an array for each sequence. Got {type(values).__name__} {values!r:.50}."
         )
-    parts = []
-    for i, part in enumerate(values):
-        try:
-            array = np.asarray(part, dtype=_kept(part, dtype))
-        except (TypeError, ValueError, OverflowError):
-            raise ValueError(
-                f"The {name!r} parameter of LinearChainPosterior must hold numbers in "
-                f"rows of one length. Got something else in sequence {i}."
-            ) from None
-        if array.size == 0:
-            array = array.reshape(0, n_tags)
-        if array.ndim != 2 or array.shape[1] != n_tags:
-            raise ValueError(
-                f"The {name!r} parameter of LinearChainPosterior must have an array of "
-                f"shape (n_tokens, {n_tags}) for each sequence. Got shape "
-                f"{array.shape} for sequence {i}."
-            )
-        parts.append(array)
+    parts = [_as_part(part, i, n_tags, dtype) for i, part in enumerate(values)]
     size = np.array([part.shape[0] for part in parts], dtype=np.intp)
     return np.concatenate(parts or [np.zeros((0, n_tags))]), size
+
+
+def _one_array(
+    values: Any, lengths: Any, n_tags: int, dtype: np.dtype
+) -> tuple[np.ndarray, np.ndarray]:
+    rows = as_scores(values, "log_emission", _kept(values, dtype))
+    size = _as_array(lengths)
+    if size.size == 0 and size.ndim == 1:
+        size = size.astype(np.intp)
+        rows = rows.reshape(0, n_tags) if rows.size == 0 else rows
+    if size.ndim != 1 or size.dtype.kind not in "iu" or (size < 0).any():
+        raise ValueError(
+            "The 'lengths' parameter of LinearChainPosterior must hold integers of at "
+            f"least 0. Got {lengths!r}."
+        )
+    if rows.shape != (size.sum(), n_tags):
+        raise ValueError(
+            "The 'log_emission' parameter of LinearChainPosterior must have shape "
+            f"({size.sum()}, {n_tags}), as lengths and log_transition have it. "
+            f"Got {rows.shape}."
+        )
+    return rows, size.astype(np.intp)
+
+
+def _as_part(part: Any, i: int, n_tags: int, dtype: np.dtype) -> np.ndarray:
+    name = "The 'log_emission' parameter of LinearChainPosterior must"
+    try:
+        rows = as_floats(part, _kept(part, dtype))
+    except ValueError:
+        raise ValueError(
+            f"{name} hold numbers in rows of one length. Got something else in "
+            f"sequence {i}."
+        ) from None
+    if rows.size == 0:
+        rows = rows.reshape(0, n_tags)
+    if rows.ndim != 2 or rows.shape[1] != n_tags:
+        raise ValueError(
+            f"{name} have an array of shape (n_tokens, {n_tags}) for each sequence. "
+            f"Got shape {rows.shape} for sequence {i}."
+        )
+    return rows
 
 
 def _kept(values: Any, dtype: np.dtype) -> np.dtype:
@@ -114,13 +160,10 @@ def check_finite(
 
 def check_paths(paths: Sequence[Any], lengths: np.ndarray, n_tags: int) -> np.ndarray:
     """Return the tags of all sequences one after another."""
-    name = "The 'paths' parameter of LinearChainPosterior.log_proba"
-    if len(paths) != lengths.size:
-        raise ValueError(
-            f"{name} must have an entry for each of the {lengths.size} sequences. Got "
-            f"{len(paths)}."
-        )
-    arrays = [np.asarray(path) for path in paths]
+    caller = "LinearChainPosterior.log_proba"
+    check_entries(paths, lengths.size, "sequence", "paths", caller)
+    name = f"The 'paths' parameter of {caller}"
+    arrays = [_as_array(path) for path in paths]
     for i, (path, length) in enumerate(zip(arrays, lengths, strict=True)):
         if path.ndim != 1 or (path.size and path.dtype.kind not in "iu"):
             raise ValueError(
@@ -145,10 +188,7 @@ def check_paths(paths: Sequence[Any], lengths: np.ndarray, n_tags: int) -> np.nd
 def check_pairs(pairs: Any, n_tags: int, caller: str) -> np.ndarray:
     """Return index pairs of shape (n_pairs, 2)."""
     name = f"The 'pairs' parameter of {caller}"
-    try:
-        found = np.asarray(pairs)
-    except ValueError:
-        found = np.empty(1, dtype=object)
+    found = _as_array(pairs)
     if found.size == 0 and found.ndim < 3:
         return np.zeros((0, 2), dtype=np.intp)
     if found.ndim != 2 or found.shape[1] != 2 or found.dtype.kind not in "iu":

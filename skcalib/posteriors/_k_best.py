@@ -11,6 +11,8 @@ from ._chain import Chain
 
 def k_best(chain: Chain, k: int) -> Iterator[tuple[int, np.ndarray, np.ndarray]]:
     """Yield the place of each non-empty sequence, its paths (m, n) and scores (m,)."""
+    # a short sequence has fewer paths; those of a long one need not be counted
+    k = min(k, chain.n_tags ** min(chain.packing.n_steps, 64))
     some = np.flatnonzero(chain.packing.lengths)
     for part in chain.parts(some, chain.n_tags * max(chain.n_tags, k)):
         small = chain.subset(part)

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from numbers import Real
 from typing import Any
 
 import numpy as np
 
 from .._random import as_generator
-from .._validation import check_float_type, check_integer
+from .._validation import check_float_type, check_integer, check_positive
 from . import _lattice, _pairs
-from ._chain import Chain
+from ._chain import Chain, sums
 from ._checks import (
     as_border,
     as_emission,
@@ -225,7 +224,7 @@ class LinearChainPosterior:
         paths : list of ndarray of shape (n_i,), int
             Tag indices, ties to the lowest.
         """
-        return [marginal.argmax(axis=1) for marginal in self.token_marginals()]
+        return self._split(_lattice.token_marginals(self._chain()).argmax(axis=1))
 
     def log_proba(self, paths: Sequence[Any]) -> np.ndarray:
         """Return the log probability of one tagging of each sequence.
@@ -245,9 +244,8 @@ class LinearChainPosterior:
         token = self.log_emission[np.arange(tags.size), tags]
         inner = np.flatnonzero(np.diff(sequence) == 0)
         pair = self.log_transition[tags[inner], tags[inner + 1]]
-        # without any token bincount gives integers
-        score = np.bincount(sequence, token, len(self)).astype(np.float64)
-        score += np.bincount(sequence[inner], pair, len(self))
+        score = sums(token, sequence, len(self))
+        score += sums(pair, sequence[inner], len(self))
         some = self.lengths > 0
         last = np.cumsum(self.lengths)[some] - 1
         score[some] += self.log_start[tags[last - self.lengths[some] + 1]]
@@ -512,24 +510,18 @@ class LinearChainPosterior:
         posterior : LinearChainPosterior
             Each tagging's probability to the power of 1 / temperature, renormalised.
         """
-        is_number = isinstance(temperature, Real) and not isinstance(
-            temperature, (bool, np.bool_)
-        )
-        if not is_number or not 0 < temperature < np.inf:
-            error = ValueError if is_number else TypeError
-            raise error(
-                "The 'temperature' parameter of LinearChainPosterior.tempered must be "
-                f"a positive number. Got {temperature!r} instead."
-            )
+        caller = "LinearChainPosterior.tempered"
+        divisor = check_positive(temperature, name="temperature", caller=caller)
         scores = {}
         for name in ("log_emission", "log_transition", "log_start", "log_end"):
             before = getattr(self, name)
             with np.errstate(over="ignore"):
-                after = before / np.asarray(temperature, dtype=before.dtype)
+                after = np.divide(before, divisor, dtype=np.float64)
+                after = after.astype(before.dtype, copy=False)
             if (np.isinf(after) & np.isfinite(before)).any():
                 raise ValueError(
-                    "The 'temperature' parameter of LinearChainPosterior.tempered is "
-                    f"too small: {temperature!r} makes scores of {name} infinite."
+                    f"The 'temperature' parameter of {caller} is too small: "
+                    f"{temperature!r} makes scores of {name} infinite."
                 )
             scores[name] = after
         return self._with(**scores)

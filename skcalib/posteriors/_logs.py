@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ._chain import BLOCK, Chain, top
+from ._chain import BLOCK, Chain, sums, top
 
 
 def log_sum(scores: np.ndarray, axis: int) -> np.ndarray:
@@ -47,8 +47,7 @@ def log_forward(chain: Chain) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         scale[rows] = top(now, axis=1)
         alpha[rows] = now - scale[rows, np.newaxis]
     local -= scale[:, np.newaxis]
-    total = np.bincount(packing.sequence, scale, packing.lengths.size)
-    total = total.astype(np.float64)  # without any token bincount gives integers
+    total = sums(scale, packing.sequence, packing.lengths.size)
     last = packing.last_rows()
     total[packing.rank[: last.size]] += log_sum(alpha[last] + chain.end, axis=1)
     if (total == -np.inf).any():

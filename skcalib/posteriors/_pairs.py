@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 from scipy.special import entr
 
-from ._chain import BLOCK, Chain
+from ._chain import BLOCK, Chain, sums
 from ._lattice import Lattice, LogLattice, lattices
 
 
@@ -106,7 +106,7 @@ def entropy(chain: Chain) -> np.ndarray:
                 each[mine[part] + 1] = _next_entropy_in_logs(lattice, mine[part])
         else:
             each[mine + 1] = _next_entropy(lattice, mine)
-    total = np.bincount(sequence, each, lengths.size).astype(np.float64)
+    total = sums(each, sequence, lengths.size)
     return np.maximum(total, 0)  # rounding may leave -1e-16 of nothing
 
 

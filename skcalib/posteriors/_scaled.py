@@ -8,7 +8,7 @@ from functools import cached_property
 
 import numpy as np
 
-from ._chain import Chain, blocks, top
+from ._chain import Chain, blocks, sums, top
 
 # A tag that can be reached but has less of the probability of a prefix than this is
 # near the end of what a float holds; its sequence is computed in another way.
@@ -66,7 +66,8 @@ def _likelihood(chain: Chain) -> tuple[np.ndarray, np.ndarray]:
         if not (scores.max() <= plain and scores.min() >= -plain):
             shift[part] = top(scores, axis=1)
             scores -= shift[part, np.newaxis]
-        np.exp(scores, out=likelihood[part], dtype=dtype, casting="same_kind")
+        with np.errstate(over="ignore"):  # beyond float32 a score is -inf
+            np.exp(scores, out=likelihood[part], dtype=dtype, casting="same_kind")
     return likelihood, shift
 
 
@@ -138,8 +139,7 @@ def partition(chain: Chain, run: Forward) -> np.ndarray:
     with np.errstate(divide="ignore"):
         each = np.log(run.scale, dtype=np.float64) + run.shift
         last = np.log(run.final, dtype=np.float64)
-    total = np.bincount(packing.sequence, each, packing.lengths.size)
-    total = total.astype(np.float64)  # without any token bincount gives integers
+    total = sums(each, packing.sequence, packing.lengths.size)
     total += np.maximum(packing.lengths - 1, 0) * top(chain.transition)
     ranked = packing.rank[: run.final.size]
     total[ranked] += last + top(chain.start) + top(chain.end)

@@ -2,34 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from numbers import Integral
 from typing import Any
 
 import numpy as np
 
+from .._validation import is_collection, is_sequence
+from ._checks import check_entries
 from ._spans import Spans
 
-_NAME = "The 'spans' parameter of LinearChainPosterior.span_marginals"
+_CALLER = "LinearChainPosterior.span_marginals"
+_NAME = f"The 'spans' parameter of {_CALLER}"
 
 
 def check_spans(
     spans: Any, lengths: np.ndarray, n_tags: int
 ) -> tuple[Spans, np.ndarray]:
     """Return all spans one after another, and how many each sequence has."""
-    if isinstance(spans, (str, bytes)) or not hasattr(spans, "__len__"):
-        raise TypeError(
-            f"{_NAME} must be a list with the spans of each sequence. Got "
-            f"{spans!r:.50}."
-        )
-    if len(spans) != lengths.size:
-        raise ValueError(
-            f"{_NAME} must have an entry for each of the {lengths.size} sequences. Got "
-            f"{len(spans)}."
-        )
+    n = lengths.size
+    check_entries(spans, n, "sequence", "spans", _CALLER, what="the spans of")
     starts, sizes, allowed = [], [], _Allowed(n_tags)
     for i, of_sequence in enumerate(spans):
-        if not hasattr(of_sequence, "__len__"):
+        if not is_sequence(of_sequence):
             raise TypeError(
                 f"{_NAME} must be a list with the spans of each sequence. Got "
                 f"{of_sequence!r:.50} for sequence {i}."
@@ -86,7 +80,7 @@ class _Allowed:
                     f"shape {tags.shape} for {where}."
                 )
             self.codes.extend(self._number(m.tobytes(), m.copy()) for m in tags)
-        elif isinstance(tags, Iterable) and not isinstance(tags, (str, bytes)):
+        elif is_collection(tags):
             self.codes.extend(self._code(some, where) for some in tags)
         else:
             self.codes.append(self._code(tags, where))
@@ -121,9 +115,7 @@ class _Allowed:
         return self.numbers[key]
 
     def _as_list(self, some: Any, where: str) -> list[int]:
-        items = [some]
-        if isinstance(some, Iterable) and not isinstance(some, (str, bytes)):
-            items = list(some)
+        items = list(some) if is_collection(some) else [some]
         for tag in items:
             # a list of bool would be a mask to its writer, and the tags 0 and 1 here
             if not isinstance(tag, Integral) or isinstance(tag, (bool, np.bool_)):

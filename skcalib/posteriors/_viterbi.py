@@ -29,14 +29,16 @@ def _best_before(before: np.ndarray, transition: np.ndarray) -> np.ndarray:
     """Return the score of the best way into each tag."""
     if before.shape[0] < _MANY and before.shape[0] * transition.size <= BLOCK:
         return (before[:, :, np.newaxis] + transition).max(axis=1)
-    score = np.full_like(before, -np.inf)
+    score = np.empty_like(before)
     size = max(_MANY, _CACHED // transition.shape[0])
     for i in range(0, before.shape[0], size):
-        part, found = before[i : i + size], score[i : i + size]
-        way = np.empty_like(found)
-        for tag, into in enumerate(transition):
-            np.add(part[:, tag, np.newaxis], into, out=way)
+        # tags in rows, so that inner loops run over sequences
+        part = before[i : i + size].T.copy()
+        found, way = np.full_like(part, -np.inf), np.empty_like(part)
+        for row, into in zip(part, transition, strict=True):
+            np.add(row, into[:, np.newaxis], out=way)
             np.maximum(found, way, out=found)
+        score[i : i + size] = found.T
     return score
 
 

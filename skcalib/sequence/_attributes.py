@@ -20,7 +20,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import sparse
 
-from ._sentences import n_tokens, number_all, numbering, one_of_each_type
+from ._sentences import (
+    known_numbers,
+    n_tokens,
+    number_all,
+    numbering,
+    one_of_each_type,
+)
 
 WORD = "word"
 _FINITE = float("inf")
@@ -137,7 +143,14 @@ def sparse_width(sentences: list[Any], *, caller: str) -> int | None:
             f"X of {caller} must hold sparse matrices only, or none. Got "
             f"{type(sentences[i]).__name__} as sentence {i}."
         )
-    widths = sorted({width for _, width in map(attrgetter("shape"), sentences)})
+    shapes = list(map(attrgetter("shape"), sentences))
+    if set(map(len, shapes)) != {2}:
+        i = next(i for i, shape in enumerate(shapes) if len(shape) != 2)
+        raise ValueError(
+            f"X of {caller} must hold matrices with a row for each token. Got shape "
+            f"{shapes[i]} as sentence {i}."
+        )
+    widths = sorted({width for _, width in shapes})
     if len(widths) > 1:
         raise ValueError(
             f"X of {caller} must hold matrices of one number of columns. Got {widths}."
@@ -176,11 +189,6 @@ class _Table(NamedTuple):
 
     row: dict[str, int]
     attribute: np.ndarray
-
-
-def _numbers(of: dict[str, int], names: Iterable[Any], n: int) -> np.ndarray:
-    """Return the numbers of n names, -1 for those that have none."""
-    return np.fromiter(map(of.get, names, repeat(-1)), np.int32, n)
 
 
 def _shapes(
@@ -270,7 +278,7 @@ class AttributeIndex:
         table = self._table_of([WORD])
         if table is None:
             return None
-        values = _numbers(self.value, words, len(words))
+        values = known_numbers(words, self.value, len(words))
         numbers = table.attribute[table.row.get(WORD, 0), 1 + values]
         return self._compress(numbers, None, np.arange(len(words) + 1))
 
@@ -282,7 +290,7 @@ class AttributeIndex:
         if table is None:
             return None
         try:
-            columns = _numbers(self.value, values, len(values))
+            columns = known_numbers(values, self.value, len(values))
         except TypeError:  # a value is a list, a set or a dict
             return None
         places, ends = _places(table, shape, shapes)
@@ -335,7 +343,7 @@ class AttributeIndex:
             return None
         keys = list(chain.from_iterable(tokens))
         names = map(keys.__getitem__, places)
-        numbers[chosen] = _numbers(self.number, names, chosen.size)
+        numbers[chosen] = known_numbers(names, self.number, chosen.size)
         return self._compress(numbers, weights, ends)
 
     def _compress(

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from itertools import chain
 from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from .._validation import check_choice, check_float_type
+from .._validation import (
+    check_choice,
+    check_float_type,
+    is_collection,
+    is_sequence,
+)
 from ..posteriors import LinearChainPosterior
-from ._sentences import check_labels, check_present, check_sentences, object_array
+from ._sentences import check_labels, check_sentences, distinct_labels, object_array
 
 
 class BaseTagger(BaseEstimator):
@@ -48,6 +52,16 @@ class BaseTagger(BaseEstimator):
         -------
         posterior : LinearChainPosterior
             Its tag indices are places in `classes_`.
+
+        Raises
+        ------
+        NotFittedError
+            Before `fit`. All methods that take sentences raise this and what follows.
+        TypeError
+            If `X` holds no sentences, or tokens that the tagger does not take.
+        ValueError
+            If the weight of an attribute is not finite, or a matrix does not have the
+            columns that the tagger was fitted on.
         """
         check_is_fitted(self)
         caller = f"{type(self).__name__}.posterior"
@@ -156,6 +170,12 @@ class BaseTagger(BaseEstimator):
         Returns
         -------
         accuracy : float
+
+        Raises
+        ------
+        ValueError
+            If a sentence has more or fewer labels than tokens, a label is missing, a
+            weight is negative or not finite, or no token has a positive weight.
         """
         return token_accuracy(self, X, y, sample_weight)
 
@@ -176,20 +196,8 @@ def token_accuracy(tagger: Any, X: Any, y: Any, sample_weight: Any) -> float:
     caller = f"{type(tagger).__name__}.score"
     sentences = check_sentences(X, caller=caller)
     labels = check_labels(y, sentences, caller=caller)
-    check_present(labels, chain.from_iterable(labels), caller=caller)
-    weight = np.ones(len(labels))
-    if sample_weight is not None:
-        weight = np.asarray(sample_weight, dtype=float)
-        if weight.shape != (len(labels),):
-            raise ValueError(
-                f"The 'sample_weight' parameter of {caller} must have a weight for "
-                f"each of the {len(labels)} sentences. Got shape {weight.shape}."
-            )
-        if not ((weight >= 0) & np.isfinite(weight)).all():
-            raise ValueError(
-                f"The 'sample_weight' parameter of {caller} must be finite and not "
-                f"negative. Got {weight.min()} at the least."
-            )
+    distinct_labels(labels, caller=caller)  # all of which have to be labels
+    weight = _sentence_weights(sample_weight, len(labels), caller)
     size = np.array([len(tags) for tags in labels])
     if not (weight * size).sum() > 0:
         raise ValueError(f"{caller} needs a token of positive weight at least.")
@@ -200,26 +208,52 @@ def token_accuracy(tagger: Any, X: Any, y: Any, sample_weight: Any) -> float:
     return float(weight @ np.array(right) / (weight @ size))
 
 
+def _sentence_weights(values: Any, n: int, caller: str) -> np.ndarray:
+    if values is None:
+        return np.ones(n)
+    name = f"The 'sample_weight' parameter of {caller}"
+    try:
+        weight = np.asarray(values, dtype=np.float64)
+    except (TypeError, ValueError, OverflowError):
+        raise ValueError(
+            f"{name} must hold numbers. Got {type(values).__name__} that holds "
+            "something else."
+        ) from None
+    if weight.shape != (n,):
+        raise ValueError(
+            f"{name} must have a weight for each of the {n} sentences. Got shape "
+            f"{weight.shape}."
+        )
+    bad = ~((weight >= 0) & np.isfinite(weight))
+    if bad.any():
+        i = int(bad.argmax())
+        raise ValueError(
+            f"{name} must be finite and not negative. Got {weight[i]} for sentence {i}."
+        )
+    return weight
+
+
 def pair_places(pairs: Any, classes: list[Any], caller: str) -> np.ndarray:
     """Return the places in `classes` of pairs of labels."""
     place = {label: i for i, label in enumerate(classes)}
     name = f"The 'pairs' parameter of {caller}"
-    if isinstance(pairs, (str, bytes)) or not hasattr(pairs, "__len__"):
+    if not is_collection(pairs) or not hasattr(pairs, "__len__"):
         raise TypeError(
             f"{name} must be a list of (label, next label). Got {pairs!r:.50}."
         )
     found = np.empty((len(pairs), 2), dtype=np.intp)
     for i, pair in enumerate(pairs):
-        if isinstance(pair, (str, bytes)) or len(pair) != 2:
+        if not is_sequence(pair) or len(pair) != 2:
             raise ValueError(
                 f"{name} must be a list of (label, next label). Got {pair!r:.50} as "
                 f"pair {i}."
             )
         for j, label in enumerate(pair):
-            if label not in place:
+            try:
+                found[i, j] = place[label]
+            except (KeyError, TypeError):
                 raise ValueError(
                     f"{name} must hold labels of classes_, {classes!r:.200}. Got "
                     f"{label!r} in pair {i}."
-                )
-            found[i, j] = place[label]
+                ) from None
     return found

@@ -11,7 +11,7 @@ import numpy as np
 import sklearn_crfsuite
 from sklearn.utils.validation import check_is_fitted
 
-from .._validation import check_choice, check_integer, check_real
+from .._validation import check_bool, check_choice, check_integer, check_real
 from ..posteriors import LinearChainPosterior
 from ._attributes import AttributeIndex, as_items, is_storable, sparse_width
 from ._base import BaseTagger
@@ -20,6 +20,8 @@ from ._sentences import check_fit, sentence_lengths, sorted_labels
 
 ALGORITHMS = ("lbfgs", "l2sgd", "ap", "pa", "arow")
 
+# Beyond what a C int holds, CRFsuite would stop at once.
+_MOST_ITERATIONS = 2**31 - 1
 # What CRFsuite's algorithms know of the parameters.
 _ALWAYS = (
     "algorithm",
@@ -104,8 +106,8 @@ class CRFTagger(BaseTagger):
     -----
     A token is a str, whose only attribute is the word as it is, or a dict of attributes
     in CRFsuite's way: a str value makes the attribute ``key:value``, a number is the
-    weight of the attribute ``key``. A sentence may also be a sparse matrix with a row
-    for each token.
+    weight of the attribute ``key``. An attribute that occurs twice counts twice. A
+    sentence may also be a sparse matrix with a row for each token.
 
     Large `c2` makes the model timid, small ones overconfident. Accuracy hardly shows
     it; choose by :data:`~skcalib.scorers.log_likelihood_scorer`. Ties go to the lowest
@@ -174,6 +176,15 @@ class CRFTagger(BaseTagger):
         -------
         self : CRFTagger
             The fitted tagger.
+
+        Raises
+        ------
+        TypeError
+            If `X` or `y` holds no sentences, or a token is none of these.
+        ValueError
+            If there is no attribute, a weight is not finite, matrices differ in their
+            number of columns, a sentence has more or fewer labels than tokens, a label
+            is missing, or labels cannot be sorted.
         """
         caller = "CRFTagger.fit"
         settings = self._settings()
@@ -191,6 +202,8 @@ class CRFTagger(BaseTagger):
         caller = "CRFTagger"
         check_choice(self.algorithm, ALGORITHMS, name="algorithm", caller=caller)
         self._check_inference()
+        for name in ("all_possible_transitions", "all_possible_states"):
+            check_bool(getattr(self, name), name=name, caller=caller)
         for name in ("c1", "c2", "min_freq"):
             check_real(getattr(self, name), low=0, high=1e300, name=name, caller=caller)
         settings = {name: getattr(self, name) for name in _ALWAYS}
@@ -205,7 +218,8 @@ class CRFTagger(BaseTagger):
                     f"{self.algorithm!r}. Got {value!r}."
                 )
             if name in ("max_iterations", "period"):
-                check_integer(value, minimum=1, name=name, caller=caller)
+                value = check_integer(value, minimum=1, name=name, caller=caller)
+                value = min(value, _MOST_ITERATIONS)
             else:
                 check_real(value, low=0, high=1e300, name=name, caller=caller)
             settings[name] = value

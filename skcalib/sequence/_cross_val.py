@@ -50,6 +50,12 @@ def cross_val_marginals(
     classes : ndarray of shape (n_classes,)
         Sorted labels of `y`, the order of the columns.
 
+    Raises
+    ------
+    ValueError
+        If a sentence is in no test fold or in several, or what the tagger's `fit`
+        refuses.
+
     Examples
     --------
     >>> from skcalib.sequence import HMMTagger, cross_val_marginals
@@ -65,15 +71,14 @@ def cross_val_marginals(
     caller = "cross_val_marginals"
     sentences, labels = check_fit(X, y, caller=caller)
     classes = sorted_labels(labels, caller=caller)
+    n = len(sentences)
     folds = [
-        (_as_rows(train), _as_rows(test))
+        (_as_rows(train, n, caller), _as_rows(test, n, caller))
         for train, test in check_cv(cv, classifier=False).split(sentences, None, groups)
     ]
     if not folds:
         raise ValueError(f"The 'cv' parameter of {caller} gives no fold.")
-    tested = np.bincount(
-        np.concatenate([test for _, test in folds]), minlength=len(sentences)
-    )
+    tested = np.bincount(np.concatenate([test for _, test in folds]), minlength=n)
     if (tested != 1).any():
         i = int((tested != 1).argmax())
         raise ValueError(
@@ -84,7 +89,7 @@ def cross_val_marginals(
         delayed(_fold)(clone(estimator), X, y, train, test) for train, test in folds
     )
     column = {label: k for k, label in enumerate(classes.tolist())}
-    entries: list[Any] = [None] * len(sentences)
+    entries: list[Any] = [None] * n
     for (_, test), (proba, known) in zip(folds, found, strict=True):
         columns = np.array([column[label] for label in known], dtype=np.intp)
         for i, marginal in zip(test, proba, strict=True):
@@ -93,10 +98,20 @@ def cross_val_marginals(
     return object_array(entries), classes
 
 
-def _as_rows(fold: Any) -> np.ndarray:
-    """Return a fold as row numbers, also where it is a mask."""
+def _as_rows(fold: Any, n: int, caller: str) -> np.ndarray:
+    """Return a fold as the numbers of sentences, also where it is a mask."""
     rows = np.asarray(fold)
-    return np.flatnonzero(rows) if rows.dtype == bool else rows
+    if rows.shape == (n,) and rows.dtype == bool:
+        return np.flatnonzero(rows)
+    if rows.shape == (0,):
+        return rows.astype(np.intp)
+    is_row = rows.ndim == 1 and rows.dtype.kind in "iu"
+    if not is_row or rows.min() < 0 or rows.max() >= n:
+        raise ValueError(
+            f"The 'cv' parameter of {caller} must give numbers of sentences from 0 to "
+            f"{n - 1}, or a mask of {n}. Got {fold!r:.80}."
+        )
+    return rows
 
 
 def _fold(

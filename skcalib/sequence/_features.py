@@ -154,16 +154,20 @@ TEMPLATES = {
 }
 
 
-def _check_text(sentences: list[list[dict]], caller: str) -> None:
-    """Name the token whose text has no UTF-8."""
+def _check_rows(sentences: list[list[dict]], caller: str) -> None:
+    """Name the token whose attributes cannot be hashed."""
     for i, rows in enumerate(sentences):
         for t, row in enumerate(rows):
+            where = f"X of {caller}, sentence {i}, token {t}: output='sparse' hashes"
             try:
                 _hash([row])
             except UnicodeEncodeError as error:
                 raise ValueError(
-                    f"X of {caller}, sentence {i}, token {t}: output='sparse' hashes "
-                    f"text as UTF-8, which {error.object!r:.50} is not."
+                    f"{where} text as UTF-8, which {error.object!r:.50} is not."
+                ) from None
+            except (AttributeError, TypeError, ValueError):
+                raise TypeError(
+                    f"{where} dicts of str and numbers. Got {row!r:.80}."
                 ) from None
 
 
@@ -242,6 +246,14 @@ class TokenFeatures(  # type: ignore[call-arg]
         -------
         features : ndarray of shape (n_sentences,), object
             A list of dicts, or a CSR matrix with a row for each token.
+
+        Raises
+        ------
+        TypeError
+            If `X` holds no sentences of str, or a callable's attributes cannot be
+            hashed.
+        ValueError
+            If there is no such template or output, or text to hash has no UTF-8.
         """
         caller = "TokenFeatures"
         check_choice(self.output, ("dict", "sparse"), name="output", caller=caller)
@@ -257,8 +269,8 @@ class TokenFeatures(  # type: ignore[call-arg]
             return object_array(self._rows(sentences))
         try:
             matrix = self._columns(sentences)
-        except UnicodeEncodeError:
-            _check_text(self._rows(sentences), caller)
+        except (AttributeError, TypeError, ValueError):
+            _check_rows(self._rows(sentences), caller)
             raise
         return object_array(_cut(matrix, list(map(len, sentences))))
 

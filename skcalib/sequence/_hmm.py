@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from itertools import chain, count, repeat
+from itertools import chain, count
 from typing import Any
 
 import numpy as np
 
-from .._validation import check_real
+from .._validation import check_bool, check_real
 from ..posteriors import LinearChainPosterior
 from ._base import BaseTagger
 from ._sentences import (
     all_words,
     check_fit,
+    known_numbers,
     number_all,
     number_labels,
     number_words,
@@ -115,28 +116,27 @@ class HMMTagger(BaseTagger):
         -------
         self : HMMTagger
             The fitted tagger.
+
+        Raises
+        ------
+        TypeError
+            If `X` or `y` holds no sentences, or a token is no str.
+        ValueError
+            If there is no token, a sentence has more or fewer labels than tokens, a
+            label is missing, or labels cannot be sorted.
         """
         prior, word_prior = self._check_parameters()
         sentences, labels = check_fit(X, y, caller="HMMTagger.fit")
         words, columns = number_words(sentences, caller="HMMTagger.fit")
         self.classes_, tags = number_labels(labels, caller="HMMTagger.fit")
-        n_tags = self.classes_.size
         self.vocabulary_ = dict(zip(sorted(words), count(), strict=False))
         columns = number_all(words, self.vocabulary_, len(words))[columns]
-        n_words = len(self.vocabulary_) + 1
-        lengths = np.array(list(filter(None, map(len, labels))))
-        last = np.cumsum(lengths) - 1
-        inner = np.ones(tags.size, dtype=bool)
-        inner[last] = False
-        inner = np.flatnonzero(inner)
-        self.start_log_proba_ = _log_rows(
-            np.bincount(tags[last - lengths + 1], minlength=n_tags)[np.newaxis], prior
-        )[0]
-        moves = _counts(tags[inner], tags[inner + 1], (n_tags, n_tags))
+        n_tags, n_words = self.classes_.size, len(words) + 1
+        starts, moves, ends = _tag_counts(tags, sentence_lengths(labels), n_tags)
         if self.end_state:
-            ends = np.bincount(tags[last], minlength=n_tags)
             moves = np.column_stack([moves, ends])
         moves_log_proba = _log_rows(moves, prior)
+        self.start_log_proba_ = _log_rows(starts[np.newaxis], prior)[0]
         self.transition_log_proba_ = moves_log_proba[:, :n_tags]
         self.end_log_proba_ = np.zeros(n_tags)
         if self.end_state:
@@ -149,6 +149,7 @@ class HMMTagger(BaseTagger):
     def _check_parameters(self) -> tuple[float, float]:
         caller = "HMMTagger"
         self._check_inference()
+        check_bool(self.end_state, name="end_state", caller=caller)
         prior = check_real(
             self.pseudocount, low=0, high=1e12, name="pseudocount", caller=caller
         )
@@ -164,13 +165,12 @@ class HMMTagger(BaseTagger):
 
     def _posterior(self, sentences: list[Any]) -> LinearChainPosterior:
         words = list(chain.from_iterable(sentences))
-        unknown = len(self.vocabulary_)
         try:
-            numbers = map(self.vocabulary_.get, words, repeat(unknown))
-            columns = np.fromiter(numbers, np.intp, len(words))
+            # -1 for an unknown word, which has the last column
+            columns = known_numbers(words, self.vocabulary_, len(words))
         except TypeError:  # no str
-            columns = np.full(len(words), unknown)
-        new = np.flatnonzero(columns == unknown).tolist()
+            columns = np.full(len(words), -1)
+        new = np.flatnonzero(columns < 0).tolist()
         if not set(map(type, map(words.__getitem__, new))) <= {str}:
             all_words(sentences, caller="HMMTagger")  # which says where
         return LinearChainPosterior(
@@ -181,6 +181,23 @@ class HMMTagger(BaseTagger):
             lengths=sentence_lengths(sentences),
             dtype=self._check_inference(),
         )
+
+
+def _tag_counts(
+    tags: np.ndarray, lengths: np.ndarray, n_tags: int
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return how often each tag is the first, follows each tag, and is the last.
+
+    tags : (n_tokens,), those of all sentences; lengths : (n_sentences,).
+    """
+    lengths = lengths[lengths > 0]
+    last = np.cumsum(lengths) - 1
+    going_on = np.delete(np.arange(tags.size), last)
+    return (
+        np.bincount(tags[last - lengths + 1], minlength=n_tags),
+        _counts(tags[going_on], tags[going_on + 1], (n_tags, n_tags)),
+        np.bincount(tags[last], minlength=n_tags),
+    )
 
 
 def _counts(rows: np.ndarray, columns: np.ndarray, shape: tuple) -> np.ndarray:

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping
-from itertools import chain, count
+from collections.abc import Collection, Iterable
+from itertools import chain, count, repeat
 from operator import attrgetter, eq
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 from scipy import sparse
 
 from .._results import object_array
+from .._validation import is_missing, is_sequence
 
 RAGGED = (
     "X must be a sequence of sentences, a sentence a sequence of tokens: "
@@ -29,8 +30,9 @@ def number_all(things: Iterable[Any], of: dict[Any, int], size: int) -> np.ndarr
     return np.fromiter(map(of.__getitem__, things), np.intp, size)
 
 
-def _is_sentence(entry: Any) -> bool:
-    return hasattr(entry, "__len__") and not isinstance(entry, (str, bytes, Mapping))
+def known_numbers(things: Iterable[Any], of: dict[Any, int], size: int) -> np.ndarray:
+    """Return the numbers of so many things, -1 for those that have none."""
+    return np.fromiter(map(of.get, things, repeat(-1)), np.int32, size)
 
 
 def check_sentences(X: Any, *, caller: str) -> list[Any]:
@@ -38,24 +40,27 @@ def check_sentences(X: Any, *, caller: str) -> list[Any]:
 
     What the tokens may be is checked by those who read them.
     """
-    if isinstance(X, (str, bytes, Mapping)) or not hasattr(X, "__len__"):
-        raise TypeError(f"{RAGGED}. {caller} got {type(X).__name__} for X.")
-    if hasattr(X, "columns") or sparse.issparse(X):  # a DataFrame iterates its columns
+    if hasattr(X, "columns") or sparse.issparse(X):
         raise TypeError(
             f"{RAGGED}. {caller} got a table of shape {X.shape} for X: group its rows "
             "into sentences first."
         )
+    if not is_sequence(X):
+        raise TypeError(f"{RAGGED}. {caller} got {type(X).__name__} for X.")
     sentences = list(X)
-    # whether an entry is a sentence is a matter of its type
-    if all(map(_is_sentence, one_of_each_type(sentences))):
+    if set(map(type, sentences)) <= {list}:
+        return sentences  # as almost always
+    # whether an entry is a sentence is a matter of its type, but for arrays
+    arrays = (each for each in sentences if isinstance(each, np.ndarray))
+    if all(map(is_sequence, chain(one_of_each_type(sentences), arrays))):
         return sentences
-    for i, sentence in enumerate(sentences):
-        if not _is_sentence(sentence):
-            raise TypeError(
-                f"{RAGGED}. {caller} got {type(sentence).__name__} {sentence!r:.50} as "
-                f"sentence {i}: put its tokens into a list."
-            )
-    return sentences
+    i, sentence = next(
+        (i, each) for i, each in enumerate(sentences) if not is_sequence(each)
+    )
+    raise TypeError(
+        f"{RAGGED}. {caller} got {type(sentence).__name__} {sentence!r:.50} as "
+        f"sentence {i}: put its tokens into a list."
+    )
 
 
 def one_of_each_type(things: list[Any]) -> Collection[Any]:
@@ -82,9 +87,9 @@ def sentence_lengths(sentences: list[Any]) -> np.ndarray:
 def check_labels(y: Any, sentences: list[Any], *, caller: str) -> list[list]:
     """Return the labels as lists, one as long as each sentence.
 
-    That each is a label is left to :func:`check_present`.
+    That each is a label is left to those who number them.
     """
-    if isinstance(y, (str, bytes, Mapping)) or not hasattr(y, "__len__"):
+    if not is_sequence(y):
         raise TypeError(
             f"y must be a sequence of label sequences. {caller} got {type(y).__name__}."
         )
@@ -99,7 +104,7 @@ def check_labels(y: Any, sentences: list[Any], *, caller: str) -> list[list]:
         return list(y)  # as almost always
     labels = []
     for i, (sentence, tags) in enumerate(zip(sentences, y, strict=True)):
-        if isinstance(tags, (str, bytes)) or not hasattr(tags, "__len__"):
+        if not is_sequence(tags):
             raise TypeError(
                 f"y must be a sequence of label sequences. {caller} got "
                 f"{type(tags).__name__} {tags!r:.50} for sentence {i}."
@@ -115,16 +120,18 @@ def check_labels(y: Any, sentences: list[Any], *, caller: str) -> list[list]:
     return labels
 
 
-def _is_label(label: Any) -> bool:
-    """Return False for None and NaN."""
-    return label is not None and bool(label == label)
+def distinct_labels(labels: list[list], *, caller: str) -> set[Any]:
+    """Return the set of all labels."""
+    try:
+        distinct = set(chain.from_iterable(labels))
+    except TypeError:
+        _refuse_label(labels, caller)
+    if any(map(is_missing, distinct)):
+        _refuse_label(labels, caller)
+    return distinct
 
 
-def check_present(labels: list[list], distinct: Iterable[Any], *, caller: str) -> None:
-    """Refuse None and NaN, which stand for no label."""
-    # every look at each label takes time: the distinct ones will do
-    if all(map(_is_label, distinct)):
-        return
+def _refuse_label(labels: list[list], caller: str) -> NoReturn:
     i, t, label = next(
         (i, t, label)
         for i, tags in enumerate(labels)
@@ -133,8 +140,17 @@ def check_present(labels: list[list], distinct: Iterable[Any], *, caller: str) -
     )
     raise ValueError(
         f"y of {caller} must have a label for each token. Token {t} of sentence {i} "
-        f"has {label!r}."
+        f"has {label!r:.50}."
     )
+
+
+def _is_label(label: Any) -> bool:
+    """Return False for what is missing, and for what no set can hold."""
+    try:
+        hash(label)
+    except TypeError:
+        return False
+    return not is_missing(label)
 
 
 def check_fit(X: Any, y: Any, *, caller: str) -> tuple[list[Any], list[list]]:
@@ -185,8 +201,12 @@ def number_labels(labels: list[list], *, caller: str) -> tuple[np.ndarray, np.nd
     """Return the sorted labels, and the number of each label."""
     number = numbering()
     tags = chain.from_iterable(labels)
-    numbers = number_all(tags, number, sum(map(len, labels)))
-    check_present(labels, number, caller=caller)
+    try:
+        numbers = number_all(tags, number, sum(map(len, labels)))
+    except TypeError:
+        _refuse_label(labels, caller)
+    if any(map(is_missing, number)):
+        _refuse_label(labels, caller)
     ordered = _ordered(number, caller)
     place = {label: k for k, label in enumerate(ordered)}
     places = np.array([place[label] for label in number], dtype=np.intp)
@@ -195,9 +215,7 @@ def number_labels(labels: list[list], *, caller: str) -> tuple[np.ndarray, np.nd
 
 def sorted_labels(labels: list[list], *, caller: str) -> np.ndarray:
     """Return the distinct labels in order, with their type."""
-    distinct = set(chain.from_iterable(labels))
-    check_present(labels, distinct, caller=caller)
-    return _as_classes(_ordered(distinct, caller))
+    return _as_classes(_ordered(distinct_labels(labels, caller=caller), caller))
 
 
 def _ordered(distinct: Iterable[Any], caller: str) -> list[Any]:

@@ -4,6 +4,7 @@ import itertools
 import math
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -458,6 +459,8 @@ class TestDocuments:
     [
         (3, TypeError, "a list with a square array for each document. Got int"),
         ("ab", TypeError, "Got str"),
+        (np.array(3), TypeError, r"Got ndarray array\(3\)"),
+        ([np.array([[1j]])], ValueError, "numbers in rows.* in document 0"),
         (np.zeros((2, 2)), ValueError, r"single document goes into a list.*\(2,\)"),
         ([np.zeros((2, 3))], ValueError, r"shape \(2, 3\) for document 0"),
         ([[[0]], [[0, 0], [0]]], ValueError, "something else in document 1"),
@@ -488,7 +491,11 @@ def test_scores_refused(scores, error, message):
         ([[0, 0], "ab"], TypeError, "Got str for document 1"),
         ([[0, 0], [0, np.nan]], ValueError, "Got nan for mention 1 of document 1"),
         ([[0, 0], [0, []]], ValueError, r"Got \[\] for mention 1 of document 1"),
+        ([[0, 0], [0, pd.NA]], ValueError, "Got <NA> for mention 1 of document 1"),
+        ([[0, 0], np.array(3)], TypeError, "Got ndarray for document 1"),
         (7, TypeError, "an entry for each document. Got int"),
+        (np.array(3), TypeError, "an entry for each document. Got ndarray"),
+        ({0, 1}, TypeError, "an entry for each document. Got set"),
     ],
 )
 def test_labels_refused(labels, error, message):
@@ -513,6 +520,9 @@ def test_labels_refused(labels, error, message):
         ([{0}, [True, False]], ValueError, "Got True in document 1"),
         ([{0}, [{0}]], ValueError, "some of both"),
         ([{0}, 3], TypeError, "Got 3 for document 1"),
+        ([{0}, np.array(1)], TypeError, r"Got array\(1\) for document 1"),
+        ([[{0}], [np.array(1)]], ValueError, r"Got array\(1\) in document 1"),
+        (np.array(3), TypeError, "an entry for each document. Got ndarray"),
     ],
 )
 def test_members_refused(members, error, message):
@@ -530,3 +540,25 @@ def test_number_of_samples_refused(n_samples, error):
 def test_numbers_beyond_float64_are_refused():
     with pytest.raises(ValueError, match="'log_scores'.*something else in document 0"):
         AntecedentPosterior([[[10**400]]])
+
+
+def test_labels_of_documents_may_be_a_series():
+    posterior = AntecedentPosterior([np.zeros((2, 2)), [[0]]])
+    labels = [[0, 1], [0]]
+    expected = posterior.log_proba(labels)
+    found = posterior.log_proba(pd.Series(labels, index=[5, 7]))
+    np.testing.assert_array_equal(found, expected)
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize(
+    ("temperature", "offset", "message"),
+    [
+        (1, 1.7e308, "makes scores infinite"),
+        (10**400, 0, "'temperature' .* must be a positive number"),
+        (1, 10**400, "'new_offset' .* must be a finite number"),
+    ],
+)
+def test_scores_do_not_become_infinite(temperature, offset, message):
+    with pytest.raises(ValueError, match=message):
+        AntecedentPosterior([[[1e308]]]).tempered(temperature, offset)

@@ -107,6 +107,13 @@ def test_more_than_256_tags_and_ranks_fit():
     assert (paths[1:599] == 299).any(axis=1).all()
 
 
+def test_more_paths_than_there_are_cost_nothing():
+    posterior = LinearChainPosterior([np.zeros((2, 2)), []], np.zeros((2, 2)))
+    (paths, _), (empty, _) = posterior.k_best(10**30)
+    assert paths.tolist() == [[0, 0], [1, 0], [0, 1], [1, 1]]
+    assert empty.shape == (1, 0)
+
+
 @pytest.mark.parametrize("k", [0, -1])
 def test_at_least_one_path_is_asked_for(k):
     posterior = LinearChainPosterior([np.zeros((2, 2))], np.zeros((2, 2)))

@@ -289,3 +289,18 @@ def test_an_entry_that_is_no_list_of_spans_is_named():
     posterior = LinearChainPosterior([np.zeros((2, 2))] * 2, np.zeros((2, 2)))
     with pytest.raises(TypeError, match="'spans' .* Got 3 for sequence 1"):
         posterior.span_marginals([[], 3])
+
+
+@pytest.mark.parametrize("spans", [np.array(3), {0: []}, iter([[]])])
+def test_spans_without_entries_are_refused(spans):
+    posterior = LinearChainPosterior([np.zeros((2, 2))], np.zeros((2, 2)))
+    with pytest.raises(TypeError, match="'spans' .* list with the spans of each"):
+        posterior.span_marginals(spans)
+
+
+def test_an_array_of_no_dimension_is_no_list_of_spans_and_no_tag():
+    posterior = LinearChainPosterior([np.zeros((2, 2))] * 2, np.zeros((2, 2)))
+    with pytest.raises(TypeError, match=r"'spans' .* Got array\(3\) for sequence 1"):
+        posterior.span_marginals([[], np.array(3)])
+    with pytest.raises(ValueError, match=r"'spans' .* Got array\(1\) in span 0 of seq"):
+        posterior.span_marginals([[(0, np.array(1))], []])

@@ -1,6 +1,5 @@
 """Linear chains against sums over every path, at any scale and any lengths."""
 
-import itertools
 import pickle
 import re
 import time
@@ -17,42 +16,15 @@ LENGTHS = (3, 0, 5, 1, 4, 0, 1, 3)
 K = 3
 
 
-def enumerate_paths(emission, transition, start, end):
-    """Return every path and its score, added up as the definition says."""
-    paths = list(itertools.product(range(transition.shape[0]), repeat=len(emission)))
-    scores = [
-        start[path[0]]
-        + end[path[-1]]
-        + sum(row[tag] for row, tag in zip(emission, path, strict=True))
-        + sum(transition[a, b] for a, b in itertools.pairwise(path))
-        for path in paths
-    ]
-    return np.array(paths), np.array(scores)
+def marginals_of(table, n_tags=K):
+    """Return the probability of each tag at each token, summed over the paths."""
+    there = table.paths[:, :, np.newaxis] == np.arange(n_tags)
+    return np.einsum("p,ptk->tk", table.proba, there)
 
 
-def expected_of(emission, transition, start, end):
-    """Return log Z, the token marginals and the best path by enumeration."""
-    paths, scores = enumerate_paths(emission, transition, start, end)
-    log_z = logsumexp(scores)
-    proba = np.exp(scores - log_z)
-    marginals = np.zeros(emission.shape)
-    for path, p in zip(paths, proba, strict=True):
-        marginals[np.arange(len(path)), path] += p
-    return log_z, marginals, paths[scores.argmax()]
-
-
-def random_chain(seed, scale=1.0, forbidden=0.0, lengths=LENGTHS, n_tags=K):
-    """Draw scores; tag 0 stays allowed everywhere, so that no sequence is lost."""
-    rng = np.random.default_rng(seed)
-
-    def draw(*shape):
-        scores = rng.normal(size=shape) * scale
-        scores[rng.random(shape) < forbidden] = -np.inf
-        scores[..., 0] = np.where(np.isinf(scores[..., 0]), 0.0, scores[..., 0])
-        return scores
-
-    emissions = [draw(n, n_tags) for n in lengths]
-    return emissions, draw(n_tags, n_tags), draw(n_tags), draw(n_tags)
+def best_of(table):
+    """Return the path of the greatest score, the first of equals."""
+    return table.paths[table.scores.argmax()].tolist()
 
 
 def same_lists(found, expected, **tolerance):
@@ -61,19 +33,8 @@ def same_lists(found, expected, **tolerance):
         np.testing.assert_allclose(a, b, **tolerance)
 
 
-CHAINS = pytest.mark.parametrize(
-    ("seed", "scale", "forbidden"),
-    [
-        (seed, scale, forbidden)
-        for seed in range(3)
-        for scale in (1, 50, 1000)
-        for forbidden in (0, 0.4)
-    ],
-)
-
-
 @pytest.fixture
-def chain():
+def chain(random_chain):
     return random_chain(0)
 
 
@@ -85,43 +46,38 @@ def posterior(chain):
 # Against every path
 
 
-@CHAINS
-def test_log_partition_is_the_log_sum_over_all_paths(seed, scale, forbidden):
-    emissions, *rest = random_chain(seed, scale, forbidden)
-    expected = [expected_of(e, *rest)[0] if len(e) else 0.0 for e in emissions]
+def test_log_partition_is_the_log_sum_over_all_paths(any_chain, every_path):
+    emissions, *rest = any_chain
+    expected = [every_path(e, *rest).log_z for e in emissions]
     found = LinearChainPosterior(emissions, *rest).log_partition()
     np.testing.assert_allclose(found, expected, rtol=1e-12, atol=1e-12)
 
 
-@CHAINS
-def test_marginals_are_sums_over_the_paths_through_a_tag(seed, scale, forbidden):
-    emissions, *rest = random_chain(seed, scale, forbidden)
-    expected = [expected_of(e, *rest)[1] if len(e) else e for e in emissions]
+def test_marginals_are_sums_over_the_paths_through_a_tag(any_chain, every_path):
+    emissions, *rest = any_chain
+    expected = [marginals_of(every_path(e, *rest)) for e in emissions]
     found = LinearChainPosterior(emissions, *rest).token_marginals()
     same_lists(found, expected, atol=1e-11)
 
 
-@CHAINS
-def test_viterbi_finds_the_best_of_all_paths(seed, scale, forbidden):
-    emissions, *rest = random_chain(seed, scale, forbidden)
+def test_viterbi_finds_the_best_of_all_paths(any_chain, every_path):
+    emissions, *rest = any_chain
     found = LinearChainPosterior(emissions, *rest).viterbi()
     for emission, path in zip(emissions, found, strict=True):
-        expected = expected_of(emission, *rest)[2].tolist() if len(emission) else []
-        assert path.tolist() == expected
+        assert path.tolist() == best_of(every_path(emission, *rest))
 
 
 @pytest.mark.parametrize("scale", [1.0, 1000.0])
 @pytest.mark.parametrize("forbidden", [0.0, 0.3])
-def test_viterbi_of_many_sequences_at_once(scale, forbidden):
+def test_viterbi_of_many_sequences_at_once(random_chain, every_path, scale, forbidden):
     """They are advanced in another way than a few."""
     emissions, *rest = random_chain(7, scale, forbidden, LENGTHS * 20)
     found = LinearChainPosterior(emissions, *rest).viterbi()
     for emission, path in zip(emissions, found, strict=True):
-        expected = expected_of(emission, *rest)[2].tolist() if len(emission) else []
-        assert path.tolist() == expected
+        assert path.tolist() == best_of(every_path(emission, *rest))
 
 
-def test_ties_do_not_depend_on_how_many_sequences_there_are():
+def test_ties_do_not_depend_on_how_many_sequences_there_are(random_chain):
     emissions, *rest = random_chain(8, 1.0, 0.2, LENGTHS * 20)
     emissions, rest = [np.round(e) for e in emissions], [np.round(r) for r in rest]
     found = LinearChainPosterior(emissions, *rest).viterbi()
@@ -130,39 +86,37 @@ def test_ties_do_not_depend_on_how_many_sequences_there_are():
         assert path.tolist() == alone.tolist()
 
 
-@CHAINS
-def test_log_proba_is_the_score_of_the_path_less_log_z(seed, scale, forbidden):
-    emissions, *rest = random_chain(seed, scale, forbidden)
+def test_log_proba_is_the_score_of_the_path_less_log_z(any_chain, every_path):
+    emissions, *rest = any_chain
     some = [e for e in emissions if len(e)]
     posterior = LinearChainPosterior(some, *rest)
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(0)
     chosen = [rng.integers(K ** len(e)) for e in some]
-    tables = [enumerate_paths(e, *rest) for e in some]
-    expected = [t[1][j] - logsumexp(t[1]) for t, j in zip(tables, chosen, strict=True)]
-    paths = [t[0][j] for t, j in zip(tables, chosen, strict=True)]
+    tables = [every_path(e, *rest) for e in some]
+    expected = [t.scores[j] - t.log_z for t, j in zip(tables, chosen, strict=True)]
+    paths = [t.paths[j] for t, j in zip(tables, chosen, strict=True)]
     found = posterior.log_proba(paths)
     np.testing.assert_allclose(found, expected, rtol=1e-10, atol=1e-10)
 
 
-@CHAINS
-def test_posterior_decoding_takes_the_greatest_marginal(seed, scale, forbidden):
-    emissions, *rest = random_chain(seed, scale, forbidden)
+def test_posterior_decoding_takes_the_greatest_marginal(any_chain, every_path):
+    emissions, *rest = any_chain
     found = LinearChainPosterior(emissions, *rest).posterior_decode()
     for emission, path in zip(emissions, found, strict=True):
-        marginals = expected_of(emission, *rest)[1] if len(emission) else emission
+        marginals = marginals_of(every_path(emission, *rest))
         chosen = marginals[np.arange(len(path)), path]
         np.testing.assert_allclose(chosen, marginals.max(axis=1, initial=0), atol=1e-12)
 
 
-def test_the_probabilities_of_all_paths_sum_to_one(chain):
+def test_the_probabilities_of_all_paths_sum_to_one(every_path, chain):
     emission = chain[0][0]
-    paths, _ = enumerate_paths(emission, *chain[1:])
+    paths = every_path(emission, *chain[1:]).paths
     posterior = LinearChainPosterior([emission] * len(paths), *chain[1:])
     assert np.exp(posterior.log_proba(paths)).sum() == pytest.approx(1, abs=1e-12)
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_viterbi_beats_posterior_decoding_as_a_whole(seed):
+def test_viterbi_beats_posterior_decoding_as_a_whole(random_chain, seed):
     posterior = LinearChainPosterior(*random_chain(seed))
     best = posterior.log_proba(posterior.viterbi())
     assert (best >= posterior.log_proba(posterior.posterior_decode()) - 1e-12).all()
@@ -261,15 +215,15 @@ def test_the_result_has_a_row_for_each_token_and_a_column_for_each_tag(posterior
 
 
 @pytest.mark.parametrize("size", [1e3, -1e3, 1e4, 1e5])
-def test_great_scores_of_all_tokens_are_exact(size):
+def test_great_scores_of_all_tokens_are_exact(every_path, size):
     rng = np.random.default_rng(0)
     emission = rng.normal(size=(4, K)) + size
     transition = rng.normal(size=(K, K))
-    zeros = np.zeros(K)
-    log_z, marginals, _ = expected_of(emission, transition, zeros, zeros)
+    table = every_path(emission, transition)
     posterior = LinearChainPosterior([emission], transition)
-    np.testing.assert_allclose(posterior.log_partition(), [log_z], rtol=1e-13)
-    np.testing.assert_allclose(posterior.token_marginals()[0], marginals, atol=1e-10)
+    np.testing.assert_allclose(posterior.log_partition(), [table.log_z], rtol=1e-13)
+    expected = marginals_of(table)
+    np.testing.assert_allclose(posterior.token_marginals()[0], expected, atol=1e-10)
 
 
 def two_chains_that_never_meet(n, gap, last):
@@ -323,7 +277,9 @@ def test_border_scores_may_differ_by_more_than_float64_holds(border):
     np.testing.assert_allclose(posterior.token_marginals()[0], [[0, 0.2, 0.8]])
 
 
-def test_only_the_lost_sequence_of_a_batch_is_computed_otherwise():
+def test_only_the_lost_sequence_of_a_batch_is_computed_otherwise(
+    random_chain, every_path
+):
     """Its neighbours come out as they do alone."""
     emissions, *rest = random_chain(1, lengths=(4, 3, 4))
     emissions[1] = emissions[1] + np.array([0.0, 800.0, -800.0])
@@ -334,7 +290,7 @@ def test_only_the_lost_sequence_of_a_batch_is_computed_otherwise():
         [each.token_marginals()[0] for each in alone],
         rtol=1e-12,
     )
-    expected = [expected_of(e, *rest)[1] for e in emissions]
+    expected = [marginals_of(every_path(e, *rest)) for e in emissions]
     same_lists(together.token_marginals(), expected, atol=1e-12)
 
 
@@ -365,7 +321,7 @@ def test_ten_thousand_tokens_take_no_time():
     assert time.perf_counter() - start < 3
 
 
-def test_float32_scores_are_computed_in_float64():
+def test_float32_scores_are_computed_in_float64(random_chain):
     emissions, transition, *_ = random_chain(0)
     single = [e.astype(np.float32) for e in emissions]
     found = LinearChainPosterior(single, transition.astype(np.float32))
@@ -491,7 +447,7 @@ def test_only_a_slice_is_an_index(posterior, index):
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_sequences_do_not_depend_on_their_neighbours(seed):
+def test_sequences_do_not_depend_on_their_neighbours(random_chain, seed):
     emissions, *rest = random_chain(seed)
     order = np.random.default_rng(seed).permutation(len(emissions))
     straight = LinearChainPosterior(emissions, *rest)
@@ -506,7 +462,7 @@ def test_sequences_do_not_depend_on_their_neighbours(seed):
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_a_chain_read_backwards_has_the_same_probabilities(seed):
+def test_a_chain_read_backwards_has_the_same_probabilities(random_chain, seed):
     emissions, transition, start, end = random_chain(seed)
     forward = LinearChainPosterior(emissions, transition, start, end)
     backward = LinearChainPosterior(
@@ -523,7 +479,9 @@ SHIFTS = st.floats(-1000, 1000)
 
 
 @given(seed=st.integers(0, 50), shift=SHIFTS, token=st.integers(0, 2))
-def test_adding_to_all_scores_of_a_token_changes_no_probability(seed, shift, token):
+def test_adding_to_all_scores_of_a_token_changes_no_probability(
+    random_chain, seed, shift, token
+):
     (emission,), *rest = random_chain(seed, lengths=(3,))
     moved = emission.copy()
     moved[token] += shift
@@ -559,7 +517,7 @@ def test_a_shift_of_some_tokens_of_a_large_batch_changes_no_probability(dtype):
 
 
 @given(seed=st.integers(0, 50), shift=SHIFTS)
-def test_adding_to_all_transitions_changes_no_probability(seed, shift):
+def test_adding_to_all_transitions_changes_no_probability(random_chain, seed, shift):
     (emission,), transition, *rest = random_chain(seed, lengths=(4,))
     before = LinearChainPosterior([emission], transition, *rest)
     after = LinearChainPosterior([emission], transition + shift, *rest)
@@ -574,9 +532,9 @@ def test_adding_to_all_transitions_changes_no_probability(seed, shift):
     ),
     moves=st.lists(st.floats(-800, 800), min_size=4, max_size=4),
 )
-def test_marginals_are_right_whatever_the_scores(scores, moves):
+def test_marginals_are_right_whatever_the_scores(every_path, scores, moves):
     emission, transition = np.array(scores), np.reshape(moves, (2, 2))
-    _, expected, _ = expected_of(emission, transition, np.zeros(2), np.zeros(2))
+    expected = marginals_of(every_path(emission, transition), 2)
     (found,) = LinearChainPosterior([emission], transition).token_marginals()
     np.testing.assert_allclose(found, expected, atol=1e-9)
     np.testing.assert_allclose(found.sum(axis=1), 1, atol=1e-12)
@@ -716,3 +674,78 @@ def test_numbers_beyond_float64_are_refused():
 def test_no_lengths_are_not_those_of_some_rows(rows):
     with pytest.raises(ValueError, match=r"'log_emission'.*shape \(0, 2\)"):
         LinearChainPosterior(rows, np.zeros((2, 2)), lengths=[])
+
+
+NUMBER = np.array(3)  # has a length for hasattr, and none for len
+
+
+@pytest.mark.parametrize("scores", [NUMBER, np.array(None), "ab"])
+def test_scores_without_entries_are_named(scores):
+    with pytest.raises(TypeError, match="'log_emission' .* must be a list with an arr"):
+        LinearChainPosterior(scores, [[0.0]])
+
+
+@pytest.mark.parametrize("paths", [NUMBER, 3, None, iter([[0]]), {0}, {0: [0]}])
+def test_paths_without_entries_are_named(paths):
+    posterior = LinearChainPosterior([[[0.0]]], [[0.0]])
+    with pytest.raises(TypeError, match="'paths' .* list with an entry for each seque"):
+        posterior.log_proba(paths)
+
+
+def test_a_path_of_entries_of_several_lengths_is_named():
+    posterior = LinearChainPosterior([np.zeros((2, 2))], np.zeros((2, 2)))
+    with pytest.raises(ValueError, match="'paths' .* for sequence 0"):
+        posterior.log_proba([[0, [1]]])
+
+
+@pytest.mark.parametrize("lengths", [NUMBER, 3, [[1], [1, 1]], "a"])
+def test_lengths_that_are_no_row_of_integers_are_named(lengths):
+    with pytest.raises(ValueError, match="'lengths' .* must hold integers"):
+        LinearChainPosterior(np.zeros((3, 2)), np.zeros((2, 2)), lengths=lengths)
+
+
+COMPLEX = np.full((2, 2), 1j)
+
+
+@pytest.mark.parametrize(
+    ("scores", "name"),
+    [
+        (([COMPLEX], np.zeros((2, 2))), "log_emission"),
+        (([np.zeros((2, 2))], COMPLEX), "log_transition"),
+        (([np.zeros((2, 2))], np.zeros((2, 2)), COMPLEX[0]), "log_start"),
+    ],
+)
+def test_complex_scores_are_refused(scores, name):
+    with pytest.raises(ValueError, match=f"'{name}' .* must hold numbers"):
+        LinearChainPosterior(*scores)
+
+
+@pytest.mark.filterwarnings("error")
+def test_a_score_that_float32_does_not_hold_forbids():
+    posterior = LinearChainPosterior(
+        [[[0.0, -1e300], [0.0, 0.0]]], np.zeros((2, 2)), dtype=np.float32
+    )
+    np.testing.assert_allclose(posterior.token_marginals()[0], [[1, 0], [0.5, 0.5]])
+
+
+def test_posterior_decoding_is_computed_in_float64():
+    """In float32 both tags have the same probability, and the first would win."""
+    scores = [[[0.0, 1e-9]]]
+    posterior = LinearChainPosterior(scores, np.zeros((2, 2)), dtype=np.float32)
+    assert posterior.token_marginals()[0][0].tolist() == [0.5, 0.5]
+    assert posterior.posterior_decode()[0].tolist() == [1]
+
+
+@pytest.mark.parametrize("temperature", [1e-50, 1e-300])
+def test_a_temperature_that_float32_does_not_hold_is_none_of_zero(temperature):
+    scores = np.array([[0.0, 1.0]], dtype=np.float32)
+    posterior = LinearChainPosterior([scores], np.zeros((2, 2)), dtype=np.float32)
+    with pytest.raises(ValueError, match="too small"):
+        posterior.tempered(temperature)
+    cold = posterior.tempered(1e-30).token_marginals()[0]
+    np.testing.assert_array_equal(cold, [[0, 1]])
+
+
+def test_a_temperature_beyond_float64_is_refused():
+    with pytest.raises(ValueError, match="'temperature' .* must be a positive number"):
+        LinearChainPosterior([[[0.0]]], [[0.0]]).tempered(10**400)

@@ -357,13 +357,24 @@ def test_labels_come_back_as_they_were(tagger, labels):
     [
         (["D", 1, "V"], "labels of one kind. Got int, str"),
         (["D", None, "V"], "Token 1 of sentence 1 has None"),
-        (["D", float("nan"), "V"], "oken 1 .*sentence 1|sentence 1, token 1"),
-        ([["D"], ["N"], ["V"]], "labels|hashable"),
+        (["D", float("nan"), "V"], "Token 1 of sentence 1 has nan"),
+        (["D", pd.NA, "V"], "Token 1 of sentence 1 has <NA>"),
+        (["D", ["N"], "V"], r"Token 1 of sentence 1 has \['N'\]"),
+        (["D", np.array([1, 2]), "V"], r"Token 1 of sentence 1 has array"),
+        (np.zeros((3, 1)), r"Token 0 of sentence 1 has \[0.0\]"),
     ],
+    ids=str,
 )
-def test_labels_that_cannot_be_sorted_are_refused(tagger, labels, message):
-    with pytest.raises((ValueError, TypeError), match=f"{name_of(tagger)}.*{message}"):
+def test_labels_that_are_none_or_cannot_be_sorted_are_refused(tagger, labels, message):
+    with pytest.raises(ValueError, match=f"{name_of(tagger)}.fit .*{message}"):
         clone(tagger).fit([X[0], X[0]], [Y[0], labels])
+
+
+@each_tagger
+@pytest.mark.parametrize("label", [None, pd.NA, ["N"], np.array([1, 2])], ids=repr)
+def test_a_score_counts_no_label_that_is_none(tagger, label):
+    with pytest.raises(ValueError, match="score must have a label .* Token 0 of sent"):
+        fitted(tagger).score(X[:2], [Y[0], [label, "N", "V"]])
 
 
 @each_tagger
@@ -412,8 +423,12 @@ def test_a_label_unseen_in_training_counts_as_an_error(tagger):
         ([1, 1], r"weight for each of the 5 sentences. Got shape \(2,\)"),
         ([[1]] * 5, r"Got shape \(5, 1\)"),
         ([0] * 5, "positive weight"),
-        ([-1, 1, 1, 1, 1], "(?i)negative|at least 0|non-negative"),
-        ([np.nan, 1, 1, 1, 1], "(?i)nan|finite|positive weight"),
+        ([-1, 1, 1, 1, 1], "not negative. Got -1.0 for sentence 0"),
+        ([1, np.nan, 1, 1, 1], "finite .* Got nan for sentence 1"),
+        ([1, 1, np.inf, 1, 1], "finite .* Got inf for sentence 2"),
+        ("heavy", "must hold numbers. Got str"),
+        ([1, [2], 3, 4, 5], "must hold numbers. Got list"),
+        ([1j] * 5, "must hold numbers. Got list"),
     ],
 )
 def test_weights_are_checked(tagger, weight, message):
@@ -484,6 +499,12 @@ def test_fit_needs_labels(tagger):
         (pd.DataFrame({"w": ["a", "b"]}), r"a table of shape \(2, 1\) for X: group"),
         (pl.DataFrame({"w": ["a", "b"]}), r"a table of shape \(2, 1\) for X: group"),
         (sparse.csr_array(np.eye(2)), r"a table of shape \(2, 2\) for X"),
+        (np.array(3), "got ndarray for X"),
+        ([["a"], np.array("b")], "got ndarray array.* as sentence 1"),
+        ([np.array("b"), np.array(["a"])], "got ndarray array.* as sentence 0"),
+        ([["a"], {"b", "c"}], "got set .* as sentence 1"),
+        ({("a", "b")}, "got set for X"),
+        ([["a"], pd.DataFrame({"w": ["b"]})], "(?s)got DataFrame .* as sentence 1"),
     ],
     ids=lambda value: type(value).__name__ if not isinstance(value, str) else None,
 )
@@ -509,6 +530,10 @@ def test_what_is_not_sentences_is_refused_with_an_example(
         (np.arange(5), "for sentence 0"),
         (7, "got int"),
         (pd.DataFrame({"a": range(5)}), "y must be a sequence of label sequences"),
+        (np.array(3), "got ndarray"),
+        ([*Y[:4], np.array("N")], "got ndarray array.* for sentence 4"),
+        ([*Y[:4], {"N"}], "got set .* for sentence 4"),
+        ([*Y[:4], {"N": 1}], "got dict .* for sentence 4"),
     ],
     ids=lambda value: type(value).__name__,
 )

@@ -420,6 +420,7 @@ def test_room_behind_the_entries_of_a_matrix_is_not_read():
 
 
 EYE = sparse.csr_array(np.eye(2))
+FLAT = sparse.coo_array(np.ones(2))
 BAD = sparse.csr_array([[0.0, 1.0], [np.nan, 0.0]])
 
 
@@ -433,6 +434,7 @@ BAD = sparse.csr_array([[0.0, 1.0], [np.nan, 0.0]])
         ),
         ([EYE, ["a", "b"]], TypeError, "sparse matrices only.* list as sentence 1"),
         ([EYE, sparse.eye_array(3)], ValueError, r"one number of columns.*\[2, 3\]"),
+        ([EYE, FLAT], ValueError, r"a row for each token. Got shape \(2,\) as sent"),
         ([sparse.csr_array((2, 1))], ValueError, "columns that the tagger was fitted"),
     ],
 )
@@ -498,12 +500,22 @@ def test_every_algorithm_trains(algorithm):
         ("epsilon", "a", TypeError, "Got 'a'"),
         ("delta", "a", TypeError, "Got 'a'"),
         ("period", 1.5, TypeError, "Got 1.5"),
+        ("all_possible_transitions", "no", TypeError, "True or False. Got 'no'"),
+        ("all_possible_states", "yes", TypeError, "True or False. Got 'yes'"),
     ],
 )
 def test_parameters_are_checked_at_fit(parameter, value, error, message):
     tagger = CRFTagger(**{parameter: value})
     with pytest.raises(error, match=f"'{parameter}' parameter of CRFTagger.*{message}"):
         tagger.fit(X, Y)
+
+
+@pytest.mark.parametrize("number", [2**31, 10**12, 10**30])
+def test_more_iterations_than_c_counts_are_no_fewer(number):
+    items, labels = random_tagged(0, words_and_numbers)
+    found = CRFTagger(max_iterations=number).fit(items, labels)
+    expected = CRFTagger().fit(items, labels)
+    same_marginals(found.predict_proba(items), expected.predict_proba(items), 1e-12)
 
 
 def test_a_setting_that_the_algorithm_lacks_is_named():

@@ -200,6 +200,18 @@ def test_there_must_be_a_fold(corpus):
 
 
 @pytest.mark.parametrize(
+    "fold",
+    [[40], [-1], [0.5], [[0, 1]], ["a"], np.zeros(3, dtype=bool), np.array(3)],
+    ids=repr,
+)
+@pytest.mark.parametrize("turned", [False, True])
+def test_folds_must_be_numbers_of_sentences(corpus, fold, turned):
+    cv = [(fold, [0, 1])[:: -1 if turned else 1]]
+    with pytest.raises(ValueError, match="'cv' .* numbers of sentences from 0 to 39"):
+        cross_val_marginals(MODELS[0], *corpus, cv=cv)
+
+
+@pytest.mark.parametrize(
     ("X", "y", "error", "message"),
     [
         ([["a"]] * 3, [["A"]] * 2, ValueError, "3 sentences in X and 2 in y"),

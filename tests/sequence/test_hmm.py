@@ -242,6 +242,7 @@ def test_a_token_that_is_no_word_is_named_by_sentence_and_place(token, name, ask
         ("pseudocount", True, TypeError, "Got True"),
         ("emission_pseudocount", -0.5, ValueError, "Got -0.5"),
         ("emission_pseudocount", "auto", TypeError, "Got 'auto'"),
+        ("end_state", "no", TypeError, "must be True or False. Got 'no'"),
         ("decoding", "best", ValueError, "one of 'viterbi', 'posterior'. Got 'best'"),
     ],
 )

@@ -105,6 +105,10 @@ def test_labels_may_be_numbers():
         ([("D", "N"), ("D",)], ValueError, r"Got \('D',\) as pair 1"),
         ("DN", TypeError, "list of .label, next label.. Got 'DN'"),
         (3, TypeError, "list of .label, next label.. Got 3"),
+        (np.array(3), TypeError, r"list of .label, next label.. Got array\(3\)"),
+        ([3], ValueError, "list of .label, next label.. Got 3 as pair 0"),
+        ([{"D", "N"}], ValueError, "list of .label, next label.. Got .* as pair 0"),
+        ([("D", ["N"])], ValueError, r"labels of classes_.* Got \['N'\] in pair 0"),
     ],
 )
 def test_pairs_that_do_not_fit_are_refused(tagger, pairs, error, message):

@@ -2,6 +2,7 @@
 
 import copy
 import pickle
+import re
 
 import numpy as np
 import pandas as pd
@@ -271,3 +272,26 @@ def test_settings_are_checked(settings, message):
 def test_what_is_not_sentences_of_words_is_refused(X, message):
     with pytest.raises(TypeError, match=message):
         TokenFeatures().transform(X)
+
+
+@pytest.mark.parametrize(
+    "row", [None, "word", {"f": ["x"]}, {"f": None}, {"f": {"g": "x"}}], ids=repr
+)
+def test_what_cannot_be_hashed_is_named_by_sentence_and_token(row):
+    def template(sentence, t):
+        return row if sentence[t] == "bad" else {"f": "x"}
+
+    message = re.escape(
+        f"sentence 1, token 1: output='sparse' hashes dicts of str and "
+        f"numbers. Got {row!r}"
+    )
+    with pytest.raises(TypeError, match=message):
+        TokenFeatures(template, output="sparse").transform([["a"], ["b", "bad"]])
+
+
+def test_an_error_of_the_template_is_left_alone():
+    def template(sentence, t):
+        raise TypeError("mine")
+
+    with pytest.raises(TypeError, match="^mine$"):
+        TokenFeatures(template, output="sparse").transform([["a"]])

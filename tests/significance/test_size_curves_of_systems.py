@@ -113,7 +113,7 @@ def test_what_is_refused(systems, params, message):
     [
         ({"pairs": 5}, "'pairs'.*sequence of pairs.*Got 5"),
         ({"pairs": "s0"}, "'pairs'.*sequence of pairs.*Got 's0'"),
-        ({"shuffle": "no"}, "'shuffle'.*a bool"),
+        ({"shuffle": "no"}, "'shuffle'.*True or False"),
     ],
 )
 def test_which_types_are_refused(systems, params, message):
