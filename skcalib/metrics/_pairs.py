@@ -336,12 +336,10 @@ def _binary_pairs(
 ) -> Pairs:
     """Return the pairs of a binary problem from checked probabilities."""
     positive = positives(y_true, pos_label, caller=caller)
-    (q, positive, groups), weight = drop_weightless([q, positive, groups], weight)
     return Pairs(q, positive, q[positive], weight, groups)
 
 
 def _pool(proba: np.ndarray, index: np.ndarray, weight: Any, groups: Any) -> Pairs:
-    (proba, index, groups), weight = drop_weightless([proba, index, groups], weight)
     n, k = proba.shape
     return Pairs(
         q=proba.ravel(),
@@ -390,6 +388,8 @@ def check_pairs(
     check_same_length(caller, y_true=y_true, y_proba=q)
     weight = as_weights(sample_weight, q.shape[0], caller=caller)
     codes = as_groups(groups, q.shape[0], caller=caller)
+    # Before the labels are counted: a row of no weight is no row.
+    (y_true, q, codes), weight = drop_weightless([y_true, q, codes], weight)
     if multi_class is not None:
         check_choice(multi_class, MULTI_CLASS, name="multi_class", caller=caller)
     if q.ndim == 1:

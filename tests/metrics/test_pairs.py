@@ -221,3 +221,16 @@ def test_a_bin_size_beyond_the_data_is_one_bin(function, size):
 def test_options_are_keywords(function):
     with pytest.raises(TypeError, match="takes 2 positional arguments but 3 were"):
         function(Y, Q, 100)
+
+
+@pytest.mark.parametrize(
+    ("y", "q", "settings"),
+    [
+        ((0, 1, 2), Q, {}),
+        (("a", "b", "?"), ((0.8, 0.2), (0.3, 0.7), (0.5, 0.5)), {}),
+        (NAMES, ((0.8, 0.2), (0.3, 0.7), (0.5, 0.5)), {"labels": ("a", "b")}),
+    ],
+)
+def test_the_label_of_a_row_without_weight_is_not_asked_for(y, q, settings):
+    found = calibration_error(y, q, sample_weight=(1, 3, 0), **settings)
+    assert found == calibration_error(y[:2], q[:2], sample_weight=(1, 3), **settings)
