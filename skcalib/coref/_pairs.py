@@ -23,7 +23,7 @@ class SampledCorefPairs(  # type: ignore[call-arg]
     """Turn scores of antecedents into probabilities of pairs of mentions.
 
     Are these two mentions the same entity? The last step behind any model that scores
-    antecedents. Nothing is learnt: `fit` does nothing and need not be called.
+    antecedents. Nothing is learnt: `fit` need not be called.
 
     Parameters
     ----------
@@ -85,7 +85,7 @@ class SampledCorefPairs(  # type: ignore[call-arg]
         self.n_jobs = n_jobs
 
     def fit(self, X: Any, y: Any = None) -> SampledCorefPairs:
-        """Do nothing.
+        """Check the parameters, and learn nothing.
 
         Parameters
         ----------
@@ -99,7 +99,14 @@ class SampledCorefPairs(  # type: ignore[call-arg]
         self : SampledCorefPairs
             The transformer.
         """
+        self._check_params()
         return self
+
+    def _check_params(self) -> None:
+        caller = type(self).__name__
+        check_choice(self.method, ("sample", "exact"), name="method", caller=caller)
+        check_choice(self.decoding, ("map", "mbr"), name="decoding", caller=caller)
+        check_integer(self.n_samples, minimum=1, name="n_samples", caller=caller)
 
     def posterior(self, X: Any) -> AntecedentPosterior:
         """Return the posterior over clusterings of each document.
@@ -130,19 +137,15 @@ class SampledCorefPairs(  # type: ignore[call-arg]
             (0, 1), (0, 2), ..., (1, 2), ...: scipy.spatial.distance.squareform makes a
             matrix of it.
         """
-        caller = type(self).__name__
-        check_choice(self.method, ("sample", "exact"), name="method", caller=caller)
-        n_samples = check_integer(
-            self.n_samples, minimum=1, name="n_samples", caller=caller
-        )
+        self._check_params()
         posterior = self.posterior(X)
         if self.method == "exact":
             tasks = [delayed(_exact)(part) for part in _each(posterior)]
         else:
-            rng = as_generator(self.random_state, caller=caller)
+            rng = as_generator(self.random_state, caller=type(self).__name__)
             seeds = rng.integers(2**63, size=(len(posterior), 2)).tolist()
             tasks = [
-                delayed(_sampled)(part, n_samples, seed)
+                delayed(_sampled)(part, self.n_samples, seed)
                 for part, seed in zip(_each(posterior), seeds, strict=True)
             ]
         return _object_array(Parallel(n_jobs=self.n_jobs)(tasks))
@@ -178,8 +181,7 @@ class SampledCorefPairs(  # type: ignore[call-arg]
             An array of labels for each document: the index of the first mention of each
             mention's entity.
         """
-        caller = type(self).__name__
-        check_choice(self.decoding, ("map", "mbr"), name="decoding", caller=caller)
+        self._check_params()
         posterior = self.posterior(X)
         if self.decoding == "map":
             return _object_array(posterior.map_clusters())

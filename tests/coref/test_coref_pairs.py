@@ -142,6 +142,9 @@ def test_it_works_without_fit_and_is_cloned(data):
     ("params", "call", "error"),
     [
         ({"n_samples": 0}, "transform", ValueError),
+        ({"n_samples": 0}, "fit", ValueError),
+        ({"method": "mcmc"}, "predict", ValueError),
+        ({"decoding": "best"}, "fit", ValueError),
         ({"n_samples": 1.5}, "transform", TypeError),
         ({"method": "mcmc"}, "transform", ValueError),
         ({"decoding": "best"}, "predict", ValueError),

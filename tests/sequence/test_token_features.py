@@ -271,3 +271,9 @@ def test_settings_are_checked(settings, message):
 def test_what_is_not_sentences_of_words_is_refused(X, message):
     with pytest.raises(TypeError, match=message):
         TokenFeatures().transform(X)
+
+
+@pytest.mark.parametrize("params", [{"template": "best"}, {"output": "frame"}])
+def test_fit_checks_the_parameters(params):
+    with pytest.raises(ValueError, match=f"'{next(iter(params))}' parameter of Token"):
+        TokenFeatures(**params).fit(None)
