@@ -40,6 +40,8 @@ class SampledCorefPairs(  # type: ignore[call-arg]
         does not depend on `n_jobs`.
     n_jobs : int, default=None
         Number of processes over documents; None: 1, or what joblib's context says.
+    verbose : int, default=0
+        Print how far the documents are if positive, as joblib does.
 
     See Also
     --------
@@ -77,12 +79,14 @@ class SampledCorefPairs(  # type: ignore[call-arg]
         decoding: str = "map",
         random_state: Any = None,
         n_jobs: int | None = None,
+        verbose: int = 0,
     ):
         self.n_samples = n_samples
         self.method = method
         self.decoding = decoding
         self.random_state = random_state
         self.n_jobs = n_jobs
+        self.verbose = verbose
 
     def fit(self, X: Any, y: Any = None) -> SampledCorefPairs:
         """Check the parameters, and learn nothing.
@@ -148,7 +152,7 @@ class SampledCorefPairs(  # type: ignore[call-arg]
                 delayed(_sampled)(part, self.n_samples, seed)
                 for part, seed in zip(_each(posterior), seeds, strict=True)
             ]
-        return _object_array(Parallel(n_jobs=self.n_jobs)(tasks))
+        return _object_array(Parallel(n_jobs=self.n_jobs, verbose=self.verbose)(tasks))
 
     def predict_proba(self, X: Any) -> np.ndarray:
         """Return the probability of each pair of mentions to be in one entity.
@@ -186,7 +190,7 @@ class SampledCorefPairs(  # type: ignore[call-arg]
         if self.decoding == "map":
             return _object_array(posterior.map_clusters())
         tasks = [delayed(_mbr)(part) for part in _each(posterior)]
-        return _object_array(Parallel(n_jobs=self.n_jobs)(tasks))
+        return _object_array(Parallel(n_jobs=self.n_jobs, verbose=self.verbose)(tasks))
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Return minus the Brier score over all pairs of mentions.

@@ -205,6 +205,11 @@ class CountComparison(float):
             "period": self.period,
         }
 
+    def frame(self) -> Any:
+        """Return a pandas DataFrame of one row."""
+        columns = {name: [value] for name, value in self.to_dict().items()}
+        return as_frame(columns, caller="CountComparison.frame")
+
     def __repr__(self) -> str:
         when = "" if self.period is None else f", period={self.period!r}"
         return (

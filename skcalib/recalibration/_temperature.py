@@ -80,6 +80,8 @@ class TemperatureScaling(MetaEstimatorMixin, BaseEstimator):
         only. With ``(0, 0)`` there is none, and the best antecedents stay.
     n_jobs : int, default=None
         Number of folds fitted at once, by joblib.
+    verbose : int, default=0
+        Print how far the folds are if positive, as joblib does.
 
     Attributes
     ----------
@@ -165,17 +167,19 @@ class TemperatureScaling(MetaEstimatorMixin, BaseEstimator):
     def __init__(
         self,
         estimator: Any,
-        *,
         cv: Any = 5,
+        *,
         bounds: Any = (0.01, 100.0),
         offset_bounds: Any = (-10.0, 10.0),
         n_jobs: int | None = None,
+        verbose: int = 0,
     ):
         self.estimator = estimator
         self.cv = cv
         self.bounds = bounds
         self.offset_bounds = offset_bounds
         self.n_jobs = n_jobs
+        self.verbose = verbose
 
     def fit(
         self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None
@@ -259,7 +263,7 @@ class TemperatureScaling(MetaEstimatorMixin, BaseEstimator):
         ]
         if not folds:
             raise ValueError("The 'cv' parameter of TemperatureScaling gives no fold.")
-        return Parallel(n_jobs=self.n_jobs)(
+        return Parallel(n_jobs=self.n_jobs, verbose=self.verbose)(
             delayed(_cross_fit_fold)(clone(self.estimator), X, y, weight, *fold)
             for fold in folds
         )

@@ -155,3 +155,10 @@ def test_parameters_are_checked(params, call, error):
     (name,) = params
     with pytest.raises(error, match=f"'{name}' parameter of SampledCorefPairs must be"):
         getattr(SampledCorefPairs(**params), call)([np.zeros((2, 2))])
+
+
+def test_it_says_how_far_the_documents_are_when_asked(capsys):
+    SampledCorefPairs(10).transform([np.zeros((2, 2))] * 2)
+    assert capsys.readouterr() == ("", "")
+    SampledCorefPairs(10, verbose=10).transform([np.zeros((2, 2))] * 2)
+    assert "2 out of   2" in "".join(capsys.readouterr())
