@@ -286,9 +286,12 @@ def positives(labels: np.ndarray, pos_label: Any, *, caller: str) -> np.ndarray:
 
 
 def _class_index(
-    y: np.ndarray, labels: Any, n_columns: int, *, caller: str
+    y: np.ndarray, labels: Any, n_columns: int, rows: np.ndarray | None, *, caller: str
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return the column of each row's label, and the labels in column order."""
+    """Return the column of each row's label, and the labels in column order.
+
+    `rows` are the places of the labels among those given, where some were left out.
+    """
     found = distinct_labels(y, name="y_true", caller=caller)
     if labels is None:
         order = found
@@ -307,6 +310,7 @@ def _class_index(
     unknown = [label for label in found.tolist() if label not in column]
     if unknown:
         row = int(np.asarray(y == unknown[0]).argmax())
+        row = row if rows is None else int(rows[row])
         raise ValueError(
             f"The 'y_true' parameter of {caller} must hold labels that are in 'labels'."
             f" Got {unknown[0]!r} in row {row}."
@@ -389,7 +393,8 @@ def check_pairs(
     weight = as_weights(sample_weight, q.shape[0], caller=caller)
     codes = as_groups(groups, q.shape[0], caller=caller)
     # Before the labels are counted: a row of no weight is no row.
-    (y_true, q, codes), weight = drop_weightless([y_true, q, codes], weight)
+    rows = None if weight is None else np.arange(weight.size)
+    (y_true, q, codes, rows), weight = drop_weightless([y_true, q, codes, rows], weight)
     if multi_class is not None:
         check_choice(multi_class, MULTI_CLASS, name="multi_class", caller=caller)
     if q.ndim == 1:
@@ -404,16 +409,14 @@ def check_pairs(
                 f"(n, n_classes); use 'pos_label' with shape {q.shape}."
             )
         return [_binary_pairs(y_true, q, pos_label, weight, codes, caller=caller)]
-    return _matrix_pairs(
-        y_true, q, multi_class, labels, pos_label, weight, codes, caller
-    )
+    index, order = _class_index(y_true, labels, q.shape[1], rows, caller=caller)
+    return _matrix_pairs(q, index, order, multi_class, pos_label, weight, codes, caller)
 
 
 def _matrix_pairs(
-    y_true, proba, multi_class, labels, pos_label, weight, groups, caller
+    proba, index, order, multi_class, pos_label, weight, groups, caller
 ) -> list[Pairs]:
     """Return the pairs of a matrix of class probabilities."""
-    index, order = _class_index(y_true, labels, proba.shape[1], caller=caller)
     if multi_class is None and order.size == 2:
         column = 1
         if pos_label is not None:

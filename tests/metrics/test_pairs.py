@@ -234,3 +234,10 @@ def test_options_are_keywords(function):
 def test_the_label_of_a_row_without_weight_is_not_asked_for(y, q, settings):
     found = calibration_error(y, q, sample_weight=(1, 3, 0), **settings)
     assert found == calibration_error(y[:2], q[:2], sample_weight=(1, 3), **settings)
+
+
+def test_rows_without_weight_are_counted_in_messages():
+    with pytest.raises(ValueError, match="Got 'c' in row 2"):
+        calibration_error(
+            NAMES, MATRIX, labels=("a", "b", "d"), sample_weight=(0, 1, 1)
+        )
