@@ -24,7 +24,7 @@ class AntecedentFeatures(  # type: ignore[call-arg]
 ):
     """Turn documents with mentions into features of their possible antecedents.
 
-    Nothing is learnt: `fit` does nothing and need not be called. Entities are not
+    Nothing is learnt: `fit` need not be called. Entities are not
     looked at, nor are the attributes of mentions.
 
     Parameters
@@ -58,7 +58,7 @@ class AntecedentFeatures(  # type: ignore[call-arg]
         self.n_features = n_features
 
     def fit(self, X: Any, y: Any = None) -> AntecedentFeatures:
-        """Do nothing.
+        """Check the parameter, and learn nothing.
 
         Parameters
         ----------
@@ -72,7 +72,20 @@ class AntecedentFeatures(  # type: ignore[call-arg]
         self : AntecedentFeatures
             The transformer.
         """
+        self._check_params()
         return self
+
+    def _check_params(self) -> int:
+        caller = "AntecedentFeatures"
+        size = check_integer(
+            self.n_features, minimum=2, name="n_features", caller=caller
+        )
+        if size & (size - 1) or size > 2**30:
+            raise ValueError(
+                f"The 'n_features' parameter of {caller} must be a power of two, at "
+                f"most 2**30. Got {size} instead."
+            )
+        return size
 
     def transform(self, X: Any) -> np.ndarray:
         """Return the features of each mention's possible antecedents.
@@ -96,16 +109,8 @@ class AntecedentFeatures(  # type: ignore[call-arg]
             Mentions are not in order or end after the last word; the message names the
             document.
         """
-        caller = "AntecedentFeatures"
-        size = check_integer(
-            self.n_features, minimum=2, name="n_features", caller=caller
-        )
-        if size & (size - 1) or size > 2**30:
-            raise ValueError(
-                f"The 'n_features' parameter of {caller} must be a power of two, at "
-                f"most 2**30. Got {size} instead."
-            )
-        documents = _check_documents(X, caller)
+        size = self._check_params()
+        documents = _check_documents(X, "AntecedentFeatures")
         rows = [_codes(document, size) for document in documents]
         # All values are 1: one array of them serves every document.
         ones = np.ones(max((codes.size for codes in rows), default=0))

@@ -25,7 +25,7 @@ class SampledCorefPairs(  # type: ignore[call-arg]
     """Turn scores of antecedents into probabilities of pairs of mentions.
 
     Are these two mentions the same entity? The last step behind any model that scores
-    antecedents. Nothing is learnt: `fit` does nothing and need not be called.
+    antecedents. Nothing is learnt: `fit` need not be called.
 
     Parameters
     ----------
@@ -42,6 +42,8 @@ class SampledCorefPairs(  # type: ignore[call-arg]
         does not depend on `n_jobs`.
     n_jobs : int, default=None
         Number of processes over documents; None: 1, or what joblib's context says.
+    verbose : int, default=0
+        Print how far the documents are if positive, as joblib does.
 
     See Also
     --------
@@ -79,15 +81,17 @@ class SampledCorefPairs(  # type: ignore[call-arg]
         decoding: str = "map",
         random_state: Any = None,
         n_jobs: int | None = None,
+        verbose: int = 0,
     ):
         self.n_samples = n_samples
         self.method = method
         self.decoding = decoding
         self.random_state = random_state
         self.n_jobs = n_jobs
+        self.verbose = verbose
 
     def fit(self, X: Any, y: Any = None) -> SampledCorefPairs:
-        """Do nothing.
+        """Check the parameters, and learn nothing.
 
         Parameters
         ----------
@@ -101,7 +105,14 @@ class SampledCorefPairs(  # type: ignore[call-arg]
         self : SampledCorefPairs
             The transformer.
         """
+        self._check_params()
         return self
+
+    def _check_params(self) -> None:
+        caller = type(self).__name__
+        check_choice(self.method, ("sample", "exact"), name="method", caller=caller)
+        check_choice(self.decoding, ("map", "mbr"), name="decoding", caller=caller)
+        check_integer(self.n_samples, minimum=1, name="n_samples", caller=caller)
 
     def posterior(self, X: Any) -> AntecedentPosterior:
         """Return the posterior over clusterings of each document.
@@ -135,21 +146,17 @@ class SampledCorefPairs(  # type: ignore[call-arg]
         return self._pair_proba(self.posterior(X))
 
     def _pair_proba(self, posterior: AntecedentPosterior) -> np.ndarray:
-        caller = type(self).__name__
-        check_choice(self.method, ("sample", "exact"), name="method", caller=caller)
-        n_samples = check_integer(
-            self.n_samples, minimum=1, name="n_samples", caller=caller
-        )
+        self._check_params()
         if self.method == "exact":
             tasks = [delayed(_exact)(part) for part in _each(posterior)]
         else:
-            rng = as_generator(self.random_state, caller=caller)
+            rng = as_generator(self.random_state, caller=type(self).__name__)
             seeds = rng.integers(2**63, size=(len(posterior), 2)).tolist()
             tasks = [
-                delayed(_sampled)(part, n_samples, seed)
+                delayed(_sampled)(part, self.n_samples, seed)
                 for part, seed in zip(_each(posterior), seeds, strict=True)
             ]
-        return object_array(Parallel(n_jobs=self.n_jobs)(tasks))
+        return object_array(Parallel(n_jobs=self.n_jobs, verbose=self.verbose)(tasks))
 
     def predict_proba(self, X: Any) -> np.ndarray:
         """Return the probability of each pair of mentions to be in one entity.
@@ -182,13 +189,12 @@ class SampledCorefPairs(  # type: ignore[call-arg]
             An array of labels for each document: the index of the first mention of each
             mention's entity.
         """
-        caller = type(self).__name__
-        check_choice(self.decoding, ("map", "mbr"), name="decoding", caller=caller)
+        self._check_params()
         posterior = self.posterior(X)
         if self.decoding == "map":
             return object_array(posterior.map_clusters())
         tasks = [delayed(_mbr)(part) for part in _each(posterior)]
-        return object_array(Parallel(n_jobs=self.n_jobs)(tasks))
+        return object_array(Parallel(n_jobs=self.n_jobs, verbose=self.verbose)(tasks))
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Return minus the Brier score over all pairs of mentions.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
+import logging
 import lzma
 import os
 import struct
@@ -19,6 +20,9 @@ from sklearn.datasets import fetch_file
 from .._validation import check_integer, check_real
 
 VARIABLE = "SKCALIB_DATA"
+
+# Says what is downloaded to those who ask for it, as scikit-learn's fetchers do.
+_LOGGER = logging.getLogger("skcalib.datasets")
 
 # What zipfile raises where bytes are wrong, or one that it cannot unpack (encrypted).
 BAD_ZIP = (
@@ -135,6 +139,7 @@ class DataHome:
             )
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
+            _LOGGER.info("Downloading %s to %s", file.url, path)
             fetch_file(
                 file.url,
                 folder=path.parent,

@@ -88,6 +88,7 @@ def fetch_muc3(
     mentions: bool = False,
     data_home: Any = None,
     download_if_missing: bool = True,
+    return_X_y: bool = False,
     n_retries: int = 3,
     delay: float = 1.0,
 ) -> Any:
@@ -109,6 +110,8 @@ def fetch_muc3(
         ``~/skcalib_data``.
     download_if_missing : bool, default=True
         If False, raise an OSError where a file is missing.
+    return_X_y : bool, default=False
+        Return ``(data, target)`` instead of a Bunch, as other fetchers do.
     n_retries : int, default=3
         How often to try again when a download fails.
     delay : float, default=1.0
@@ -119,8 +122,9 @@ def fetch_muc3(
     data : Bunch
         A dictionary with attributes: `data` (list of Document), with dates and
         ``metadata["place"]``; `parsed`, whether they have parses. Those without have no
-        sentences, but ``metadata["paragraphs"]`` (tuple of str). `DESCR`, where the
-        data come from, their licence, what to cite; `filenames`, the files read.
+        sentences, but ``metadata["paragraphs"]`` (tuple of str). `target`, which is
+        None; `DESCR`, where the data come from, their licence, what to cite;
+        `filenames`, the files read.
 
     Raises
     ------
@@ -168,8 +172,14 @@ def fetch_muc3(
     documents = _parsed_documents(path, subset) if parsed else _reports(path, subset)
     if mentions:
         documents = [mentions_from_parse(document) for document in documents]
+    if return_X_y:
+        return documents, None
     return Bunch(
-        data=documents, parsed=bool(parsed), DESCR=DESCR, filenames=[str(path)]
+        data=documents,
+        target=None,
+        parsed=bool(parsed),
+        DESCR=DESCR,
+        filenames=[str(path)],
     )
 
 

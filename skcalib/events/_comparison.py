@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from .._results import as_frame
+
 
 class CountComparison(float):
     """Hold the posterior probability that one count exceeds another: a float.
@@ -83,6 +85,11 @@ class CountComparison(float):
             "second": self.second,
             "period": self.period,
         }
+
+    def frame(self) -> Any:
+        """Return a pandas DataFrame of one row."""
+        columns = {name: [value] for name, value in self.to_dict().items()}
+        return as_frame(columns, caller="CountComparison.frame")
 
     def __repr__(self) -> str:
         when = "" if self.period is None else f", period={self.period!r}"

@@ -55,9 +55,12 @@ def _is_empty(values: Any) -> bool:
     return hasattr(values, "__len__") and not is_scalar and len(values) == 0
 
 
-def negatives_in(y_true: Any, caller: str) -> frozenset:
-    """Return which of 0 and -1 are among checked labels."""
+def negatives_in(y_true: Any, sample_weight: Any, caller: str) -> frozenset:
+    """Return which of 0 and -1 are among checked labels of some weight."""
     labels = np.asarray(on_cpu(y_true, name="y_true", caller=caller))
+    if sample_weight is not None:
+        weight = as_floats(sample_weight, name="sample_weight", caller=caller)
+        labels = labels[weight > 0]
     return frozenset(label for label in (0, -1) if (labels == label).any())
 
 

@@ -292,9 +292,12 @@ def positives(
 
 
 def _class_index(
-    y: np.ndarray, labels: Any, n_columns: int, *, caller: str
+    y: np.ndarray, labels: Any, n_columns: int, rows: np.ndarray | None, *, caller: str
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return the column of each row's label, and the labels in column order."""
+    """Return the column of each row's label, and the labels in column order.
+
+    `rows` are the places of the labels among those given, where some were left out.
+    """
     found = distinct_labels(y, name="y_true", caller=caller)
     if labels is None:
         order = found
@@ -313,6 +316,7 @@ def _class_index(
     unknown = [label for label in found.tolist() if label not in column]
     if unknown:
         row = int(np.asarray(y == unknown[0]).argmax())
+        row = row if rows is None else int(rows[row])
         raise ValueError(
             f"The 'y_true' parameter of {caller} must hold labels that are in 'labels'."
             f" Got {unknown[0]!r} in row {row}."
@@ -343,12 +347,10 @@ def _binary_pairs(
 ) -> Pairs:
     """Return the pairs of a binary problem from checked probabilities."""
     positive = positives(y_true, pos_label, caller=caller, are_all=are_all)
-    (q, positive, groups), weight = drop_weightless([q, positive, groups], weight)
     return Pairs(q, positive, q[positive], weight, groups)
 
 
 def _pool(proba: np.ndarray, index: np.ndarray, weight: Any, groups: Any) -> Pairs:
-    (proba, index, groups), weight = drop_weightless([proba, index, groups], weight)
     n, k = proba.shape
     return Pairs(
         q=proba.ravel(),
@@ -410,6 +412,9 @@ def check_pairs(
     check_same_length(caller, y_true=y_true, y_proba=q)
     weight = as_weights(sample_weight, q.shape[0], caller=caller)
     codes = as_groups(groups, q.shape[0], caller=caller)
+    # Before the labels are counted: a row of no weight is no row.
+    rows = None if weight is None else np.arange(weight.size)
+    (y_true, q, codes, rows), weight = drop_weightless([y_true, q, codes, rows], weight)
     if multi_class is not None:
         check_choice(multi_class, MULTI_CLASS, name="multi_class", caller=caller)
     if np.ndim(pos_label) > 0:  # it would be compared row by row
@@ -433,16 +438,14 @@ def check_pairs(
                 y_true, q, pos_label, weight, codes, caller=caller, are_all=are_all
             )
         ]
-    return _matrix_pairs(
-        y_true, q, multi_class, labels, pos_label, weight, codes, caller
-    )
+    index, order = _class_index(y_true, labels, q.shape[1], rows, caller=caller)
+    return _matrix_pairs(q, index, order, multi_class, pos_label, weight, codes, caller)
 
 
 def _matrix_pairs(
-    y_true, proba, multi_class, labels, pos_label, weight, groups, caller
+    proba, index, order, multi_class, pos_label, weight, groups, caller
 ) -> list[Pairs]:
     """Return the pairs of a matrix of class probabilities."""
-    index, order = _class_index(y_true, labels, proba.shape[1], caller=caller)
     if multi_class is None and order.size == 2:
         column = 1
         if pos_label is not None:

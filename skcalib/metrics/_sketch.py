@@ -159,7 +159,7 @@ class ReliabilitySketch:
         for pairs in several:
             negatives = self._negatives
             if pos_label is None and np.ndim(y_proba) == 1:
-                negatives = negatives | negatives_in(y_true, caller)
+                negatives = negatives | negatives_in(y_true, sample_weight, caller)
             check_negatives(negatives, caller=caller)
             self._negatives = negatives
             self._add(pairs)

@@ -107,7 +107,8 @@ class ClassQuery:
         y_true : array-like of shape (n_samples,)
             True labels.
         proba : array-like of shape (n_samples,) or (n_samples, n_classes)
-            Probability of `pos_label`, or of every class.
+            Probability of `pos_label` (of the second of two `classes` by default), or
+            of every class.
         classes : array-like of shape (n_classes,), default=None
             Labels in the order of the columns; by default the sorted labels of
             `y_true`.
@@ -130,9 +131,11 @@ class ClassQuery:
                     f"multi_class={self.multi_class!r} needs a 'proba' of shape "
                     f"(n_samples, n_classes). Got shape {q.shape}."
                 )
-            positive = positives(y, self.pos_label, caller=caller)
-            label = 1 if self.pos_label is None else self.pos_label
-            return one_each(positive, q, np.full(y.size, label))
+            label = self.pos_label
+            if label is None and classes is not None and len(classes) == 2:
+                label = classes[1]
+            positive = positives(y, label, caller=caller)
+            return one_each(positive, q, np.full(y.size, 1 if label is None else label))
         return self._from_matrix(y, q, classes, caller)
 
     def _from_matrix(

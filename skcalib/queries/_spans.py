@@ -163,29 +163,31 @@ class SpanQuery:
         caller = "SpanQuery.from_posterior"
         return self._ask(y_true, posterior, classes, None, caller)
 
-    def from_proba(self, y_true: Any, spans: Any) -> Answers:
+    def from_proba(self, y_true: Any, proba: Any, classes: Any = None) -> Answers:
         """Ask probabilities of spans from anywhere, of a neural tagger say.
 
         Parameters
         ----------
         y_true : sequence of label sequences
             True tags.
-        spans : sequence with an entry for each sentence
+        proba : sequence with an entry for each sentence
             An entry is a list of (start, stop, label, probability): the first token,
             the one behind the last, the entity label, and the probability that these
             tokens are exactly one entity of this label. They are the spans that are
             asked for, except those of another label than `label` or longer than
             `max_length`.
+        classes : None
+            Ignored; other queries have it.
 
         Returns
         -------
         answers : Answers
         """
         caller = "SpanQuery.from_proba"
-        tags, lengths = flat_tags(y_true, spans, "spans", caller)
+        tags, lengths = flat_tags(y_true, proba, "proba", caller)
         rows = [
             (i, *row)
-            for i, entry in enumerate(spans)
+            for i, entry in enumerate(proba)
             for row in _read_spans(i, entry, lengths[i], caller)
         ]
         columns = list(zip(*rows, strict=True)) if rows else [(), (), (), (), ()]
@@ -195,9 +197,9 @@ class SpanQuery:
         code = np.array([labels.index(name) for name in names], dtype=np.intp)
         places = [np.array(column, dtype=np.intp) for column in (i, start, stop)]
         asked = _Spans(places[0], places[1], places[2], code)
-        proba = np.array(q, dtype=np.float64)
         kept = self._wanted(asked, labels)
-        answers = _answers(asked.take(kept), labels, proba[kept], gold)
+        q = np.array(q, dtype=np.float64)[kept]
+        answers = _answers(asked.take(kept), labels, q, gold)
         return replace(answers, y_proba=np.clip(answers.y_proba, 0, 1))
 
     def _ask(
@@ -377,7 +379,7 @@ def _ask_part(
 
 def _read_spans(i: int, entry: Any, n: int, caller: str) -> list[tuple]:
     """Return the checked spans of one sentence."""
-    name = f"The 'spans' parameter of {caller}"
+    name = f"The 'proba' parameter of {caller}"
     if isinstance(entry, (str, bytes)) or not hasattr(entry, "__len__"):
         raise TypeError(
             f"{name} must have a list of spans for each sentence. Got {entry!r:.50} "

@@ -168,11 +168,12 @@ class TagPairQuery:
             t + 1: of shape (n_tokens - 1, n_pairs), or without `pairs` of shape
             (n_tokens - 1, n_tags, n_tags).
         pairs : sequence of (label, label), default=None
-            Pairs of the columns. A query for all pairs asks for these then. None: all
-            pairs of `classes`, [previous, next].
+            Pairs of the columns. A query for all pairs asks for these then. None: those
+            of the query, or all pairs of `classes`, [previous, next]. Labels that are
+            no pairs are taken for `classes`, which is third in other queries.
         classes : array-like of shape (n_tags,), default=None
             Labels that the model knows; by default those in `pairs`, or without them
-            the sorted labels of `y_true`.
+            the sorted labels of `y_true`. Or the pairs of the columns.
 
         Returns
         -------
@@ -183,6 +184,7 @@ class TagPairQuery:
         places = _Places(tags, lengths, caller)
         n_rows = np.maximum(lengths - 1, 0)
         columns = None
+        pairs, classes = self._named(proba, pairs, classes)
         if pairs is None:
             shape = "(n_tokens - 1, n_tags, n_tags)"
             rows = stack_rows(proba, n_rows, lengths, shape, caller)
@@ -210,6 +212,16 @@ class TagPairQuery:
         q = np.zeros((len(rows), len(asked)), rows.dtype)
         q[:, known] = rows[:, column]
         return places.answers(asked, labels, q, known)
+
+    def _named(self, proba: Any, pairs: Any, classes: Any) -> tuple[Any, Any]:
+        """Return the pairs of the columns and the labels of the model, as given."""
+        if classes is None and _is_sized(pairs) and not any(map(_is_sized, pairs)):
+            pairs, classes = None, pairs
+        if pairs is None and any(np.ndim(part) == 2 for part in proba):
+            if classes is not None and all(map(_is_sized, classes)):
+                return classes, None
+            pairs = self.pairs
+        return pairs, classes
 
     def _asked(self, places: _Places, labels: list, columns: Any) -> np.ndarray:
         """Return what is asked for, as places in `labels`, (n_pairs, 2)."""
@@ -284,8 +296,7 @@ def _check_pairs(pairs: Any, caller: str) -> tuple[tuple[Any, Any], ...]:
         raise ValueError(f"{name} must hold a pair at least. Got none.")
     found = []
     for i, pair in enumerate(pairs):
-        is_pair = hasattr(pair, "__len__") and not isinstance(pair, (str, bytes))
-        if not is_pair or len(pair) != 2:
+        if not _is_sized(pair) or len(pair) != 2:
             raise ValueError(
                 f"{name} must be a list of (label, next label). Got {pair!r:.50} as "
                 f"pair {i}."
@@ -300,6 +311,11 @@ def _check_pairs(pairs: Any, caller: str) -> tuple[tuple[Any, Any], ...]:
     if repeats:
         raise ValueError(f"{name} repeats a pair.")
     return tuple(found)
+
+
+def _is_sized(value: Any) -> bool:
+    """Return whether a value may be a pair, other than the str of a label."""
+    return hasattr(value, "__len__") and not isinstance(value, (str, bytes))
 
 
 def _pair_codes(pairs: Any, labels: list, what: str) -> np.ndarray:

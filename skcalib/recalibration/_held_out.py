@@ -65,9 +65,10 @@ def cross_fit(
     weight: np.ndarray | None,
     folds: list[tuple[np.ndarray, np.ndarray]],
     n_jobs: int | None,
+    verbose: int,
 ) -> list[HeldOut]:
     """Return what clones fitted to the training parts hold of the test parts."""
-    return Parallel(n_jobs=n_jobs)(
+    return Parallel(n_jobs=n_jobs, verbose=verbose)(
         delayed(_cross_fit_fold)(clone(estimator), X, y, weight, *fold)
         for fold in folds
     )

@@ -86,6 +86,8 @@ class TemperatureScaling(MetaEstimatorMixin, BaseEstimator):
         only. With ``(0, 0)`` there is none, and the best antecedents stay.
     n_jobs : int, default=None
         Number of folds fitted at once, by joblib.
+    verbose : int, default=0
+        Print how far the folds are if positive, as joblib does.
 
     Attributes
     ----------
@@ -171,17 +173,19 @@ class TemperatureScaling(MetaEstimatorMixin, BaseEstimator):
     def __init__(
         self,
         estimator: Any,
-        *,
         cv: Any = 5,
+        *,
         bounds: Any = (0.01, 100.0),
         offset_bounds: Any = (-10.0, 10.0),
         n_jobs: int | None = None,
+        verbose: int = 0,
     ):
         self.estimator = estimator
         self.cv = cv
         self.bounds = bounds
         self.offset_bounds = offset_bounds
         self.n_jobs = n_jobs
+        self.verbose = verbose
 
     def fit(
         self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None
@@ -214,7 +218,9 @@ class TemperatureScaling(MetaEstimatorMixin, BaseEstimator):
             parts = [held_out(estimator, X, y, weight, np.arange(len(y)))]
         else:
             folds = self._folds(len(y), groups)
-            parts = cross_fit(self.estimator, X, y, weight, folds, self.n_jobs)
+            parts = cross_fit(
+                self.estimator, X, y, weight, folds, self.n_jobs, self.verbose
+            )
             estimator = fit_on(clone(self.estimator), X, y, weight, None)
         n_unreachable = sum(part.n_unreachable for part in parts)
         total = sum(part.weight.sum() for part in parts)

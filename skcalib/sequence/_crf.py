@@ -257,12 +257,18 @@ class CRFTagger(BaseTagger):
     def crf_(self) -> sklearn_crfsuite.CRF:
         """The model as a sklearn_crfsuite.CRF, rebuilt from its bytes.
 
-        Its labels are str. It holds a temporary file as long as it lives.
+        Its labels are str. It is held in memory: no temporary file is left.
         """
         check_is_fitted(self)
         crf = sklearn_crfsuite.CRF(**self._settings())
         crf.modelfile.refresh()
-        Path(crf.modelfile.name).write_bytes(self.model_bytes_)
+        try:
+            Path(crf.modelfile.name).write_bytes(self.model_bytes_)
+            crf.tagger_.labels()  # reads the file
+        finally:
+            crf.modelfile.cleanup()
+        # What a pickle of the file would hold, so that the rebuilt model can be copied.
+        vars(crf.modelfile)["__FILE_RESOURCE_DATA__"] = self.model_bytes_
         return crf
 
     def __sklearn_tags__(self) -> Any:

@@ -21,6 +21,7 @@ def cross_val_marginals(
     cv: Any,
     groups: Any = None,
     n_jobs: int | None = None,
+    verbose: int = 0,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return the tag probabilities of each sentence by a tagger that did not see it.
 
@@ -41,6 +42,8 @@ def cross_val_marginals(
         For group splitters: the document of each sentence, say.
     n_jobs : int, default=None
         Number of folds fitted at once, by joblib.
+    verbose : int, default=0
+        Print how far the folds are if positive, as joblib does.
 
     Returns
     -------
@@ -85,7 +88,7 @@ def cross_val_marginals(
             f"The 'cv' parameter of {caller} must test each sentence in exactly one "
             f"fold. Sentence {i} is in {tested[i]}."
         )
-    found = Parallel(n_jobs=n_jobs)(
+    found = Parallel(n_jobs=n_jobs, verbose=verbose)(
         delayed(_fold)(clone(estimator), X, y, train, test) for train, test in folds
     )
     column = {label: k for k, label in enumerate(classes.tolist())}

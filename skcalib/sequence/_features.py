@@ -177,7 +177,7 @@ class TokenFeatures(  # type: ignore[call-arg]
 ):
     """Turn sentences of words into sentences of attributes.
 
-    Nothing is learnt: `fit` does nothing and need not be called.
+    Nothing is learnt: `fit` need not be called.
 
     Parameters
     ----------
@@ -218,7 +218,7 @@ class TokenFeatures(  # type: ignore[call-arg]
         self.output = output
 
     def fit(self, X: Any, y: Any = None) -> TokenFeatures:
-        """Do nothing.
+        """Check the parameters, and learn nothing.
 
         Parameters
         ----------
@@ -232,7 +232,16 @@ class TokenFeatures(  # type: ignore[call-arg]
         self : TokenFeatures
             The transformer.
         """
+        self._check_params()
         return self
+
+    def _check_params(self) -> None:
+        caller = "TokenFeatures"
+        check_choice(self.output, ("dict", "sparse"), name="output", caller=caller)
+        if not callable(self.template):
+            check_choice(
+                self.template, tuple(TEMPLATES), name="template", caller=caller
+            )
 
     def transform(self, X: Any) -> np.ndarray:
         """Return the attributes of each token.
@@ -255,13 +264,8 @@ class TokenFeatures(  # type: ignore[call-arg]
         ValueError
             If there is no such template or output, or text to hash has no UTF-8.
         """
-        caller = "TokenFeatures"
-        check_choice(self.output, ("dict", "sparse"), name="output", caller=caller)
-        if not callable(self.template):
-            check_choice(
-                self.template, tuple(TEMPLATES), name="template", caller=caller
-            )
-        caller += ".transform"
+        self._check_params()
+        caller = "TokenFeatures.transform"
         # as lists, since a pandas Series is indexed by its labels
         sentences = list(map(list, check_sentences(X, caller=caller)))
         all_words(sentences, caller=caller)

@@ -156,6 +156,9 @@ def test_it_works_without_fit_and_is_cloned(data):
     ("params", "call", "error"),
     [
         ({"n_samples": 0}, "transform", ValueError),
+        ({"n_samples": 0}, "fit", ValueError),
+        ({"method": "mcmc"}, "predict", ValueError),
+        ({"decoding": "best"}, "fit", ValueError),
         ({"n_samples": 1.5}, "transform", TypeError),
         ({"method": "mcmc"}, "transform", ValueError),
         ({"decoding": "best"}, "predict", ValueError),
@@ -175,3 +178,10 @@ def test_generators_move_on(data, state):
     again = SampledCorefPairs(50, random_state=state(0)).transform(data[0])
     assert (np.concatenate(again) == one).all()
     assert (one != two).any()
+
+
+def test_it_says_how_far_the_documents_are_when_asked(capsys):
+    SampledCorefPairs(10).transform([np.zeros((2, 2))] * 2)
+    assert capsys.readouterr() == ("", "")
+    SampledCorefPairs(10, verbose=10).transform([np.zeros((2, 2))] * 2)
+    assert "2 out of   2" in "".join(capsys.readouterr())

@@ -245,6 +245,14 @@ class TestDownload:
         assert len(server.requests) == 1
         assert [path.name for path in (home / ARK).iterdir()] == ["oct27.train"]
 
+    def test_the_log_tells_of_a_download(self, fetch, tmp_path, caplog):
+        with serving((200, TOY_TWEETS)) as server, caplog.at_level("INFO"):
+            for _ in range(2):
+                fetch(server.url)
+        (record,) = (r for r in caplog.records if r.name == "skcalib.datasets")
+        path = tmp_path / ARK / "oct27.train"
+        assert record.getMessage() == f"Downloading {server.url} to {path}"
+
     def test_a_wrong_checksum_leaves_nothing_behind(self, fetch, tmp_path):
         with serving((200, b"something else")) as server:
             message = f"could not download {server.url}: The SHA256 checksum .* put it"

@@ -88,6 +88,11 @@ class TestReports:
         assert data.filenames == [str(raw / "muc3" / "muc3_xhtml.zip")]
         assert "public domain" in data.DESCR
 
+    def test_data_alone_have_no_target(self, raw):
+        data = fetch_muc3(data_home=raw)
+        assert data.target is None
+        assert fetch_muc3(data_home=raw, return_X_y=True) == (data.data, None)
+
     def test_subsets(self, raw):
         for subset, n in (("dev", 2), ("tst1", 1), ("tst4", 0), ("all", 3)):
             assert len(fetch_muc3(subset=subset, data_home=raw).data) == n

@@ -149,6 +149,8 @@ def test_comparisons_are_joint(counts, tables, documents, unit, period):
 def test_an_actor_equals_itself(counts):
     found = counts.compare("AAA", "AAA")
     assert (found.greater, found.equal, found.less) == (0, 1, 0)
+    (row,) = found.frame().to_dict("records")
+    assert row == found.to_dict()
 
 
 def test_an_actor_of_the_rule_that_did_nothing_has_a_count_of_0(

@@ -260,3 +260,23 @@ def test_what_rounding_may_add_is_that_of_the_given_precision():
     assert calibration_error(Y, q) == calibration_error(Y, [0.25, 0.5, 1.0])
     with pytest.raises(ValueError, match=r"Got 1\.00390625 in row 2"):
         calibration_error(Y, q.astype(float))
+
+
+@pytest.mark.parametrize(
+    ("y", "q", "settings"),
+    [
+        ((0, 1, 2), Q, {}),
+        (("a", "b", "?"), ((0.8, 0.2), (0.3, 0.7), (0.5, 0.5)), {}),
+        (NAMES, ((0.8, 0.2), (0.3, 0.7), (0.5, 0.5)), {"labels": ("a", "b")}),
+    ],
+)
+def test_the_label_of_a_row_without_weight_is_not_asked_for(y, q, settings):
+    found = calibration_error(y, q, sample_weight=(1, 3, 0), **settings)
+    assert found == calibration_error(y[:2], q[:2], sample_weight=(1, 3), **settings)
+
+
+def test_rows_without_weight_are_counted_in_messages():
+    with pytest.raises(ValueError, match="Got 'c' in row 2"):
+        calibration_error(
+            NAMES, MATRIX, labels=("a", "b", "d"), sample_weight=(0, 1, 1)
+        )

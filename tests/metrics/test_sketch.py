@@ -325,6 +325,10 @@ class TestInput:
         with pytest.raises(ValueError, match="multi_class"):
             ReliabilitySketch().update([0], [[0.5, 0.5]], multi_class="class_wise")
 
+    def test_labels_of_no_weight_are_not_among_the_negative_ones(self):
+        sketch = ReliabilitySketch().update([1, 0, -1], [0.5, 0.1, 0.9], [1, 1, 0])
+        assert sketch.update([0], [0.2]).total_weight == 3
+
     def test_chunks_with_other_negative_labels_are_refused(self):
         sketch = sketch_of([0, 1], [0.2, 0.7])
         with pytest.raises(ValueError, match="-1 and 1 in another"):

@@ -93,6 +93,14 @@ def test_one_probability_a_sample_is_that_of_the_positive_label(y_true, pos_labe
     assert set(answers.label.tolist()) == {pos_label or 1}
 
 
+def test_one_probability_a_sample_is_that_of_the_second_of_two_classes():
+    answers = ClassQuery().from_proba(["no", "yes"], [0.2, 0.8], classes=["no", "yes"])
+    assert answers.y_true.tolist() == [0, 1]
+    assert answers.label.tolist() == ["yes", "yes"]
+    answers = ClassQuery().from_proba(["no", "yes"], [0.2, 0.8], ["yes", "no"])
+    assert answers.y_true.tolist() == [1, 0]
+
+
 def test_columns_are_in_sorted_order_of_the_labels_where_no_classes_are_given():
     answers = ClassQuery().from_proba(["V", "A", "N"], PROBA)
     assert answers.label[:3].tolist() == ["A", "N", "V"]

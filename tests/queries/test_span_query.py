@@ -490,3 +490,9 @@ def test_a_tag_of_another_scheme_is_named_with_its_place():
     spans = [[(0, 1, "X", 0.5)], []]
     with pytest.raises(ValueError, match=r"Got 'Q-X' for token 2 of sentence 1\."):
         SpanQuery().from_proba(y, spans)
+
+
+def test_the_door_for_probabilities_is_that_of_other_queries():
+    gold, proba = [["B-PER", "I-PER", "O"]], [[(0, 2, "PER", 0.7)]]
+    found = SpanQuery().from_proba(y_true=gold, proba=proba, classes=None)
+    assert found.y_proba.tolist() == [0.7]

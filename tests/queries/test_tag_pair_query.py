@@ -224,6 +224,22 @@ def test_a_pipeline_and_a_search_are_seen_through(query, search):
     same_answers(query(model, X, Y), query(CRFTagger(c2=0.1).fit(X, Y), X, Y))
 
 
+def test_columns_are_named_by_the_query_or_in_place_of_classes():
+    expected = TagPairQuery(PAIRS).from_proba(TAGS, PROBA, PAIRS)
+    same_answers(TagPairQuery(PAIRS).from_proba(TAGS, PROBA), expected)
+    same_answers(TagPairQuery(PAIRS).from_proba(TAGS, PROBA, classes=PAIRS), expected)
+    same_answers(TagPairQuery().from_proba(TAGS, PROBA, classes=PAIRS), expected)
+    tags = sorted({tag for pair in PAIRS for tag in pair})
+    same_answers(TagPairQuery(PAIRS).from_proba(TAGS, PROBA, tags), expected)
+    same_answers(TagPairQuery(PAIRS).from_proba(TAGS, PROBA, classes=tags), expected)
+
+
+def test_labels_may_be_third_as_in_other_queries():
+    found = TagPairQuery().from_proba(UNSEEN, FULL, ["D", "N"])
+    expected = TagPairQuery().from_proba(UNSEEN, FULL, classes=["D", "N"])
+    same_answers(found, expected)
+
+
 def test_half_precision_of_a_posterior_is_kept():
     scores = [np.zeros((3, 2))]
     posterior = LinearChainPosterior(scores, np.zeros((2, 2)), dtype=np.float32)

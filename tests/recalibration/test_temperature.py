@@ -747,3 +747,10 @@ def test_untuned_models_of_tweets_get_half_the_error(tagger):
     assert model.temperature_ < 0.9
     assert error(model) < error(model.estimator_) / 2
     assert model.score(*test) == model.estimator_.score(*test)
+
+
+def test_folds_may_stand_second_and_say_how_far_they_are(capsys):
+    X, y = make_tagged_sentences(20, random_state=0)
+    model = TemperatureScaling(HMMTagger(), 2, verbose=10).fit(X, y)
+    assert model.cv == 2
+    assert "2 out of   2" in "".join(capsys.readouterr())

@@ -226,3 +226,11 @@ def test_folds_must_be_numbers_of_sentences(corpus, fold, turned):
 def test_sentences_and_labels_are_checked(X, y, error, message):
     with pytest.raises(error, match=f"cross_val_marginals.*{message}|{message}"):
         cross_val_marginals(HMMTagger(), X, y, cv=2)
+
+
+def test_it_says_how_far_the_folds_are_when_asked(capsys):
+    X, y = [["the", "dog"], ["a", "dog"]], [["D", "N"]] * 2
+    cross_val_marginals(HMMTagger(), X, y, cv=2)
+    assert capsys.readouterr() == ("", "")
+    cross_val_marginals(HMMTagger(), X, y, cv=2, verbose=10)
+    assert "2 out of   2" in "".join(capsys.readouterr())

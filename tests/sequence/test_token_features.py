@@ -295,3 +295,9 @@ def test_an_error_of_the_template_is_left_alone():
 
     with pytest.raises(TypeError, match="^mine$"):
         TokenFeatures(template, output="sparse").transform([["a"]])
+
+
+@pytest.mark.parametrize("params", [{"template": "best"}, {"output": "frame"}])
+def test_fit_checks_the_parameters(params):
+    with pytest.raises(ValueError, match=f"'{next(iter(params))}' parameter of Token"):
+        TokenFeatures(**params).fit(None)
