@@ -111,7 +111,7 @@ def fetch_muc3(
     download_if_missing : bool, default=True
         If False, raise an OSError where a file is missing.
     return_X_y : bool, default=False
-        Return ``(data, target)`` instead of a Bunch, as other fetchers do.
+        Return ``(data, target)`` instead of a Bunch.
     n_retries : int, default=3
         How often to try again when a download fails.
     delay : float, default=1.0

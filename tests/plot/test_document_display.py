@@ -305,8 +305,8 @@ def test_one_mention_and_many_entities():
             ValueError,
             "a posterior of the 5 mentions of the document. Got one of 2",
         ),
-        ((TOY, posterior()), {"y_true": [0]}, ValueError, "'y_true' .* 1 labels"),
-        ((TOY, posterior()), {"entity": [0]}, ValueError, "'entity' .* 1 labels"),
+        ((TOY, posterior()), {"y_true": [0]}, ValueError, "'y_true' .* Got 1"),
+        ((TOY, posterior()), {"entity": [0]}, ValueError, "'entity' .* Got 1"),
         ((TOY, posterior()), {"mentions": 3}, TypeError, r"'mentions' .*\(start, stop"),
         ((TOY, posterior()), {"mentions": (9, 12)}, ValueError, "from 0 to 5. Got"),
         (
