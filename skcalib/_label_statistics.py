@@ -6,7 +6,7 @@ same rank can use them.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Hashable, Iterable
 from itertools import chain
 from operator import eq
 from typing import Any
@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from ._entities import SCHEMES, Tag, find_entities, mend_tags, read_tags
-from ._validation import check_choice, is_missing
+from ._validation import check_choice, is_missing, is_sequence
 
 __all__ = ["accuracy_statistics", "span_statistics", "tag_statistics"]
 
@@ -289,10 +289,8 @@ def _sentences(side: Any, name: str, caller: str) -> tuple[list[list], bool]:
         f"The {name!r} parameter of {caller} must be a sequence with the labels of "
         "each sentence, or with a label for each row."
     )
-    if isinstance(side, (str, bytes, Mapping)) or not hasattr(side, "__len__"):
+    if not is_sequence(side):
         raise TypeError(f"{expected} Got {type(side).__name__}.")
-    if hasattr(side, "columns"):  # a DataFrame iterates its columns
-        raise TypeError(f"{expected} Got a table of shape {side.shape}.")
     entries = side.tolist() if isinstance(side, np.ndarray) else list(side)
     if not entries:
         raise ValueError(f"{expected} Got none.")

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from numbers import Integral
 from typing import Any
 
 import numpy as np
+
+from ._validation import is_integer
 
 __all__ = ["as_generator"]
 
@@ -20,8 +21,7 @@ def as_generator(random_state: Any, *, caller: str) -> np.random.Generator:
         return random_state
     if isinstance(random_state, np.random.RandomState):
         return np.random.default_rng(random_state.randint(2**31, size=4))
-    is_seed = isinstance(random_state, Integral) and not isinstance(random_state, bool)
-    if random_state is None or (is_seed and random_state >= 0):
+    if random_state is None or (is_integer(random_state) and random_state >= 0):
         return np.random.default_rng(random_state)
     raise ValueError(
         f"The 'random_state' parameter of {caller} must be None, a non-negative "

@@ -27,6 +27,7 @@ __all__ = [
     "check_same_length",
     "is_collection",
     "is_dask",
+    "is_integer",
     "is_missing",
     "is_sequence",
     "on_cpu",
@@ -87,6 +88,11 @@ def is_sequence(values: Any) -> bool:
     )
 
 
+def is_integer(value: Any) -> bool:
+    """Return whether a value is an integer, and no bool."""
+    return isinstance(value, Integral) and not isinstance(value, bool)
+
+
 def is_missing(label: Any) -> bool:
     """Return whether a label is None, NaN, or pandas' NA."""
     try:
@@ -129,7 +135,7 @@ def check_float_type(value: Any, *, name: str, caller: str) -> np.dtype:
 
 def check_integer(value: Any, *, minimum: int, name: str, caller: str) -> int:
     """Return `value` as an int if it is an integer of at least `minimum`."""
-    if isinstance(value, (bool, np.bool_)) or not isinstance(value, Integral):
+    if not is_integer(value):
         expected = f"an integer of at least {minimum}"
         raise TypeError(_refuse(caller, name, expected, value))
     if value < minimum:

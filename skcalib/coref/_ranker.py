@@ -13,7 +13,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from .._results import object_array
-from .._validation import check_choice, check_integer, check_real
+from .._validation import check_choice, check_integer, check_real, is_sequence
 from ..metrics._pairs import as_weights
 from ..posteriors import AntecedentPosterior
 from ..posteriors._antecedent_checks import as_clusterings
@@ -391,7 +391,7 @@ def _n_mentions(n_rows: int) -> int:
 
 def _check_features(X: Any, width: int | None, caller: str) -> list[csr_array]:
     name = f"The 'X' parameter of {caller}"
-    if issparse(X) or not hasattr(X, "__len__") or isinstance(X, str):
+    if issparse(X) or not is_sequence(X):
         raise TypeError(
             f"{name} must be a sequence with a sparse array for each document. Got "
             f"{type(X).__name__}."

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from numbers import Integral
 from typing import Any
 
 import numpy as np
 
 from .._random import as_generator
-from .._validation import check_integer, check_real
+from .._validation import check_integer, check_real, is_integer
 
 TAGS = (
     "DT",
@@ -163,8 +162,7 @@ def make_tagged_sentences(
     )
     check_real(mean_length, low=3, high=1e4, name="mean_length", caller=caller)
     n_words = check_integer(n_words, minimum=50, name="n_words", caller=caller)
-    is_integer = isinstance(order, Integral) and not isinstance(order, bool)
-    if not is_integer or order not in (1, 2):
+    if not is_integer(order) or order not in (1, 2):
         raise ValueError(
             f"The 'order' parameter of {caller} must be 1 or 2. Got {order!r} instead."
         )

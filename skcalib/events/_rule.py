@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from numbers import Integral
 from typing import Any
 
 import numpy as np
 
-from .._validation import check_bool
+from .._validation import check_bool, is_integer
 from ..documents import Document, Mention
 from ._agents import AgentRules
 from ._lexicon import AffiliationLexicon, CountryLexicon
@@ -374,8 +373,7 @@ def _check_entity(entity: Any, n_mentions: int) -> list[int]:
         raise TypeError(f"{name} hold indices of mentions. Got {entity!r:.50} instead.")
     members = list(entity)
     for member in members:
-        is_index = isinstance(member, Integral) and not isinstance(member, bool)
-        if not is_index or not 0 <= member < n_mentions:
+        if not is_integer(member) or not 0 <= member < n_mentions:
             raise ValueError(
                 f"{name} hold indices of mentions, from 0 to {n_mentions - 1}. Got "
                 f"{member!r}."

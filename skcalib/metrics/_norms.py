@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from .._validation import check_choice
+from .._validation import check_bool, check_choice
 
 NORMS = ("l1", "l2", "max")
 
@@ -37,12 +37,7 @@ def check_norm(norm: Any, squared: Any, debias: Any, *, caller: str) -> None:
     """Raise where norm, squared and debias do not go together."""
     check_choice(norm, NORMS, name="norm", caller=caller)
     for name, value in (("squared", squared), ("debias", debias)):
-        if not isinstance(value, (bool, np.bool_)):
-            raise TypeError(
-                f"The {name!r} parameter of {caller} must be True or False. "
-                f"Got {value!r} instead."
-            )
-        if value and norm != "l2":
+        if check_bool(value, name=name, caller=caller) and norm != "l2":
             raise ValueError(f"{name}=True of {caller} goes with norm='l2' only.")
 
 

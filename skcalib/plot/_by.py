@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from .._validation import is_sequence
 from ..metrics._pairs import Pairs, as_labels
 from ..queries import Answers, answer_pairs
 
@@ -21,7 +22,7 @@ def check_by(by: Any, n: int, *, caller: str) -> np.ndarray | None:
             f"The 'by' parameter of {caller} must be 'label' or hold a name for each "
             f"sample. Got {by!r} instead."
         )
-    if not hasattr(by, "__len__"):
+    if not is_sequence(by):
         raise TypeError(
             f"The 'by' parameter of {caller} must be 'label' or hold a name for each "
             f"sample. Got {type(by).__name__} instead."

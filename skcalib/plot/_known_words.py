@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from .._validation import is_sequence
 from ..queries import Answers
 
 
@@ -16,7 +17,7 @@ def as_known(known: Any, X: Any, caller: str) -> list[np.ndarray] | None:
         return None
     if isinstance(known, (Mapping, Set)):
         known = [[_is_word(word, caller) and word in known for word in s] for s in X]
-    if isinstance(known, (str, bytes)) or not hasattr(known, "__len__"):
+    if not is_sequence(known):
         raise TypeError(
             f"The 'known' parameter of {caller} must be a set of words, or have a "
             f"sequence of bool for each sentence. Got {type(known).__name__}."

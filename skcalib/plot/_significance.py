@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from .._results import LinesRepr, as_frame
-from .._validation import check_real, check_same_length
+from .._validation import check_real, check_same_length, is_sequence
 from ..significance import SystemComparison, compare_systems
 from ..significance._threshold import (
     BorderlineThreshold,
@@ -280,7 +280,7 @@ class SignificanceDisplay(LinesRepr):
         caller = "SignificanceDisplay.from_pvalues"
         gain, pvalue = check_gains(gains, pvalues, caller)
         if kind is not None:
-            if isinstance(kind, str) or not hasattr(kind, "__len__"):
+            if not is_sequence(kind):
                 raise TypeError(
                     f"The 'kind' parameter of {caller} must be a sequence with the "
                     f"name of the series of each pair. Got {kind!r:.50}."

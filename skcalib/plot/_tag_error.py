@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from .._results import LinesRepr, as_frame
-from .._validation import check_fraction, check_integer
+from .._validation import check_fraction, check_integer, is_sequence
 from ..metrics._pairs import as_weights
 from ..queries import Answers
 from ..scorers import ask
@@ -482,7 +482,7 @@ def _check_mapping(value: Any, name: str, what: str, caller: str) -> None:
 
 
 def _check_averages(averages: Any, caller: str) -> None:
-    if isinstance(averages, (str, bytes)) or not hasattr(averages, "__len__"):
+    if not is_sequence(averages):
         raise TypeError(
             f"The 'averages' parameter of {caller} must be a sequence of integers. Got "
             f"{averages!r}."

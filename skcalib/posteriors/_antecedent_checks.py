@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from numbers import Integral
 from typing import Any, NoReturn
 
 import numpy as np
 
-from .._validation import is_collection, is_missing, is_sequence
+from .._validation import is_collection, is_integer, is_missing, is_sequence
 from ._checks import as_floats, check_entries
 
 BLOCK = 64  # rows looked at together
@@ -117,7 +116,7 @@ def as_clustering(
     if not is_sequence(values):
         raise TypeError(
             f"{name} hold a label for each mention. Got {type(values).__name__} "
-            f"for document {i}."
+            f"{values!r:.50} for document {i}."
         )
     labels = as_list(values)
     if len(labels) != n:
@@ -154,19 +153,15 @@ def as_members(entry: Any, n: int, i: int) -> tuple[bool, list[np.ndarray]]:
             f"Got {entry!r:.50} for document {i}."
         )
     members = list(entry)
-    is_one = bool(members) and all(map(_is_index, members))
+    is_one = bool(members) and all(map(is_integer, members))
     sets = [entry] if is_one else members
     return is_one, [_as_set(each, n, i, name) for each in sets]
-
-
-def _is_index(value: Any) -> bool:
-    return isinstance(value, Integral) and not isinstance(value, bool)
 
 
 def _as_set(values: Any, n: int, i: int, name: str) -> np.ndarray:
     if is_collection(values):
         found = list(values)
-        inside = all(_is_index(k) and 0 <= k < n for k in found)
+        inside = all(is_integer(k) and 0 <= k < n for k in found)
         if found and inside and len(set(found)) == len(found):
             return np.sort(np.array(found, dtype=np.intp))
     raise ValueError(

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from numbers import Integral
 from typing import Any
 
 import numpy as np
 
-from .._validation import is_collection, is_sequence
+from .._validation import is_collection, is_integer, is_sequence
 from ._checks import check_entries
 from ._spans import Spans
 
@@ -50,7 +49,7 @@ def _halves(span: Any, where: str) -> tuple[int, Any]:
         start, tags = span
     except (TypeError, ValueError):
         start, tags = None, None
-    if isinstance(start, (bool, np.bool_)) or not isinstance(start, Integral):
+    if not is_integer(start):
         raise ValueError(
             f"{_NAME} must hold (first token, tags of each token) for each span. Got "
             f"{span!r:.50} as {where}."
@@ -118,7 +117,7 @@ class _Allowed:
         items = list(some) if is_collection(some) else [some]
         for tag in items:
             # a list of bool would be a mask to its writer, and the tags 0 and 1 here
-            if not isinstance(tag, Integral) or isinstance(tag, (bool, np.bool_)):
+            if not is_integer(tag):
                 raise ValueError(
                     f"{_NAME} must have a tag index or a set of them for each token. "
                     f"Got {some!r:.50} in {where}."

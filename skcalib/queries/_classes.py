@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Set
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from .._validation import check_choice
+from .._validation import check_choice, is_sequence
 from ..metrics._pairs import (
     as_labels,
     as_probabilities,
@@ -180,8 +179,7 @@ def columns_of(
 
 def _check_ordered(classes: Any, caller: str) -> None:
     """Raise unless `classes` may be labels in an order."""
-    unordered = isinstance(classes, (str, bytes, Mapping, Set))
-    if unordered or not hasattr(classes, "__len__"):
+    if not is_sequence(classes):
         raise TypeError(
             f"The 'classes' parameter of {caller} must be a sequence of the labels in "
             f"the order of the columns. Got {type(classes).__name__} {classes!r:.50}."

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 from scipy.spatial.distance import squareform
 
-from .._validation import check_real
+from .._validation import check_real, is_sequence
 from ..metrics._pairs import as_probabilities, out_of_range
-from ..posteriors._antecedent_checks import as_clustering
+from ..posteriors._antecedent_checks import as_clusterings
 from ._answers import Answers, last_step, transform_before
 from ._sentences import as_numbers
 
@@ -193,39 +193,19 @@ def true_pairs(
 
     `lengths` are the numbers of mentions, or None for any.
     """
-    text = f"The {name!r} parameter of {caller} must have"
-    if isinstance(y, str) or not hasattr(y, "__len__"):
-        raise TypeError(
-            f"{text} labels for each document. Got {type(y).__name__} instead."
-        )
-    if lengths is not None and len(y) != len(lengths):
-        raise ValueError(
-            f"{text} labels for each of the {len(lengths)} documents. Got {len(y)}."
-        )
-    truth = []
-    for i, labels in enumerate(y):
-        if isinstance(labels, str) or not hasattr(labels, "__len__"):
-            raise TypeError(
-                f"{text} a label for each mention of a document. Got "
-                f"{type(labels).__name__} {labels!r:.50} for document {i}."
-            )
-        if lengths is not None and len(labels) != lengths[i]:
-            raise ValueError(
-                f"{text} a label for each of the {lengths[i]} mentions of document "
-                f"{i}. Got shape {(len(labels),)}."
-            )
-        entity = as_clustering(labels, len(labels), i, caller, name)
-        truth.append(condensed(np.equal.outer(entity, entity)))
-    return truth
+    if lengths is None and is_sequence(y):
+        lengths = [len(each) if is_sequence(each) else 0 for each in y]
+    entities = as_clusterings(y, lengths or [], name, caller)
+    return [condensed(np.equal.outer(each, each)) for each in entities]
 
 
 def _check_documents(y_true: Any, proba: Any, caller: str) -> None:
-    if isinstance(proba, (str, bytes)) or not hasattr(proba, "__len__"):
+    if not is_sequence(proba):
         raise TypeError(
             f"The 'proba' parameter of {caller} must have an entry for each document. "
             f"Got {type(proba).__name__}."
         )
-    if hasattr(y_true, "__len__") and len(y_true) != len(proba):
+    if is_sequence(y_true) and len(y_true) != len(proba):
         raise ValueError(
             f"{caller} needs probabilities for each document of 'y_true'. Got "
             f"{len(proba)} and {len(y_true)} documents."

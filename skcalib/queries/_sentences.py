@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from .._validation import is_missing, on_cpu
+from .._validation import is_missing, is_sequence, on_cpu
 from ..metrics._pairs import as_probabilities, out_of_range
 
 
@@ -42,7 +42,7 @@ def check_tags(y_true: Any, caller: str) -> None:
 
 
 def _check_entries(value: Any, name: str, caller: str) -> None:
-    if isinstance(value, (str, bytes)) or not hasattr(value, "__len__"):
+    if not is_sequence(value):
         raise TypeError(
             f"The {name!r} parameter of {caller} must have an entry for each "
             f"sentence. Got {type(value).__name__}."
@@ -50,7 +50,7 @@ def _check_entries(value: Any, name: str, caller: str) -> None:
 
 
 def _check_sentence(i: int, labels: Any, caller: str) -> None:
-    if isinstance(labels, (str, bytes)) or not hasattr(labels, "__len__"):
+    if not is_sequence(labels):
         raise ValueError(
             f"The 'y_true' parameter of {caller} must hold a sequence of labels for "
             f"each sentence. Got {type(labels).__name__} {labels!r:.50} for sentence "

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from numbers import Integral
 from typing import Any
 
 import numpy as np
 
 from .._entities import SCHEMES, EntityEvents, find_entities, read_tags
-from .._validation import check_choice, check_integer
+from .._validation import check_choice, check_integer, is_collection, is_integer
 from ..metrics._pairs import as_labels, label_array, out_of_range
 from ._answers import Answers, last_step, transform_before
 from ._classes import columns_of
@@ -380,7 +379,7 @@ def _ask_part(
 def _read_spans(i: int, entry: Any, n: int, caller: str) -> list[tuple]:
     """Return the checked spans of one sentence."""
     name = f"The 'proba' parameter of {caller}"
-    if isinstance(entry, (str, bytes)) or not hasattr(entry, "__len__"):
+    if not is_collection(entry):
         raise TypeError(
             f"{name} must have a list of spans for each sentence. Got {entry!r:.50} "
             f"for sentence {i}."
@@ -412,11 +411,7 @@ def _parts(row: Any, name: str, where: str) -> tuple[int, int, str, float]:
         proba = float(proba)
     except (TypeError, ValueError):
         start = stop = label = proba = None
-    whole = all(
-        isinstance(place, Integral) and not isinstance(place, bool)
-        for place in (start, stop)
-    )
-    if not whole or not isinstance(label, str):
+    if not (is_integer(start) and is_integer(stop) and isinstance(label, str)):
         raise ValueError(
             f"{name} must hold (start, stop, label, probability) for each span. Got "
             f"{row!r:.80} as {where}."

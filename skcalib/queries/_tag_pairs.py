@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from .._validation import check_integer
+from .._validation import check_integer, is_collection, is_sequence
 from ..metrics._pairs import as_labels, label_array
 from ._answers import Answers, last_step, transform_before
 from ._classes import codes, columns_of
@@ -215,10 +215,10 @@ class TagPairQuery:
 
     def _named(self, proba: Any, pairs: Any, classes: Any) -> tuple[Any, Any]:
         """Return the pairs of the columns and the labels of the model, as given."""
-        if classes is None and _is_sized(pairs) and not any(map(_is_sized, pairs)):
+        if classes is None and is_sequence(pairs) and not any(map(is_sequence, pairs)):
             pairs, classes = None, pairs
         if pairs is None and any(np.ndim(part) == 2 for part in proba):
-            if classes is not None and all(map(_is_sized, classes)):
+            if classes is not None and all(map(is_sequence, classes)):
                 return classes, None
             pairs = self.pairs
         return pairs, classes
@@ -288,7 +288,7 @@ class _Places:
 def _check_pairs(pairs: Any, caller: str) -> tuple[tuple[Any, Any], ...]:
     """Return pairs of labels as tuples."""
     name = f"The 'pairs' parameter of {caller}"
-    if isinstance(pairs, (str, bytes)) or not hasattr(pairs, "__len__"):
+    if not is_collection(pairs) or not hasattr(pairs, "__len__"):
         raise TypeError(
             f"{name} must be a list of (label, next label). Got {pairs!r:.50}."
         )
@@ -296,7 +296,7 @@ def _check_pairs(pairs: Any, caller: str) -> tuple[tuple[Any, Any], ...]:
         raise ValueError(f"{name} must hold a pair at least. Got none.")
     found = []
     for i, pair in enumerate(pairs):
-        if not _is_sized(pair) or len(pair) != 2:
+        if not is_sequence(pair) or len(pair) != 2:
             raise ValueError(
                 f"{name} must be a list of (label, next label). Got {pair!r:.50} as "
                 f"pair {i}."
@@ -311,11 +311,6 @@ def _check_pairs(pairs: Any, caller: str) -> tuple[tuple[Any, Any], ...]:
     if repeats:
         raise ValueError(f"{name} repeats a pair.")
     return tuple(found)
-
-
-def _is_sized(value: Any) -> bool:
-    """Return whether a value may be a pair, other than the str of a label."""
-    return hasattr(value, "__len__") and not isinstance(value, (str, bytes))
 
 
 def _pair_codes(pairs: Any, labels: list, what: str) -> np.ndarray:

@@ -216,7 +216,7 @@ def test_a_little_above_one_is_rounding():
     ("y", "proba", "error", "message"),
     [
         ([[0, 0]], 3, TypeError, "an entry for each document. Got int"),
-        (3, [[0.5]], TypeError, "labels for each document. Got int"),
+        (3, [[0.5]], TypeError, "an entry for each document. Got int"),
         ([[0, 0]], [[0.5], []], ValueError, "Got 2 and 1 documents"),
         ([[0, 0], 5], [[0.5], []], TypeError, "Got int 5 for document 1"),
         (["ab"], [[0.5]], TypeError, "Got str 'ab' for document 0"),
@@ -248,7 +248,7 @@ def test_other_models_are_refused(scored):
         CorefPairQuery()(AntecedentFeatures(), scores, y)
     with pytest.raises(TypeError, match="must be an AntecedentPosterior. Got list"):
         CorefPairQuery().from_posterior(y, scores)
-    with pytest.raises(ValueError, match=r"2 mentions of document 0. Got shape \(1,\)"):
+    with pytest.raises(ValueError, match=r"2 mentions of document 0. Got 1"):
         CorefPairQuery().from_posterior([[0]], AntecedentPosterior([np.zeros((2, 2))]))
 
 
