@@ -110,7 +110,8 @@ def as_clustering(
 ) -> np.ndarray:
     """Return labels as integers from 0, numbered as they first occur.
 
-    values : labels of the n mentions of document i, anything that can be hashed.
+    values : labels of the n mentions of document i, anything that can be hashed but
+    None.
     """
     name = f"The {name!r} parameter of {caller} must"
     if not is_sequence(values):
@@ -126,10 +127,14 @@ def as_clustering(
         )
     number: dict[Hashable, int] = {}
     for j, label in enumerate(labels):
-        is_label = label is None or not is_missing(label)
-        if not is_label or not isinstance(label, Hashable):
+        if is_missing(label):  # as of a document whose entities are not known
             raise ValueError(
-                f"{name} hold labels that can be compared. Got {label!r} for "
+                f"{name} say of each mention to which entity it belongs. Got {label!r} "
+                f"for mention {j} of document {i}."
+            )
+        if not isinstance(label, Hashable):
+            raise ValueError(
+                f"{name} hold labels that can be compared. Got {label!r:.50} for "
                 f"mention {j} of document {i}."
             )
         number.setdefault(label, len(number))

@@ -320,7 +320,7 @@ class TestRanker:
             ),
             ([csr_array((1, 2))], [[0], [0]], ValueError, "'y' .* 1 documents. Got 2"),
             ([csr_array((1, 2))], [[0, 0]], ValueError, "'y' .* 1 mentions .* Got 2"),
-            ([csr_array((1, 2))], ["a"], TypeError, "'y' .* Got str for document 0"),
+            ([csr_array((1, 2))], ["a"], TypeError, "'y' .* Got str .* for document 0"),
             (
                 [csr_array((3, 2))],
                 [[0, np.nan]],

@@ -121,7 +121,12 @@ def test_numbers_and_a_repr():
         (Y[:2], {}, ValueError, "'y_true' .* each of the 5 documents. Got 2"),
         ([[0], *Y[1:]], {}, ValueError, "'y_true' .* 4 mentions of document 0. Got 1"),
         (3, {}, TypeError, "'y_true' .* Got int"),
-        ([{0, 1, 2, 3}, *Y[1:]], {}, TypeError, "'y_true' .* Got set .* for document 0"),
+        (
+            [{0, 1, 2, 3}, *Y[1:]],
+            {},
+            TypeError,
+            "'y_true' .* Got set .* for document 0",
+        ),
         ([np.array(0), *Y[1:]], {}, TypeError, "'y_true' .* Got ndarray .* for doc"),
         (Y, {"confidence_level": 1}, ValueError, "'confidence_level'"),
         (Y, {"sample_weight": [1]}, ValueError, "sample_weight"),

@@ -295,7 +295,7 @@ class TestLogProba:
         kinds = [
             [7, 2, 7, 2],
             "abab",
-            ["Ada", None, "Ada", None],
+            ["Ada", 1, "Ada", 1],
             np.array([1, 0, 1, 0]),
         ]
         found = {float(posterior.log_proba([list(labels)])[0]) for labels in kinds}

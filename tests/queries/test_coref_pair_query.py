@@ -140,9 +140,13 @@ def test_entities_may_have_any_names():
         [4, 7, 4],
         ["a", "b", "a"],
         [("x", 1), 0, ("x", 1)],
-        [None, 1, None],
     ):
         assert CorefPairQuery().from_proba([labels], proba).y_true.tolist() == [0, 1, 0]
+
+
+def test_entities_that_are_not_known_are_refused():
+    with pytest.raises(ValueError, match="entity .* Got None for mention 1 of docum"):
+        CorefPairQuery().from_proba([[0, None, 1]], [[0.1, 0.2, 0.3]])
 
 
 @given(st.lists(st.lists(st.integers(0, 3), max_size=6), max_size=4), st.data())
