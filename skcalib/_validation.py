@@ -25,6 +25,7 @@ __all__ = [
     "check_positive",
     "check_real",
     "check_same_length",
+    "check_verbose",
     "is_collection",
     "is_dask",
     "is_integer",
@@ -142,6 +143,12 @@ def check_integer(value: Any, *, minimum: int, name: str, caller: str) -> int:
         expected = f"an integer of at least {minimum}"
         raise ValueError(_refuse(caller, name, expected, value))
     return int(value)
+
+
+def check_verbose(value: Any, *, caller: str) -> int:
+    """Return how much is to be printed; True is 1."""
+    level = int(value) if isinstance(value, (bool, np.bool_)) else value
+    return check_integer(level, minimum=0, name="verbose", caller=caller)
 
 
 def _as_float(value: Any, expected: str, *, name: str, caller: str) -> float:

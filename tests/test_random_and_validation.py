@@ -16,7 +16,9 @@ from skcalib._validation import (
     check_positive,
     check_real,
     check_same_length,
+    check_verbose,
     is_collection,
+    is_integer,
     is_missing,
     is_sequence,
 )
@@ -205,3 +207,23 @@ def test_what_is_neither_true_nor_false_is_a_type_error(value):
 def test_a_bool_of_numpy_is_a_bool():
     assert check_bool(np.True_, **WHO) is True
     assert check_bool(False, **WHO) is False
+
+
+@pytest.mark.parametrize(
+    ("value", "level"), [(0, 0), (True, 1), (np.False_, 0), (9, 9)]
+)
+def test_verbose_may_be_a_bool(value, level):
+    assert check_verbose(value, caller="f") == level
+
+
+@pytest.mark.parametrize(("value", "error"), [("yes", TypeError), (-1, ValueError)])
+def test_verbose_is_no_text_and_not_negative(value, error):
+    with pytest.raises(error, match="'verbose' parameter of f"):
+        check_verbose(value, caller="f")
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"), [(3, True), (np.int8(3), True), (True, False), (3.0, False)]
+)
+def test_a_bool_is_no_integer(value, expected):
+    assert is_integer(value) is expected

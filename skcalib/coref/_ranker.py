@@ -13,7 +13,13 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from .._results import object_array
-from .._validation import check_choice, check_integer, check_real, is_sequence
+from .._validation import (
+    check_choice,
+    check_integer,
+    check_real,
+    check_verbose,
+    is_sequence,
+)
 from ..metrics._pairs import as_weights
 from ..posteriors import AntecedentPosterior
 from ..posteriors._antecedent_checks import as_clusterings
@@ -129,6 +135,7 @@ class AntecedentRanker(  # type: ignore[call-arg]
         tol = check_real(self.tol, low=0, high=1, name="tol", caller=caller)
         check_choice(self.loss, ("log", "softmax_margin"), name="loss", caller=caller)
         steps = check_integer(self.max_iter, minimum=1, name="max_iter", caller=caller)
+        verbose = check_verbose(self.verbose, caller=caller)
         features = _check_features(X, None, f"{caller}.fit")
         if y is None:
             raise ValueError(f"{caller}.fit requires y to be passed. Got None.")
@@ -147,7 +154,7 @@ class AntecedentRanker(  # type: ignore[call-arg]
             args=(features, rows, by_document, C),
             jac=True,
             method="L-BFGS-B",
-            callback=_report if self.verbose > 0 else None,
+            callback=_report if verbose else None,
             options={"maxiter": steps, "ftol": tol * 1e-2, "gtol": 1e-8},
         )
         if not np.isfinite(found.fun):

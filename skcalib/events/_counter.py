@@ -10,7 +10,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.parallel import Parallel, delayed
 
 from .._random import as_generator
-from .._validation import check_choice, check_integer, is_sequence
+from .._validation import check_choice, check_integer, check_verbose, is_sequence
 from ..documents import Document
 from ..posteriors import AntecedentPosterior
 from ..queries import last_step, transform_before
@@ -199,7 +199,7 @@ default='quarter'
         check_freq(self.freq)
         check_choice(self.unit, UNITS, name="unit", caller=caller)
         check_choice(self.method, METHODS, name="method", caller=caller)
-        check_integer(self.verbose, minimum=0, name="verbose", caller=caller)
+        check_verbose(self.verbose, caller=caller)
         n_samples = check_integer(
             self.n_samples, minimum=1, name="n_samples", caller=caller
         )

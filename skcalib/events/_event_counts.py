@@ -385,7 +385,8 @@ class EventCounts(TableRepr):
 
     def __repr__(self) -> str:
         exact = sum(events.law.exact for events in self._documents)
-        span = f" {self.periods[0]} to {self.periods[-1]}" if self.periods else ""
+        ends = map(str, [*self.periods[:1], *self.periods[-1:]])
+        span = f" {' to '.join(dict.fromkeys(ends))}" if self.periods else ""
         return (
             f"EventCounts(n_countries={len(self.countries)}, "
             f"n_periods={len(self.periods)}{span}, n_documents={self._n_counted}, "
