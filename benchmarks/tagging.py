@@ -461,59 +461,61 @@ def roles(results, parts):
     return chosen
 
 
+RIVALS = (
+    "CRF basic as accurate as the HMM",
+    "CRF basic, by accuracy",
+    "CRF advanced, by accuracy",
+)
+
+
 def versus(corpus, chosen):
     """Return how often each of the paper's two models is better, and the errors."""
     hmm = chosen["HMM, by accuracy"]
     rows, errors = [], []
-    for other in (
-        "CRF basic as accurate as the HMM",
-        "CRF basic, by accuracy",
-        "CRF advanced, by accuracy",
-    ):
-        crf = chosen[other]
+    for other in RIVALS:
         for when in ("before", "after"):
-            a, b = hmm[when], crf[when]
-            tags = [
-                t for t in a["tags"].tolist() if a["truth"][:, a["tags"] == t].any()
-            ]
-            by_tag = [
-                [float(m["tag errors"][m["tags"].tolist().index(t)]) for m in (a, b)]
-                for t in tags
-            ]
-            counts = np.array([a["truth"][:, a["tags"] == t].sum() for t in tags])
-            common = np.argsort(-counts, kind="stable")[:5]
-            table = np.array(by_tag)
-            pair = np.stack([a["pair errors"], b["pair errors"]], axis=1)
-            rows.append(
-                {
-                    "corpus": corpus,
-                    "CRF": other,
-                    "temperature": "1" if when == "before" else "fitted",
-                    "tags": len(tags),
-                    "tags, CRF better": int((table[:, 1] < table[:, 0]).sum()),
-                    "mean of 5 tags, HMM": f"{table[common, 0].mean():.4f}",
-                    "mean of 5 tags, CRF": f"{table[common, 1].mean():.4f}",
-                    "pairs": len(pair),
-                    "pairs, CRF better": int((pair[:, 1] < pair[:, 0]).sum()),
-                    "pairs, HMM better": int((pair[:, 1] > pair[:, 0]).sum()),
-                    "mean of 5 pairs, HMM": f"{pair[:5, 0].mean():.4f}",
-                    "mean of 5 pairs, CRF": f"{pair[:5, 1].mean():.4f}",
-                    "mean of 100 pairs, HMM": f"{pair[:, 0].mean():.4f}",
-                    "mean of 100 pairs, CRF": f"{pair[:, 1].mean():.4f}",
-                }
-            )
-            if when == "before" and other.endswith("HMM"):
-                names = [*tags, *(f"{left} {right}" for left, right in a["pairs"])]
-                for name, (x, z) in zip(names, [*by_tag, *pair], strict=True):
-                    errors.append(
-                        {
-                            "corpus": corpus,
-                            "asked": name,
-                            "HMM": f"{x:.4f}",
-                            "CRF": f"{z:.4f}",
-                        }
-                    )
+            names, tags, common, pairs = side_by_side(hmm[when], chosen[other][when])
+            asked = {"corpus": corpus, "CRF": other}
+            asked["temperature"] = "1" if when == "before" else "fitted"
+            rows.append(asked | versus_cells(tags, common, pairs))
+            if (other, when) == (RIVALS[0], "before"):
+                for name, (x, z) in zip(names, [*tags, *pairs], strict=True):
+                    row = {"corpus": corpus, "asked": name}
+                    errors.append(row | {"HMM": f"{x:.4f}", "CRF": f"{z:.4f}"})
     return rows, errors
+
+
+def side_by_side(hmm, crf):
+    """Return tags and pairs; errors of tags, of the five commonest ones, of pairs."""
+    counts = dict(zip(hmm["tags"].tolist(), hmm["truth"].sum(axis=0), strict=True))
+    tags = [tag for tag in counts if counts[tag]]
+    columns = [
+        model["tag errors"][[model["tags"].tolist().index(tag) for tag in tags]]
+        for model in (hmm, crf)
+    ]
+    by_tag = np.stack(columns, axis=1)
+    by_pair = np.stack([hmm["pair errors"], crf["pair errors"]], axis=1)
+    names = [*tags, *(f"{left} {right}" for left, right in hmm["pairs"])]
+    common = sorted(range(len(tags)), key=lambda k: -counts[tags[k]])[:5]
+    return names, by_tag, by_tag[common], by_pair
+
+
+def versus_cells(tags, common, pairs):
+    return {
+        "tags": len(tags),
+        "tags, CRF better": int((tags[:, 1] < tags[:, 0]).sum()),
+        **mean_cells("5 tags", common),
+        "pairs": len(pairs),
+        "pairs, CRF better": int((pairs[:, 1] < pairs[:, 0]).sum()),
+        "pairs, HMM better": int((pairs[:, 1] > pairs[:, 0]).sum()),
+        **mean_cells("5 pairs", pairs[:5]),
+        **mean_cells("100 pairs", pairs),
+    }
+
+
+def mean_cells(what, errors):
+    hmm, crf = errors.mean(axis=0)
+    return {f"mean of {what}, HMM": f"{hmm:.4f}", f"mean of {what}, CRF": f"{crf:.4f}"}
 
 
 # Figures
