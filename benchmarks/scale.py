@@ -126,6 +126,7 @@ def on_dask(n):
 
 
 def on_spark(n):
+    import pyarrow  # noqa: F401, by which Spark hands over pandas' frames
     from pyspark.sql import SparkSession
 
     spark = (
