@@ -1,6 +1,7 @@
 """Coverage of the true calibration error by the intervals.
 
-    python benchmarks/coverage.py [--replicates 2000] [--jobs 2] [--special | --figure]
+    python benchmarks/coverage.py [--replicates 2000] [--jobs 2]
+    python benchmarks/coverage.py --special | --rare | --figure
 
 Probabilities are drawn from a Beta law, labels with probability t(q), and the true
 error is the root of E (q - t(q))^2 over the Beta law, unbinned. Prints and writes the
@@ -10,6 +11,7 @@ law, equal tails) and Algorithm 2 (500 replicates), and the basic bootstrap (200
 
 --special: instead, probabilities of seventeen values, as language models state them,
 and sentences whose labels share a latent effect, also with five classes pooled.
+--rare: instead, one probability for all and few positives, exactly.
 --figure: only draw the committed CSV.
 """
 
@@ -24,7 +26,7 @@ import numpy as np
 from _common import RESULTS, print_table, read_csv, versions, write_csv
 from joblib import Parallel, delayed
 from scipy import special
-from scipy.stats import chi2
+from scipy.stats import binom, chi2
 
 from skcalib.datasets import make_calibrated_pairs
 from skcalib.metrics import calibration_error_interval
@@ -252,11 +254,49 @@ def special_rows(n_replicates, parallel):
     return rows
 
 
+# Number of rows, the one probability of them all, and how often it comes true.
+RARE = (
+    (100, 0.0, 0.1),
+    (100, 0.001, 0.05),
+    (1000, 0.001, 0.005),
+    (1000, 0.01, 0.02),
+    (1000, 0.01, 0.01),
+    (1000, 0.01, 0.005),
+    (1000, 0.02, 0.005),
+    (5000, 0.001, 0.002),
+    (1000, 0.3, 0.35),
+)
+
+
+def rare_rows():
+    """Return the exact coverage where all probabilities are equal.
+
+    What comes out is then a binomial number of positives; all that are likely are
+    looked at.
+    """
+    rows = []
+    for n, q, p in RARE:
+        covered = width = 0.0
+        first, last = (int(binom.ppf(tail, n, p)) for tail in (1e-7, 1 - 1e-7))
+        for k in range(first, last + 1):
+            y = (np.arange(n) < k).astype(int)
+            found = calibration_error_interval(y, np.full(n, q))
+            chance = binom.pmf(k, n, p)
+            covered += chance * (found.low <= abs(q - p) <= found.high)
+            width += chance * (found.high - found.low)
+        row = {"n": n, "q": q, "p": p, "true_error": f"{abs(q - p):.4f}"}
+        row |= {"coverage": f"{100 * covered:.1f}", "width": f"{width:.5f}"}
+        rows.append(row)
+    print_table(rows)
+    return rows
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--replicates", type=int, default=2000)
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--special", action="store_true")
+    parser.add_argument("--rare", action="store_true")
     parser.add_argument("--figure", action="store_true")
     options = parser.parse_args()
     error = 100 * np.sqrt(0.95 * 0.05 / options.replicates)
@@ -268,6 +308,9 @@ def main():
         with Parallel(n_jobs=options.jobs, batch_size=20) as parallel:
             rows = special_rows(options.replicates, parallel)
         write_csv("coverage_special.csv", rows, note)
+        return
+    if options.rare:
+        write_csv("coverage_rare.csv", rare_rows(), versions("numpy", "scipy"))
         return
     if options.figure:
         draw()

@@ -85,6 +85,9 @@ class GroupedBins:
         repeats = np.where(repeats > 0, repeats, 1)  # 0: no row is left of it
         self._part = sparse.diags_array(1 / np.sqrt(repeats))
         self._same = 1 / repeats
+        self._row_sums = [
+            np.bincount(pairs.groups, each, shape[0]) for each in (row_residual, weight)
+        ]
         self.residual = _table(member.chance * row_residual[member.row], place, shape)
         self.count = _table(member.chance * weight[member.row], place, shape)
         self._multiply(cell, row_residual, weight, pairs.groups)
@@ -200,6 +203,14 @@ class GroupedBins:
         A sentence that has rows in many bins is a group in each of them.
         """
         return float(self.n_effective.sum())
+
+    @property
+    def mean_residual_variance(self) -> float:
+        """Variance of the mean residual of all rows, by how groups differ in it."""
+        residual, weight = self._row_sums
+        total, n = weight.sum(), float((weight > 0).sum())
+        centred = residual - weight * (residual.sum() / total)
+        return float(self._same @ centred**2) / total**2 * n / max(n - 1, 1)
 
     @property
     def scale(self) -> np.ndarray:

@@ -226,7 +226,10 @@ def calibration_error_interval(
     T under perfect calibration, where V = q (1 - q) / n; zero is in the interval just
     if p_value >= 1 - confidence_level. A T below its 5% point counts as that point, so
     the upper end stays above 0, and it is never below 1 - (1 - confidence_level)^(1/N),
-    the frequency of labels that might still never have come.
+    the frequency of labels that might still never have come. Nor is it below the
+    distance of mean q from the farther end of Wilson's interval for the frequency of
+    all labels together, since no root mean square is below the mean: of rare labels few
+    may have come by chance, and V is then small.
 
     Rows of equal probability that a cut divides enter by their mean over orders, and
     count in the variance once, however many bins they fill. With `groups`, T multiplies

@@ -31,6 +31,40 @@ _BY_CHANCE = 0.05
 
 
 @dataclass(frozen=True)
+class MeanLaw:
+    """What is known of the label frequency of all rows together.
+
+    Attributes
+    ----------
+    frequency : float
+        Of the positive label.
+    proba : float
+        Mean probability.
+    variance : float
+        Of the frequency.
+    """
+
+    frequency: float
+    proba: float
+    variance: float
+
+    def furthest(self, level: float) -> float:
+        """Return the largest distance of a true frequency from the mean probability.
+
+        True frequencies are those of Wilson's interval: where labels are rare, many
+        are so by chance although their variance seen is small.
+        """
+        p = self.frequency
+        if not (0 < p < 1 and self.variance > 0):
+            return 0.0
+        n = p * (1 - p) / self.variance  # independent rows that would tell as much
+        z2 = float(ndtri((1 + level) / 2)) ** 2
+        centre = (p + z2 / (2 * n)) / (1 + z2 / n)
+        half = math.sqrt(z2 * (p * (1 - p) / n + z2 / (4 * n**2))) / (1 + z2 / n)
+        return half + abs(centre - self.proba)
+
+
+@dataclass(frozen=True)
 class SquareLaw:
     """What is known of the debiased square T.
 
@@ -46,6 +80,8 @@ class SquareLaw:
         Of T under perfect calibration, by the variances q (1 - q).
     n_units : float
         Number of independent rows, or of groups in all bins.
+    mean : MeanLaw or None
+        Of all rows together; None: not known.
     """
 
     square: float
@@ -55,6 +91,7 @@ class SquareLaw:
     null_deviation: float
     null_skewness: float
     n_units: float
+    mean: MeanLaw | None = None
 
     def p_value(self, any_residual: bool) -> float:
         """Return the p-value of perfect calibration."""
@@ -87,7 +124,9 @@ class SquareLaw:
             low = np.finfo(np.float64).eps
         # Even where no label ever came, their frequency may be above 0.
         unseen = -np.expm1(np.log1p(-level) / self.n_units)
-        high = max(high, low, unseen)
+        # no root mean square is below the mean
+        mean = 0.0 if self.mean is None else self.mean.furthest(level)
+        high = max(high, low, unseen, mean)
         return float(min(low, 1)), float(min(high, 1))
 
     def _low(self, level: float) -> float:

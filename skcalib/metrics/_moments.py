@@ -6,7 +6,7 @@ import numpy as np
 
 from ._bins import BinSums
 from ._grouped import GroupedBins
-from ._inversion import SquareLaw
+from ._inversion import MeanLaw, SquareLaw
 from ._norms import debiased_square
 
 # How the variance of T grows with the error depends on where the error is. So many
@@ -44,7 +44,14 @@ def law_of_bins(sums: BinSums) -> SquareLaw:
         null_deviation=null_deviation,
         null_skewness=null_skewness,
         n_units=total,
+        mean=_mean_law(sums, float(observed.sum()) / total**2),
     )
+
+
+def _mean_law(sums: BinSums, variance: float) -> MeanLaw:
+    """Return the law of the label frequency of all rows, which has that variance."""
+    total = float(sums.weight.sum())
+    return MeanLaw(float(sums.y.sum()) / total, float(sums.q.sum()) / total, variance)
 
 
 def _slope(seen: float, square: float, deviation: float, linear: float) -> float:
@@ -241,4 +248,5 @@ def law_of_groups(bins: GroupedBins) -> SquareLaw:
         null_deviation=null_deviation,
         null_skewness=null_skewness,
         n_units=bins.n_units,
+        mean=_mean_law(bins.sums, bins.mean_residual_variance),
     )

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy.optimize import brentq
-from scipy.stats import kstest, norm, pearson3
+from scipy.stats import binom, binomtest, kstest, norm, pearson3
 
 from skcalib.datasets import make_calibrated_pairs
 from skcalib.metrics import (
@@ -85,6 +85,18 @@ def error_noise(rows, total):
     return seen / (total * used)
 
 
+def furthest_mean(y, q, variance, level):
+    """Return how far a true label frequency may be from mean q, by the score test."""
+    frequency, z = y.mean(), norm.ppf((1 + level) / 2)
+    rows = frequency * (1 - frequency) / variance
+
+    def excess(true):
+        return (true - frequency) ** 2 - z**2 * true * (1 - true) / rows
+
+    low, high = brentq(excess, 0, frequency), brentq(excess, frequency, 1)
+    return max(q.mean() - low, high - q.mean())
+
+
 def score_interval(y, q, bin_size, level):
     """Return estimate, low, high and p-value by the formulas, bin by bin.
 
@@ -151,7 +163,9 @@ def score_interval(y, q, bin_size, level):
     if below(1) < 0:
         start = max(square, 1e-6 * deviation)
         high = math.sqrt(brentq(below, start, 1, xtol=1e-14))
-    high = max(high, 1 - (1 - level) ** (1 / total))
+    variance = sum(b[0] * v for b, v in zip(bins, observed, strict=True)) / total**2
+    mean = furthest_mean(y, q, variance, level)
+    high = max(high, 1 - (1 - level) ** (1 / total), mean)
     return math.sqrt(max(square, 0)), low, high, p_value
 
 
@@ -386,6 +400,47 @@ class TestInvariance:
         moved = calibration_error_interval(y, np.full(n, 0.5 + 1e-9), groups=groups)
         assert exact.high == pytest.approx(moved.high, rel=1e-3)
         assert exact.low == moved.low == 0
+
+
+class TestRareLabels:
+    """One probability for all: what comes out is a binomial number of positives."""
+
+    # before the mean of all rows was looked at, these were .82 to .90
+    @pytest.mark.parametrize(
+        ("n", "q", "p"),
+        [
+            (100, 0.0, 0.1),
+            (100, 0.001, 0.05),
+            (1000, 0.001, 0.005),
+            (1000, 0.01, 0.02),
+            (1000, 0.999, 0.995),
+        ],
+    )
+    @pytest.mark.parametrize("grouped", [False, True])
+    def test_the_error_is_covered(self, n, q, p, grouped):
+        groups = np.arange(n) if grouped else None
+        covered = 0.0
+        first, last = (int(binom.ppf(tail, n, p)) for tail in (1e-6, 1 - 1e-6))
+        for k in range(first, last + 1):
+            y = (np.arange(n) < k).astype(int)
+            found = calibration_error_interval(y, np.full(n, q), groups=groups)
+            chance = binom.pmf(k, n, p)
+            covered += chance * (found.low <= abs(q - p) <= found.high)
+        assert 0.94 < covered < 0.98
+
+    @pytest.mark.parametrize(("n", "k", "q"), [(200, 1, 0.001), (1000, 2, 0.01)])
+    def test_the_high_end_is_at_least_as_far_as_wilsons(self, n, k, q):
+        y = (np.arange(n) < k).astype(int)
+        found = calibration_error_interval(y, np.full(n, q), bin_size=n)
+        wilson = binomtest(k, n).proportion_ci(method="wilson")
+        furthest = max(wilson.high - q, q - wilson.low)
+        assert 0.98 * furthest < found.high < 1.3 * furthest
+
+    def test_sharp_labels_are_not_taken_for_rare_ones(self):
+        y, q = make_calibrated_pairs(1000, a=0.02, b=0.02, random_state=0)
+        found = calibration_error_interval(y, q)
+        # half of the labels are positive, yet hardly one is uncertain
+        assert found.high < binomtest(int(y.sum()), 1000).proportion_ci().high - 0.5
 
 
 class TestExtremes:
