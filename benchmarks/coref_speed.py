@@ -69,7 +69,8 @@ def main():
     best = best_times(times, N_ROUNDS)
     some = scores[GRAPHS]
     part = best_times(
-        {"graphs": lambda: graphs(some), "exact": lambda: exact.transform(some)}, 1
+        {"graphs": lambda: graphs(some), "exact": lambda: exact.transform(some)},
+        N_ROUNDS,
     )
     q = np.concatenate(list(exact.transform(scores)))
     off = np.abs(np.concatenate(list(sampled.transform(scores))) - q)
