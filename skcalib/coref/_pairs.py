@@ -6,8 +6,9 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin
-from sklearn.utils.parallel import Parallel, delayed
+from sklearn.utils.parallel import delayed
 
+from .._parallel import parallel
 from .._random import as_generator
 from .._results import object_array
 from .._validation import check_choice, check_integer
@@ -156,7 +157,7 @@ class SampledCorefPairs(  # type: ignore[call-arg]
                 delayed(_sampled)(part, self.n_samples, seed)
                 for part, seed in zip(_each(posterior), seeds, strict=True)
             ]
-        return object_array(Parallel(n_jobs=self.n_jobs, verbose=self.verbose)(tasks))
+        return object_array(parallel(self.n_jobs, self.verbose)(tasks))
 
     def predict_proba(self, X: Any) -> np.ndarray:
         """Return the probability of each pair of mentions to be in one entity.
@@ -194,7 +195,7 @@ class SampledCorefPairs(  # type: ignore[call-arg]
         if self.decoding == "map":
             return object_array(posterior.map_clusters())
         tasks = [delayed(_mbr)(part) for part in _each(posterior)]
-        return object_array(Parallel(n_jobs=self.n_jobs, verbose=self.verbose)(tasks))
+        return object_array(parallel(self.n_jobs, self.verbose)(tasks))
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Return minus the Brier score over all pairs of mentions.

@@ -7,8 +7,9 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator
-from sklearn.utils.parallel import Parallel, delayed
+from sklearn.utils.parallel import delayed
 
+from .._parallel import parallel
 from .._random import as_generator
 from .._validation import check_choice, check_integer, check_verbose, is_sequence
 from ..documents import Document
@@ -242,8 +243,8 @@ default='quarter'
             )
             for start in range(0, len(asked), CHUNK)
         )
-        parallel = Parallel(n_jobs=self.n_jobs, return_as="generator")
-        for k, part in enumerate(parallel(tasks)):
+        found = parallel(self.n_jobs, return_as="generator")(tasks)
+        for k, part in enumerate(found):
             if self.verbose > 0:
                 done = min((k + 1) * CHUNK, len(asked))
                 print(f"[EventCounter] {done} of {len(asked)} documents", flush=True)

@@ -7,10 +7,11 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import clone
-from sklearn.utils.parallel import Parallel, delayed
+from sklearn.utils.parallel import delayed
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
 from .._compat import take_rows
+from .._parallel import parallel
 from ..posteriors import AntecedentPosterior
 from ..posteriors._antecedent_checks import as_clustering
 from ..queries import last_step, transform_before
@@ -68,7 +69,7 @@ def cross_fit(
     verbose: int,
 ) -> list[HeldOut]:
     """Return what clones fitted to the training parts hold of the test parts."""
-    return Parallel(n_jobs=n_jobs, verbose=verbose)(
+    return parallel(n_jobs, verbose)(
         delayed(_cross_fit_fold)(clone(estimator), X, y, weight, *fold)
         for fold in folds
     )

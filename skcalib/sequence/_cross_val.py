@@ -7,9 +7,10 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 from sklearn.model_selection import check_cv
-from sklearn.utils.parallel import Parallel, delayed
+from sklearn.utils.parallel import delayed
 
 from .._compat import take_rows
+from .._parallel import parallel
 from ._sentences import check_fit, object_array, sorted_labels
 
 
@@ -88,7 +89,7 @@ def cross_val_marginals(
             f"The 'cv' parameter of {caller} must test each sentence in exactly one "
             f"fold. Sentence {i} is in {tested[i]}."
         )
-    found = Parallel(n_jobs=n_jobs, verbose=verbose)(
+    found = parallel(n_jobs, verbose)(
         delayed(_fold)(clone(estimator), X, y, train, test) for train, test in folds
     )
     column = {label: k for k, label in enumerate(classes.tolist())}

@@ -7,10 +7,11 @@ from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
-from joblib import Parallel, delayed
 from sklearn.base import clone
+from sklearn.utils.parallel import delayed
 
 from .._compat import take_rows
+from .._parallel import parallel
 from .._random import as_generator
 from .._validation import check_integer
 
@@ -105,7 +106,7 @@ def resample_training(
         stream.integers(n, size=size)
         for stream, size in zip(streams, counts, strict=True)
     ]
-    return Parallel(n_jobs=n_jobs, verbose=verbose)(
+    return parallel(n_jobs, verbose)(
         delayed(_fit)(clone(estimator), X, y, rows) for rows in draws
     )
 

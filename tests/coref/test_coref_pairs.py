@@ -1,5 +1,6 @@
 """Pair probabilities in a pipeline: sampled, exact, and as a transformer."""
 
+import joblib
 import numpy as np
 import pandas as pd
 import pytest
@@ -178,6 +179,12 @@ def test_generators_move_on(data, state):
     again = SampledCorefPairs(50, random_state=state(0)).transform(data[0])
     assert (np.concatenate(again) == one).all()
     assert (one != two).any()
+
+
+def test_the_context_of_joblib_may_ask_for_it_too(capsys):
+    with joblib.parallel_config(verbose=10):
+        SampledCorefPairs(10).transform([np.zeros((2, 2))] * 2)
+    assert "2 out of   2" in "".join(capsys.readouterr())
 
 
 def test_it_says_how_far_the_documents_are_when_asked(capsys):
