@@ -60,7 +60,7 @@ class MeanLaw:
         n = p * (1 - p) / self.variance  # independent rows that would tell as much
         z2 = float(ndtri((1 + level) / 2)) ** 2
         centre = (p + z2 / (2 * n)) / (1 + z2 / n)
-        half = math.sqrt(z2 * (p * (1 - p) / n + z2 / (4 * n**2))) / (1 + z2 / n)
+        half = math.sqrt(z2 / n * (p * (1 - p) + z2 / (4 * n))) / (1 + z2 / n)
         return half + abs(centre - self.proba)
 
 

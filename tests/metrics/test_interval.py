@@ -436,6 +436,14 @@ class TestRareLabels:
         furthest = max(wilson.high - q, q - wilson.low)
         assert 0.98 * furthest < found.high < 1.3 * furthest
 
+    @pytest.mark.parametrize("tiny", [1e-20, 1e-200, 1e-310])
+    def test_hardly_any_variance_does_not_overflow(self, tiny):
+        found = calibration_error_interval(
+            [0] * 50 + [1] * 50, [tiny] * 50 + [1.0] * 50
+        )
+        # all came as it was said; a label may still have come one time in 20
+        assert (1 - found.high) ** 100 == pytest.approx(0.05)
+
     def test_sharp_labels_are_not_taken_for_rare_ones(self):
         y, q = make_calibrated_pairs(1000, a=0.02, b=0.02, random_state=0)
         found = calibration_error_interval(y, q)
