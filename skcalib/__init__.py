@@ -5,6 +5,7 @@ scikit-learn's conventions.
 """
 
 from .coref import AntecedentRanker, SampledCorefPairs
+from .evaluation import read_evaluation
 from .metrics import (
     adaptive_reliability_curve,
     calibration_error,
@@ -33,4 +34,15 @@ __all__ = [
     "calibration_error_scorer",
     "make_calibration_scorer",
     "paired_bootstrap_test",
+    "read_evaluation",
 ]
+
+
+def __getattr__(name: str) -> object:
+    if name == "CalibrationDisplay":
+        # Python replaces the message of an AttributeError in `from skcalib import ...`.
+        raise ImportError(
+            "skcalib does not have a CalibrationDisplay. Its reliability diagram is "
+            "skcalib.ReliabilityDisplay; CalibrationDisplay is in sklearn.calibration."
+        )
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from ._errors import ParameterError
+
 __all__ = ["SCHEMES", "EntityEvents", "Tag", "find_entities", "mend_tags", "read_tags"]
 
 # The prefixes of tags inside entities.
@@ -17,7 +19,7 @@ _OUTSIDE = ("O", "")
 
 
 def read_tags(
-    tags: list, scheme: str, name: str, caller: str, lengths: Sequence[int] = ()
+    tags: list, scheme: str, name: str, lengths: Sequence[int] = ()
 ) -> dict[Any, Tag]:
     """Return the prefix and the entity label of each different tag.
 
@@ -28,10 +30,10 @@ def read_tags(
         prefix, _, label = tag.partition("-") if isinstance(tag, str) else ("", "", "")
         if tag != "O" and prefix not in SCHEMES[scheme]:
             expected = ", ".join(f"'{p}-PER'" for p in SCHEMES[scheme])
-            raise ValueError(
-                f"The {name!r} parameter of {caller} must hold tags of the scheme "
-                f"{scheme!r}, such as 'O', {expected}. Got {tag!r}"
-                f"{_place(tags.index(tag), lengths)}."
+            raise ParameterError(
+                name,
+                f"must hold tags of the scheme {scheme!r}, such as 'O', "
+                f"{expected}. Got {tag!r}{_place(tags.index(tag), lengths)}.",
             )
         found[tag] = _OUTSIDE if tag == "O" else (prefix, label)
     return found

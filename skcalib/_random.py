@@ -1,21 +1,25 @@
-"""One way from `random_state` to a numpy Generator."""
+"""The `random_state` parameter, and the Generator that it stands for."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
+from ._errors import ParameterError
 from ._validation import is_integer
 
-__all__ = ["as_generator"]
+__all__ = ["RandomStateLike", "as_generator"]
+
+#: What a `random_state` parameter may be.
+RandomStateLike: TypeAlias = int | np.random.RandomState | np.random.Generator | None
 
 
-def as_generator(random_state: Any, *, caller: str) -> np.random.Generator:
+def as_generator(random_state: Any) -> np.random.Generator:
     """Return a Generator for None, an int, a RandomState or a Generator.
 
-    A RandomState gives four words of its own stream as the seed, so it moves on as a
-    user expects of it, and two calls with the same one differ.
+    The seed taken from a RandomState is four words of its own stream. The RandomState
+    advances, as users expect, so two calls with the same one differ.
     """
     if isinstance(random_state, np.random.Generator):
         return random_state
@@ -23,8 +27,9 @@ def as_generator(random_state: Any, *, caller: str) -> np.random.Generator:
         return np.random.default_rng(random_state.randint(2**31, size=4))
     if random_state is None or (is_integer(random_state) and random_state >= 0):
         return np.random.default_rng(random_state)
-    raise ValueError(
-        f"The 'random_state' parameter of {caller} must be None, a non-negative "
-        "integer, a numpy.random.RandomState or a numpy.random.Generator. "
-        f"Got {random_state!r} instead."
+    raise ParameterError(
+        "random_state",
+        "must be None, a non-negative integer, a "
+        "numpy.random.RandomState or a numpy.random.Generator. Got "
+        f"{random_state!r} instead.",
     )

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import fields
 from html import escape
 from typing import Any
 
 import numpy as np
 
-__all__ = ["LinesRepr", "TableRepr", "as_frame", "object_array"]
+__all__ = ["Result", "as_frame", "object_array", "plain"]
 
 # Rows that a notebook shows at the start and at the end of a long table.
 _N_SHOWN = 5
@@ -22,46 +23,67 @@ def object_array(entries: Sequence[Any]) -> np.ndarray:
     return array
 
 
-def as_frame(columns: dict[str, Any], *, caller: str) -> Any:
-    """Return the columns as a pandas DataFrame."""
+def as_frame(columns: dict[str, Any], *, method: str) -> Any:
+    """Return the columns as a pandas DataFrame; `method` names the public method."""
     try:
         import pandas as pd
     except ImportError as error:
         raise ImportError(
-            f"{caller} returns a pandas DataFrame, and pandas is not installed. "
+            f"{method} returns a pandas DataFrame, and pandas is not installed. "
             "Install it with `pip install pandas`, or use to_dict()."
         ) from error
     return pd.DataFrame(columns)
 
 
-class TableRepr:
-    """Show a result as a table in notebooks, what it holds once in one column."""
+class Result:
+    """Base of results: numbers as a dict, as a DataFrame, and as a table in notebooks.
+
+    A subclass that is a table overrides `_columns`. Any other subclass is a dataclass,
+    whose fields are its numbers; those that begin with an underscore are left out.
+    """
 
     def _columns(self) -> dict[str, Any] | None:
         """Return the columns of the table; None where each number is there once."""
         return None
 
+    def _in_words(self) -> Sequence[str]:
+        """Return sentences that say what the numbers mean, for notebooks."""
+        return ()
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the numbers as a dict, arrays as lists."""
+        columns = self._columns()
+        if columns is None:
+            names = [f.name for f in fields(self) if not f.name.startswith("_")]  # type: ignore[arg-type]
+            columns = {name: getattr(self, name) for name in names}
+        return {name: plain(value) for name, value in columns.items()}
+
+    def frame(self) -> Any:
+        """Return a pandas DataFrame, with one row where each number is there once."""
+        columns = self._columns()
+        if columns is None:
+            columns = {name: [value] for name, value in self.to_dict().items()}
+        return as_frame(columns, method=f"{type(self).__name__}.frame")
+
     def _repr_html_(self) -> str:
         columns = self._columns()
         if columns is not None:
-            return _table(repr(self), list(columns), *_rows(columns))
-        found = self.to_dict().items()  # type: ignore[attr-defined]
-        rows = [[name, _cell(value)] for name, value in found if value is not None]
-        return _table(type(self).__name__, [], rows, len(rows))
+            table = _table(repr(self), list(columns), *_rows(columns))
+        else:
+            found = self.to_dict().items()
+            rows = [[name, _cell(value)] for name, value in found if value is not None]
+            table = _table(type(self).__name__, [], rows, len(rows))
+        words = "".join(f"<p>{escape(line)}</p>" for line in self._in_words())
+        return f"<div>{table}{words}</div>"
 
 
-class LinesRepr:
-    """Show a display by some short texts, in notebooks as a list."""
-
-    def _lines(self) -> Sequence[str]:
-        raise NotImplementedError
-
-    def __repr__(self) -> str:
-        return f"{type(self).__name__}({'; '.join(self._lines())})"
-
-    def _repr_html_(self) -> str:
-        items = "".join(f"<li>{escape(line)}</li>" for line in self._lines())
-        return f"<div><strong>{type(self).__name__}</strong><ul>{items}</ul></div>"
+def plain(value: Any) -> Any:
+    """Return a value as JSON has it: arrays as lists, NumPy scalars as Python's."""
+    if isinstance(value, (np.ndarray, np.generic)):
+        return value.tolist()
+    if isinstance(value, (list, tuple)):
+        return type(value)(plain(each) for each in value)
+    return value
 
 
 def _rows(columns: dict[str, Any]) -> tuple[list[list[str]], int]:
@@ -103,6 +125,6 @@ def _table(caption: str, header: list[str], rows: list[list[str]], n: int) -> st
     body = "".join(line(row, "td") for row in rows)
     more = f"<p>{n} rows</p>" if n > len(rows) else ""
     return (
-        f"<div><p><code>{escape(caption)}</code></p>"
-        f'<table class="dataframe">{head}<tbody>{body}</tbody></table>{more}</div>'
+        f"<p><code>{escape(caption)}</code></p>"
+        f'<table class="dataframe">{head}<tbody>{body}</tbody></table>{more}'
     )

@@ -1,208 +1,326 @@
-"""Checks that every room shares, so that the same mistake gets the same message.
+"""Validation of arguments: scalars, containers, labels, probabilities, weights, groups.
 
-A message says which argument of which function, what was expected, what came.
+Every function takes the name of the parameter and raises an error that names it, with
+what was expected and what was received; see :mod:`skcalib._errors`.
+
+Containers become arrays or lists here and nowhere else: numbers by :func:`as_floats`,
+one label per row by :func:`as_labels`, a sequence of labels (`classes`) by
+:func:`as_label_list`, and a label sequence per sentence by :func:`as_label_lists`.
 """
 
 from __future__ import annotations
 
 import math
-import sys
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Sequence
 from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
 
-# The number of the CPU among DLPack's devices.
-_CPU = 1
+from ._containers import (
+    as_array,
+    column_names,
+    columns_by_name,
+    is_collection,
+    is_dask,
+    is_sequence,
+    on_cpu,
+)
+from ._errors import ParameterError, ParameterTypeError
+from ._labels import (
+    as_label_list,
+    as_label_lists,
+    as_labels,
+    distinct_labels,
+    is_missing,
+    label_array,
+    label_places,
+    positives,
+)
+
+# Beyond this many rows float64 no longer counts single ones; below the other number
+# products with weights are lost.
+_MOST_WEIGHT = 2.0**53
+_LEAST_WEIGHT = 1e-290
 
 __all__ = [
+    "as_array",
+    "as_floats",
+    "as_groups",
+    "as_label_list",
+    "as_label_lists",
+    "as_labels",
+    "as_probabilities",
+    "as_weights",
     "check_bool",
     "check_choice",
     "check_finite",
+    "check_float_type",
     "check_fraction",
     "check_integer",
     "check_positive",
     "check_real",
     "check_same_length",
     "check_verbose",
+    "column_names",
+    "columns_by_name",
+    "distinct_labels",
     "is_collection",
     "is_dask",
     "is_integer",
     "is_missing",
     "is_sequence",
+    "label_array",
+    "label_places",
     "on_cpu",
+    "out_of_range",
+    "positives",
 ]
 
 
-def _refuse(caller: str, name: str, expected: str, value: Any) -> str:
-    return (
-        f"The {name!r} parameter of {caller} must be {expected}. Got {value!r} instead."
-    )
+# Scalars
 
 
-def on_cpu(values: Any, *, name: str, caller: str) -> Any:
-    """Return what NumPy can convert: tensors without gradient; others as they are.
-
-    Tensors and array-API arrays have to be in the memory of the CPU, since what copies
-    them from a device, and when, is for the caller to choose.
-    """
-    if isinstance(values, np.ndarray) or not hasattr(values, "__dlpack_device__"):
-        return values
-    device = getattr(values, "device", "another device")
-    try:
-        is_there = values.__dlpack_device__()[0] == _CPU
-    except (BufferError, RuntimeError, ValueError):  # as of tensors without data
-        is_there = False
-    if not is_there:
-        raise TypeError(
-            f"The {name!r} parameter of {caller} must be in the memory of the CPU. Got "
-            f"{type(values).__name__} on {device}: copy it first, as by `.cpu()` of "
-            "PyTorch or `.get()` of CuPy."
-        )
-    if hasattr(values, "detach"):
-        values = values.detach()
-        if "bfloat16" in str(values.dtype):  # which NumPy does not know
-            values = values.float()
-    return values
-
-
-def is_collection(values: Any) -> bool:
-    """Return whether there are entries to iterate; a text or a 0-d array has none."""
-    return (
-        (hasattr(values, "__iter__") or hasattr(values, "__getitem__"))
-        and not isinstance(values, (str, bytes))
-        and getattr(values, "ndim", 1) > 0
-    )
-
-
-def is_sequence(values: Any) -> bool:
-    """Return whether there are entries of a number and in an order.
-
-    A set has no order, and of a mapping or a table one would iterate names.
-    """
-    return (
-        is_collection(values)
-        and hasattr(values, "__len__")
-        and not isinstance(values, (Set, Mapping))
-        and not hasattr(values, "columns")
-    )
+def _must_be(expected: str, value: Any) -> str:
+    return f"must be {expected}. Got {value!r} instead."
 
 
 def is_integer(value: Any) -> bool:
-    """Return whether a value is an integer, and no bool."""
+    """Return whether a value is an integer, and not a bool."""
     return isinstance(value, Integral) and not isinstance(value, bool)
 
 
-def is_missing(label: Any) -> bool:
-    """Return whether a label is None, NaN, or pandas' NA."""
-    try:
-        return label is None or bool(label != label)
-    except (TypeError, ValueError):  # pandas' NA will not be compared
-        return True
-
-
-def is_dask(*values: Any) -> bool:
-    """Return whether any of the values is a Dask collection."""
-    dask = sys.modules.get("dask")  # there if a collection is
-    return dask is not None and any(map(dask.is_dask_collection, values))
-
-
-def check_bool(value: Any, *, name: str, caller: str) -> bool:
+def check_bool(value: Any, *, name: str) -> bool:
     """Return `value` as a bool if it is one."""
     if not isinstance(value, (bool, np.bool_)):
-        raise TypeError(_refuse(caller, name, "True or False", value))
+        raise ParameterTypeError(name, _must_be("True or False", value))
     return bool(value)
 
 
-def check_choice(value: Any, choices: Sequence[str], *, name: str, caller: str) -> str:
+def check_choice(value: Any, choices: Sequence[str], *, name: str) -> str:
     """Return `value` if it is one of the `choices`."""
     if not isinstance(value, str) or value not in choices:
         expected = "one of " + ", ".join(repr(choice) for choice in choices)
-        raise ValueError(_refuse(caller, name, expected, value))
+        raise ParameterError(name, _must_be(expected, value))
     return value
 
 
-def check_float_type(value: Any, *, name: str, caller: str) -> np.dtype:
+def check_float_type(value: Any, *, name: str) -> np.dtype:
     """Return `value` as a dtype if it is float64 or float32."""
     try:
         found = np.dtype(value)
     except TypeError:
         found = np.dtype(object)
     if value is None or found not in (np.float64, np.float32):
-        raise ValueError(_refuse(caller, name, "float64 or float32", value))
+        raise ParameterError(name, _must_be("float64 or float32", value))
     return found
 
 
-def check_integer(value: Any, *, minimum: int, name: str, caller: str) -> int:
+def check_integer(value: Any, *, minimum: int, name: str) -> int:
     """Return `value` as an int if it is an integer of at least `minimum`."""
+    expected = f"an integer of at least {minimum}"
     if not is_integer(value):
-        expected = f"an integer of at least {minimum}"
-        raise TypeError(_refuse(caller, name, expected, value))
+        raise ParameterTypeError(name, _must_be(expected, value))
     if value < minimum:
-        expected = f"an integer of at least {minimum}"
-        raise ValueError(_refuse(caller, name, expected, value))
+        raise ParameterError(name, _must_be(expected, value))
     return int(value)
 
 
-def check_verbose(value: Any, *, caller: str) -> int:
+def check_verbose(value: Any) -> int:
     """Return how much is to be printed; True is 1."""
     level = int(value) if isinstance(value, (bool, np.bool_)) else value
-    return check_integer(level, minimum=0, name="verbose", caller=caller)
+    return check_integer(level, minimum=0, name="verbose")
 
 
-def _as_float(value: Any, expected: str, *, name: str, caller: str) -> float:
+def _as_float(value: Any, expected: str, name: str) -> float:
     """Return a real number as a float, one beyond all floats as inf."""
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, Real):
-        raise TypeError(_refuse(caller, name, expected, value))
+        raise ParameterTypeError(name, _must_be(expected, value))
     try:
         return float(value)
     except OverflowError:
         return math.inf
 
 
-def check_real(value: Any, *, low: float, high: float, name: str, caller: str) -> float:
+def check_real(value: Any, *, low: float, high: float, name: str) -> float:
     """Return `value` as a float if it lies in [low, high]."""
     expected = f"a number in [{low:g}, {high:g}]"
-    number = _as_float(value, expected, name=name, caller=caller)
+    number = _as_float(value, expected, name)
     if not low <= number <= high:
-        raise ValueError(_refuse(caller, name, expected, value))
+        raise ParameterError(name, _must_be(expected, value))
     return number
 
 
-def check_fraction(value: Any, *, name: str, caller: str) -> float:
+def check_fraction(value: Any, *, name: str) -> float:
     """Return `value` as a float if it lies strictly between 0 and 1."""
     expected = "a number strictly between 0 and 1"
-    number = _as_float(value, expected, name=name, caller=caller)
+    number = _as_float(value, expected, name)
     if not 0 < number < 1:
-        raise ValueError(_refuse(caller, name, expected, value))
+        raise ParameterError(name, _must_be(expected, value))
     return number
 
 
-def check_positive(value: Any, *, name: str, caller: str) -> float:
-    """Return `value` as a float if it is finite and more than 0."""
+def check_positive(value: Any, *, name: str) -> float:
+    """Return `value` as a float if it is finite and greater than 0."""
     expected = "a positive number"
-    number = _as_float(value, expected, name=name, caller=caller)
+    number = _as_float(value, expected, name)
     if not 0 < number < math.inf:
-        raise ValueError(_refuse(caller, name, expected, value))
+        raise ParameterError(name, _must_be(expected, value))
     return number
 
 
-def check_finite(value: Any, *, name: str, caller: str) -> float:
+def check_finite(value: Any, *, name: str) -> float:
     """Return `value` as a float if it is finite."""
     expected = "a finite number"
-    number = _as_float(value, expected, name=name, caller=caller)
+    number = _as_float(value, expected, name)
     if not math.isfinite(number):
-        raise ValueError(_refuse(caller, name, expected, value))
+        raise ParameterError(name, _must_be(expected, value))
     return number
 
 
-def check_same_length(caller: str, **arrays: Any) -> None:
+# Arrays
+
+
+def check_same_length(**arrays: Any) -> None:
     """Raise if the named arrays (None is skipped) differ in length."""
     lengths = {name: len(a) for name, a in arrays.items() if a is not None}
     if len(set(lengths.values())) > 1:
         found = ", ".join(f"{name} has {length}" for name, length in lengths.items())
-        raise ValueError(
-            f"The arrays passed to {caller} must have one entry for each row, "
-            f"so the same length. Got: {found}."
+        problem = f"needs {' and '.join(lengths)} of the same length. Got: {found}."
+        raise ParameterError(None, problem)
+
+
+def out_of_range(q: np.ndarray) -> np.ndarray:
+    """Return which numbers are no probabilities, by more than rounding, or NaN."""
+    eps = np.finfo(q.dtype).eps if q.dtype.kind == "f" else 0.0
+    tolerance = max(1e-9, 16 * float(eps))
+    return ~((q >= -tolerance) & (q <= 1 + tolerance))
+
+
+def _clip_rounding(q: np.ndarray, name: str) -> np.ndarray:
+    """Return q clipped to [0, 1] if it leaves [0, 1] by rounding only."""
+    bad = out_of_range(q)
+    if bad.any():
+        where = np.unravel_index(int(bad.argmax()), q.shape)
+        place = f"row {where[0]}"
+        if q.ndim == 2:
+            place += f", column {where[1]}"
+        hint = ""
+        if 1.5 < q[where] <= 100:
+            hint = " Percentages must be divided by 100."
+        problem = (
+            f"must hold probabilities in [0, 1]. Got {float(q[where])!r} in "
+            f"{place}.{hint}"
         )
+        raise ParameterError(name, problem)
+    return np.clip(q, 0, 1)
+
+
+def _holds_text(array: np.ndarray) -> bool:
+    kinds = {type(value) for value in array.flat}
+    return any(issubclass(kind, (str, bytes)) for kind in kinds)
+
+
+def as_floats(values: Any, *, name: str) -> np.ndarray:
+    """Return numbers as an array of floats, whose precision stays."""
+    try:
+        array = as_array(values, name=name)
+        if array.dtype.kind not in "fiubO" or (
+            array.dtype.kind == "O" and _holds_text(array)
+        ):
+            raise ValueError  # NumPy would drop imaginary parts, and read digits
+        return array if array.dtype.kind == "f" else array.astype(np.float64)
+    except ParameterError:
+        raise
+    except (TypeError, ValueError, OverflowError):
+        problem = _not_numbers(values)
+        raise ParameterError(name, problem) from None
+
+
+def _not_numbers(values: Any) -> str:
+    """Return what is wrong with values that are not an array of numbers."""
+    try:
+        entries = np.asarray(values, dtype=object)
+    except (TypeError, ValueError, RuntimeError):
+        entries = np.empty(0, dtype=object)
+    for place, each in np.ndenumerate(entries):
+        if is_missing(each) and not isinstance(each, float):  # as pandas' NA
+            return f"must hold a number at every place. Got {each!r} in row {place[0]}."
+    return (
+        "must hold numbers, in rows of one length. Got "
+        f"{type(values).__name__} that holds something else."
+    )
+
+
+def as_probabilities(values: Any, *, name: str, n_columns: int = 2) -> np.ndarray:
+    """Return probabilities as an array of float32 or float64 in [0, 1].
+
+    It is 1-D, or 2-D with at least `n_columns` columns. A single column of fewer is
+    read as 1-D, as many models with one sigmoid output give it.
+    """
+    array = as_floats(values, name=name)
+    if array.ndim == 2 and array.shape[1] == 1 < n_columns:
+        array = array[:, 0]
+    if array.ndim not in (1, 2) or (array.ndim == 2 and array.shape[1] < n_columns):
+        problem = (
+            f"must have shape (n,) or (n, n_classes >= {n_columns}). Got shape "
+            f"{array.shape} instead."
+        )
+        raise ParameterError(name, problem)
+    if array.size == 0:
+        raise ParameterError(name, "is empty.")
+    if not (array.min() >= 0 and array.max() <= 1):  # NaN propagates through both
+        array = _clip_rounding(array, name)
+    return array if array.dtype == np.float32 else array.astype(np.float64, copy=False)
+
+
+def as_weights(values: Any, n: int) -> np.ndarray | None:
+    """Return one finite weight per row, not all zero; None for None."""
+    if values is None:
+        return None
+    name = "sample_weight"
+    weight = as_floats(values, name=name)
+    weight = weight.astype(np.float64, copy=False)
+    if weight.shape != (n,):
+        problem = (
+            f"must have a weight for each of the {n} samples. Got shape "
+            f"{weight.shape} instead."
+        )
+        raise ParameterError(name, problem)
+    bad = ~((weight >= 0) & np.isfinite(weight))
+    if bad.any():
+        row = int(bad.argmax())
+        problem = (
+            f"must be finite and not negative. Got {float(weight[row])!r} in row {row}."
+        )
+        raise ParameterError(name, problem)
+    if not weight.any():
+        raise ParameterError(name, "is zero in every row.")
+    with np.errstate(over="ignore"):
+        total = float(weight.sum())
+    if not _LEAST_WEIGHT <= total <= _MOST_WEIGHT:
+        problem = (
+            f"holds frequencies, which count rows. Got a sum of {total:.3g}, not in "
+            f"[{_LEAST_WEIGHT:.0e}, {_MOST_WEIGHT:.0e}]: multiply them by a constant."
+        )
+        raise ParameterError(name, problem)
+    # A weight that is lost in the sum of all would leave bins that have none.
+    lost = (weight > 0) & (weight <= np.finfo(np.float64).eps * total)
+    return np.where(lost, 0.0, weight) if lost.any() else weight
+
+
+def as_groups(values: Any, n: int) -> np.ndarray | None:
+    """Return the group of each row as a code from 0; None for None."""
+    if values is None:
+        return None
+    groups = as_labels(values, name="groups")
+    if groups.size != n:
+        problem = (
+            f"must have one entry for each of the {n} rows. Got {groups.size} instead."
+        )
+        raise ParameterError("groups", problem)
+    try:
+        return np.unique(groups, return_inverse=True)[1]
+    except TypeError:
+        codes: dict[Any, int] = {}
+        return np.array([codes.setdefault(g, len(codes)) for g in groups.tolist()])

@@ -1,12 +1,12 @@
-"""Rooms import downwards only, and every door has its names."""
+"""Imports run downwards, between subpackages and between modules, without circles."""
 
 import ast
 import importlib
-import re
 import subprocess
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
+from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
 import pytest
@@ -14,140 +14,193 @@ import pytest
 import skcalib
 
 PACKAGE = Path(__file__).parent.parent / "skcalib"
-FILES = sorted(PACKAGE.rglob("*.py"))
 
-# A room imports rooms of a lower rank and itself. Other private modules at the top
-# (`_validation`, `_compat`, ...) are the ground: rank -1, open to all.
-RANKS = {
-    "metrics": 0,
-    "posteriors": 0,
-    "significance": 0,
-    "documents": 0,
-    "queries": 1,
-    "scorers": 2,
-    "sequence": 2,
-    "coref": 2,
-    "datasets": 2,
-    "recalibration": 3,
-    "events": 3,
-    "plot": 4,
-    "__init__": 5,
-    "_demo": 6,
-    "_report": 6,
-    "_demo_tagging": 7,
-    "_cli": 8,
-    "__main__": 9,
+# A subpackage or module at the top imports only those of a lower number, and itself.
+# Private modules at the top have 0 and are open to all.
+FLOORS = {
+    "metrics": 1,
+    "posteriors": 1,
+    "text": 1,
+    "documents": 2,
+    "evaluation": 1,
+    "significance": 2,
+    "queries": 2,
+    "scorers": 3,
+    "sequence": 3,
+    "coref": 3,
+    "datasets": 3,
+    "recalibration": 4,
+    "events": 4,
+    "plot": 5,
+    "cli": 6,
+    "__init__": 7,
+    "__main__": 8,
 }
-GROUND = -1
 
 
 @dataclass(frozen=True)
 class Import:
-    """One imported name, where it stands and whether it waits for a call."""
+    """One import of a module: who imports what, in which line, and when."""
 
+    importer: str
     name: str
-    line: int
-    in_function: bool
-    only_for_types: bool
+    line: int = 0
+    in_function: bool = False
+
+    def __str__(self) -> str:
+        return f"{self.importer}:{self.line} imports {self.name}"
 
 
-def rank(room: str) -> int:
-    if room not in RANKS and room.startswith("_"):
-        return GROUND
-    assert room in RANKS, f"skcalib.{room} has no rank: give it one in RANKS"
-    return RANKS[room]
+def module_name(path: Path) -> str:
+    parts = path.relative_to(PACKAGE.parent).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
 
 
-def room_of_file(path: Path) -> str:
-    return path.relative_to(PACKAGE).with_suffix("").parts[0]
+PATHS = {module_name(path): path for path in sorted(PACKAGE.rglob("*.py"))}
 
 
-def room_of_name(name: str) -> str:
-    """Give the room of a dotted name under skcalib; names of the root are its own."""
-    room = name.split(".")[1] if "." in name else "__init__"
-    is_room = room in RANKS or re.match("_[^_]", room)
-    return room if is_room else "__init__"
+def read_imports(source: str, importer: str, is_package: bool) -> Iterator[Import]:
+    """Yield the imports of a source text, except those for type checkers only."""
+    package = importer.split(".") if is_package else importer.split(".")[:-1]
 
+    def names(node: ast.Import | ast.ImportFrom) -> list[str]:
+        if isinstance(node, ast.Import):
+            return [alias.name for alias in node.names]
+        base = package[: len(package) - node.level + 1] if node.level else []
+        base = ".".join([*base, node.module or ""]).strip(".")
+        return [f"{base}.{alias.name}" for alias in node.names]
 
-def imported_names(node: ast.Import | ast.ImportFrom, package: str) -> list[str]:
-    if isinstance(node, ast.Import):
-        return [alias.name for alias in node.names]
-    base = node.module or ""
-    if node.level:
-        parents = package.split(".")[: len(package.split(".")) - node.level + 1]
-        base = ".".join([*parents, base]).rstrip(".")
-    return [f"{base}.{alias.name}" for alias in node.names]
-
-
-def imports(source: str, package: str) -> Iterator[Import]:
-    """Yield every import of a source text that belongs to `package`."""
-
-    def walk(node: ast.AST, in_function: bool, only_for_types: bool):
+    def walk(node: ast.AST, in_function: bool) -> Iterator[Import]:
+        if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test):
+            return
         if isinstance(node, (ast.Import, ast.ImportFrom)):
-            for name in imported_names(node, package):
-                yield Import(name, node.lineno, in_function, only_for_types)
-        in_function |= isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))
-        if isinstance(node, ast.If):
-            only_for_types |= ast.unparse(node.test).endswith("TYPE_CHECKING")
+            for name in names(node):
+                yield Import(importer, name, node.lineno, in_function)
+        inside = in_function or isinstance(node, ast.FunctionDef)
         for child in ast.iter_child_nodes(node):
-            yield from walk(child, in_function, only_for_types)
+            yield from walk(child, inside)
 
-    yield from walk(ast.parse(source), False, False)
-
-
-def imports_of_file(path: Path) -> list[Import]:
-    package = ".".join(path.relative_to(PACKAGE.parent).parent.parts)
-    return list(imports(path.read_text("utf-8"), package))
+    yield from walk(ast.parse(source), False)
 
 
-def goes_up(room: str, imported: Import) -> bool:
-    if imported.name.split(".")[0] != "skcalib":
-        return False
-    other = room_of_name(imported.name)
-    if other == room:
-        return False
-    if rank(other) == GROUND:
-        return False
-    return rank(other) >= rank(room)
+def module_of(name: str) -> str:
+    """Return the module of skcalib that a dotted name is, or is an attribute of."""
+    while name not in PATHS:
+        name = name.rpartition(".")[0]
+    return name
 
 
-def is_stray_matplotlib(room: str, imported: Import) -> bool:
-    if imported.name.split(".")[0] not in ("matplotlib", "mpl_toolkits"):
-        return False
-    return room != "plot" or not (imported.in_function or imported.only_for_types)
+def top_of(name: str) -> str:
+    """Return the subpackage, or the module at the top, of a module."""
+    return name.split(".")[1] if "." in name else "__init__"
 
 
-def is_private_sklearn(imported: Import) -> bool:
-    top, *rest = imported.name.split(".")
-    return top == "sklearn" and any(part.startswith("_") for part in rest)
+def floor(name: str) -> int:
+    top = top_of(name)
+    if top not in FLOORS and top.startswith("_"):
+        return 0
+    assert top in FLOORS, f"skcalib.{top} has no floor: give it one in FLOORS"
+    return FLOORS[top]
 
 
-def places(path: Path, found: list[Import]) -> list[str]:
-    where = path.relative_to(PACKAGE.parent)
-    return [f"{where}:{imported.line} imports {imported.name}" for imported in found]
+IMPORTS = [
+    each
+    for name, path in PATHS.items()
+    for each in read_imports(path.read_text("utf-8"), name, path.stem == "__init__")
+]
+INTERNAL = [
+    Import(each.importer, module_of(each.name), each.line, each.in_function)
+    for each in IMPORTS
+    if each.name.split(".")[0] == "skcalib"
+]
 
 
-@pytest.fixture(params=FILES, ids=lambda path: str(path.relative_to(PACKAGE)))
-def path(request):
-    return request.param
+def find_cycle(edges: list[Import]) -> list[str]:
+    graph: dict[str, set[str]] = {}
+    for edge in edges:
+        if edge.importer != edge.name:
+            graph.setdefault(edge.importer, set()).add(edge.name)
+    try:
+        TopologicalSorter(graph).prepare()
+    except CycleError as error:
+        return error.args[1]
+    return []
 
 
-def test_a_room_imports_only_rooms_of_a_lower_rank(path):
-    room = room_of_file(path)
-    assert places(path, [i for i in imports_of_file(path) if goes_up(room, i)]) == []
+def test_subpackages_import_only_lower_floors():
+    up = [
+        str(each)
+        for each in INTERNAL
+        if top_of(each.importer) != top_of(each.name)
+        and floor(each.importer) > 0
+        and floor(each.name) >= floor(each.importer)
+    ]
+    # The command line prints the version, which stands at the top.
+    assert [each for each in up if not each.startswith("skcalib.cli")] == []
 
 
-def test_matplotlib_is_imported_in_functions_of_plot_only(path):
-    room = room_of_file(path)
-    stray = [i for i in imports_of_file(path) if is_stray_matplotlib(room, i)]
-    assert places(path, stray) == []
+def test_modules_at_the_bottom_import_no_subpackage():
+    assert [
+        str(each) for each in INTERNAL if floor(each.importer) == 0 < floor(each.name)
+    ] == []
 
 
-def test_private_sklearn_names_are_imported_in_compat_only(path):
-    if path == PACKAGE / "_compat.py":
-        pytest.skip("the one place for them")
-    private = [i for i in imports_of_file(path) if is_private_sklearn(i)]
-    assert places(path, private) == []
+def test_modules_import_each_other_without_circles():
+    # A module may be imported inside a function too: the circle would be the same.
+    assert find_cycle(INTERNAL) == []
+
+
+def test_a_circle_of_imports_is_found():
+    edges = [Import("a", "b"), Import("b", "c"), Import("c", "a"), Import("c", "c")]
+    assert set(find_cycle(edges)) == {"a", "b", "c"}
+    assert find_cycle(edges[:2]) == []
+
+
+def test_no_subpackage_imports_a_private_module_of_another():
+    assert [
+        str(each)
+        for each in INTERNAL
+        if each.name.count(".") > 1
+        and each.name.rpartition(".")[2].startswith("_")
+        and top_of(each.importer) != top_of(each.name)
+    ] == []
+
+
+def test_matplotlib_is_imported_inside_functions_of_plot_and_cli_only():
+    assert [
+        str(each)
+        for each in IMPORTS
+        if each.name.split(".")[0] in ("matplotlib", "mpl_toolkits")
+        and not (each.in_function and top_of(each.importer) in ("plot", "cli"))
+    ] == []
+
+
+def test_private_names_of_scikit_learn_are_imported_in_compat_only():
+    assert [
+        str(each)
+        for each in IMPORTS
+        if each.name.split(".")[0] == "sklearn"
+        and any(part.startswith("_") for part in each.name.split("."))
+        and each.importer != "skcalib._compat"
+    ] == []
+
+
+@pytest.mark.parametrize(
+    ("source", "expected"),
+    [
+        ("import skcalib.plot", ["skcalib.plot"]),
+        ("from skcalib import plot", ["skcalib.plot"]),
+        ("from . import _bins", ["skcalib.metrics._bins"]),
+        ("from ._bins import cut", ["skcalib.metrics._bins.cut"]),
+        ("from ..plot import X", ["skcalib.plot.X"]),
+        ("from .. import plot", ["skcalib.plot"]),
+        ("def f():\n    import a, b", ["a", "b"]),
+        ("if TYPE_CHECKING:\n    import a", []),
+    ],
+)
+def test_imports_are_read_in_every_form(source, expected):
+    found = read_imports(source, "skcalib.metrics._curve", False)
+    assert [each.name for each in found] == expected
 
 
 def test_importing_skcalib_does_not_import_matplotlib():
@@ -155,97 +208,19 @@ def test_importing_skcalib_does_not_import_matplotlib():
     assert subprocess.run([sys.executable, "-c", code]).returncode == 0
 
 
-DOORS = ["skcalib"] + sorted(
-    f"skcalib.{room}"
-    for room in RANKS
-    if (PACKAGE / room / "__init__.py").is_file() or (PACKAGE / f"{room}.py").is_file()
-    if not room.startswith("_")
-)
-
-
-@pytest.mark.parametrize("door", DOORS)
-def test_every_door_has_all_and_its_names_exist(door):
-    module = importlib.import_module(door)
-    names = module.__all__
-    assert [name for name in names if not hasattr(module, name)] == []
-    assert len(set(names)) == len(names)
-
-
-def test_every_room_has_a_rank():
-    assert {rank(room_of_file(path)) for path in FILES} <= {GROUND, *RANKS.values()}
+def test_every_public_module_has_all_and_its_names_exist():
+    doors = [n for n in PATHS if not any(p.startswith("_") for p in n.split("."))]
+    for name in doors:
+        module = importlib.import_module(name)
+        names = module.__all__
+        assert [each for each in names if not hasattr(module, each)] == [], name
+        assert len(set(names)) == len(names), name
 
 
 def test_every_folder_of_the_package_has_an_init():
-    folders = {path.parent for path in FILES}
+    folders = {path.parent for path in PATHS.values()}
     assert [str(f) for f in folders if not (f / "__init__.py").is_file()] == []
 
 
 def test_the_installed_package_is_the_one_read_here():
     assert Path(skcalib.__file__).parent.samefile(PACKAGE)
-
-
-# The rules themselves, on sources made up for them.
-
-
-@pytest.mark.parametrize(
-    ("source", "package", "expected"),
-    [
-        ("import skcalib.plot", "skcalib", ["skcalib.plot"]),
-        ("from skcalib import plot", "skcalib.metrics", ["skcalib.plot"]),
-        ("from . import _bins", "skcalib.metrics", ["skcalib.metrics._bins"]),
-        ("from ._bins import cut", "skcalib.metrics", ["skcalib.metrics._bins.cut"]),
-        ("from ..plot import X", "skcalib.metrics", ["skcalib.plot.X"]),
-        ("from .. import plot", "skcalib.metrics", ["skcalib.plot"]),
-        ("def f():\n    import a, b", "skcalib", ["a", "b"]),
-    ],
-)
-def test_imports_are_read_whatever_their_form(source, package, expected):
-    assert [i.name for i in imports(source, package)] == expected
-
-
-@pytest.mark.parametrize(
-    ("room", "source", "expected"),
-    [
-        ("metrics", "from skcalib.plot import ReliabilityDisplay", True),
-        ("metrics", "def f():\n    from skcalib.queries import Answers", True),
-        ("metrics", "from skcalib import calibration_error", True),
-        ("metrics", "from skcalib._validation import check", False),
-        ("metrics", "from skcalib.metrics._bins import cut", False),
-        ("scorers", "from skcalib.datasets import make_calibrated_pairs", True),
-        ("scorers", "from skcalib.metrics import calibration_error", False),
-        ("_validation", "from skcalib.metrics import calibration_error", True),
-        ("_cli", "from skcalib import __version__", False),
-    ],
-)
-def test_the_rank_rule_tells_up_from_down(room, source, expected):
-    (imported,) = imports(source, "skcalib")
-    assert goes_up(room, imported) is expected
-
-
-@pytest.mark.parametrize(
-    ("room", "source", "expected"),
-    [
-        ("plot", "import matplotlib.pyplot as plt", True),
-        ("plot", "def f():\n    import matplotlib.pyplot as plt", False),
-        ("plot", "if TYPE_CHECKING:\n    from matplotlib.axes import Axes", False),
-        ("metrics", "def f():\n    from matplotlib import pyplot", True),
-        ("metrics", "import numpy", False),
-    ],
-)
-def test_the_matplotlib_rule_tells_lazy_from_eager(room, source, expected):
-    (imported,) = imports(source, "skcalib")
-    assert is_stray_matplotlib(room, imported) is expected
-
-
-@pytest.mark.parametrize(
-    ("source", "expected"),
-    [
-        ("from sklearn.utils._param_validation import Interval", True),
-        ("from sklearn.utils import _safe_indexing", True),
-        ("from sklearn.utils import check_array", False),
-        ("from skcalib._compat import Interval", False),
-    ],
-)
-def test_the_sklearn_rule_tells_private_from_public(source, expected):
-    (imported,) = imports(source, "skcalib")
-    assert is_private_sklearn(imported) is expected

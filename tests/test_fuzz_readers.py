@@ -11,17 +11,18 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from skcalib._cli import main
+from skcalib.cli import main
 from skcalib.datasets import (
     _emoticon_tweets,
-    _muc3,
     _system_outputs,
     read_conll2012,
     read_conll_columns,
     read_conllu,
     read_litbank,
 )
+from skcalib.datasets._files import data_set, members_of
 from skcalib.datasets._sequences import read_penn_trees
+from skcalib.datasets._tagged_corpora import tokens_and_labels
 from skcalib.documents import Document
 from skcalib.events import AffiliationLexicon, CountryLexicon
 
@@ -137,7 +138,7 @@ def lexicon(cls):
 
 
 def tags(path):
-    return list(_emoticon_tweets.tokens_and_labels(path, caller="fetch"))
+    return list(tokens_and_labels(path))
 
 
 def litbank(path):
@@ -158,6 +159,10 @@ def zipped(members):
     return file.getvalue()
 
 
+def reports(path):
+    return members_of(path, data_set("muc3").files["muc3_xhtml.zip"].members)
+
+
 READERS = {
     "read_conllu": (read_conllu, "a.conllu", CONLLU),
     "read_conllu, gzip": (
@@ -170,7 +175,7 @@ READERS = {
     "read_penn_trees": (read_penn_trees, "a.mrg", TREES),
     "read_litbank": (litbank, "a.any", TEXT + "====\n" + ANN),
     "read_litbank, zip": (read_litbank, "a.zip", zipped({"a.txt": TEXT, "a.ann": ANN})),
-    "MUC-3": (_muc3._texts, "muc3.zip", zipped({"muc3/dev/a.xhtml": TEXT})),
+    "MUC-3": (reports, "muc3.zip", zipped({"muc3/dev/a.xhtml": TEXT})),
     "emoticon tweets": (_emoticon_tweets._read, "wnut17_a", "Rain :)\nRT @a: sun\n"),
     "emoticon tokens": (_emoticon_tweets._read, "btc_a.conll", COLUMNS + ": )\tO\n"),
     "broad twitter": (tags, "btc_a.conll", COLUMNS),

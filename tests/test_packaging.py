@@ -48,6 +48,20 @@ def test_the_package_says_that_it_is_typed():
     assert (PACKAGE / "py.typed").is_file()
 
 
+def test_every_data_file_is_installed():
+    config = configparser.ConfigParser()
+    config.read_string(read("setup.cfg"))
+    installed = {
+        path
+        for package, patterns in config["options.package_data"].items()
+        for pattern in patterns.split()
+        for path in ROOT.joinpath(*package.split(".")).glob(pattern)
+    }
+    files = (path for path in PACKAGE.rglob("*") if path.is_file())
+    data = {path for path in files if path.suffix not in (".py", ".pyc")}
+    assert data == installed
+
+
 @pytest.mark.parametrize(
     "command",
     ["pip install . && skcalib demo", 'pip install -e ".[test]" && pytest'],

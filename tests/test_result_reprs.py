@@ -5,12 +5,11 @@ from html.parser import HTMLParser
 import numpy as np
 import pytest
 
-from skcalib._results import LinesRepr, TableRepr
+from skcalib._results import Result
 from skcalib.coref import entity_count_coverage
 from skcalib.datasets import (
     make_calibrated_pairs,
     make_event_documents,
-    make_tagged_sentences,
 )
 from skcalib.events import EventCounter, EventRule
 from skcalib.metrics import (
@@ -20,19 +19,9 @@ from skcalib.metrics import (
     sample_size_curve,
     score_decomposition,
 )
-from skcalib.plot import (
-    BinSizeDisplay,
-    DocumentDisplay,
-    EventCountDisplay,
-    ReliabilityDisplay,
-    ReliabilityPanelsDisplay,
-    SignificanceDisplay,
-    TagErrorDisplay,
-)
 from skcalib.posteriors import AntecedentPosterior
 from skcalib.queries import ClassQuery, SpanQuery
 from skcalib.scorers import compare_calibration
-from skcalib.sequence import HMMTagger
 from skcalib.significance import (
     compare_systems,
     mcnemar_test,
@@ -76,7 +65,7 @@ def read(result):
     return Reader(result._repr_html_())
 
 
-class Numbers(TableRepr):
+class Numbers(Result):
     def __init__(self, **columns):
         self.columns = columns
 
@@ -87,14 +76,9 @@ class Numbers(TableRepr):
         return "Numbers(<2 & 3>)"
 
 
-class Once(TableRepr):
+class Once(Result):
     def to_dict(self):
         return {"error": 0.123456, "n": 7, "groups": None, "ends": (0.5, 1.0)}
-
-
-class Lines(LinesRepr):
-    def _lines(self):
-        return ["a < b", "c & d"]
 
 
 def test_a_table_has_a_header_and_a_row_for_each_entry():
@@ -142,13 +126,6 @@ def test_numbers_that_are_there_once_stand_below_each_other():
     assert found.text == ["Once"]
 
 
-def test_lines_are_a_repr_and_a_list():
-    assert repr(Lines()) == "Lines(a < b; c & d)"
-    found = read(Lines())
-    assert found.items == ["a < b", "c & d"]
-    assert found.text == ["Lines"]
-
-
 PAIRS = make_calibrated_pairs(500, random_state=0)
 
 
@@ -188,7 +165,7 @@ def event_counts():
 )
 def test_results_of_several_rows(result, n):
     found = read(result)
-    assert found.text == [repr(result)]
+    assert found.text == [repr(result), *result._in_words()]
     assert len(found.rows) == 1 + n
     assert found.rows[0] == list(result._columns())
 
@@ -207,37 +184,6 @@ def test_answers_about_spans_show_both_ends():
     row = dict(zip(*found.rows, strict=True))
     assert row["item"] == "0, 2"
     assert row["y_proba"] == "0.9"
-
-
-def displays():
-    y, q = PAIRS
-    half = np.arange(q.size) % 2
-    X, tags = make_tagged_sentences(60, random_state=0)
-    tagger = HMMTagger().fit(X, tags)
-    documents, _, scores = make_event_documents(3, return_scores=True, random_state=0)
-    posterior = AntecedentPosterior(scores)
-    return [
-        ReliabilityDisplay.from_predictions(y, {"<a>": q, "b": q**2}),
-        ReliabilityPanelsDisplay.from_predictions(y, q, by=half),
-        BinSizeDisplay.from_predictions(y, q, bin_sizes=[10, 100]),
-        TagErrorDisplay.from_estimators({"HMM": tagger}, X, tags),
-        EventCountDisplay.from_counts(event_counts()),
-        DocumentDisplay.from_posterior(documents[0], posterior[:1]),
-    ]
-
-
-def test_displays_have_a_line_for_what_they_draw():
-    for display in displays():
-        found = read(display)
-        assert found.text == [type(display).__name__]
-        assert len(found.items) >= 1
-        inside = repr(display).removeprefix(f"{type(display).__name__}(")
-        assert "; ".join(found.items) + ")" == inside
-
-
-def test_a_display_names_its_models():
-    first, *_ = displays()
-    assert [item.split(":")[0] for item in read(first).items] == ["<a>", "b"]
 
 
 def test_tests_of_two_systems():
@@ -259,8 +205,6 @@ def test_comparisons_of_systems_have_a_row_for_each_pair():
     found = read(comparison)
     assert len(found.rows) == 1 + 3
     assert found.text[0] == repr(comparison)
-    display = SignificanceDisplay.from_comparison(comparison)
-    assert len(read(display).items) == 1
 
 
 def test_a_comparison_of_two_calibrations():

@@ -1,9 +1,9 @@
-"""Coreference: clusterings with their probabilities, and how to score them."""
+"""Coreference: rankers, probabilities of pairs of mentions, and cluster metrics."""
 
 from ._entity_counts import EntityCountCoverage, entity_count_coverage
 from ._features import AntecedentFeatures
 from ._pairs import SampledCorefPairs
-from ._ranker import AntecedentRanker
+from ._ranker import AntecedentRanker, log_proba_of_mention  # noqa: F401
 from ._scores import coref_f1, coref_scores, coref_statistics
 
 __all__ = [

@@ -1,4 +1,4 @@
-"""The gate of cluster metrics: two clusterings of each document, as counts."""
+"""Validation for cluster metrics: two clusterings of each document, as counts."""
 
 from __future__ import annotations
 
@@ -7,18 +7,20 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from .._clusterings import as_list
+from .._errors import ParameterError, ParameterTypeError
 from .._validation import is_missing, is_sequence
-from ..posteriors._antecedent_checks import as_list
 
 SIDES = ("y_true", "y_pred")
 
 
 class Table(NamedTuple):
-    """Two clusterings of a document, crossed.
+    """Contingency table of two clusterings of a document.
 
-    true, pred : sizes of the clusters of either side, mentions of one side included.
-    row, column, shared : how many mentions a true and a predicted cluster share, where
-        there are any.
+    true, pred : sizes of the clusters on each side. Mentions that only one side has are
+        included.
+    row, column, shared : a true cluster, a predicted cluster and the number of mentions
+        in both, if there are any.
     """
 
     true: np.ndarray
@@ -28,23 +30,23 @@ class Table(NamedTuple):
     shared: np.ndarray
 
 
-def as_tables(
-    y_true: Any, y_pred: Any, drop_singletons: bool, caller: str
-) -> list[Table]:
+def as_tables(y_true: Any, y_pred: Any, drop_singletons: bool) -> list[Table]:
     """Return the table of each document."""
     for name, side in zip(SIDES, (y_true, y_pred), strict=True):
         if not is_sequence(side):
-            raise TypeError(
-                f"The {name!r} parameter of {caller} must be a sequence with a "
-                f"clustering for each document. Got {type(side).__name__}."
+            raise ParameterTypeError(
+                name,
+                "must be a sequence with a clustering for each document. Got "
+                f"{type(side).__name__}.",
             )
     if len(y_true) != len(y_pred):
-        raise ValueError(
-            f"{caller} needs as many clusterings in y_true as in y_pred. Got "
-            f"{len(y_true)} and {len(y_pred)}."
+        raise ParameterError(
+            None,
+            "needs as many clusterings in y_true as in y_pred. Got "
+            f"{len(y_true)} and {len(y_pred)}.",
         )
     return [
-        _table(*_clusters_of_document(true, pred, i, caller), drop_singletons)
+        _table(*_clusters_of_document(true, pred, i), drop_singletons)
         for i, (true, pred) in enumerate(zip(y_true, y_pred, strict=True))
     ]
 
@@ -52,34 +54,37 @@ def as_tables(
 Clusters = list[dict[Hashable, None]]
 
 
-def _clusters_of_document(
-    true: Any, pred: Any, i: int, caller: str
-) -> tuple[Clusters, Clusters]:
+def _clusters_of_document(true: Any, pred: Any, i: int) -> tuple[Clusters, Clusters]:
     """Return the clusters of both sides, each as a dict in order of its mentions."""
-    places = [f"document {i} of the {s!r} parameter of {caller}" for s in SIDES]
-    (true, of_true), (pred, of_pred) = map(_entries, (true, pred), places)
+    (true, of_true), (pred, of_pred) = (
+        _entries(side, name, i) for side, name in zip((true, pred), SIDES, strict=True)
+    )
     if {of_true, of_pred} == {"labels", "clusters"}:
-        raise TypeError(
-            f"{caller} compares labels with labels and clusters with clusters. Got "
-            f"{of_true} in y_true and {of_pred} in y_pred for document {i}."
+        raise ParameterTypeError(
+            None,
+            "compares labels with labels and clusters with clusters. Got "
+            f"{of_true} in y_true and {of_pred} in y_pred for document {i}.",
         )
     if "labels" not in (of_true, of_pred):
-        return _checked(true, places[0]), _checked(pred, places[1])
+        return _checked(true, SIDES[0], i), _checked(pred, SIDES[1], i)
     if len(true) != len(pred):
-        raise ValueError(
-            f"{caller} needs labels of the same mentions on both sides. Got "
-            f"{len(true)} in y_true and {len(pred)} in y_pred for document {i}; pass "
-            "lists of clusters if the mentions differ."
+        raise ParameterError(
+            None,
+            "needs labels of the same mentions on both sides. Got "
+            f"{len(true)} in y_true and {len(pred)} in y_pred for document "
+            f"{i}; pass lists of clusters if the mentions differ.",
         )
     return _by_label(true), _by_label(pred)
 
 
-def _entries(side: Any, place: str) -> tuple[list[Any], str]:
-    """Return a clustering as a list, and what it holds."""
+def _entries(side: Any, name: str, i: int) -> tuple[list[Any], str]:
+    """Return a clustering as a list, and whether it has labels or clusters."""
     if not is_sequence(side):
-        raise TypeError(
-            "A clustering must be labels, one for each mention, or a list of clusters. "
-            f"Got {type(side).__name__} as {place}."
+        raise ParameterTypeError(
+            name,
+            "must hold clusterings, which are labels, one per mention, or lists of "
+            f"clusters. Got {type(side).__name__} as document {i} of the {name!r} "
+            "argument.",
         )
     entries = as_list(side)
     if not entries:
@@ -90,10 +95,18 @@ def _entries(side: Any, place: str) -> tuple[list[Any], str]:
     if all(nested):
         return entries, "clusters"
     if any(nested):
-        raise TypeError(f"Got both labels and clusters in {place}.")
+        raise ParameterTypeError(
+            name,
+            "must hold either labels or clusters. Got both labels and clusters in "
+            f"document {i}.",
+        )
     for j, label in enumerate(entries):
         if is_missing(label):
-            raise ValueError(f"Got {label!r} as the label of mention {j} in {place}.")
+            raise ParameterError(
+                name,
+                "must have a label for each mention. Got "
+                f"{label!r} as the label of mention {j} in document {i}.",
+            )
     return entries, "labels"
 
 
@@ -104,27 +117,41 @@ def _by_label(labels: list[Any]) -> Clusters:
     return list(clusters.values())
 
 
-def _checked(clusters: list[Any], place: str) -> Clusters:
+def _checked(clusters: list[Any], name: str, i: int) -> Clusters:
     seen: set[Hashable] = set()
     found: Clusters = []
     for j, cluster in enumerate(clusters):
-        mentions = as_list(cluster)
+        place = f"cluster {j} of document {i}"
+        mentions = [_as_tuple(mention) for mention in as_list(cluster)]
         if not mentions:
-            raise ValueError(f"Got an empty cluster, number {j}, in {place}.")
+            raise ParameterError(
+                name,
+                "must have a mention in each cluster. Got an empty cluster, number "
+                f"{j}, in document {i}.",
+            )
         for mention in mentions:
             if not isinstance(mention, Hashable):
-                raise TypeError(
-                    f"A mention must be hashable, a pair of positions say. Got "
-                    f"{mention!r:.50} in cluster {j} of {place}."
+                raise ParameterTypeError(
+                    name,
+                    "must have mentions that are hashable, for example pairs of "
+                    f"positions. Got {mention!r:.50} in {place}.",
                 )
             if mention in seen:
-                raise ValueError(
-                    f"A mention must stand in one cluster, once. Got {mention!r} again "
-                    f"in cluster {j} of {place}."
+                raise ParameterError(
+                    name,
+                    "must have each mention in one cluster, once. Got "
+                    f"{mention!r} again in {place}.",
                 )
             seen.add(mention)
         found.append(dict.fromkeys(mentions))
     return found
+
+
+def _as_tuple(mention: Any) -> Any:
+    """Return a mention with lists as tuples: JSON has no tuples, and lists no hash."""
+    if isinstance(mention, (list, np.ndarray)):
+        return tuple(_as_tuple(part) for part in as_list(mention))
+    return mention
 
 
 def _table(true: Clusters, pred: Clusters, drop_singletons: bool) -> Table:

@@ -1,4 +1,4 @@
-"""Whether the numbers of entities are where their distribution says."""
+"""Coverage of intervals for the number of entities of a document."""
 
 from __future__ import annotations
 
@@ -6,45 +6,46 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from .._results import TableRepr, as_frame
-from .._validation import check_fraction
-from ..metrics._pairs import as_weights
+from .._clusterings import LabelArrays, as_clusterings
+from .._errors import ParameterError, ParameterTypeError, public
+from .._results import Result
+from .._validation import as_weights, check_fraction
 from ..posteriors import AntecedentPosterior
-from ..posteriors._antecedent_checks import as_clusterings
 
 
 @dataclass(frozen=True, repr=False, eq=False)
-class EntityCountCoverage(TableRepr):
-    """Numbers of entities, their intervals, and how many of these hold the truth.
+class EntityCountCoverage(Result):
+    """Represent numbers of entities and the coverage of their intervals.
 
     Attributes
     ----------
     coverage : float
-        Share of documents whose true number of entities is in its interval.
+        Fraction of documents whose interval contains the true number of entities.
     expected_coverage : float
-        Mean probability that the model gives to the intervals. Counts are whole
-        numbers, so it is a little more than `confidence_level`.
+        Mean probability of the intervals under the model. It is slightly larger than
+        `confidence_level`, because counts are integers.
     standard_error : float
-        Of `coverage`, if the model is right.
+        Standard error of `coverage` if the model is right.
     n_true : ndarray of shape (n_documents,), int
         True number of entities.
     mean : ndarray of shape (n_documents,)
-        Expected number.
+        Expected number of entities.
     low, high : ndarray of shape (n_documents,), int
-        Ends of the interval, both within it.
+        Ends of the interval, which includes both.
     proba : ndarray of shape (n_documents,)
         Probability of the interval.
     pit : ndarray of shape (n_documents,)
-        Probability of a smaller number than the true one, and half of that of the same.
-        If the model is right the mean is 1/2: it is less where there are fewer entities
-        than the model expects.
+        Probability of a number smaller than the true one, plus half the probability of
+        the true number. If the model is right, the mean is 1/2. The mean is smaller if
+        there are fewer entities than the model expects.
     confidence_level : float
         Level of the intervals.
 
     See Also
     --------
-    entity_count_coverage : Makes it.
+    entity_count_coverage : Function that returns this result.
 
     Examples
     --------
@@ -72,7 +73,7 @@ class EntityCountCoverage(TableRepr):
         return {name: getattr(self, name) for name in names}
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the numbers, arrays as lists."""
+        """Return the numbers as a dict, arrays as lists."""
         return {
             "coverage": self.coverage,
             "expected_coverage": self.expected_coverage,
@@ -81,15 +82,16 @@ class EntityCountCoverage(TableRepr):
             "confidence_level": self.confidence_level,
         }
 
-    def frame(self) -> Any:
-        """Return a pandas DataFrame with a row for each document.
-
-        Returns
-        -------
-        frame : DataFrame
-            Columns are the attributes that have an entry for each document.
-        """
-        return as_frame(self._columns(), caller="EntityCountCoverage.frame")
+    def _in_words(self) -> tuple[str, ...]:
+        excess = self.coverage - self.expected_coverage
+        return (
+            f"{self.coverage:.1%} of the intervals contain the true number of "
+            f"entities. A right model would have {self.expected_coverage:.1%}, with a "
+            f"standard error of {self.standard_error:.1%}.",
+            "The difference is "
+            + ("more" if abs(excess) > 2 * self.standard_error else "no more")
+            + " than two standard errors.",
+        )
 
     def __repr__(self) -> str:
         return (
@@ -101,52 +103,56 @@ class EntityCountCoverage(TableRepr):
         )
 
 
+@public
 def entity_count_coverage(
-    y_true: Any,
+    y_true: LabelArrays,
     posterior: AntecedentPosterior,
     *,
     confidence_level: float = 0.95,
-    sample_weight: Any = None,
+    sample_weight: ArrayLike | None = None,
 ) -> EntityCountCoverage:
-    """Compare the numbers of entities with their exact distribution.
+    """Compare the true numbers of entities with their exact distribution.
 
     Parameters
     ----------
     y_true : sequence of array-like of shape (n_i,)
-        True labels of the mentions of each document: equal ones are one entity.
+        True labels of the mentions of each document. Mentions of one entity have equal
+        labels.
     posterior : AntecedentPosterior
         Posterior over the clusterings of the same documents.
     confidence_level : float, default=0.95
-        Level of the intervals, from the quantile (1 - level) / 2 to (1 + level) / 2.
+        Level of the intervals, whose ends are the quantiles (1 - level) / 2 and
+        (1 + level) / 2.
     sample_weight : array-like of shape (n_documents,), default=None
         Weight of each document, a frequency.
 
     Returns
     -------
     coverage : EntityCountCoverage
-        The share of intervals that hold the truth, with its standard error, and the
+        Fraction of intervals that contain the true number, its standard error, and the
         numbers of each document.
 
     Raises
     ------
     ValueError
-        There is no document, or not a label for each mention of each; the message names
-        the document.
+        If there is no document, or if a document does not have one label per mention.
+        The message names the document.
 
     See Also
     --------
-    skcalib.posteriors.AntecedentPosterior.n_entities_pmf : The distribution.
+    skcalib.posteriors.AntecedentPosterior.n_entities_pmf : Distribution of the number
+        of entities.
     skcalib.queries.CorefPairQuery : Calibration of pairs of mentions.
 
     Notes
     -----
-    Whether a mention is new does not depend on the others, so the number of entities
-    has a Poisson-binomial distribution. A model may be calibrated on pairs and still
-    miss the counts, whose spread is small: their errors add up over a document.
+    Mentions are new independently of each other, so the number of entities has a
+    Poisson-binomial distribution. A model that is calibrated on pairs of mentions can
+    still be wrong about counts, because small errors add up over a document.
 
     Examples
     --------
-    The scores that the documents were drawn by, and scores that are too high for NEW:
+    Scores that generated the documents, and scores that are too high for NEW:
 
     >>> import numpy as np
     >>> from skcalib.coref import entity_count_coverage
@@ -161,18 +167,17 @@ def entity_count_coverage(
     >>> round(biased.coverage, 2), round(float(biased.pit.mean()), 2)
     (0.71, 0.14)
     """
-    caller = "entity_count_coverage"
-    level = check_fraction(confidence_level, name="confidence_level", caller=caller)
+    level = check_fraction(confidence_level, name="confidence_level")
     if not isinstance(posterior, AntecedentPosterior):
-        raise TypeError(
-            f"The 'posterior' parameter of {caller} must be an AntecedentPosterior. "
-            f"Got {type(posterior).__name__}."
+        raise ParameterTypeError(
+            "posterior",
+            f"must be an AntecedentPosterior. Got {type(posterior).__name__}.",
         )
     n = len(posterior)
-    labels = as_clusterings(y_true, posterior.lengths.tolist(), "y_true", caller)
+    labels = as_clusterings(y_true, posterior.lengths.tolist(), "y_true")
     if n == 0:
-        raise ValueError(f"{caller} needs a document. Got none.")
-    given = as_weights(sample_weight, n, caller=caller)
+        raise ParameterError(None, "needs a document. Got none.")
+    given = as_weights(sample_weight, n)
     weight = np.ones(n) if given is None else given
     n_true = np.array([np.unique(each).size for each in labels])
     rows = [
@@ -198,7 +203,7 @@ def entity_count_coverage(
 def _of_document(
     pmf: np.ndarray, k: int, level: float
 ) -> tuple[float, int, int, float, float]:
-    """Return the mean, the interval, its probability, and the place of k."""
+    """Return the mean, the ends and probability of the interval, and the pit of k."""
     cdf = np.minimum(np.cumsum(pmf), 1)
     cdf[-1] = 1
     low, high = np.searchsorted(cdf, [(1 - level) / 2, (1 + level) / 2]).tolist()

@@ -1,48 +1,51 @@
-"""Features of a mention and its possible antecedents."""
+"""Features of mentions and their possible antecedents."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
 from scipy.sparse import csr_array
 from sklearn.base import BaseEstimator, TransformerMixin
 
+from .._errors import ParameterError, ParameterTypeError, public
 from .._results import object_array
 from .._validation import check_integer
-from ..documents import Document
+from ..text import Document, Mention, words_of
 from ._mention_table import NOUN, describe
 
 MIX = np.uint64(0x9E3779B97F4A7C15)
 BOUNDS = np.array([1, 2, 3, 4, 5, 7, 10, 15, 20, 30, 50, 100, 200])
 
 
-# The output is ragged, so scikit-learn's set_output must leave it alone.
+# The output is ragged, so scikit-learn's set_output does not apply.
 class AntecedentFeatures(  # type: ignore[call-arg]
     TransformerMixin, BaseEstimator, auto_wrap_output_keys=None
 ):
-    """Turn documents with mentions into features of their possible antecedents.
+    """Compute features of mentions and their possible antecedents.
 
-    Nothing is learnt: `fit` need not be called. Entities are not
-    looked at, nor are the attributes of mentions.
+    This transformer is stateless: `fit` only checks the parameter. Neither the entities
+    of a document nor the attributes of its mentions are used.
 
     Parameters
     ----------
     n_features : int, default=2**20
-        Number of columns, a power of two; features are hashed to them.
+        Number of columns, a power of two. Features are hashed to columns.
 
     See Also
     --------
-    AntecedentRanker : Takes the features.
+    AntecedentRanker : Model of antecedents that uses these features.
 
     Notes
     -----
-    A feature is a combination of properties, with the value 1: kinds of both mentions
-    (name, noun, which pronoun) with their distance in sentences and mentions; equal
-    words, heads or texts, and whether no nearer mention has them; number, gender,
-    determiner, role, speaker; words of the heads; whether one is inside the other. For
-    NEW: what the mention is, and whether its words were seen before.
+    Each feature is an indicator of a combination of properties. For a mention and an
+    antecedent, the properties are: the kinds of both mentions (name, noun, type of
+    pronoun); their distance in sentences and in mentions; equal words, heads or texts,
+    and whether a nearer mention also has them; number, gender, determiner, syntactic
+    role and speaker; the words of the heads; and whether one mention contains the
+    other. For NEW, they are the kind of the mention and whether its words occurred
+    before.
 
     Examples
     --------
@@ -57,8 +60,9 @@ class AntecedentFeatures(  # type: ignore[call-arg]
     def __init__(self, n_features: int = 2**20):
         self.n_features = n_features
 
-    def fit(self, X: Any, y: Any = None) -> AntecedentFeatures:
-        """Check the parameter, and learn nothing.
+    @public
+    def fit(self, X: Sequence[Document], y: object = None) -> AntecedentFeatures:
+        """Check the parameter; nothing is learned.
 
         Parameters
         ----------
@@ -76,19 +80,17 @@ class AntecedentFeatures(  # type: ignore[call-arg]
         return self
 
     def _check_params(self) -> int:
-        caller = "AntecedentFeatures"
-        size = check_integer(
-            self.n_features, minimum=2, name="n_features", caller=caller
-        )
+        size = check_integer(self.n_features, minimum=2, name="n_features")
         if size & (size - 1) or size > 2**30:
-            raise ValueError(
-                f"The 'n_features' parameter of {caller} must be a power of two, at "
-                f"most 2**30. Got {size} instead."
+            raise ParameterError(
+                "n_features",
+                f"must be a power of two, at most 2**30. Got {size} instead.",
             )
         return size
 
-    def transform(self, X: Any) -> np.ndarray:
-        """Return the features of each mention's possible antecedents.
+    @public
+    def transform(self, X: Sequence[Document]) -> np.ndarray:
+        """Compute the features of the possible antecedents of each mention.
 
         Parameters
         ----------
@@ -98,29 +100,23 @@ class AntecedentFeatures(  # type: ignore[call-arg]
         Returns
         -------
         features : ndarray of shape (n_documents,), object
-            A CSR array for each document, with n_i * (n_i + 1) / 2 rows: for mention
-            0 NEW, for mention 1 antecedent 0 and NEW, for mention 2 antecedents 0 and 1
-            and NEW, and so on. Their values are one array of ones, which cannot be
-            written to: to change them in place, copy them first.
+            A CSR array for each document, with n_i * (n_i + 1) / 2 rows: NEW for
+            mention 0, antecedent 0 and NEW for mention 1, antecedents 0 and 1 and NEW
+            for mention 2, and so on.
 
         Raises
         ------
         ValueError
-            Mentions are not in order or end after the last word; the message names the
-            document.
+            If the mentions of a document are not in order, or if a mention ends after
+            the last word. The message names the document.
         """
         size = self._check_params()
-        documents = _check_documents(X, "AntecedentFeatures")
-        rows = [_codes(document, size) for document in documents]
-        # All values are 1: one array of them serves every document.
-        ones = np.ones(max((codes.size for codes in rows), default=0))
-        ones.flags.writeable = False
-        found = []
-        for codes in rows:
-            ends = np.arange(0, codes.size + 1, max(1, codes.shape[1]), dtype=np.int32)
-            parts = (ones[: codes.size], codes.ravel(), ends)
-            found.append(csr_array(parts, shape=(len(codes), size)))
-        return object_array(found)
+        documents = _check_documents(X)
+        words = list(map(words_of, documents))
+        for i, (document, each) in enumerate(zip(documents, words, strict=True)):
+            _check_mentions(document.mentions, each.starts[-1], i)
+        tables = list(map(describe, documents, words))
+        return object_array([_features(table, size) for table in tables])
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -129,41 +125,45 @@ class AntecedentFeatures(  # type: ignore[call-arg]
         return tags
 
 
-def _check_documents(X: Any, caller: str) -> list[Document]:
-    name = f"The 'X' parameter of {caller}.transform"
+def _check_documents(X: Any) -> list[Document]:
     if isinstance(X, Document) or not hasattr(X, "__iter__"):
-        raise TypeError(
-            f"{name} must be a sequence of documents. Got {type(X).__name__}."
+        raise ParameterTypeError(
+            "X", f"must be a sequence of documents. Got {type(X).__name__}."
         )
     documents = list(X)
     for i, document in enumerate(documents):
         if not isinstance(document, Document):
-            raise TypeError(
-                f"{name} must hold objects of the class Document. Got "
-                f"{type(document).__name__} as document {i}."
-            )
-        place = [(m.start, -m.end) for m in document.mentions]
-        late = [j for j in range(1, len(place)) if place[j] < place[j - 1]]
-        if late:
-            raise ValueError(
-                f"{name} must have mentions in the order of their first words, longer "
-                f"ones first. Mention {late[0]} of document {i} comes too late."
-            )
-        last = max((m.end for m in document.mentions), default=0)
-        if last > document.n_words:
-            raise ValueError(
-                f"{name} must have mentions of words. A mention of document {i} ends "
-                f"at {last}; it has {document.n_words} words."
+            raise ParameterTypeError(
+                "X",
+                "must hold objects of the class Document. Got "
+                f"{type(document).__name__} as document {i}.",
             )
     return documents
 
 
-def _codes(document: Document, size: int) -> np.ndarray:
-    """Return the columns of the features, a row for each antecedent and NEW."""
-    n = len(document.mentions)
+def _check_mentions(mentions: Sequence[Mention], n_words: int, i: int) -> None:
+    place = [(m.start, -m.end) for m in mentions]
+    late = [j for j in range(1, len(place)) if place[j] < place[j - 1]]
+    if late:
+        raise ParameterError(
+            "X",
+            "must have mentions in the order of their first words, longer mentions "
+            f"first. Mention {late[0]} of document {i} comes too late.",
+        )
+    last = max((m.end for m in mentions), default=0)
+    if last > n_words:
+        raise ParameterError(
+            "X",
+            f"must have mentions of words. A mention of document {i} ends at {last}; "
+            f"it has {n_words} words.",
+        )
+
+
+def _features(table: dict[str, np.ndarray], size: int) -> csr_array:
+    """Return the features of a document, a row for each antecedent and NEW."""
+    n = len(table["overlap"])
     if n == 0:
-        return np.zeros((0, 1), dtype=np.int32)
-    table = describe(document)
+        return csr_array((0, size))
     j, k = np.tril_indices(n)
     link = [
         _hashed(t, size, *columns)
@@ -173,11 +173,13 @@ def _codes(document: Document, size: int) -> np.ndarray:
         _hashed(100 + t, size, *columns)
         for t, columns in enumerate(_new_templates(table))
     ]
-    # NEW has a template less; a feature of its own, which says nothing, fills the row
-    nothing = _hashed(99, size, np.zeros(n))
+    # NEW has one template less; a constant feature fills the row
+    constant = _hashed(99, size, np.zeros(n))
     codes = np.stack(link, axis=1)
-    codes[j == k] = np.stack([*new, nothing], axis=1)
-    return codes
+    codes[j == k] = np.stack([*new, constant], axis=1)
+    ends = np.arange(0, codes.size + 1, codes.shape[1], dtype=np.int32)
+    parts = (np.ones(codes.size), codes.ravel(), ends)
+    return csr_array(parts, shape=(len(codes), size))
 
 
 def _hashed(template: int, size: int, *columns: np.ndarray) -> np.ndarray:
@@ -194,7 +196,7 @@ def _bucket(distance: np.ndarray) -> np.ndarray:
 
 
 def _latest(values: np.ndarray) -> np.ndarray:
-    """Return for each entry the last one before that is equal, or -1."""
+    """Return the last earlier index with an equal entry for each entry, or -1."""
     latest: dict[int, int] = {}
     found = []
     for j, value in enumerate(values.tolist()):
@@ -206,7 +208,7 @@ def _latest(values: np.ndarray) -> np.ndarray:
 def _link_templates(
     table: dict[str, np.ndarray], j: np.ndarray, k: np.ndarray
 ) -> Iterator[tuple[np.ndarray, ...]]:
-    """Give the properties of a mention j and an antecedent k that features combine."""
+    """Yield combinations of properties of mentions j and their antecedents k."""
     a = {name: column[j] for name, column in table.items() if name != "overlap"}
     b = {name: column[k] for name, column in table.items() if name != "overlap"}
     kinds = a["kind"] * 32 + b["kind"]
@@ -248,7 +250,7 @@ def _link_templates(
 
 
 def _new_templates(table: dict[str, np.ndarray]) -> Iterator[tuple[np.ndarray, ...]]:
-    """Give the properties of a mention that features of NEW combine."""
+    """Yield combinations of properties of mentions, for NEW."""
     kind = table["kind"]
     place = np.arange(len(kind))
     seen_text = _latest(table["text"]) >= 0

@@ -1,15 +1,15 @@
-"""What is known of each mention of a document, as arrays of integers."""
+"""Properties of the mentions of a document, as arrays of integers."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from functools import lru_cache
-from typing import Any
 from zlib import crc32
 
 import numpy as np
 
-from ..documents import Document, Mention
+from ..text import Document, Mention, Words
 
 PERSONAL = {
     "i": "i me my mine myself 'm",
@@ -53,7 +53,7 @@ DETERMINERS = {
 DETERMINER = {
     form: i for i, forms in enumerate(DETERMINERS.values(), 1) for form in forms.split()
 }
-# A phrase's last word before one of these is its head, where there is no parse.
+# Without a parse, the head of a phrase is its last word before one of these.
 AFTER_HEAD = _words(
     ", ; : ( -- - of in on at to from by with for who whom whose which that and or "
     "where when as about over under behind beyond upon near into"
@@ -70,46 +70,37 @@ def number_of(text: str) -> int:
     return crc32(text.encode("utf-8", "surrogatepass"))
 
 
-class Words:
-    """The words of a document in one row."""
+class WordTable:
+    """Columns of the words of a document that only features use."""
 
-    def __init__(self, document: Document):
-        self.form: list[str] = []
-        self.upos: list[str] = []
-        self.xpos: list[str] = []
-        self.feats: list[str] = []
-        self.deprel: list[str] = []
-        self.head: list[int] = []
-        self.sentence: list[int] = []
-        self.speaker: list[str] = []
-        for s, sentence in enumerate(document.sentences):
-            offset = len(self.form)
-            for name in ("form", "upos", "xpos", "feats", "deprel"):
-                getattr(self, name).extend(getattr(sentence, name))
-            self.head += [offset + h if h >= 0 else -1 for h in sentence.head]
-            self.sentence += [s] * len(sentence)
-            self.speaker += _speakers(sentence)
-        self.lower = [form.lower() for form in self.form]
-        self.quote = _quotes(self.form)
+    def __init__(self, document: Document, words: Words):
+        self.words = words
+        self.lower = [form.lower() for form in self.words.form]
+        self.quote = _quotes(self.words.form)
+        self.speaker = _speakers(document, words)
 
 
-def _speakers(sentence: Any) -> list[str]:
-    whole = ""
-    for comment in sentence.comments:
-        found = re.match(r"# *speaker *= *(.*)", comment)
-        if found:
-            whole = found[1]
+def _speakers(document: Document, words: Words) -> list[str]:
+    """Return the speaker of each word, "" if it is unknown."""
+    of_sentence = []
+    for sentence in document.sentences:
+        whole = ""
+        for comment in sentence.comments:
+            found = re.match(r"# *speaker *= *(.*)", comment)
+            if found:
+                whole = found[1]
+        of_sentence.append(whole)
     return [
-        item.removeprefix("Speaker=") if item.startswith("Speaker=") else whole
-        for item in sentence.misc
+        item.removeprefix("Speaker=") if item.startswith("Speaker=") else of_sentence[s]
+        for item, s in zip(words.misc, words.sentence, strict=True)
     ]
 
 
 OPENING, CLOSING = frozenset(("\u201c", "``")), frozenset(("\u201d", "''"))
 
 
-def _quotes(forms: list[str]) -> list[int]:
-    """Return for each word which quotation it stands in, 0 outside."""
+def _quotes(forms: Sequence[str]) -> list[int]:
+    """Return the number of the quotation of each word, 0 outside quotations."""
     found, number, inside = [], 0, False
     for form in forms:
         if form in OPENING or (form == '"' and not inside):
@@ -120,95 +111,96 @@ def _quotes(forms: list[str]) -> list[int]:
     return found
 
 
-def head_word(words: Words, mention: Mention) -> int:
-    """Return the head of a mention, guessed where it is not known."""
+def _head_word(table: WordTable, mention: Mention) -> int:
+    """Return the head of a mention, a guess if it is unknown."""
     if mention.head is not None:
         return mention.head
     for t in range(mention.start + 1, mention.end):
-        if words.lower[t] in AFTER_HEAD:
+        if table.lower[t] in AFTER_HEAD:
             return t - 1
     return mention.end - 1
 
 
-def describe(document: Document) -> dict[str, np.ndarray]:
-    """Return arrays with an entry for each mention."""
-    words = Words(document)
+def describe(document: Document, words: Words) -> dict[str, np.ndarray]:
+    """Return arrays with one entry per mention, and the overlap of each two."""
+    table = WordTable(document, words)
     columns: dict[str, list[int]] = {}
     content: list[set[int]] = []
     for mention in document.mentions:
-        row, inside = _describe(words, mention)
+        row, inside = _describe(table, mention)
         content.append(inside)
         for name, value in row.items():
             columns.setdefault(name, []).append(value)
-    table = {name: np.array(values, dtype=np.int64) for name, values in columns.items()}
-    table["overlap"] = _overlap(content)
-    return table
+    found = {name: np.array(values, dtype=np.int64) for name, values in columns.items()}
+    found["overlap"] = _overlap(content)
+    return found
 
 
-def _describe(words: Words, mention: Mention) -> tuple[dict[str, int], set[int]]:
-    head = head_word(words, mention)
-    lower = words.lower[mention.start : mention.end]
-    kind = _kind(words, mention, head)
+def _describe(table: WordTable, mention: Mention) -> tuple[dict[str, int], set[int]]:
+    words, start, end = table.words, mention.start, mention.end
+    head = _head_word(table, mention)
+    lower = table.lower[start:end]
+    kind = _kind(table, mention, head)
     inside = [word for word in lower if word not in NO_CONTENT] or lower
     governor = words.head[head]
     row = {
-        "start": mention.start,
-        "end": mention.end,
+        "start": start,
+        "end": end,
         "sentence": words.sentence[head],
         "kind": kind,
         "form": number_of(lower[0]) if kind > NOUN else 1,
-        "head": number_of(words.lower[head]),
+        "head": number_of(table.lower[head]),
         "text": number_of(KINDS[kind] if kind > NOUN else " ".join(inside)),
         "first": number_of(lower[0]),
         "determiner": DETERMINER.get(lower[0], 0),
-        "number": _number(words, mention, head, kind),
+        "number": _number(table, mention, head, kind),
         "gender": _gender(lower),
         "role": number_of(words.deprel[head].split(":")[0]),
-        "governor": number_of(words.lower[governor]) if governor >= 0 else 0,
+        "governor": number_of(table.lower[governor]) if governor >= 0 else 0,
         "tag": number_of(words.xpos[head]),
-        "before": number_of(words.lower[mention.start - 1]) if mention.start else 0,
-        "after": (
-            number_of(words.lower[mention.end]) if mention.end < len(words.form) else 0
-        ),
-        "speaker": number_of(words.speaker[head]),
-        "quote": words.quote[head],
-        "length": min(mention.end - mention.start, 6),
+        "before": number_of(table.lower[start - 1]) if start else 0,
+        "after": number_of(table.lower[end]) if end < len(table.lower) else 0,
+        "speaker": number_of(table.speaker[head]),
+        "quote": table.quote[head],
+        "length": min(end - start, 6),
         "size": len(set(inside)),
     }
     return row, set(map(number_of, inside))
 
 
-def _kind(words: Words, mention: Mention, head: int) -> int:
-    if mention.end - mention.start == 1 and words.lower[head] in PRONOUN:
-        return KINDS.index(PRONOUN[words.lower[head]])
-    if words.upos[head] != "_":
-        return NAME if words.upos[head] == "PROPN" else NOUN
-    return NAME if words.form[head][:1].isupper() else NOUN
+def _kind(table: WordTable, mention: Mention, head: int) -> int:
+    if mention.end - mention.start == 1 and table.lower[head] in PRONOUN:
+        return KINDS.index(PRONOUN[table.lower[head]])
+    upos = table.words.upos[head]
+    if upos != "_":
+        return NAME if upos == "PROPN" else NOUN
+    return NAME if table.words.form[head][:1].isupper() else NOUN
 
 
-def _number(words: Words, mention: Mention, head: int, kind: int) -> int:
-    """Return 1 for singular, 2 for plural, 0 for what may be either."""
+def _number(table: WordTable, mention: Mention, head: int, kind: int) -> int:
+    """Return 1 for singular, 2 for plural, 0 if it may be either."""
     if kind > NOUN:
         plural = {"we": 2, "they": 2, "those": 2, "you": 0, "relative": 0}
         return plural.get(KINDS[kind], 1)
-    if "and" in words.lower[mention.start : mention.end]:
+    if "and" in table.lower[mention.start : mention.end]:
         return 2
-    if "Number=" in words.feats[head]:
-        return 1 if "Number=Sing" in words.feats[head] else 2
-    return 2 if words.lower[head].endswith("s") and kind == NOUN else 1
+    feats = table.words.feats[head]
+    if "Number=" in feats:
+        return 1 if "Number=Sing" in feats else 2
+    return 2 if table.lower[head].endswith("s") and kind == NOUN else 1
 
 
 def _gender(lower: list[str]) -> int:
-    """Return 1 for female, 2 for male, 3 for it, 0 if not known."""
+    """Return 1 for female, 2 for male, 3 for it, 0 if unknown."""
     if lower in (["it"], ["its"], ["itself"]):
         return 3
     return next((1 if w in FEMALE else 2 for w in lower if w in FEMALE | MALE), 0)
 
 
 def _overlap(content: list[set[int]]) -> np.ndarray:
-    """Return how many content words each two mentions share."""
+    """Return the number of content words that each two mentions share."""
     column = {word: i for i, word in enumerate(sorted(set().union(*content)))}
     has = np.zeros((len(content), len(column)), dtype=np.float32)
     for j, inside in enumerate(content):
         has[j, [column[word] for word in inside]] = 1
-    return (has @ has.T).astype(np.int64)
+    return (has @ has.T).astype(np.int16)

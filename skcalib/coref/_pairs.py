@@ -2,54 +2,70 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
+from scipy.sparse import issparse
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.parallel import delayed
 
+from .._clusterings import LabelArrays, condensed, true_pairs
+from .._errors import ParameterError, ParameterTypeError, public
 from .._parallel import parallel
-from .._random import as_generator
+from .._random import RandomStateLike, as_generator
 from .._results import object_array
-from .._validation import check_choice, check_integer
-from ..metrics._pairs import as_weights
+from .._validation import as_weights, check_choice, check_integer, is_sequence
 from ..posteriors import AntecedentPosterior
-from ..queries._coref_pairs import condensed, true_pairs
+from ..text import Document
+
+Scores = Sequence[ArrayLike] | np.ndarray
 
 BLOCK = 2**22  # labels held at a time
 
+_EXPECTED = (
+    "must hold a matrix of antecedents' scores for each document, as returned by "
+    "AntecedentRanker.transform"
+)
 
-# The output is ragged, so scikit-learn's set_output must leave it alone.
+
+# The output is ragged, so scikit-learn's set_output does not apply.
 class SampledCorefPairs(  # type: ignore[call-arg]
     TransformerMixin, BaseEstimator, auto_wrap_output_keys=None
 ):
-    """Turn scores of antecedents into probabilities of pairs of mentions.
+    """Compute probabilities of pairs of mentions from scores of antecedents.
 
-    Are these two mentions the same entity? The last step behind any model that scores
-    antecedents. Nothing is learnt: `fit` need not be called.
+    The probability of a pair is the probability that both mentions refer to the same
+    entity. This is the last step of a pipeline, after any model that scores
+    antecedents. It is stateless: `fit` only checks the parameters.
 
     Parameters
     ----------
     n_samples : int, default=1000
         Number of sampled clusterings of each document, for ``method="sample"``.
     method : {'sample', 'exact'}, default='sample'
-        'sample': the share of sampled clusterings that join the pair, as published.
-        'exact': the probability itself, which also is faster.
+        How probabilities are computed. 'sample' uses the fraction of sampled
+        clusterings that join the pair, as in the paper. 'exact' computes the
+        probability itself, and is also faster.
     decoding : {'map', 'mbr'}, default='map'
-        What `predict` gives: 'map' joins each mention to its best antecedent; 'mbr'
-        lessens the number of wrong pairs to be expected, by the exact probabilities.
+        How `predict` finds a clustering. 'map' joins each mention to its best
+        antecedent. 'mbr' minimises the expected number of misclassified pairs, computed
+        from the exact pair probabilities.
     random_state : int, RandomState, Generator or None, default=None
-        Source of the samples. Each document has a stream of its own, so what is drawn
-        does not depend on `n_jobs`.
+        Random state used to sample clusterings. Each document has its own stream, so
+        the samples do not depend on `n_jobs`.
     n_jobs : int, default=None
-        Number of processes over documents; None: 1, or what joblib's context says.
+        Number of processes over documents. If None, joblib's context decides, which is
+        1 by default.
     verbose : int, default=0
-        Print how far the documents are if positive, as joblib does.
+        If positive, joblib prints the progress over the documents.
 
     See Also
     --------
-    skcalib.posteriors.AntecedentPosterior : What else the scores say.
-    coref_scores : Scores of the predicted clusterings.
+    skcalib.posteriors.AntecedentPosterior : Posterior over clusterings defined by the
+        scores.
+    coref_scores : Metrics of the predicted clusterings.
 
     References
     ----------
@@ -80,7 +96,7 @@ class SampledCorefPairs(  # type: ignore[call-arg]
         *,
         method: str = "sample",
         decoding: str = "map",
-        random_state: Any = None,
+        random_state: RandomStateLike = None,
         n_jobs: int | None = None,
         verbose: int = 0,
     ):
@@ -91,8 +107,8 @@ class SampledCorefPairs(  # type: ignore[call-arg]
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def fit(self, X: Any, y: Any = None) -> SampledCorefPairs:
-        """Check the parameters, and learn nothing.
+    def fit(self, X: Scores, y: object = None) -> SampledCorefPairs:
+        """Check the parameters; nothing is learned.
 
         Parameters
         ----------
@@ -109,13 +125,14 @@ class SampledCorefPairs(  # type: ignore[call-arg]
         self._check_params()
         return self
 
+    @public
     def _check_params(self) -> None:
-        caller = type(self).__name__
-        check_choice(self.method, ("sample", "exact"), name="method", caller=caller)
-        check_choice(self.decoding, ("map", "mbr"), name="decoding", caller=caller)
-        check_integer(self.n_samples, minimum=1, name="n_samples", caller=caller)
+        check_choice(self.method, ("sample", "exact"), name="method")
+        check_choice(self.decoding, ("map", "mbr"), name="decoding")
+        check_integer(self.n_samples, minimum=1, name="n_samples")
 
-    def posterior(self, X: Any) -> AntecedentPosterior:
+    @public
+    def posterior(self, X: Scores) -> AntecedentPosterior:
         """Return the posterior over clusterings of each document.
 
         Parameters
@@ -127,10 +144,11 @@ class SampledCorefPairs(  # type: ignore[call-arg]
         -------
         posterior : AntecedentPosterior
         """
-        return AntecedentPosterior(X)
+        return _as_posterior(X)
 
-    def transform(self, X: Any) -> np.ndarray:
-        """Return the probability of each pair of mentions to be in one entity.
+    @public
+    def transform(self, X: Scores) -> np.ndarray:
+        """Return the probability that each pair of mentions is the same entity.
 
         Parameters
         ----------
@@ -140,29 +158,33 @@ class SampledCorefPairs(  # type: ignore[call-arg]
         Returns
         -------
         proba : ndarray of shape (n_documents,), object
-            An array of shape (n_i * (n_i - 1) / 2,) for each document, with its pairs
-            (0, 1), (0, 2), ..., (1, 2), ...: scipy.spatial.distance.squareform makes a
-            matrix of it.
+            An array of shape (n_i * (n_i - 1) / 2,) for each document, with the pairs
+            (0, 1), (0, 2), ..., (1, 2), ... `scipy.spatial.distance.squareform`
+            converts it to a matrix.
         """
-        return self._pair_proba(self.posterior(X))
+        return self._pair_proba(_as_posterior(X))
 
     def _pair_proba(self, posterior: AntecedentPosterior) -> np.ndarray:
         self._check_params()
         if self.method == "exact":
             tasks = [delayed(_exact)(part) for part in _each(posterior)]
         else:
-            rng = as_generator(self.random_state, caller=type(self).__name__)
-            seeds = rng.integers(2**63, size=(len(posterior), 2)).tolist()
+            seeds = self._rng().integers(2**63, size=(len(posterior), 2)).tolist()
             tasks = [
                 delayed(_sampled)(part, self.n_samples, seed)
                 for part, seed in zip(_each(posterior), seeds, strict=True)
             ]
         return object_array(parallel(self.n_jobs, self.verbose)(tasks))
 
-    def predict_proba(self, X: Any) -> np.ndarray:
-        """Return the probability of each pair of mentions to be in one entity.
+    @public
+    def _rng(self) -> np.random.Generator:
+        return as_generator(self.random_state)
 
-        The same as :meth:`transform`, under the name that searches pass on.
+    @public
+    def predict_proba(self, X: Scores) -> np.ndarray:
+        """Return the probability that each pair of mentions is the same entity.
+
+        This is :meth:`transform` under the name that pipelines and searches delegate.
 
         Parameters
         ----------
@@ -174,9 +196,10 @@ class SampledCorefPairs(  # type: ignore[call-arg]
         proba : ndarray of shape (n_documents,), object
             A condensed vector for each document.
         """
-        return self.transform(X)
+        return self._pair_proba(_as_posterior(X))
 
-    def predict(self, X: Any) -> np.ndarray:
+    @public
+    def predict(self, X: Scores) -> np.ndarray:
         """Return a clustering of each document.
 
         Parameters
@@ -187,17 +210,20 @@ class SampledCorefPairs(  # type: ignore[call-arg]
         Returns
         -------
         labels : ndarray of shape (n_documents,), object
-            An array of labels for each document: the index of the first mention of each
-            mention's entity.
+            An array of labels for each document. The label of a mention is the index of
+            the first mention of its entity.
         """
         self._check_params()
-        posterior = self.posterior(X)
+        posterior = _as_posterior(X)
         if self.decoding == "map":
             return object_array(posterior.map_clusters())
         tasks = [delayed(_mbr)(part) for part in _each(posterior)]
         return object_array(parallel(self.n_jobs, self.verbose)(tasks))
 
-    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+    @public
+    def score(
+        self, X: Scores, y: LabelArrays, sample_weight: ArrayLike | None = None
+    ) -> float:
         """Return minus the Brier score over all pairs of mentions.
 
         Parameters
@@ -205,29 +231,28 @@ class SampledCorefPairs(  # type: ignore[call-arg]
         X : sequence of array-like of shape (n_i, n_i)
             Scores of the antecedents.
         y : sequence of array-like of shape (n_i,)
-            True labels: equal ones are one entity.
+            True labels of the mentions. Mentions of one entity have equal labels.
         sample_weight : array-like of shape (n_documents,), default=None
-            Weight of each document; its pairs have it each.
+            Weight of each document, which is the weight of each of its pairs.
 
         Returns
         -------
         score : float
-            At most 0, which is best.
+            Negated Brier score. The best value is 0.
 
         Raises
         ------
         ValueError
-            A document has not a label for each mention, or none that counts has two
-            mentions.
+            If a document does not have one label per mention, or if no document with
+            positive weight has at least two mentions.
         """
-        caller = f"{type(self).__name__}.score"
-        posterior = self.posterior(X)
-        truth = true_pairs(y, posterior.lengths.tolist(), "y", caller)
-        weight = as_weights(sample_weight, len(posterior), caller=caller)
+        posterior = _as_posterior(X)
+        truth = true_pairs(y, posterior.lengths.tolist(), "y")
+        weight = as_weights(sample_weight, len(posterior))
         by_document = np.ones(len(posterior)) if weight is None else weight
         n_pairs = by_document @ np.array([pairs.size for pairs in truth])
         if n_pairs == 0:
-            raise ValueError(f"{caller} needs a pair of mentions of positive weight.")
+            raise ParameterError(None, "needs a pair of mentions of positive weight.")
         proba = self._pair_proba(posterior)
         loss = [((q - t) ** 2).sum() for q, t in zip(proba, truth, strict=True)]
         return -float(by_document @ np.array(loss) / n_pairs)
@@ -237,6 +262,18 @@ class SampledCorefPairs(  # type: ignore[call-arg]
         tags.input_tags.two_d_array = False
         tags.requires_fit = False
         return tags
+
+
+def _as_posterior(X: Any) -> AntecedentPosterior:
+    for i, each in enumerate(X if is_sequence(X) else ()):
+        if isinstance(each, Document) or issparse(each):
+            raise ParameterTypeError(
+                "X", f"{_EXPECTED}. Got {type(each).__name__} as entry {i}."
+            )
+    try:
+        return AntecedentPosterior(X)
+    except ParameterError as error:
+        raise type(error)("X", f"{error.problem} It {_EXPECTED}.") from None
 
 
 def _each(posterior: AntecedentPosterior) -> list[AntecedentPosterior]:
@@ -265,10 +302,10 @@ def _sampled(
 
 
 def count_pairs(labels: np.ndarray) -> np.ndarray:
-    """Return in how many samples each two mentions have the same label.
+    """Return the number of samples in which each two mentions have the same label.
 
-    labels : (n, n_samples), from 0. Returns (n, n), symmetric. Equal labels are packed
-    into bits, and the bits counted.
+    labels : (n, n_samples), from 0. Returns (n, n), symmetric. Comparisons are packed
+    into bits, which are counted.
     """
     n, n_samples = labels.shape
     kind = np.int16 if n < 2**15 else np.int32

@@ -1,69 +1,76 @@
-"""A log-linear model of antecedents."""
+"""Log-linear model of antecedents."""
 
 from __future__ import annotations
 
 import warnings
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.optimize import minimize
 from scipy.sparse import csr_array, issparse
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
+from .._clusterings import LabelArrays, as_clusterings, condensed
+from .._errors import ParameterError, ParameterTypeError, public
 from .._results import object_array
 from .._validation import (
+    as_weights,
     check_choice,
     check_integer,
     check_real,
     check_verbose,
     is_sequence,
 )
-from ..metrics._pairs import as_weights
 from ..posteriors import AntecedentPosterior
-from ..posteriors._antecedent_checks import as_clusterings
-from ..queries._coref_pairs import condensed
+
+Features = Sequence[csr_array] | np.ndarray
 
 
-# The output is ragged, so scikit-learn's set_output must leave it alone.
+# The output is ragged, so scikit-learn's set_output does not apply.
 class AntecedentRanker(  # type: ignore[call-arg]
     TransformerMixin, BaseEstimator, auto_wrap_output_keys=None
 ):
-    """Score the antecedents of mentions by a log-linear model.
+    """Score the antecedents of mentions with a log-linear model.
 
-    The score of an antecedent, or of NEW, is the sum of its features' weights; the
-    weights maximise the probability that each mention gets any one of its true
-    antecedents.
+    The score of an antecedent, or of NEW, is the sum of the weights of its features.
+    The weights maximise the penalised likelihood, in which the probability of a mention
+    is the summed probability of all its true antecedents.
 
     Parameters
     ----------
     C : float, default=1.0
-        Inverse of the strength of the penalty: the sum of squared weights, halved,
-        divided by `C`, is added to the sum of losses over mentions.
+        Inverse of the regularization strength. The penalty is half the sum of squared
+        weights divided by `C`. It is added to the sum of the losses of all mentions.
+        Larger values need more iterations.
     loss : {'log', 'softmax_margin'}, default='log'
-        'log': minus the log of the summed probability of the true antecedents.
-        'softmax_margin': wrong choices also get a margin in training, which serves the
-        scores of clusterings; the weights no longer maximise the likelihood.
+        Loss of a mention. 'log' is the negated logarithm of the summed probability of
+        the true antecedents. 'softmax_margin' also adds a margin to wrong choices
+        during training. This improves the metrics of predicted clusterings, but the
+        weights no longer maximise the likelihood.
     margin : tuple of three floats, default=(0.3, 2.0, 1.0)
-        What the scores of wrong choices gain in training with 'softmax_margin': an
-        antecedent for a mention that is new, NEW for one that is not, and another
-        entity's mention.
-    max_iter : int, default=100
-        Most iterations of L-BFGS.
+        Margins added with 'softmax_margin' to the scores of a false link (an antecedent
+        for a new mention), of a false NEW, and of a wrong link (an antecedent in
+        another entity).
+    max_iter : int, default=1000
+        Maximum number of iterations of L-BFGS.
     tol : float, default=1e-4
-        Relative change of the loss at which to stop.
+        Tolerance. Training stops when the relative change of the loss in an iteration
+        is at most ``tol / 100``.
     verbose : int, default=0
-        Print the loss at each iteration if positive.
+        If positive, the loss is printed at each iteration.
 
     Attributes
     ----------
     coef_ : ndarray of shape (n_features,)
-        Weights.
+        Weights of the features.
     n_iter_ : int
         Number of iterations.
     loss_ : float
-        The loss at the end, summed over mentions, with the penalty.
+        Final loss summed over mentions, including the penalty.
     n_features_in_ : int
         Number of features.
 
@@ -74,7 +81,7 @@ class AntecedentRanker(  # type: ignore[call-arg]
 
     References
     ----------
-    The model of [NO15]_, section 5, which is that of G. Durrett and D. Klein (2013),
+    The model of [NO15]_, section 5, was introduced by G. Durrett and D. Klein (2013),
     "Easy victories and uphill battles in coreference resolution", EMNLP.
 
     Examples
@@ -94,8 +101,8 @@ class AntecedentRanker(  # type: ignore[call-arg]
         C: float = 1.0,
         *,
         loss: str = "log",
-        margin: Any = (0.3, 2.0, 1.0),
-        max_iter: int = 100,
+        margin: tuple[float, float, float] = (0.3, 2.0, 1.0),
+        max_iter: int = 1000,
         tol: float = 1e-4,
         verbose: int = 0,
     ):
@@ -106,17 +113,20 @@ class AntecedentRanker(  # type: ignore[call-arg]
         self.tol = tol
         self.verbose = verbose
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> AntecedentRanker:
-        """Find the weights.
+    @public
+    def fit(
+        self, X: Features, y: LabelArrays, sample_weight: ArrayLike | None = None
+    ) -> AntecedentRanker:
+        """Fit the weights of the features.
 
         Parameters
         ----------
         X : sequence of CSR arrays of shape (n_i * (n_i + 1) / 2, n_features)
-            Features of each document, as `AntecedentFeatures` orders their rows.
+            Features of each document, with rows in the order of `AntecedentFeatures`.
         y : sequence of array-like of shape (n_i,)
-            Labels of mentions: equal ones are one entity.
+            Labels of the mentions. Mentions of one entity have equal labels.
         sample_weight : array-like of shape (n_documents,), default=None
-            Weight of each document, a frequency: its loss is multiplied by it.
+            Weight of each document, a frequency, by which its loss is multiplied.
 
         Returns
         -------
@@ -126,49 +136,42 @@ class AntecedentRanker(  # type: ignore[call-arg]
         Raises
         ------
         ValueError
-            A document has another number of rows or columns than it should, features
-            that are not finite, or not a label for each mention; the message names the
-            document.
+            If a document has an unexpected number of rows or columns, features that are
+            not finite, or a number of labels that is not the number of its mentions.
+            The message names the document.
         """
-        caller = type(self).__name__
-        C = check_real(self.C, low=1e-12, high=1e12, name="C", caller=caller)
-        tol = check_real(self.tol, low=0, high=1, name="tol", caller=caller)
-        check_choice(self.loss, ("log", "softmax_margin"), name="loss", caller=caller)
-        steps = check_integer(self.max_iter, minimum=1, name="max_iter", caller=caller)
-        verbose = check_verbose(self.verbose, caller=caller)
-        features = _check_features(X, None, f"{caller}.fit")
+        self._check_params()
+        features = _check_features(X, None)
         if y is None:
-            raise ValueError(f"{caller}.fit requires y to be passed. Got None.")
+            raise ParameterError(None, "requires y to be passed. Got None.")
         lengths = [_n_mentions(each.shape[0]) for each in features]
-        labels = as_clusterings(y, lengths, "y", f"{caller}.fit")
-        weight = as_weights(sample_weight, len(labels), caller=f"{caller}.fit")
+        labels = as_clusterings(y, lengths, "y")
+        weight = as_weights(sample_weight, len(labels))
         by_document = np.ones(len(labels)) if weight is None else weight
-        margin = _check_margin(self.margin, caller)
-        costs = margin if self.loss == "softmax_margin" else None
+        costs = tuple(self.margin) if self.loss == "softmax_margin" else None
         rows = [Rows(each, costs) for each in labels]
         n_features = features[0].shape[1]
         used, features = _by_frequency(features)
         found = minimize(
             _penalised_loss,
             np.zeros(used.size),
-            args=(features, rows, by_document, C),
+            args=(features, rows, by_document, self.C),
             jac=True,
             method="L-BFGS-B",
-            callback=_report if verbose else None,
-            options={"maxiter": steps, "ftol": tol * 1e-2, "gtol": 1e-8},
+            callback=_report if self.verbose else None,
+            options={"maxiter": self.max_iter, "ftol": self.tol * 1e-2, "gtol": 1e-8},
         )
         if not np.isfinite(found.fun):
-            raise ValueError(
-                f"The 'X' parameter of {caller}.fit has values so large that scores "
-                "overflow. Divide them by a constant."
+            raise ParameterError(
+                "X",
+                "has values so large that scores overflow. Divide them by a constant.",
             )
         if found.status == 1:
             warnings.warn(
-                f"AntecedentRanker did not converge in {steps} iterations. More of "
-                "them (max_iter) or a smaller C help; a loss that hardly falls any "
-                "more is good enough.",
+                f"AntecedentRanker did not converge in {self.max_iter} iterations. "
+                "Increase max_iter or tol, or decrease C.",
                 ConvergenceWarning,
-                stacklevel=2,
+                stacklevel=3,
             )
         self.coef_ = np.zeros(n_features)
         self.coef_[used] = found.x
@@ -177,8 +180,25 @@ class AntecedentRanker(  # type: ignore[call-arg]
         self.n_features_in_ = n_features
         return self
 
-    def transform(self, X: Any) -> np.ndarray:
-        """Return the scores of antecedents.
+    @public
+    def _check_params(self) -> None:
+        check_real(self.C, low=1e-12, high=1e12, name="C")
+        check_real(self.tol, low=0, high=1, name="tol")
+        check_choice(self.loss, ("log", "softmax_margin"), name="loss")
+        check_integer(self.max_iter, minimum=1, name="max_iter")
+        check_verbose(self.verbose)
+        if not isinstance(self.margin, (tuple, list)) or len(self.margin) != 3:
+            raise ParameterError(
+                "margin",
+                "must be three numbers (false link, false NEW, wrong link). Got "
+                f"{self.margin!r} instead.",
+            )
+        for cost in self.margin:
+            check_real(cost, low=0, high=1e6, name="margin")
+
+    @public
+    def transform(self, X: Features) -> np.ndarray:
+        """Compute the scores of antecedents.
 
         Parameters
         ----------
@@ -188,12 +208,12 @@ class AntecedentRanker(  # type: ignore[call-arg]
         Returns
         -------
         scores : ndarray of shape (n_documents,), object
-            An array of shape (n_i, n_i) for each document, as `AntecedentPosterior`
-            takes it: antecedents below the diagonal, NEW on it, -inf above.
+            An array of shape (n_i, n_i) for each document, the input of
+            `AntecedentPosterior`: antecedents below the diagonal, NEW on the diagonal,
+            -inf above.
         """
         check_is_fitted(self)
-        caller = f"{type(self).__name__}.transform"
-        features = _check_features(X, self.coef_.size, caller)
+        features = _check_features(X, self.coef_.size)
         found = []
         for each in features:
             n = _n_mentions(each.shape[0])
@@ -202,7 +222,7 @@ class AntecedentRanker(  # type: ignore[call-arg]
             found.append(scores)
         return object_array(found)
 
-    def posterior(self, X: Any) -> AntecedentPosterior:
+    def posterior(self, X: Features) -> AntecedentPosterior:
         """Return the posterior over clusterings of each document.
 
         Parameters
@@ -216,8 +236,8 @@ class AntecedentRanker(  # type: ignore[call-arg]
         """
         return AntecedentPosterior(self.transform(X))
 
-    def predict(self, X: Any) -> np.ndarray:
-        """Return the clustering that the best antecedents give.
+    def predict(self, X: Features) -> np.ndarray:
+        """Return the clusterings that the best antecedents define.
 
         Parameters
         ----------
@@ -227,13 +247,13 @@ class AntecedentRanker(  # type: ignore[call-arg]
         Returns
         -------
         labels : ndarray of shape (n_documents,), object
-            An array of labels for each document: the index of the first mention of each
-            mention's entity.
+            An array of labels for each document. The label of a mention is the index of
+            the first mention of its entity.
         """
         return object_array(self.posterior(X).map_clusters())
 
-    def predict_proba(self, X: Any) -> np.ndarray:
-        """Return the exact probability of each pair of mentions to be in one entity.
+    def predict_proba(self, X: Features) -> np.ndarray:
+        """Return the exact probability that each pair of mentions is the same entity.
 
         Parameters
         ----------
@@ -243,30 +263,32 @@ class AntecedentRanker(  # type: ignore[call-arg]
         Returns
         -------
         proba : ndarray of shape (n_documents,), object
-            A condensed vector for each document, as `SampledCorefPairs` gives it.
+            A condensed vector for each document, as `SampledCorefPairs` returns it.
         """
         pairs = self.posterior(X).pair_marginals()
         return object_array(list(map(condensed, pairs)))
 
-    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """Return the log probability of the true clusterings for each mention.
+    @public
+    def score(
+        self, X: Features, y: LabelArrays, sample_weight: ArrayLike | None = None
+    ) -> float:
+        """Return the log probability of the true clusterings per mention.
 
         Parameters
         ----------
         X : sequence of CSR arrays of shape (n_i * (n_i + 1) / 2, n_features)
             Features of each document.
         y : sequence of array-like of shape (n_i,)
-            True labels: equal ones are one entity.
+            True labels of the mentions. Mentions of one entity have equal labels.
         sample_weight : array-like of shape (n_documents,), default=None
-            Weight of each document; its mentions have it each.
+            Weight of each document, which is the weight of each of its mentions.
 
         Returns
         -------
         score : float
-            The sum over documents, divided by the number of mentions.
+            Log probability summed over documents, divided by the number of mentions.
         """
-        caller = f"{type(self).__name__}.score"
-        return log_proba_of_mention(self.posterior(X), y, sample_weight, caller)
+        return log_proba_of_mention(self.posterior(X), y, sample_weight)
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "coef_")
@@ -280,29 +302,28 @@ class AntecedentRanker(  # type: ignore[call-arg]
 
 
 def log_proba_of_mention(
-    posterior: AntecedentPosterior, y: Any, sample_weight: Any, caller: str
+    posterior: AntecedentPosterior, y: LabelArrays, sample_weight: ArrayLike | None
 ) -> float:
     """Return the log probability of clusterings, divided by the number of mentions."""
-    weight = as_weights(sample_weight, len(posterior), caller=caller)
+    weight = as_weights(sample_weight, len(posterior))
     by_document = np.ones(len(posterior)) if weight is None else weight
-    labels = as_clusterings(y, posterior.lengths.tolist(), "y", caller)
+    labels = as_clusterings(y, posterior.lengths.tolist(), "y")
     n_mentions = by_document @ posterior.lengths
     if n_mentions == 0:
-        raise ValueError(f"{caller} needs a mention of positive weight. Got none.")
+        raise ParameterError(None, "needs a mention of positive weight. Got none.")
     log_proba = posterior.log_proba(labels)
-    used = by_document > 0  # 0 * -inf is no number
+    used = by_document > 0  # 0 * -inf is NaN
     return float(by_document[used] @ log_proba[used] / n_mentions)
 
 
 class Rows:
-    """The choices of a document: which are right, what wrong ones cost.
+    """Choices of a document: whether they are right, and the costs of wrong choices.
 
-    `margin` are the costs of a false link, of a false NEW and of a wrong link, or None.
+    `margin` has the costs of a false link, of a false NEW and of a wrong link, or is
+    None.
     """
 
-    def __init__(
-        self, labels: np.ndarray, margin: tuple[float, float, float] | None = None
-    ):
+    def __init__(self, labels: np.ndarray, margin: tuple[float, ...] | None = None):
         n = len(labels)
         j, k = np.tril_indices(n)
         self.starts = np.arange(n) * (np.arange(n) + 1) // 2
@@ -321,7 +342,7 @@ class Rows:
             self.cost = np.where(self.right, 0.0, wrong)
 
     def loss(self, scores: np.ndarray) -> tuple[float, np.ndarray]:
-        """Return the loss and its slope in the scores."""
+        """Return the loss and its gradient with respect to the scores."""
         if scores.size == 0:
             return 0.0, scores
         if self.cost is not None:
@@ -329,7 +350,7 @@ class Rows:
         top = np.maximum.reduceat(scores, self.starts)
         weight = np.exp(scores - top.repeat(self.sizes))
         total = np.add.reduceat(weight, self.starts)
-        # right ones may all be tiny beside the best: scaled by their own maximum
+        # all right choices may be tiny relative to the best: scale by their maximum
         inner = np.where(self.right, scores, -np.inf)
         best = np.maximum.reduceat(inner, self.starts)
         share = np.exp(inner - best.repeat(self.sizes))
@@ -346,7 +367,7 @@ def _penalised_loss(
     weight: np.ndarray,
     C: float,
 ) -> tuple[float, np.ndarray]:
-    """Return the loss of all documents with the penalty, and its slope."""
+    """Return the loss of all documents with the penalty, and its gradient."""
     value, gradient = 0.5 * coef @ coef / C, coef / C
     for each, choices, w in zip(features, rows, weight, strict=True):
         part, slope = choices.loss(each @ coef)
@@ -355,27 +376,14 @@ def _penalised_loss(
     return value, gradient
 
 
-def _report(intermediate_result: Any) -> None:  # SciPy goes by the argument's name
+def _report(intermediate_result: Any) -> None:  # SciPy looks for this name
     print(f"[AntecedentRanker] loss {intermediate_result.fun:.6g}", flush=True)
 
 
-def _check_margin(margin: Any, caller: str) -> tuple[float, float, float]:
-    if not isinstance(margin, (tuple, list)) or len(margin) != 3:
-        raise ValueError(
-            f"The 'margin' parameter of {caller} must be three numbers (false link, "
-            f"false NEW, wrong link). Got {margin!r} instead."
-        )
-    false_link, false_new, wrong_link = (
-        check_real(cost, low=0, high=1e6, name="margin", caller=caller)
-        for cost in margin
-    )
-    return false_link, false_new, wrong_link
-
-
 def _by_frequency(features: list[csr_array]) -> tuple[np.ndarray, list[csr_array]]:
-    """Return the columns in use, the most frequent first, and the features of these.
+    """Return the columns in use, the most frequent first, and their features.
 
-    The weights that are read most lie together, so that they stay in the cache.
+    The weights that are used most are contiguous, so that they stay in the cache.
     """
     count = np.zeros(features[0].shape[1], dtype=np.intp)
     for each in features:
@@ -396,57 +404,61 @@ def _n_mentions(n_rows: int) -> int:
     return int(((8 * n_rows + 1) ** 0.5 - 1) / 2 + 0.5)
 
 
-def _check_features(X: Any, width: int | None, caller: str) -> list[csr_array]:
-    name = f"The 'X' parameter of {caller}"
+def _check_features(X: Any, width: int | None) -> list[csr_array]:
     if issparse(X) or not is_sequence(X):
-        raise TypeError(
-            f"{name} must be a sequence with a sparse array for each document. Got "
-            f"{type(X).__name__}."
+        raise ParameterTypeError(
+            "X",
+            "must be a sequence with a sparse array for each document. Got "
+            f"{type(X).__name__}.",
         )
-    if len(X) == 0:
-        if width is None:
-            raise ValueError(f"{name} must have a document at least. Got none.")
-        return []
-    found = []
+    if len(X) == 0 and width is None:
+        raise ParameterError("X", "must have a document at least. Got none.")
+    found: list[csr_array] = []
     for i, each in enumerate(X):
         if not issparse(each):
-            raise TypeError(
-                f"{name} must hold sparse arrays, as AntecedentFeatures gives them. "
-                f"Got {type(each).__name__} for document {i}."
+            raise ParameterTypeError(
+                "X",
+                "must hold sparse arrays, as returned by AntecedentFeatures. Got "
+                f"{type(each).__name__} for document {i}.",
             )
         if each.ndim != 2:
-            raise ValueError(
-                f"{name} must hold arrays of two dimensions. Got shape {each.shape} "
-                f"for document {i}."
-            )
-        n = _n_mentions(each.shape[0])
-        if n * (n + 1) // 2 != each.shape[0]:
-            raise ValueError(
-                f"{name} must have n * (n + 1) / 2 rows for a document of n mentions. "
-                f"Got {each.shape[0]} rows for document {i}."
+            raise ParameterError(
+                "X",
+                "must hold arrays of two dimensions. Got shape "
+                f"{each.shape} for document {i}.",
             )
         width = each.shape[1] if width is None else width
-        if each.shape[1] != width:
-            raise ValueError(
-                f"{name} must have {width} columns. Got {each.shape[1]} for document "
-                f"{i}."
-            )
+        _check_shape(each, width, i)
         rows = csr_array(each)
-        _check_values(rows.data, i, name)
+        _check_values(rows.data, i)
         found.append(rows)
     return found
 
 
-def _check_values(values: np.ndarray, i: int, name: str) -> None:
-    if values.dtype.kind not in "fiub":
-        raise ValueError(
-            f"{name} must hold numbers. Got {values.dtype} for document {i}."
+def _check_shape(each: Any, width: int, i: int) -> None:
+    n = _n_mentions(each.shape[0])
+    if n * (n + 1) // 2 != each.shape[0]:
+        raise ParameterError(
+            "X",
+            "must have n * (n + 1) / 2 rows for a document of n mentions. Got "
+            f"{each.shape[0]} rows for document {i}.",
         )
-    # a sum that is finite has only finite terms, and takes no memory
+    if each.shape[1] != width:
+        raise ParameterError(
+            "X", f"must have {width} columns. Got {each.shape[1]} for document {i}."
+        )
+
+
+def _check_values(values: np.ndarray, i: int) -> None:
+    if values.dtype.kind not in "fiub":
+        raise ParameterError(
+            "X", f"must hold numbers. Got {values.dtype} for document {i}."
+        )
+    # if the sum is finite, so are its terms; this needs no memory
     with np.errstate(over="ignore", invalid="ignore"):
         is_finite = np.isfinite(values.sum()) or np.isfinite(values).all()
     if not is_finite:
         bad = values[~np.isfinite(values)][0]
-        raise ValueError(
-            f"{name} must hold finite numbers. Got {bad} for document {i}."
+        raise ParameterError(
+            "X", f"must hold finite numbers. Got {bad} for document {i}."
         )

@@ -1,13 +1,16 @@
-"""Scores of predicted clusterings against true ones."""
+"""Metrics of predicted clusterings of mentions against true ones."""
 
 from __future__ import annotations
 
+from collections.abc import Collection, Sequence
 from math import fsum
-from typing import Any, NamedTuple
+from typing import NamedTuple, TypedDict, cast
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.optimize import linear_sum_assignment
 
+from .._errors import ParameterError, public
 from .._validation import check_bool, check_choice
 from ._clusters import Table, as_tables
 
@@ -20,53 +23,79 @@ class PrecisionRecallF1(NamedTuple):
     f1: float
 
 
+class CorefScores(TypedDict):
+    """Metrics of :func:`coref_scores`."""
+
+    pairwise: PrecisionRecallF1
+    muc: PrecisionRecallF1
+    b3: PrecisionRecallF1
+    ceafe: PrecisionRecallF1
+    lea: PrecisionRecallF1
+    conll_f1: float
+
+
+# For each document labels, or a list of clusters.
+Clusterings = Sequence[ArrayLike | Sequence[Collection]] | np.ndarray
+
+
+@public
 def coref_scores(
-    y_true: Any, y_pred: Any, *, drop_singletons: bool = False
-) -> dict[str, Any]:
+    y_true: Clusterings, y_pred: Clusterings, *, drop_singletons: bool = False
+) -> CorefScores:
     """Score predicted clusterings of mentions against true ones.
 
     Parameters
     ----------
     y_true : sequence of clusterings
-        True clustering of each document: labels, one for each mention; or a list of
-        clusters, collections of hashable mentions (pairs of positions, say).
+        True clustering of each document. A clustering is a sequence of labels, one per
+        mention, or a list of clusters. A cluster is a collection of hashable mentions,
+        for example pairs of positions. Mentions that are lists, as in JSON, are
+        converted to tuples.
     y_pred : sequence of clusterings
-        Predicted ones. Labels are of the same mentions in the same order; in lists of
-        clusters the two sides may have different mentions.
+        Predicted clustering of each document. If labels are given, both sides must have
+        the same mentions in the same order. If lists of clusters are given, the two
+        sides may have different mentions.
     drop_singletons : bool, default=False
-        Leave out the clusters of one mention, on both sides, as corpora do that do not
-        annotate them.
+        Whether to drop clusters of one mention on both sides, for corpora in which
+        singletons are not annotated.
 
     Returns
     -------
     scores : dict
-        'pairwise', 'muc', 'b3', 'ceafe' and 'lea', each a named tuple ``(precision,
-        recall, f1)``, and 'conll_f1', the mean F1 of MUC, B3 and CEAFe.
+        Metrics 'pairwise', 'muc', 'b3', 'ceafe' and 'lea', each a named tuple
+        ``(precision, recall, f1)``, and 'conll_f1', the mean F1 of MUC, B3 and CEAFe.
 
     Raises
     ------
     ValueError
-        Labels of different lengths, an empty cluster, or a mention in two clusters; the
-        message names the document.
+        If labels have different lengths, a cluster is empty, or a mention is in two
+        clusters. The message names the document.
     TypeError
-        Something else than labels or clusters, or labels against clusters.
+        If a clustering consists neither of labels nor of clusters, or if one side has
+        labels and the other has clusters.
 
     See Also
     --------
-    coref_statistics : What is summed, a row a document, for tests of a difference.
-    SampledCorefPairs : Probabilities of pairs, instead of one clustering.
+    coref_statistics : Summands of the metrics, one row per document, for significance
+        tests.
+    SampledCorefPairs : Probabilities of pairs of mentions.
 
     Notes
     -----
-    Numerators and denominators are summed over documents, as the reference scorer does;
-    0/0 is 0. A mention that only one side has is wrong, as in the scorer's version 8.
+    Numerators and denominators are summed over documents, as in the reference scorer,
+    and 0/0 is 0. A mention that only one side has is an error, as in version 8 of the
+    scorer.
 
-    'pairwise' counts pairs of mentions in one cluster; 'muc' the fewest links that
-    join a cluster [1]_; 'b3' takes the share of a mention's cluster that is right
-    [2]_; 'ceafe' pairs clusters off, best total of 2 ``|K & R| / (|K| + |R|)`` [3]_;
-    'lea' takes the share of a cluster's pairs that is right, weighted by its size; a
-    singleton is right if it is one on both sides [4]_. MUC and pairs do not see
-    singletons: if there is nothing else they are 0, and the others may still be 1.
+    - 'pairwise' counts pairs of mentions in the same cluster.
+    - 'muc' counts the minimum number of links that connect each cluster [1]_.
+    - 'b3' averages over mentions the fraction of their cluster that is right [2]_.
+    - 'ceafe' aligns clusters one to one with the largest total similarity, which is
+      ``2 |K & R| / (|K| + |R|)`` for clusters K and R [3]_.
+    - 'lea' averages over clusters, weighted by size, the fraction of their pairs that
+      is right. A singleton is right if it is a singleton on both sides [4]_.
+
+    'muc' and 'pairwise' ignore singletons. If all clusters are singletons, these two
+    metrics are 0, while the others can be 1.
 
     References
     ----------
@@ -87,58 +116,62 @@ def coref_scores(
     >>> round(scores["conll_f1"], 3)
     0.542
 
-    Mentions that only one side has:
+    A mention that only one side has:
 
     >>> scores = coref_scores([[{"Ada", "she"}]], [[{"Ada", "she", "it"}]])
     >>> [round(x, 2) for x in scores["b3"]]
     [0.44, 1.0, 0.62]
     """
-    caller = "coref_scores"
-    drop = check_bool(drop_singletons, name="drop_singletons", caller=caller)
-    tables = as_tables(y_true, y_pred, drop, caller)
+    drop = check_bool(drop_singletons, name="drop_singletons")
+    tables = as_tables(y_true, y_pred, drop)
     # fsum: no result depends on the order of documents or mentions
-    scores: dict[str, Any] = {
+    scores = {
         name: _from_counts(*map(fsum, zip(NOTHING, *map(count, tables), strict=True)))
         for name, count in COUNTS.items()
     }
-    scores["conll_f1"] = (scores["muc"].f1 + scores["b3"].f1 + scores["ceafe"].f1) / 3
-    return scores
+    conll_f1 = (scores["muc"].f1 + scores["b3"].f1 + scores["ceafe"].f1) / 3
+    return cast(CorefScores, {**scores, "conll_f1": conll_f1})
 
 
 METRICS = ("pairwise", "muc", "b3", "ceafe", "lea", "conll")
 
 
+@public
 def coref_statistics(
-    y_true: Any, y_pred: Any, *, metric: str = "conll", drop_singletons: bool = False
+    y_true: Clusterings,
+    y_pred: Clusterings,
+    *,
+    metric: str = "conll",
+    drop_singletons: bool = False,
 ) -> np.ndarray:
-    """Count what a coreference metric sums over documents, for each document.
+    """Compute the summands of a coreference metric for each document.
 
     Parameters
     ----------
     y_true : sequence of clusterings
         True clustering of each document, as in :func:`coref_scores`.
     y_pred : sequence of clusterings
-        Predicted ones.
+        Predicted clustering of each document.
     metric : {'conll', 'pairwise', 'muc', 'b3', 'ceafe', 'lea'}, default='conll'
-        Which metric. 'conll' is the columns of 'muc', 'b3' and 'ceafe' side by side.
+        Name of the metric. 'conll' concatenates the columns of 'muc', 'b3' and 'ceafe'.
     drop_singletons : bool, default=False
-        As in :func:`coref_scores`.
+        Whether to drop clusters of one mention on both sides.
 
     Returns
     -------
     statistics : ndarray of shape (n_documents, 4) or (n_documents, 12)
-        Numerator and denominator of precision, then of recall. They go with
-        ``statistic=coref_f1``.
+        Numerator and denominator of precision, then of recall. Pass
+        ``statistic=coref_f1`` to significance tests of these statistics.
 
     Raises
     ------
     ValueError, TypeError
-        As in :func:`coref_scores`.
+        If the clusterings are invalid, as in :func:`coref_scores`.
 
     See Also
     --------
-    coref_f1 : The F1 from the sums of these columns.
-    coref_scores : All metrics of all documents.
+    coref_f1 : F1 computed from the sums of these columns.
+    coref_scores : All metrics over all documents.
 
     Examples
     --------
@@ -151,12 +184,11 @@ def coref_statistics(
     >>> round(float(coref_f1(counts.sum(axis=0))), 3)
     0.571
     """
-    caller = "coref_statistics"
-    check_choice(metric, METRICS, name="metric", caller=caller)
-    drop = check_bool(drop_singletons, name="drop_singletons", caller=caller)
-    tables = as_tables(y_true, y_pred, drop, caller)
+    check_choice(metric, METRICS, name="metric")
+    drop = check_bool(drop_singletons, name="drop_singletons")
+    tables = as_tables(y_true, y_pred, drop)
     if not tables:
-        raise ValueError(f"{caller} needs a document at least. Got none.")
+        raise ParameterError(None, "needs a document at least. Got none.")
     names = ("muc", "b3", "ceafe") if metric == "conll" else (metric,)
     return np.array(
         [[x for name in names for x in COUNTS[name](table)] for table in tables],
@@ -164,7 +196,8 @@ def coref_statistics(
     )
 
 
-def coref_f1(sums: Any) -> Any:
+@public
+def coref_f1(sums: ArrayLike) -> np.ndarray | np.floating:
     """Compute the F1 of summed coreference statistics.
 
     Parameters
@@ -175,16 +208,17 @@ def coref_f1(sums: Any) -> Any:
     Returns
     -------
     f1 : ndarray of shape (...)
-        F1, 0 where it is 0/0; of the columns of several metrics the mean.
+        F1, where 0/0 is 0. If there are columns of several metrics, the mean of their
+        F1.
 
     Raises
     ------
     ValueError
-        If there are not 4 columns for each metric, or one does not hold numbers.
+        If there are not 4 columns for each metric, or if entries are not numbers.
 
     See Also
     --------
-    coref_statistics : The columns.
+    coref_statistics : Statistics of each document.
 
     Examples
     --------
@@ -192,14 +226,13 @@ def coref_f1(sums: Any) -> Any:
     >>> coref_f1([[1, 2, 1, 3], [0, 0, 0, 0]])
     array([0.4, 0. ])
     """
-    name = "The 'sums' parameter of coref_f1 must"
     try:
         columns = np.asarray(sums, dtype=np.float64)
     except (TypeError, ValueError):
-        raise ValueError(f"{name} hold numbers. Got {sums!r:.50}.") from None
+        raise ParameterError("sums", f"must hold numbers. Got {sums!r:.50}.") from None
     if columns.ndim == 0 or columns.shape[-1] % 4 or columns.shape[-1] == 0:
-        raise ValueError(
-            f"{name} have 4 columns for each metric. Got shape {columns.shape}."
+        raise ParameterError(
+            "sums", f"must have 4 columns for each metric. Got shape {columns.shape}."
         )
     n_metrics = columns.shape[-1] // 4
     right_pred, n_pred, right_true, n_true = np.moveaxis(
@@ -219,7 +252,7 @@ def _quotient(numerator: np.ndarray, denominator: np.ndarray) -> np.ndarray:
 def _from_counts(
     right_pred: float, n_pred: float, right_true: float, n_true: float
 ) -> PrecisionRecallF1:
-    """Return the scores from what is right and what there is, of either side."""
+    """Return the scores from the numerators and denominators of both sides."""
     precision = right_pred / n_pred if n_pred else 0.0
     recall = right_true / n_true if n_true else 0.0
     total = precision + recall
@@ -227,7 +260,7 @@ def _from_counts(
     return PrecisionRecallF1(precision, recall, f1)
 
 
-# Each gives (right, all) of the predicted side, then of the true side.
+# Each function returns numerator and denominator of precision, then of recall.
 
 Counts = tuple[float, float, float, float]
 NOTHING = (0.0, 0.0, 0.0, 0.0)
@@ -244,8 +277,8 @@ def _pairwise(table: Table) -> Counts:
 
 def _muc(table: Table) -> Counts:
     # A cluster with s mentions in p parts has s - p of its s - 1 links. A part is a
-    # cell, so over all clusters s - p is the shared mentions less the cells: a mention
-    # that the other side lacks is a part of its own.
+    # cell, or a mention that the other side lacks. So the sum of s - p over clusters is
+    # the number of shared mentions minus the number of cells.
     right = table.shared.sum() - table.shared.size
     return right, (table.pred - 1).sum(), right, (table.true - 1).sum()
 
@@ -262,7 +295,7 @@ def _b3(table: Table) -> Counts:
 
 def _ceafe(table: Table) -> Counts:
     likeness = 2 * table.shared / (table.true[table.row] + table.pred[table.column])
-    # the same cluster on both sides shares no mention with others: no choice there
+    # a cluster that is equal on both sides shares no mention with others
     rest = likeness < 1
     rows, row = np.unique(table.row[rest], return_inverse=True)
     columns, column = np.unique(table.column[rest], return_inverse=True)

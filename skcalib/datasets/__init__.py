@@ -1,19 +1,21 @@
 """Corpora, readers of annotated text, and generated data whose truth is known."""
 
-from ._broad_twitter import fetch_broad_twitter_entities
 from ._conllu import read_conllu
+from ._coref_corpora import fetch_gum, fetch_litbank
 from ._coref_documents import make_coref_documents
 from ._coref_readers import read_conll2012, read_litbank
 from ._emoticon_tweets import fetch_emoticon_tweets
 from ._event_documents import make_event_documents
-from ._fetchers import fetch_ark_twitter_pos, fetch_ud_english_ewt, fetch_wsj_sample
-from ._generators import make_calibrated_pairs
-from ._gum import fetch_gum
-from ._litbank import fetch_litbank
+from ._generators import make_calibrated_pairs, make_tagged_sentences
 from ._muc3 import fetch_muc3
 from ._sequences import read_conll_columns, to_sequences
 from ._system_outputs import fetch_system_outputs
-from ._tagged import make_tagged_sentences
+from ._tagged_corpora import (
+    fetch_ark_twitter_pos,
+    fetch_broad_twitter_entities,
+    fetch_ud_english_ewt,
+    fetch_wsj_sample,
+)
 
 __all__ = [
     "fetch_ark_twitter_pos",

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 from urllib.parse import unquote
 
-from .._trees import head_of_span
 from ..documents import Mention, Sentence
+from ..text import head_of_span
 from ._lines import Block
 
 BRACKET = re.compile(r"(\()?([^()|]+)(\))?")
@@ -35,11 +35,12 @@ class Brackets:
     """Spans of a sentence, from the brackets of its block as they come.
 
     Words are counted over the document. `fields` are the names of what stands between
-    hyphens in a bracket that opens, the entity first.
+    hyphens in a bracket that opens, the entity first. Mentions that repeat the words of
+    another one are left out, and described in `repeated`.
     """
 
-    def __init__(self, fields: Sequence[str], block: Block):
-        self.fields, self.block = fields, block
+    def __init__(self, fields: Sequence[str], block: Block, repeated: list[str]):
+        self.fields, self.block, self.repeated = fields, block, repeated
         self.open: dict[str, list[Span]] = {}
         self.parts: dict[str, list[Span]] = {}
         self.closed: list[Span] = []
@@ -58,7 +59,7 @@ class Brackets:
                 self._close(name, line, end)
             place = match.end()
         if place != len(text):
-            self.block.refuse(line, "brackets like (1 or 1) or (1)", repr(text))
+            self.block.malformed(line, "brackets like (1 or 1) or (1)", repr(text))
 
     def _open(self, text: str, line: int, start: int) -> str:
         name, *values = text.split("-", len(self.fields) - 1)
@@ -71,7 +72,7 @@ class Brackets:
     def _close(self, name: str, line: int, end: int) -> None:
         # an entity may be nested in itself: what opened last closes first
         if not self.open.get(name):
-            self.block.refuse(line, f"({name} before {name})", "none that is open")
+            self.block.malformed(line, f"({name} before {name})", "none that is open")
         span = self.open[name].pop()._replace(end=end)
         part = PART.fullmatch(name)
         if part is None:
@@ -81,7 +82,7 @@ class Brackets:
         parts.append(span)
         number, n_parts = int(part[2]), int(part[3])
         if number != len(parts) or number > n_parts:
-            self.block.refuse(line, f"part {len(parts)} of {part[1]}", f"{name})")
+            self.block.malformed(line, f"part {len(parts)} of {part[1]}", f"{name})")
         if number == n_parts:
             words = tuple((each.start, each.end) for each in self.parts.pop(part[1]))
             attributes = parts[0].attributes | {"parts": words}
@@ -91,32 +92,41 @@ class Brackets:
     def finish(self) -> list[Span]:
         """Return the spans of a sentence that is over, in order, each words once.
 
-        Spans without a word are left out: of empty nodes and nothing else.
+        Spans without a word, of empty nodes only, are left out.
         """
         for name, spans in self.open.items():
             if spans:
                 expected = f"{name}) in the sentence of ({name}"
-                self.block.refuse(spans[-1].line, expected, "its end")
+                self.block.malformed(spans[-1].line, expected, "its end")
         for name, parts in self.parts.items():
-            self.block.refuse(parts[-1].line, f"all parts of {name}", f"{len(parts)}")
+            expected = f"all parts of {name}"
+            self.block.malformed(parts[-1].line, expected, f"{len(parts)}")
         spans = [span for span in self.closed if span.start < span.end]
         return self._distinct(sorted(spans, key=lambda s: (s.start, -s.end, s.order)))
 
     def _distinct(self, spans: list[Span]) -> list[Span]:
-        """Return one span where several have the same words: the first."""
+        """Return the first span where several have the same words."""
         kept: list[Span] = []
         for span in spans:
             if kept and (kept[-1].start, kept[-1].end) == (span.start, span.end):
-                warnings.warn(
+                self.repeated.append(
                     f"{self.block.source}, line {span.line}: two mentions of the same "
                     f"words, of entities {kept[-1].entity!r} and {span.entity!r}. The "
-                    "first is kept.",
-                    UserWarning,
-                    stacklevel=2,
+                    "first is kept."
                 )
             else:
                 kept.append(span)
         return kept
+
+
+def warn_of_repeated(repeated: list[str]) -> None:
+    """Warn once for a file: of the first repeated mention, and how many there are."""
+    if not repeated:
+        return
+    more = len(repeated) - 1
+    count = f" So it is with {more} more mention{'s' * (more > 1)}." if more else ""
+    # The caller of the public reader, whose frame and wrapper come between.
+    warnings.warn(repeated[0] + count, UserWarning, stacklevel=4)
 
 
 def as_mention(span: Span, sentence: Sentence, offset: int) -> Mention:

@@ -6,12 +6,12 @@ import datetime
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
-from .._trees import find_cycle
+from .._errors import public
 from ..documents import Document, Mention, Sentence
-from ._brackets import Brackets, Span, as_mention
-from ._lines import Block, blocks_of, interned
+from ..text import find_cycle
+from ._brackets import Brackets, Span, as_mention, warn_of_repeated
+from ._lines import Block, TextFile, blocks_of, interned
 
 WORD_ID = re.compile(r"[1-9][0-9]*")
 RANGE_OR_EMPTY_NODE = re.compile(r"[1-9][0-9]*-[1-9][0-9]*|[0-9]+\.[1-9][0-9]*")
@@ -23,25 +23,26 @@ WEB_DATE = re.compile(r"(?:weblog|newsgroup)-.*?_([0-9]{8})(?:_|[0-9]{6})")
 ANSWERS_DATE = re.compile(r"answers-([0-9]{8})")
 
 
-def read_conllu(path: Any) -> list[Document]:
+@public
+def read_conllu(path: TextFile) -> list[Document]:
     r"""Read the documents of a file in CoNLL-U.
 
     Parameters
     ----------
     path : str, Path or text file
-        The file, in UTF-8; one whose name ends in ``.gz`` is uncompressed.
+        File in UTF-8. If its name ends in ``.gz``, it is uncompressed.
 
     Returns
     -------
     documents : list of Document
-        A document begins at each ``# newdoc``; without any, all sentences are one
-        document, whose `id` is None.
+        Documents. A document begins at each ``# newdoc``. Without any, all sentences
+        are one document, whose `id` is None.
 
     Raises
     ------
     ValueError
-        A line is malformed: the message has the file, the number of the line, what
-        was expected and what stands there.
+        If a line is malformed. The message names the file, the number of the line,
+        what was expected and what was found.
 
     See Also
     --------
@@ -52,23 +53,24 @@ def read_conllu(path: Any) -> list[Document]:
     Notes
     -----
     Words and the basic dependencies are read. Multiword tokens (``1-2``) and empty
-    nodes (``8.1``) are left out, the ninth column is not read. Lines may end in CR LF
-    and the last blank line may be missing.
+    nodes (``8.1``) are left out, and the ninth column is not read. Lines may end in CR
+    LF and the last blank line may be missing.
 
-    Mentions are read from ``Entity=`` in the last column, as in CorefUD and GUM: all
-    mentions in the order of their first words, longer ones first, with the entity's
-    name in `entities`. What a bracket says besides is named by ``# global.Entity``,
-    and stands in the mention's `attributes`; without that line, all of it is the name.
-    The head is the word that depends on one outside, no punctuation if possible. Parts
-    of a discontinuous mention (``1[1/2]``) are one mention from the first word to the
-    last, with the spans of words in ``attributes["parts"]``. Of two mentions of the
-    same words the first is kept, with a warning; mentions of an empty node alone are
-    left out, as the node is. ``SplitAnte=`` and ``Bridge=`` stay in `misc`.
+    Mentions are read from ``Entity=`` in the last column, as in CorefUD and GUM. They
+    are in the order of their first words, longer mentions first, with the name of the
+    entity in `entities`. The line ``# global.Entity`` names the other fields of a
+    bracket, which become the mention's `attributes`. Without that line, the whole
+    bracket is the name. The head is the word that depends on a word outside the
+    mention, not a punctuation mark if possible. Parts of a discontinuous mention
+    (``1[1/2]``) are one mention from the first word to the last, with the spans of
+    words in ``attributes["parts"]``. If two mentions have the same words, the first is
+    kept; one warning per file says how many were left out. Mentions of an empty node
+    alone are left out. ``SplitAnte=`` and ``Bridge=`` stay in `misc`.
 
-    Lines ``# meta::name = value`` of a document give its `metadata`. Its `date` is
-    that of ``# meta::dateCreated = YYYY-MM-DD``, else the eight digits in the name of
-    a weblog, newsgroup or answers document of the English Web Treebank, else None;
-    digits that are no day give None.
+    Lines ``# meta::name = value`` of a document give its `metadata`. The `date` is read
+    from ``# meta::dateCreated = YYYY-MM-DD``. Without that line, it is read from the
+    eight digits in the name of a weblog, newsgroup or answers document of the English
+    Web Treebank. It is None if neither is there, or if the digits are not a day.
 
     Examples
     --------
@@ -85,13 +87,15 @@ def read_conllu(path: Any) -> list[Document]:
     """
     drafts: list[Draft] = []
     fields: tuple[str, ...] = ("GRP",)
-    for block in blocks_of(path, caller="read_conllu"):
+    repeated: list[str] = []
+    for block in blocks_of(path):
         sentence = _sentence(block)
         if not drafts or any(map(_is_newdoc, sentence.comments)):
             drafts.append(Draft())
         fields = _entity_fields(sentence, fields)
-        spans = _spans(block, fields, drafts[-1].n_words)
-        drafts[-1].add(sentence, spans)
+        brackets = Brackets(fields, block, repeated)
+        drafts[-1].add(sentence, _spans(brackets, drafts[-1].n_words))
+    warn_of_repeated(repeated)
     return [draft.document() for draft in drafts]
 
 
@@ -139,11 +143,11 @@ def _sentence(block: Block) -> Sentence:
             continue
         if row[0] != str(len(words) + 1):
             expected = f"a word with id {len(words) + 1}, a range or an empty node"
-            block.refuse(number, expected, f"id {row[0]!r}")
+            block.malformed(number, expected, f"id {row[0]!r}")
         words.append(row)
         numbers.append(number)
     if not words:
-        block.refuse(block.lines[-1].number, "a word", "the end of the sentence")
+        block.malformed(block.lines[-1].number, "a word", "the end of the sentence")
     heads = [
         _head(block, number, row, len(words))
         for number, row in zip(numbers, words, strict=True)
@@ -167,10 +171,10 @@ def _sentence(block: Block) -> Sentence:
 
 def _check_row(block: Block, number: int, row: list[str]) -> None:
     if len(row) != 10:
-        block.refuse(number, "10 columns with tabs between them", f"{len(row)}")
+        block.malformed(number, "10 columns with tabs between them", f"{len(row)}")
     if "" in row:
         expected = "10 columns that are not empty"
-        block.refuse(number, expected, f"nothing in column {row.index('') + 1}")
+        block.malformed(number, expected, f"nothing in column {row.index('') + 1}")
 
 
 def _head(block: Block, number: int, row: list[str], n_words: int) -> int:
@@ -180,7 +184,7 @@ def _head(block: Block, number: int, row: list[str], n_words: int) -> int:
     # Nobody writes sentences of a billion words, but int() refuses long numerals.
     if not is_number or len(text) > 9 or int(text) > n_words or text == row[0]:
         expected = f"the id of another word, at most {n_words}, or 0 as head"
-        block.refuse(number, expected, repr(text))
+        block.malformed(number, expected, repr(text))
     return int(text) - 1
 
 
@@ -189,7 +193,7 @@ def _check_tree(block: Block, numbers: list[int], heads: list[int]) -> None:
     cycle = find_cycle(heads)
     if cycle:
         expected = "heads that lead to the root"
-        block.refuse(numbers[cycle[0]], expected, "a word that depends on itself")
+        block.malformed(numbers[cycle[0]], expected, "a word that depends on itself")
 
 
 def _is_newdoc(comment: str) -> bool:
@@ -206,15 +210,14 @@ def _comment_value(comments: Sequence[str], key: str) -> str | None:
 
 
 def _entity_fields(sentence: Sentence, before: tuple[str, ...]) -> tuple[str, ...]:
-    """Return what stands in the brackets of entities: the last header holds."""
+    """Return the names of the fields of brackets, by the last header so far."""
     header = _comment_value(sentence.comments, "global.Entity")
     return before if header is None else tuple(header.split("-"))
 
 
-def _spans(block: Block, fields: tuple[str, ...], offset: int) -> list[Span]:
-    brackets = Brackets(fields, block)
+def _spans(brackets: Brackets, offset: int) -> list[Span]:
     word = offset
-    for number, text in block.lines:
+    for number, text in brackets.block.lines:
         id_, _, columns = text.partition("\t")
         if text.startswith("#") or "-" in id_:  # a range takes no word
             continue

@@ -1,16 +1,18 @@
-"""Generated documents with mentions, whose coreference follows a known law."""
+"""Generated documents with mentions, whose coreference has a known distribution."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any
+import datetime
+from collections.abc import Iterable, Iterator
+from typing import Any, Literal, overload
 
 import numpy as np
 
-from .._random import as_generator
+from .._errors import public
+from .._random import RandomStateLike, as_generator
 from .._validation import check_integer, check_real
-from ..documents import Sentence
-from ._generated_documents import antecedent_scores, draw_entities, make_document
+from ..documents import Document, Mention, Sentence
+from ..posteriors import AntecedentPosterior
 
 # Kinds of mentions, with their shares: their words, by gender.
 PRONOUN, NAME, NOUN = range(3)
@@ -40,12 +42,32 @@ OTHER_GENDER = -5.0
 FURTHER = (-0.4, -0.02, -0.1)  # for each sentence between
 
 
+Labels = list[np.ndarray]
+
+
+@overload
+def make_coref_documents(
+    n_documents: int = ...,
+    *,
+    mean_mentions: float = ...,
+    return_scores: Literal[False] = ...,
+    random_state: RandomStateLike = ...,
+) -> tuple[list[Document], Labels]: ...
+@overload
+def make_coref_documents(
+    n_documents: int = ...,
+    *,
+    mean_mentions: float = ...,
+    return_scores: Literal[True],
+    random_state: RandomStateLike = ...,
+) -> tuple[list[Document], Labels, list[np.ndarray]]: ...
+@public
 def make_coref_documents(
     n_documents: int = 100,
     *,
     mean_mentions: float = 20.0,
     return_scores: bool = False,
-    random_state: Any = None,
+    random_state: RandomStateLike = None,
 ) -> Any:
     """Generate documents with mentions, whose probabilities of coreference are known.
 
@@ -56,9 +78,9 @@ def make_coref_documents(
     mean_mentions : float, default=20.0
         Mean number of mentions of a document, at least 2.
     return_scores : bool, default=False
-        Return the true scores of antecedents too.
+        Whether the true scores of antecedents are returned too.
     random_state : int, RandomState, Generator or None, default=None
-        Source of the draws.
+        Random state used to draw the documents.
 
     Returns
     -------
@@ -67,8 +89,8 @@ def make_coref_documents(
     y : list of ndarray of shape (n_i,), int
         Entity of each mention: the index of its first mention.
     scores : list of ndarray of shape (n_i, n_i)
-        Scores of the antecedents, which `AntecedentPosterior` takes: the entities are
-        one draw from it. Only with `return_scores`.
+        Scores of the antecedents, the input of `AntecedentPosterior`: the entities are
+        one draw from it. Only returned if `return_scores` is True.
 
     See Also
     --------
@@ -82,10 +104,10 @@ def make_coref_documents(
     1. A document has 1 + Poisson((mean_mentions - 2) / 2) sentences "mention verb
        mention .". A mention is a pronoun (probability 0.4), a name or "the" with a
        noun (0.3 each), of one of three genders; its word is drawn evenly.
-    2. The score of an antecedent depends on both mentions' kinds, on whether words and
-       genders are alike, and falls with the number of sentences between; NEW has a
-       score by the mention's kind. Names that differ, and different genders, have low
-       scores, so entities may mix them, if rarely.
+    2. The score of an antecedent depends on the kinds of both mentions and on whether
+       their words and genders are alike, and decreases with the number of sentences
+       between them. The score of NEW depends on the kind of the mention. Different
+       names and different genders have low scores, so entities mix them rarely.
     3. Antecedents are drawn from the softmax of the scores of each mention, and linked
        mentions are an entity.
 
@@ -101,12 +123,9 @@ def make_coref_documents(
     >>> y[0].shape
     (8,)
     """
-    caller = "make_coref_documents"
-    n = check_integer(n_documents, minimum=1, name="n_documents", caller=caller)
-    mean = check_real(
-        mean_mentions, low=2, high=1e5, name="mean_mentions", caller=caller
-    )
-    rng = as_generator(random_state, caller=caller)
+    n = check_integer(n_documents, minimum=1, name="n_documents")
+    mean = check_real(mean_mentions, low=2, high=1e5, name="mean_mentions")
+    rng = as_generator(random_state)
     documents, scores, labels = [], [], []
     for i in range(n):
         n_mentions = 2 * (1 + int(rng.poisson((mean - 2) / 2)))
@@ -165,3 +184,45 @@ def _sentence(phrases: list[list[str]], verb: str, kind: list[int]) -> Sentence:
     rows.append((".", "PUNCT", ".", at, "punct"))
     form, upos, xpos, head, deprel = zip(*rows, strict=True)
     return Sentence(form, upos=upos, xpos=xpos, head=head, deprel=deprel)
+
+
+# What generated documents with coreference share: two mentions in each sentence.
+
+
+def antecedent_scores(
+    link: np.ndarray, new: np.ndarray, further: np.ndarray
+) -> np.ndarray:
+    """Return the scores of the antecedents of a document's mentions, and of NEW.
+
+    `link` has the score of each pair of mentions, `new` the score of NEW for each
+    mention, `further` what each sentence in between adds to the links of a mention.
+    """
+    sentence = np.arange(len(link)) // 2
+    distance = np.abs(np.subtract.outer(sentence, sentence))
+    scores = link + further[:, np.newaxis] * distance
+    np.fill_diagonal(scores, new)
+    scores[np.triu_indices_from(scores, 1)] = -np.inf
+    return scores
+
+
+def draw_entities(scores: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """Return the entity of each mention: the index of its first one."""
+    return AntecedentPosterior([scores]).sample(1, rng)[0][0]
+
+
+def make_document(
+    i: int,
+    date: datetime.date | None,
+    parts: Iterable[tuple[Sentence, list[tuple[int, int]]]],
+    entities: np.ndarray,
+) -> Document:
+    """Return document `i` of sentences and the spans of their mentions, heads last."""
+    sentences, mentions = [], []
+    n_words = 0
+    for sentence, spans in parts:
+        sentences.append(sentence)
+        for start, end in spans:
+            last = n_words + end
+            mentions.append(Mention(n_words + start, last, last - 1))
+        n_words += len(sentence)
+    return Document(f"generated-{i}", date, sentences, mentions, entities.tolist())

@@ -8,39 +8,41 @@ import re
 import zipfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any, NamedTuple, TextIO
+from typing import NamedTuple, TextIO
 
+from .._errors import ParameterError, ParameterTypeError, public
 from .._validation import check_choice
 from ..documents import Document, Mention, Sentence
-from ._brackets import Brackets
-from ._home import opened_zip
-from ._lines import Block, Line, lines_of, opened, refuse
+from ._brackets import Brackets, warn_of_repeated
+from ._lines import Block, Line, TextFile, lines_of, malformed, opened, opened_zip
 
 BEGIN = re.compile(r"#begin document \((.*)\); *part +([0-9]{1,9})\s*")
 NOTHING = ("", "-", "_")
 PREDICATIVE = ("singleton", "link", "drop")
 
 
-def read_conll2012(path: Any) -> list[Document]:
+@public
+def read_conll2012(path: TextFile) -> list[Document]:
     r"""Read documents with coreference in the columns of CoNLL-2011 and 2012.
 
     Parameters
     ----------
     path : str, Path or text file
-        The file, in UTF-8; one whose name ends in ``.gz`` is uncompressed.
+        File in UTF-8. If its name ends in ``.gz``, it is uncompressed.
 
     Returns
     -------
     documents : list of Document
-        One for each part: `id` is the name of the document, ``metadata["part"]`` the
-        number of the part. Mentions are in the order of their first words, longer ones
-        first; `entities` are the numbers of the file, as str.
+        One document for each part: `id` is the name of the document and
+        ``metadata["part"]`` the number of the part. Mentions are in the order of their
+        first words, longer mentions first; `entities` are the numbers in the file, as
+        str.
 
     Raises
     ------
     ValueError
-        A line is malformed: the message has the file, the number of the line, what
-        was expected and what stands there.
+        If a line is malformed. The message names the file, the number of the line,
+        what was expected and what was found.
 
     See Also
     --------
@@ -49,12 +51,12 @@ def read_conll2012(path: Any) -> list[Document]:
 
     Notes
     -----
-    Columns stand between tabs or between runs of blanks; the first twelve are document,
+    Columns are separated by tabs or by runs of blanks. The first twelve are document,
     part, number of the word, word, tag, parse bit, lemma, frameset, sense, speaker,
-    named entity and arguments, the last one is coreference, where nothing, ``-`` and
-    ``_`` mean no mention. Words, tags, lemmas and speakers (``Speaker=`` in `misc`)
-    are kept. There are no dependencies, so mentions have no head. Mentions that are
-    annotated twice are read as by :func:`read_conllu`.
+    named entity and arguments. The last column is coreference, where an empty cell,
+    ``-`` and ``_`` mean no mention. Words, tags, lemmas and speakers (``Speaker=`` in
+    `misc`) are kept. There are no dependencies, so mentions have no head. Mentions that
+    are annotated twice are read as by :func:`read_conllu`.
 
     Examples
     --------
@@ -68,15 +70,18 @@ def read_conll2012(path: Any) -> list[Document]:
     >>> document.mentions[0].start, document.entities[0]
     (0, '1')
     """
-    with opened(path, caller="read_conll2012") as (file, source):
-        return [
-            _conll2012_document(source, *part)
+    with opened(path) as (file, source):
+        repeated: list[str] = []
+        documents = [
+            _conll2012_document(source, repeated, *part)
             for part in _conll2012_parts(file, source)
         ]
+    warn_of_repeated(repeated)
+    return documents
 
 
 def _conll2012_parts(
-    file: Any, source: str
+    file: TextIO, source: str
 ) -> Iterator[tuple[str, int, list[list[Line]]]]:
     """Give the name, the part and the sentences between begin and end."""
     open_part: tuple[str, int] | None = None
@@ -89,28 +94,28 @@ def _conll2012_parts(
         elif open_part is None:
             if begin is None:
                 expected = "#begin document (NAME); part NUMBER"
-                refuse(source, number, expected, repr(text))
+                malformed(source, number, expected, repr(text))
             open_part, blocks = (begin[1], int(begin[2])), [[]]
         elif text.startswith("#end document"):
             yield *open_part, [block for block in blocks if block]
             open_part = None
         elif text.startswith("#begin document"):
-            refuse(source, number, "#end document before", repr(text))
+            malformed(source, number, "#end document before", repr(text))
         else:
             blocks[-1].append(Line(number, text))
     if open_part is not None:
-        refuse(source, number, "#end document", "the end of the file")
+        malformed(source, number, "#end document", "the end of the file")
 
 
 def _conll2012_document(
-    source: str, name: str, part: int, blocks: list[list[Line]]
+    source: str, repeated: list[str], name: str, part: int, blocks: list[list[Line]]
 ) -> Document:
     sentences, mentions, entities = [], [], []
     n_words = 0
     for lines in blocks:
         block = Block(source, lines)
         rows = [_conll2012_row(block, i, *line) for i, line in enumerate(lines)]
-        brackets = Brackets(("entity",), block)
+        brackets = Brackets(("entity",), block, repeated)
         for i, (line, row) in enumerate(zip(lines, rows, strict=True), n_words):
             for text in row[-1].split("|") if row[-1] not in NOTHING else ():
                 brackets.read(text, line.number, i, i + 1)
@@ -132,11 +137,11 @@ def _conll2012_document(
 def _conll2012_row(block: Block, place: int, number: int, text: str) -> list[str]:
     row = text.split("\t") if "\t" in text else text.split()
     if len(row) < 12:
-        block.refuse(number, "at least 12 columns", f"{len(row)}")
+        block.malformed(number, "at least 12 columns", f"{len(row)}")
     if row[2] != str(place):
-        block.refuse(number, f"word number {place}", repr(row[2]))
+        block.malformed(number, f"word number {place}", repr(row[2]))
     if not row[3]:
-        block.refuse(number, "a word in column 4", "nothing")
+        block.malformed(number, "a word in column 4", "nothing")
     return row
 
 
@@ -148,36 +153,41 @@ def _speaker(text: str) -> str:
     return "_" if text in NOTHING else f"Speaker={text}"
 
 
-def read_litbank(path: Any, *, predicative: str = "singleton") -> list[Document]:
+@public
+def read_litbank(
+    path: str | os.PathLike[str], *, predicative: str = "singleton"
+) -> list[Document]:
     r"""Read the coreference layer of LitBank, as tab-separated rows beside text.
 
     Parameters
     ----------
     path : str or Path
-        A ``.ann`` file, which has its ``.txt`` file beside it; or a folder or a zip
-        archive of such pairs, which are read in the order of their names.
+        A ``.ann`` file with its ``.txt`` file beside it, or a folder or a zip archive
+        of such pairs, which are read in the order of their names.
     predicative : {'singleton', 'link', 'drop'}, default='singleton'
-        What becomes of mentions that a copula or an apposition ties to another one and
-        that are in no chain of coreference ("my brother was *a sailor*"). 'singleton':
-        each is an entity of its own, as in the CoNLL files of the corpus. 'link': each
-        is of the entity that it is tied to. 'drop': they are no mentions.
+        Treatment of mentions that a copula or an apposition ties to another mention
+        and that are in no chain of coreference ("my brother was *a sailor*"). With
+        'singleton', each is an entity of its own, as in the CoNLL files of the corpus.
+        With 'link', each belongs to the entity that it is tied to. With 'drop', they
+        are left out.
 
     Returns
     -------
     documents : list of Document
-        `id` is the name of the file. A mention's `attributes` have its ``etype``
-        (PER, FAC, GPE, LOC, VEH, ORG) and its ``form`` (PROP, NOM, PRON); mentions are
-        in the order of their first words, longer ones first.
+        Documents, whose `id` is the name of the file. The `attributes` of a mention
+        are its ``etype`` (PER, FAC, GPE, LOC, VEH, ORG) and its ``form`` (PROP, NOM,
+        PRON). Mentions are in the order of their first words, longer mentions first.
 
     Raises
     ------
     FileNotFoundError
-        A file is missing, or there is no ``.ann`` file in the folder or the archive.
+        If a file is missing, or if there is no ``.ann`` file in the folder or the
+        archive.
     OSError
-        What ends in ``.zip`` is no zip archive, or not a whole one.
+        If a file that ends in ``.zip`` is not a complete zip archive.
     ValueError
-        A row is malformed, or its words are not those of the text: the message has the
-        file, the number of the line, what was expected and what stands there.
+        If a row is malformed, or if its words are not those of the text. The message
+        names the file, the number of the line, what was expected and what was found.
 
     See Also
     --------
@@ -200,17 +210,13 @@ def read_litbank(path: Any, *, predicative: str = "singleton") -> list[Document]
     >>> document.entities
     ('Ada-0',)
     """
-    caller = "read_litbank"
-    check_choice(predicative, PREDICATIVE, name="predicative", caller=caller)
-    wanted = (
-        f"The 'path' parameter of {caller} must be a str or a Path: a .ann file, a "
-        "folder or a zip archive. Got"
-    )
+    check_choice(predicative, PREDICATIVE, name="predicative")
+    wanted = "must be a str or a Path: a .ann file, a folder or a zip archive. Got"
     if not isinstance(path, (str, os.PathLike)):
-        raise TypeError(f"{wanted} {type(path).__name__} instead.")
+        raise ParameterTypeError("path", f"{wanted} {type(path).__name__} instead.")
     path = Path(path)
     if path.is_file() and path.suffix not in (".ann", ".zip"):
-        raise ValueError(f"{wanted} {str(path)!r} instead.")
+        raise ParameterError("path", f"{wanted} {str(path)!r} instead.")
     if path.suffix == ".zip":
         with opened_zip(path) as archive:
             documents = [
@@ -285,19 +291,19 @@ def _litbank_mentions(
         if cells[0] != "MENTION":
             continue
         if len(cells) != 9:
-            refuse(source, number, "9 columns of a MENTION", f"{len(cells)}")
+            malformed(source, number, "9 columns of a MENTION", f"{len(cells)}")
         _, key, *numbers, text, etype, form = cells
         if key in found:
-            refuse(source, number, "a mention's id once", f"{key!r} again")
+            malformed(source, number, "a mention's id once", f"{key!r} again")
         if not all(re.fullmatch("[0-9]{1,9}", each) for each in numbers):
-            refuse(source, number, "sentences and words in numbers", repr(numbers))
+            malformed(source, number, "sentences and words in numbers", repr(numbers))
         s0, t0, s1, t1 = map(int, numbers)
         inside = s0 < len(sentences) and s1 < len(sentences)
         start = offsets[s0] + t0 if inside else 0
         end = offsets[s1] + t1 + 1 if inside else 0
         if not inside or words[start:end] != text.split() or not text.split():
             there = " ".join(words[start:end])
-            refuse(source, number, f"the words of the text, {there!r}", repr(text))
+            malformed(source, number, f"the words of the text, {there!r}", repr(text))
         found[key] = Mention(start, end, None, {"etype": etype, "form": form})
     return found
 
@@ -305,7 +311,7 @@ def _litbank_mentions(
 def _litbank_entities(
     source: str, rows: list[Row], mentions: set[str], predicative: str
 ) -> dict[str, str]:
-    """Return the entity of each mention; one in no chain has its id for a name."""
+    """Return the entity of each mention: its chain, or its own id if it has none."""
     chain: dict[str, str] = {}
     tied: dict[str, str] = {}
     for number, cells in rows:
@@ -315,7 +321,7 @@ def _litbank_entities(
         if cells[0] != "COREF":
             tied[cells[1]] = cells[2]
         elif cells[1] in chain:
-            refuse(source, number, "one chain for a mention", f"{cells[1]!r} again")
+            malformed(source, number, "one chain for a mention", f"{cells[1]!r} again")
         else:
             chain[cells[1]] = cells[2]
     entities = {key: chain.get(key, key) for key in mentions}
@@ -331,16 +337,16 @@ def _litbank_entities(
 def _check_tie(source: str, number: int, cells: list[str], mentions: set[str]) -> None:
     kind = cells[0]
     if kind not in ("COREF", "COP", "APPOS"):
-        refuse(source, number, "MENTION, COREF, COP or APPOS", repr(kind))
+        malformed(source, number, "MENTION, COREF, COP or APPOS", repr(kind))
     if len(cells) != 3:
-        refuse(source, number, f"3 columns of {kind}", f"{len(cells)}")
+        malformed(source, number, f"3 columns of {kind}", f"{len(cells)}")
     for key in cells[1:2] if kind == "COREF" else cells[1:]:
         if key not in mentions:
-            refuse(source, number, "the id of a mention", repr(key))
+            malformed(source, number, "the id of a mention", repr(key))
 
 
 def _end_of_ties(key: str, tied: dict[str, str], chain: dict[str, str]) -> str:
-    """Return the mention in a chain of coreference, or the last, that ties lead to."""
+    """Follow ties to a mention in a chain of coreference, or to the last mention."""
     seen: set[str] = set()
     while key not in chain and key in tied:
         if key in seen:  # tied in a circle

@@ -1,18 +1,19 @@
-"""Generated news with events, whose true counts and whose coreference are known."""
+"""Generated news with events, whose true counts and coreference are known."""
 
 from __future__ import annotations
 
 import datetime
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal, overload
 
 import numpy as np
 
-from .._random import as_generator
+from .._errors import ParameterError, ParameterTypeError, public
+from .._random import RandomStateLike, as_generator
 from .._validation import check_integer, check_real
-from ..documents import Sentence
-from ._generated_documents import antecedent_scores, draw_entities, make_document
+from ..documents import Document, Sentence
+from ._coref_documents import antecedent_scores, draw_entities, make_document
 
 # Code, name and adjective of each country.
 COUNTRIES = {
@@ -63,6 +64,32 @@ class _Phrases:
     country: np.ndarray
 
 
+Events = list[dict[str, int]]
+
+
+@overload
+def make_event_documents(
+    n_documents: int = ...,
+    *,
+    mean_mentions: float = ...,
+    countries: Mapping[str, tuple[str, str]] | None = ...,
+    start: datetime.date = ...,
+    n_days: int = ...,
+    return_scores: Literal[False] = ...,
+    random_state: RandomStateLike = ...,
+) -> tuple[list[Document], Events]: ...
+@overload
+def make_event_documents(
+    n_documents: int = ...,
+    *,
+    mean_mentions: float = ...,
+    countries: Mapping[str, tuple[str, str]] | None = ...,
+    start: datetime.date = ...,
+    n_days: int = ...,
+    return_scores: Literal[True],
+    random_state: RandomStateLike = ...,
+) -> tuple[list[Document], Events, list[np.ndarray]]: ...
+@public
 def make_event_documents(
     n_documents: int = 100,
     *,
@@ -71,7 +98,7 @@ def make_event_documents(
     start: datetime.date = datetime.date(1990, 1, 1),
     n_days: int = 365,
     return_scores: bool = False,
-    random_state: Any = None,
+    random_state: RandomStateLike = None,
 ) -> Any:
     """Generate dated documents with events, whose true counts are known.
 
@@ -82,16 +109,16 @@ def make_event_documents(
     mean_mentions : float, default=10.0
         Mean number of mentions of a document, at least 2.
     countries : mapping of str to (str, str), default=None
-        Name and adjective of each country by its code, a word each. None: four
-        countries with ISO 3166 codes.
+        Name and adjective of each country by its code, one word each. If None, four
+        countries with ISO 3166 codes are used.
     start : datetime.date, default=datetime.date(1990, 1, 1)
         First day.
     n_days : int, default=365
         Number of days; the dates of documents are drawn evenly from them.
     return_scores : bool, default=False
-        Return the true scores of antecedents too.
+        Whether the true scores of antecedents are returned too.
     random_state : int, RandomState, Generator or None, default=None
-        Source of the draws.
+        Random state used to draw the documents.
 
     Returns
     -------
@@ -102,8 +129,8 @@ def make_event_documents(
         For each document the number of entities, by code of the country, that attack
         somebody and are affiliated with that country and no other.
     scores : list of ndarray of shape (n_i, n_i)
-        Scores of the antecedents, which `AntecedentPosterior` takes: the entities are
-        one draw from it. Only with `return_scores`.
+        Scores of the antecedents, the input of `AntecedentPosterior`: the entities are
+        one draw from it. Only returned if `return_scores` is True.
 
     See Also
     --------
@@ -119,14 +146,14 @@ def make_event_documents(
        ("Kenyan rebels"), a country, or (objects only) a place. The verb is "attacked"
        with probability 0.3, a quarter of these passive: "The port was attacked by
        rebels."
-    2. The score of an antecedent depends on both mentions' kinds, words and countries,
-       and falls with the number of sentences between.
+    2. The score of an antecedent depends on the kinds, words and countries of both
+       mentions and decreases with the number of sentences between them.
     3. Antecedents are drawn from the softmax of the scores of each mention, and linked
        mentions are an entity.
 
     Words do not depend on entities, so the softmax is the true posterior, and counts
-    under it have the right distribution. Entities may mix words, and countries, that
-    no writer would.
+    under it have the right distribution. Entities may mix words and countries that no
+    writer would mix.
 
     Examples
     --------
@@ -137,15 +164,12 @@ def make_event_documents(
     >>> events
     [{'KEN': 1}, {}, {}]
     """
-    caller = "make_event_documents"
-    n = check_integer(n_documents, minimum=1, name="n_documents", caller=caller)
-    mean = check_real(
-        mean_mentions, low=2, high=1e5, name="mean_mentions", caller=caller
-    )
-    days = check_integer(n_days, minimum=1, name="n_days", caller=caller)
-    first_day = _check_days(start, days, caller)
-    codes = _check_countries(COUNTRIES if countries is None else countries, caller)
-    rng = as_generator(random_state, caller=caller)
+    n = check_integer(n_documents, minimum=1, name="n_documents")
+    mean = check_real(mean_mentions, low=2, high=1e5, name="mean_mentions")
+    days = check_integer(n_days, minimum=1, name="n_days")
+    first_day = _check_days(start, days)
+    codes = _check_countries(COUNTRIES if countries is None else countries)
+    rng = as_generator(random_state)
     documents, events, scores = [], [], []
     for i in range(n):
         n_sentences = 1 + int(rng.poisson((mean - 2) / 2))
@@ -167,34 +191,37 @@ def make_event_documents(
     return (documents, events, scores) if return_scores else (documents, events)
 
 
-def _check_days(start: Any, n_days: int, caller: str) -> datetime.date:
+def _check_days(start: Any, n_days: int) -> datetime.date:
     """Return the first day, without its time if it has one."""
     if not isinstance(start, datetime.date):
-        raise TypeError(
-            f"The 'start' parameter of {caller} must be a datetime.date. Got {start!r}."
-        )
+        raise ParameterTypeError("start", f"must be a datetime.date. Got {start!r}.")
     if isinstance(start, datetime.datetime):
         start = start.date()
     most = (datetime.date.max - start).days + 1
     if n_days > most:
-        raise ValueError(
-            f"The 'n_days' parameter of {caller} must be at most {most}, for there are "
-            f"no more days from {start} on. Got {n_days}."
+        raise ParameterError(
+            "n_days",
+            f"must be at most {most}, for there are no more days from {start} "
+            f"on. Got {n_days}.",
         )
     return start
 
 
-def _check_countries(countries: Any, caller: str) -> dict[str, tuple[str, str]]:
-    name = f"The 'countries' parameter of {caller} must be a mapping of codes to"
+def _check_countries(countries: Any) -> dict[str, tuple[str, str]]:
     if not isinstance(countries, Mapping) or not countries:
-        raise TypeError(f"{name} names and adjectives. Got {countries!r:.80}.")
+        raise ParameterTypeError(
+            "countries",
+            "must be a mapping of codes to names and adjectives. Got "
+            f"{countries!r:.80}.",
+        )
     for code, words in countries.items():
         is_pair = isinstance(words, (tuple, list)) and len(words) == 2
         fits = is_pair and all(isinstance(w, str) and w.split() == [w] for w in words)
         if not fits:
-            raise ValueError(
-                f"{name} a name and an adjective, a word each. Got {words!r:.80} for "
-                f"{code!r}."
+            raise ParameterError(
+                "countries",
+                "must be a mapping of codes to a name and an adjective, one word each. "
+                f"Got {words!r:.80} for {code!r}.",
             )
     return dict(countries)
 

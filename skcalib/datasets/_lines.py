@@ -1,21 +1,40 @@
-"""Lines of text files: a malformed one is refused by its file and number."""
+"""Lines of text files; malformed ones raise an error with file and line number."""
 
 from __future__ import annotations
 
 import contextlib
 import gzip
+import itertools
+import lzma
 import os
+import struct
 import sys
 import zipfile
 import zlib
 from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
 from typing import Any, NamedTuple, NoReturn, TextIO
+
+from .._errors import ParameterTypeError
+
+TextFile = str | os.PathLike[str] | TextIO
 
 # What reading a compressed file raises where bytes are wrong or missing.
 DAMAGED = (gzip.BadGzipFile, zipfile.BadZipFile, zlib.error, EOFError)
 
+# What zipfile raises where bytes are wrong, or one that it cannot unpack (encrypted).
+BAD_ZIP = (
+    zipfile.BadZipFile,
+    zlib.error,
+    lzma.LZMAError,
+    struct.error,
+    EOFError,
+    RuntimeError,
+    UnicodeDecodeError,
+)
 
-def refuse(source: str, number: int, expected: str, got: str) -> NoReturn:
+
+def malformed(source: str, number: int, expected: str, got: str) -> NoReturn:
     """Raise for a malformed line of the file `source`."""
     raise ValueError(f"{source}, line {number}: expected {expected}, got {got}.")
 
@@ -33,34 +52,56 @@ class Block(NamedTuple):
     source: str
     lines: list[Line]
 
-    def refuse(self, number: int, expected: str, got: str) -> NoReturn:
+    def malformed(self, number: int, expected: str, got: str) -> NoReturn:
         """Raise for a malformed line of the block."""
-        refuse(self.source, number, expected, got)
+        malformed(self.source, number, expected, got)
 
 
 @contextlib.contextmanager
-def opened(path: Any, *, caller: str) -> Iterator[tuple[TextIO, str]]:
+def opened(path: TextFile) -> Iterator[tuple[TextIO, str]]:
     """Give a text file and its name; a file that came open stays open."""
-    if hasattr(path, "read") and isinstance(path.read(0), str):
+    if not isinstance(path, (str, os.PathLike)):
+        if not (hasattr(path, "read") and isinstance(path.read(0), str)):
+            raise ParameterTypeError(
+                "path",
+                "must be a str, a Path or a file opened as text. Got "
+                f"{type(path).__name__} instead.",
+            )
         yield path, str(getattr(path, "name", "<text>"))
         return
-    if not isinstance(path, (str, os.PathLike)):
-        raise TypeError(
-            f"The 'path' parameter of {caller} must be a str, a Path or a file opened "
-            f"as text. Got {type(path).__name__} instead."
-        )
     opener: Callable[..., Any] = gzip.open if str(path).endswith(".gz") else open
     # newline="\n": a lone carriage return ends no line.
     with opener(path, "rt", encoding="utf-8-sig", newline="\n") as file:
         yield file, str(path)
 
 
-def lines_of(file: TextIO, source: str) -> Iterator[Line]:
-    """Give the lines of a file; bytes that are no text, or no archive, are refused."""
+@contextlib.contextmanager
+def opened_zip(path: Path) -> Iterator[zipfile.ZipFile]:
+    """Give an open zip archive; one that cannot be read is an OSError."""
+    try:
+        with zipfile.ZipFile(path) as archive:
+            yield archive
+    except BAD_ZIP as error:
+        raise OSError(
+            f"{path} is no zip archive, or not a whole one: {error}."
+        ) from error
+
+
+def lines_of(
+    file: TextIO, source: str, *, returns_end_lines: bool = False
+) -> Iterator[Line]:
+    """Give the lines of a file, which must be text, or a whole archive of text.
+
+    They end at line feeds, and at lone carriage returns if asked.
+    """
     number = 0
     try:
         for number, text in enumerate(file, start=1):
-            yield Line(number, text.rstrip("\r\n"))
+            text = text.rstrip("\r\n")
+            if returns_end_lines and "\r" in text:
+                yield from _cut_at_returns(itertools.chain([text], file), number)
+                return
+            yield Line(number, text)
     except UnicodeDecodeError as error:
         # Text is decoded ahead of the lines it is cut into.
         raise ValueError(
@@ -73,11 +114,17 @@ def lines_of(file: TextIO, source: str) -> Iterator[Line]:
         ) from error
 
 
-def blocks_of(path: Any, *, caller: str) -> Iterator[Block]:
+def _cut_at_returns(texts: Iterable[str], number: int) -> Iterator[Line]:
+    """Give lines that end at a carriage return too, the first one with a number."""
+    pieces = (piece for text in texts for piece in text.rstrip("\r\n").split("\r"))
+    yield from itertools.starmap(Line, enumerate(pieces, number))
+
+
+def blocks_of(path: TextFile, *, returns_end_lines: bool = False) -> Iterator[Block]:
     """Give the runs of lines that are not blank."""
-    with opened(path, caller=caller) as (file, source):
+    with opened(path) as (file, source):
         block: list[Line] = []
-        for line in lines_of(file, source):
+        for line in lines_of(file, source, returns_end_lines=returns_end_lines):
             if line.text.strip():
                 block.append(line)
             elif block:

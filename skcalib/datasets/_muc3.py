@@ -3,90 +3,44 @@
 from __future__ import annotations
 
 import datetime
-import hashlib
-import re
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, Unpack, overload
 from xml.etree import ElementTree
 
 from sklearn.utils import Bunch
 
+from .._errors import ParameterError, public
 from .._validation import check_choice
 from ..documents import Document, mentions_from_parse
 from ._conllu import read_conllu
-from ._home import Checksum, DataHome, RemoteFile, opened_zip
+from ._files import DataHome, FetchOptions, PathLike, data_set, description, members_of
 
-MUC3 = "muc3"
 SUBSETS = ("dev", "tst1", "tst2", "tst3", "tst4")
-
-REPORT = re.compile(r"(?:.*/)?((?:dev|tst[1-4])/[^/]+)\.xhtml")
-
-
-def _texts(path: Path) -> dict[str, bytes]:
-    """Return the reports by folder and name, whatever folder they are all in."""
-    with opened_zip(path) as archive:
-        found = map(REPORT.fullmatch, archive.namelist())
-        return {match[1]: archive.read(match[0]) for match in found if match}
-
-
-def _sha256_of_reports(path: Path) -> str:
-    """Return the SHA256 of the checksums of the reports, in the order of their names.
-
-    The archive of a commit has the same files every time, not always the same bytes.
-    """
-    texts = _texts(path)
-    digests = (hashlib.sha256(texts[name]).digest() for name in sorted(texts))
-    return hashlib.sha256(b"".join(digests)).hexdigest()
-
-
-# A commit never changes, a branch does.
-REPORTS = RemoteFile(
-    MUC3,
-    "muc3_xhtml.zip",
-    "https://github.com/dstl/muc3/archive/7a530d842a55be0654dfd0817dc6cdc1a7202c97.zip",
-    "310c96d6dabda1b227ee4d427fba90a272495be0cfb691f438a2a79fff593476",
-    Checksum("SHA256 of the reports' checksums", _sha256_of_reports),
-)
-PARSE = RemoteFile(
-    MUC3,
-    "muc3_parsed.conllu.gz",
-    None,
-    "ca94fbf591fe99696f5fc76da596445193c8789a76e9e5c0cce3f692b8be9d2c",
-)
-
 XHTML = "{http://www.w3.org/1999/xhtml}"
 # The reports are of 1988 to 1990; one says 2011, which is a slip.
 LAST_YEAR = 1991
 
-DESCR = """\
-MUC-3, the reports of the third and fourth Message Understanding Conferences
-============================================================================
 
-1700 reports of radio and press, translated into English, on violence in Latin America,
-in upper case. 1614 have a date, from April 1988 to June 1990 (345 in November 1989),
-and all a place. 'dev' has 1300 reports, 'tst1' to 'tst4' 100 each, 'all' every one.
+class Muc3Options(FetchOptions, total=False):
+    """The parameters of `fetch_muc3` besides `return_X_y`."""
 
-There may be an automatic parse beside the reports, of lower-cased text: Universal
-Dependencies, 26033 sentences, 617358 words. Its quality on this text was not measured;
-on lower-cased web text the parser has a labelled attachment score of 79, on GUM of 82.
-It is not published, and not to be passed on.
-
-Source: https://github.com/dstl/muc3, an edition of the data of the NIST MUC project,
-http://www-nlpir.nist.gov/related_projects/muc/.
-
-Licence: public domain; the edition is CC0 1.0.
-
-Please cite: B. Sundheim (1991). "Overview of the third Message Understanding
-Evaluation and Conference". MUC-3.
-"""
+    parsed: bool | None
+    mentions: bool
 
 
+@overload
+def fetch_muc3(
+    *, return_X_y: Literal[True], **options: Unpack[Muc3Options]
+) -> tuple[list[Document], None]: ...
+@overload
+def fetch_muc3(*, return_X_y: bool = ..., **options: Unpack[Muc3Options]) -> Bunch: ...
+@public
 def fetch_muc3(
     *,
     subset: str = "all",
     parsed: bool | None = None,
     mentions: bool = False,
-    data_home: Any = None,
+    data_home: PathLike | None = None,
     download_if_missing: bool = True,
     return_X_y: bool = False,
     n_retries: int = 3,
@@ -97,25 +51,25 @@ def fetch_muc3(
     Parameters
     ----------
     subset : {'all', 'dev', 'tst1', 'tst2', 'tst3', 'tst4'}, default='all'
-        Which part: 1700, 1300 or 100 reports.
+        Part of the corpus: 1700, 1300 or 100 reports.
     parsed : bool, default=None
-        Whether documents have sentences with parses, of lower-cased text; the parse is
-        read from ``muc3_parsed.conllu.gz``, which is not published. None: if that file
-        is there. False: the reports as they are.
+        Whether documents have sentences with parses of the lower-cased text, read from
+        the file ``muc3_parsed.conllu.gz``, which is not published. If None, they have
+        parses if that file is in the folder. If False, the reports are as they are.
     mentions : bool, default=False
-        Whether documents with parses have mentions, those of
-        :func:`~skcalib.documents.mentions_from_parse`.
+        Whether documents with parses have the mentions that
+        :func:`~skcalib.documents.mentions_from_parse` finds.
     data_home : str or Path, default=None
-        Folder of the data sets. None: the environment variable ``SKCALIB_DATA``, else
-        ``~/skcalib_data``.
+        Folder of the data sets. If None, the environment variable ``SKCALIB_DATA`` is
+        used, or ``~/skcalib_data`` if it is not set.
     download_if_missing : bool, default=True
         If False, raise an OSError where a file is missing.
     return_X_y : bool, default=False
-        Return ``(data, target)`` instead of a Bunch.
+        If True, return ``(data, target)`` instead of a Bunch.
     n_retries : int, default=3
-        How often to try again when a download fails.
+        Number of retries where a download fails.
     delay : float, default=1.0
-        Seconds between the tries.
+        Seconds between retries.
 
     Returns
     -------
@@ -123,15 +77,16 @@ def fetch_muc3(
         A dictionary with attributes: `data` (list of Document), with dates and
         ``metadata["place"]``; `parsed`, whether they have parses. Those without have no
         sentences, but ``metadata["paragraphs"]`` (tuple of str). `target`, which is
-        None; `DESCR`, where the data come from, their licence, what to cite;
+        None; `DESCR`, the origin of the data, their licence and what to cite;
         `filenames`, the files read.
 
     Raises
     ------
     OSError
-        A file is missing and may not or cannot be downloaded, or has another checksum.
+        If a file is missing and must not or cannot be downloaded, or if it has another
+        checksum.
     ValueError
-        A parameter is not as described, or `mentions` are asked for and there are no
+        If a parameter is not as described, or if `mentions` is True and there are no
         parses.
 
     See Also
@@ -142,8 +97,8 @@ def fetch_muc3(
     Notes
     -----
     Public domain. A file at ``<data_home>/muc3/`` is used if its reports have the right
-    checksum; another file of that name raises an OSError and is left as it is. A report
-    whose date is missing or impossible has None.
+    checksum. Another file of that name raises an OSError and is left as it is. The date
+    of a report is None where it is missing or impossible.
 
     Examples
     --------
@@ -152,24 +107,29 @@ def fetch_muc3(
     >>> reports.data[0].date, reports.data[0].metadata["place"]  # doctest: +SKIP
     (datetime.date(1989, 11, 9), 'MADRID')
     """
-    caller = "fetch_muc3"
-    check_choice(subset, ("all", *SUBSETS), name="subset", caller=caller)
-    home = DataHome(data_home, download_if_missing, n_retries, delay, caller)
+    check_choice(subset, ("all", *SUBSETS), name="subset")
+    home = DataHome(data_home, download_if_missing, n_retries, delay)
+    reports, parse = data_set("muc3").files.values()
     if parsed is None:
-        parsed = home.has(PARSE)
+        parsed = home.has(parse)
     if mentions and not parsed:
-        raise ValueError(
-            f"mentions=True of {caller} needs documents with parses. Give each text to "
-            "a parser, and the result to Document.from_spacy and mentions_from_parse."
+        raise ParameterError(
+            None,
+            "with mentions=True needs documents with parses. Give each text to a "
+            "parser, and the result to Document.from_spacy and mentions_from_parse.",
         )
-    if parsed and not home.has(PARSE):
+    if parsed and not home.has(parse):
         raise OSError(
-            f"{home.path(PARSE)} does not exist, and the parse is not published. Pass "
-            f"parsed=False to {caller} and parse the text, or name the folder that has "
-            "it by 'data_home'."
+            f"{home.path(parse)} does not exist, and the parse is not published. Pass "
+            "parsed=False and parse the text, or name the folder that has it by "
+            "'data_home'."
         )
-    path = home.fetch(PARSE if parsed else REPORTS)
-    documents = _parsed_documents(path, subset) if parsed else _reports(path, subset)
+    if parsed:
+        path = home.fetch(parse)
+        documents = _parsed_documents(path, subset)
+    else:
+        path = home.fetch(reports)
+        documents = _reports(members_of(path, reports.members), subset)
     if mentions:
         documents = [mentions_from_parse(document) for document in documents]
     if return_X_y:
@@ -178,7 +138,7 @@ def fetch_muc3(
         data=documents,
         target=None,
         parsed=bool(parsed),
-        DESCR=DESCR,
+        DESCR=description("muc3"),
         filenames=[str(path)],
     )
 
@@ -191,8 +151,7 @@ def _parsed_documents(path: Path, subset: str) -> list[Document]:
     ]
 
 
-def _reports(path: Path, subset: str) -> list[Document]:
-    texts = _texts(path)
+def _reports(texts: dict[str, bytes], subset: str) -> list[Document]:
     chosen = [name for name in sorted(texts) if subset in ("all", name.split("/")[0])]
     return [_report(texts[name]) for name in chosen]
 

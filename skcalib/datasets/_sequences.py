@@ -1,54 +1,76 @@
-"""Readers that give the words and tags of sentences, which taggers take."""
+"""Readers that return the words and tags of sentences, the input of taggers."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from typing import Any
+from typing import overload
 
+from .._errors import ParameterError, ParameterTypeError, public
 from .._validation import check_choice, check_integer
 from ..documents import Document
-from ._lines import Block, blocks_of, interned, lines_of, opened, refuse
+from ._lines import Block, TextFile, blocks_of, interned, lines_of, malformed, opened
 
 MISSING = "_"
+DOCUMENT_START = "-DOCSTART-"
+NO_DOCUMENTS = "must be a sequence of documents."
 TAG_COLUMNS = ("xpos", "upos", "lemma", "feats", "deprel")
 
 
+@overload
 def read_conll_columns(
-    path: Any, *, token: int = 0, label: int | None = 1, delimiter: str | None = "\t"
+    path: TextFile, *, token: int = ..., label: int = ..., delimiter: str | None = ...
+) -> tuple[list[list[str]], list[list[str]]]: ...
+@overload
+def read_conll_columns(
+    path: TextFile, *, token: int = ..., label: None, delimiter: str | None = ...
+) -> tuple[list[list[str]], None]: ...
+@public
+def read_conll_columns(
+    path: TextFile,
+    *,
+    token: int = 0,
+    label: int | None = 1,
+    delimiter: str | None = "\t",
 ) -> tuple[list[list[str]], list[list[str]] | None]:
-    r"""Read tokens and labels of a file with one token a line.
+    r"""Read tokens and labels of a file with one token per line.
 
-    A blank line ends a sentence. Quotes are tokens like any other and ``#`` begins no
-    comment.
+    A blank line ends a sentence. Quotes are tokens like any other and ``#`` does not
+    begin a comment.
 
     Parameters
     ----------
     path : str, Path or text file
-        The file, in UTF-8; one whose name ends in ``.gz`` is uncompressed.
+        File in UTF-8. If its name ends in ``.gz``, it is uncompressed.
     token : int, default=0
-        Column of the tokens; a negative number counts from the last one.
+        Column of the tokens. A negative number counts from the last column.
     label : int, default=1
-        Column of the labels. None: there are none to read.
+        Column of the labels. If None, no labels are read.
     delimiter : str, default='\t'
-        What stands between columns. None: any white space.
+        Separator of the columns. If None, any white space separates them, as in the
+        files of CoNLL-2003.
 
     Returns
     -------
     X : list of list of str
         Tokens of each sentence.
     y : list of list of str
-        Labels of each sentence. None if `label` is.
+        Labels of each sentence, or None if `label` is None.
 
     Raises
     ------
     ValueError
-        A line has another number of columns than the first one, too few, or an empty
-        token or label: the message has the file and the number of the line.
+        If a line does not have as many columns as the first line, has too few, or has
+        an empty token or label. The message names the file and the number of the line.
 
     See Also
     --------
     read_conllu : Documents of a file in CoNLL-U.
+
+    Notes
+    -----
+    Lines may end in LF, CR LF or CR. A line whose token is ``-DOCSTART-`` marks the
+    beginning of a document, as in CoNLL-2003, and is skipped.
 
     Examples
     --------
@@ -58,44 +80,62 @@ def read_conll_columns(
     >>> read_conll_columns(io.StringIO(text))
     ([['It', 'rains'], ['#wet']], [['O', 'V'], ['#']])
     """
-    caller = "read_conll_columns"
-    wanted = [_check_column(token, name="token", caller=caller)]
+    wanted = [_check_column(token, name="token")]
     if label is not None:
-        wanted.append(_check_column(label, name="label", caller=caller))
+        wanted.append(_check_column(label, name="label"))
     if delimiter is not None and (not isinstance(delimiter, str) or not delimiter):
-        raise ValueError(
-            f"The 'delimiter' parameter of {caller} must be a string that is not "
-            f"empty, or None for white space. Got {delimiter!r} instead."
+        raise ParameterError(
+            "delimiter",
+            "must be a string that is not empty, or None for white space. "
+            f"Got {delimiter!r} instead.",
         )
     width: int | None = None
     sentences = []
-    for block in blocks_of(path, caller=caller):
+    for block in blocks_of(path, returns_end_lines=True):
         rows = [line.text.split(delimiter) for line in block.lines]
+        if _starts_document(rows[0], token):
+            del rows[0], block.lines[0]
+        if not rows:
+            continue
         width = width or len(rows[0])
-        _check_rows(block, rows, wanted, width)
+        _check_rows(block, rows, wanted, width, delimiter)
         sentences.append([interned(row[column] for row in rows) for column in wanted])
     X = [columns[0] for columns in sentences]
     return X, None if label is None else [columns[1] for columns in sentences]
 
 
-def _check_column(value: Any, *, name: str, caller: str) -> int:
-    return check_integer(value, minimum=-1000, name=name, caller=caller)
+def _check_column(value: int, *, name: str) -> int:
+    return check_integer(value, minimum=-1000, name=name)
+
+
+def _starts_document(row: list[str], token: int) -> bool:
+    """Return whether a row marks the beginning of a document, with or without tags."""
+    inside = -len(row) <= token < len(row)
+    return (row[token] if inside else row[0]).split()[:1] == [DOCUMENT_START]
 
 
 def _check_rows(
-    block: Block, rows: list[list[str]], wanted: list[int], width: int
+    block: Block,
+    rows: list[list[str]],
+    wanted: list[int],
+    width: int,
+    delimiter: str | None,
 ) -> None:
     least = max(column + 1 if column >= 0 else -column for column in wanted)
     for line, row in zip(block.lines, rows, strict=True):
         if len(row) < least:
-            block.refuse(line.number, f"at least {least} columns", f"{len(row)}")
+            got = f"{len(row)}"
+            if len(row) == 1 and len(line.text.split()) >= least:
+                got += f" with delimiter={delimiter!r}: pass delimiter=None for blanks"
+            block.malformed(line.number, f"at least {least} columns", got)
         if len(row) != width:
             expected = f"{width} columns as in the first line"
-            block.refuse(line.number, expected, f"{len(row)}")
+            block.malformed(line.number, expected, f"{len(row)}")
         if not all(row[column] for column in wanted):
-            block.refuse(line.number, "a token and a label", repr(line.text))
+            block.malformed(line.number, "a token and a label", repr(line.text))
 
 
+@public
 def to_sequences(
     documents: Iterable[Document], column: str = "xpos"
 ) -> tuple[list[list[str]], list[list[str]]]:
@@ -104,24 +144,24 @@ def to_sequences(
     Parameters
     ----------
     documents : iterable of Document
-        Documents, as a reader gives them.
+        Documents with sentences.
     column : {'xpos', 'upos', 'lemma', 'feats', 'deprel'}, default='xpos'
-        The column that holds the tags.
+        Column that contains the tags.
 
     Returns
     -------
     X : list of list of str
-        Words of each sentence, of one document after the other.
+        Words of each sentence, one document after the other.
     y : list of list of str
         Tags of each sentence.
 
     Raises
     ------
     TypeError
-        What is given are no documents.
+        If `documents` does not consist of documents.
     ValueError
-        A word has no tag, ``"_"``; which in 'feats' says that it has no features, and
-        is kept.
+        If the tag of a word is missing (``"_"``). In 'feats' this means that the word
+        has no features, and is kept.
 
     See Also
     --------
@@ -135,34 +175,37 @@ def to_sequences(
     >>> to_sequences([Document("note-1", sentences=[sentence])])
     ([['It', 'rains']], [['PRP', 'VBZ']])
     """
-    caller = "to_sequences"
-    check_choice(column, TAG_COLUMNS, name="column", caller=caller)
-    wanted = f"The 'documents' parameter of {caller} must be a sequence of documents."
+    check_choice(column, TAG_COLUMNS, name="column")
+    got = ""
     if isinstance(documents, Document):
-        raise TypeError(f"{wanted} Got one document: put it into a list.")
-    if not isinstance(documents, Iterable):
-        raise TypeError(f"{wanted} Got {type(documents).__name__}.")
+        got = "one document: put it into a list"
+    elif not isinstance(documents, Iterable):
+        got = type(documents).__name__
+    if got:
+        raise ParameterTypeError("documents", f"{NO_DOCUMENTS} Got {got}.")
     X, y = [], []
     for i, document in enumerate(documents):
         if not isinstance(document, Document):
-            raise TypeError(f"{wanted} Got {type(document).__name__} as document {i}.")
+            got = f"{type(document).__name__} as document {i}"
+            raise ParameterTypeError("documents", f"{NO_DOCUMENTS} Got {got}.")
         for j, sentence in enumerate(document.sentences):
             tags = list(getattr(sentence, column))
             if column != "feats" and MISSING in tags:
-                raise ValueError(
-                    f"{caller} needs a tag for each word in column {column!r}. Word "
+                raise ParameterError(
+                    None,
+                    f"needs a tag for each word in column {column!r}. Word "
                     f"{tags.index(MISSING)} of sentence {j} ({sentence.sent_id}) of "
-                    f"document {i} ({document.id}) has none."
+                    f"document {i} ({document.id}) has none.",
                 )
             X.append(list(sentence.form))
             y.append(tags)
     return X, y
 
 
-def read_penn_trees(path: Any) -> tuple[list[list[str]], list[list[str]]]:
+def read_penn_trees(path: TextFile) -> tuple[list[list[str]], list[list[str]]]:
     """Read words and tags of the trees of a Penn Treebank file (``.mrg``).
 
-    Traces, whose tag is ``-NONE-``, are dropped, and sentences of nothing else.
+    Traces (tag ``-NONE-``) are dropped, and so are sentences that consist of them.
     """
     X: list[list[str]] = []
     y: list[list[str]] = []
@@ -174,9 +217,9 @@ def read_penn_trees(path: Any) -> tuple[list[list[str]], list[list[str]]]:
     return X, y
 
 
-def _trees(path: Any) -> Iterator[list[tuple[str, str]]]:
+def _trees(path: TextFile) -> Iterator[list[tuple[str, str]]]:
     """Give the (tag, word) leaves of each tree."""
-    with opened(path, caller="read_penn_trees") as (file, source):
+    with opened(path) as (file, source):
         # Each open bracket: its line, its atoms, whether it has brackets inside.
         stack: list[tuple[int, list[str], list[bool]]] = []
         leaves: list[tuple[str, str]] = []
@@ -187,7 +230,7 @@ def _trees(path: Any) -> Iterator[list[tuple[str, str]]]:
                         stack[-1][2].append(True)
                     stack.append((number, [], []))
                 elif not stack:
-                    refuse(source, number, "an opening bracket", repr(atom))
+                    malformed(source, number, "an opening bracket", repr(atom))
                 elif atom != ")":
                     stack[-1][1].append(atom)
                 else:
@@ -197,7 +240,7 @@ def _trees(path: Any) -> Iterator[list[tuple[str, str]]]:
                         leaves = []
         if stack:
             expected = "a closing bracket for each one that opens"
-            refuse(source, stack[-1][0], expected, "one that is never closed")
+            malformed(source, stack[-1][0], expected, "one that is never closed")
 
 
 def _close(
@@ -212,4 +255,4 @@ def _close(
         leaves.append((atoms[0], atoms[1]))
     elif not inside or len(atoms) > 1:
         expected = "(TAG word) or a label and brackets"
-        refuse(source, number, expected, f"{' '.join(atoms)!r} in a bracket")
+        malformed(source, number, expected, f"{' '.join(atoms)!r} in a bracket")

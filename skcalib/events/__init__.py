@@ -1,10 +1,10 @@
-"""Events: who did something, for whom, and how often, when the text leaves doubt."""
+"""Events: rules for agents and actors, and counts given uncertain coreference."""
 
-from ._comparison import CountComparison
+from ._count_results import CountComparison, UncertainDocument, UncertainLink
 from ._counter import EventCounter
-from ._document_events import UncertainDocument, UncertainLink
+from ._countries import CountryLexicon
 from ._event_counts import EventCounts
-from ._lexicon import AffiliationLexicon, CountryLexicon
+from ._lexicon import AffiliationLexicon
 from ._rule import EventEvidence, EventRule
 
 __all__ = [

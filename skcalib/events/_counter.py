@@ -1,85 +1,90 @@
-"""Count events in documents, given what a model believes of their coreference."""
+"""Count events in documents with uncertain coreference."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence, Set
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator, Sequence, Set
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 from sklearn.utils.parallel import delayed
 
+from .._errors import ParameterError, ParameterTypeError, public
 from .._parallel import parallel
-from .._random import as_generator
+from .._random import RandomStateLike, as_generator
 from .._validation import check_choice, check_integer, check_verbose, is_sequence
-from ..documents import Document
 from ..posteriors import AntecedentPosterior
 from ..queries import last_step, transform_before
-from ._document_events import DocumentEvents
-from ._event_counts import EventCounts
-from ._event_probability import event_distribution
-from ._periods import assign_periods, check_freq, name_of
+from ..text import Document, words_of
+from ._event_counts import DocumentEvents, EventCounts
+from ._event_probability import Distribution, event_distribution
+from ._periods import Freq, assign_periods, check_freq, name_of
+from ._rule import Rule
 
 UNITS = ("documents", "entities")
 METHODS = ("auto", "sample", "exact")
 
-# Documents of one call to a process.
+# Documents of one task of a process.
 CHUNK = 32
-
-CALLER = "EventCounter.count"
+# Squared numbers of mentions in one call of a model, whose features need memory.
+BATCH = 2**18
 
 
 class EventCounter(BaseEstimator):
-    """Count events per period and actor, with what coreference does not know.
+    """Count events per period and actor, given uncertain coreference.
 
-    In how many documents is an entity of country c the agent of an attack? An entity is
-    if it has a mention that is an agent, a mention of c, and no mention of another
-    country; so the answer depends on the clustering of mentions, and is a random
-    variable where the clustering is uncertain.
+    An example is the number of documents in which an entity of country c is the agent
+    of an attack. An entity counts if it has a mention that is an agent, a mention of c,
+    and no mention of another country. The count therefore depends on the clustering of
+    mentions. If the clustering is uncertain, the count is a random variable.
 
     Parameters
     ----------
     rule : EventRule or object with an evidence method
-        Says of the mentions of a document which are agents and which are whose.
+        Rule that finds the agents and the actors among the mentions of a document.
     n_samples : int, default=100
         Number of sampled clusterings of each document.
     freq : {'quarter', 'month', 'year'}, callable, mapping, sequence or None, \
 default='quarter'
-        Periods of the documents' dates. A callable takes a date (None where there is
-        none) and returns a label; a mapping has labels and (first day, last day); a
-        sequence has the first day of each period, and at its end the day behind the
-        last one. None: one period, for which dates are not needed.
+        Periods of the documents' dates. A callable takes a date (None if a document has
+        no date) and returns a label. A mapping has labels and (first day, last day). A
+        sequence has the first day of each period, and the day after the last period at
+        its end. If None, there is one period and dates are not needed.
     unit : {'documents', 'entities'}, default='documents'
-        What is counted: documents with such an entity, or such entities.
+        Unit of the counts: documents with at least one such entity, or entities.
     method : {'auto', 'sample', 'exact'}, default='auto'
-        'sample': the share of sampled clusterings, as published. 'exact': by recursion
-        over chains of antecedents, whose cost grows fast with the number of mentions
-        that matter. 'auto': exact for documents where that is cheap, as where one
-        mention decides, and sampled elsewhere.
+        How probabilities are computed. 'sample' uses the fraction of sampled
+        clusterings, as in the paper. 'exact' uses a recursion over chains of
+        antecedents, whose cost grows quickly with the number of relevant mentions.
+        'auto' is exact for documents in which this is cheap, for example if one mention
+        decides, and samples the other documents.
     where : callable, default=None
-        Takes a document and says whether it is counted, by its metadata for example.
+        Function that takes a document and returns whether it is counted, for example by
+        its metadata. If None, all documents are counted.
     countries : sequence of str, default=None
-        Actors to count, by codes of `rule`. None: all that may be the agent of an event
-        in some document. Others spoil entities in any case.
+        Codes (from `rule`) of the actors to count. If None, all actors that can be the
+        agent of an event in at least one document are counted. An entity with mentions
+        of two actors is never counted, whether or not both are listed.
     random_state : int, RandomState, Generator or None, default=None
-        Source of the samples. Each document has a stream of its own, by its place among
-        the documents, so what is drawn does not depend on `n_jobs` or `where`.
+        Random state used to sample clusterings. Each document has its own stream, which
+        is determined by its index, so the samples do not depend on `n_jobs` or `where`.
     n_jobs : int, default=None
-        Number of processes over documents; None: 1, or what joblib's context says.
+        Number of processes over documents. If None, joblib's context decides, which is
+        1 by default.
     verbose : int, default=0
-        Print how far the documents are if positive.
+        If positive, the progress over the documents is printed.
 
     See Also
     --------
-    EventCounts : What it makes.
-    skcalib.plot.EventCountDisplay : Draw the counts.
+    EventCounts : Counts that :meth:`count` returns.
+    skcalib.plot.EventCountDisplay : Plot of the counts.
 
     Notes
     -----
-    The method of [NO15]_, section 6 and appendix. Only documents whose words may hold
-    an event are looked at, and of these only clusterings of the mentions up to the last
-    one that matters. A document leaves a small table of outcomes behind, never its
-    samples.
+    This is the method of [NO15]_, section 6 and appendix. Documents without an event
+    word are skipped. In the others, only the mentions up to the last relevant one are
+    clustered. For each document a small table of outcomes is stored, not its samples.
 
     Examples
     --------
@@ -100,15 +105,15 @@ default='quarter'
 
     def __init__(
         self,
-        rule: Any,
+        rule: Rule,
         *,
         n_samples: int = 100,
-        freq: Any = "quarter",
+        freq: Freq = "quarter",
         unit: str = "documents",
         method: str = "auto",
-        where: Any = None,
+        where: Callable[[Document], bool] | None = None,
         countries: Sequence[str] | None = None,
-        random_state: Any = None,
+        random_state: RandomStateLike = None,
         n_jobs: int | None = None,
         verbose: int = 0,
     ):
@@ -123,19 +128,28 @@ default='quarter'
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def count(self, documents: Any, posteriors: Any) -> EventCounts:
+    @public
+    def count(
+        self,
+        documents: Iterable[Document],
+        posteriors: AntecedentPosterior
+        | Sequence[ArrayLike]
+        | Sequence[AntecedentPosterior]
+        | np.ndarray
+        | BaseEstimator,
+    ) -> EventCounts:
         """Count the events of documents.
 
         Parameters
         ----------
         documents : sequence of Document
-            Documents with mentions and what the rule reads, which are parses.
+            Documents with mentions and with the parses that the rule uses.
         posteriors : AntecedentPosterior, list of ndarray, or fitted estimator
-            What is believed of the documents' coreference: a posterior with an entry
-            for each document; a list of their scores, as AntecedentPosterior takes
-            them, or of posteriors of one document; or a ranker or a pipeline with a
-            `posterior` method, which is asked only about documents that may hold an
-            event.
+            Posterior over the coreference of the documents: a posterior with an entry
+            for each document; a list of their scores, in the form of
+            AntecedentPosterior, or of posteriors of one document; or a ranker or a
+            pipeline with a `posterior` method, which is called only for documents in
+            which an event is possible.
 
         Returns
         -------
@@ -144,10 +158,11 @@ default='quarter'
         Raises
         ------
         ValueError
-            If a document has no date and `freq` needs one, or the posterior has another
-            number of mentions than a document; the message names the document.
+            If a document has no date and `freq` needs one, if the dates are so far
+            apart that there are more than 12,000 periods, or if the posterior and a
+            document differ in their number of mentions. The message names the document.
         """
-        draw = self._check()
+        entropy = self._check_params().integers(2**63, size=2).tolist()
         found = _check_documents(documents)
         source = _as_source(posteriors, found)
         kept = [
@@ -164,10 +179,7 @@ default='quarter'
             if found[i].mentions and (may_match is None or may_match(found[i]))
         ]
         events = [
-            each
-            for part in self._run(found, asked, source, draw)
-            for each in part
-            if each is not None
+            each for part in self._run(found, asked, source, entropy) for each in part
         ]
         period_of = dict(zip(kept, place.tolist(), strict=True))
         own = np.array([period_of[each.document] for each in events], dtype=np.intp)
@@ -178,68 +190,72 @@ default='quarter'
             self._countries(events),
             np.bincount(place, minlength=len(periods)),
             unit=self.unit,
-            n_samples=draw["n_samples"],
+            n_samples=int(self.n_samples),
             known=getattr(self.rule, "codes", ()) if self.countries is None else (),
         )
 
-    def _check(self) -> dict[str, Any]:
-        """Check the parameters, and return those of the draws."""
-        caller = "EventCounter"
+    @public
+    def _check_params(self) -> np.random.Generator:
+        """Check the parameters, and return a source of seeds."""
         is_class = isinstance(self.rule, type)
         if is_class or not callable(getattr(self.rule, "evidence", None)):
-            raise TypeError(
-                f"The 'rule' parameter of {caller} must have an evidence method, as "
-                f"EventRule has. Got {_name_of_type(self.rule)}."
+            raise ParameterTypeError(
+                "rule",
+                "must have an evidence method, as EventRule has. Got "
+                f"{_name_of_type(self.rule)}.",
             )
         if self.where is not None and not callable(self.where):
-            raise TypeError(
-                f"The 'where' parameter of {caller} must be callable. Got "
-                f"{self.where!r:.80}."
+            raise ParameterTypeError(
+                "where", f"must be callable. Got {self.where!r:.80}."
             )
         self._check_countries()
         check_freq(self.freq)
-        check_choice(self.unit, UNITS, name="unit", caller=caller)
-        check_choice(self.method, METHODS, name="method", caller=caller)
-        check_verbose(self.verbose, caller=caller)
-        n_samples = check_integer(
-            self.n_samples, minimum=1, name="n_samples", caller=caller
-        )
-        rng = as_generator(self.random_state, caller=caller)
-        return {
-            "entities": self.unit == "entities",
-            "method": self.method,
-            "n_samples": n_samples,
-            "entropy": rng.integers(2**63, size=2).tolist(),
-        }
+        check_choice(self.unit, UNITS, name="unit")
+        check_choice(self.method, METHODS, name="method")
+        check_verbose(self.verbose)
+        check_integer(self.n_samples, minimum=1, name="n_samples")
+        return as_generator(self.random_state)
 
     def _check_countries(self) -> None:
-        name = "The 'countries' parameter of EventCounter must"
         if self.countries is None:
             return
         is_one = isinstance(self.countries, (str, Iterator))
         if is_one or not isinstance(self.countries, Iterable):
-            raise TypeError(
-                f"{name} be a sequence of codes. Got {self.countries!r:.50} instead."
+            raise ParameterTypeError(
+                "countries",
+                f"must be a sequence of codes. Got {self.countries!r:.50} instead.",
             )
         known = getattr(self.rule, "codes", None)
         for code in self.countries:
             if not isinstance(code, str) or (known is not None and code not in known):
-                raise ValueError(f"{name} hold codes of 'rule'. Got {code!r}.")
+                raise ParameterError(
+                    "countries", f"must hold codes of 'rule'. Got {code!r}."
+                )
 
     def _run(
-        self, documents: list[Document], asked: list[int], source: Any, draw: dict
-    ) -> Iterator[list[DocumentEvents | None]]:
-        """Yield the events of the documents asked about, chunk by chunk."""
-        is_posterior = isinstance(source, AntecedentPosterior)
+        self,
+        documents: list[Document],
+        asked: list[int],
+        source: Any,
+        entropy: list[int],
+    ) -> Iterator[list[DocumentEvents]]:
+        """Yield the events of the documents in `asked`, chunk by chunk."""
+        options = {
+            "entities": self.unit == "entities",
+            "method": self.method,
+            "n_samples": self.n_samples,
+        }
+        given = source.log_scores if isinstance(source, AntecedentPosterior) else None
         tasks = (
             delayed(_count_chunk)(
                 self.rule,
                 [
-                    (i, documents[i], source[i : i + 1] if is_posterior else None)
+                    (i, documents[i], None if given is None else given[i])
                     for i in asked[start : start + CHUNK]
                 ],
-                None if is_posterior else source,
-                draw,
+                source if given is None else None,
+                entropy,
+                options,
             )
             for start in range(0, len(asked), CHUNK)
         )
@@ -253,46 +269,47 @@ default='quarter'
     def _countries(self, events: list[DocumentEvents]) -> list[str]:
         if self.countries is None:
             return sorted({code for each in events for code in each.countries})
-        # the order of a set differs from process to process
+        # the order of a set differs between processes
         is_set = isinstance(self.countries, Set)
         asked = sorted(self.countries) if is_set else self.countries
         return list(dict.fromkeys(map(str, asked)))
 
 
 def _check_documents(documents: Any) -> list[Document]:
-    name = f"The 'documents' parameter of {CALLER}"
     if isinstance(documents, (Document, str)) or not isinstance(documents, Iterable):
-        raise TypeError(
-            f"{name} must be a sequence of documents. Got {type(documents).__name__}."
+        raise ParameterTypeError(
+            "documents",
+            f"must be a sequence of documents. Got {type(documents).__name__}.",
         )
     found = list(documents)
     for i, document in enumerate(found):
         if not isinstance(document, Document):
-            raise TypeError(
-                f"{name} must hold objects of the class Document. Got "
-                f"{type(document).__name__} as document {i}."
+            raise ParameterTypeError(
+                "documents",
+                "must hold objects of the class Document. Got "
+                f"{type(document).__name__} as document {i}.",
             )
     return found
 
 
 def _as_source(posteriors: Any, documents: list[Document]) -> Any:
-    """Return a posterior that fits the documents, or an estimator that can make one."""
+    """Return a posterior that fits the documents, or an estimator that returns one."""
     is_class = isinstance(posteriors, type)
     if hasattr(last_step(posteriors), "posterior") and not is_class:
         return posteriors
-    name = f"The 'posteriors' parameter of {CALLER}"
     if not isinstance(posteriors, AntecedentPosterior):
         if not is_sequence(posteriors):
-            raise TypeError(
-                f"{name} must be an AntecedentPosterior, a list of score matrices, or "
-                "a fitted estimator with a posterior method. Got "
-                f"{_name_of_type(posteriors)}."
+            raise ParameterTypeError(
+                "posteriors",
+                "must be an AntecedentPosterior, a list of score matrices, or a fitted "
+                f"estimator with a posterior method. Got {_name_of_type(posteriors)}.",
             )
         posteriors = AntecedentPosterior(_score_matrices(posteriors))
     if len(posteriors) != len(documents):
-        raise ValueError(
-            f"{name} must have an entry for each of the {len(documents)} documents. "
-            f"Got {len(posteriors)}."
+        raise ParameterError(
+            "posteriors",
+            f"must have an entry for each of the {len(documents)} documents. Got "
+            f"{len(posteriors)}.",
         )
     for i, document in enumerate(documents):
         _check_n_mentions(document, i, int(posteriors.lengths[i]))
@@ -300,7 +317,7 @@ def _as_source(posteriors: Any, documents: list[Document]) -> Any:
 
 
 def _score_matrices(entries: Any) -> list[Any]:
-    """Return the scores of each document, also where an entry is a posterior."""
+    """Return the scores of each document; an entry may be a posterior."""
     found: list[Any] = []
     for each in entries:
         is_posterior = isinstance(each, AntecedentPosterior)
@@ -309,7 +326,7 @@ def _score_matrices(entries: Any) -> list[Any]:
 
 
 def _name_of_type(value: Any) -> str:
-    """Return the name of a value's type, and that of a class itself."""
+    """Return the name of a value's type, or of a class itself."""
     if isinstance(value, type):
         return f"the class {value.__name__}, not an instance"
     return type(value).__name__
@@ -317,108 +334,145 @@ def _name_of_type(value: Any) -> str:
 
 def _check_n_mentions(document: Document, position: int, n: int) -> None:
     if n != len(document.mentions):
-        raise ValueError(
-            f"The 'posteriors' parameter of {CALLER} must have the mentions of the "
-            f"documents. Got {n} for the {len(document.mentions)} mentions of "
-            f"{name_of(document, position)}."
+        raise ParameterError(
+            "posteriors",
+            "must have the mentions of the documents. Got "
+            f"{n} for the {len(document.mentions)} mentions of "
+            f"{name_of(document, position)}.",
+            "EventCounter.count",
         )
 
 
-# Below: what runs in the processes.
+# Below: functions that run in the processes.
+
+
+class _Case(NamedTuple):
+    """A document in which an event is possible; `code` indexes `names`."""
+
+    position: int
+    document: Document
+    agent: np.ndarray
+    code: np.ndarray
+    names: tuple[str, ...]
+    form: Sequence[str]
+    scores: Any
 
 
 def _count_chunk(
-    rule: Any,
-    tasks: list[tuple[int, Document, AntecedentPosterior | None]],
+    rule: Rule,
+    tasks: list[tuple[int, Document, np.ndarray | None]],
     estimator: Any,
-    draw: dict[str, Any],
-) -> list[DocumentEvents | None]:
-    return [
-        _count_document(rule, position, document, posterior, estimator, draw)
-        for position, document, posterior in tasks
+    entropy: list[int],
+    options: dict[str, Any],
+) -> list[DocumentEvents]:
+    """Return the events of the documents in which an event is possible."""
+    forms = [words_of(document).form for _, document, _ in tasks]
+    evidence = [rule.evidence(document) for _, document, _ in tasks]
+    found = [
+        _case(*task, form, each)
+        for task, form, each in zip(tasks, forms, evidence, strict=True)
     ]
+    cases = [case for case in found if case is not None]
+    if estimator is not None:
+        cases = _with_scores(cases, estimator)
+    seeds = [
+        np.random.SeedSequence(entropy, spawn_key=(case.position,)) for case in cases
+    ]
+    distributions = [
+        event_distribution(
+            case.scores,
+            case.agent,
+            case.code,
+            len(case.names),
+            rng=np.random.default_rng(seed),
+            **options,
+        )
+        for case, seed in zip(cases, seeds, strict=True)
+    ]
+    return list(map(_events, cases, distributions))
 
 
-def _count_document(
-    rule: Any,
+def _case(
     position: int,
     document: Document,
-    posterior: AntecedentPosterior | None,
-    estimator: Any,
-    draw: dict[str, Any],
-) -> DocumentEvents | None:
-    """Return the events of a document, None where there can be none."""
-    agent, code, names = _evidence(rule, document, position)
+    scores: np.ndarray | None,
+    form: Sequence[str],
+    evidence: Any,
+) -> _Case | None:
+    """Return what decides about events; None if there are no agents or no actors."""
+    agent = np.asarray(evidence.agent, dtype=bool)
+    code = np.asarray(evidence.code, dtype=np.intp)
+    n, n_codes = len(document.mentions), len(evidence.codes)
+    if agent.shape != (n,) or code.shape != (n,):
+        raise ParameterError(
+            "rule",
+            f"must give evidence of each mention. Got shapes {agent.shape} "
+            f"and {code.shape} for the {n} mentions of "
+            f"{name_of(document, position)}.",
+            "EventCounter",
+        )
+    if n and not -2 <= code.min() <= code.max() < n_codes:
+        raise ParameterError(
+            "rule",
+            f"must give codes from -2 to {n_codes - 1}. Got "
+            f"{code.tolist()!r:.80} for {name_of(document, position)}.",
+            "EventCounter",
+        )
     present, number = np.unique(code[code >= 0], return_inverse=True)
     if not agent.any() or present.size == 0:
         return None
     code = code.copy()
     code[code >= 0] = number
-    if posterior is None:
-        posterior = _ask(estimator, document, position)
-    seed = np.random.SeedSequence(draw["entropy"], spawn_key=(position,))
-    law = event_distribution(
-        posterior.log_scores[0],
-        agent,
-        code,
-        present.size,
-        entities=draw["entities"],
-        method=draw["method"],
-        n_samples=draw["n_samples"],
-        rng=np.random.default_rng(seed),
-    )
-    if law is None:
+    names = tuple(evidence.codes[k] for k in present.tolist())
+    return _Case(position, document, agent, code, names, form, scores)
+
+
+def _with_scores(cases: list[_Case], estimator: Any) -> list[_Case]:
+    """Return the cases with scores, from few calls of the estimator."""
+    found: list[_Case] = []
+    for batch in _batches(cases):
+        features = transform_before(estimator, [case.document for case in batch])
+        scores = last_step(estimator).posterior(features).log_scores
+        if len(scores) != len(batch):
+            raise ParameterError(
+                "posteriors",
+                "must return a posterior with an entry for each document. Got "
+                f"{len(scores)} for {len(batch)} documents.",
+                "EventCounter.count",
+            )
+        for case, matrix in zip(batch, scores, strict=True):
+            _check_n_mentions(case.document, case.position, len(matrix))
+            found.append(case._replace(scores=matrix))
+    return found
+
+
+def _batches(cases: list[_Case]) -> Iterator[list[_Case]]:
+    batch: list[_Case] = []
+    size = 0
+    for case in cases:
+        squared = case.agent.size**2
+        if batch and size + squared > BATCH:
+            yield batch
+            batch, size = [], 0
+        batch.append(case)
+        size += squared
+    if batch:
+        yield batch
+
+
+def _events(case: _Case, distribution: Distribution | None) -> DocumentEvents:
+    if distribution is None:
         raise ValueError(
             "EventCounter with method='exact' finds too many outcomes in "
-            f"{name_of(document, position)}. The method 'auto' samples there."
+            f"{name_of(case.document, case.position)}. Use method='auto', which "
+            "samples such documents."
         )
-    linked = {
-        m for links in law.link for agent, other, _ in links for m in (agent, other)
+    mentions = case.document.mentions
+    linked = {m for links in distribution.link for *pair, _ in links for m in pair}
+    texts = {
+        m: " ".join(case.form[mentions[m].start : mentions[m].end])
+        for m in sorted(linked)
     }
     return DocumentEvents(
-        position,
-        document.id,
-        tuple(names[k] for k in present.tolist()),
-        law,
-        _texts(document, linked),
+        case.position, case.document.id, case.names, distribution, texts
     )
-
-
-def _evidence(
-    rule: Any, document: Document, position: int
-) -> tuple[np.ndarray, np.ndarray, Sequence[str]]:
-    evidence = rule.evidence(document)
-    agent = np.asarray(evidence.agent, dtype=bool)
-    code = np.asarray(evidence.code, dtype=np.intp)
-    n = len(document.mentions)
-    if agent.shape != (n,) or code.shape != (n,):
-        raise ValueError(
-            "The 'rule' parameter of EventCounter must give evidence of each mention. "
-            f"Got shapes {agent.shape} and {code.shape} for the {n} mentions of "
-            f"{name_of(document, position)}."
-        )
-    n_codes = len(evidence.codes)
-    if n and not -2 <= code.min() <= code.max() < n_codes:
-        raise ValueError(
-            "The 'rule' parameter of EventCounter must give codes from -2 to "
-            f"{n_codes - 1}. Got {code.tolist()!r:.80} for "
-            f"{name_of(document, position)}."
-        )
-    return agent, code, evidence.codes
-
-
-def _ask(estimator: Any, document: Document, position: int) -> AntecedentPosterior:
-    features = transform_before(estimator, [document])
-    posterior = last_step(estimator).posterior(features)
-    _check_n_mentions(document, position, int(posterior.lengths.sum()))
-    return posterior
-
-
-def _texts(document: Document, mentions: set[int]) -> dict[int, str]:
-    """Return the words of some mentions."""
-    words = [word for sentence in document.sentences for word in sentence.form]
-    found = {}
-    for m in sorted(mentions):
-        mention = document.mentions[m]
-        found[m] = " ".join(words[mention.start : mention.end])
-    return found

@@ -1,52 +1,109 @@
-"""Counts of events per period and actor, with what coreference does not know."""
+"""Posterior counts of events per period and actor."""
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from scipy.special import ndtri
 
-from .._results import TableRepr, as_frame, object_array
+from .._errors import ParameterError, public
+from .._results import Result, as_frame, object_array
 from .._validation import check_choice, check_fraction, check_real
-from ._comparison import CountComparison
-from ._counts import pmf_of, quantile, sum_of
-from ._document_events import DocumentEvents, UncertainDocument
+from ._count_results import CountComparison, UncertainDocument, UncertainLink
+from ._event_probability import Distribution
 
 METHODS = ("normal", "quantile")
 
+ROUNDING = 1e-12  # of sums of probabilities
 
-class EventCounts(TableRepr):
-    """Posterior counts of events, for each period and actor.
 
-    Made by :meth:`EventCounter.count`. The arrays have a row for each period and actor,
-    in the order of periods and, within one, of actors. Every period between the first
-    and the last document is there, with counts of 0 where nothing happened, and every
-    actor that could be the agent of an event in some document.
+@dataclass(frozen=True, slots=True)
+class DocumentEvents:
+    """Events of one document, small enough to be sent between processes.
+
+    `countries` are the codes of the columns of `distribution`, and `texts` the words of
+    the mentions in its links.
+    """
+
+    document: int
+    id: str | None
+    countries: tuple[str, ...]
+    distribution: Distribution
+    texts: dict[int, str]
+
+    def counts(self, country: str) -> np.ndarray:
+        """Return the count of an actor in each outcome."""
+        if country not in self.countries:
+            return np.zeros(len(self.distribution.proba), dtype=np.intp)
+        return self.distribution.outcome[:, self.countries.index(country)]
+
+    def marginal(self, column: int) -> tuple[int, np.ndarray]:
+        """Return the distribution of the count of one actor."""
+        return pmf_of(self.distribution.outcome[:, column], self.distribution.proba)
+
+    def moments(self) -> tuple[np.ndarray, np.ndarray]:
+        """Return mean and variance of the count of each actor."""
+        mean = self.distribution.proba @ self.distribution.outcome
+        variance = self.distribution.proba @ (self.distribution.outcome - mean) ** 2
+        return mean, variance
+
+    def proba(self) -> np.ndarray:
+        """Return the probability of an event of each actor."""
+        return np.minimum(self.distribution.proba @ (self.distribution.outcome > 0), 1)
+
+    def uncertain(
+        self, column: int, proba: float, period: Hashable
+    ) -> UncertainDocument:
+        """Return the uncertain event of an actor, given its probability."""
+        links = tuple(
+            UncertainLink(agent, other, self.texts[agent], self.texts[other], linked)
+            for agent, other, linked in self.distribution.link[column]
+        )
+        return UncertainDocument(
+            self.document,
+            self.id,
+            period,
+            self.countries[column],
+            proba,
+            float(self.distribution.low[column]),
+            float(self.distribution.high[column]),
+            links,
+        )
+
+
+class EventCounts(Result):
+    """Represent posterior counts of events for each period and actor.
+
+    :meth:`EventCounter.count` returns it. The arrays have an entry for each period and
+    actor, ordered by period and then by actor. They include every period between the
+    first and the last document, also those without events, and every actor that can be
+    the agent of an event in at least one document.
 
     Attributes
     ----------
     period : ndarray of shape (n_cells,), object
-        Label of the period: ``"1990Q1"``, ``"1990-01"``, ``"1990"``, the user's own, or
-        ``"all"`` if there is one period.
+        Label of the period: ``"1990Q1"``, ``"1990-01"``, ``"1990"``, a label that the
+        user defined, or ``"all"`` for ``freq=None``.
     country : ndarray of shape (n_cells,), object
-        Code of the actor, as the rule names it.
+        Code of the actor in the rule.
     mean : ndarray of shape (n_cells,)
         Posterior mean of the count.
     sd : ndarray of shape (n_cells,)
-        Posterior standard deviation, which is what coreference does not know.
+        Posterior standard deviation of the count, due to uncertain coreference.
     monte_carlo_error : ndarray of shape (n_cells,)
-        Standard error of `mean` from sampling: sd / sqrt(n_samples), where documents
-        whose probabilities are exact add nothing to it.
+        Standard error of `mean` due to sampling, sd / sqrt(n_samples). Documents whose
+        probabilities are exact do not contribute.
     map_count : ndarray of shape (n_cells,), int
-        Count with the best antecedents, as a system without uncertainty has it.
+        Count with the best antecedents, as in a system without uncertainty.
     n_documents : ndarray of shape (n_cells,), int
         Number of documents of the period.
     periods : list
-        The periods in order, each once.
+        Labels of the periods in order.
     countries : list of str
-        The actors, sorted (or as asked for), each once.
+        Codes of the actors, sorted or in the order of `EventCounter.countries`.
     unit : str
         'documents' or 'entities'.
     n_samples : int
@@ -54,15 +111,15 @@ class EventCounts(TableRepr):
 
     See Also
     --------
-    EventCounter : Make it.
-    skcalib.plot.EventCountDisplay : Draw it.
+    EventCounter : Estimator of these counts.
+    skcalib.plot.EventCountDisplay : Plot of these counts.
 
     Notes
     -----
-    Documents are independent given their text, so the variance of a count is the sum of
-    the variances of its documents, and its distribution their convolution: for
-    ``unit="documents"`` a Poisson-binomial law. For what the interval does not contain
-    see the guide.
+    Documents are independent given their text. The variance of a count is therefore the
+    sum of the variances of its documents, and its distribution is their convolution,
+    which for ``unit="documents"`` is a Poisson-binomial distribution. The guide
+    describes the errors that the interval does not include.
 
     Examples
     --------
@@ -100,8 +157,8 @@ class EventCounts(TableRepr):
         n_samples: int,
         known: Sequence[str] = (),
     ):
-        # place: period of each of these documents; n_documents: of all, by period;
-        # known: actors that may be asked for too, whose counts are 0
+        # place: period of each of these documents; n_documents: number of all documents
+        # by period; known: other actors that methods accept, whose counts are 0
         self.periods, self.countries = list(periods), list(countries)
         self.unit, self.n_samples = unit, n_samples
         self._documents, self._place = list(documents), np.asarray(place)
@@ -120,10 +177,10 @@ class EventCounts(TableRepr):
             of_mean, of_variance = (part[kept] for part in events.moments())
             mean[t, columns] += of_mean
             variance[t, columns] += of_variance
-            sampled[t, columns] += 0 if events.law.exact else of_variance
-            best[t, columns] += events.law.best[kept]
-            low[t, columns] += events.law.low[kept]
-            high[t, columns] += events.law.high[kept]
+            sampled[t, columns] += 0 if events.distribution.exact else of_variance
+            best[t, columns] += events.distribution.best[kept]
+            low[t, columns] += events.distribution.low[kept]
+            high[t, columns] += events.distribution.high[kept]
             for k in kept:
                 self._cells.setdefault((t, events.countries[k]), []).append((events, k))
         self.mean, self.sd = mean.ravel(), np.sqrt(variance).ravel()
@@ -132,7 +189,7 @@ class EventCounts(TableRepr):
         self._bounds = low.ravel(), high.ravel()
 
     def _columns_of(self, events: DocumentEvents) -> tuple[list[int], list[int]]:
-        """Return the columns of a document's actors here, and there."""
+        """Return the columns of a document's actors in the counts and in its events."""
         found = [
             (self._column[code], k)
             for k, code in enumerate(events.countries)
@@ -140,6 +197,7 @@ class EventCounts(TableRepr):
         ]
         return [here for here, _ in found], [there for _, there in found]
 
+    @public
     def interval(
         self, confidence_level: float = 0.95, method: str = "normal"
     ) -> tuple[np.ndarray, np.ndarray]:
@@ -150,19 +208,18 @@ class EventCounts(TableRepr):
         confidence_level : float, default=0.95
             Posterior probability of the interval.
         method : {'normal', 'quantile'}, default='normal'
-            'normal': mean +- 1.96 sd (at 0.95), as published; it may begin below 0.
-            'quantile': quantiles of the count's exact distribution given the
-            probabilities of its documents. The ends are possible counts, and the
-            interval has at least the probability asked for.
+            'normal' is mean +- 1.96 sd at level 0.95, as in the paper; it may begin
+            below 0. 'quantile' uses quantiles of the exact distribution of the count
+            given the probabilities of its documents. Its ends are possible counts, and
+            its probability is at least `confidence_level`.
 
         Returns
         -------
         low, high : ndarray of shape (n_cells,)
             Ends of the intervals.
         """
-        caller = "EventCounts.interval"
-        level = check_fraction(confidence_level, name="confidence_level", caller=caller)
-        check_choice(method, METHODS, name="method", caller=caller)
+        level = check_fraction(confidence_level, name="confidence_level")
+        check_choice(method, METHODS, name="method")
         if method == "normal":
             half = float(ndtri((1 + level) / 2)) * self.sd
             return self.mean - half, self.mean + half
@@ -171,17 +228,18 @@ class EventCounts(TableRepr):
         ends[:] = self.mean.round()
         for cell in np.flatnonzero(self.sd > 0).tolist():
             t, c = divmod(cell, len(self.countries))
-            start, pmf = self._law(t, self.countries[c])
+            start, pmf = self._distribution(t, self.countries[c])
             tail = (1 - level) / 2
             ends[:, cell] = [quantile(start, pmf, p) for p in (tail, 1 - tail)]
         return ends[0], ends[1]
 
-    def _law(self, t: int, country: str) -> tuple[int, np.ndarray]:
+    def _distribution(self, t: int, country: str) -> tuple[int, np.ndarray]:
         """Return the distribution of the count of a period and actor."""
         own = self._cells.get((t, country), [])
         return sum_of([events.marginal(column) for events, column in own])
 
-    def distribution(self, country: str, period: Any = None) -> np.ndarray:
+    @public
+    def distribution(self, country: str, period: Hashable = None) -> np.ndarray:
         """Return the posterior distribution of one count.
 
         Parameters
@@ -189,63 +247,64 @@ class EventCounts(TableRepr):
         country : str
             Code of the actor.
         period : label, default=None
-            The period. None: all periods together.
+            Label of the period. If None, the total over all periods.
 
         Returns
         -------
         pmf : ndarray of shape (largest possible count + 1,)
             Probability of the counts 0, 1, 2, ...
         """
-        caller = "EventCounts.distribution"
-        self._check_country(country, "country", caller)
-        times = self._check_period(period, caller)
-        start, pmf = sum_of([self._law(t, country) for t in times])
+        self._check_country(country, "country")
+        times = self._check_period(period)
+        start, pmf = sum_of([self._distribution(t, country) for t in times])
         return np.r_[np.zeros(start), pmf]
 
     def bounds(self) -> tuple[np.ndarray, np.ndarray]:
-        """Return certain bounds of each mean.
+        """Return deterministic bounds of each mean.
 
-        They come from the probabilities of pairs of mentions, and hold for the mean of
-        the number of documents whatever was sampled.
+        The bounds are computed from the probabilities of pairs of mentions. They do not
+        depend on samples.
 
         Returns
         -------
         low, high : ndarray of shape (n_cells,)
-            Bounds of the mean number of documents with an event; for
-            ``unit="entities"`` of that number too, not of the number of entities.
+            Bounds of the mean number of documents with an event, also for
+            ``unit="entities"``.
         """
         return self._bounds
 
-    def compare(self, first: str, second: str, period: Any = None) -> CountComparison:
+    @public
+    def compare(
+        self, first: str, second: str, period: Hashable = None
+    ) -> CountComparison:
         """Return the posterior probability that one count exceeds another.
 
-        Intervals that overlap do not say this, and the two counts depend on each other:
-        in one document an entity that is the first actor's is not the second's. Here
-        the distribution of the difference is computed, within documents jointly and
-        over documents by convolution.
+        Overlapping intervals do not answer this question, because the two counts are
+        dependent: in one document, an entity of the first actor is not an entity of the
+        second. This method computes the distribution of the difference, jointly within
+        documents and by convolution over documents.
 
         Parameters
         ----------
         first, second : str
             Codes of the actors.
         period : label, default=None
-            The period. None: all periods together.
+            Label of the period. If None, the total over all periods.
 
         Returns
         -------
         comparison : CountComparison
-            A float, the probability that the count of `first` is greater, with the
-            probabilities of `equal` and `less` beside it.
+            Probability that the count of `first` is greater, a float with attributes
+            such as `equal` and `less`.
         """
-        caller = "EventCounts.compare"
-        self._check_country(first, "first", caller)
-        self._check_country(second, "second", caller)
-        times = self._check_period(period, caller)
+        self._check_country(first, "first")
+        self._check_country(second, "second")
+        times = self._check_period(period)
         parts = []
         for events, t in zip(self._documents, self._place.tolist(), strict=True):
             if t in times and not {first, second}.isdisjoint(events.countries):
                 difference = events.counts(first) - events.counts(second)
-                parts.append(pmf_of(difference, events.law.proba))
+                parts.append(pmf_of(difference, events.distribution.proba))
         start, pmf = sum_of(parts)
         value = start + np.arange(pmf.size)
         return CountComparison(
@@ -258,124 +317,126 @@ class EventCounts(TableRepr):
             period,
         )
 
+    @public
     def uncertain_documents(
-        self, margin: float = 0.25, *, country: str | None = None, period: Any = None
+        self,
+        margin: float = 0.25,
+        *,
+        country: str | None = None,
+        period: Hashable = None,
     ) -> list[UncertainDocument]:
-        """Return the documents that are most in doubt, and the mentions that decide.
+        """Return the most uncertain documents, and the mentions that decide.
 
-        Of a calibrated model these are where errors are most frequent, so it pays to
-        read them.
+        If the model is calibrated, errors are most frequent in these documents.
 
         Parameters
         ----------
         margin : float, default=0.25
             Largest distance of the probability of an event from 0.5.
         country : str, default=None
-            Only of this actor.
+            Code of an actor. If None, all actors are included.
         period : label, default=None
-            Only of this period.
+            Label of a period. If None, all periods are included.
 
         Returns
         -------
         documents : list of UncertainDocument
-            The nearest to 0.5 first; a document that is uncertain for several actors
-            is there several times.
+            Uncertain documents, the nearest to 0.5 first. A document that is uncertain
+            for several actors occurs several times.
         """
-        caller = "EventCounts.uncertain_documents"
-        width = check_real(margin, low=0, high=0.5, name="margin", caller=caller)
+        width = check_real(margin, low=0, high=0.5, name="margin")
         if country is not None:
-            self._check_country(country, "country", caller)
-        times = self._check_period(period, caller)
-        found = []
-        for events, t in zip(self._documents, self._place.tolist(), strict=True):
-            if t not in times:
-                continue
-            for k, proba in enumerate(events.proba().tolist()):
-                code = events.countries[k]
-                near = abs(proba - 0.5) <= width + 1e-12
-                if near and code in self._column and country in (None, code):
-                    found.append(events.uncertain(k, proba, self.periods[t]))
+            self._check_country(country, "country")
+        times = self._check_period(period)
+        found = [
+            events.uncertain(k, proba, self.periods[t])
+            for events, t, k, proba in self._probabilities()
+            if t in times
+            and country in (None, events.countries[k])
+            and abs(proba - 0.5) <= width + ROUNDING
+        ]
         return sorted(
             found, key=lambda each: (abs(each.proba - 0.5), each.document, each.country)
         )
 
     def probabilities(self) -> dict[str, list]:
-        """Return the probability of an event, for each document and actor.
+        """Return the probability of an event for each document and actor.
 
         Returns
         -------
         columns : dict of list
-            `document` (place), `id`, `period`, `country`, `proba`, its bounds `low` and
-            `high`, and `exact`: whether `proba` is exact or from samples. Documents
-            where no event is possible are left out.
+            Columns `document` (index), `id`, `period`, `country`, `proba`, bounds `low`
+            and `high` of `proba`, and `exact`, whether `proba` is exact rather than
+            estimated from samples. Documents in which no event is possible are left
+            out.
         """
-        columns: dict[str, list] = {
-            name: []
-            for name in (
-                *("document", "id", "period", "country"),
-                *("proba", "low", "high", "exact"),
+        rows = [
+            (
+                events.document,
+                events.id,
+                self.periods[t],
+                events.countries[k],
+                proba,
+                float(events.distribution.low[k]),
+                float(events.distribution.high[k]),
+                events.distribution.exact,
             )
-        }
+            for events, t, k, proba in self._probabilities()
+        ]
+        names = ("document", "id", "period", "country", "proba", "low", "high", "exact")
+        return {name: [row[i] for row in rows] for i, name in enumerate(names)}
+
+    def _probabilities(self) -> Iterator[tuple[DocumentEvents, int, int, float]]:
+        """Yield documents, their periods, columns of actors and probabilities."""
         for events, t in zip(self._documents, self._place.tolist(), strict=True):
             for k, proba in enumerate(events.proba().tolist()):
                 if events.countries[k] in self._column:
-                    row = (
-                        events.document,
-                        events.id,
-                        self.periods[t],
-                        events.countries[k],
-                        proba,
-                        float(events.law.low[k]),
-                        float(events.law.high[k]),
-                        events.law.exact,
-                    )
-                    for column, value in zip(columns.values(), row, strict=True):
-                        column.append(value)
-        return columns
+                    yield events, t, k, proba
 
     def to_dict(self) -> dict[str, Any]:
         """Return the counts as lists, with the settings."""
-        columns = {name: array.tolist() for name, array in self._columns().items()}
-        return {**columns, "unit": self.unit, "n_samples": self.n_samples}
+        return {**super().to_dict(), "unit": self.unit, "n_samples": self.n_samples}
 
+    @public
     def frame(self, confidence_level: float = 0.95, method: str = "normal") -> Any:
         """Return a pandas DataFrame with a row for each period and actor.
 
         Parameters
         ----------
         confidence_level : float, default=0.95
-            Of the intervals.
+            Confidence level of the intervals.
         method : {'normal', 'quantile'}, default='normal'
-            As in :meth:`interval`.
+            Method of :meth:`interval`.
 
         Returns
         -------
         frame : DataFrame
-            Columns are the arrays of this object, and `low` and `high`.
+            Arrays of this object, and the ends `low` and `high` of the intervals.
         """
         low, high = self.interval(confidence_level, method)
         columns = {**self._columns(), "low": low, "high": high}
-        return as_frame(columns, caller="EventCounts.frame")
+        return as_frame(columns, method=f"{type(self).__name__}.frame")
 
     def _columns(self) -> dict[str, np.ndarray]:
         names = ("period", "country", "mean", "sd", "monte_carlo_error", "map_count")
         return {name: getattr(self, name) for name in (*names, "n_documents")}
 
-    def _check_country(self, country: Any, name: str, caller: str) -> None:
+    def _check_country(self, country: Any, name: str) -> None:
         if not isinstance(country, Hashable) or country not in self._known:
-            raise ValueError(
-                f"The {name!r} parameter of {caller} must be an actor that was "
-                f"counted, one of {self.countries!r:.200}. Got {country!r}."
+            raise ParameterError(
+                name,
+                "must be an actor that was counted, one of "
+                f"{self.countries!r:.200}. Got {country!r}.",
             )
 
-    def _check_period(self, period: Any, caller: str) -> range:
-        """Return the places of the periods meant."""
+    def _check_period(self, period: Hashable) -> range:
+        """Return the indices of the selected periods."""
         if period is None:
             return range(len(self.periods))
         if not isinstance(period, Hashable) or period not in self.periods:
-            raise ValueError(
-                f"The 'period' parameter of {caller} must be one of the periods "
-                f"{self.periods!r:.200}. Got {period!r}."
+            raise ParameterError(
+                "period",
+                f"must be one of the periods {self.periods!r:.200}. Got {period!r}.",
             )
         t = self.periods.index(period)
         return range(t, t + 1)
@@ -384,7 +445,7 @@ class EventCounts(TableRepr):
         return self.mean.size
 
     def __repr__(self) -> str:
-        exact = sum(events.law.exact for events in self._documents)
+        exact = sum(events.distribution.exact for events in self._documents)
         ends = map(str, [*self.periods[:1], *self.periods[-1:]])
         span = f" {' to '.join(dict.fromkeys(ends))}" if self.periods else ""
         return (
@@ -393,3 +454,34 @@ class EventCounts(TableRepr):
             f"n_possible={len(self._documents)}, n_exact={exact}, unit={self.unit!r}, "
             f"n_samples={self.n_samples})"
         )
+
+
+# Distributions of sums of independent counts
+
+
+def pmf_of(values: np.ndarray, proba: np.ndarray) -> tuple[int, np.ndarray]:
+    """Return the smallest value, and the probabilities from it to the largest."""
+    start = int(values.min())
+    return start, np.bincount(values - start, weights=proba)
+
+
+def sum_of(parts: Sequence[tuple[int, np.ndarray]]) -> tuple[int, np.ndarray]:
+    """Return the distribution of a sum of independent counts, in the form of `pmf_of`.
+
+    Neighbours are added in pairs, then the pairs: n counts take O(n^2) in few calls.
+    All terms are positive, so there is no cancellation.
+    """
+    start = sum(least for least, _ in parts)
+    level = [pmf for _, pmf in parts if pmf.size > 1]
+    while len(level) > 1:
+        odd = level[-1:] if len(level) % 2 else []
+        both = zip(level[::2], level[1::2], strict=False)
+        level = [np.convolve(one, other) for one, other in both] + odd
+    pmf = level[0] if level else np.ones(1)
+    return start, pmf / pmf.sum()
+
+
+def quantile(start: int, pmf: np.ndarray, level: float) -> int:
+    """Return the smallest value whose cumulative probability reaches the level."""
+    reached = np.cumsum(pmf) >= level - ROUNDING
+    return start + (int(reached.argmax()) if reached.any() else pmf.size - 1)

@@ -1,9 +1,9 @@
 """Kernels of event probabilities: arrays of one document in, arrays out.
 
-Mentions have the numbers 0 to n - 1. `agent` (n,) says which are agents of an event;
-`code` (n,) is the number of a mention's actor, from 0, or NONE, or SPOILED where it has
-several. An entity is an event of actor c if it has an agent, a mention of c, and no
-mention of another actor.
+Mentions have the numbers 0 to n - 1. `agent` (n,) has whether a mention is an agent of
+an event; `code` (n,) is the number of a mention's actor, from 0, or NONE, or SPOILED if
+it has several. An entity is an event of actor c if it has an agent, a mention of c, and
+no mention of another actor.
 """
 
 from __future__ import annotations
@@ -13,18 +13,17 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..posteriors._clusterings import draw_labels, follow, pair_marginals, softmax
+from ..posteriors import draw_labels, follow, pair_marginals, softmax
 
 NONE, SPOILED = -1, -2
 
 BLOCK = 2**20  # labels held at a time
 ROUNDING = 1e-11
 
-# Steps of the exact recursion: about as long as sampling takes; and some seconds,
-# where it is asked for.
+# Steps of the exact recursion: as long as sampling takes; some seconds, on request.
 FEW_STEPS, MANY_STEPS = 1_000, 2_000_000
 
-# Links that are kept of each actor, to be shown.
+# Number of links that are kept for each actor.
 N_LINKS = 3
 
 # (rows, proba) of a distribution over vectors of counts.
@@ -33,14 +32,14 @@ Outcomes = tuple[np.ndarray, np.ndarray]
 
 @dataclass(frozen=True, slots=True)
 class Distribution:
-    """Hold the distribution of the events of one document.
+    """Distribution of the events of one document.
 
     outcome : (m, n_codes), different counts of events of each actor.
     proba : (m,), their probabilities.
     low, high : (n_codes,), bounds of the probability of an event of each actor.
     best : (n_codes,), counts with the best antecedents.
-    exact : whether `proba` is exact or from samples.
-    link : for each actor (agent, other mention, probability to be one entity).
+    exact : whether `proba` is exact rather than estimated from samples.
+    link : for each actor (agent, other mention, probability that they are one entity).
     """
 
     outcome: np.ndarray
@@ -65,17 +64,17 @@ def event_distribution(
 ) -> Distribution | None:
     """Return the distribution of the events of a document; None if it is too hard.
 
-    scores : (n, n), log scores of antecedents, -inf above the diagonal. `entities`
-    tells counts of entities from whether there is one. Only with ``method='exact'`` a
-    document may be too hard.
+    scores : (n, n), log scores of antecedents, -inf above the diagonal. `entities` is
+    whether entities are counted, or only whether there is one. A document can be too
+    hard only with ``method='exact'``.
     """
-    # mentions behind the last that matters cannot join what is before them
+    # mentions after the last relevant one cannot join earlier entities
     n = int(np.flatnonzero(agent | (code != NONE))[-1]) + 1
     scores, agent, code = scores[:n, :n], agent[:n], code[:n]
     proba = softmax(scores)
     pairs = pair_marginals(scores)
-    low, high = bounds(pairs, agent, code, n_codes)
     labels = follow(scores.argmax(axis=1))
+    low, high = bounds(pairs, agent, code, n_codes)
     best = count_events(labels[np.newaxis], agent, code, n_codes)[0]
     case = proba, agent, code, n_codes, entities
     outcomes = None
@@ -103,9 +102,10 @@ def bounds(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return bounds of the probability of an event of each actor.
 
-    pairs : (n, n), probability of each two mentions to be in one entity. Above: the
-    entity of some agent meets the actor, and no other one. Below: an agent and a
-    mention of the actor meet, and no mention of another one meets them both.
+    pairs : (n, n), probability that each two mentions are in one entity. The upper
+    bound is the probability that the entity of some agent has the actor and no other.
+    The lower bound is the probability that an agent and a mention of the actor are in
+    one entity without any mention of another actor.
     """
     marked = np.flatnonzero(code != NONE)
     meets = pairs[np.ix_(agent, marked)]
@@ -126,10 +126,11 @@ def bounds(
 def decided_outcomes(
     low: np.ndarray, high: np.ndarray, n_agents: int, entities: bool
 ) -> Outcomes | None:
-    """Return the distribution where the bounds leave nothing open, else None.
+    """Return the distribution if the bounds determine it, else None.
 
-    With one agent there is one event at most, so the probabilities are those of
-    outcomes; else the outcome is known if one actor at most is uncertain.
+    With one agent there is at most one event, so the bounds are probabilities of
+    outcomes. With several agents the outcome is known if at most one actor is
+    uncertain.
     """
     if (high - low > ROUNDING).any():
         return None
@@ -151,10 +152,10 @@ def _recursion(
     entities: bool,
     method: str,
 ) -> Outcomes | None:
-    """Return the distribution by recursion if the method has the time for it."""
+    """Return the distribution by recursion, if it is fast enough for the method."""
     if method == "exact":
         return exact_outcomes(proba, agent, code, n_codes, entities, MANY_STEPS)
-    # a chain that may pass everywhere takes each of these steps at least
+    # a chain through all mentions takes at least these steps
     if np.count_nonzero(proba) > FEW_STEPS:
         return None
     return exact_outcomes(proba, agent, code, n_codes, entities, FEW_STEPS)
@@ -170,9 +171,9 @@ def exact_outcomes(
 ) -> Outcomes | None:
     """Return the distribution by chains of antecedents, from the last mention down.
 
-    A state is where chains stand that have met an agent or an actor, with what they
-    have met, and the events so far. Chains that meet become one. None if that takes
-    more than `max_steps`.
+    A state has the mentions at which chains have arrived, whether each chain has an
+    agent and which actor, and the events so far. Chains that meet are merged. Returns
+    None if more than `max_steps` steps are needed.
     """
     n = len(proba)
     support = [np.flatnonzero(row) for row in proba]
@@ -238,7 +239,7 @@ def _close(met: Met, counts: tuple[int, ...], entities: bool) -> tuple[int, ...]
 
 
 def _live(chains: Chains, has_agents: bool, has_actors: bool) -> Chains:
-    """Return no chains where none can become an event any more."""
+    """Return the chains, or none if no chain can become an event any more."""
     has_agents = has_agents or any(met[0] for _, met in chains)
     has_actors = has_actors or any(met[1] >= 0 for _, met in chains)
     return chains if has_agents and has_actors else ()
@@ -279,7 +280,7 @@ def _distinct_rows(rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 def count_events(
     labels: np.ndarray, agent: np.ndarray, code: np.ndarray, n_codes: int
 ) -> np.ndarray:
-    """Return how many entities are events of each actor, in each sample.
+    """Return the number of entities that are events of each actor, in each sample.
 
     labels : (n_samples, n), equal for mentions of one entity. Returns (n_samples,
     n_codes).
@@ -291,7 +292,7 @@ def count_events(
     starts = np.flatnonzero(np.diff(entity.ravel()[order], prepend=-1))
     has_agent = np.logical_or.reduceat(agent[mention], starts)
     most = np.maximum.reduceat(code[mention], starts)
-    # of no actor: above all numbers, so that it does not count as the least
+    # mentions of no actor get a number above all actors, so they are not the smallest
     least = np.minimum.reduceat(np.where(code == NONE, n_codes, code)[mention], starts)
     event = has_agent & (most >= 0) & (least == most)
     cell = sample[starts[event]] * n_codes + most[event]
@@ -301,9 +302,10 @@ def count_events(
 def uncertain_links(
     pairs: np.ndarray, agent: np.ndarray, code: np.ndarray, n_codes: int
 ) -> tuple[tuple[tuple[int, int, float], ...], ...]:
-    """Return for each actor the least certain links of agents that matter to it.
+    """Return the least certain links of agents that matter, for each actor.
 
-    A link to a mention of another actor matters as far as the agent is the actor's.
+    A link to a mention of another actor is weighted by the probability that the agent
+    belongs to the actor.
     """
     agents, marked = np.flatnonzero(agent), np.flatnonzero(code != NONE)
     meets = pairs[np.ix_(agents, marked)]

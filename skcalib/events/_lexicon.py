@@ -1,41 +1,53 @@
-"""Lexicons of actors: which words say to whom somebody belongs."""
+"""Lexicons of actors: names, the actors they belong to, and names in sentences."""
 
 from __future__ import annotations
 
 import os
+import re
+import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import cache
-from importlib.resources import files
+from functools import lru_cache
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
+from .._errors import ParameterError, ParameterTypeError, public
 from .._validation import check_bool, check_choice
-from ._names import Found, NameFinder, pieces_of
+from ..text import Document
 
 NOBODY = "-"
 STEMMING = ("light", "plural")
 
 
-class AffiliationLexicon(Mapping[str, tuple[str, ...]]):
-    """Look up to which actors words belong.
+class Found(NamedTuple):
+    """Name in a sentence: words `start` to `end` - 1, and the codes of its actors."""
 
-    It is a mapping of codes to names: w(c) of [NO15]_, section 6, for any actors.
+    start: int
+    end: int
+    codes: tuple[str, ...]
+
+
+class AffiliationLexicon(Mapping[str, tuple[str, ...]]):
+    """Map names of actors to codes.
+
+    The lexicon is a mapping from codes to names. It is w(c) of [NO15]_, section 6, for
+    any actors.
 
     Parameters
     ----------
     entries : dict
-        Names of each code: a string or several. A name may have several words, with
-        blanks or underscores between them.
+        Names of each code, a string or several strings. A name may have several words,
+        separated by blanks or underscores.
     exclude : iterable of str, default=()
-        Names that belong to nobody and contain one that does: New Mexico.
+        Names that belong to no actor although they contain the name of one, such as New
+        Mexico.
     match_case : bool, default=False
-        A name that is listed with a capital must begin with one in the text, unless the
-        text is lower-cased. False: case is ignored.
+        Whether a name that is listed with a capital must begin with a capital in the
+        text, unless the text is lower-cased. If False, case is ignored.
     stemming : {'light', 'plural', None}, default='light'
-        What is tried where a word is not found. 'light': the word without its last
-        character, then without the last two, as published; at least four characters
-        must remain. 'plural': only endings ``s`` and ``es`` are taken off. None:
-        nothing is tried.
+        Forms to look up if a word is not found. 'light' removes the last character,
+        then the last two, as in the paper; at least four characters must remain.
+        'plural' only removes the endings ``s`` and ``es``. If None, other forms are not
+        looked up.
 
     Attributes
     ----------
@@ -45,22 +57,22 @@ class AffiliationLexicon(Mapping[str, tuple[str, ...]]):
     See Also
     --------
     CountryLexicon : Names of countries.
-    EventRule : Who did something, and for whom.
+    EventRule : Agents of events and their actors.
 
     Notes
     -----
-    Of names that overlap the longer one is found, so that Niger is not in Niger Delta
-    if both are listed. Hyphens and accents are ignored, and a possessive ``'s``. Of a
-    word with a hyphen all parts must be names: "US-British" has two, "anti-American"
-    has none.
+    If names overlap, the longer one is found: Niger is not found in Niger Delta if both
+    are listed. Hyphens, accents and a possessive ``'s`` are ignored. All parts of a
+    word with a hyphen must be names: "US-British" has two names, "anti-American" has
+    none.
 
-    A name of one word is found only where the word is a noun or an adjective, if the
-    part of speech is known. Names that in lower case are function words, such as US,
-    must be written in capitals, whatever `match_case` says; and a few that are more
-    often something else, such as Pole, with a capital.
+    If parts of speech are known, a name of one word is found only if the word is a noun
+    or an adjective. Names that are function words in lower case, such as US, must be
+    written in capitals, regardless of `match_case`. A few names that usually have
+    another meaning in lower case, such as Pole, must begin with a capital.
 
-    A name may stand under several codes; who has it belongs to all of them, which an
-    :class:`EventRule` takes for none.
+    A name may be listed under several codes. It then belongs to all of them, and an
+    :class:`EventRule` assigns it to no actor.
 
     References
     ----------
@@ -80,6 +92,7 @@ class AffiliationLexicon(Mapping[str, tuple[str, ...]]):
     [Found(start=1, end=2, codes=('REB',)), Found(start=4, end=6, codes=('REB',))]
     """
 
+    @public
     def __init__(
         self,
         entries: Mapping[str, str | Iterable[str]],
@@ -88,13 +101,12 @@ class AffiliationLexicon(Mapping[str, tuple[str, ...]]):
         match_case: bool = False,
         stemming: str | None = "light",
     ):
-        caller = type(self).__name__
         if stemming is not None:
-            check_choice(stemming, STEMMING, name="stemming", caller=caller)
-        self.match_case = check_bool(match_case, name="match_case", caller=caller)
+            check_choice(stemming, STEMMING, name="stemming")
+        self.match_case = check_bool(match_case, name="match_case")
         self.stemming = stemming
-        self._entries = _check_entries(entries, caller)
-        self._exclude = _check_names(exclude, "'exclude'", caller)
+        self._entries = _check_entries(entries)
+        self._exclude = _check_names(exclude, "exclude")
         self.codes = tuple(self._entries)
         names = ((code, name) for code in self.codes for name in self._entries[code])
         self._finder = NameFinder(
@@ -110,11 +122,11 @@ class AffiliationLexicon(Mapping[str, tuple[str, ...]]):
         Parameters
         ----------
         path : str or Path
-            A file in UTF-8 with a code, a tab and a name with underscores for blanks
-            in a line. Blank lines are passed over, and those that begin with ``#`` or
-            ``===``; names of the code ``-`` are excluded.
+            File in UTF-8. Each line has a code, a tab and a name with underscores
+            instead of blanks. Blank lines and lines that begin with ``#`` or ``===``
+            are skipped. Names of the code ``-`` are excluded.
         skip : iterable of str, default=()
-            Codes that begin like one of these are left out.
+            Prefixes of codes that are left out.
         **settings : dict
             Other parameters of the class.
 
@@ -126,7 +138,7 @@ class AffiliationLexicon(Mapping[str, tuple[str, ...]]):
         Raises
         ------
         ValueError
-            A line is malformed: the message has the file and the number of the line.
+            If a line is malformed. The message has the file and the line number.
 
         Examples
         --------
@@ -148,13 +160,15 @@ class AffiliationLexicon(Mapping[str, tuple[str, ...]]):
         nobody = entries.pop(NOBODY, [])
         if nobody:
             given = settings.get("exclude", ())
-            settings["exclude"] = [
-                *_check_names(given, "'exclude'", cls.__name__),
-                *nobody,
-            ]
+            settings["exclude"] = [*cls._check_excluded(given), *nobody]
         if not entries:
             raise ValueError(f"{path}: expected a code and a name, got none.")
         return cls(entries, **settings)
+
+    @classmethod
+    @public
+    def _check_excluded(cls, names: Iterable[str]) -> tuple[str, ...]:
+        return _check_names(names, "exclude")
 
     def __getitem__(self, code: str) -> tuple[str, ...]:
         return self._entries[code]
@@ -170,18 +184,18 @@ class AffiliationLexicon(Mapping[str, tuple[str, ...]]):
         return f"{type(self).__name__}({len(self)} codes, {n_names} names)"
 
     def lookup(self, name: str) -> tuple[str, ...]:
-        """Return to whom a name belongs.
+        """Return the codes of a name.
 
         Parameters
         ----------
         name : str
-            A name, with blanks or underscores between its words, as it would stand in a
-            text with capitals.
+            Name with blanks or underscores between its words, written as in a text with
+            capitals.
 
         Returns
         -------
         codes : tuple of str
-            The codes; none if the name, as a whole, is not known.
+            Codes of the name. The tuple is empty if the whole name is unknown.
 
         Examples
         --------
@@ -191,8 +205,8 @@ class AffiliationLexicon(Mapping[str, tuple[str, ...]]):
         (('KOR',), ())
         """
         if not isinstance(name, str):
-            raise TypeError(
-                f"The 'name' parameter of lookup must be a string. Got {name!r:.50}."
+            raise ParameterTypeError(
+                "name", f"must be a string. Got {name!r:.50}.", "lookup"
             )
         words = _spaced(name).split()
         whole = [f.codes for f in self.find(words) if f[:2] == (0, len(words))]
@@ -212,182 +226,103 @@ class AffiliationLexicon(Mapping[str, tuple[str, ...]]):
         words : sequence of str
             Words of the sentence.
         upos : sequence of str, default=None
-            Universal part-of-speech tags. None, or ``"_"`` for a word: not known.
+            Universal part-of-speech tags. If None, or if the tag of a word is ``"_"``,
+            the part of speech is unknown.
         lowercase : bool, default=False
-            Whether the text was lower-cased, so that case says nothing.
+            Whether the text was lower-cased, so that case is not informative.
 
         Returns
         -------
         found : list of tuple
-            A named tuple (start, end, codes) for each name: its first word, one past
-            its last one, and to whom it belongs.
+            Named tuple (start, end, codes) for each name: index of its first word,
+            index of its last word plus one, and codes.
         """
         forms = _as_words(words)
         tags = ("_",) * len(forms) if upos is None else tuple(upos)
         if len(tags) != len(forms):
-            raise ValueError(
-                f"The 'upos' parameter of find must have a tag for each of the "
-                f"{len(forms)} words. Got {len(tags)}."
+            raise ParameterError(
+                "upos",
+                f"must have a tag for each of the {len(forms)} words. Got {len(tags)}.",
+                "find",
             )
         return self._finder.find(forms, tags, lowercase=bool(lowercase))
 
+    def _codes_of_words(
+        self, document: Document, *, lowercase: bool | None
+    ) -> dict[int, list[frozenset[str]]]:
+        """Return the codes of each name that a word of a document is part of.
 
-class CountryLexicon(AffiliationLexicon):
-    """Look up to which countries words belong.
-
-    Without arguments it has the names in common use, older and official names,
-    demonyms and adjectives of all countries and territories of ISO 3166-1, of Kosovo,
-    and of countries that ceased to be, such as the Soviet Union; in English.
-
-    Parameters
-    ----------
-    entries : dict, default=None
-        Names of each code. None: those of the package, by codes of three letters.
-    exclude : iterable of str, default=None
-        Names that belong to nobody. None: those of the package.
-    match_case : bool, default=True
-        A name must begin with a capital, unless the text is lower-cased.
-    stemming : {'light', 'plural', None}, default='plural'
-        What is tried where a word is not found, see :class:`AffiliationLexicon`.
-
-    Attributes
-    ----------
-    codes : tuple of str
-        Codes, in order.
-
-    See Also
-    --------
-    AffiliationLexicon : Names of any actors.
-    EventRule : Who did something, and for whom.
-
-    Notes
-    -----
-    Adjectives and demonyms are listed, so the published light stemming, which takes
-    Indiana for Indian, is not needed. What Congo, Congolese, Korea, Korean and
-    Dominican mean only the text can say: they stand under both countries. Georgia is
-    the country, Guinean is of Guinea, Jordan and Chad may be people. Cities are not
-    listed.
-
-    The list was written for this package.
-
-    Examples
-    --------
-    >>> from skcalib.events import CountryLexicon
-    >>> countries = CountryLexicon()
-    >>> countries["FRA"][:3]
-    ('France', 'French', 'Frenchman')
-    >>> words = "They told us that the U.S. and Nigerians from Niger State met".split()
-    >>> [(" ".join(words[i:j]), *codes) for i, j, codes in countries.find(words)]
-    [('U.S.', 'USA'), ('Nigerians', 'NGA'), ('Niger State', 'NGA')]
-    """
-
-    def __init__(
-        self,
-        entries: Mapping[str, str | Iterable[str]] | None = None,
-        *,
-        exclude: Iterable[str] | None = None,
-        match_case: bool = True,
-        stemming: str | None = "plural",
-    ):
-        own = _own_entries()
-        if entries is None:
-            entries = {code: own[code] for code in own if code != NOBODY}
-        super().__init__(
-            entries,
-            exclude=own[NOBODY] if exclude is None else exclude,
-            match_case=match_case,
-            stemming=stemming,
-        )
-
-    @classmethod
-    def from_file(
-        cls,
-        path: str | os.PathLike,
-        *,
-        skip: Iterable[str] = ("IGO", "X-"),
-        **settings: Any,
-    ) -> Self:
-        """Read names of countries from a file in the published format.
-
-        Parameters
-        ----------
-        path : str or Path
-            A file with a code, a tab and a name with underscores for blanks in a line,
-            such as ``country_igos.txt`` of [NO15]_.
-        skip : iterable of str, default=('IGO', 'X-')
-            Codes that begin like one of these are left out: organisations, and what
-            has no code.
-        **settings : dict
-            Other parameters of the class; `stemming` is 'light' by default, for the
-            published list has not all forms. Names that the file excludes come to those
-            of `exclude`.
-
-        Returns
-        -------
-        lexicon : CountryLexicon
-            The lexicon.
-
-        References
-        ----------
-        .. [NO15] See :doc:`/references`.
+        If `lowercase` is None, it is whether the document has no capital letter.
         """
-        settings = {"stemming": "light", "exclude": None} | settings
-        if settings["exclude"] is None:
-            settings["exclude"] = _own_entries()[NOBODY]
-        return super().from_file(path, skip=skip, **settings)
+        sentences = document.sentences
+        if lowercase is None:
+            lowercase = not any(
+                form != form.lower() for sentence in sentences for form in sentence.form
+            )
+        names: dict[int, list[frozenset[str]]] = {}
+        offset = 0
+        for sentence in sentences:
+            found = self.find(sentence.form, sentence.upos, lowercase=lowercase)
+            for start, end, codes in found:
+                for word in range(offset + start, offset + end):
+                    names.setdefault(word, []).append(frozenset(codes))
+            offset += len(sentence.form)
+        return names
 
 
-def _check_entries(entries: Any, caller: str) -> dict[str, tuple[str, ...]]:
+def _check_entries(entries: Any) -> dict[str, tuple[str, ...]]:
     if not isinstance(entries, Mapping) or not entries:
-        raise ValueError(
-            f"The 'entries' parameter of {caller} must be a dict with the names of "
-            f"each code, at least one. Got {entries!r:.50} instead."
+        raise ParameterError(
+            "entries",
+            "must be a dict with the names of each code, at least one. Got "
+            f"{entries!r:.50} instead.",
         )
     for code in entries:
         if not isinstance(code, str) or not code.strip():
-            raise ValueError(
-                f"The 'entries' parameter of {caller} must have strings that are not "
-                f"blank as codes. Got {code!r}."
+            raise ParameterError(
+                "entries",
+                f"must have strings that are not blank as codes. Got {code!r}.",
             )
     return {
-        code: _check_names(names, f"'entries' ({code!r})", caller)
-        for code, names in entries.items()
+        code: _check_names(names, "entries", code) for code, names in entries.items()
     }
 
 
 def _as_words(words: Any) -> tuple[str, ...]:
-    expected = "The 'words' parameter of find must be a sequence of words"
+    got = None
     if isinstance(words, str):
-        raise TypeError(f"{expected}. Got the string {words!r:.50}: split it.")
-    if not isinstance(words, Iterable):
-        raise TypeError(f"{expected}. Got {type(words).__name__}.")
-    forms = tuple(words)
-    for i, form in enumerate(forms):
-        if not isinstance(form, str):
-            raise TypeError(f"{expected}. Got {form!r:.50} as word {i}.")
-    return forms
+        got = f"the string {words!r:.50}: split it"
+    elif not isinstance(words, Iterable):
+        got = type(words).__name__
+    else:
+        forms = tuple(words)
+        wrong = [i for i, form in enumerate(forms) if not isinstance(form, str)]
+        if not wrong:
+            return forms
+        got = f"{forms[wrong[0]]!r:.50} as word {wrong[0]}"
+    raise ParameterTypeError(
+        "words", f"must be a sequence of words. Got {got}.", "find"
+    )
 
 
-def _check_names(names: Any, what: str, caller: str) -> tuple[str, ...]:
+def _check_names(names: Any, name: str, code: str | None = None) -> tuple[str, ...]:
+    """Return names without repetitions, for `code` in 'entries'."""
+    place = "" if code is None else f" for the code {code!r}"
     if isinstance(names, bytes) or not isinstance(names, Iterable):
-        raise TypeError(
-            f"The {what} parameter of {caller} must be a string or several. Got "
-            f"{names!r:.50} instead."
+        raise ParameterTypeError(
+            name, f"must be a string or several. Got {names!r:.50}{place} instead."
         )
     names = (names,) if isinstance(names, str) else tuple(names)
     kept: dict[str, None] = {}
-    for name in names:
-        text = _spaced(name) if isinstance(name, str) else ""
+    for each in names:
+        text = _spaced(each) if isinstance(each, str) else ""
         if not _has_letter(text):
-            raise ValueError(
-                f"The {what} parameter of {caller} must have names with a letter. "
-                f"Got {name!r}."
+            raise ParameterError(
+                name, f"must have names with a letter. Got {each!r}{place}."
             )
         kept[text] = None
-    if not kept and "entries" in what:
-        raise ValueError(
-            f"The {what} parameter of {caller} must have at least one name. Got none."
-        )
+    if not kept and code is not None:
+        raise ParameterError(name, f"must have at least one name. Got none{place}.")
     return tuple(kept)
 
 
@@ -399,12 +334,6 @@ def _has_letter(text: str) -> bool:
     return any(c.isalnum() for piece in pieces_of(text) for c in piece.key)
 
 
-@cache
-def _own_entries() -> dict[str, list[str]]:
-    source = files(__package__) / "data" / "countries.tsv"
-    return _entries_of(source.read_text("utf-8"), "countries.tsv")
-
-
 def _read(path: Path) -> dict[str, list[str]]:
     try:
         text = path.read_text("utf-8-sig")
@@ -413,10 +342,10 @@ def _read(path: Path) -> dict[str, list[str]]:
         raise ValueError(
             f"{path}, line {number}: expected UTF-8, got {error.reason}."
         ) from error
-    return _entries_of(text, str(path))
+    return entries_of(text, str(path))
 
 
-def _entries_of(text: str, source: str) -> dict[str, list[str]]:
+def entries_of(text: str, source: str) -> dict[str, list[str]]:
     entries: dict[str, list[str]] = {}
     for number, line in enumerate(text.split("\n"), start=1):
         line = line.rstrip("\r")
@@ -431,3 +360,196 @@ def _entries_of(text: str, source: str) -> dict[str, list[str]]:
             )
         entries.setdefault(code.strip(), []).append(name)
     return entries
+
+
+# Finding names in sentences
+
+ACRONYM = re.compile(r"(?:\w\.)+\w?\.?")
+BREAK = re.compile(r"[-\u2010-\u2015/']")
+POSSESSIVE = re.compile(r"(?<=.)'s?$", re.IGNORECASE)
+# Pieces between the words of a name that are ignored.
+JOINTS = frozenset(("-", "--", "'", "'s", *map(chr, range(0x2010, 0x2016))))
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+# In lower case these words are never names, even if a lexicon lists them: "us".
+FUNCTION_WORDS = _words(
+    "a am an are as at be by do for go had has he her him his i if in is it its me my "
+    "no not of off on or our out she so that the them they this to up us was we were "
+    "who will with you"
+)
+# In lower case these words usually have another meaning: telegraph poles.
+COMMON_WORDS = _words("jersey jerseys kiwi kiwis pole poles reunion swede swedes")
+NOMINAL = frozenset(("NOUN", "PROPN", "ADJ"))
+UNKNOWN = frozenset(("X", "_", ""))
+
+PLURAL = ("s", "es")
+# Minimum length of a stem: "nato" without two letters is no longer informative.
+MIN_STEM = {"plural": 3, "light": 4}
+
+
+class Piece(NamedTuple):
+    """Part of a word between hyphens: the key to compare, and its capitals."""
+
+    key: str
+    capital: bool
+    capitals: bool
+
+
+class Name(NamedTuple):
+    """Codes of a name, and whether it is always written with a capital."""
+
+    codes: tuple[str, ...]
+    capital: bool
+
+
+@lru_cache(maxsize=2**16)
+def pieces_of(word: str) -> tuple[Piece, ...]:
+    """Cut a word at hyphens, without accents, possessive and final dots."""
+    plain = unicodedata.normalize("NFKD", word.replace("\u2019", "'"))
+    plain = "".join(c for c in plain if not unicodedata.combining(c))
+    if plain.lower() in JOINTS:
+        return ()
+    parts = [part for part in BREAK.split(POSSESSIVE.sub("", plain)) if part]
+    return tuple(map(_piece, parts)) or (Piece(plain.lower(), False, False),)
+
+
+def _piece(part: str) -> Piece:
+    key = part.lower()
+    if len(key) > 2 and ACRONYM.fullmatch(key):
+        key = ".".join(key.replace(".", "")) + "."
+    else:
+        key = key.rstrip(".") or key
+    return Piece(key, part[0].isupper(), part.isupper())
+
+
+class NameFinder:
+    """Index of names that finds them in sentences.
+
+    `stemming` is None, 'plural' or 'light'. Names of `exclude` belong to no actor: no
+    shorter name is found inside them.
+    """
+
+    def __init__(
+        self,
+        names: Iterable[tuple[str, str]],
+        exclude: Iterable[str],
+        *,
+        match_case: bool,
+        stemming: str | None,
+    ):
+        self.stemming = stemming
+        self.names: dict[tuple[str, ...], Name] = {}
+        for code, text in names:
+            self._add(text, (code,), match_case)
+        for text in exclude:
+            self._add(text, (), match_case)
+        self.lengths: dict[str, list[int]] = {}
+        for key in sorted(self.names, key=len, reverse=True):
+            lengths = self.lengths.setdefault(key[0], [])
+            if len(key) not in lengths:
+                lengths.append(len(key))
+
+    def _add(self, text: str, codes: tuple[str, ...], match_case: bool) -> None:
+        pieces = [piece for word in text.split() for piece in pieces_of(word)]
+        key = tuple(piece.key for piece in pieces)
+        capital = match_case and pieces[0].capital
+        known = self.names.get(key)
+        if known is not None:
+            codes = known.codes + tuple(c for c in codes if c not in known.codes)
+            capital = capital and known.capital
+        self.names[key] = Name(codes, capital)
+
+    def find(
+        self, words: Sequence[str], upos: Sequence[str], *, lowercase: bool
+    ) -> list[Found]:
+        """Return the names in a sentence, from left to right, the longest at a word."""
+        pieces: list[Piece] = []
+        owner: list[int] = []
+        for i, word in enumerate(words):
+            for piece in pieces_of(word):
+                pieces.append(piece)
+                owner.append(i)
+        keys = [piece.key for piece in pieces]
+        shouted = len(words) > 1 and not any(c.islower() for w in words for c in w)
+        found: list[tuple[int, int, tuple[str, ...]]] = []
+        at = 0
+        while at < len(keys):
+            for length, name in self._names_at(keys, at):
+                if _is_written_so(
+                    pieces[at], name, length, upos[owner[at]], lowercase, shouted
+                ):
+                    found.append((at, at + length, name.codes))
+                    at += length
+                    break
+            else:
+                at += 1
+        return _whole_words(found, owner)
+
+    def _names_at(self, keys: list[str], at: int) -> Iterator[tuple[int, Name]]:
+        """Yield the names that begin at a piece, the longest first, and their lengths.
+
+        A word that is a name itself is not looked up as a form of another name.
+        """
+        for length in self._lengths(keys[at]):
+            key = tuple(keys[at : at + length])
+            if len(key) < length:
+                continue
+            for last in (key[-1], *stems(key[-1], self.stemming)):
+                name = self.names.get((*key[:-1], last))
+                if name is not None:
+                    yield length, name
+                    break
+
+    def _lengths(self, first: str) -> list[int]:
+        """Return the lengths of names that begin with a piece, the longest first."""
+        lengths = self.lengths.get(first, [])
+        if 1 not in lengths and any(
+            (stem,) in self.names for stem in stems(first, self.stemming)
+        ):
+            return [*lengths, 1]
+        return lengths
+
+
+@lru_cache(maxsize=2**16)
+def stems(key: str, stemming: str | None) -> tuple[str, ...]:
+    """Return forms to look up instead of a word that is not in a name."""
+    if stemming is None or "." in key:
+        return ()
+    if stemming == "plural":
+        ends = [len(end) for end in PLURAL if key.endswith(end)]
+    else:
+        ends = [1, 2]
+    return tuple(key[:-n] for n in ends if len(key) - n >= MIN_STEM[stemming])
+
+
+def _is_written_so(
+    piece: Piece, name: Name, length: int, upos: str, lowercase: bool, shouted: bool
+) -> bool:
+    """Return whether a word with the letters of a name can be that name."""
+    if length > 1:
+        return piece.capital or lowercase or not name.capital
+    if piece.key in FUNCTION_WORDS:
+        return piece.capitals and (upos in NOMINAL or (upos in UNKNOWN and not shouted))
+    if upos not in NOMINAL and upos not in UNKNOWN:
+        return False
+    if piece.capital:
+        return True
+    return not name.capital or (lowercase and piece.key not in COMMON_WORDS)
+
+
+def _whole_words(
+    found: list[tuple[int, int, tuple[str, ...]]], owner: list[int]
+) -> list[Found]:
+    """Keep names of whole words, so that American is not found in anti-American."""
+    covered = {piece for start, end, _ in found for piece in range(start, end)}
+    half = {owner[piece] for piece in range(len(owner)) if piece not in covered}
+    names = []
+    for start, end, codes in found:
+        words = range(owner[start], owner[end - 1] + 1)
+        if codes and half.isdisjoint(words):
+            names.append(Found(words.start, words.stop, codes))
+    return names

@@ -1,46 +1,51 @@
-"""Periods of documents: calendar ones, or the user's own."""
+"""Periods of documents: calendar periods, or periods that users define."""
 
 from __future__ import annotations
 
 import datetime
-from collections.abc import (
-    Callable,
-    Hashable,
-    Mapping,
-    Sequence,
-)
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
+from .._errors import ParameterError, ParameterTypeError
 from .._validation import is_missing, is_sequence
-from ..documents import Document
+from ..text import Document
+
+Freq = (
+    str
+    | Callable[[datetime.date | None], Hashable]
+    | Mapping[Hashable, Sequence[datetime.date]]
+    | Sequence[datetime.date]
+    | None
+)
 
 CALENDAR = {"month": 12, "quarter": 4, "year": 1}
 ALL = "all"
 
-CALLER = "EventCounter"
+# Calendar periods from the first to the last document; more are a wrong date.
+MOST_PERIODS = 12_000
+
 _EXPECTED = (
-    f"The 'freq' parameter of {CALLER} must be 'month', 'quarter', 'year', None, a "
-    "callable from a date to a label, a mapping of labels to (first day, last day), or "
-    "a sequence of first days in order"
+    "must be 'month', 'quarter', 'year', None, a callable from a date to a label, a "
+    "mapping of labels to (first day, last day), or a sequence of first days in order"
 )
 
 
 def check_freq(freq: Any) -> None:
-    """Refuse what makes no periods."""
+    """Raise an error unless `freq` defines periods."""
     if freq is None or callable(freq):
         return
     if isinstance(freq, str):
         if freq not in CALENDAR:
-            raise ValueError(f"{_EXPECTED}. Got {freq!r}.")
+            raise ParameterError("freq", f"{_EXPECTED}. Got {freq!r}.")
     elif isinstance(freq, Mapping):
         _spans_of_mapping(freq)
     elif is_sequence(freq):
         _spans_of_days(list(freq))
     else:
-        raise TypeError(f"{_EXPECTED}. Got {freq!r:.80}.")
+        raise ParameterTypeError("freq", f"{_EXPECTED}. Got {freq!r:.80}.")
 
 
 def assign_periods(
@@ -48,7 +53,7 @@ def assign_periods(
 ) -> tuple[list[Any], np.ndarray]:
     """Return the labels of all periods in order, and the period of each document.
 
-    positions : places of the documents among those of the user, for messages.
+    positions : indices of the documents in the argument of the user, for messages.
     """
     if freq is None:
         return [ALL], np.zeros(len(documents), dtype=np.intp)
@@ -56,7 +61,8 @@ def assign_periods(
         return _by_callable(documents, positions, freq)
     days = [_day(each, i) for each, i in zip(documents, positions, strict=True)]
     if isinstance(freq, str):
-        return _by_calendar(days, CALENDAR[freq])
+        names = [name_of(each, i) for each, i in zip(documents, positions, strict=True)]
+        return _by_calendar(days, freq, names)
     is_mapping = isinstance(freq, Mapping)
     spans = _spans_of_mapping(freq) if is_mapping else _spans_of_days(list(freq))
     place = [
@@ -67,7 +73,7 @@ def assign_periods(
 
 
 def name_of(document: Document, position: int) -> str:
-    """Return how a message calls a document."""
+    """Return the name of a document in messages."""
     return f"document {position} ({document.id!r})"
 
 
@@ -81,16 +87,18 @@ def _as_day(value: Any) -> datetime.date | None:
 def _day(document: Document, position: int) -> datetime.date:
     day = _as_day(document.date)
     if day is None:
-        raise ValueError(
-            f"The documents of {CALLER}.count must have a date (datetime.date), unless "
-            f"freq=None. Got {document.date!r} for {name_of(document, position)}."
+        raise ParameterError(
+            "documents",
+            "must have a date (datetime.date), unless freq=None. Got "
+            f"{document.date!r} for {name_of(document, position)}.",
         )
     return day
 
 
 def _by_calendar(
-    days: list[datetime.date], in_year: int
+    days: list[datetime.date], freq: str, names: list[str]
 ) -> tuple[list[Any], np.ndarray]:
+    in_year = CALENDAR[freq]
     months = 12 // in_year
     number = np.array(
         [day.year * in_year + (day.month - 1) // months for day in days], dtype=np.intp
@@ -98,6 +106,16 @@ def _by_calendar(
     if not days:
         return [], number
     span = range(int(number.min()), int(number.max()) + 1)
+    if len(span) > MOST_PERIODS:
+        first, last = int(number.argmin()), int(number.argmax())
+        raise ParameterError(
+            "documents",
+            f"must lie within {MOST_PERIODS:,} periods if freq={freq!r}. Got "
+            f"{len(span):,} periods from {days[first]}, the date of {names[first]}, to "
+            f"{days[last]}, the date of {names[last]}. Correct the dates, leave "
+            "documents out by 'where', or pass a callable as 'freq': its labels need "
+            "not be contiguous.",
+        )
     return [_label(k, in_year) for k in span], number - span.start
 
 
@@ -109,22 +127,22 @@ def _label(number: int, in_year: int) -> str:
 
 
 def _by_callable(
-    documents: Sequence[Document],
-    positions: Sequence[int],
-    freq: Callable[[Any], Any],
+    documents: Sequence[Document], positions: Sequence[int], freq: Callable[[Any], Any]
 ) -> tuple[list[Any], np.ndarray]:
     labels: list[Any] = []
     first: dict[Any, datetime.date] = {}
     for document, position in zip(documents, positions, strict=True):
         label = freq(document.date)
         if not isinstance(label, Hashable) or is_missing(label):
-            raise ValueError(
-                f"The 'freq' parameter of {CALLER} must give each date a label, which "
-                f"can be hashed. Got {label!r} for {document.date!r}, the date of "
-                f"{name_of(document, position)}; 'where' leaves documents out."
+            raise ParameterError(
+                "freq",
+                "must give each date a label, which can be hashed. Got "
+                f"{label!r} for {document.date!r}, the date of "
+                f"{name_of(document, position)}; 'where' leaves documents out.",
+                "EventCounter",
             )
         labels.append(label)
-        # those without a date come last
+        # labels of documents without a date are last
         day = _as_day(document.date) or datetime.date.max
         first[label] = min(first.get(label, day), day)
     order = sorted(first, key=lambda each: (first[each], str(each)))
@@ -142,17 +160,20 @@ def _spans_of_mapping(freq: Mapping[Any, Any]) -> list[Span]:
         is_pair = isinstance(days, Sequence) and len(days) == 2
         first, last = map(_as_day, days) if is_pair else (None, None)
         if first is None or last is None or last < first:
-            raise ValueError(f"{_EXPECTED}. Got {days!r:.80} for the label {label!r}.")
+            raise ParameterError(
+                "freq", f"{_EXPECTED}. Got {days!r:.80} for the label {label!r}."
+            )
         spans.append((label, first, last))
     spans.sort(key=lambda span: span[1])
     for one, other in pairwise(spans):
         if other[1] <= one[2]:
-            raise ValueError(
-                f"The periods of the 'freq' parameter of {CALLER} must not overlap. "
-                f"Got {one[0]!r} and {other[0]!r}."
+            raise ParameterError(
+                "freq",
+                "must have periods that must not overlap. Got "
+                f"{one[0]!r} and {other[0]!r}.",
             )
     if not spans:
-        raise ValueError(f"{_EXPECTED}. Got an empty mapping.")
+        raise ParameterError("freq", f"{_EXPECTED}. Got an empty mapping.")
     return spans
 
 
@@ -164,8 +185,10 @@ def _spans_of_days(days: list[Any]) -> list[Span]:
         for a, b in pairwise(first)
     )
     if len(days) < 2 or not in_order:
-        raise ValueError(
-            f"{_EXPECTED}, the last one behind the last period. Got {days!r:.80}."
+        raise ParameterError(
+            "freq",
+            f"{_EXPECTED}, with the day after the last period at the end. Got "
+            f"{days!r:.80}.",
         )
     spans: list[Span] = []
     for start, stop in pairwise(first):
@@ -182,7 +205,8 @@ def _find(
     for k, (_, first, last) in enumerate(spans):
         if first <= day <= last:
             return k
-    raise ValueError(
-        f"The documents of {CALLER}.count must lie in the periods of 'freq'. Got the "
-        f"date {day} of {name_of(document, position)}; 'where' leaves documents out."
+    raise ParameterError(
+        "documents",
+        f"must lie in the periods of 'freq'. Got the date {day} of "
+        f"{name_of(document, position)}; 'where' leaves documents out.",
     )

@@ -1,43 +1,46 @@
-"""Which mentions are agents of an event, and to whom they belong."""
+"""Rules that find the mentions that are agents of an event, and their actors."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
+from .._errors import ParameterError, ParameterTypeError, public
 from .._validation import check_bool, is_integer
-from ..documents import Document, Mention
-from ._agents import AgentRules
-from ._lexicon import AffiliationLexicon, CountryLexicon
-from ._parse import Parse
+from ..text import Document, DocumentTree, Mention
+from ._countries import CountryLexicon
+from ._lexicon import AffiliationLexicon
 
 NO_CODE = -1
 SPOILED = -2
 MODIFIERS = ("nmod", "amod", "compound")
+PASSIVE = frozenset(("aux:pass", "nsubj:pass", "csubj:pass"))
+RELATIVE = frozenset(("who", "whom", "which", "that"))
 
 Affiliation = Callable[[Document, Mention], str | None]
 
 
 @dataclass(frozen=True, eq=False)
 class EventEvidence:
-    """Hold what a rule finds in the mentions of a document.
+    """Represent the agents and the actors of the mentions of a document.
 
     Attributes
     ----------
     agent : ndarray of bool of shape (n_mentions,)
         Whether the mention is an agent of an event.
     code : ndarray of int of shape (n_mentions,)
-        To whom the mention belongs, as an index into `codes`; -1: to nobody that is
-        known, -2: to more than one, which spoils it for all.
+        Actor of the mention, as an index into `codes`. It is -1 if the mention belongs
+        to no known actor, and -2 if it belongs to more than one, which excludes its
+        entity for all actors.
     codes : tuple of str
-        Codes that there are.
+        Codes of all actors.
 
     See Also
     --------
-    EventRule : What gives it.
+    EventRule : Rule that finds them.
 
     Examples
     --------
@@ -53,36 +56,44 @@ class EventEvidence:
     codes: tuple[str, ...]
 
 
-class EventRule:
-    """Say which mentions are agents of an event, and to which actors they belong.
+class Rule(Protocol):
+    """Anything that finds the agents and the actors of a document's mentions."""
 
-    The function f(c, e; x) of [NO15]_, section 6, on Universal Dependencies: an entity
-    of actor c did it if one of its mentions is the agent of an event verb, one of its
-    mentions belongs to c, and none to anybody else.
+    def evidence(self, document: Document) -> EventEvidence:
+        """Return the agents and the actors."""
+
+
+class EventRule:
+    """Find the mentions that are agents of an event, and the actors they belong to.
+
+    This is the function f(c, e; x) of [NO15]_, section 6, on Universal Dependencies. An
+    entity of actor c is the agent of an event if one of its mentions is the agent of an
+    event verb, one of its mentions belongs to c, and no mention belongs to another
+    actor.
 
     Parameters
     ----------
     verbs : str, collection of str or None, default=('attack',)
-        Lemmas of the event verbs. None or 'any': any verb.
+        Lemmas of the event verbs. If None or 'any', all verbs are event verbs.
     lexicon : AffiliationLexicon, dict or callable, default=None
-        Who belongs to whom: a lexicon, or its entries, or a function that takes a
-        document and one of its mentions and returns a code, or None. None:
-        :class:`CountryLexicon`.
+        Actors of mentions: a lexicon, the entries of a lexicon, or a function that
+        takes a document and one of its mentions and returns a code or None. If None,
+        :class:`CountryLexicon` is used.
     codes : sequence of str, default=None
-        The codes that the function of `lexicon` may return. Needed for a function, and
-        for nothing else.
+        Codes that the function `lexicon` may return. It is required for a function and
+        invalid for a lexicon.
     lowercase : bool, default=None
-        Whether the text is lower-cased, so that a name needs no capital. None: where a
-        document has no capital at all.
+        Whether the text is lower-cased, so that names need no capital. If None, this is
+        assumed for documents without any capital letter.
     relative_pronouns : bool, default=True
         Whether the agent in "troops who attacked" is the troops rather than the
         pronoun.
     passive : bool, default=True
         Whether by-phrases are agents: "attacked by troops".
     conjuncts : bool, default=False
-        Whether "troops and tanks attacked" has both for agents, and "troops came and
-        attacked" has one. As published: the first of several agents, and verbs with a
-        subject of their own.
+        Whether "troops and tanks attacked" has two agents, and whether "attacked" has
+        an agent in "troops came and attacked". If False, as in the paper, only the
+        first of several agents counts, and only verbs with their own subject have one.
 
     Attributes
     ----------
@@ -93,25 +104,27 @@ class EventRule:
     --------
     CountryLexicon : Names of countries.
     AffiliationLexicon : Names of any actors.
-    skcalib.documents.mentions_from_parse : Mentions of text that has none.
+    skcalib.documents.mentions_from_parse : Mentions found in parses.
 
     Notes
     -----
-    A mention belongs to c if its head is a word of a name of c, or an `nmod`, `amod` or
-    `compound` dependent of the head is, or what is coordinated or compounded with that
-    one ("Russian and Chinese ships", "US-British forces"). If names of two actors are
-    found, it is spoiled for both.
+    A mention belongs to c if its head is part of a name of c. It also belongs to c if
+    an `nmod`, `amod` or `compound` dependent of the head is part of such a name, or a
+    word that is coordinated or compounded with this dependent ("Russian and Chinese
+    ships", "US-British forces"). If names of two actors are found, the mention belongs
+    to neither, and its entity is excluded.
 
-    A mention is an agent if its head is the `nsubj` of an active event verb; or, under
-    a passive one, an `obl:agent`, or an `obl` with the preposition "by". A verb has the
-    tag VERB. It is passive if it has an `aux:pass` or a passive subject; or, without
-    any subject, if it has ``Voice=Pass`` or is a participle that modifies a noun. A
-    relative pronoun stands for the noun that its clause (`acl:relcl`) modifies.
+    A mention is an agent if its head is the `nsubj` of an active event verb, or if it
+    is an `obl:agent` of a passive event verb or an `obl` with the preposition "by". A
+    verb is a word with the tag VERB. It is passive if it has an `aux:pass` or a passive
+    subject. Without any subject, it is passive if it has ``Voice=Pass`` or is a
+    participle that modifies a noun. A relative pronoun stands for the noun that its
+    clause (`acl:relcl`) modifies.
 
-    The head of a mention that has none is its first word that depends on a word
-    outside, no punctuation if possible. Of the labels of spaCy's English models those
-    that matter here are understood (`nsubjpass`, `auxpass`, `relcl`, `poss`, and `pobj`
-    under `agent` or `prep`).
+    If the head of a mention is unknown, it is the first word that depends on a word
+    outside the mention, if possible not punctuation. The following labels of spaCy's
+    English models are understood: `nsubjpass`, `auxpass`, `relcl`, `poss`, and `pobj`
+    under `agent` or `prep`.
 
     References
     ----------
@@ -140,11 +153,12 @@ class EventRule:
     True
     """
 
+    @public
     def __init__(
         self,
         verbs: str | Collection[str] | None = ("attack",),
         *,
-        lexicon: Mapping[str, Any] | Affiliation | None = None,
+        lexicon: Mapping[str, str | Iterable[str]] | Affiliation | None = None,
         codes: Sequence[str] | None = None,
         lowercase: bool | None = None,
         relative_pronouns: bool = True,
@@ -154,10 +168,12 @@ class EventRule:
         self.verbs = _check_verbs(verbs)
         self.lexicon = _check_lexicon(lexicon)
         self.codes = _check_codes(self.lexicon, codes)
-        self.lowercase = None if lowercase is None else _as_bool("lowercase", lowercase)
-        self.relative_pronouns = _as_bool("relative_pronouns", relative_pronouns)
-        self.passive = _as_bool("passive", passive)
-        self.conjuncts = _as_bool("conjuncts", conjuncts)
+        self.lowercase = (
+            None if lowercase is None else check_bool(lowercase, name="lowercase")
+        )
+        self.relative_pronouns = check_bool(relative_pronouns, name="relative_pronouns")
+        self.passive = check_bool(passive, name="passive")
+        self.conjuncts = check_bool(conjuncts, name="conjuncts")
         self._index = {code: i for i, code in enumerate(self.codes)}
 
     def __repr__(self) -> str:
@@ -169,112 +185,126 @@ class EventRule:
         )
 
     def may_match(self, document: Document) -> bool:
-        """Say whether a document is worth a closer look.
+        """Return whether a document can have an event.
 
         Parameters
         ----------
         document : Document
-            A document with parses.
+            Document with parses.
 
         Returns
         -------
         may_match : bool
-            False where there is no mention or no event verb, so that no entity is the
+            False if the document has no mention or no event verb. Then no entity is the
             agent of an event, whatever the coreference.
         """
         _check_document(document)
         if not document.mentions:
             return False
         self._check_tags(document)
-        for sentence in document.sentences:
-            if "VERB" in sentence.upos:
-                for lemma, upos in zip(sentence.lemma, sentence.upos, strict=True):
-                    if self._is_event(lemma, upos):
-                        return True
-        return False
+        return any(
+            True
+            for sentence in document.sentences
+            for _ in self._event_verbs(sentence.lemma, sentence.upos)
+        )
 
     def evidence(self, document: Document) -> EventEvidence:
-        """Find the agents, and to whom the mentions belong.
+        """Find the agents and the actors of the mentions of a document.
 
         Parameters
         ----------
         document : Document
-            A document with parses and mentions.
+            Document with parses and mentions.
 
         Returns
         -------
         evidence : EventEvidence
-            What was found, with an entry for each mention.
+            Agents and actors, with an entry for each mention.
 
         Raises
         ------
         ValueError
-            A sentence with mentions has no parse, or words of a sentence depend on each
-            other in a circle; the message has the document and the sentence.
+            If a sentence with mentions does not have a parse, or if words of a sentence
+            depend on each other in a circle. The message has the document and the
+            sentence.
         """
         _check_document(document)
         if not document.mentions:
             return EventEvidence(
                 np.zeros(0, dtype=bool), np.zeros(0, dtype=np.intp), self.codes
             )
-        parse = Parse(document, "EventRule")
-        self._check_tags(document)
-        rules = AgentRules(self.passive, self.relative_pronouns, self.conjuncts)
-        words = zip(parse.lemma, parse.upos, strict=True)
-        verbs = [i for i, word in enumerate(words) if self._is_event(*word)]
-        agents = rules.agents(parse, verbs)
-        agent = [head in agents for head in parse.mention_heads]
+        try:
+            tree = DocumentTree(document)
+        except ParameterError as error:
+            error.function = "EventRule"
+            raise
         if isinstance(self.lexicon, AffiliationLexicon):
-            code = self._codes_by_lexicon(self.lexicon, parse)
+            names = self.lexicon._codes_of_words(document, lowercase=self.lowercase)
+            code = [self._code_of(names, tree, head) for head in tree.mention_heads]
         else:
             code = self._codes_by_function(self.lexicon, document)
+        self._check_tags(document)
+        rules = AgentRules(self.passive, self.relative_pronouns, self.conjuncts)
+        words = tree.words
+        agents = rules.agents(tree, self._event_verbs(words.lemma, words.upos))
+        agent = [head in agents for head in tree.mention_heads]
         return EventEvidence(
             np.array(agent, dtype=bool), np.array(code, dtype=np.intp), self.codes
         )
 
     def __call__(self, code: str, entity: Iterable[int], document: Document) -> bool:
-        """Say whether an entity of an actor is the agent of an event.
+        """Return whether an entity of an actor is the agent of an event.
 
         Parameters
         ----------
         code : str
-            The actor.
+            Code of the actor.
         entity : iterable of int
             Indices of the entity's mentions.
         document : Document
-            A document with parses and mentions.
+            Document with parses and mentions.
 
         Returns
         -------
         is_agent : bool
-            Whether a mention is an agent, and the code is the only one of all mentions.
+            Whether a mention is an agent and all mentions that have a code have this
+            one.
 
         Raises
         ------
         ValueError
-            The code is none of the rule's, or an index is of no mention.
+            If the code is not one of the rule's codes, or if there is no mention with
+            one of the indices.
         """
         if not isinstance(code, str) or code not in self._index:
-            raise ValueError(
-                f"The 'code' parameter of EventRule must be one of its codes. Got "
-                f"{code!r} instead."
+            raise ParameterError(
+                "code", f"must be one of its codes. Got {code!r} instead.", "EventRule"
             )
         found = self.evidence(document)
         members = _check_entity(entity, len(document.mentions))
         codes = set(found.code[members].tolist()) - {NO_CODE}
         return codes == {self._index[code]} and bool(found.agent[members].any())
 
-    def _is_event(self, lemma: str, upos: str) -> bool:
-        return upos == "VERB" and (self.verbs is None or lemma.lower() in self.verbs)
+    def _event_verbs(self, lemma: Sequence[str], upos: Sequence[str]) -> Iterator[int]:
+        """Yield the words that are event verbs."""
+        if "VERB" not in upos:
+            return
+        for i, tag in enumerate(upos):
+            if tag != "VERB":
+                continue
+            if self.verbs is None or lemma[i].lower() in self.verbs:
+                yield i
 
     def _check_tags(self, document: Document) -> None:
-        """Raise if nothing says which words are verbs, or which verbs they are."""
-        tags = {tag for sentence in document.sentences for tag in sentence.upos}
-        if tags <= {"_"} and document.n_words:
-            raise ValueError(
-                f"EventRule needs part-of-speech tags (upos). Document {document.id!r} "
-                "has none. Read a file that has them, or tag the text, with spaCy and "
-                "Document.from_spacy say."
+        """Raise if part-of-speech tags, or lemmas of verbs, are missing."""
+        tags = set().union(*(sentence.upos for sentence in document.sentences))
+        if tags == {"_"}:
+            raise ParameterError(
+                None,
+                f"needs part-of-speech tags (upos). Document {document.id!r} has none. "
+                "Read a file that has them, or tag the text, for example with spaCy "
+                "and Document.from_spacy.",
+                "EventRule",
             )
         if self.verbs is None or "VERB" not in tags:
             return
@@ -285,23 +315,20 @@ class EventRule:
             if upos == "VERB"
         }
         if lemmas <= {"_"}:
-            raise ValueError(
-                f"EventRule needs lemmas to find the verbs it is for. Document "
-                f"{document.id!r} has none. Read a file that has them, or pass "
-                "verbs='any'."
+            raise ParameterError(
+                None,
+                f"needs lemmas to find event verbs. Document {document.id!r} has none. "
+                "Read a file that has them, or pass verbs='any'.",
+                "EventRule",
             )
 
-    def _codes_by_lexicon(self, lexicon: AffiliationLexicon, parse: Parse) -> list[int]:
-        names = _names_of_words(lexicon, parse, self.lowercase)
-        return [self._code_of(names, parse, head) for head in parse.mention_heads]
-
     def _code_of(
-        self, names: dict[int, list[frozenset[str]]], parse: Parse, head: int
+        self, names: dict[int, list[frozenset[str]]], tree: DocumentTree, head: int
     ) -> int:
-        """Return the only code that all names agree with."""
+        """Return the only code that all names have in common."""
         found = [
             codes
-            for word in (head, *_modifiers(parse, head, names))
+            for word in (head, *_modifiers(tree, head, names))
             for codes in names.get(word, ())
         ]
         if not found:
@@ -317,66 +344,142 @@ class EventRule:
             code = affiliation(document, mention)
             is_known = isinstance(code, str) and code in self._index
             if code is not None and not is_known:
-                raise ValueError(
-                    "The function of the 'lexicon' parameter of EventRule must return "
-                    f"one of 'codes', or None. Got {code!r} for mention {i} of "
-                    f"document {document.id!r}."
+                raise ParameterError(
+                    "lexicon",
+                    "must be a function that must return one of 'codes', or None. Got "
+                    f"{code!r} for mention {i} of document {document.id!r}.",
+                    "EventRule",
                 )
             found.append(NO_CODE if code is None else self._index[code])
         return found
 
 
-def _names_of_words(
-    lexicon: AffiliationLexicon, parse: Parse, lowercase: bool | None
-) -> dict[int, list[frozenset[str]]]:
-    """Return the codes of each name that a word is part of."""
-    if lowercase is None:
-        lowercase = all(form == form.lower() for form in parse.form)
-    names: dict[int, list[frozenset[str]]] = {}
-    for s, sentence in enumerate(parse.document.sentences):
-        found = lexicon.find(sentence.form, sentence.upos, lowercase=lowercase)
-        for start, end, codes in found:
-            for word in range(parse.offsets[s] + start, parse.offsets[s] + end):
-                names.setdefault(word, []).append(frozenset(codes))
-    return names
-
-
-def _modifiers(parse: Parse, head: int, names: Collection[int]) -> list[int]:
-    """Return the words that say whose a head is, those coordinated with them too."""
+def _modifiers(tree: DocumentTree, head: int, names: Collection[int]) -> list[int]:
+    """Return the modifiers of a head, and words that are coordinated with them."""
     found = []
-    for word in parse.children[head]:
-        if parse.deprel[word].partition(":")[0] not in MODIFIERS:
+    for word in tree.children[head]:
+        if tree.deprel[word].partition(":")[0] not in MODIFIERS:
             continue
-        # of "US - British" and "US - backed" the first is a pair of names
+        # "US - British" is a pair of names, "US - backed" is not
         joined = ("conj", "compound") if word in names else ("conj",)
         found.append(word)
-        found += [c for c in parse.children[word] if parse.deprel[c] in joined]
+        found += [c for c in tree.children[word] if tree.deprel[c] in joined]
     return found
+
+
+# Agents
+
+
+@dataclass(frozen=True)
+class AgentRules:
+    """Constructions in which a word is the agent of a verb."""
+
+    passive: bool
+    relative_pronouns: bool
+    conjuncts: bool
+
+    def agents(self, tree: DocumentTree, verbs: Iterable[int]) -> set[int]:
+        """Return the words that are agents of verbs, in the whole document."""
+        found = set()
+        for verb in verbs:
+            for word, of in self._agents_of(tree, verb):
+                if self.relative_pronouns:
+                    word = _resolved(tree, word, of)
+                found.add(word)
+                if self.conjuncts:
+                    found.update(_with_label(tree, word, "conj"))
+        return found
+
+    def _agents_of(self, tree: DocumentTree, verb: int) -> Iterator[tuple[int, int]]:
+        """Yield agents, each with the verb that it depends on."""
+        is_passive = _is_passive(tree, verb)
+        if not is_passive:
+            yield from self._subjects(tree, verb)
+        if self.passive:
+            words = _with_label(tree, verb, "obl:agent")
+            if is_passive:
+                words += _by_phrases(tree, verb)
+            yield from ((word, verb) for word in words)
+
+    def _subjects(self, tree: DocumentTree, verb: int) -> list[tuple[int, int]]:
+        """Return the subjects of a verb, or of the verb it is coordinated with."""
+        while True:
+            subjects = _with_label(tree, verb, "nsubj")
+            above = tree.heads[verb] if tree.deprel[verb] == "conj" else -1
+            if subjects or not self.conjuncts or above < 0:
+                return [(word, verb) for word in subjects]
+            if _is_passive(tree, above):
+                return []
+            verb = above
+
+
+def _with_label(tree: DocumentTree, word: int, label: str) -> list[int]:
+    return [child for child in tree.children[word] if tree.deprel[child] == label]
+
+
+def _is_passive(tree: DocumentTree, verb: int) -> bool:
+    labels = {tree.deprel[child] for child in tree.children[verb]}
+    # features of automatic parses can be wrong: a subject has priority
+    if not PASSIVE.isdisjoint(labels) or "nsubj" in labels:
+        return not PASSIVE.isdisjoint(labels)
+    # reduced relative clause: the village attacked by rebels
+    reduced = tree.deprel[verb] == "acl" and tree.xpos[verb] == "VBN"
+    return reduced or "Voice=Pass" in tree.feats[verb]
+
+
+def _by_phrases(tree: DocumentTree, verb: int) -> Iterator[int]:
+    for word in _with_label(tree, verb, "obl"):
+        cases = _with_label(tree, word, "case")
+        if any(tree.form[case].lower() == "by" for case in cases):
+            yield word
+
+
+def _resolved(tree: DocumentTree, word: int, verb: int) -> int:
+    """Return the noun of a relative pronoun, and any other word unchanged."""
+    if not _is_relative(tree, word):
+        return word
+    while tree.heads[verb] >= 0:
+        if tree.deprel[verb] == "acl:relcl":
+            return tree.heads[verb]
+        verb = tree.heads[verb]
+    return word
+
+
+def _is_relative(tree: DocumentTree, word: int) -> bool:
+    if tree.form[word].lower() not in RELATIVE:
+        return False
+    feats = tree.feats[word]
+    return "PronType=Rel" in feats or "PronType=" not in feats
+
+
+# Validation
 
 
 def _check_document(document: Any) -> None:
     if not isinstance(document, Document):
-        raise TypeError(
-            "The 'document' parameter of EventRule must be a Document. Got "
-            f"{type(document).__name__} instead."
+        raise ParameterTypeError(
+            "document",
+            f"must be a Document. Got {type(document).__name__} instead.",
+            "EventRule",
         )
-
-
-def _as_bool(name: str, value: Any) -> bool:
-    return check_bool(value, name=name, caller="EventRule")
 
 
 def _check_entity(entity: Any, n_mentions: int) -> list[int]:
     """Return the indices of an entity's mentions."""
-    name = "The 'entity' parameter of EventRule must"
     if isinstance(entity, str) or not isinstance(entity, Iterable):
-        raise TypeError(f"{name} hold indices of mentions. Got {entity!r:.50} instead.")
+        raise ParameterTypeError(
+            "entity",
+            f"must hold indices of mentions. Got {entity!r:.50} instead.",
+            "EventRule",
+        )
     members = list(entity)
     for member in members:
         if not is_integer(member) or not 0 <= member < n_mentions:
-            raise ValueError(
-                f"{name} hold indices of mentions, from 0 to {n_mentions - 1}. Got "
-                f"{member!r}."
+            raise ParameterError(
+                "entity",
+                f"must hold indices of mentions, from 0 to {n_mentions - 1}. Got "
+                f"{member!r}.",
+                "EventRule",
             )
     return members
 
@@ -387,9 +490,11 @@ def _check_verbs(verbs: Any) -> frozenset[str] | None:
     several = isinstance(verbs, Collection) and not isinstance(verbs, (str, bytes))
     lemmas = tuple(verbs) if several else (verbs,)
     if not lemmas or not all(isinstance(v, str) and v.strip() for v in lemmas):
-        raise ValueError(
-            "The 'verbs' parameter of EventRule must be lemmas of verbs, at least one, "
-            f"or None for any verb. Got {verbs!r} instead."
+        raise ParameterError(
+            "verbs",
+            "must be lemmas of verbs, at least one, or None for any verb. "
+            f"Got {verbs!r} instead.",
+            "EventRule",
         )
     return frozenset(lemma.strip().lower() for lemma in lemmas)
 
@@ -403,9 +508,11 @@ def _check_lexicon(lexicon: Any) -> AffiliationLexicon | Affiliation:
         return AffiliationLexicon(lexicon)
     if callable(lexicon) and not isinstance(lexicon, type):
         return lexicon
-    raise TypeError(
-        "The 'lexicon' parameter of EventRule must be an AffiliationLexicon, a dict "
-        f"with the names of each code, or a function. Got {lexicon!r:.50} instead."
+    raise ParameterTypeError(
+        "lexicon",
+        "must be an AffiliationLexicon, a dict with the names of each "
+        f"code, or a function. Got {lexicon!r:.50} instead.",
+        "EventRule",
     )
 
 
@@ -414,17 +521,21 @@ def _check_codes(
 ) -> tuple[str, ...]:
     if isinstance(lexicon, AffiliationLexicon):
         if codes is not None:
-            raise ValueError(
-                "The 'codes' parameter of EventRule is for a function as 'lexicon': a "
-                f"lexicon has its own. Got {codes!r:.50}."
+            raise ParameterError(
+                "codes",
+                "is for a function as 'lexicon'; a lexicon has its own codes. Got "
+                f"{codes!r:.50}.",
+                "EventRule",
             )
         return lexicon.codes
     several = isinstance(codes, Iterable) and not isinstance(codes, str)
     found = tuple(codes) if several else ()
     are_codes = all(isinstance(code, str) for code in found)
     if not found or not are_codes or len(set(found)) < len(found):
-        raise ValueError(
-            "The 'codes' parameter of EventRule must have the codes that the function "
-            f"of 'lexicon' may return, strings, each once. Got {codes!r:.50} instead."
+        raise ParameterError(
+            "codes",
+            "must have the codes that the function of 'lexicon' may return, "
+            f"strings, each once. Got {codes!r:.50} instead.",
+            "EventRule",
         )
     return tuple(map(str, found))

@@ -1,18 +1,47 @@
 """Calibration metrics: labels and probabilities in, numbers out."""
 
-from .._label_statistics import (
+from ._bin_size_curve import (
+    BinSizeCurve,
+    bin_size_curve,
+    check_sizes,
+    curve_of_sizes,
+    doubling_sizes,
+)
+from ._binning import Binning, check_binning
+from ._bins import check_norm
+from ._calibration_error import ResampledError, calibration_error, error_of_pairs
+from ._curve import ReliabilityCurve, adaptive_reliability_curve, curve_of_pairs
+from ._decomposition import ScoreDecomposition, score_decomposition
+from ._frequency_intervals import frequency_interval
+from ._interval import (
+    CalibrationErrorInterval,
+    calibration_error_interval,
+    interval_of_pairs,
+)
+from ._label_statistics import (
     accuracy_statistics,
     span_statistics,
     tag_statistics,
 )
-from ._bin_size_curve import BinSizeCurve, bin_size_curve
-from ._brier import brier_statistics
-from ._curve import ReliabilityCurve, adaptive_reliability_curve
-from ._decomposition import ScoreDecomposition, score_decomposition
-from ._error import calibration_error
-from ._interval import CalibrationErrorInterval, calibration_error_interval
+from ._proper_scores import brier_of_rows, brier_statistics
 from ._sample_size_curve import SampleSizeCurve, sample_size_curve
 from ._sketch import ReliabilitySketch
+
+# What the scorers, the displays and the command line build on, beside the public names.
+_FOR_SIBLINGS = (
+    Binning,
+    ResampledError,
+    brier_of_rows,
+    check_binning,
+    check_norm,
+    check_sizes,
+    curve_of_pairs,
+    curve_of_sizes,
+    doubling_sizes,
+    error_of_pairs,
+    frequency_interval,
+    interval_of_pairs,
+)
 
 __all__ = [
     "BinSizeCurve",

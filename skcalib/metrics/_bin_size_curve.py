@@ -2,26 +2,80 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from .._results import as_frame
+from .._errors import ParameterError, ParameterTypeError, public
+from .._pairs import Pairs, check_one_set, check_pairs
+from .._results import Result
 from ._binning import Binning
-from ._bins import sort_pairs, sum_bins
-from ._grouped import GroupedBins, sort_cells
-from ._norms import check_norm, debiased_square, norm_of
-from ._pairs import Pairs, check_one_set, check_pairs
-from ._sizes import SizeCurve, check_sizes, range_text
+from ._bins import check_norm, debiased_square, norm_of, sum_bins
+from ._grouped_bins import GroupedBins, GroupedRows, are_single_rows
+from ._sorted_pairs import sort_pairs
+
+
+class SizeCurve(Result):
+    """The error that was asked for, plug-in or debiased."""
+
+    plug_in: np.ndarray
+    debiased_square: np.ndarray | None
+    debias: bool
+
+    @property
+    def debiased(self) -> np.ndarray | None:
+        """Root of `debiased_square`, 0 where that is negative; None where it is."""
+        if self.debiased_square is None:
+            return None
+        return np.sqrt(np.maximum(self.debiased_square, 0))
+
+    @property
+    def error(self) -> np.ndarray:
+        """Calibration error as asked for, `plug_in` or `debiased`."""
+        if self.debias:
+            assert self.debiased is not None
+            return self.debiased
+        return self.plug_in
+
+
+def range_text(sizes: np.ndarray, what: str) -> str:
+    """Return how many sizes there are, and from where to where."""
+    low, high = sizes.min(), sizes.max()
+    span = f"of {low}" if low == high else f"from {low} to {high}"
+    return f"{sizes.size} {what}{'s' if sizes.size > 1 else ''} {span}"
+
+
+def check_sizes(
+    values: Any, *, minimum: int, largest: float, name: str, of: str
+) -> np.ndarray:
+    """Return one or more integers from `minimum` to `largest`, which is the `of`."""
+    expected = f"must hold integers from {minimum} to the {of}, here {largest:g}."
+    try:
+        sizes = np.asarray(values)
+    except ValueError:  # rows of different lengths
+        raise ParameterError(
+            name, f"{expected} Got rows of different lengths."
+        ) from None
+    if sizes.ndim != 1 or not sizes.size:
+        raise ParameterError(name, f"{expected} Got an array of shape {sizes.shape}.")
+    if sizes.dtype.kind not in "iu":
+        raise ParameterTypeError(name, f"{expected} Got an array of {sizes.dtype}.")
+    bad = (sizes < minimum) | (sizes > largest)
+    if bad.any():
+        at = int(bad.argmax())
+        raise ParameterError(name, f"{expected} Got {sizes[at]} at index {at}.")
+    return sizes.astype(np.int64)
 
 
 @dataclass(frozen=True, repr=False, eq=False)
 class BinSizeCurve(SizeCurve):
     """Calibration error at several bin sizes.
 
-    Made by :func:`bin_size_curve`; arrays have shape (n_sizes,), in the order asked
-    for.
+    Returned by :func:`bin_size_curve`. Arrays have shape (n_sizes,), in the order of
+    `bin_sizes`.
 
     Attributes
     ----------
@@ -32,16 +86,16 @@ class BinSizeCurve(SizeCurve):
     plug_in : ndarray
         :func:`calibration_error` at each bin size, with `norm`.
     debiased_square : ndarray or None
-        Unbiased estimate of the square at each bin size, which may be negative. None
-        where `norm` is not 'l2', or where at one of the sizes a bin holds a single
-        pair, or rows of a single group; ``debias=True`` says in which.
+        Unbiased estimate of the square at each bin size, which may be negative. None if
+        `norm` is not 'l2', or if at one of the sizes a bin contains a single pair or
+        rows of a single group.
     norm : str
     debias : bool
         Whether `error` is `debiased`.
     n_pairs : int
         Number of pairs of positive weight.
     n_groups : int or None
-        Number of groups of dependent rows; None if rows are taken as independent.
+        Number of groups of dependent rows, None if pairs are independent.
 
     See Also
     --------
@@ -73,13 +127,8 @@ class BinSizeCurve(SizeCurve):
 
     def to_dict(self) -> dict[str, Any]:
         """Return the arrays and settings as a dict of lists and numbers."""
-        arrays = {name: column.tolist() for name, column in self._columns().items()}
         settings = ("norm", "debias", "n_pairs", "n_groups")
-        return {**arrays, **{name: getattr(self, name) for name in settings}}
-
-    def frame(self) -> Any:
-        """Return a pandas DataFrame with a row for each bin size."""
-        return as_frame(self._columns(), caller="BinSizeCurve.frame")
+        return super().to_dict() | {name: getattr(self, name) for name in settings}
 
     def _columns(self) -> dict[str, np.ndarray]:
         names = ("bin_size", "n_bins", "plug_in", "debiased", "debiased_square")
@@ -97,49 +146,51 @@ class BinSizeCurve(SizeCurve):
         )
 
 
+@public
 def bin_size_curve(
-    y_true: Any,
-    y_proba: Any,
+    y_true: ArrayLike,
+    y_proba: ArrayLike,
     *,
-    bin_sizes: Any,
+    bin_sizes: ArrayLike,
     norm: str = "l2",
     debias: bool = False,
     multi_class: str | None = None,
-    labels: Any = None,
-    pos_label: Any = None,
-    sample_weight: Any = None,
-    groups: Any = None,
+    labels: ArrayLike | None = None,
+    pos_label: Hashable = None,
+    sample_weight: ArrayLike | None = None,
+    groups: ArrayLike | None = None,
 ) -> BinSizeCurve:
     """Compute the calibration error at several bin sizes.
 
-    Each value is that of :func:`calibration_error` with ``bin_size``. The pairs are
-    sorted once.
+    Each value equals that of :func:`calibration_error` with that `bin_size`. The pairs
+    are sorted once.
 
     Parameters
     ----------
     y_true : array-like of shape (n,)
-        Labels.
+        True labels.
     y_proba : array-like of shape (n,) or (n, n_classes)
         Probability of the positive class, or of every class, as in
         :func:`calibration_error`.
     bin_sizes : array-like of shape (n_sizes,), int
-        Numbers of pairs (total weight) in a bin, from 1, with `debias` from 2, to the
-        total weight of all pairs; in any order.
+        Numbers of pairs (total weight) in a bin, in any order, from 1 (from 2 with
+        `debias`) to the total weight of all pairs.
     norm : {'l1', 'l2', 'max'}, default='l2'
         As in :func:`calibration_error`.
     debias : bool, default=False
-        Whether the curve's `error` is the debiased one. With 'l2' both are in the
-        result wherever they are defined.
+        Whether `error` of the curve is the debiased error. With 'l2' the result has
+        both errors where they are defined.
     multi_class : {'pooled', 'top_label'}, default=None
-        How a matrix becomes pairs.
+        How a matrix is reduced to pairs, as in :func:`calibration_error`.
     labels : array-like of shape (n_classes,), default=None
         Labels in the order of the columns.
     pos_label : label, default=None
-        The positive class; by default 1, or with two columns the second.
+        Positive class. If None, 1, or the second of two columns.
     sample_weight : array-like of shape (n,), default=None
-        Frequencies: a row of weight 3 is three rows.
+        Frequencies: a row of weight 3 equals three rows.
     groups : array-like of shape (n,), default=None
-        For the debiased error, rows of one group (sentence, document) are dependent.
+        Group (sentence, document) of each row, used for the debiased error: rows of one
+        group may depend on each other.
 
     Returns
     -------
@@ -148,7 +199,7 @@ def bin_size_curve(
     Raises
     ------
     TypeError
-        If `bin_sizes` are no integers.
+        If `bin_sizes` are not integers.
     ValueError
         If a parameter or a row is not as described; the message names it. With
         `debias`, if a bin holds rows of a single group.
@@ -161,11 +212,10 @@ def bin_size_curve(
     Notes
     -----
     When the bin size doubles, each bin is the union of two (the last of up to three),
-    so the plug-in does not increase in any norm [1]_. That is no better calibration.
-    At bins of b pairs the noise of the label frequencies adds about
-    mean q (1 - q) / b to the square, which shrinks; and errors of both signs in
-    one bin cancel, more of them in wider bins. The debiased square has the second
-    effect only.
+    so the plug-in error does not increase in any norm [1]_. This does not mean better
+    calibration. In bins of b pairs label noise adds about mean q (1 - q) / b to the
+    square, which decreases with b; and errors of both signs in one bin cancel, more of
+    them in wider bins. Only the second effect changes the debiased square.
 
     References
     ----------
@@ -174,7 +224,7 @@ def bin_size_curve(
 
     Examples
     --------
-    A calibrated model, whose plain error is noise at all bin sizes:
+    The plain error of a calibrated model is noise at all bin sizes:
 
     >>> from skcalib.datasets import make_calibrated_pairs
     >>> from skcalib.metrics import bin_size_curve
@@ -185,13 +235,11 @@ def bin_size_curve(
     >>> curve.debiased.round(3)
     array([0.013, 0.   , 0.   , 0.   ])
     """
-    caller = "bin_size_curve"
-    check_norm(norm, False, debias, caller=caller)
-    check_one_set(multi_class, "curve", caller=caller)
+    check_norm(norm, False, debias)
+    check_one_set(multi_class, "curve")
     (pairs,) = check_pairs(
         y_true,
         y_proba,
-        caller=caller,
         multi_class=multi_class,
         labels=labels,
         pos_label=pos_label,
@@ -204,13 +252,12 @@ def bin_size_curve(
         largest=pairs.total,
         name="bin_sizes",
         of="total weight of the pairs",
-        caller=caller,
     )
-    return curve_of_sizes(pairs, sizes, norm, bool(debias), caller=caller)
+    return curve_of_sizes(pairs, sizes, norm, bool(debias))
 
 
 def curve_of_sizes(
-    pairs: Pairs, sizes: np.ndarray, norm: str, debias: bool, *, caller: str
+    pairs: Pairs, sizes: np.ndarray, norm: str, debias: bool
 ) -> BinSizeCurve:
     """Return the curve of checked pairs at checked bin sizes."""
     ordered = sort_pairs(pairs, reusable=True)
@@ -226,8 +273,8 @@ def curve_of_sizes(
     squares: np.ndarray | None = square
     if norm != "l2" or sizes.min() == 1:
         squares = None
-    elif pairs.groups is not None:
-        squares = _grouped_squares(pairs, sizes, debias, caller=caller)
+    elif pairs.is_dependent and not are_single_rows(pairs):
+        squares = _grouped_squares(pairs, sizes, debias)
     return BinSizeCurve(
         bin_size=sizes,
         n_bins=n_bins,
@@ -241,20 +288,28 @@ def curve_of_sizes(
 
 
 def _grouped_squares(
-    pairs: Pairs, sizes: np.ndarray, debias: bool, *, caller: str
+    pairs: Pairs, sizes: np.ndarray, debias: bool
 ) -> np.ndarray | None:
     """Return the debiased squares of dependent rows, None where one is not defined."""
-    cells = sort_cells(pairs)
+    rows = GroupedRows(pairs)
     squares = np.empty(sizes.size)
     # From narrow bins on, since those are the first to hold a single group.
     for k in np.argsort(sizes, kind="stable"):
-        bins = GroupedBins(pairs, Binning(int(sizes[k]), None, "quantile"), cells)
-        if debias:
-            bins.check_several_groups(caller=f"{caller} at bin size {sizes[k]}")
-        elif not bins.several_groups.all():
+        bins = GroupedBins(pairs, Binning(int(sizes[k]), None, "quantile"), rows)
+        found = grouped_square(bins, debias)
+        if found is None:
             return None
-        squares[k] = bins.debiased_square()
+        squares[k] = found
     return squares
+
+
+def grouped_square(bins: GroupedBins, debias: bool) -> float | None:
+    """Return the debiased square, None where it is neither defined nor asked for."""
+    if debias:
+        bins.check_several_groups()
+    elif not bins.several_groups.all():
+        return None
+    return bins.debiased_square()
 
 
 def doubling_sizes(pairs: Pairs) -> np.ndarray:
@@ -265,11 +320,11 @@ def doubling_sizes(pairs: Pairs) -> np.ndarray:
     if pairs.total < 2:
         return np.array([1])
     sizes = 2 ** np.arange(1, int(np.log2(pairs.total)) + 1)
-    if pairs.groups is None:
+    if not pairs.is_dependent or are_single_rows(pairs):
         return sizes
-    cells = sort_cells(pairs)
+    rows = GroupedRows(pairs)
     for k, size in enumerate(sizes.tolist()):
-        bins = GroupedBins(pairs, Binning(size, None, "quantile"), cells)
+        bins = GroupedBins(pairs, Binning(size, None, "quantile"), rows)
         if bins.several_groups.all():
             return sizes[k:]
     return sizes

@@ -12,11 +12,15 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from ._bins import BinSums, Shares, SortedRows, sum_bins
+from ._bins import BinSums, Shares, sum_bins
+from ._sorted_pairs import SortedRows
 
 # More cells than 2 ** (10 + 12), the exponents times the leading bits of the
 # significand, would no longer stay in the cache.
 _MOST_BITS = 12
+
+# Fewer pairs are sorted as fast.
+LEAST_COUNTED = 2**18
 
 # With fewer pairs in a bin, most pairs share a cell with a cut, and are sorted.
 _LEAST_SIZE = 1000
@@ -40,7 +44,8 @@ def mantissa_bits(n_bins: int) -> int:
 
 def counting_pays(n: int, n_bins: int) -> bool:
     """Return whether few enough cells are expected to hold a cut."""
-    return n >= 2**18 and n_bins * _LEAST_SIZE <= n and n_bins < 2 ** (_MOST_BITS + 1)
+    few_bins = n_bins * _LEAST_SIZE <= n and n_bins < 2 ** (_MOST_BITS + 1)
+    return few_bins and n >= LEAST_COUNTED
 
 
 class Cells:

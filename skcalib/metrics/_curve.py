@@ -2,43 +2,48 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import Any
+from collections.abc import Callable, Hashable
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import Any, Literal
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from .._results import TableRepr, as_frame
+from .._errors import public
+from .._pairs import Pairs, check_one_set, check_pairs
+from .._results import Result
 from .._validation import check_choice, check_fraction, is_dask
 from ._binning import Binning, check_binning
-from ._bins import BinSums
-from ._consistency import consistency_interval, tied_unit
-from ._frequency_interval import frequency_interval
-from ._norms import check_norm, debiased_error, norm_of
-from ._pairs import Pairs, check_one_set, check_pairs
+from ._bins import BinSums, check_norm, debiased_error, norm_of
+from ._calibration_error import error_of_pairs
+from ._cells import CellTable, SketchedCells, rows_are_unknown, sums_of_cells
+from ._distributed import Chunked, check_mergeable, tables_of_dask
+from ._frequency_intervals import consistency_interval, frequency_interval, tied_unit
 
 
 @dataclass(frozen=True, repr=False, eq=False)
-class ReliabilityCurve(TableRepr):
+class ReliabilityCurve(Result):
     """Label frequency against mean probability in adaptive bins.
 
-    Made by :func:`adaptive_reliability_curve`; all arrays have shape (n_bins,), in
+    Returned by :func:`adaptive_reliability_curve`. All arrays have shape (n_bins,), in
     ascending order of the probability.
 
     Attributes
     ----------
     prob_true : ndarray
-        Share of positives in each bin.
+        Frequency of positive labels in each bin.
     prob_pred : ndarray
         Mean probability in each bin.
     weight : ndarray
         Total weight of each bin, the number of its pairs where there are no weights.
     standard_error : ndarray
-        sqrt(p (1 - p) / weight) of `prob_true`. It is 0 where a bin holds one label
-        only: for bars use :meth:`interval`.
+        Standard error sqrt(p (1 - p) / weight) of `prob_true`. It is 0 if all labels
+        of a bin are equal; use :meth:`interval` for error bars.
     proba_min, proba_max : ndarray
         Smallest and largest probability in each bin.
     bin_size : int or None
-        Target weight of a bin; None for equal-width bins or a number of bins.
+        Target weight of a bin, None if `n_bins` was given.
     n_samples : int
         Number of pairs of positive weight; pooled classes count one pair each.
 
@@ -75,12 +80,14 @@ class ReliabilityCurve(TableRepr):
     _pair_residual: np.ndarray = field(default_factory=lambda: np.zeros(0))
     _label_variance: np.ndarray | None = None
     _unit: np.ndarray | None = None
+    _debiased: Callable[[bool, bool], float] | None = None
 
     @property
     def n_bins(self) -> int:
         """Number of bins."""
         return self.weight.size
 
+    @public
     def interval(
         self, confidence_level: float = 0.95, method: str = "wilson"
     ) -> tuple[np.ndarray, np.ndarray]:
@@ -89,16 +96,17 @@ class ReliabilityCurve(TableRepr):
         Parameters
         ----------
         confidence_level : float, default=0.95
-            Strictly between 0 and 1.
+            Confidence level, strictly between 0 and 1.
         method : {'wilson', 'clopper_pearson', 'normal'}, default='wilson'
-            'wilson' inverts the score test and has about the level asked for;
-            'clopper_pearson' has at least that level; 'normal' is the published
-            p +- z sqrt(p (1 - p) / n) [1]_, clipped to [0, 1], of width 0 in a bin
-            of one label.
+            'wilson' inverts the score test and has about the requested level.
+            'clopper_pearson' has at least that level. 'normal' is
+            p +- z sqrt(p (1 - p) / n) as in [1]_, clipped to [0, 1]; its width is 0 if
+            all labels of a bin are equal.
 
         Returns
         -------
         low, high : ndarray of shape (n_bins,)
+            Ends of the intervals.
 
         References
         ----------
@@ -113,43 +121,45 @@ class ReliabilityCurve(TableRepr):
         >>> low.round(3), high.round(3)
         (array([0.]), array([0.308]))
         """
-        caller = "ReliabilityCurve.interval"
-        level = check_fraction(confidence_level, name="confidence_level", caller=caller)
+        level = check_fraction(confidence_level, name="confidence_level")
         choices = ("wilson", "clopper_pearson", "normal")
-        check_choice(method, choices, name="method", caller=caller)
+        check_choice(method, choices, name="method")
         return frequency_interval(self.prob_true, self.weight, level, method)
 
+    @public
     def consistency_band(
         self, confidence_level: float = 0.95
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Return where the label frequencies fall if every probability is right.
+        """Return an interval of the label frequencies expected of a calibrated model.
 
-        The interval of each bin is one of the frequency, around the mean probability:
-        what :meth:`interval` is for the observed frequency, these *consistency bars*
-        [1]_ are for the model's claim. They hold bin by bin: of a calibrated model's
-        twenty bins one is outside at 95%, at most and on average.
+        These *consistency bars* [1]_ lie around the mean probability of each bin, as
+        the intervals of :meth:`interval` lie around the observed frequency. They apply
+        to each bin alone: at 95%, on average at most one of twenty bins of a calibrated
+        model is outside.
 
         Parameters
         ----------
         confidence_level : float, default=0.95
-            Strictly between 0 and 1; half of the rest is left on each side.
+            Confidence level, strictly between 0 and 1. Half of the rest is in each
+            tail.
 
         Returns
         -------
         low, high : ndarray of shape (n_bins,)
-            Within [0, 1], with the mean probability between them.
+            Ends of the intervals, in [0, 1], with the mean probability between them.
 
         Notes
         -----
-        The positives of a bin are a sum of independent coins of chances q, whose law is
-        Poisson-binomial. A shifted binomial law stands for it, with its mean, its
-        variance (sum of q (1 - q), less where a cut divides rows of equal q) and, from
-        the range of q in the bin, nearly its third moment. Where all q of a bin are
-        equal the ends are the quantiles of the binomial law, widened by less than one
-        pair so that neither tail has more than its half. Where they are not, a tail has
-        0.1 points too much at most in the bins that a cut by rank makes of 500 skewed
-        probabilities, and up to 3 points where a bin of few pairs spans nearly all from
-        0 to 1. Weights are frequencies, and pairs are taken as independent.
+        The positives of a bin are a sum of independent coins of chances q, which has a
+        Poisson-binomial distribution. It is approximated by a shifted binomial
+        distribution with the same mean, the same variance (the sum of q (1 - q), less
+        where a cut divides rows of equal q) and nearly the same third moment, found
+        from the range of q in the bin. If all q of a bin are equal, the ends are the
+        quantiles of the binomial distribution, widened by less than one pair so that
+        neither tail exceeds its half. Otherwise a tail exceeds its half by at most 0.1
+        percentage points in adaptive bins of 500 skewed probabilities, and by up to 3
+        where a bin of few pairs spans nearly all of [0, 1]. Weights are frequencies,
+        and pairs are taken as independent.
 
         References
         ----------
@@ -158,7 +168,7 @@ class ReliabilityCurve(TableRepr):
 
         Examples
         --------
-        Of ten cases of 5%, none to two come true:
+        Among ten pairs of probability 5%, none to two are positive:
 
         >>> from skcalib.metrics import adaptive_reliability_curve
         >>> curve = adaptive_reliability_curve([0] * 10, [0.05] * 10, bin_size=10)
@@ -166,8 +176,7 @@ class ReliabilityCurve(TableRepr):
         >>> low.round(3), high.round(3)
         (array([0.]), array([0.264]))
         """
-        caller = "ReliabilityCurve.consistency_band"
-        level = check_fraction(confidence_level, name="confidence_level", caller=caller)
+        level = check_fraction(confidence_level, name="confidence_level")
         variance, unit = self._label_variance, self._unit
         if variance is None:  # a curve made by hand: its bins hold one probability each
             variance = self.weight * self.prob_pred * (1 - self.prob_pred)
@@ -180,6 +189,7 @@ class ReliabilityCurve(TableRepr):
             level,
         )
 
+    @public
     def error(
         self, norm: str = "l2", squared: bool = False, debias: bool = False
     ) -> float:
@@ -191,14 +201,15 @@ class ReliabilityCurve(TableRepr):
             Weighted mean of the distances between mean probability and label
             frequency, root of the weighted mean of their squares, or largest distance.
         squared : bool, default=False
-            With 'l2', leave out the root.
+            Whether to return the square; only with 'l2'.
         debias : bool, default=False
-            With 'l2', estimate the square without the upward bias that the noise of the
-            label frequencies gives; see :func:`calibration_error`.
+            Whether to estimate the square without the upward bias due to label noise,
+            as :func:`calibration_error` does; only with 'l2'.
 
         Returns
         -------
         error : float
+            Number that :func:`calibration_error` returns for these bins.
 
         Examples
         --------
@@ -208,22 +219,17 @@ class ReliabilityCurve(TableRepr):
         >>> round(curve.error("l1"), 6), round(curve.error("max"), 6)
         (0.25, 0.3)
         """
-        caller = "ReliabilityCurve.error"
-        check_norm(norm, squared, debias, caller=caller)
+        check_norm(norm, squared, debias)
+        if debias and self._debiased is not None:
+            return self._debiased(squared, True)
         if debias:
-            return debiased_error(
-                self.weight, self._pair_residual, squared, caller=caller
-            )
+            return debiased_error(self.weight, self._pair_residual, squared)
         return norm_of(self.prob_pred - self.prob_true, self.weight, norm, squared)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the arrays and settings as a dict of lists and numbers."""
-        arrays = {name: column.tolist() for name, column in self._columns().items()}
-        return {**arrays, "bin_size": self.bin_size, "n_samples": self.n_samples}
-
-    def frame(self) -> Any:
-        """Return a pandas DataFrame with a row for each bin."""
-        return as_frame(self._columns(), caller="ReliabilityCurve.frame")
+        settings = {"bin_size": self.bin_size, "n_samples": self.n_samples}
+        return {**super().to_dict(), **settings}
 
     def _columns(self) -> dict[str, np.ndarray]:
         names = (
@@ -236,6 +242,15 @@ class ReliabilityCurve(TableRepr):
         )
         return {name: getattr(self, name) for name in names}
 
+    def _in_words(self) -> list[str]:
+        low, high = self.interval()
+        outside = int(((self.prob_pred < low) | (self.prob_pred > high)).sum())
+        return [
+            f"In {outside} of {self.n_bins} bins the mean probability is outside the "
+            "95% confidence interval of the label frequency. Of a calibrated model, "
+            "about one bin in twenty is.",
+        ]
+
     def __repr__(self) -> str:
         return (
             f"ReliabilityCurve(n_bins={self.n_bins}, bin_size={self.bin_size}, "
@@ -246,13 +261,31 @@ class ReliabilityCurve(TableRepr):
 def curve_of_pairs(pairs: Pairs, binning: Binning) -> ReliabilityCurve:
     """Return the curve of checked pairs."""
     sums, bin_size = binning.sums(pairs)
-    return curve_of_sums(sums, bin_size, pairs.q.size)
+    debiased = None
+    if pairs.is_dependent:
+        # the caller may write to the array that q is a view of
+        copied = replace(pairs, q=pairs.q.copy())
+        same_bins = binning.for_rows(pairs.row_total)
+        debiased = partial(error_of_pairs, copied, same_bins, "l2")
+    return _curve_of_sums(sums, bin_size, pairs.q.size, debiased)
 
 
-def curve_of_sums(
-    sums: BinSums, bin_size: int | None, n_samples: int
+def curve_of_table(
+    table: CellTable, binning: Binning, cells: SketchedCells
 ) -> ReliabilityCurve:
-    """Return the curve of the sums in bins."""
+    """Return the curve of the pairs of a table."""
+    sums, _, bin_size = sums_of_cells(table, cells, binning)
+    debiased = rows_are_unknown if table.is_dependent else None
+    return _curve_of_sums(sums, bin_size, table.n_samples, debiased)
+
+
+def _curve_of_sums(
+    sums: BinSums,
+    bin_size: int | None,
+    n_samples: int,
+    debiased: Callable[[bool, bool], float] | None,
+) -> ReliabilityCurve:
+    """Return the curve of the sums in bins; of dependent pairs with its own error."""
     # Rounding may leave a share of positives 1e-16 outside [0, 1].
     p = np.clip(sums.y / sums.weight, 0, 1)
     q = np.clip(sums.q / sums.weight, sums.low, sums.high)
@@ -268,20 +301,22 @@ def curve_of_sums(
         _pair_residual=sums.pair_residual,
         _label_variance=np.maximum(sums.q - sums.qq, 0),
         _unit=tied_unit(sums),
+        _debiased=debiased,
     )
 
 
+@public
 def adaptive_reliability_curve(
-    y_true: Any,
-    y_proba: Any,
+    y_true: ArrayLike,
+    y_proba: ArrayLike,
     *,
-    bin_size: int | str = "auto",
+    bin_size: int | Literal["auto"] = "auto",
     n_bins: int | None = None,
     strategy: str = "quantile",
     multi_class: str | None = None,
-    labels: Any = None,
-    pos_label: Any = None,
-    sample_weight: Any = None,
+    labels: ArrayLike | None = None,
+    pos_label: Hashable = None,
+    sample_weight: ArrayLike | None = None,
 ) -> ReliabilityCurve:
     """Compute a reliability curve with the same number of pairs in every bin.
 
@@ -293,30 +328,31 @@ def adaptive_reliability_curve(
     Parameters
     ----------
     y_true : array-like of shape (n,)
-        Labels.
+        True labels.
     y_proba : array-like of shape (n,) or (n, n_classes)
         Probability of the positive class, or of every class, with columns in the order
         of `labels`. Two columns are the binary problem of `pos_label` unless
         `multi_class` is given. A value outside [0, 1] by rounding is clipped.
     bin_size : int or 'auto', default='auto'
-        Number of pairs (total weight) in a bin. 'auto' is round(n ** 0.6), at least 2,
-        where n is the total weight of all pairs.
+        Number of pairs (total weight) in a bin. 'auto' is round(n ** 0.6), and at least
+        2, where n is the total weight of the rows. A row whose classes are pooled
+        counts once.
     n_bins : int, default=None
-        Instead of `bin_size`, a number of bins; with more bins than pairs, each pair
-        is a bin of its own.
+        Number of bins, instead of `bin_size`. If there are more bins than pairs, each
+        pair is a bin.
     strategy : {'quantile', 'uniform'}, default='quantile'
-        'uniform' divides [0, 1] into `n_bins` bins of equal width; empty ones are left
-        out.
+        'quantile' makes bins of equal weight, 'uniform' divides [0, 1] into `n_bins`
+        bins of equal width and leaves out empty ones.
     multi_class : {'pooled', 'top_label'}, default=None
-        How a matrix becomes pairs: every class against the rest, concatenated
-        ('pooled', the default for more than two columns), or the largest probability
-        of a row and whether its class is right ('top_label').
+        How a matrix is reduced to pairs. 'pooled' (the default for more than two
+        columns) concatenates the one-vs-rest problems of all classes. 'top_label' takes
+        the largest probability of each row and whether its class is right.
     labels : array-like of shape (n_classes,), default=None
-        Labels in the order of the columns; by default the sorted labels of `y_true`.
+        Labels in the order of the columns. If None, the sorted labels of `y_true`.
     pos_label : label, default=None
-        The positive class; by default 1, or with two columns the second.
+        Positive class. If None, 1, or the second of two columns.
     sample_weight : array-like of shape (n,), default=None
-        Frequencies: a row of weight 3 is three rows.
+        Frequencies: a row of weight 3 equals three rows.
 
     Returns
     -------
@@ -336,9 +372,10 @@ def adaptive_reliability_curve(
 
     Notes
     -----
-    Takes two sorts, of the probabilities and of those of the positives, and memory for
-    one copy of each; weights need a permutation. Dask arrays, with quantile bins, are
-    read through a :class:`ReliabilitySketch` of their blocks.
+    The probabilities and those of the positives are sorted, which takes memory for one
+    copy of each; weights need a permutation. The curve of pooled classes keeps a copy
+    of the probabilities for ``error(debias=True)``. Dask arrays, with quantile bins,
+    are read through a :class:`ReliabilitySketch` of their blocks.
 
     References
     ----------
@@ -356,20 +393,16 @@ def adaptive_reliability_curve(
     >>> curve.prob_true.round(2)
     array([0.03, 0.18, 0.51, 0.8 , 0.98])
     """
-    caller = "adaptive_reliability_curve"
-    binning = check_binning(bin_size, n_bins, strategy, caller=caller)
-    check_one_set(multi_class, "curve", caller=caller)
+    binning = check_binning(bin_size, n_bins, strategy)
+    check_one_set(multi_class, "curve")
     if is_dask(y_true, y_proba, sample_weight):
-        from ._dask import Chunked, curve_of_dask
-
-        data = Chunked(
-            y_true, y_proba, sample_weight, multi_class, labels, pos_label, caller
-        )
-        return curve_of_dask(data, binning)
+        data = Chunked(y_true, y_proba, sample_weight, multi_class, labels, pos_label)
+        check_mergeable(binning, None)
+        (table,) = tables_of_dask(data)
+        return curve_of_table(table, binning, table.sorted_cells())
     (pairs,) = check_pairs(
         y_true,
         y_proba,
-        caller=caller,
         multi_class=multi_class,
         labels=labels,
         pos_label=pos_label,

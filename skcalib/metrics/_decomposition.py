@@ -2,25 +2,29 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
-from typing import Any
+from collections.abc import Hashable, Sized
+from dataclasses import dataclass
+from typing import Any, Literal, cast
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.optimize import isotonic_regression
 
-from .._results import TableRepr, as_frame
-from .._validation import check_choice
+from .._errors import ParameterError, public
+from .._pairs import Pairs, check_one_set, check_pairs
+from .._results import Result
+from .._validation import as_weights, check_choice
 from ._binning import Binning, check_binning
-from ._bins import SortedCells, SortedRows, sort_pairs, sum_bins
-from ._pairs import Pairs, as_weights, check_one_set, check_pairs
-from ._scoring_rule import EPS, Rule, check_rule
+from ._bins import sum_bins
+from ._proper_scores import EPS, Loss, Rule, check_rule
+from ._sorted_pairs import SortedCells, SortedRows, sort_pairs
 
 
 @dataclass(frozen=True, repr=False)
-class ScoreDecomposition(TableRepr):
+class ScoreDecomposition(Result):
     """A proper score and its parts.
 
-    Made by :func:`score_decomposition`. The parts add up:
+    Returned by :func:`score_decomposition`. The parts add up:
     ``calibration + refinement + residual == score`` and
     ``refinement == uncertainty - discrimination``, up to rounding.
 
@@ -29,15 +33,17 @@ class ScoreDecomposition(TableRepr):
     score : float
         Mean loss over the pairs; lower is better.
     calibration : float
-        What is lost because probabilities differ from frequencies (miscalibration);
+        Loss due to differences between probabilities and frequencies (miscalibration);
         0 is best.
     refinement : float
-        What would be left if each bin or level said its frequency; lower is better.
+        Loss that would remain if each bin or level predicted its frequency; lower is
+        better.
     residual : float
-        What the variation of the probabilities inside the bins adds to the score, or
-        saves; 0 for 'isotonic'.
+        Loss (or, if negative, gain) due to the variation of the probabilities inside
+        the bins; 0 for 'isotonic'.
     discrimination : float
-        What the levels know beyond the base rate; higher is better.
+        Improvement of the frequencies of the levels over the base rate; higher is
+        better.
     uncertainty : float
         Score of the base rate, which depends on the labels only.
     rule : str
@@ -75,14 +81,12 @@ class ScoreDecomposition(TableRepr):
     n_bins: int
     n_pairs: int
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the numbers and settings as a dict."""
-        return asdict(self)
-
-    def frame(self) -> Any:
-        """Return a pandas DataFrame of one row."""
-        columns = {name: [value] for name, value in self.to_dict().items()}
-        return as_frame(columns, caller="ScoreDecomposition.frame")
+    def _in_words(self) -> list[str]:
+        return [
+            f"Of the score {self.score:.4g}, {self.calibration:.4g} is lost because "
+            "probabilities differ from label frequencies, and "
+            f"{self.refinement:.4g} would remain if each bin predicted its frequency."
+        ]
 
     def __repr__(self) -> str:
         bins = f"bin_size={self.bin_size}, " if self.bin_size is not None else ""
@@ -98,12 +102,12 @@ class ScoreDecomposition(TableRepr):
 
 
 def _check_method(
-    method: Any, bin_size: Any, n_bins: Any, strategy: Any, *, caller: str
+    method: Any, bin_size: Any, n_bins: Any, strategy: Any
 ) -> Binning | None:
     """Return how to bin, None where isotonic regression does it."""
-    check_choice(method, ("adaptive", "isotonic"), name="method", caller=caller)
+    check_choice(method, ("adaptive", "isotonic"), name="method")
     if method == "adaptive":
-        return check_binning(bin_size, n_bins, strategy, caller=caller)
+        return check_binning(bin_size, n_bins, strategy)
     given = (
         ("bin_size", bin_size, "auto"),
         ("n_bins", n_bins, None),
@@ -111,9 +115,10 @@ def _check_method(
     )
     for name, value, default in given:
         if not (value is default or (isinstance(value, str) and value == default)):
-            raise ValueError(
-                f"method='isotonic' of {caller} finds its bins by itself. "
-                f"Got {name}={value!r}: leave it out, or use method='adaptive'."
+            raise ParameterError(
+                "method",
+                f"must be 'adaptive' where bins are given: 'isotonic' finds its own. "
+                f"Got {name}={value!r}.",
             )
     return None
 
@@ -151,6 +156,8 @@ def decompose_pairs(
     pairs: Pairs, rule: Rule, binning: Binning | None, row_of: Any = None
 ) -> ScoreDecomposition:
     """Return the decomposition of checked pairs, isotonic without a binning."""
+    if binning is not None:
+        binning = binning.for_rows(pairs.row_total)
     ordered = sort_pairs(pairs)
     cells = ordered.cells()
     score = rule.mean_loss(cells, row_of)
@@ -187,63 +194,65 @@ def decompose_pairs(
     )
 
 
+@public
 def score_decomposition(
-    y_true: Any,
-    y_proba: Any,
+    y_true: ArrayLike,
+    y_proba: ArrayLike,
     *,
-    score: Any = "brier",
+    score: str | tuple[Loss, Loss] = "brier",
     method: str = "adaptive",
-    bin_size: int | str = "auto",
+    bin_size: int | Literal["auto"] = "auto",
     n_bins: int | None = None,
     strategy: str = "quantile",
     multi_class: str | None = None,
-    labels: Any = None,
-    pos_label: Any = None,
-    sample_weight: Any = None,
+    labels: ArrayLike | None = None,
+    pos_label: Hashable = None,
+    sample_weight: ArrayLike | None = None,
 ) -> ScoreDecomposition:
     """Split a proper score into calibration, refinement and residual.
 
     The score is the mean loss over the pairs, g1(q) where y = 1 and g2(q) where y = 0;
-    lower is better. Calibration is what is lost because probabilities q differ from
-    label frequencies p, refinement what even the frequencies lose because they are not
-    all 0 or 1 ([1]_, theorem 3.4 of [2]_).
+    lower is better. Calibration is the loss due to differences between probabilities q
+    and label frequencies p. Refinement is the loss of the frequencies themselves, which
+    are not all 0 or 1 ([1]_, theorem 3.4 of [2]_).
 
     Parameters
     ----------
     y_true : array-like of shape (n,)
-        Labels.
+        True labels.
     y_proba : array-like of shape (n,) or (n, n_classes)
         Probability of the positive class, or of every class, with columns in the order
         of `labels`. Two columns are the binary problem of `pos_label` unless
         `multi_class` is given. A value outside [0, 1] by rounding is clipped.
     score : {'brier', 'log'} or (g1, g2), default='brier'
-        'brier' is the mean of (q - y)^2, 'log' that of -log of the probability of what
-        came true, which counts as at least 2.2e-16 (machine epsilon). Of a pair of
-        functions, g1(q) is the loss where y = 1, g2(q) where y = 0; both get a 1-D
-        array of probabilities and return one of the same shape. They must be a proper
-        score, which is tried on a grid, and finite but for what is certainly wrong
-        (g1 at 0, g2 at 1) and does not occur.
+        'brier' is the mean of (q - y)^2. 'log' is the mean of -log of the probability
+        of the true label, which counts as at least 2.2e-16 (machine epsilon). In a pair
+        of functions, g1(q) is the loss where y = 1, g2(q) where y = 0; both get a 1-D
+        array of probabilities and return an array of the same shape. They must form a
+        proper score, which is tried on a grid. They must be finite, except for g1 at 0
+        and g2 at 1 if these do not occur.
     method : {'adaptive', 'isotonic'}, default='adaptive'
-        'adaptive' takes frequencies from the bins of
-        :func:`adaptive_reliability_curve`; 'isotonic' from isotonic regression of the
+        'adaptive' estimates frequencies in the bins of
+        :func:`adaptive_reliability_curve`, 'isotonic' by isotonic regression of the
         labels on the probabilities, which has no bin size to choose [3]_.
     bin_size : int or 'auto', default='auto'
         Number of pairs (total weight) in a bin of 'adaptive'. 'auto' is
-        round(n ** 0.6), at least 2, where n is the total weight of all pairs.
+        round(n ** 0.6), and at least 2, where n is the total weight of the rows. A row
+        whose classes are pooled counts once.
     n_bins : int, default=None
-        Instead of `bin_size`, a number of bins.
+        Number of bins, instead of `bin_size`.
     strategy : {'quantile', 'uniform'}, default='quantile'
         'uniform' divides [0, 1] into `n_bins` bins of equal width.
     multi_class : {'pooled', 'top_label'}, default=None
-        How a matrix becomes pairs: every class against the rest, concatenated
-        ('pooled', the default for more than two columns), or the largest probability
-        of a row and whether its class is right ('top_label').
+        How a matrix is reduced to pairs. 'pooled' (the default for more than two
+        columns) concatenates the one-vs-rest problems of all classes. 'top_label' takes
+        the largest probability of each row and whether its class is right.
     labels : array-like of shape (n_classes,), default=None
-        Labels in the order of the columns; by default the sorted labels of `y_true`.
+        Labels in the order of the columns. If None, the sorted labels of `y_true`.
     pos_label : label, default=None
-        The positive class; by default 1, or with two columns the second.
+        Positive class. If None, 1, or the second of two columns.
     sample_weight : array-like of shape (n,), default=None
-        Frequencies: a row of weight 3 is three rows.
+        Frequencies: a row of weight 3 equals three rows.
 
     Returns
     -------
@@ -323,14 +332,12 @@ def score_decomposition(
     >>> round(parts.score, 3), round(parts.calibration, 3), round(parts.refinement, 3)
     (-0.905, 0.008, -0.913)
     """
-    caller = "score_decomposition"
-    binning = _check_method(method, bin_size, n_bins, strategy, caller=caller)
-    check_one_set(multi_class, "decomposition", caller=caller)
-    rule = check_rule(score, caller=caller)
+    binning = _check_method(method, bin_size, n_bins, strategy)
+    check_one_set(multi_class, "decomposition")
+    rule = check_rule(score)
     (pairs,) = check_pairs(
         y_true,
         y_proba,
-        caller=caller,
         multi_class=multi_class,
         labels=labels,
         pos_label=pos_label,
@@ -343,7 +350,7 @@ def score_decomposition(
         row = pair // pairs.n_classes
         if sample_weight is None:
             return row
-        weight = as_weights(sample_weight, len(sample_weight), caller=caller)
+        weight = as_weights(sample_weight, len(cast(Sized, sample_weight)))
         assert weight is not None
         return int(np.flatnonzero(weight)[row])
 

@@ -2,33 +2,42 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, replace
-from typing import Any
+from collections.abc import Hashable
+from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
-from scipy.special import ndtri
+from numpy.typing import ArrayLike
 
-from .._random import as_generator
-from .._results import TableRepr, as_frame
+from .._errors import ParameterError, public
+from .._pairs import Pairs, check_one_set, check_pairs
+from .._random import RandomStateLike, as_generator
+from .._results import Result
 from .._validation import check_choice, check_fraction, check_integer, is_dask
-from ._bin_size import interval_bin_size, interval_sums
-from ._binning import Binning, check_binning
-from ._bins import BinSums
-from ._bootstrap import basic_interval, pivots_of_bins, pivots_of_groups
-from ._grouped import GroupedBins
-from ._inversion import SquareLaw
-from ._moments import law_of_bins, law_of_groups
-from ._norms import norm_of
-from ._pairs import Pairs, check_one_set, check_pairs
+from ._binning import (
+    Binning,
+    check_binning,
+    interval_bin_size,
+    interval_bin_size_of_cells,
+    interval_sums,
+)
+from ._bins import BinSums, norm_of
+from ._cells import CellTable, SketchedCells, check_independent, sums_of_cells
+from ._distributed import Chunked, check_mergeable, tables_of_dask
+from ._drawn_intervals import (
+    basic_interval,
+    pivots_of_bins,
+    pivots_of_groups,
+    simulation_interval,
+)
+from ._grouped_bins import GroupedBins, grouped_bins
+from ._score_interval import SquareLaw, law_of_bins, law_of_groups
 
 METHODS = ("score", "bootstrap", "simulation")
 
-# Simulated numbers held at once (8 bytes each).
-_BLOCK = 2_000_000
-
 
 @dataclass(frozen=True)
-class CalibrationErrorInterval(TableRepr):
+class CalibrationErrorInterval(Result):
     """A calibration error with its confidence interval.
 
     Made by :func:`calibration_error_interval`.
@@ -86,14 +95,15 @@ class CalibrationErrorInterval(TableRepr):
     n_groups: int | None
     n_samples: int | None
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the numbers and settings as a dict."""
-        return asdict(self)
-
-    def frame(self) -> Any:
-        """Return a pandas DataFrame of one row."""
-        columns = {name: [value] for name, value in self.to_dict().items()}
-        return as_frame(columns, caller="CalibrationErrorInterval.frame")
+    def _in_words(self) -> list[str]:
+        inside = "contains" if self.low == 0 else "does not contain"
+        verdict = "is compatible with the data"
+        if self.p_value < 1 - self.confidence_level:
+            verdict = f"is rejected at level {1 - self.confidence_level:.2g}"
+        return [
+            f"The {self.confidence_level:.4g} confidence interval {inside} 0. "
+            f"Perfect calibration {verdict} (p-value {self.p_value:.3g})."
+        ]
 
     def __repr__(self) -> str:
         groups = "" if self.n_groups is None else f", n_groups={self.n_groups}"
@@ -107,45 +117,21 @@ class CalibrationErrorInterval(TableRepr):
         )
 
 
-def simulate_errors(
-    sums: BinSums, n_samples: int, generator: np.random.Generator
-) -> np.ndarray:
-    """Return simulated calibration errors, step 2 of Algorithm 2."""
-    q, p, n = sums.q / sums.weight, sums.y / sums.weight, sums.weight
-    p = np.clip(p, 0, 1)
-    deviation = np.sqrt(p * (1 - p) / n)
-    errors = np.empty(n_samples)
-    step = max(1, _BLOCK // n.size)
-    for start in range(0, n_samples, step):
-        size = (min(step, n_samples - start), n.size)
-        drawn = np.clip(generator.normal(p, deviation, size), 0, 1)
-        errors[start : start + step] = np.sqrt((drawn - q) ** 2 @ n / n.sum())
-    return errors
-
-
-def _simulation_interval(
-    sums: BinSums, level: float, n_samples: int, generator: np.random.Generator
-) -> tuple[float, float, float]:
-    errors = simulate_errors(sums, n_samples, generator)
-    centre, half = errors.mean(), float(ndtri((1 + level) / 2)) * errors.std(ddof=1)
-    low, high = np.clip([centre - half, centre + half], 0, 1)
-    return float(centre), float(low), float(high)
-
-
+@public
 def calibration_error_interval(
-    y_true: Any,
-    y_proba: Any,
+    y_true: ArrayLike,
+    y_proba: ArrayLike,
     *,
-    bin_size: int | str = "auto",
+    bin_size: int | Literal["auto"] = "auto",
     confidence_level: float = 0.95,
     method: str = "score",
     n_samples: int = 10_000,
     multi_class: str | None = None,
-    labels: Any = None,
-    pos_label: Any = None,
-    sample_weight: Any = None,
-    groups: Any = None,
-    random_state: Any = None,
+    labels: ArrayLike | None = None,
+    pos_label: Hashable = None,
+    sample_weight: ArrayLike | None = None,
+    groups: ArrayLike | None = None,
+    random_state: RandomStateLike = None,
 ) -> CalibrationErrorInterval:
     """Compute the calibration error with a confidence interval and a p-value.
 
@@ -264,39 +250,39 @@ def calibration_error_interval(
     >>> round(result.low, 3), round(result.high, 3)
     (0.074, 0.097)
     """
-    caller = "calibration_error_interval"
-    check_choice(method, METHODS, name="method", caller=caller)
-    level = check_fraction(confidence_level, name="confidence_level", caller=caller)
-    n_samples = check_integer(n_samples, minimum=2, name="n_samples", caller=caller)
-    binning = check_binning(bin_size, None, "quantile", caller=caller)
-    if isinstance(binning.bin_size, int):
-        check_integer(bin_size, minimum=2, name="bin_size", caller=caller)
-    check_one_set(multi_class, "interval", caller=caller)
+    check_choice(method, METHODS, name="method")
+    level = check_level(confidence_level)
+    n_samples = check_integer(n_samples, minimum=2, name="n_samples")
+    binning = check_binning(bin_size, None, "quantile")
+    _check_two(binning)
+    check_one_set(multi_class, "interval")
     if is_dask(y_true, y_proba, sample_weight, groups):
-        from ._dask import Chunked, interval_of_dask
-
-        data = Chunked(
-            y_true, y_proba, sample_weight, multi_class, labels, pos_label, caller
-        )
-        return interval_of_dask(data, binning, groups, level, method)
+        if method != "score":
+            raise ParameterError(
+                "method", f"must be 'score' with Dask arrays. Got {method!r}."
+            )
+        data = Chunked(y_true, y_proba, sample_weight, multi_class, labels, pos_label)
+        check_mergeable(binning, groups)
+        (table,) = tables_of_dask(data)
+        return interval_of_table(table, binning, level, table.sorted_cells())
     (pairs,) = check_pairs(
         y_true,
         y_proba,
-        caller=caller,
         multi_class=multi_class,
         labels=labels,
         pos_label=pos_label,
         sample_weight=sample_weight,
         groups=groups,
     )
-    generator = as_generator(random_state, caller=caller)
+    generator = as_generator(random_state)
     draws = Draws(method, n_samples, generator)
     if method == "simulation" and groups is not None:
-        raise ValueError(
-            f"method='simulation' of {caller} takes rows as independent, as "
-            "published. For dependent rows use method='score' or 'bootstrap'."
+        raise ParameterError(
+            "method",
+            "must be 'score' or 'bootstrap' where there are 'groups': 'simulation' "
+            "takes rows as independent, as published.",
         )
-    return interval_of_pairs(pairs, binning, level, draws, caller=caller)
+    return interval_of_pairs(pairs, binning, level, draws)
 
 
 @dataclass(frozen=True)
@@ -309,27 +295,17 @@ class Draws:
 
 
 def interval_of_pairs(
-    pairs: Pairs,
-    binning: Binning,
-    level: float,
-    draws: Draws | None = None,
-    *,
-    caller: str,
+    pairs: Pairs, binning: Binning, level: float, draws: Draws | None = None
 ) -> CalibrationErrorInterval:
     """Return the interval of checked pairs, by default of method 'score'."""
-    if pairs.total < 2:
-        raise ValueError(
-            f"{caller} needs two pairs at least. Got 'y_true' and 'y_proba' with a "
-            f"total weight of {pairs.total:g}."
-        )
+    _check_total(pairs.total)
     draws = Draws() if draws is None else draws
-    if draws.method != "simulation":
-        pairs = _rows_as_groups(pairs)
-    if pairs.groups is None:
+    # Algorithm 2 takes all pairs as independent, as published.
+    if draws.method == "simulation" or not pairs.is_dependent:
         sums, size = _sums(pairs, binning, published=draws.method == "simulation")
         law, n_groups, bins = law_of_bins(sums), None, None
     else:
-        bins = _grouped_bins(pairs, binning, caller=caller)
+        bins = _grouped_bins(pairs, binning)
         sums, law, n_groups = bins.sums, law_of_groups(bins), bins.n_groups
         size = bins.bin_size
     assert size is not None
@@ -338,14 +314,41 @@ def interval_of_pairs(
     )
 
 
-def interval_of_sums(
-    sums: BinSums, size: int, level: float, n_pairs: int
+def interval_of_table(
+    table: CellTable, binning: Binning, level: float, cells: SketchedCells
 ) -> CalibrationErrorInterval:
-    """Return the score interval from the sums in bins of independent pairs."""
+    """Return the score interval of the pairs of a table."""
+    check_independent(table)
+    _check_two(binning)
+    if binning.is_automatic and table.n_samples:
+        binning = Binning(interval_bin_size_of_cells(cells), None, "quantile")
+    sums, _, size = sums_of_cells(table, cells, binning)
+    _check_total(cells.total)
+    assert size is not None
     law = law_of_bins(sums)
     return _assemble(
-        sums, size, law, level, Draws(), None, n_pairs=n_pairs, n_groups=None
+        sums, size, law, level, Draws(), None, n_pairs=table.n_samples, n_groups=None
     )
+
+
+def check_level(confidence_level: float) -> float:
+    """Return a confidence level strictly between 0 and 1."""
+    return check_fraction(confidence_level, name="confidence_level")
+
+
+def _check_two(binning: Binning) -> None:
+    """Raise where bins of a given size would hold a single pair."""
+    if not binning.is_automatic:
+        check_integer(binning.bin_size, minimum=2, name="bin_size")
+
+
+def _check_total(total: float) -> None:
+    if total < 2:
+        raise ParameterError(
+            None,
+            "needs at least two pairs. Got 'y_true' and 'y_proba' with a "
+            f"total weight of {total:g}.",
+        )
 
 
 def _assemble(
@@ -385,23 +388,17 @@ def _sums(
 
     The bins of the published simulation are those of the curve.
     """
-    if binning.bin_size == "auto" and not published:
+    if binning.is_automatic and not published:
         return interval_sums(pairs)
     return binning.sums(pairs)
 
 
-def _grouped_bins(pairs: Pairs, binning: Binning, *, caller: str) -> GroupedBins:
+def _grouped_bins(pairs: Pairs, binning: Binning) -> GroupedBins:
     """Return the bins of dependent rows; automatic ones hold several groups each."""
-    automatic = binning.bin_size == "auto"
-    if automatic:
-        binning = Binning(interval_bin_size(pairs), None, "quantile")
-    bins = GroupedBins(pairs, binning)
-    while automatic and not bins.several_groups.all() and bins.sums.weight.size > 1:
-        assert isinstance(binning.bin_size, int)
-        binning = Binning(2 * binning.bin_size, None, "quantile")
-        bins = GroupedBins(pairs, binning)
-    bins.check_several_groups(caller=caller)
-    return bins
+    if not binning.is_automatic:
+        return grouped_bins(pairs, binning)
+    binning = Binning(interval_bin_size(pairs), None, "quantile")
+    return grouped_bins(pairs, binning, may_grow=True)
 
 
 def _ends(
@@ -419,20 +416,9 @@ def _ends(
     assert draws.n_samples is not None
     assert draws.generator is not None
     if draws.method == "simulation":
-        return _simulation_interval(sums, level, draws.n_samples, draws.generator)
+        return simulation_interval(sums, level, draws.n_samples, draws.generator)
     if bins is None:
         pivots = pivots_of_bins(sums, draws.n_samples, draws.generator)
     else:
         pivots = pivots_of_groups(bins, draws.n_samples, draws.generator)
     return estimate, *basic_interval(law.square, pivots, level)
-
-
-def _rows_as_groups(pairs: Pairs) -> Pairs:
-    """Make each row a group where a row gave several pairs and no groups are known."""
-    if pairs.n_classes == 1 or pairs.groups is not None:
-        return pairs
-    rows = np.repeat(np.arange(pairs.q.size // pairs.n_classes), pairs.n_classes)
-    # A row of weight 3 is three independent rows.
-    weight = pairs.weight
-    repeats = None if weight is None else weight[:: pairs.n_classes]
-    return replace(pairs, groups=rows, repeats=repeats)

@@ -2,37 +2,40 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from .._random import as_generator
-from .._results import as_frame
-from .._validation import check_choice, check_integer
-from ._binning import Binning, auto_bin_size
-from ._norms import check_norm, debiased_square, norm_of
-from ._pairs import Pairs, as_floats, check_one_set, check_pairs, take_pairs
-from ._sizes import SizeCurve, check_sizes, range_text
+from .._errors import ParameterError, public
+from .._pairs import Pairs, check_one_set, check_pairs, take_pairs
+from .._random import RandomStateLike, as_generator
+from .._validation import as_floats, check_choice, check_integer
+from ._bin_size_curve import SizeCurve, check_sizes, grouped_square, range_text
+from ._binning import Binning
+from ._bins import check_norm, debiased_square, norm_of
+from ._grouped_bins import GroupedBins
 
 
 @dataclass(frozen=True, repr=False, eq=False)
 class SampleSizeCurve(SizeCurve):
     """Calibration error of subsamples of several sizes.
 
-    Made by :func:`sample_size_curve`; sizes stand in the order asked for.
+    Returned by :func:`sample_size_curve`. Sizes are in the order of `sample_sizes`.
 
     Attributes
     ----------
     sample_size : ndarray of shape (n_sizes,), int
         Number of rows drawn.
     bin_size : ndarray of shape (n_sizes,), int
-        Bin size at each of them.
+        Bin size at each sample size.
     plug_in : ndarray of shape (n_sizes, n_repeats)
         :func:`calibration_error` of each subsample, with `norm`.
     debiased_square : ndarray of shape (n_sizes, n_repeats), or None
-        Unbiased estimate of the square, which may be negative. None where `norm` is
-        not 'l2' or the bins hold single pairs.
+        Unbiased estimate of the square, which may be negative. None if `norm` is not
+        'l2', or if a bin contains a single pair or pairs of a single row.
     norm : str
     debias : bool
         Whether `error` is `debiased`.
@@ -89,10 +92,6 @@ class SampleSizeCurve(SizeCurve):
         settings = ("norm", "debias", "n_rows")
         return {**lists, **{name: getattr(self, name) for name in settings}}
 
-    def frame(self) -> Any:
-        """Return a pandas DataFrame with a row for each sample size."""
-        return as_frame(self._columns(), caller="SampleSizeCurve.frame")
-
     def _columns(self) -> dict[str, np.ndarray]:
         columns = {"sample_size": self.sample_size, "bin_size": self.bin_size}
         for name in ("plug_in", "debiased", "debiased_square"):
@@ -113,56 +112,56 @@ class SampleSizeCurve(SizeCurve):
         )
 
 
+@public
 def sample_size_curve(
-    y_true: Any,
-    y_proba: Any,
+    y_true: ArrayLike,
+    y_proba: ArrayLike,
     *,
-    sample_sizes: Any,
-    bin_size: int | str = "auto",
+    sample_sizes: ArrayLike,
+    bin_size: int | Literal["auto", "sqrt"] = "auto",
     n_repeats: int = 20,
     norm: str = "l2",
     debias: bool = False,
     multi_class: str | None = None,
-    labels: Any = None,
-    pos_label: Any = None,
-    sample_weight: Any = None,
-    random_state: Any = None,
+    labels: ArrayLike | None = None,
+    pos_label: Hashable = None,
+    sample_weight: ArrayLike | None = None,
+    random_state: RandomStateLike = None,
 ) -> SampleSizeCurve:
     """Compute the calibration error of random subsamples of several sizes.
 
     Parameters
     ----------
     y_true : array-like of shape (n,)
-        Labels.
+        True labels.
     y_proba : array-like of shape (n,) or (n, n_classes)
         Probability of the positive class, or of every class, as in
         :func:`calibration_error`.
     sample_sizes : array-like of shape (n_sizes,), int
-        Numbers of rows to draw, from 2 to the number of rows (their total weight); in
-        any order. Rows are drawn without replacement, each with the pairs of all its
-        classes.
+        Numbers of rows to draw, in any order, from 2 to the number of rows (their total
+        weight). Rows are drawn without replacement, each with the pairs of all classes.
     bin_size : int, 'auto' or 'sqrt', default='auto'
-        Number of pairs in a bin, no more than the smallest subsample has. 'auto' is
-        that of :func:`calibration_error`, 'sqrt' the rounded root of the number of
-        pairs, at least 2, as in the thesis [1]_.
+        Number of pairs in a bin, at most that of the smallest subsample. 'auto' is
+        chosen as in :func:`calibration_error`, 'sqrt' is the rounded root of the number
+        of pairs, at least 2, as in [1]_.
     n_repeats : int, default=20
         Number of subsamples of each size, at least 2.
     norm : {'l1', 'l2', 'max'}, default='l2'
         As in :func:`calibration_error`.
     debias : bool, default=False
-        Whether the curve's `error` is the debiased one. With 'l2' both are in the
-        result.
+        Whether `error` of the curve is the debiased error. With 'l2' the result has
+        both.
     multi_class : {'pooled', 'top_label'}, default=None
-        How a matrix becomes pairs.
+        How a matrix is reduced to pairs, as in :func:`calibration_error`.
     labels : array-like of shape (n_classes,), default=None
         Labels in the order of the columns.
     pos_label : label, default=None
-        The positive class; by default 1, or with two columns the second.
+        Positive class. If None, 1, or the second of two columns.
     sample_weight : array-like of shape (n,), int, default=None
-        Frequencies, whole numbers: a row of weight 3 is three rows, any of which may
-        be drawn. Memory is needed for all of them.
+        Frequencies, whole numbers: a row of weight 3 equals three rows, any of which
+        may be drawn. Memory is needed for all of them.
     random_state : int, RandomState, Generator or None, default=None
-        Source of the subsamples.
+        Random state used to draw the subsamples.
 
     Returns
     -------
@@ -171,7 +170,7 @@ def sample_size_curve(
     Raises
     ------
     TypeError
-        If `sample_sizes` are no integers.
+        If `sample_sizes` are not integers.
     ValueError
         If a parameter or a row is not as described; the message names it.
 
@@ -181,14 +180,13 @@ def sample_size_curve(
 
     Notes
     -----
-    Each repeat orders the rows at random and takes the first of them for every size.
-    So values at one size do not depend on the other sizes, and sizes are compared on
-    nested rows. The seed fixes the result, whatever the order of the rows.
+    Each repeat shuffles the rows and takes the first of them for every size. So values
+    at one size do not depend on the other sizes, and sizes are compared on nested rows.
+    The result does not depend on the order of the rows.
 
-    Subsamples of nearly all rows are nearly the same, so the standard deviation goes to
-    0 at the full size. It understates the deviation between independent samples by the
-    factor sqrt(1 - sample size / n), roughly. For the error of the full sample see
-    :func:`calibration_error_interval`.
+    Subsamples of nearly all rows are nearly equal, so the standard deviation goes to 0
+    at the full size: it is about sqrt(1 - sample size / n) times that of independent
+    samples. For the error of the full sample see :func:`calibration_error_interval`.
 
     Rows are drawn one by one; groups of dependent rows are not kept together.
 
@@ -199,8 +197,8 @@ def sample_size_curve(
 
     Examples
     --------
-    With bins of the root of the sample size, the plain error of a calibrated model goes
-    to 0 slowly, as the fourth root of the sample size:
+    With bins of the root of the sample size n, the plain error of a calibrated model
+    decreases as slowly as n ** -0.25:
 
     >>> from skcalib.datasets import make_calibrated_pairs
     >>> from skcalib.metrics import sample_size_curve
@@ -212,40 +210,37 @@ def sample_size_curve(
     >>> curve.mean.round(2)
     array([0.11, 0.06, 0.03])
     """
-    caller = "sample_size_curve"
-    check_norm(norm, False, debias, caller=caller)
-    check_one_set(multi_class, "curve", caller=caller)
-    n_repeats = check_integer(n_repeats, minimum=2, name="n_repeats", caller=caller)
+    check_norm(norm, False, debias)
+    check_one_set(multi_class, "curve")
+    n_repeats = check_integer(n_repeats, minimum=2, name="n_repeats")
     if isinstance(bin_size, str):
-        check_choice(bin_size, ("auto", "sqrt"), name="bin_size", caller=caller)
+        check_choice(bin_size, ("auto", "sqrt"), name="bin_size")
     else:
-        check_integer(bin_size, minimum=1, name="bin_size", caller=caller)
+        check_integer(bin_size, minimum=1, name="bin_size")
     (pairs,) = check_pairs(
         y_true,
         y_proba,
-        caller=caller,
         multi_class=multi_class,
         labels=labels,
         pos_label=pos_label,
         sample_weight=sample_weight,
     )
-    rows = _single_rows(pairs, sample_weight, caller)
+    rows = _single_rows(pairs, sample_weight)
     sizes = check_sizes(
         sample_sizes,
         minimum=2,
         largest=rows.size,
         name="sample_sizes",
         of="number of rows",
-        caller=caller,
     )
-    bins = _bins_of_samples(bin_size, sizes * pairs.n_classes, debias, caller)
-    generator = as_generator(random_state, caller=caller)
+    bins = _bins_of_samples(bin_size, sizes, pairs.n_classes, debias)
+    generator = as_generator(random_state)
     return _curve_of_samples(
         pairs, rows, sizes, bins, norm, bool(debias), n_repeats, generator
     )
 
 
-def _single_rows(pairs: Pairs, sample_weight: Any, caller: str) -> np.ndarray:
+def _single_rows(pairs: Pairs, sample_weight: Any) -> np.ndarray:
     """Return the rows, each as often as its weight says, in an order of their own."""
     # Sorted by what they hold, the rows drawn do not depend on how they came.
     if pairs.n_classes == 1:
@@ -255,32 +250,36 @@ def _single_rows(pairs: Pairs, sample_weight: Any, caller: str) -> np.ndarray:
         order = np.lexsort((pairs.true_class, *columns))
     if pairs.weight is None:
         return order
-    given = as_floats(sample_weight, name="sample_weight", caller=caller)
+    given = as_floats(sample_weight, name="sample_weight")
     broken = given != np.floor(given)
     if broken.any():
         row = int(broken.argmax())
-        raise ValueError(
-            f"The 'sample_weight' parameter of {caller} must hold whole numbers, since "
-            f"rows are drawn one by one. Got {float(given[row])!r} in row {row}."
+        raise ParameterError(
+            "sample_weight",
+            "must hold whole numbers, since rows are drawn one by one. Got "
+            f"{float(given[row])!r} in row {row}.",
         )
     repeats = pairs.weight[:: pairs.n_classes].astype(np.int64)
     return np.repeat(order, repeats[order])
 
 
 def _bins_of_samples(
-    bin_size: int | str, n_pairs: np.ndarray, debias: bool, caller: str
+    bin_size: int | str, n_rows: np.ndarray, n_classes: int, debias: bool
 ) -> np.ndarray:
-    """Return the bin size at each number of pairs."""
+    """Return the bin size at each number of rows of `n_classes` pairs."""
     if bin_size == "auto":
-        return np.array([auto_bin_size(n) for n in n_pairs.tolist()])
+        automatic = Binning("auto", None, "quantile")
+        return np.array([automatic.for_rows(n).bin_size for n in n_rows.tolist()])
+    n_pairs = n_rows * n_classes
     if bin_size == "sqrt":
         return np.maximum(2, np.rint(np.sqrt(n_pairs)).astype(np.int64))
     sizes = np.full(n_pairs.size, bin_size)
     low, high = 2 if debias else 1, int(n_pairs.min())
     if not low <= sizes[0] <= high:
-        raise ValueError(
-            f"The 'bin_size' parameter of {caller} must be from {low} to the number of "
-            f"pairs in the smallest subsample, here {high}. Got {bin_size}."
+        raise ParameterError(
+            "bin_size",
+            f"must be from {low} to the number of pairs in the smallest "
+            f"subsample, here {high}. Got {bin_size}.",
         )
     return sizes
 
@@ -302,11 +301,16 @@ def _curve_of_samples(
         drawn = generator.permutation(rows)
         for k, n in enumerate(sizes.tolist()):
             binning = Binning(int(bins[k]), None, "quantile")
-            sums, _ = binning.sums(take_pairs(pairs, drawn[:n]), squares=squares)
+            part = take_pairs(pairs, drawn[:n])
+            sums, _ = binning.sums(part, squares=squares)
             n_b = sums.weight
             plug_in[k, j] = norm_of(sums.residual / n_b, n_b, norm, False)
-            if squares:
+            if squares and part.is_dependent:
+                found = grouped_square(GroupedBins(part, binning), debias)
+                square[k, j] = np.nan if found is None else found
+            elif squares:
                 square[k, j] = debiased_square(n_b, sums.pair_residual)
+    squares = squares and not np.isnan(square).any()
     return SampleSizeCurve(
         sample_size=sizes,
         bin_size=bins,

@@ -3,24 +3,29 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from functools import cached_property
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from .._validation import check_fraction, check_integer
-from ._bin_size import interval_bin_size_of_cells
-from ._binning import Binning, check_binning
-from ._bins import BinSums, sum_bins
-from ._chunks import check_chunk, check_negatives, check_one_sketch, negatives_in
-from ._curve import ReliabilityCurve, curve_of_sums
-from ._error import error_of_sums
-from ._interval import CalibrationErrorInterval, interval_of_sums
-from ._norms import check_norm
-from ._pairs import Pairs
+from .._errors import ParameterError, ParameterTypeError, public
+from .._validation import check_choice, check_integer
+from ._binning import check_binning
+from ._bins import BinSums, check_norm
+from ._calibration_error import error_of_sums
+from ._cells import (
+    CellTable,
+    SketchedCells,
+    add_chunk,
+    check_independent,
+    sums_of_cells,
+)
+from ._curve import ReliabilityCurve, curve_of_table
+from ._distributed import Chunked, Columns, table_of_spark, tables_of_dask
+from ._interval import CalibrationErrorInterval, check_level, interval_of_table
 from ._sketch_bound import debiased_bound, error_bound
-from ._sketch_cells import CellTable, SketchedCells
 
 # With fewer bits the even cells would be wider than those near the ends; more would
 # take gigabytes.
@@ -32,26 +37,25 @@ class ReliabilitySketch:
 
     Chunks of data are added with :meth:`update`, summaries of several machines with
     :meth:`merge`, in any order. The reliability curve, the calibration error and its
-    interval are then read at any bin size, with a guaranteed bound of the distance to
-    the number that all pairs together would give.
+    interval can then be computed at any bin size, with a guaranteed bound of the
+    distance to the exact number.
 
     Parameters
     ----------
     n_bits : int, default=18
-        Fineness: probabilities are told apart in steps of ``2 ** -n_bits``, near 0 and
-        1 in finer ones. From 12 to 24; one bit more takes twice the memory (13 MB at
-        18) and about halves the bound.
+        Resolution, from 12 to 24: probabilities are distinguished in steps of
+        ``2 ** -n_bits``, and in smaller steps near 0 and 1. One bit more takes twice
+        the memory (13 MB at 18) and about halves the bound.
 
     Attributes
     ----------
     n_samples : int
         Number of pairs of positive weight; pooled classes count one pair each.
     total_weight : float
-        Their total weight.
+        Total weight of the pairs.
     heaviest_cell : float
-        Largest weight of pairs that the sketch does not tell apart although their
-        probabilities differ. Bins should be wider. It is 0 where every number read is
-        that of the pairs themselves.
+        Largest weight of pairs that the sketch does not distinguish although their
+        probabilities differ. Bins should be wider. If it is 0, all results are exact.
 
     See Also
     --------
@@ -61,20 +65,21 @@ class ReliabilitySketch:
 
     Notes
     -----
-    The interval [0, 1] is divided into fixed cells. Of each the sketch holds the
-    weight, that of the positives, the sum of the probabilities and the smallest and
-    the largest of them. What is read is what the pairs would give if each had the mean
-    probability of its cell. As every pair keeps its place in the order up to its cell,
-    only cells that a cut divides make a difference, and it is bounded: the part of a
-    cell of weight w with P positives that a bin gets, m of weight, has between
-    max(0, P - (w - m)) and min(P, m) positives, and its probabilities are between the
-    smallest and the largest of the cell. A cell whose probabilities are all equal is a
-    tie, which the exact metrics divide in proportion too. So data with few distinct
-    probabilities lose nothing.
+    The interval [0, 1] is divided into fixed cells. For each cell the sketch stores the
+    weight, the weight of the positives, the sum of the probabilities, and the
+    probability itself if all are equal. Results are those of pairs that all have the
+    mean probability of their cell. Only cells that a cut divides differ from the exact
+    result, and the difference is bounded: if a bin gets a part of weight m of a cell of
+    weight w with P positives, the part has between max(0, P - (w - m)) and min(P, m)
+    positives, and its probabilities are between the edges of the cell. A cell whose
+    probabilities are all equal is a tie, which the exact metrics divide in proportion
+    too. So results are exact for data with few distinct probabilities.
 
-    Adding is all that is done with chunks, so neither their order nor their sizes
-    change a number by more than rounding, and a sketch that was pickled and sent goes
-    on as if it had not been. Pickles hold used cells only: 36 bytes for each.
+    Chunks are only added up, so neither their order nor their sizes change a result by
+    more than rounding. Pickles contain used cells only: 36 bytes for each.
+
+    A sketch does not keep rows. Results that multiply pairs of different rows, the
+    debiased error and the interval, are therefore not available for pooled classes.
 
     Examples
     --------
@@ -92,49 +97,55 @@ class ReliabilitySketch:
     array([0.  , 0.21, 0.78, 1.  ])
     """
 
+    @public
     def __init__(self, *, n_bits: int = 18):
-        n_bits = check_integer(
-            n_bits, minimum=_BITS[0], name="n_bits", caller="ReliabilitySketch"
-        )
+        n_bits = check_integer(n_bits, minimum=_BITS[0], name="n_bits")
         if n_bits > _BITS[1]:
-            raise ValueError(
-                f"The 'n_bits' parameter of ReliabilitySketch must be at most "
-                f"{_BITS[1]}. Got {n_bits}."
+            raise ParameterError(
+                "n_bits",
+                f"must be at most {_BITS[1]}. Got {n_bits}.",
             )
-        self.n_bits = n_bits
-        self.n_samples = 0
         self._table = CellTable(n_bits)
-        self._negatives: frozenset = frozenset()
-        self._dependent = False
 
+    @property
+    def n_bits(self) -> int:
+        """Resolution of the sketch, see the parameter."""
+        return self._table.grid.n_bits
+
+    @property
+    def n_samples(self) -> int:
+        """Number of pairs of positive weight."""
+        return self._table.n_samples
+
+    @public
     def update(
         self,
-        y_true: Any,
-        y_proba: Any,
-        sample_weight: Any = None,
+        y_true: ArrayLike,
+        y_proba: ArrayLike,
+        sample_weight: ArrayLike | None = None,
         *,
         multi_class: str | None = None,
-        labels: Any = None,
-        pos_label: Any = None,
+        labels: ArrayLike | None = None,
+        pos_label: Hashable = None,
     ) -> ReliabilitySketch:
         """Add a chunk of labels and probabilities.
 
         Parameters
         ----------
         y_true : array-like of shape (n,)
-            Labels. A chunk may be empty, and need not hold every label, not even
-            `pos_label`.
+            True labels. A chunk may be empty, and need not contain every label, not
+            even `pos_label`.
         y_proba : array-like of shape (n,) or (n, n_classes)
             Probabilities, as in :func:`calibration_error`.
         sample_weight : array-like of shape (n,), default=None
-            Frequencies: a row of weight 3 is three rows.
+            Frequencies: a row of weight 3 equals three rows.
         multi_class : {'pooled', 'top_label'}, default=None
-            How a matrix becomes pairs, as in :func:`calibration_error`.
+            How a matrix is reduced to pairs, as in :func:`calibration_error`.
         labels : array-like of shape (n_classes,), default=None
-            Labels in the order of the columns; to be given unless every chunk holds
+            Labels in the order of the columns. Required unless every chunk contains
             all of them.
         pos_label : label, default=None
-            The positive class; by default 1, or with two columns the second.
+            Positive class. If None, 1, or the second of two columns.
 
         Returns
         -------
@@ -145,42 +156,37 @@ class ReliabilitySketch:
         ValueError
             If a parameter or a row is not as described; nothing is added then.
         """
-        caller = "ReliabilitySketch.update"
-        check_one_sketch(multi_class, caller)
-        several = check_chunk(
+        _check_one_set(multi_class)
+        add_chunk(
+            [self._table],
             y_true,
             y_proba,
             sample_weight,
-            caller=caller,
             multi_class=multi_class,
             labels=labels,
             pos_label=pos_label,
         )
-        for pairs in several:
-            negatives = self._negatives
-            if pos_label is None and np.ndim(y_proba) == 1:
-                negatives = negatives | negatives_in(y_true, sample_weight, caller)
-            check_negatives(negatives, caller=caller)
-            self._negatives = negatives
-            self._add(pairs)
+        self._forget()
         return self
 
     @classmethod
+    @public
     def from_dask(
         cls,
-        y_true: Any,
-        y_proba: Any,
-        sample_weight: Any = None,
+        y_true: ArrayLike,
+        y_proba: ArrayLike,
+        sample_weight: ArrayLike | None = None,
         *,
         multi_class: str | None = None,
-        labels: Any = None,
-        pos_label: Any = None,
+        labels: ArrayLike | None = None,
+        pos_label: Hashable = None,
         n_bits: int = 18,
     ) -> ReliabilitySketch:
         """Make a sketch of Dask arrays: one for each block, merged as a tree.
 
-        Dask's scheduler of the moment computes it, so a `distributed.Client` that is
-        open does, and repeats what a lost worker had done. Blocks are never gathered.
+        Dask's current scheduler computes the sketch. An open `distributed.Client`
+        therefore does, and repeats the work of a lost worker. Blocks are never
+        gathered.
 
         Parameters
         ----------
@@ -191,14 +197,14 @@ class ReliabilitySketch:
         sample_weight : dask array or series of shape (n,), default=None
             Frequencies.
         multi_class : {'pooled', 'top_label'}, default=None
-            How a matrix becomes pairs.
+            How a matrix is reduced to pairs, as in :func:`calibration_error`.
         labels : array-like of shape (n_classes,), default=None
             Labels in the order of the columns; by default the sorted labels of
             `y_true`, which takes a pass of its own.
         pos_label : label, default=None
-            The positive class; by default 1, or with two columns the second.
+            Positive class. If None, 1, or the second of two columns.
         n_bits : int, default=18
-            Fineness of the sketch.
+            Resolution, as in :class:`ReliabilitySketch`.
 
         Returns
         -------
@@ -210,17 +216,14 @@ class ReliabilitySketch:
             If lengths differ, or blocks whose lengths are not known cannot be matched;
             and as :meth:`update` does.
         """
-        from ._dask import Chunked, sketch_blocks
-
-        caller = "ReliabilitySketch.from_dask"
-        check_one_sketch(multi_class, caller)
-        data = Chunked(
-            y_true, y_proba, sample_weight, multi_class, labels, pos_label, caller
-        )
-        (sketch,) = sketch_blocks(data, n_bits)
+        sketch = cls(n_bits=n_bits)
+        _check_one_set(multi_class)
+        data = Chunked(y_true, y_proba, sample_weight, multi_class, labels, pos_label)
+        (sketch._table,) = tables_of_dask(data, n_bits)
         return sketch
 
     @classmethod
+    @public
     def from_spark(
         cls,
         frame: Any,
@@ -229,8 +232,8 @@ class ReliabilitySketch:
         sample_weight: str | None = None,
         *,
         multi_class: str | None = None,
-        labels: Any = None,
-        pos_label: Any = None,
+        labels: ArrayLike | None = None,
+        pos_label: Hashable = None,
         n_bits: int = 18,
     ) -> ReliabilitySketch:
         """Make a sketch of a Spark DataFrame: one for each partition, merged as a tree.
@@ -238,8 +241,8 @@ class ReliabilitySketch:
         Parameters
         ----------
         frame : pyspark.sql.DataFrame
-            Its partitions are read by `mapInPandas`, which needs pandas and pyarrow,
-            and skcalib on every worker.
+            DataFrame, whose partitions are read by `mapInPandas`. This requires
+            pandas, pyarrow and skcalib on every worker.
         y_true : str
             Column of the labels.
         y_proba : str or sequence of str
@@ -255,7 +258,7 @@ class ReliabilitySketch:
         pos_label : label, default=None
             The positive class; by default 1, or with two classes the second.
         n_bits : int, default=18
-            Fineness of the sketch.
+            Resolution, as in :class:`ReliabilitySketch`.
 
         Returns
         -------
@@ -264,27 +267,28 @@ class ReliabilitySketch:
         Raises
         ------
         ValueError
-            If `frame` has no such column. What is wrong in a row is raised by Spark,
-            with the message of :meth:`update` in its own.
+            If `frame` does not have one of the columns. Errors in a row are raised by
+            Spark; they name the parameter and the row of its batch.
         """
-        from ._spark import Columns, sketch_partitions
-
-        check_one_sketch(multi_class, "ReliabilitySketch.from_spark")
+        sketch = cls(n_bits=n_bits)
+        _check_one_set(multi_class)
         columns = Columns(y_true, y_proba, sample_weight)
         settings = {
             "multi_class": multi_class,
             "labels": labels,
             "pos_label": pos_label,
         }
-        return sketch_partitions(frame, columns, settings, n_bits)
+        sketch._table = table_of_spark(frame, columns, settings, n_bits)
+        return sketch
 
+    @public
     def merge(self, other: ReliabilitySketch) -> ReliabilitySketch:
         """Add the pairs of another sketch to this one, which ``+=`` does too.
 
         Parameters
         ----------
         other : ReliabilitySketch
-            It is not changed. ``one + other`` leaves both alone.
+            Sketch to add, which is not changed. ``one + other`` changes neither.
 
         Returns
         -------
@@ -295,25 +299,20 @@ class ReliabilitySketch:
         TypeError
             If `other` is not a ReliabilitySketch.
         ValueError
-            If `other` has another fineness, or other negative labels.
+            If `other` has another resolution, or other negative labels.
         """
-        caller = "ReliabilitySketch.merge"
         if not isinstance(other, ReliabilitySketch):
-            raise TypeError(
-                f"The 'other' parameter of {caller} must be a ReliabilitySketch. Got "
-                f"{type(other).__name__} instead."
+            raise ParameterTypeError(
+                "other",
+                f"must be a ReliabilitySketch. Got {type(other).__name__} instead.",
             )
         if other.n_bits != self.n_bits:
-            raise ValueError(
-                f"{caller} needs sketches of one fineness. Got n_bits={self.n_bits} "
-                f"and n_bits={other.n_bits}."
+            raise ParameterError(
+                None,
+                f"needs sketches of the same n_bits. Got n_bits={self.n_bits} and "
+                f"n_bits={other.n_bits}.",
             )
-        negatives = self._negatives | other._negatives
-        check_negatives(negatives, caller=caller)
         self._table.merge(other._table)
-        self._negatives = negatives
-        self._dependent |= other._dependent
-        self.n_samples += other.n_samples
         self._forget()
         return self
 
@@ -336,8 +335,9 @@ class ReliabilitySketch:
         cells = self._cells
         return float(cells.weight[cells.low < cells.high].max(initial=0))
 
+    @public
     def curve(
-        self, bin_size: int | str = "auto", *, n_bins: int | None = None
+        self, bin_size: int | Literal["auto"] = "auto", *, n_bins: int | None = None
     ) -> ReliabilityCurve:
         """Return the reliability curve.
 
@@ -347,20 +347,20 @@ class ReliabilitySketch:
             Number of pairs (total weight) in a bin, as in
             :func:`adaptive_reliability_curve`.
         n_bins : int, default=None
-            Instead of `bin_size`, a number of bins.
+            Number of bins, instead of `bin_size`.
 
         Returns
         -------
         curve : ReliabilityCurve
             `proba_min` and `proba_max` are edges of cells where these are not exact.
         """
-        caller = "ReliabilitySketch.curve"
-        sums, _, size = self._sums(bin_size, n_bins, caller)
-        return curve_of_sums(sums, size, self.n_samples)
+        binning = check_binning(bin_size, n_bins, "quantile")
+        return curve_of_table(self._table, binning, self._cells)
 
+    @public
     def error(
         self,
-        bin_size: int | str = "auto",
+        bin_size: int | Literal["auto"] = "auto",
         *,
         n_bins: int | None = None,
         norm: str = "l2",
@@ -374,39 +374,40 @@ class ReliabilitySketch:
         bin_size : int or 'auto', default='auto'
             Number of pairs (total weight) in a bin.
         n_bins : int, default=None
-            Instead of `bin_size`, a number of bins.
+            Number of bins, instead of `bin_size`.
         norm : {'l1', 'l2', 'max'}, default='l2'
             As in :func:`calibration_error`.
         squared : bool, default=False
-            With 'l2', return the square.
+            Whether to return the square; only with 'l2'.
         debias : bool, default=False
-            With 'l2', the unbiased estimate of the square, or its root.
+            Whether to use the unbiased estimate of the square; only with 'l2', and not
+            for pooled classes.
 
         Returns
         -------
         error : float
         """
-        caller = "ReliabilitySketch.error"
-        check_norm(norm, squared, debias, caller=caller)
-        sums, _, _ = self._sums(bin_size, n_bins, caller)
-        return error_of_sums(sums, norm, squared, debias, caller=caller)
+        check_norm(norm, squared, debias)
+        sums, _ = self._sums(bin_size, n_bins, debias)
+        return error_of_sums(sums, norm, squared, debias)
 
+    @public
     def error_bound(
         self,
-        bin_size: int | str = "auto",
+        bin_size: int | Literal["auto"] = "auto",
         *,
         n_bins: int | None = None,
         norm: str = "l2",
         squared: bool = False,
         debias: bool = False,
     ) -> float:
-        """Return how far :meth:`error` can be from the error of the pairs themselves.
+        """Return a bound of the distance of :meth:`error` to the exact error.
 
-        The bound is sure, not probable: it holds whichever labels in a divided cell go
-        with its smaller probabilities. It is the larger, the heavier the cells are
-        beside the bins; where bins are narrower than cells it says little. Where every
-        cell holds one probability it is 1e-12, for rounding (the root of a debiased
-        square near 0 may lose 1e-7).
+        The bound is deterministic: it is valid for every assignment of the labels of a
+        split cell to the probabilities in that cell. It increases with the weight of
+        the cells relative to the weight of the bins. If each cell contains one
+        probability, it is 1e-12, for rounding (the root of a debiased square near 0 may
+        lose 1e-7).
 
         Parameters
         ----------
@@ -424,24 +425,27 @@ class ReliabilitySketch:
         Returns
         -------
         bound : float
-            Of the absolute difference.
+            Bound of the absolute difference.
         """
-        caller = "ReliabilitySketch.error_bound"
-        check_norm(norm, squared, debias, caller=caller)
-        sums, bounds, _ = self._sums(bin_size, n_bins, caller)
+        check_norm(norm, squared, debias)
+        sums, bounds = self._sums(bin_size, n_bins, debias)
         if not debias:
             return error_bound(self._cells, sums, norm, squared)
-        square = error_of_sums(sums, norm, True, True, caller=caller)
+        square = error_of_sums(sums, norm, True, True)
         return debiased_bound(self._cells, bounds, sums, square, squared)
 
+    @public
     def interval(
-        self, bin_size: int | str = "auto", *, confidence_level: float = 0.95
+        self,
+        bin_size: int | Literal["auto"] = "auto",
+        *,
+        confidence_level: float = 0.95,
     ) -> CalibrationErrorInterval:
         """Return the score interval of the error, taking pairs as independent.
 
-        It is that of :func:`calibration_error_interval` for probabilities that are the
-        mean of their cell; 'auto' also chooses its bin size by these, which may change
-        it by a step where there are few pairs.
+        The interval is that of :func:`calibration_error_interval` for probabilities
+        that equal the mean of their cell. 'auto' chooses the bin size by them, too,
+        which may differ by a step where there are few pairs.
 
         Parameters
         ----------
@@ -449,7 +453,7 @@ class ReliabilitySketch:
             Number of pairs (total weight) in a bin, at least 2; 'auto' as in
             :func:`calibration_error_interval`.
         confidence_level : float, default=0.95
-            Strictly between 0 and 1.
+            Confidence level, strictly between 0 and 1.
 
         Returns
         -------
@@ -458,35 +462,12 @@ class ReliabilitySketch:
         Raises
         ------
         ValueError
-            If a parameter is not as described, there are fewer than two pairs, or
-            classes were pooled: pairs of one row depend on each other, and the sketch
-            does not know rows.
+            If a parameter is not as described, if there are fewer than two pairs, or if
+            classes were pooled.
         """
-        caller = "ReliabilitySketch.interval"
-        level = check_fraction(confidence_level, name="confidence_level", caller=caller)
-        if self._dependent:
-            raise ValueError(
-                f"{caller} takes pairs as independent, and those of pooled classes are "
-                "not: use a sketch for each class, or of multi_class='top_label'."
-            )
-        cells = self._checked_cells(caller)
-        if cells.total < 2:
-            raise ValueError(
-                f"{caller} needs two pairs at least. Got a total weight of "
-                f"{cells.total:g}."
-            )
-        if isinstance(bin_size, str) and bin_size == "auto":
-            bin_size = interval_bin_size_of_cells(cells)
-        binning = check_binning(bin_size, None, "quantile", caller=caller)
-        size = check_integer(bin_size, minimum=2, name="bin_size", caller=caller)
-        sums = sum_bins(cells, binning.bounds(cells)[0])
-        return interval_of_sums(sums, size, level, self.n_samples)
-
-    def _add(self, pairs: Pairs) -> None:
-        self._table.add(pairs.q, pairs.indicator(), pairs.weight)
-        self._dependent |= pairs.n_classes > 1
-        self.n_samples += pairs.q.size
-        self._forget()
+        level = check_level(confidence_level)
+        binning = check_binning(bin_size, None, "quantile")
+        return interval_of_table(self._table, binning, level, self._cells)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the settings and the used cells as a dict of numbers and lists."""
@@ -518,22 +499,17 @@ class ReliabilitySketch:
     def _forget(self) -> None:
         self.__dict__.pop("_cells", None)
 
-    def _checked_cells(self, caller: str) -> SketchedCells:
-        if self.n_samples == 0:
-            raise ValueError(f"{caller} needs pairs, and none were added.")
-        return self._cells
-
     def _sums(
-        self, bin_size: Any, n_bins: Any, caller: str
-    ) -> tuple[BinSums, np.ndarray, int | None]:
-        binning = check_binning(bin_size, n_bins, "quantile", caller=caller)
-        return sums_of_sketch(self, binning, caller=caller)
+        self, bin_size: Any, n_bins: Any, debias: bool
+    ) -> tuple[BinSums, np.ndarray]:
+        """Return the sums in bins, and the bounds of the bins."""
+        if debias:
+            check_independent(self._table)
+        binning = check_binning(bin_size, n_bins, "quantile")
+        return sums_of_cells(self._table, self._cells, binning)[:2]
 
 
-def sums_of_sketch(
-    sketch: ReliabilitySketch, binning: Binning, *, caller: str
-) -> tuple[BinSums, np.ndarray, int | None]:
-    """Return the sums in bins, the bounds of the bins and the bin size."""
-    cells = sketch._checked_cells(caller)
-    bounds, size = binning.bounds(cells)
-    return sum_bins(cells, bounds), bounds, size
+def _check_one_set(multi_class: Any) -> None:
+    """Raise where a matrix would give several sets of pairs."""
+    if multi_class is not None:
+        check_choice(multi_class, ("pooled", "top_label"), name="multi_class")

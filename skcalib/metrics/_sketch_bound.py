@@ -23,9 +23,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ._bins import BinSums
-from ._norms import norm_of
-from ._sketch_cells import SketchedCells
+from ._bins import BinSums, norm_of
+from ._cells import SketchedCells
 
 # What the rounding of sums of float64 may add: to an error, to a square.
 _ROUNDING = 1e-12

@@ -2,32 +2,44 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Hashable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from .._results import LinesRepr, as_frame
+from .._errors import ParameterError, ParameterTypeError, public
+from .._pairs import Pairs
 from .._validation import check_choice, check_real
-from ..metrics import BinSizeCurve, SampleSizeCurve, sample_size_curve
-from ..metrics._bin_size_curve import curve_of_sizes, doubling_sizes
-from ..metrics._norms import check_norm
-from ..metrics._pairs import Pairs, as_weights
-from ..metrics._sizes import check_sizes
-from ..queries import answer_pairs
-from ..scorers import ask
-from ._figures import draw_legend, take_axes
-from ._models import (
-    as_list,
-    curves_of,
-    keys_of_models,
-    models_by_name,
-    of_each_curve,
-    one_or_all,
-    pairs_of_models,
+from ..metrics import (
+    BinSizeCurve,
+    SampleSizeCurve,
+    check_norm,
+    check_sizes,
+    curve_of_sizes,
+    doubling_sizes,
+    sample_size_curve,
 )
-from ._styles import MARKERS, line_style, line_styles
-from ._text import legend_text
+from ._answers import (
+    Query,
+    answers_of_estimators,
+    named_probabilities,
+    pairs_of_answers,
+    pairs_of_predictions,
+    weight_and_groups,
+)
+from ._base import ModelsDisplay, PerModel, drawing, stacked
+from ._figures import (
+    MARKERS,
+    draw_legend,
+    legend_text,
+    line_style,
+    line_styles,
+    take_axes,
+)
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 # Legend entries that still leave the curves visible; more go beside the axes.
 _MOST_INSIDE = 4
@@ -39,12 +51,12 @@ _MEANINGS = {
 }
 
 
-class BinSizeDisplay(LinesRepr):
+class BinSizeDisplay(ModelsDisplay):
     """Calibration error against the bin size, or against the sample size.
 
-    Draws the plain error of one or several models (full lines), the debiased one
-    (dashed, hollow markers) where it is known, and the true error where that is known.
-    What falls with the bin size in the first and not in the second is noise of the
+    Draws the plug-in error of one or several models (solid lines), the debiased error
+    (dashed lines, hollow markers) where it is defined, and the true error where it is
+    given. A decrease with the bin size that only the plug-in error has is noise of the
     label frequencies.
 
     Make it with :meth:`from_estimator`, :meth:`from_predictions` or
@@ -55,31 +67,38 @@ class BinSizeDisplay(LinesRepr):
     curve : BinSizeCurve or SampleSizeCurve, or list of either
         Curve of each model, all of one kind and norm.
     true_error : float or list of float, default=None
-        True error, of all models or of each; None in the list where it is not known.
+        True error of all models, or of each model with None where it is unknown.
     name : str or list of str, default=None
         Name of each model, for the legend.
 
     Attributes
     ----------
     line_ : matplotlib Artist or list of them
-        Plain error of each model; of subsamples, its mean.
+        Plug-in error of each model; for subsamples its mean.
     debiased_line_ : matplotlib Artist or list of them
         Debiased error of each model; None where not drawn.
     band_ : matplotlib Artist or list of them
         One standard deviation over the subsamples around `line_`; None where not drawn.
     debiased_band_ : matplotlib Artist or list of them
-        The same around `debiased_line_`.
+        One standard deviation around `debiased_line_`; None where not drawn.
     true_line_ : matplotlib Artist or list of them
         Line at the true error of each model; None where not drawn.
     ax_ : matplotlib Axes
         Axes with the curves.
     figure_ : matplotlib Figure
-        Figure that holds them.
+        Figure that contains the axes.
 
     See Also
     --------
     skcalib.metrics.bin_size_curve : The numbers of one curve.
     skcalib.metrics.sample_size_curve : The numbers against the sample size.
+
+    Notes
+    -----
+    :meth:`frame` has a row for each model and size. Its columns are `name` and the
+    columns of :meth:`BinSizeCurve.frame() <skcalib.metrics.BinSizeCurve.frame>` or
+    :meth:`SampleSizeCurve.frame() <skcalib.metrics.SampleSizeCurve.frame>`. A model
+    without a debiased error has missing values there.
 
     Examples
     --------
@@ -92,33 +111,45 @@ class BinSizeDisplay(LinesRepr):
     [2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048]
     """
 
+    _kinds = (BinSizeCurve, SampleSizeCurve)
+
+    true_error = PerModel()
+    line_ = PerModel()
+    debiased_line_ = PerModel()
+    band_ = PerModel()
+    debiased_band_ = PerModel()
+    true_line_ = PerModel()
+
     def __init__(
         self,
         *,
-        curve: BinSizeCurve | SampleSizeCurve | Sequence[Any],
-        true_error: Any = None,
-        name: Any = None,
+        curve: BinSizeCurve
+        | SampleSizeCurve
+        | Sequence[BinSizeCurve | SampleSizeCurve],
+        true_error: float | Sequence[float | None] | None = None,
+        name: str | Sequence[str | None] | None = None,
     ):
         self.curve = curve
         self.true_error = true_error
         self.name = name
 
     @classmethod
+    @public
     def from_predictions(
         cls,
-        y_true: Any,
-        y_proba: Any,
+        y_true: ArrayLike,
+        y_proba: ArrayLike | Mapping[str, ArrayLike] | Sequence[ArrayLike],
         *,
-        bin_sizes: Any = None,
+        bin_sizes: ArrayLike | None = None,
         norm: str = "l2",
         multi_class: str | None = None,
-        labels: Any = None,
-        pos_label: Any = None,
-        sample_weight: Any = None,
-        groups: Any = None,
-        true_error: Any = None,
-        name: str | None = None,
-        ax: Any = None,
+        labels: ArrayLike | None = None,
+        pos_label: Hashable = None,
+        sample_weight: ArrayLike | None = None,
+        groups: ArrayLike | None = None,
+        true_error: float | Mapping[str, float] | Sequence[float | None] | None = None,
+        name: str | Sequence[str] | None = None,
+        ax: Axes | None = None,
         **plot_params: Any,
     ) -> BinSizeDisplay:
         """Draw the calibration error of probabilities against the bin size.
@@ -127,30 +158,35 @@ class BinSizeDisplay(LinesRepr):
         ----------
         y_true : array-like of shape (n,)
             Labels.
-        y_proba : array-like of shape (n,) or (n, n_classes), or mapping of such
+        y_proba : array-like of shape (n,) or (n, n_classes), or mapping or list of such
             Probabilities, as in :func:`~skcalib.metrics.calibration_error`. A mapping
-            from names to probabilities draws a curve for each on the same labels.
+            from names to probabilities, or a list of arrays of n entries, draws a curve
+            for each on the same labels.
         bin_sizes : array-like of int, default=None
-            Numbers of pairs in a bin. None: the powers of two from 2 to the total
-            weight; with `groups` from the first at which each bin holds several.
+            Numbers of pairs in a bin. If None, the powers of two from 2 to the total
+            weight are used; with `groups`, from the first power at which each bin has
+            pairs of several groups.
         norm : {'l1', 'l2', 'max'}, default='l2'
-            As in :func:`~skcalib.metrics.calibration_error`.
+            Norm of the error, as in :func:`~skcalib.metrics.calibration_error`.
         multi_class : {'pooled', 'top_label'}, default=None
-            How a matrix becomes pairs.
+            How a matrix is reduced to pairs, as in
+            :func:`~skcalib.metrics.calibration_error`.
         labels : array-like of shape (n_classes,), default=None
             Labels in the order of the columns.
         pos_label : label, default=None
             The positive class.
         sample_weight : array-like of shape (n,), default=None
-            Frequencies.
+            Frequency of each row.
         groups : array-like of shape (n,), default=None
             Group of dependent rows, for the debiased error.
-        true_error : float or mapping of float, default=None
-            True error, of all models or by name.
-        name : str, default=None
-            Name for the legend, where `y_proba` is no mapping.
+        true_error : float or mapping or list of float, default=None
+            True error: one of all models, or one for each by name or in order.
+        name : str or list of str, default=None
+            Name for the legend; for a list of probabilities a list of names. Not used
+            if `y_proba` is a mapping.
         ax : matplotlib Axes, default=None
-            Axes to draw on; those of another display add to its curves.
+            Axes to draw on. The axes of another display get more curves. If None, a new
+            figure is made.
         **plot_params
             Passed to :meth:`plot`.
 
@@ -168,64 +204,76 @@ class BinSizeDisplay(LinesRepr):
         >>> [line.get_label() for line in display.line_]
         ['right: plug-in', 'squared: plug-in']
         """
-        caller = "BinSizeDisplay.from_predictions"
-        check_norm(norm, False, False, caller=caller)
-        several = models_by_name(y_proba, name, caller=caller)
-        pairs = pairs_of_models(
+        check_norm(norm, False, False)
+        models = pairs_of_predictions(
             y_true,
-            several,
+            y_proba,
+            name,
             multi_class=multi_class,
             labels=labels,
             pos_label=pos_label,
             sample_weight=sample_weight,
             groups=groups,
-            caller=caller,
         )
-        curves = [_curve(each, bin_sizes, norm, caller) for each in pairs]
-        truth = _true_errors(true_error, list(several), caller)
-        return cls._drawn(curves, truth, list(several), ax, plot_params)
+        curves = [(own, _curve(pairs, bin_sizes, norm)) for own, pairs in models]
+        return cls._from_curves(curves, true_error).plot(ax, **plot_params)
 
     @classmethod
+    @public
     def from_estimator(
         cls,
         estimator: Any,
         X: Any,
-        y: Any,
+        y: ArrayLike | Sequence[Any],
         *,
-        query: Any = None,
-        bin_sizes: Any = None,
+        query: Query | None = None,
+        bin_sizes: ArrayLike | None = None,
         norm: str = "l2",
-        sample_weight: Any = None,
-        true_error: float | None = None,
-        name: str | None = None,
-        ax: Any = None,
+        multi_class: str | None = None,
+        pos_label: Hashable = None,
+        sample_weight: ArrayLike | None = None,
+        groups: ArrayLike | None = None,
+        true_error: float | Mapping[str, float] | Sequence[float | None] | None = None,
+        name: str | Sequence[str] | None = None,
+        ax: Axes | None = None,
         **plot_params: Any,
     ) -> BinSizeDisplay:
-        """Draw the calibration error of a fitted estimator against the bin size.
+        """Draw the calibration error of fitted estimators against the bin size.
 
         Parameters
         ----------
-        estimator : fitted estimator
-            A classifier, or whatever `query` can ask.
+        estimator : fitted estimator, or mapping or list of them
+            A classifier, a tagger, a coreference model, or whatever `query` can ask. A
+            mapping from names to estimators, or a list, draws a curve for each.
         X : array-like
             Samples.
         y : array-like of shape (n_samples,)
             True labels.
         query : query object, default=None
-            What the estimator is asked; None takes the query that fits it. Answers of
-            one sample are dependent.
+            What the estimator is asked. If None, the query that fits it is used.
         bin_sizes : array-like of int, default=None
             As in :meth:`from_predictions`.
         norm : {'l1', 'l2', 'max'}, default='l2'
-            As in :func:`~skcalib.metrics.calibration_error`.
+            Norm of the error, as in :func:`~skcalib.metrics.calibration_error`.
+        multi_class : {'pooled', 'top_label'}, default=None
+            What a classifier of several classes is asked, as in
+            :class:`~skcalib.queries.ClassQuery`. Not allowed together with `query`.
+        pos_label : label, default=None
+            The class that a classifier is asked for, as in
+            :class:`~skcalib.queries.ClassQuery`. Not allowed together with `query`.
         sample_weight : array-like of shape (n_samples,), default=None
             Frequency of each sample.
-        true_error : float, default=None
-            True error.
-        name : str, default=None
-            Name for the legend; by default that of the estimator's class.
+        groups : array-like of shape (n_samples,), default=None
+            Group of dependent samples, for the debiased error. If None, the samples are
+            independent, and the pairs of one sample depend on each other.
+        true_error : float or mapping or list of float, default=None
+            True error: one of all models, or one for each by name or in order.
+        name : str or list of str, default=None
+            Name for the legend; for a list of estimators a list of names. If None, the
+            name of the estimator's class is used. Not used if `estimator` is a mapping.
         ax : matplotlib Axes, default=None
-            Axes to draw on; those of another display add to its curves.
+            Axes to draw on. The axes of another display get more curves. If None, a new
+            figure is made.
         **plot_params
             Passed to :meth:`plot`.
 
@@ -244,24 +292,28 @@ class BinSizeDisplay(LinesRepr):
         >>> display.name
         'GaussianNB'
         """
-        caller = "BinSizeDisplay.from_estimator"
-        check_norm(norm, False, False, caller=caller)
-        answers = ask(estimator, X, y, query, caller=caller)
-        weight = as_weights(sample_weight, len(y), caller=caller)
-        name = type(estimator).__name__ if name is None else name
-        curve = _curve(answer_pairs(answers, weight), bin_sizes, norm, caller)
-        return cls._drawn([curve], [true_error], [name], ax, plot_params)
+        check_norm(norm, False, False)
+        models = answers_of_estimators(
+            estimator, X, y, query, name, pos_label=pos_label, multi_class=multi_class
+        )
+        weight, codes = weight_and_groups(y, sample_weight, groups)
+        curves = [
+            (own, _curve(pairs_of_answers(answers, weight, codes), bin_sizes, norm))
+            for own, answers in models
+        ]
+        return cls._from_curves(curves, true_error).plot(ax, **plot_params)
 
     @classmethod
+    @public
     def from_subsamples(
         cls,
-        y_true: Any,
-        y_proba: Any,
+        y_true: ArrayLike,
+        y_proba: ArrayLike | Mapping[str, ArrayLike] | Sequence[ArrayLike],
         *,
-        sample_sizes: Any,
-        true_error: Any = None,
-        name: str | None = None,
-        ax: Any = None,
+        sample_sizes: ArrayLike,
+        true_error: float | Mapping[str, float] | Sequence[float | None] | None = None,
+        name: str | Sequence[str] | None = None,
+        ax: Axes | None = None,
         plot_params: Mapping[str, Any] | None = None,
         **params: Any,
     ) -> BinSizeDisplay:
@@ -271,21 +323,21 @@ class BinSizeDisplay(LinesRepr):
         ----------
         y_true : array-like of shape (n,)
             Labels.
-        y_proba : array-like of shape (n,) or (n, n_classes), or mapping of such
-            Probabilities. A mapping from names to probabilities draws a curve for each
-            on the same labels.
+        y_proba : array-like of shape (n,) or (n, n_classes), or mapping or list of such
+            Probabilities of one or several models, as in :meth:`from_predictions`.
         sample_sizes : array-like of int
             Numbers of rows to draw.
-        true_error : float or mapping of float, default=None
-            True error, of all models or by name.
-        name : str, default=None
-            Name for the legend, where `y_proba` is no mapping.
+        true_error : float or mapping or list of float, default=None
+            True error: one of all models, or one for each by name or in order.
+        name : str or list of str, default=None
+            Name for the legend, as in :meth:`from_predictions`.
         ax : matplotlib Axes, default=None
-            Axes to draw on; those of another display add to its curves.
+            Axes to draw on. The axes of another display get more curves. If None, a new
+            figure is made.
         plot_params : dict, default=None
             Passed to :meth:`plot`.
         **params
-            Those of :func:`~skcalib.metrics.sample_size_curve`: `bin_size`,
+            Parameters of :func:`~skcalib.metrics.sample_size_curve`: `bin_size`,
             `n_repeats`, `norm`, `random_state` and others.
 
         Returns
@@ -303,62 +355,63 @@ class BinSizeDisplay(LinesRepr):
         >>> display
         BinSizeDisplay(plug-in; 2 sample sizes from 100 to 1000)
         """
-        caller = "BinSizeDisplay.from_subsamples"
-        several = models_by_name(y_proba, name, caller=caller)
-        truth = _true_errors(true_error, list(several), caller)
+        models = named_probabilities(y_true, y_proba, name)
+        truth = _true_errors(true_error, [own for own, _ in models])
         if plot_params is not None and not isinstance(plot_params, Mapping):
-            raise TypeError(
-                f"The 'plot_params' parameter of {caller} must be a dict. Got "
-                f"{plot_params!r:.50}."
+            raise ParameterTypeError(
+                "plot_params", f"must be a dict. Got {plot_params!r:.50}."
             )
         curves = [
-            sample_size_curve(y_true, proba, sample_sizes=sample_sizes, **params)
-            for proba in several.values()
+            (own, sample_size_curve(y_true, q, sample_sizes=sample_sizes, **params))
+            for own, q in models
         ]
-        return cls._drawn(curves, truth, list(several), ax, plot_params or {})
+        return cls._from_curves(curves, truth).plot(ax, **(plot_params or {}))
 
     @classmethod
-    def _drawn(
-        cls, curves: list, truth: Any, names: list, ax: Any, plot_params: Mapping
+    def _from_curves(
+        cls, curves: list[tuple[Any, Any]], true_error: Any
     ) -> BinSizeDisplay:
-        display = cls(
-            curve=one_or_all(curves),
-            true_error=one_or_all(truth) if isinstance(truth, list) else truth,
-            name=one_or_all(names),
+        names = [name for name, _ in curves]
+        return cls(
+            curve=[curve for _, curve in curves],
+            true_error=_true_errors(true_error, names),
+            name=names,
         )
-        return display.plot(ax, **plot_params)
 
+    @drawing
     def plot(
         self,
-        ax: Any = None,
+        ax: Axes | None = None,
         *,
-        name: Any = None,
+        name: str | Sequence[str] | None = None,
         debiased: bool = True,
         squared: bool = False,
         band: bool = True,
         xscale: str = "log",
-        curve_kwargs: dict | Sequence[dict] | None = None,
-        true_error_kwargs: dict | None = None,
+        curve_kwargs: Mapping[str, Any] | Sequence[Mapping[str, Any]] | None = None,
+        true_error_kwargs: Mapping[str, Any] | None = None,
     ) -> BinSizeDisplay:
         """Draw the curves.
 
         Parameters
         ----------
         ax : matplotlib Axes, default=None
-            Axes to draw on; None makes a new figure. The axes of another display add to
-            its curves.
+            Axes to draw on. The axes of another display get more curves. If None, a new
+            figure is made.
         name : str or list of str, default=None
-            Names for the legend; by default those stored.
+            Names for the legend. If None, the stored names are used.
         debiased : bool, default=True
-            Draw the debiased error too, where it is known.
+            Whether to draw the debiased error too, where it is defined.
         squared : bool, default=False
-            Draw squares, of norm 'l2' only; the debiased one may then be negative.
+            Whether to draw squares, for norm 'l2' only. The debiased square may be
+            negative.
         band : bool, default=True
-            Draw one standard deviation over subsamples as a band.
+            Whether to draw one standard deviation over subsamples as a band.
         xscale : {'log', 'linear'}, default='log'
             Scale of the sizes.
         curve_kwargs : dict or list of dict, default=None
-            Keywords for matplotlib's ``plot``, for all curves or one dict each.
+            Keywords for matplotlib's ``plot``: one dict for all curves, or a list with
+            one dict per curve.
         true_error_kwargs : dict, default=None
             Keywords for matplotlib's ``axhline`` of the true errors.
 
@@ -367,53 +420,53 @@ class BinSizeDisplay(LinesRepr):
         display : BinSizeDisplay
             The display itself.
         """
-        caller = "BinSizeDisplay.plot"
-        check_choice(xscale, ("log", "linear"), name="xscale", caller=caller)
-        curves, truths, names = self._several(name, caller)
+        check_choice(xscale, ("log", "linear"), name="xscale")
+        curves, truths = self._curves(), self._true_errors()
+        names = self._of_each("name", name)
         if squared and curves[0].norm != "l2":
-            raise ValueError(
-                f"squared=True of {caller} goes with norm='l2' only. Got curves of "
-                f"norm {curves[0].norm!r}."
+            raise ParameterError(
+                "squared",
+                f"goes with norm='l2' only. Got curves of norm {curves[0].norm!r}.",
             )
-        styles = line_styles(
-            curve_kwargs, len(curves), name="curve_kwargs", caller=caller
-        )
-        style = line_style(true_error_kwargs, name="true_error_kwargs", caller=caller)
-        self.ax_ = take_axes(ax, (6.4, 4.6), caller=caller)
+        styles = line_styles(curve_kwargs, len(curves), name="curve_kwargs")
+        style = line_style(true_error_kwargs, name="true_error_kwargs")
+        self.ax_ = take_axes(ax, (6.4, 4.6))
         self.figure_ = self.ax_.figure
         self._label_axes(curves[0], squared, xscale)
         drawn = []
         for k, curve in enumerate(curves):
             parts = _Parts(curve, names[k], squared, debiased, band)
             drawn.append(self._draw(parts, styles[k]))
-        self.line_, self.band_, self.debiased_line_, self.debiased_band_ = (
-            one_or_all(list(artists)) for artists in zip(*drawn, strict=True)
+        self.line_, self.band_, self.debiased_line_, self.debiased_band_ = map(
+            list, zip(*drawn, strict=True)
         )
-        self._draw_truth(truths, names, squared, style)
+        colors = [line.get_color() for line, *_ in drawn]
+        self._draw_truth(truths, names, colors, squared, style)
         draw_legend(self.ax_, _MOST_INSIDE)
         return self
 
-    def _several(self, name: Any, caller: str) -> tuple[list, list, list]:
-        """Return curves, true errors and names as lists of one length."""
-        kinds = (BinSizeCurve, SampleSizeCurve)
-        curves = curves_of(self.curve, kinds, caller=caller)
-        if len({(type(c), c.norm) for c in curves}) > 1:
-            raise ValueError(
-                f"The 'curve' parameter of {caller} must hold curves of one kind and "
-                "one norm. Got different ones."
+    def _curves(self) -> list:
+        """Return the curves as a list, which are of one kind and norm."""
+        curves = super()._curves()
+        if len({(type(curve), curve.norm) for curve in curves}) > 1:
+            raise ParameterError(
+                "curve",
+                "must hold curves of one kind and one norm. Got different ones.",
             )
-        n = len(curves)
-        truths = as_list(self.true_error)
+        return curves
+
+    def _true_errors(self) -> list:
+        """Return the true errors as a list: one of all models, or one for each."""
+        truths = vars(self)["true_error"] or [None]
         if len(truths) > 1:
-            truths = of_each_curve(truths, n, name="true_error", caller=caller)
+            truths = self._of_each("true_error")
         for truth in truths:
             if truth is not None:
-                check_real(truth, low=0, high=1, name="true_error", caller=caller)
-        names = self.name if name is None else name
-        return curves, truths, of_each_curve(names, n, name="name", caller=caller)
+                check_real(truth, low=0, high=1, name="true_error")
+        return truths
 
     def _label_axes(self, curve: Any, squared: bool, xscale: str) -> None:
-        """Say what the axes show."""
+        """Label the axes."""
         what = "mean square" if squared else _MEANINGS[curve.norm]
         of_bins = isinstance(curve, BinSizeCurve)
         self.ax_.set(
@@ -462,10 +515,9 @@ class BinSizeDisplay(LinesRepr):
         )
 
     def _draw_truth(
-        self, truths: list, names: list, squared: bool, style: dict
+        self, truths: list, names: list, colors: list, squared: bool, style: dict
     ) -> None:
         """Draw the true errors, one line for all models or one for each."""
-        lines = as_list(self.line_)
         single = len(truths) == 1
         drawn: list[Any] = []
         for k, truth in enumerate(truths):
@@ -473,7 +525,7 @@ class BinSizeDisplay(LinesRepr):
                 drawn.append(None)
                 continue
             default = {
-                "color": "0.3" if single else lines[k].get_color(),
+                "color": "0.3" if single else colors[k],
                 "linestyle": ":",
                 "linewidth": 1.5,
                 "zorder": 1,
@@ -481,13 +533,13 @@ class BinSizeDisplay(LinesRepr):
             }
             height = truth**2 if squared else truth
             drawn.append(self.ax_.axhline(height, **{**default, **style}))
-        self.true_line_ = one_or_all(drawn)
+        self.true_line_ = drawn
 
     def to_dict(self) -> dict[str, Any]:
         """Return the numbers behind the plot, by name (or position) of the model."""
-        curves, truths, names = self._several(None, "BinSizeDisplay.to_dict")
+        curves, truths = self._curves(), self._true_errors()
         truths = truths * len(curves) if len(truths) == 1 else truths
-        columns = zip(keys_of_models(names), curves, truths, strict=True)
+        columns = zip(self._keys(), curves, truths, strict=True)
         return {
             key: {
                 "curve": curve.to_dict(),
@@ -496,38 +548,27 @@ class BinSizeDisplay(LinesRepr):
             for key, curve, truth in columns
         }
 
-    def frame(self) -> Any:
-        """Return a pandas DataFrame with a row for each model and size.
-
-        Returns
-        -------
-        frame : DataFrame
-            Columns are those of :meth:`~skcalib.metrics.BinSizeCurve.frame` or
-            :meth:`~skcalib.metrics.SampleSizeCurve.frame`, after `name`. A model
-            without a debiased error has missing values there.
-        """
-        curves, _, names = self._several(None, "BinSizeDisplay.frame")
-        columns: dict[str, list] = {}
-        for name, curve in zip(keys_of_models(names), curves, strict=True):
-            n = curve.plug_in.shape[0]
-            table = {"name": [name] * n, **curve._columns()}
-            done = len(columns.get("name", []))
-            for key in [*columns, *table]:
-                column = columns.setdefault(key, [None] * done)
-                if len(column) == done:
-                    column.extend(table.get(key, [None] * n))
-        return as_frame(columns, caller="BinSizeDisplay.frame")
+    def _columns(self) -> dict[str, list]:
+        tables = zip(self._keys(), self._curves(), strict=True)
+        return stacked("name", [(key, curve._columns()) for key, curve in tables])
 
     def _lines(self) -> list[str]:
-        curves, _, names = self._several(None, "BinSizeDisplay")
+        lines = zip(self._of_each("name"), self._curves(), strict=True)
         return [
             f"{'plug-in' if name is None else name}; {curve._sizes()}"
-            for curve, name in zip(curves, names, strict=True)
+            for name, curve in lines
+        ]
+
+    def _in_words(self) -> list[str]:
+        return [
+            "The plug-in error is biased upwards by the noise of the label "
+            "frequencies. The bias is largest in small bins, and the debiased error "
+            "corrects it."
         ]
 
 
 class _Parts:
-    """What is drawn of one curve; values are of shape (n_sizes, n_repeats)."""
+    """Values of one curve that are drawn, of shape (n_sizes, n_repeats)."""
 
     def __init__(
         self, curve: Any, name: str | None, squared: bool, debiased: bool, band: bool
@@ -549,20 +590,19 @@ class _Parts:
         return legend_text(self.name, kind)
 
 
-def _true_errors(true_error: Any, names: list, caller: str) -> Any:
-    """Return the true error of all models, or a list with that of each."""
+def _true_errors(true_error: Any, names: list) -> Any:
+    """Return the true error of all models, or a list with one for each."""
     if not isinstance(true_error, Mapping):
         return true_error
     unknown = [name for name in true_error if name not in names]
     if unknown:
-        raise ValueError(
-            f"The 'true_error' parameter of {caller} must have names of y_proba as its "
-            f"keys. Got {unknown[0]!r}."
+        raise ParameterError(
+            "true_error", f"must have names of y_proba as its keys. Got {unknown[0]!r}."
         )
     return [true_error.get(name) for name in names]
 
 
-def _curve(pairs: Pairs, bin_sizes: Any, norm: str, caller: str) -> BinSizeCurve:
+def _curve(pairs: Pairs, bin_sizes: Any, norm: str) -> BinSizeCurve:
     if bin_sizes is None:
         sizes = doubling_sizes(pairs)
     else:
@@ -572,6 +612,5 @@ def _curve(pairs: Pairs, bin_sizes: Any, norm: str, caller: str) -> BinSizeCurve
             largest=pairs.total,
             name="bin_sizes",
             of="total weight of the pairs",
-            caller=caller,
         )
-    return curve_of_sizes(pairs, sizes, norm, False, caller=caller)
+    return curve_of_sizes(pairs, sizes, norm, False)

@@ -1,35 +1,39 @@
-"""One document: its mentions, where they link to, and what is uncertain."""
+"""One document: its mentions, their antecedents, and their uncertainty."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from .._results import LinesRepr, as_frame
+from .._clusterings import as_clustering
+from .._errors import ParameterError, ParameterTypeError, public
 from .._validation import check_fraction, check_integer
 from ..documents import Document
 from ..posteriors import AntecedentPosterior
-from ..posteriors._antecedent_checks import as_clustering
 from ..queries import last_step, transform_before
+from ._base import Display, drawing
 from ._document_drawing import Rows, draw_arcs, draw_bars, draw_choices, draw_text
-from ._figures import take_axes
-from ._text import plain_text, short_text
+from ._figures import plain_text, short_text, take_axes
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 # Longer names would run out of the figure.
 _LONGEST_NAME = 100
 
 
-class DocumentDisplay(LinesRepr):
-    """Mentions of one document, where they link to, and what is uncertain.
+class DocumentDisplay(Display):
+    """Mentions of one document, their antecedents, and their uncertainty.
 
-    A row for each mention, in the order of the text. From the left: arcs to its
-    possible antecedents, the stronger the more probable; its number, and its words in
-    their sentence, in the colour of the predicted entity (grey for one of a single
-    mention); a bar that divides its probability among NEW (white) and the predicted
-    entities; its most probable choices in numbers. Rows where the model is not sure of
-    the entity are marked, and where the truth is given those where it errs.
+    Each mention has a row, in the order of the text. From the left, a row has arcs to
+    possible antecedents, stronger for the more probable ones; the number of the mention
+    and its words in their sentence, in the colour of the predicted entity (grey for an
+    entity of a single mention); a bar that divides its probability among NEW (white)
+    and the predicted entities; and its most probable choices as numbers. Rows where the
+    entity is uncertain are marked, and if the truth is given, rows with an error.
 
     Make it with :meth:`from_estimator` or :meth:`from_posterior`; the parameters are
     stored as attributes.
@@ -39,17 +43,17 @@ class DocumentDisplay(LinesRepr):
     mention : sequence of str
         Words of each mention.
     before : sequence of str
-        Words of its sentence before it.
+        Words before each mention in its sentence.
     after : sequence of str
-        Words of its sentence behind it.
+        Words after each mention in its sentence.
     sentence : array-like of shape (n_mentions,), int
-        Number of its sentence.
+        Number of the sentence of each mention.
     proba : array-like of shape (n_mentions, n_mentions)
         Probability of each antecedent, in the row of the mention; NEW on the diagonal.
     entity : array-like of shape (n_mentions,)
-        Predicted entity of each mention: equal ones are one.
+        Label of the predicted entity of each mention.
     true_entity : array-like of shape (n_mentions,), default=None
-        The true ones.
+        Label of the true entity of each mention.
     name : str, default=None
         Name of the document, for the title.
 
@@ -62,24 +66,32 @@ class DocumentDisplay(LinesRepr):
     mention_ : list of matplotlib Artist
         Text of each mention that is shown.
     choice_ : list of matplotlib Artist
-        Text of its choices.
+        Text of the choices of each mention that is shown.
     shown_ : ndarray of shape (n_shown,), int
         Numbers of the mentions that are shown.
     ax_ : matplotlib Axes
-        Axes that hold all of it.
+        Axes with all of it.
     figure_ : matplotlib Figure
-        Figure that holds them.
+        Figure that contains the axes.
 
     See Also
     --------
-    skcalib.posteriors.AntecedentPosterior : What else the scores say.
-    ReliabilityDisplay : Whether the probabilities of all pairs mean what they say.
+    skcalib.posteriors.AntecedentPosterior : Posterior over clusterings defined by the
+        scores.
+    ReliabilityDisplay : Whether the probabilities of all pairs are calibrated.
 
     Notes
     -----
-    How sure the model is of a mention's entity is read off its own choice of an
-    antecedent, the entities of the others being as predicted: what counts is which
-    entity it joins and not by which of its mentions.
+    The uncertainty of a mention's entity is computed from the probabilities of its own
+    antecedents, with the entities of all other mentions as predicted. Antecedents in
+    one entity count together.
+
+    :meth:`frame` has a row for each mention. Its columns are the keys of
+    :meth:`to_dict`: 'mention', 'sentence', 'entity'; 'antecedent', the number of the
+    most probable antecedent (None for NEW), and 'antecedent_proba'; 'new_proba';
+    'uncertainty', the probability of another entity than the most probable one. With
+    true entities there are also 'right' (whether the antecedent is in the true entity),
+    'true_proba', the total probability of all right choices, and 'true_entity'.
 
     Examples
     --------
@@ -105,10 +117,10 @@ class DocumentDisplay(LinesRepr):
         mention: Sequence[str],
         before: Sequence[str],
         after: Sequence[str],
-        sentence: Any,
-        proba: Any,
-        entity: Any,
-        true_entity: Any = None,
+        sentence: ArrayLike,
+        proba: ArrayLike,
+        entity: ArrayLike,
+        true_entity: ArrayLike | None = None,
         name: str | None = None,
     ):
         self.mention = mention
@@ -121,28 +133,30 @@ class DocumentDisplay(LinesRepr):
         self.name = name
 
     @classmethod
+    @public
     def from_estimator(
         cls,
         estimator: Any,
         document: Document,
         *,
-        y_true: Any = None,
-        ax: Any = None,
+        y_true: ArrayLike | None = None,
+        ax: Axes | None = None,
         **plot_params: Any,
     ) -> DocumentDisplay:
-        """Draw what a fitted model makes of a document.
+        """Draw the predictions of a fitted model for a document.
 
         Parameters
         ----------
         estimator : fitted estimator
-            Whose X are documents: a pipeline from AntecedentFeatures on, or a search or
-            TemperatureScaling around one. The entities are those that it predicts.
+            Estimator whose X are documents: a pipeline that begins with
+            AntecedentFeatures, or a search or TemperatureScaling around one. Its
+            predicted entities are shown.
         document : Document
             Document with mentions.
         y_true : array-like of shape (n_mentions,), default=None
-            True entities: ``document.entities`` where they are known.
+            True entities, such as ``document.entities`` where they are known.
         ax : matplotlib Axes, default=None
-            Axes to draw on; None makes a new figure.
+            Axes to draw on. If None, a new figure is made.
         **plot_params
             Passed to :meth:`plot`.
 
@@ -164,45 +178,44 @@ class DocumentDisplay(LinesRepr):
         >>> display.name
         'generated-0'
         """
-        caller = "DocumentDisplay.from_estimator"
-        _check_document(document, caller)
+        _check_document(document)
         final = last_step(estimator)
         if not hasattr(final, "posterior"):
-            raise TypeError(
-                f"The 'estimator' parameter of {caller} must have a posterior, as "
-                f"AntecedentRanker does. Got {type(final).__name__}."
+            raise ParameterTypeError(
+                "estimator",
+                "must have a posterior, as AntecedentRanker does. Got "
+                f"{type(final).__name__}.",
             )
         posterior = final.posterior(transform_before(estimator, [document]))
         entity = estimator.predict([document])[0]
-        return cls._from(document, posterior, entity, y_true, caller).plot(
-            ax, **plot_params
-        )
+        return cls._from(document, posterior, entity, y_true).plot(ax, **plot_params)
 
     @classmethod
+    @public
     def from_posterior(
         cls,
         document: Document,
         posterior: AntecedentPosterior,
         *,
-        entity: Any = None,
-        y_true: Any = None,
-        ax: Any = None,
+        entity: ArrayLike | None = None,
+        y_true: ArrayLike | None = None,
+        ax: Axes | None = None,
         **plot_params: Any,
     ) -> DocumentDisplay:
-        """Draw what a posterior says of a document, of a model from anywhere.
+        """Draw the posterior of a document, which may come from any model.
 
         Parameters
         ----------
         document : Document
             Document with mentions.
         posterior : AntecedentPosterior
-            Posterior of this document alone: ``posterior[i : i + 1]`` of several.
+            Posterior of this document alone, such as ``posterior[i : i + 1]``.
         entity : array-like of shape (n_mentions,), default=None
-            Predicted entities. None: those of the best antecedents.
+            Predicted entities. If None, the entities of the best antecedents are used.
         y_true : array-like of shape (n_mentions,), default=None
             True entities.
         ax : matplotlib Axes, default=None
-            Axes to draw on; None makes a new figure.
+            Axes to draw on. If None, a new figure is made.
         **plot_params
             Passed to :meth:`plot`.
 
@@ -224,47 +237,49 @@ class DocumentDisplay(LinesRepr):
         >>> display.to_dict()["antecedent"]
         [None, None, 0]
         """
-        caller = "DocumentDisplay.from_posterior"
-        _check_document(document, caller)
-        display = cls._from(document, posterior, entity, y_true, caller)
+        _check_document(document)
+        display = cls._from(document, posterior, entity, y_true)
         return display.plot(ax, **plot_params)
 
     @classmethod
     def _from(
-        cls, document: Document, posterior: Any, entity: Any, y_true: Any, caller: str
+        cls, document: Document, posterior: Any, entity: Any, y_true: Any
     ) -> DocumentDisplay:
         n = len(document.mentions)
         if not isinstance(posterior, AntecedentPosterior) or len(posterior) != 1:
             got = f"one of {len(posterior)}" if hasattr(posterior, "__len__") else "one"
-            raise ValueError(
-                f"{caller} needs an AntecedentPosterior of one document. Got {got} of "
-                f"the class {type(posterior).__name__}."
+            raise ParameterError(
+                None,
+                f"needs an AntecedentPosterior of one document. Got {got} of the "
+                f"class {type(posterior).__name__}.",
             )
         if posterior.lengths[0] != n:
-            raise ValueError(
-                f"{caller} needs a posterior of the {n} mentions of the document. Got "
-                f"one of {posterior.lengths[0]}."
+            raise ParameterError(
+                None,
+                f"needs a posterior of the {n} mentions of the document. Got one "
+                f"of {posterior.lengths[0]}.",
             )
         if entity is None:
             entity = posterior.map_clusters()[0]
         true = None
         if y_true is not None:
-            true = as_clustering(y_true, n, 0, caller, "y_true")
-        before, mention, after, sentence = _texts(document, caller)
+            true = as_clustering(y_true, n, 0, "y_true")
+        before, mention, after, sentence = _texts(document)
         return cls(
             mention=mention,
             before=before,
             after=after,
             sentence=sentence,
             proba=posterior.antecedent_proba()[0],
-            entity=as_clustering(entity, n, 0, caller, "entity"),
+            entity=as_clustering(entity, n, 0, "entity"),
             true_entity=true,
             name=document.id,
         )
 
+    @drawing
     def plot(
         self,
-        ax: Any = None,
+        ax: Axes | None = None,
         *,
         mentions: tuple[int, int] | None = None,
         sentences: tuple[int, int] | None = None,
@@ -278,38 +293,39 @@ class DocumentDisplay(LinesRepr):
         Parameters
         ----------
         ax : matplotlib Axes, default=None
-            Axes to draw on, wide ones; None makes a new figure, as high as needed.
+            Axes to draw on, which should be wide. If None, a new figure of sufficient
+            height is made.
         mentions : tuple of (int, int), default=None
-            Show the mentions from the first number to before the second. None: all.
+            Range (start, stop) of the numbers of the mentions to show. If None, all
+            mentions are shown.
         sentences : tuple of (int, int), default=None
-            Show the mentions of these sentences only, counted in the same way.
+            Range (start, stop) of the sentences whose mentions are shown. If None,
+            mentions of all sentences are shown.
         max_mentions : int, default=40
-            Show so many of them at most; the title says which.
+            Largest number of mentions to show. The title has the numbers of the
+            mentions that are shown.
         min_proba : float, default=0.1
-            Draw the arcs of links of this probability or more.
+            Smallest probability of a link that is drawn as an arc.
         uncertain : float, default=0.2
-            Mark mentions that belong to another entity than the most probable one (or
-            NEW) with more than this probability.
+            Mentions are marked if the probability that they belong to another entity
+            than the most probable one (or NEW) is above this value.
         context : int, default=30
-            Characters of the sentence to show before a mention; itself and what stands
-            behind it get half as many more.
+            Number of characters of the sentence to show before a mention. The mention
+            and the words after it together have half as many more.
 
         Returns
         -------
         display : DocumentDisplay
             The display itself.
         """
-        caller = "DocumentDisplay.plot"
-        limit = check_integer(
-            max_mentions, minimum=1, name="max_mentions", caller=caller
-        )
-        check_fraction(min_proba, name="min_proba", caller=caller)
-        check_fraction(uncertain, name="uncertain", caller=caller)
-        check_integer(context, minimum=5, name="context", caller=caller)
-        chosen = self._chosen(mentions, sentences, caller)
+        limit = check_integer(max_mentions, minimum=1, name="max_mentions")
+        check_fraction(min_proba, name="min_proba")
+        check_fraction(uncertain, name="uncertain")
+        check_integer(context, minimum=5, name="context")
+        chosen = self._chosen(mentions, sentences)
         self.shown_ = chosen[:limit]
         height = 0.9 + 0.24 * self.shown_.size
-        ax = take_axes(ax, (12, height), caller=caller)
+        ax = take_axes(ax, (12, height))
         self.ax_, self.figure_ = ax, ax.figure
         rows = Rows(self.shown_, np.asarray(self.proba), np.asarray(self.entity))
         numbers = self._numbers()
@@ -327,17 +343,17 @@ class DocumentDisplay(LinesRepr):
         )
         return self
 
-    def _chosen(self, mentions: Any, sentences: Any, caller: str) -> np.ndarray:
+    def _chosen(self, mentions: Any, sentences: Any) -> np.ndarray:
         n = len(self.mention)
         sentence = np.asarray(self.sentence)
-        start, stop = _check_range(mentions, n, "mentions", caller)
+        start, stop = _check_range(mentions, n, "mentions")
         n_sentences = int(sentence.max(initial=-1)) + 1
-        first, last = _check_range(sentences, n_sentences, "sentences", caller)
+        first, last = _check_range(sentences, n_sentences, "sentences")
         place = np.arange(n)
         inside = (place >= start) & (place < stop)
         chosen = np.flatnonzero(inside & (sentence >= first) & (sentence < last))
         if chosen.size == 0:
-            raise ValueError(f"{caller} needs a mention to show. Got none.")
+            raise ParameterError(None, "needs a mention to show. Got none.")
         return chosen
 
     def _title(self) -> str:
@@ -386,41 +402,23 @@ class DocumentDisplay(LinesRepr):
             found["true_proba"] = np.where(right, proba, 0).sum(axis=1)
         return found
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the numbers of each mention, as lists.
-
-        Returns
-        -------
-        numbers : dict
-            'mention', 'sentence', 'entity'; 'antecedent', the most probable one (None
-            for NEW) and 'antecedent_proba'; 'new_proba'; 'uncertainty', the probability
-            of another entity than the most probable one. With true entities also
-            'true_entity', 'right' (whether the antecedent is of the true entity) and
-            'true_proba', the probability of all right choices.
-        """
-        numbers = {key: value.tolist() for key, value in self._numbers().items()}
-        numbers["antecedent"] = [
-            None if j == k else k for j, k in enumerate(numbers["antecedent"])
-        ]
-        found = {
+    def _columns(self) -> dict[str, Any]:
+        numbers = self._numbers()
+        best = enumerate(numbers.pop("antecedent").tolist())
+        columns = {
             "mention": list(self.mention),
-            "sentence": np.asarray(self.sentence).tolist(),
-            "entity": np.asarray(self.entity).tolist(),
+            "sentence": np.asarray(self.sentence),
+            "entity": np.asarray(self.entity),
+            "antecedent": [None if j == k else k for j, k in best],
             **numbers,
         }
         if self.true_entity is not None:
-            found["true_entity"] = np.asarray(self.true_entity).tolist()
-        return found
+            columns["true_entity"] = np.asarray(self.true_entity)
+        return columns
 
     def frame(self) -> Any:
-        """Return a pandas DataFrame with a row for each mention.
-
-        Returns
-        -------
-        frame : DataFrame
-            Columns are the keys of :meth:`to_dict`.
-        """
-        frame = as_frame(self.to_dict(), caller="DocumentDisplay.frame")
+        """Return a pandas DataFrame with a row for each mention."""
+        frame = super().frame()
         frame["antecedent"] = frame["antecedent"].astype("Int64")
         return frame
 
@@ -429,6 +427,14 @@ class DocumentDisplay(LinesRepr):
         n_entities = np.unique(self.entity).size
         name = "" if self.name is None else f"{self.name!r}, "
         return [f"{name}{n} mentions, {n_entities} entities"]
+
+    def _in_words(self) -> list[str]:
+        total = float(self._numbers()["uncertainty"].sum())
+        return [
+            f"About {total:.1f} of the {len(self.mention)} mentions are expected to "
+            "belong to another entity than the most probable one, if the probabilities "
+            "are right and the other mentions are as predicted."
+        ]
 
 
 def _mass_by_entity(proba: np.ndarray, entity: np.ndarray) -> np.ndarray:
@@ -441,28 +447,26 @@ def _mass_by_entity(proba: np.ndarray, entity: np.ndarray) -> np.ndarray:
     return np.maximum(mass.max(axis=1, initial=0), proba.diagonal())
 
 
-def _check_document(document: Any, caller: str) -> None:
+def _check_document(document: Any) -> None:
     if not isinstance(document, Document):
-        raise TypeError(
-            f"The 'document' parameter of {caller} must be a Document. Got "
-            f"{type(document).__name__}."
+        raise ParameterTypeError(
+            "document", f"must be a Document. Got {type(document).__name__}."
         )
     if not document.mentions:
-        raise ValueError(f"The 'document' parameter of {caller} has no mention.")
+        raise ParameterError("document", "has no mention.")
 
 
-def _texts(
-    document: Document, caller: str
-) -> tuple[list[str], list[str], list[str], np.ndarray]:
-    """Return what stands before, in and behind each mention, and its sentence."""
+def _texts(document: Document) -> tuple[list[str], list[str], list[str], np.ndarray]:
+    """Return the words before, in and after each mention, and its sentence."""
     words = [word for sentence in document.sentences for word in sentence.form]
     ends = np.cumsum([len(sentence) for sentence in document.sentences])
     before, mention, after, number = [], [], [], []
     for j, each in enumerate(document.mentions):
         if each.end > len(words):
-            raise ValueError(
-                f"The 'document' parameter of {caller} must have mentions of words. "
-                f"Mention {j} ends at {each.end}; it has {len(words)} words."
+            raise ParameterError(
+                "document",
+                f"must have mentions of words. Mention {j} ends at {each.end}; it "
+                f"has {len(words)} words.",
             )
         s = int(np.searchsorted(ends, each.start, side="right"))
         start = int(ends[s]) - len(document.sentences[s])
@@ -473,15 +477,14 @@ def _texts(
     return before, mention, after, np.array(number, dtype=np.intp)
 
 
-def _check_range(value: Any, n: int, name: str, caller: str) -> tuple[int, int]:
+def _check_range(value: Any, n: int, name: str) -> tuple[int, int]:
     if value is None:
         return 0, n
-    text = f"The {name!r} parameter of {caller} must be"
     if not isinstance(value, (tuple, list)) or len(value) != 2:
-        raise TypeError(f"{text} (start, stop). Got {value!r}.")
-    start, stop = (
-        check_integer(each, minimum=0, name=name, caller=caller) for each in value
-    )
+        raise ParameterTypeError(name, f"must be (start, stop). Got {value!r}.")
+    start, stop = (check_integer(each, minimum=0, name=name) for each in value)
     if not start < stop or start >= n:
-        raise ValueError(f"{text} (start, stop), from 0 to {n}. Got {value!r}.")
+        raise ParameterError(
+            name, f"must be (start, stop), from 0 to {n}. Got {value!r}."
+        )
     return start, stop

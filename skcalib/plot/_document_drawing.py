@@ -1,6 +1,6 @@
-"""What a document's display is drawn of: arcs, words, bars, choices.
+"""Parts of a document's display: arcs, words, bars and choices.
 
-The axes reach from 0 to 1 and have a row for each mention, downwards.
+The axes reach from 0 to 1 and have a row for each mention, from top to bottom.
 """
 
 from __future__ import annotations
@@ -10,21 +10,21 @@ from typing import Any
 
 import numpy as np
 
-from ._text import plain_text, short_text
+from ._figures import plain_text, short_text
 
 # Where the columns begin or end.
 _ARC_LEFT, _ARC_RIGHT, _NUMBER, _MENTION = 0.0, 0.14, 0.165, 0.36
 _BAR_LEFT, _BAR_RIGHT, _CHOICE = 0.66, 0.79, 0.80
 
 _FONT = 8
-_SINGLE = "0.35"  # a mention by itself, and other entities together
+_SINGLE = "0.35"  # entities of a single mention, and other entities together
 _HEADING = "0.45"
 _ALARM = "#b2182b"
 
-# Choices that are named in a row, of this probability at least.
+# Largest number of choices in a row, and their smallest probability.
 _MOST_CHOICES, _LEAST_CHOICE = 3, 0.1
 
-# Entities that a bar shows apart, of this probability at least.
+# Smallest probability of an entity with a part of its own in a bar.
 _LEAST_PART = 0.02
 
 
@@ -68,7 +68,7 @@ def _colors(entity: np.ndarray, shown: np.ndarray) -> dict[Any, Any]:
 
 
 def draw_arcs(ax: Any, rows: Rows, min_proba: float) -> Any:
-    """Draw arcs to antecedents; those that are not shown stand above the first row."""
+    """Draw arcs to antecedents; arcs to hidden mentions end above the first row."""
     from matplotlib.collections import PathCollection
     from matplotlib.colors import to_rgba
     from matplotlib.path import Path
@@ -128,8 +128,8 @@ def draw_text(
         bold = {"color": rows.color_of(j), "fontweight": "bold"}
         found.append(ax.text(_MENTION, row, own, **bold, **style))
         if right:
-            # where the mention ends is known when it is drawn
-            behind = ax.annotate(
+            # the end of the mention is known when it is drawn
+            following = ax.annotate(
                 f" {right}",
                 (1, row),
                 xycoords=(found[-1], "data"),
@@ -137,18 +137,18 @@ def draw_text(
                 annotation_clip=False,
                 **style,
             )
-            behind.set_in_layout(False)
+            following.set_in_layout(False)
     return found
 
 
 def _cut(before: str, mention: str, after: str, context: int) -> tuple[str, str, str]:
-    """Return the words of a row, each part no longer than there is room."""
+    """Return the words of a row, with each part cut to its space."""
     if len(before) > context:
         before = f"…{before[1 - context :]}"
-    room = context + context // 2
+    space = context + context // 2
     # the end of a long one tells less than its beginning
-    mention = short_text(mention, max(room - 10, context))
-    after = short_text(after, max(room - len(mention), 1))
+    mention = short_text(mention, max(space - 10, context))
+    after = short_text(after, max(space - len(mention), 1))
     return plain_text(before), plain_text(mention), plain_text(after)
 
 

@@ -1,18 +1,29 @@
-"""Plots of event counts over time, with what coreference does not know."""
+"""Plots of event counts over time, with the uncertainty of coreference."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .._results import LinesRepr, as_frame
+from .._errors import ParameterError, ParameterTypeError, public
+from .._results import plain
 from .._validation import check_fraction, check_integer
 from ..events import EventCounts
-from ._figures import draw_legend, take_axes
-from ._styles import line_style
-from ._text import legend_text, percent_text, plain_text, short_text
+from ._base import Display, drawing
+from ._figures import (
+    draw_legend,
+    legend_text,
+    line_style,
+    percent_text,
+    plain_text,
+    short_text,
+    take_axes,
+)
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 # Width and height of a panel in inches.
 _PANEL = (4.6, 2.3)
@@ -27,12 +38,12 @@ _LONGEST_NAME = 48
 _FEW_PERIODS = 24
 
 
-class EventCountDisplay(LinesRepr):
-    """Counts of events over time, with a band for what coreference does not know.
+class EventCountDisplay(Display):
+    """Counts of events over time, with a band for the uncertainty of coreference.
 
     Draws for each actor the posterior mean of the count (line) and its interval (band),
-    Figure 6 and the appendix of [1]_; and, for contrast, the count with the best
-    antecedents (dashed), which is all that a system without uncertainty shows.
+    as in Figure 6 and the appendix of [1]_. For contrast, a dashed line shows the count
+    with the best antecedents, which a system without uncertainty would report.
 
     Make it with :meth:`from_counts`; the parameters are stored as attributes.
 
@@ -47,9 +58,9 @@ class EventCountDisplay(LinesRepr):
     map_count : dict of ndarray of shape (n_periods,), default=None
         Counts with the best antecedents.
     confidence_level : float, default=0.95
-        Of the intervals, for the legend.
+        Confidence level of the intervals, for the legend.
     unit : {'documents', 'entities'}, default='documents'
-        What is counted, for the axis.
+        Unit of the counts, for the label of the axis.
 
     Attributes
     ----------
@@ -62,11 +73,16 @@ class EventCountDisplay(LinesRepr):
     axes_ : dict of matplotlib Axes
         Axes of each actor: a panel each, or the same for all.
     figure_ : matplotlib Figure
-        Figure that holds them.
+        Figure that contains the axes.
 
     See Also
     --------
     skcalib.events.EventCounts : The numbers.
+
+    Notes
+    -----
+    :meth:`frame` has a row for each actor and period. Its columns are `country`,
+    `period`, `mean`, `low`, `high` and, where it is known, `map_count`.
 
     References
     ----------
@@ -108,6 +124,7 @@ class EventCountDisplay(LinesRepr):
         self.unit = unit
 
     @classmethod
+    @public
     def from_counts(
         cls,
         counts: EventCounts,
@@ -116,7 +133,7 @@ class EventCountDisplay(LinesRepr):
         top: int | None = None,
         confidence_level: float = 0.95,
         method: str = "normal",
-        ax: Any = None,
+        ax: Axes | None = None,
         **plot_params: Any,
     ) -> EventCountDisplay:
         """Draw counts of events.
@@ -124,18 +141,20 @@ class EventCountDisplay(LinesRepr):
         Parameters
         ----------
         counts : EventCounts
-            The counts.
+            Counts of events of all actors.
         countries : sequence of str, default=None
-            Actors to draw, in order. None: all, the most frequent first.
+            Actors to draw, in order. If None, all actors are drawn, the most frequent
+            first.
         top : int, default=None
-            Draw so many actors at most.
+            Largest number of actors. If None, there is no limit.
         confidence_level : float, default=0.95
-            Of the intervals.
+            Confidence level of the intervals.
         method : {'normal', 'quantile'}, default='normal'
-            Of the intervals, as in :meth:`~skcalib.events.EventCounts.interval`; those
-            by 'quantile' never begin below 0.
+            Method of the intervals, as in
+            :meth:`~skcalib.events.EventCounts.interval`. An interval by 'quantile'
+            never begins below 0.
         ax : matplotlib Axes, default=None
-            Axes to draw all actors on; None makes a new figure.
+            Axes to draw all actors on. If None, a new figure is made.
         **plot_params
             Passed to :meth:`plot`.
 
@@ -155,16 +174,14 @@ class EventCountDisplay(LinesRepr):
         >>> EventCountDisplay.from_counts(counts, top=2)
         EventCountDisplay(4 periods; mean in all NOR: 12.4, BOL: 10.6)
         """
-        caller = "EventCountDisplay.from_counts"
         if not isinstance(counts, EventCounts):
-            raise TypeError(
-                f"The 'counts' parameter of {caller} must be EventCounts. Got "
-                f"{type(counts).__name__}."
+            raise ParameterTypeError(
+                "counts", f"must be EventCounts. Got {type(counts).__name__}."
             )
-        level = check_fraction(confidence_level, name="confidence_level", caller=caller)
+        level = check_fraction(confidence_level, name="confidence_level")
         if top is not None:
-            check_integer(top, minimum=1, name="top", caller=caller)
-        names = _chosen(counts, countries, caller)[:top]
+            check_integer(top, minimum=1, name="top")
+        names = _chosen(counts, countries)[:top]
         low, high = counts.interval(level, method)
         arrays = {
             "mean": counts.mean,
@@ -181,40 +198,41 @@ class EventCountDisplay(LinesRepr):
         )
         return display.plot(ax, **plot_params)
 
+    @drawing
     def plot(
         self,
-        ax: Any = None,
+        ax: Axes | None = None,
         *,
         together: bool = False,
         map_line: bool = True,
         n_columns: int = 2,
-        line_kwargs: dict | None = None,
+        line_kwargs: Mapping[str, Any] | None = None,
     ) -> EventCountDisplay:
         """Draw the counts.
 
         Parameters
         ----------
         ax : matplotlib Axes, default=None
-            Axes to draw all actors on. None makes a new figure.
+            Axes to draw all actors on. If None, a new figure is made.
         together : bool, default=False
-            Draw all actors on one axes, to compare them, and not on a panel each.
+            Whether to draw all actors on one axes, to compare them, and not on a panel
+            each.
         map_line : bool, default=True
-            Draw the counts with the best antecedents, where they are known.
+            Whether to draw the counts with the best antecedents, where they are known.
         n_columns : int, default=2
             Number of panels side by side.
         line_kwargs : dict, default=None
-            Keywords for matplotlib's ``plot``, for the lines of the means.
+            Keywords for matplotlib's ``plot`` of the lines of the means.
 
         Returns
         -------
         display : EventCountDisplay
             The display itself.
         """
-        caller = "EventCountDisplay.plot"
-        width = check_integer(n_columns, minimum=1, name="n_columns", caller=caller)
-        style = line_style(line_kwargs, name="line_kwargs", caller=caller)
+        width = check_integer(n_columns, minimum=1, name="n_columns")
+        style = line_style(line_kwargs, name="line_kwargs")
         together = together or ax is not None
-        self._take_axes(ax, together, width, caller)
+        self._take_axes(ax, together, width)
         self.line_: dict[str, Any] = {}
         self.band_: dict[str, Any] = {}
         self.map_line_: dict[str, Any] = {}
@@ -246,12 +264,12 @@ class EventCountDisplay(LinesRepr):
         self._finish(together)
         return self
 
-    def _take_axes(self, ax: Any, together: bool, n_columns: int, caller: str) -> None:
+    def _take_axes(self, ax: Any, together: bool, n_columns: int) -> None:
         """Take or make the axes of all actors."""
         n = len(self.mean)
         if together or n < 2:
             # together, a legend stands beside the axes
-            ax = take_axes(ax, (6.0 if together else 7.2, 3.4), caller=caller)
+            ax = take_axes(ax, (6.0 if together else 7.2, 3.4))
             self.figure_ = ax.figure
             self.axes_: dict[str, Any] = dict.fromkeys(self.mean, ax)
             self._all = [ax]
@@ -317,28 +335,33 @@ class EventCountDisplay(LinesRepr):
                 fontsize="small",
             )
 
+    def _values(self) -> dict[str, Mapping[str, np.ndarray]]:
+        """Return the numbers of each kind, by actor."""
+        values = {"mean": self.mean, "low": self.low, "high": self.high}
+        return (
+            values if self.map_count is None else values | {"map_count": self.map_count}
+        )
+
     def to_dict(self) -> dict[str, Any]:
         """Return the numbers behind the plot."""
-        columns = {"mean": self.mean, "low": self.low, "high": self.high}
-        if self.map_count is not None:
-            columns["map_count"] = self.map_count
-        found: dict[str, Any] = {
-            key: {name: np.asarray(v).tolist() for name, v in values.items()}
-            for key, values in columns.items()
+        found = {
+            key: {name: plain(np.asarray(each)) for name, each in values.items()}
+            for key, values in self._values().items()
         }
         settings = {"confidence_level": self.confidence_level, "unit": self.unit}
         return {"period": list(self.period), **found, **settings}
 
-    def frame(self) -> Any:
-        """Return a pandas DataFrame with a row for each actor and period."""
-        columns: dict[str, list] = {"country": [], "period": []}
-        for name in self.mean:
-            columns["country"] += [name] * len(self.period)
-            columns["period"] += list(self.period)
-        for key, values in self.to_dict().items():
-            if isinstance(values, dict):
-                columns[key] = [x for name in self.mean for x in values[name]]
-        return as_frame(columns, caller="EventCountDisplay.frame")
+    def _columns(self) -> dict[str, list]:
+        names, n = list(self.mean), len(self.period)
+        columns: dict[str, list] = {
+            "country": [name for name in names for _ in range(n)],
+            "period": list(self.period) * len(names),
+        }
+        for key, values in self._values().items():
+            columns[key] = [
+                x for name in names for x in plain(np.asarray(values[name]))
+            ]
+        return columns
 
     def _lines(self) -> list[str]:
         totals = ", ".join(
@@ -346,23 +369,30 @@ class EventCountDisplay(LinesRepr):
         )
         return [f"{len(self.period)} periods", f"mean in all {totals or 'none'}"]
 
+    def _in_words(self) -> list[str]:
+        return [
+            "A mean is the expected count given the texts, and the "
+            f"{percent_text(self.confidence_level)} intervals contain the uncertainty "
+            "of coreference only."
+        ]
 
-def _chosen(
-    counts: EventCounts, countries: Sequence[str] | None, caller: str
-) -> list[str]:
+
+def _chosen(counts: EventCounts, countries: Sequence[str] | None) -> list[str]:
     """Return the actors to draw, in order."""
     if countries is None:
         total = {c: counts.mean[counts.country == c].sum() for c in counts.countries}
         return sorted(total, key=lambda c: -total[c])
     if isinstance(countries, str) or not hasattr(countries, "__iter__"):
-        raise TypeError(
-            f"The 'countries' parameter of {caller} must be a sequence of codes. Got "
-            f"{type(countries).__name__} {countries!r:.50}."
+        raise ParameterTypeError(
+            "countries",
+            f"must be a sequence of codes. Got {type(countries).__name__} "
+            f"{countries!r:.50}.",
         )
     unknown = [c for c in countries if c not in counts.countries]
     if unknown:
-        raise ValueError(
-            f"The 'countries' parameter of {caller} must be actors that were counted, "
-            f"of {counts.countries!r:.200}. Got {unknown[0]!r}."
+        raise ParameterError(
+            "countries",
+            f"must be actors that were counted, of {counts.countries!r:.200}. "
+            f"Got {unknown[0]!r}.",
         )
     return list(dict.fromkeys(countries))

@@ -1,11 +1,18 @@
-"""Figures, axes, legends and points with intervals, of all displays."""
+"""Figures, axes, legends, styles and texts of all displays."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import unicodedata
+from collections.abc import Mapping, Sequence
+from textwrap import wrap
 from typing import Any
 
 import numpy as np
+
+from .._errors import ParameterError, ParameterTypeError
+
+# Markers of series, which differ without their colours too.
+MARKERS = "os^Dv<>P"
 
 # Width and height in inches that a figure of one axes has without a legend beside it.
 _SIZE = "_skcalib_size"
@@ -16,23 +23,15 @@ _GAP = 0.25
 # Width and height of a reliability plot with its histogram.
 RELIABILITY_SIZE = (5.2, 6.2)
 
+# Characters in a line of a legend that fit into the axes.
+_LONGEST_LINE = 60
 
-def blank_axes(n: int = 1) -> list[Any]:
-    """Return the axes of a new figure with room for `n` reliability plots in a row.
-
-    The figure needs neither a screen nor pyplot's state.
-    """
-    from matplotlib.figure import Figure
-
-    width, height = RELIABILITY_SIZE
-    figure = Figure(figsize=(width * n, height), layout="constrained")
-    axes = list(figure.subplots(1, n, squeeze=False)[0])
-    if n == 1:
-        _let_grow(figure, axes[0], RELIABILITY_SIZE)
-    return axes
+# Characters that change the direction of the text beside them: marks, embeddings,
+# overrides and isolates.
+_DIRECTIONS = "\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
 
 
-def take_axes(ax: Any, size: tuple[float, float], *, caller: str) -> Any:
+def take_axes(ax: Any, size: tuple[float, float]) -> Any:
     """Return `ax`, or for None the axes of a new figure of a size in inches."""
     from matplotlib.axes import Axes
 
@@ -40,20 +39,15 @@ def take_axes(ax: Any, size: tuple[float, float], *, caller: str) -> Any:
         import matplotlib.pyplot as plt
 
         figure, ax = plt.subplots(figsize=size, layout="constrained")
-        _let_grow(figure, ax, size)
+        # A figure of one axes may grow by a legend beside them. A square in the middle
+        # of a wider place would push the legend out of the figure.
+        setattr(figure, _SIZE, size)
+        ax.set_anchor("W")
     elif not isinstance(ax, Axes):
-        raise TypeError(
-            f"The 'ax' parameter of {caller} must be matplotlib Axes or None. Got "
-            f"{type(ax).__name__}."
+        raise ParameterTypeError(
+            "ax", f"must be matplotlib Axes or None. Got {type(ax).__name__}."
         )
     return ax
-
-
-def _let_grow(figure: Any, ax: Any, size: tuple[float, float]) -> None:
-    """Allow a figure of one axes to grow by a legend beside them."""
-    setattr(figure, _SIZE, size)
-    # A square in the middle of a wider place would push the legend out of the figure.
-    ax.set_anchor("W")
 
 
 def draw_points(
@@ -66,11 +60,10 @@ def draw_points(
     """Draw points and their intervals, if any; return the line and the bars."""
     yerr = None
     if ends is not None:
-        # An interval need not hold its point: that of an estimate of 0 is open there.
+        # An interval may exclude its point: for an estimate of 0 it is open there.
         yerr = np.maximum([y - ends[0], ends[1] - y], 0)
     # The label goes to the line, as in other displays, not to the container.
-    rest = {key: value for key, value in style.items() if key != "label"}
-    line, _, bars = ax.errorbar(x, y, yerr=yerr, **rest).lines
+    line, _, bars = ax.errorbar(x, y, yerr=yerr, **{**style, "label": None}).lines
     line.set_label(style["label"])
     return line, bars[0] if bars else None
 
@@ -102,3 +95,81 @@ def draw_legend(
         box = legend.get_window_extent()
         width, height = box.width / ax.figure.dpi, box.height / ax.figure.dpi
         ax.figure.set_size_inches(size[0] + width + _GAP, max(size[1], height + _GAP))
+
+
+def line_style(kwargs: Any, *, name: str) -> dict[str, Any]:
+    """Return a style with the long names of matplotlib, which takes one name each."""
+    from matplotlib.cbook import normalize_kwargs
+    from matplotlib.lines import Line2D
+
+    if kwargs is not None and not isinstance(kwargs, Mapping):
+        raise ParameterTypeError(name, f"must be a dict. Got {kwargs!r:.50}.")
+    return normalize_kwargs(dict(kwargs or {}), Line2D)
+
+
+def line_styles(kwargs: Any, n: int, *, name: str) -> list[dict[str, Any]]:
+    """Return the style of each of `n` curves, from one dict for all or a list."""
+    if kwargs is None or isinstance(kwargs, Mapping):
+        return [line_style(kwargs, name=name)] * n
+    is_list = isinstance(kwargs, Sequence) and not isinstance(kwargs, str)
+    if not is_list or len(kwargs) != n:
+        error = ParameterError if is_list else ParameterTypeError
+        raise error(
+            name,
+            f"must be a dict, or a list with a dict for each of the {n} curves. Got "
+            f"{kwargs!r:.50}.",
+        )
+    return [line_style(each, name=name) for each in kwargs]
+
+
+def percent_text(level: float) -> str:
+    """Return a level such as 0.95 as a percentage."""
+    return f"{100 * level:.10g}%"
+
+
+def short_text(text: Any, longest: int) -> str:
+    """Return a name with its end cut off where it is longer than `longest`."""
+    text = str(text)
+    return text if len(text) <= longest else f"{text[: longest - 1]}…"
+
+
+def visible_text(text: Any) -> str:
+    """Return a text with an escape for each character that acts and is not seen.
+
+    These are control characters other than the end of a line, and characters that
+    change the direction of the text beside them.
+    """
+    text = str(text)
+    if text.isprintable():
+        return text
+    return "".join(_visible(each) for each in text)
+
+
+def _visible(character: str) -> str:
+    is_control = unicodedata.category(character) in ("Cc", "Zl", "Zp")
+    if character != "\n" and (is_control or character in _DIRECTIONS):
+        return character.encode("unicode_escape").decode()
+    return character
+
+
+def plain_text(text: Any) -> str:
+    """Return a text that matplotlib shows as it is, not as mathematics."""
+    text = visible_text(text).encode("utf-8", "replace").decode()
+    return text.replace("$", r"\$")
+
+
+def legend_text(*parts: Any) -> str | None:
+    """Return the parts that are there (a name, what is drawn of it) as a legend entry.
+
+    A long one has several lines. A space comes before a name that begins with an
+    underscore, which would hide the entry from matplotlib.
+    """
+    there = [visible_text(part) for part in parts if part is not None]
+    if not there:
+        return None
+    text = ": ".join(there)
+    if len(text) > _LONGEST_LINE:
+        lines = [line for part in there for line in wrap(part, _LONGEST_LINE)]
+        text = "\n".join(lines)
+    text = plain_text(text)
+    return f" {text}" if text.startswith("_") else text

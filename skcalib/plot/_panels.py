@@ -2,47 +2,61 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping, Sequence
 from textwrap import wrap
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from .._results import LinesRepr, as_frame
-from .._validation import check_fraction, check_integer
-from ..metrics import ReliabilityCurve
-from ..metrics._binning import check_binning
-from ..metrics._pairs import as_groups, as_labels, as_weights, distinct_labels
-from ..queries import Answers, ClassQuery
-from ..scorers import ask
-from ._by import check_by, enough_for_interval, parts_by_name
-from ._models import pairs_of_models
-from ._numbers import held_out_answers, numbers_of_pairs
-from ._reliability import ReliabilityDisplay, check_bars
-from ._text import error_text, percent_text, plain_text, short_text
+from .._errors import ParameterTypeError, public
+from .._validation import (
+    check_fraction,
+    check_integer,
+)
+from ..metrics import Binning, ReliabilityCurve, check_binning
+from ..queries import Answers
+from ._answers import (
+    Query,
+    answers_of_estimators,
+    answers_of_folds,
+    answers_of_pairs,
+    check_by,
+    pairs_by_name,
+    pairs_of_predictions,
+    weight_and_groups,
+)
+from ._base import Display, drawing, stacked
+from ._figures import percent_text, plain_text, short_text
+from ._reliability import ReliabilityDisplay
+from ._reliability_drawing import (
+    check_bars,
+    error_text,
+    number_of_columns,
+    panel_axes,
+    share_limits,
+    take_figure,
+)
 
-# Width and height of a panel in inches, title included.
-_PANEL = (2.7, 3.0)
-_HISTOGRAM = 0.6
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure, SubFigure
 
-# Characters of a title that fit into an inch, and lines for which there is room.
+# Characters of a title that fit into an inch, and lines that fit above the panels.
 _IN_AN_INCH = 12
 _TITLE_LINES = 2
-
-# So many panels stand side by side.
-_ONE_ROW = 3
 
 # Longer names of groups would run into the next title.
 _LONGEST_NAME = 28
 
 
-class ReliabilityPanelsDisplay(LinesRepr):
+class ReliabilityPanelsDisplay(Display):
     """Reliability plots of groups of pairs, a panel for each.
 
-    A model that is calibrated on the whole need not be so for each tag, class, genre or
-    source. Panels share their axes and stand in order of the number of pairs, and where
-    that is the same in order of how often the answer is yes. Each is titled with its
-    group, the number of its pairs and its calibration error with the interval.
+    A model that is calibrated on all data need not be calibrated for each tag, class,
+    genre or source. Panels share their axes. They are in order of the number of pairs,
+    and where that is the same in order of how often the answer is yes. The title of a
+    panel has its group, the number of its pairs and its calibration error with the
+    confidence interval.
 
     Make it with :meth:`from_estimator`, :meth:`from_predictions` or
     :meth:`from_cv_results`; the parameters are stored as attributes.
@@ -50,7 +64,7 @@ class ReliabilityPanelsDisplay(LinesRepr):
     Parameters
     ----------
     displays : dict of ReliabilityDisplay
-        Display of each group, the most frequent first.
+        Display of each group, the most frequent group first.
     name : str, default=None
         Name of the model, for the title of the figure.
 
@@ -59,11 +73,17 @@ class ReliabilityPanelsDisplay(LinesRepr):
     axes_ : dict of matplotlib Axes
         Axes of each group that is drawn.
     figure_ : matplotlib Figure
-        Figure that holds them.
+        Figure that contains the axes.
 
     See Also
     --------
     ReliabilityDisplay : One plot of all pairs, or of several models.
+
+    Notes
+    -----
+    :meth:`frame` has a row for each group and bin, for groups that are not drawn too.
+    Its columns are the columns of the frame of :class:`ReliabilityDisplay`, with
+    `group` in the place of `name`.
 
     Examples
     --------
@@ -87,23 +107,24 @@ class ReliabilityPanelsDisplay(LinesRepr):
         self.name = name
 
     @classmethod
+    @public
     def from_predictions(
         cls,
-        y_true: Any,
-        y_proba: Any,
+        y_true: ArrayLike,
+        y_proba: ArrayLike,
         *,
-        by: Any,
+        by: ArrayLike,
         bin_size: int | str = "auto",
         n_bins: int | None = None,
         strategy: str = "quantile",
         multi_class: str | None = None,
-        labels: Any = None,
-        pos_label: Any = None,
-        sample_weight: Any = None,
-        groups: Any = None,
+        labels: ArrayLike | None = None,
+        pos_label: Hashable = None,
+        sample_weight: ArrayLike | None = None,
+        groups: ArrayLike | None = None,
         confidence_level: float = 0.95,
         name: str | None = None,
-        fig: Any = None,
+        fig: Figure | SubFigure | None = None,
         **plot_params: Any,
     ) -> ReliabilityPanelsDisplay:
         """Draw the reliability of probabilities, a panel for each group.
@@ -115,27 +136,29 @@ class ReliabilityPanelsDisplay(LinesRepr):
         y_proba : array-like of shape (n,) or (n, n_classes)
             Probabilities, as in :func:`~skcalib.metrics.calibration_error`.
         by : array-like of shape (n,) or 'label'
-            Name of the group of each row; or 'label' for a panel for each class that
-            was asked for, the predicted class with ``multi_class='top_label'``.
+            Name of the group of each row. If 'label', each class that was asked for has
+            a panel: with ``multi_class='top_label'`` each predicted class.
         bin_size, n_bins, strategy : optional
             Bins of the curve in each panel, as in
             :func:`~skcalib.metrics.adaptive_reliability_curve`.
         multi_class : {'pooled', 'top_label'}, default=None
-            How a matrix becomes pairs.
+            How a matrix is reduced to pairs, as in
+            :func:`~skcalib.metrics.calibration_error`.
         labels : array-like of shape (n_classes,), default=None
             Labels in the order of the columns.
         pos_label : label, default=None
             The positive class.
         sample_weight : array-like of shape (n,), default=None
-            Frequencies.
+            Frequency of each row.
         groups : array-like of shape (n,), default=None
             Group of *dependent* rows, for the intervals of the errors.
         confidence_level : float, default=0.95
-            Of the intervals of the errors, of the bars and of the bands.
+            Confidence level of the intervals of the errors, of the bars and of the
+            bands.
         name : str, default=None
             Name for the title of the figure.
         fig : matplotlib Figure or SubFigure, default=None
-            Empty figure to draw on; None makes a new one.
+            Empty figure to draw on. If None, a new figure is made.
         **plot_params
             Passed to :meth:`plot`.
 
@@ -156,82 +179,90 @@ class ReliabilityPanelsDisplay(LinesRepr):
         >>> {group: one.error.n_pairs for group, one in display.displays.items()}
         {'news': 2000, 'letters': 1000}
         """
-        caller = "ReliabilityPanelsDisplay.from_predictions"
         if isinstance(y_proba, Mapping):
-            raise TypeError(
-                f"The 'y_proba' parameter of {caller} must be one model's "
-                "probabilities. Got a mapping: draw a figure for each model, or all "
-                "models in one plot with ReliabilityDisplay.from_predictions."
+            raise ParameterTypeError(
+                "y_proba",
+                "must be one model's probabilities. Got a mapping: draw a figure "
+                "for each model, or all models in one plot with "
+                "ReliabilityDisplay.from_predictions.",
             )
-        # The gate of the metrics, for its messages.
-        pairs_of_models(
-            y_true,
-            {name: y_proba},
-            multi_class=multi_class,
-            labels=labels,
-            pos_label=pos_label,
-            sample_weight=sample_weight,
-            groups=groups,
-            caller=caller,
+        options: dict[str, Any] = {"labels": labels, "pos_label": pos_label}
+        options["multi_class"] = multi_class
+        ((_, pairs),) = pairs_of_predictions(
+            y_true, y_proba, name, sample_weight=sample_weight, groups=groups, **options
         )
-        y = as_labels(y_true, name="y_true", caller=caller)
-        if labels is None and np.ndim(y_proba) == 2:
-            labels = distinct_labels(y, name="y_true", caller=caller)
-        query = ClassQuery(pos_label, multi_class)
+        weight, codes = weight_and_groups(y_true, sample_weight, groups)
+        answers = answers_of_pairs(pairs, y_true, y_proba, weight=weight, **options)
         return cls._from_answers(
-            query.from_proba(y, y_proba, labels),
-            y.size,
-            by,
+            answers,
+            check_by(by, y_true),
+            weight,
+            codes,
             name,
-            caller=caller,
-            sample_weight=sample_weight,
-            groups=groups,
-            bin_size=bin_size,
-            n_bins=n_bins,
-            strategy=strategy,
-            confidence_level=confidence_level,
-            fig=fig,
-            **plot_params,
-        )
+            check_binning(bin_size, n_bins, strategy),
+            confidence_level,
+        ).plot(fig, confidence_level=confidence_level, **plot_params)
 
     @classmethod
+    @public
     def from_estimator(
         cls,
         estimator: Any,
         X: Any,
-        y: Any,
+        y: ArrayLike | Sequence[Any],
         *,
-        by: Any = "label",
-        query: Any = None,
-        sample_weight: Any = None,
+        by: ArrayLike = "label",
+        query: Query | None = None,
+        bin_size: int | str = "auto",
+        n_bins: int | None = None,
+        strategy: str = "quantile",
+        multi_class: str | None = None,
+        pos_label: Hashable = None,
+        sample_weight: ArrayLike | None = None,
+        groups: ArrayLike | None = None,
+        confidence_level: float = 0.95,
         name: str | None = None,
-        fig: Any = None,
-        **params: Any,
+        fig: Figure | SubFigure | None = None,
+        **plot_params: Any,
     ) -> ReliabilityPanelsDisplay:
         """Draw the reliability of a fitted estimator, a panel for each group.
 
         Parameters
         ----------
         estimator : fitted estimator
-            A classifier, or whatever `query` can ask.
+            A classifier, a tagger, a coreference model, or whatever `query` can ask.
         X : array-like
             Samples.
         y : array-like of shape (n_samples,)
             True labels.
         by : array-like of shape (n_samples,) or 'label', default='label'
-            Name of the group of each sample (sentence, for a tagger); or 'label' for a
-            panel for each class or tag that was asked for.
+            Name of the group of each sample (of each sentence, for a tagger). If
+            'label', each class or tag that was asked for has a panel.
         query : query object, default=None
-            What the estimator is asked; None takes the query that fits it.
+            What the estimator is asked. If None, the query that fits it is used.
+        bin_size, n_bins, strategy : optional
+            Bins of the curve in each panel, as in :meth:`from_predictions`.
+        multi_class : {'pooled', 'top_label'}, default=None
+            What a classifier of several classes is asked, as in
+            :class:`~skcalib.queries.ClassQuery`. Not allowed together with `query`.
+        pos_label : label, default=None
+            The class that a classifier is asked for, as in
+            :class:`~skcalib.queries.ClassQuery`. Not allowed together with `query`.
         sample_weight : array-like of shape (n_samples,), default=None
             Frequency of each sample.
+        groups : array-like of shape (n_samples,), default=None
+            Group of *dependent* samples, for the intervals of the errors. If None, the
+            samples are independent, and the pairs of one sample depend on each other.
+        confidence_level : float, default=0.95
+            Confidence level of the intervals of the errors, of the bars and of the
+            bands.
         name : str, default=None
-            Name for the title of the figure; by default that of the estimator's class.
+            Name for the title of the figure. If None, the name of the estimator's class
+            is used.
         fig : matplotlib Figure or SubFigure, default=None
-            Empty figure to draw on; None makes a new one.
-        **params
-            `bin_size`, `n_bins`, `strategy`, `confidence_level`, and the parameters of
-            :meth:`plot`.
+            Empty figure to draw on. If None, a new figure is made.
+        **plot_params
+            Passed to :meth:`plot`.
 
         Returns
         -------
@@ -248,55 +279,72 @@ class ReliabilityPanelsDisplay(LinesRepr):
         >>> sorted(display.displays) == sorted(tagger.classes_)
         True
         """
-        caller = "ReliabilityPanelsDisplay.from_estimator"
-        return cls._from_answers(
-            ask(estimator, X, y, query, caller=caller),
-            len(y),
-            by,
-            type(estimator).__name__ if name is None else name,
-            caller=caller,
-            sample_weight=sample_weight,
-            fig=fig,
-            **params,
+        _check_single(estimator, "estimator")
+        ((name, answers),) = answers_of_estimators(
+            estimator, X, y, query, name, pos_label=pos_label, multi_class=multi_class
         )
+        return cls._from_answers(
+            answers,
+            check_by(by, y),
+            *weight_and_groups(y, sample_weight, groups),
+            name,
+            check_binning(bin_size, n_bins, strategy),
+            confidence_level,
+        ).plot(fig, confidence_level=confidence_level, **plot_params)
 
     @classmethod
+    @public
     def from_cv_results(
         cls,
         cv_results: Mapping[str, Any],
         X: Any,
-        y: Any,
+        y: ArrayLike | Sequence[Any],
         *,
-        by: Any = "label",
-        query: Any = None,
-        sample_weight: Any = None,
+        by: ArrayLike = "label",
+        query: Query | None = None,
+        bin_size: int | str = "auto",
+        n_bins: int | None = None,
+        strategy: str = "quantile",
+        multi_class: str | None = None,
+        pos_label: Hashable = None,
+        sample_weight: ArrayLike | None = None,
+        groups: ArrayLike | None = None,
+        confidence_level: float = 0.95,
         name: str | None = None,
-        fig: Any = None,
-        **params: Any,
+        fig: Figure | SubFigure | None = None,
+        **plot_params: Any,
     ) -> ReliabilityPanelsDisplay:
         """Draw the reliability of held-out answers, a panel for each group.
 
         Parameters
         ----------
         cv_results : dict
-            Of :func:`sklearn.model_selection.cross_validate` with
+            Result of :func:`sklearn.model_selection.cross_validate` with
             ``return_estimator=True, return_indices=True``.
         X : array-like
-            The samples given to cross_validate.
+            The samples that were passed to cross_validate.
         y : array-like of shape (n_samples,)
-            Their labels.
+            The labels that were passed to cross_validate.
         by : array-like of shape (n_samples,) or 'label', default='label'
             As in :meth:`from_estimator`.
         query : query object, default=None
-            What the estimators are asked; None takes the query that fits them.
+            What the estimators are asked. If None, the query that fits them is used.
+        bin_size, n_bins, strategy, multi_class, pos_label : optional
+            As in :meth:`from_estimator`.
         sample_weight : array-like of shape (n_samples,), default=None
             Frequency of each sample.
+        groups : array-like of shape (n_samples,), default=None
+            Group of *dependent* samples, as in :meth:`from_estimator`.
+        confidence_level : float, default=0.95
+            Confidence level of the intervals of the errors, of the bars and of the
+            bands.
         name : str, default=None
-            Name for the title of the figure; by default that of the estimators' class.
+            Name for the title of the figure. If None, the name of the estimators' class
+            is used.
         fig : matplotlib Figure or SubFigure, default=None
-            Empty figure to draw on; None makes a new one.
-        **params
-            As in :meth:`from_estimator`.
+            Empty figure to draw on. If None, a new figure is made.
+        **plot_params
+            Passed to :meth:`plot`.
 
         Returns
         -------
@@ -316,56 +364,43 @@ class ReliabilityPanelsDisplay(LinesRepr):
         >>> display.displays[0].curve.n_samples
         150
         """
-        caller = "ReliabilityPanelsDisplay.from_cv_results"
-        answers, default = held_out_answers(cv_results, X, y, query, caller=caller)
+        ((name, answers),) = answers_of_folds(
+            cv_results, X, y, query, name, pos_label=pos_label, multi_class=multi_class
+        )
         return cls._from_answers(
             answers,
-            len(y),
-            by,
-            default if name is None else name,
-            caller=caller,
-            sample_weight=sample_weight,
-            fig=fig,
-            **params,
-        )
+            check_by(by, y),
+            *weight_and_groups(y, sample_weight, groups),
+            name,
+            check_binning(bin_size, n_bins, strategy),
+            confidence_level,
+        ).plot(fig, confidence_level=confidence_level, **plot_params)
 
     @classmethod
     def _from_answers(
         cls,
         answers: Answers,
-        n: int,
-        by: Any,
+        by: np.ndarray | None,
+        weight: np.ndarray | None,
+        groups: np.ndarray | None,
         name: str | None,
-        *,
-        caller: str,
-        sample_weight: Any = None,
-        groups: Any = None,
-        bin_size: int | str = "auto",
-        n_bins: int | None = None,
-        strategy: str = "quantile",
-        confidence_level: float = 0.95,
-        fig: Any = None,
-        **plot_params: Any,
+        binning: Binning,
+        confidence_level: float,
     ) -> ReliabilityPanelsDisplay:
-        """Compute the numbers of each group and draw them."""
-        level = check_fraction(confidence_level, name="confidence_level", caller=caller)
-        binning = check_binning(bin_size, n_bins, strategy, caller=caller)
-        weight = as_weights(sample_weight, n, caller=caller)
-        codes = as_groups(groups, n, caller=caller)
-        names = check_by(by, n, caller=caller)
-        displays = {}
-        for group, pairs in parts_by_name(answers, weight, codes, names):
-            error = enough_for_interval(pairs)
-            numbers = numbers_of_pairs(
-                pairs, binning, level, caller=caller, error=error
+        """Compute the numbers of each group."""
+        level = check_fraction(confidence_level, name="confidence_level")
+        displays = {
+            group: ReliabilityDisplay._from_pairs(
+                [(str(group), pairs)], binning, level, allow_few=True
             )
-            displays[group] = ReliabilityDisplay._from_numbers([numbers], [str(group)])
-        display = cls(displays=displays, name=name)
-        return display.plot(fig, confidence_level=level, **plot_params)
+            for group, pairs in pairs_by_name(answers, weight, groups, by)
+        }
+        return cls(displays=displays, name=name)
 
+    @drawing
     def plot(
         self,
-        fig: Any = None,
+        fig: Figure | SubFigure | None = None,
         *,
         max_panels: int = 12,
         n_columns: int | None = None,
@@ -374,30 +409,35 @@ class ReliabilityPanelsDisplay(LinesRepr):
         confidence_level: float = 0.95,
         counts: bool = False,
         consistency_band: bool = True,
-        curve_kwargs: dict | None = None,
-        diagonal_kwargs: dict | None = None,
+        ref_line: bool = True,
+        curve_kwargs: Mapping[str, Any] | None = None,
+        diagonal_kwargs: Mapping[str, Any] | None = None,
     ) -> ReliabilityPanelsDisplay:
         """Draw the panels.
 
         Parameters
         ----------
         fig : matplotlib Figure or SubFigure, default=None
-            Empty figure to draw on; None makes a new one.
+            Empty figure to draw on. If None, a new figure is made.
         max_panels : int, default=12
-            Draw the most frequent groups only; the figure says what is left out.
+            Largest number of panels. The most frequent groups are drawn, and the title
+            of the figure has the number of groups that are left out.
         n_columns : int, default=None
-            Panels in a row; by default up to three, then about as many as there are
-            rows.
+            Number of panels in a row. If None, up to three panels are in one row, and
+            more panels in about as many columns as rows.
         name : str, default=None
-            Name for the title of the figure; by default the one stored.
+            Name for the title of the figure. If None, the stored name is used.
         interval : {'wilson', 'clopper_pearson', 'normal'} or None, default='wilson'
-            Bars of the label frequencies.
+            Bars of the label frequencies. If None, no bars are drawn.
         confidence_level : float, default=0.95
-            Level of the bars and of the bands.
+            Confidence level of the bars and of the bands.
         counts : bool, default=False
-            Draw a histogram of the probabilities below each curve.
+            Whether to draw a histogram of the probabilities below each curve.
         consistency_band : bool, default=True
-            Shade where the label frequencies fall if every probability is right.
+            Whether to shade where the label frequencies fall if every probability is
+            right.
+        ref_line : bool, default=True
+            Whether to draw the diagonal of perfect calibration.
         curve_kwargs : dict, default=None
             Keywords for matplotlib's ``errorbar``.
         diagonal_kwargs : dict, default=None
@@ -408,39 +448,28 @@ class ReliabilityPanelsDisplay(LinesRepr):
         display : ReliabilityPanelsDisplay
             The display itself.
         """
-        caller = "ReliabilityPanelsDisplay.plot"
-        limit = check_integer(max_panels, minimum=1, name="max_panels", caller=caller)
-        level = check_fraction(confidence_level, name="confidence_level", caller=caller)
-        check_bars(interval, caller=caller)
-        _check_displays(self.displays, caller)
+        limit = check_integer(max_panels, minimum=1, name="max_panels")
+        level = check_fraction(confidence_level, name="confidence_level")
+        check_bars(interval)
+        _check_displays(self.displays)
         shown = list(self.displays)[:limit]
-        if n_columns is None:
-            n = len(shown)
-            n_columns = n if n <= _ONE_ROW else int(np.ceil(np.sqrt(n)))
-        check_integer(n_columns, minimum=1, name="n_columns", caller=caller)
-        n_columns = min(n_columns, len(shown))
-        n_rows = -(-len(shown) // n_columns)
-        self.figure_ = _take_figure(fig, n_rows, n_columns, counts, caller)
-        grid = self.figure_.add_gridspec(n_rows, n_columns)
-        self.axes_: dict[Any, Any] = {}
-        for k, group in enumerate(shown):
-            first = next(iter(self.axes_.values()), None)
-            ax = self.figure_.add_subplot(
-                grid[k // n_columns, k % n_columns], sharex=first, sharey=first
-            )
-            self.axes_[group] = ax
+        width = number_of_columns(len(shown), n_columns)
+        self.figure_ = take_figure(fig, -(-len(shown) // width), width, counts)
+        self.axes_ = panel_axes(self.figure_, shown, width)
+        for k, (group, ax) in enumerate(self.axes_.items()):
             display = self.displays[group].plot(
                 ax,
                 interval=interval,
                 confidence_level=level,
                 counts=counts,
                 consistency_band=consistency_band,
+                ref_line=ref_line,
                 curve_kwargs=curve_kwargs,
                 diagonal_kwargs=diagonal_kwargs,
             )
-            lowest = k + n_columns >= len(shown)
-            _tidy(display, group, left=k % n_columns == 0, lowest=lowest)
-        _same_scale([self.displays[group].count_ax_ for group in shown])
+            lowest = k + width >= len(shown)
+            _tidy(display, group, left=k % width == 0, lowest=lowest)
+        share_limits([self.displays[group].count_ax_ for group in shown])
         band = level if consistency_band else None
         lines = self._title(len(shown), self.name if name is None else name, band)
         self._draw_title(lines, own_figure=fig is None)
@@ -468,6 +497,13 @@ class ReliabilityPanelsDisplay(LinesRepr):
                 f"{left} with {_number(sum(total[n_shown:]))} of "
                 f"{_number(sum(total))} pairs"
             )
+        sizes = [
+            display.error.bin_size
+            for display in list(self.displays.values())[:n_shown]
+            if display._has_own_bins
+        ]
+        if sizes:
+            lines.append(f"errors in bins of {_range(sizes)} pairs")
         if band is not None:
             lines.append(f"shaded: {percent_text(band)} band of perfect calibration")
         return lines
@@ -479,68 +515,54 @@ class ReliabilityPanelsDisplay(LinesRepr):
             for group, display in self.displays.items()
         }
 
-    def frame(self) -> Any:
-        """Return a pandas DataFrame with a row for each group and bin.
-
-        Returns
-        -------
-        frame : DataFrame
-            Columns are those of :meth:`ReliabilityDisplay.frame`, with `group` in the
-            place of `name`. All groups are there, drawn or not.
-        """
-        columns: dict[str, list] = {}
+    def _columns(self) -> dict[str, list]:
+        tables = []
         for group, display in self.displays.items():
             table = display._columns()
-            table = {"group": [group] * len(table.pop("name")), **table}
-            for key, column in table.items():
-                columns.setdefault(key, []).extend(column)
-        return as_frame(columns, caller="ReliabilityPanelsDisplay.frame")
+            del table["name"]
+            tables.append((group, table))
+        return stacked("group", tables)
 
     def _lines(self) -> list[str]:
         return [_heading(g, d, ", ") for g, d in self.displays.items()]
 
+    def _in_words(self) -> list[str]:
+        errors = [one.error for one in self.displays.values() if one.error is not None]
+        if not errors:
+            return []
+        n_wrong = sum(error.low > 0 for error in errors)
+        level = percent_text(errors[0].confidence_level)
+        return [
+            f"{n_wrong} of {len(errors)} groups have a calibration error whose {level} "
+            "confidence interval does not contain 0. The intervals are not adjusted "
+            "for the number of groups."
+        ]
 
-def _check_displays(displays: Any, caller: str) -> None:
-    name = f"The 'displays' parameter of {caller} must"
+
+def _check_single(value: Any, name: str) -> None:
+    if isinstance(value, (Mapping, list, tuple)):
+        raise ParameterTypeError(
+            name,
+            f"must be one model. Got {type(value).__name__}: draw a figure for each "
+            "model, or all models in one plot with ReliabilityDisplay.",
+        )
+
+
+def _check_displays(displays: Any) -> None:
     if not isinstance(displays, Mapping) or not displays:
-        raise TypeError(
-            f"{name} be a mapping of groups to ReliabilityDisplay, of one at least. "
-            f"Got {displays!r:.50}."
+        raise ParameterTypeError(
+            "displays",
+            "must be a mapping of groups to ReliabilityDisplay, of one at least. "
+            f"Got {displays!r:.50}.",
         )
     for group, display in displays.items():
         curve = getattr(display, "curve", None)
         if not isinstance(curve, ReliabilityCurve):
-            raise TypeError(
-                f"{name} hold a ReliabilityDisplay of one curve for each group. Got "
-                f"{display!r:.50} for {group!r}."
+            raise ParameterTypeError(
+                "displays",
+                "must hold a ReliabilityDisplay of one curve for each group. Got "
+                f"{display!r:.50} for {group!r}.",
             )
-
-
-def _take_figure(
-    fig: Any, n_rows: int, n_columns: int, counts: bool, caller: str
-) -> Any:
-    """Return `fig`, or for None a new figure with room for the panels."""
-    from matplotlib.figure import Figure, SubFigure
-
-    if fig is None:
-        import matplotlib.pyplot as plt
-
-        height = _PANEL[1] + (_HISTOGRAM if counts else 0)
-        # Room for the title of the figure, and for that of a single panel.
-        size = (max(_PANEL[0] * n_columns, 4.5) + 0.4, height * n_rows + 0.8)
-        return plt.figure(figsize=size, layout="constrained")
-    name = f"The 'fig' parameter of {caller} must be"
-    if not isinstance(fig, (Figure, SubFigure)):
-        raise TypeError(
-            f"{name} a matplotlib Figure or SubFigure, or None. Got "
-            f"{type(fig).__name__}."
-        )
-    if fig.get_axes():
-        raise ValueError(
-            f"{name} empty. Got one with axes, which the panels would cover: call its "
-            "clear() first."
-        )
-    return fig
 
 
 def _tidy(display: ReliabilityDisplay, group: Any, *, left: bool, lowest: bool) -> None:
@@ -560,28 +582,23 @@ def _tidy(display: ReliabilityDisplay, group: Any, *, left: bool, lowest: bool) 
         lower.set_xlabel("")
 
 
-def _same_scale(histograms: list[Any]) -> None:
-    """Give all histograms the same limits."""
-    found = [ax for ax in histograms if ax is not None]
-    if found:
-        low, high = np.transpose([ax.get_ylim() for ax in found])
-        for ax in found:
-            ax.set_ylim(low.min(), high.max())
-
-
 def _heading(group: Any, display: ReliabilityDisplay, between: str) -> str:
     """Return the group, the number of its pairs and its error."""
-    n = _number(_total(display))
     error = display.error
     said = "too few for an error" if error is None else error_text(error)
+    n = _number(_total(display))
     return f"{short_text(group, _LONGEST_NAME)}, n = {n}{between}{said}"
 
 
 def _total(display: ReliabilityDisplay) -> float:
     """Return the number of pairs, their weight where there are weights."""
-    assert isinstance(display.curve, ReliabilityCurve)
     return float(display.curve.weight.sum())
 
 
 def _number(total: float) -> str:
     return f"{total:,.0f}" if total == round(total) else f"{total:,.1f}"
+
+
+def _range(sizes: list[int]) -> str:
+    low, high = min(sizes), max(sizes)
+    return str(low) if low == high else f"{low} to {high}"

@@ -2,47 +2,69 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Hashable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from .._results import LinesRepr, as_frame
+from .._errors import public
+from .._pairs import Pairs
 from .._validation import check_fraction
-from ..metrics import ReliabilityCurve
-from ..metrics._binning import Binning, check_binning
-from ..metrics._pairs import Pairs, as_weights
-from ..queries import Answers, answer_pairs
-from ..scorers import ask
-from ._drawing import (
+from ..metrics import (
+    Binning,
+    CalibrationErrorInterval,
+    ReliabilityCurve,
+    check_binning,
+    curve_of_pairs,
+    interval_of_pairs,
+)
+from ..queries import Answers
+from ._answers import (
+    Query,
+    answers_of_estimators,
+    answers_of_folds,
+    enough_for_interval,
+    pairs_of_answers,
+    pairs_of_predictions,
+    weight_and_groups,
+)
+from ._base import ModelsDisplay, PerModel, drawing, stacked
+from ._figures import (
+    RELIABILITY_SIZE,
+    legend_text,
+    line_style,
+    line_styles,
+    take_axes,
+)
+from ._reliability_drawing import (
+    check_bars,
     draw_band,
     draw_count,
     draw_curve,
     draw_diagonal,
     draw_reliability_legend,
+    error_in_words,
+    error_text,
     prepare_axes,
 )
-from ._figures import RELIABILITY_SIZE, take_axes
-from ._models import (
-    curves_of,
-    keys_of_models,
-    models_by_name,
-    of_each_curve,
-    one_or_all,
-    pairs_of_models,
-)
-from ._numbers import Numbers, held_out_answers, numbers_of_pairs
-from ._styles import line_style, line_styles
-from ._text import error_text, legend_text
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+# Equal-width cells of the histogram under the curves.
+_N_CELLS = 50
+
+_AUTOMATIC = Binning("auto", None, "quantile")
 
 
-class ReliabilityDisplay(LinesRepr):
+class ReliabilityDisplay(ModelsDisplay):
     """Reliability plot of one or several models.
 
-    Draws label frequency against mean probability in adaptive bins, with intervals, the
-    diagonal of perfect calibration, how often each probability was given, and in the
-    legend the calibration error with its interval. Above the diagonal a model is
-    underconfident, below it overconfident.
+    Draws the label frequency against the mean probability in adaptive bins, with
+    intervals, the diagonal of perfect calibration, a histogram of the probabilities,
+    and in the legend the calibration error with its confidence interval. Above the
+    diagonal a model is underconfident, below it overconfident.
 
     Make it with :meth:`from_estimator`, :meth:`from_predictions` or
     :meth:`from_cv_results`; the parameters are stored as attributes.
@@ -68,14 +90,14 @@ class ReliabilityDisplay(LinesRepr):
         Histogram of each model; None where not drawn.
     band_ : matplotlib Artist or list of them
         Band of perfect calibration of each model; None where not drawn.
-    diagonal_ : matplotlib Artist
-        Line of perfect calibration.
+    diagonal_ : matplotlib Artist or None
+        Line of perfect calibration; None where not drawn.
     ax_ : matplotlib Axes
         Axes with the curves.
     count_ax_ : matplotlib Axes or None
         Axes with the histograms.
     figure_ : matplotlib Figure
-        Figure that holds them.
+        Figure that contains the axes.
 
     See Also
     --------
@@ -83,47 +105,72 @@ class ReliabilityDisplay(LinesRepr):
     skcalib.metrics.adaptive_reliability_curve : The numbers of one curve.
     sklearn.calibration.CalibrationDisplay : Without intervals, counts and weights.
 
+    Notes
+    -----
+    The error has the bins of :func:`~skcalib.metrics.calibration_error_interval`, whose
+    interval is valid for these bins only. If other bins are chosen for the curve, the
+    legend shows the size of the bins of the error.
+
+    :meth:`frame` has a row for each model and bin. Its columns are `name`, the columns
+    of :meth:`ReliabilityCurve.frame() <skcalib.metrics.ReliabilityCurve.frame>`, the
+    95% Wilson interval as `low` and `high`, and the 95% band of perfect calibration as
+    `band_low` and `band_high`.
+
     Examples
     --------
     >>> from skcalib import ReliabilityDisplay
     >>> from skcalib.datasets import make_calibrated_pairs
     >>> y_true, y_proba = make_calibrated_pairs(3000, k=0.1, random_state=0)
-    >>> display = ReliabilityDisplay.from_predictions(y_true, y_proba, name="shy")
+    >>> display = ReliabilityDisplay.from_predictions(y_true, y_proba, name="model")
     >>> display.figure_.savefig("reliability.png")  # doctest: +SKIP
-    >>> sorted(display.to_dict()["shy"])
+    >>> sorted(display.to_dict()["model"])
     ['count', 'curve', 'error']
     """
+
+    _kinds = (ReliabilityCurve,)
+
+    error = PerModel()
+    count = PerModel()
+    line_ = PerModel()
+    bar_ = PerModel()
+    count_ = PerModel()
+    band_ = PerModel()
 
     def __init__(
         self,
         *,
         curve: ReliabilityCurve | Sequence[ReliabilityCurve],
-        error: Any = None,
-        count: Any = None,
-        name: Any = None,
+        error: CalibrationErrorInterval
+        | Sequence[CalibrationErrorInterval | None]
+        | None = None,
+        count: np.ndarray | Sequence[np.ndarray] | None = None,
+        name: str | Sequence[str | None] | None = None,
     ):
         self.curve = curve
         self.error = error
         self.count = count
         self.name = name
+        # Whether the bins of the curve were chosen, so that those of the error differ.
+        self._has_own_bins = False
 
     @classmethod
+    @public
     def from_predictions(
         cls,
-        y_true: Any,
-        y_proba: Any,
+        y_true: ArrayLike,
+        y_proba: ArrayLike | Mapping[str, ArrayLike] | Sequence[ArrayLike],
         *,
         bin_size: int | str = "auto",
         n_bins: int | None = None,
         strategy: str = "quantile",
         multi_class: str | None = None,
-        labels: Any = None,
-        pos_label: Any = None,
-        sample_weight: Any = None,
-        groups: Any = None,
+        labels: ArrayLike | None = None,
+        pos_label: Hashable = None,
+        sample_weight: ArrayLike | None = None,
+        groups: ArrayLike | None = None,
         confidence_level: float = 0.95,
-        name: str | None = None,
-        ax: Any = None,
+        name: str | Sequence[str] | None = None,
+        ax: Axes | None = None,
         **plot_params: Any,
     ) -> ReliabilityDisplay:
         """Draw the reliability of probabilities.
@@ -132,30 +179,33 @@ class ReliabilityDisplay(LinesRepr):
         ----------
         y_true : array-like of shape (n,)
             Labels.
-        y_proba : array-like of shape (n,) or (n, n_classes), or mapping of such
+        y_proba : array-like of shape (n,) or (n, n_classes), or mapping or list of such
             Probabilities, as in :func:`~skcalib.metrics.calibration_error`. A mapping
-            from names to probabilities draws a curve for each on the same labels.
+            from names to probabilities, or a list of arrays of n entries, draws a curve
+            for each on the same labels.
         bin_size, n_bins, strategy : optional
             Bins of the curve, as in
-            :func:`~skcalib.metrics.adaptive_reliability_curve`. The error in the
-            legend has the bins of
-            :func:`~skcalib.metrics.calibration_error_interval`.
+            :func:`~skcalib.metrics.adaptive_reliability_curve`. The error in the legend
+            has the bins of :func:`~skcalib.metrics.calibration_error_interval`.
         multi_class : {'pooled', 'top_label'}, default=None
-            How a matrix becomes pairs.
+            How a matrix is reduced to pairs, as in
+            :func:`~skcalib.metrics.calibration_error`.
         labels : array-like of shape (n_classes,), default=None
             Labels in the order of the columns.
         pos_label : label, default=None
             The positive class.
         sample_weight : array-like of shape (n,), default=None
-            Frequencies.
+            Frequency of each row.
         groups : array-like of shape (n,), default=None
             Group of dependent rows, for the interval of the error.
         confidence_level : float, default=0.95
-            Of the interval of the error, of the bars and of the band.
-        name : str, default=None
-            Name for the legend, where `y_proba` is no mapping.
+            Confidence level of the interval of the error, of the bars and of the band.
+        name : str or list of str, default=None
+            Name for the legend; for a list of probabilities a list of names. Not used
+            if `y_proba` is a mapping.
         ax : matplotlib Axes, default=None
-            Axes to draw on; those of another display add to its curves.
+            Axes to draw on. The axes of another display get more curves. If None, a new
+            figure is made.
         **plot_params
             Passed to :meth:`plot`.
 
@@ -173,94 +223,78 @@ class ReliabilityDisplay(LinesRepr):
         >>> [line.get_label()[:7] for line in display.line_]
         ['right: ', 'squared']
         """
-        caller = "ReliabilityDisplay.from_predictions"
-        several = models_by_name(y_proba, name, caller=caller)
-        pairs = pairs_of_models(
+        models = pairs_of_predictions(
             y_true,
-            several,
+            y_proba,
+            name,
             multi_class=multi_class,
             labels=labels,
             pos_label=pos_label,
             sample_weight=sample_weight,
             groups=groups,
-            caller=caller,
         )
-        binning = check_binning(bin_size, n_bins, strategy, caller=caller)
-        return cls._from_pairs(
-            pairs,
-            list(several),
-            binning,
-            caller=caller,
-            confidence_level=confidence_level,
-            ax=ax,
-            **plot_params,
-        )
-
-    @classmethod
-    def _from_pairs(
-        cls,
-        pairs: list[Pairs],
-        names: list[Any],
-        binning: Binning,
-        *,
-        caller: str,
-        confidence_level: float = 0.95,
-        ax: Any = None,
-        **plot_params: Any,
-    ) -> ReliabilityDisplay:
-        """Compute the numbers of each model and draw them."""
-        level = check_fraction(confidence_level, name="confidence_level", caller=caller)
-        numbers = [
-            numbers_of_pairs(each, binning, level, caller=caller) for each in pairs
-        ]
-        display = cls._from_numbers(numbers, names)
+        binning = check_binning(bin_size, n_bins, strategy)
+        level = check_fraction(confidence_level, name="confidence_level")
+        display = cls._from_pairs(models, binning, level)
         return display.plot(ax, confidence_level=level, **plot_params)
 
     @classmethod
-    def _from_numbers(
-        cls, numbers: list[Numbers], names: list[Any]
-    ) -> ReliabilityDisplay:
-        return cls(
-            curve=one_or_all([each.curve for each in numbers]),
-            error=one_or_all([each.error for each in numbers]),
-            count=one_or_all([each.count for each in numbers]),
-            name=one_or_all(names),
-        )
-
-    @classmethod
+    @public
     def from_estimator(
         cls,
         estimator: Any,
         X: Any,
-        y: Any,
+        y: ArrayLike | Sequence[Any],
         *,
-        query: Any = None,
-        sample_weight: Any = None,
-        name: str | None = None,
-        ax: Any = None,
-        **params: Any,
+        query: Query | None = None,
+        bin_size: int | str = "auto",
+        n_bins: int | None = None,
+        strategy: str = "quantile",
+        multi_class: str | None = None,
+        pos_label: Hashable = None,
+        sample_weight: ArrayLike | None = None,
+        groups: ArrayLike | None = None,
+        confidence_level: float = 0.95,
+        name: str | Sequence[str] | None = None,
+        ax: Axes | None = None,
+        **plot_params: Any,
     ) -> ReliabilityDisplay:
-        """Draw the reliability of a fitted estimator.
+        """Draw the reliability of one or several fitted estimators.
 
         Parameters
         ----------
-        estimator : fitted estimator
-            A classifier, or whatever `query` can ask.
+        estimator : fitted estimator, or mapping or list of them
+            A classifier, a tagger, a coreference model, or whatever `query` can ask. A
+            mapping from names to estimators, or a list, draws a curve for each.
         X : array-like
             Samples.
         y : array-like of shape (n_samples,)
             True labels.
         query : query object, default=None
-            What the estimator is asked; None takes the query that fits it.
+            What the estimator is asked. If None, the query that fits it is used.
+        bin_size, n_bins, strategy : optional
+            Bins of the curve, as in :meth:`from_predictions`.
+        multi_class : {'pooled', 'top_label'}, default=None
+            What a classifier of several classes is asked, as in
+            :class:`~skcalib.queries.ClassQuery`. Not allowed together with `query`.
+        pos_label : label, default=None
+            The class that a classifier is asked for, as in
+            :class:`~skcalib.queries.ClassQuery`. Not allowed together with `query`.
         sample_weight : array-like of shape (n_samples,), default=None
             Frequency of each sample.
-        name : str, default=None
-            Name for the legend; by default that of the estimator's class.
+        groups : array-like of shape (n_samples,), default=None
+            Group of dependent samples, for the interval of the error. If None, the
+            samples are independent, and the pairs of one sample depend on each other.
+        confidence_level : float, default=0.95
+            Confidence level of the interval of the error, of the bars and of the band.
+        name : str or list of str, default=None
+            Name for the legend; for a list of estimators a list of names. If None, the
+            name of the estimator's class is used. Not used if `estimator` is a mapping.
         ax : matplotlib Axes, default=None
-            Axes to draw on; those of another display add to its curves.
-        **params
-            `bin_size`, `n_bins`, `strategy`, `confidence_level`, and the parameters of
-            :meth:`plot`.
+            Axes to draw on. The axes of another display get more curves. If None, a new
+            figure is made.
+        **plot_params
+            Passed to :meth:`plot`.
 
         Returns
         -------
@@ -277,56 +311,69 @@ class ReliabilityDisplay(LinesRepr):
         >>> display.name
         'GaussianNB'
         """
-        caller = "ReliabilityDisplay.from_estimator"
-        answers = ask(estimator, X, y, query, caller=caller)
-        weight = as_weights(sample_weight, len(y), caller=caller)
-        return cls._from_answers(
-            answers,
-            weight,
-            type(estimator).__name__ if name is None else name,
-            caller=caller,
-            ax=ax,
-            **params,
+        models = answers_of_estimators(
+            estimator, X, y, query, name, pos_label=pos_label, multi_class=multi_class
         )
+        binning = check_binning(bin_size, n_bins, strategy)
+        return cls._from_answers(
+            models, y, sample_weight, groups, binning, confidence_level
+        ).plot(ax, confidence_level=confidence_level, **plot_params)
 
     @classmethod
+    @public
     def from_cv_results(
         cls,
         cv_results: Mapping[str, Any],
         X: Any,
-        y: Any,
+        y: ArrayLike | Sequence[Any],
         *,
-        query: Any = None,
-        sample_weight: Any = None,
+        query: Query | None = None,
+        bin_size: int | str = "auto",
+        n_bins: int | None = None,
+        strategy: str = "quantile",
+        multi_class: str | None = None,
+        pos_label: Hashable = None,
+        sample_weight: ArrayLike | None = None,
+        groups: ArrayLike | None = None,
+        confidence_level: float = 0.95,
         name: str | None = None,
-        ax: Any = None,
-        **params: Any,
+        ax: Axes | None = None,
+        **plot_params: Any,
     ) -> ReliabilityDisplay:
-        """Draw the reliability of held-out answers, of all folds together.
+        """Draw the reliability of held-out answers, with all folds in one curve.
 
-        Each model is asked about its own test fold only, and the answers of all folds
-        make one curve: folds are too small for one each. A sample that is in several
-        test folds counts as a group of dependent pairs.
+        Each fitted estimator is asked about its own test fold only. The answers of all
+        folds make one curve, because folds are too small for a curve each. A sample
+        that is in several test folds counts as a group of dependent pairs.
 
         Parameters
         ----------
-        cv_results : dict
-            Of :func:`sklearn.model_selection.cross_validate` with
-            ``return_estimator=True, return_indices=True``.
+        cv_results : dict, or mapping of dict
+            Result of :func:`sklearn.model_selection.cross_validate` with
+            ``return_estimator=True, return_indices=True``. A mapping from names to such
+            results, of several models on the same data, draws a curve for each.
         X : array-like
-            The samples given to cross_validate.
+            The samples that were passed to cross_validate.
         y : array-like of shape (n_samples,)
-            Their labels.
+            The labels that were passed to cross_validate.
         query : query object, default=None
-            What the estimators are asked; None takes the query that fits them.
+            What the estimators are asked. If None, the query that fits them is used.
+        bin_size, n_bins, strategy, multi_class, pos_label : optional
+            As in :meth:`from_estimator`.
         sample_weight : array-like of shape (n_samples,), default=None
             Frequency of each sample.
+        groups : array-like of shape (n_samples,), default=None
+            Group of dependent samples, as in :meth:`from_estimator`.
+        confidence_level : float, default=0.95
+            Confidence level of the interval of the error, of the bars and of the band.
         name : str, default=None
-            Name for the legend; by default that of the estimators' class.
+            Name for the legend. If None, the name of the estimators' class is used. Not
+            used if `cv_results` is a mapping of several results.
         ax : matplotlib Axes, default=None
-            Axes to draw on; those of another display add to its curves.
-        **params
-            As in :meth:`from_estimator`.
+            Axes to draw on. The axes of another display get more curves. If None, a new
+            figure is made.
+        **plot_params
+            Passed to :meth:`plot`.
 
         Returns
         -------
@@ -346,67 +393,97 @@ class ReliabilityDisplay(LinesRepr):
         >>> display.curve.n_samples
         569
         """
-        caller = "ReliabilityDisplay.from_cv_results"
-        answers, default = held_out_answers(cv_results, X, y, query, caller=caller)
-        return cls._from_answers(
-            answers,
-            as_weights(sample_weight, len(y), caller=caller),
-            default if name is None else name,
-            caller=caller,
-            ax=ax,
-            **params,
+        models = answers_of_folds(
+            cv_results, X, y, query, name, pos_label=pos_label, multi_class=multi_class
         )
+        binning = check_binning(bin_size, n_bins, strategy)
+        return cls._from_answers(
+            models, y, sample_weight, groups, binning, confidence_level
+        ).plot(ax, confidence_level=confidence_level, **plot_params)
 
     @classmethod
     def _from_answers(
         cls,
-        answers: Answers,
-        weight: np.ndarray | None,
-        name: str,
-        *,
-        caller: str,
-        bin_size: int | str = "auto",
-        n_bins: int | None = None,
-        strategy: str = "quantile",
-        **params: Any,
+        models: list[tuple[Any, Answers]],
+        y: Any,
+        sample_weight: Any,
+        groups: Any,
+        binning: Binning,
+        confidence_level: float,
     ) -> ReliabilityDisplay:
-        binning = check_binning(bin_size, n_bins, strategy, caller=caller)
-        pairs = answer_pairs(answers, weight)
-        return cls._from_pairs([pairs], [name], binning, caller=caller, **params)
+        """Compute the numbers from answers about the samples of `y`."""
+        level = check_fraction(confidence_level, name="confidence_level")
+        weight, codes = weight_and_groups(y, sample_weight, groups)
+        pairs = [(name, pairs_of_answers(a, weight, codes)) for name, a in models]
+        return cls._from_pairs(pairs, binning, level)
 
+    @classmethod
+    def _from_pairs(
+        cls,
+        models: list[tuple[Any, Pairs]],
+        binning: Binning,
+        level: float,
+        *,
+        allow_few: bool = False,
+    ) -> ReliabilityDisplay:
+        """Compute the numbers from the checked pairs of each model.
+
+        If `allow_few`, too few pairs for an interval have no error.
+        """
+        names, curves, errors, counts = [], [], [], []
+        for name, pairs in models:
+            names.append(name)
+            curves.append(curve_of_pairs(pairs, binning))
+            error = None
+            if not allow_few or enough_for_interval(pairs):
+                error = interval_of_pairs(pairs, _AUTOMATIC, level)
+            errors.append(error)
+            cells = np.histogram(pairs.q, _N_CELLS, (0, 1), weights=pairs.weight)[0]
+            counts.append(cells.astype(np.float64))
+        display = cls(curve=curves, error=errors, count=counts, name=names)
+        display._has_own_bins = binning != _AUTOMATIC
+        return display
+
+    @drawing
     def plot(
         self,
-        ax: Any = None,
+        ax: Axes | None = None,
         *,
-        name: Any = None,
+        name: str | Sequence[str] | None = None,
         interval: str | None = "wilson",
         confidence_level: float = 0.95,
         counts: bool = True,
         consistency_band: bool = False,
-        curve_kwargs: dict | Sequence[dict] | None = None,
-        diagonal_kwargs: dict | None = None,
+        ref_line: bool = True,
+        curve_kwargs: Mapping[str, Any] | Sequence[Mapping[str, Any]] | None = None,
+        diagonal_kwargs: Mapping[str, Any] | None = None,
     ) -> ReliabilityDisplay:
         """Draw the curves.
 
         Parameters
         ----------
         ax : matplotlib Axes, default=None
-            Axes to draw on; None makes a new figure. The axes of another display add to
-            its curves.
+            Axes to draw on. The axes of another display get more curves. If None, a new
+            figure is made.
         name : str or list of str, default=None
-            Names for the legend; by default those stored.
+            Names for the legend. If None, the stored names are used.
         interval : {'wilson', 'clopper_pearson', 'normal'} or None, default='wilson'
             Bars of the label frequencies; see
-            :meth:`~skcalib.metrics.ReliabilityCurve.interval`. None draws none.
+            :meth:`~skcalib.metrics.ReliabilityCurve.interval`. If None, no bars are
+            drawn.
         confidence_level : float, default=0.95
-            Level of the bars and of the band.
+            Confidence level of the bars and of the band.
         counts : bool, default=True
-            Draw a histogram of the probabilities below the curves, on a log scale.
+            Whether to draw a histogram of the probabilities below the curves, on a log
+            scale.
         consistency_band : bool, default=False
-            Shade where the label frequencies fall if every probability is right; see
-            :meth:`~skcalib.metrics.ReliabilityCurve.consistency_band`.
+            Whether to shade where the label frequencies fall if every probability is
+            right; see :meth:`~skcalib.metrics.ReliabilityCurve.consistency_band`.
+        ref_line : bool, default=True
+            Whether to draw the diagonal of perfect calibration.
         curve_kwargs : dict or list of dict, default=None
-            Keywords for matplotlib's ``errorbar``, for all curves or one dict each.
+            Keywords for matplotlib's ``errorbar``: one dict for all curves, or a list
+            with one dict per curve.
         diagonal_kwargs : dict, default=None
             Keywords for matplotlib's ``plot`` of the diagonal.
 
@@ -415,62 +492,56 @@ class ReliabilityDisplay(LinesRepr):
         display : ReliabilityDisplay
             The display itself.
         """
-        caller = "ReliabilityDisplay.plot"
-        check_fraction(confidence_level, name="confidence_level", caller=caller)
-        check_bars(interval, caller=caller)
-        curves, errors, histograms, names = self._several(name, caller)
-        styles = line_styles(
-            curve_kwargs, len(curves), name="curve_kwargs", caller=caller
-        )
-        diagonal = line_style(diagonal_kwargs, name="diagonal_kwargs", caller=caller)
+        level = check_fraction(confidence_level, name="confidence_level")
+        check_bars(interval)
+        curves = self._curves()
+        histograms = self._of_each("count")
+        labels = self._labels(name)
+        styles = line_styles(curve_kwargs, len(curves), name="curve_kwargs")
+        diagonal = line_style(diagonal_kwargs, name="diagonal_kwargs")
         counts = counts and histograms[0] is not None
         width, height = RELIABILITY_SIZE
-        size = (width, height if counts else width)
-        self.ax_ = take_axes(ax, size, caller=caller)
+        self.ax_ = take_axes(ax, (width, height if counts else width))
         self.figure_ = self.ax_.figure
         self.count_ax_ = prepare_axes(self.ax_, counts)
-        self.diagonal_ = draw_diagonal(self.ax_, diagonal)
-        lines, bars, hist, bands = [], [], [], []
-        for k, curve in enumerate(curves):
-            error = None if errors[k] is None else error_text(errors[k])
-            label = legend_text(names[k], error)
-            line, bar = draw_curve(
-                self.ax_, curve, label, interval, confidence_level, styles[k]
-            )
-            color = line.get_color()
-            lines.append(line)
-            bars.append(bar)
-            hist.append(draw_count(self.count_ax_, histograms[k], color))
-            bands.append(
-                draw_band(self.ax_, curve, confidence_level, len(curves))
-                if consistency_band
-                else None
-            )
-        self.line_, self.bar_ = one_or_all(lines), one_or_all(bars)
-        self.count_, self.band_ = one_or_all(hist), one_or_all(bands)
+        self.diagonal_ = draw_diagonal(self.ax_, diagonal) if ref_line else None
+        drawn = []
+        for curve, label, style, count in zip(
+            curves, labels, styles, histograms, strict=True
+        ):
+            entry = legend_text(*label)
+            line, bar = draw_curve(self.ax_, curve, entry, interval, level, style)
+            cells = draw_count(self.count_ax_, count, line.get_color())
+            band = None
+            if consistency_band:
+                band = draw_band(self.ax_, curve, level, len(curves))
+            drawn.append((line, bar, cells, band))
+        self.line_, self.bar_, self.count_, self.band_ = map(
+            list, zip(*drawn, strict=True)
+        )
         draw_reliability_legend(self.ax_)
         return self
 
-    def _several(self, name: Any, caller: str) -> tuple[list, list, list, list]:
-        """Return curves, errors, histograms and names as lists of one length."""
-        curves = curves_of(self.curve, (ReliabilityCurve,), caller=caller)
-        n = len(curves)
-        errors = of_each_curve(self.error, n, name="error", caller=caller)
-        counts = of_each_curve(self.count, n, name="count", caller=caller)
-        names = self.name if name is None else name
-        return (
-            curves,
-            errors,
-            counts,
-            of_each_curve(names, n, name="name", caller=caller),
-        )
+    def _labels(self, name: Any = None) -> list[list[str]]:
+        """Return the name and the error of each model, where they are there."""
+        labels = []
+        names, errors = self._of_each("name", name), self._of_each("error")
+        for own, error in zip(names, errors, strict=True):
+            label = [] if own is None else [str(own)]
+            if error is not None:
+                label.append(error_text(error, with_bins=self._has_own_bins))
+            labels.append(label)
+        return labels
 
     def to_dict(self) -> dict[str, Any]:
         """Return the numbers behind the plot, by name (or position) of the model."""
-        curves, errors, counts, names = self._several(
-            None, "ReliabilityDisplay.to_dict"
+        columns = zip(
+            self._keys(),
+            self._curves(),
+            self._of_each("error"),
+            self._of_each("count"),
+            strict=True,
         )
-        columns = zip(keys_of_models(names), curves, errors, counts, strict=True)
         return {
             key: {
                 "curve": curve.to_dict(),
@@ -480,51 +551,24 @@ class ReliabilityDisplay(LinesRepr):
             for key, curve, error, count in columns
         }
 
-    def frame(self) -> Any:
-        """Return a pandas DataFrame with a row for each model and bin.
-
-        Returns
-        -------
-        frame : DataFrame
-            Columns are those of :meth:`~skcalib.metrics.ReliabilityCurve.frame`, after
-            `name`, with the 95% Wilson interval as `low` and `high`, and the 95% band
-            of perfect calibration as `band_low` and `band_high`.
-        """
-        return as_frame(self._columns(), caller="ReliabilityDisplay.frame")
-
     def _columns(self) -> dict[str, list]:
-        curves, _, _, names = self._several(None, "ReliabilityDisplay.frame")
-        columns: dict[str, list] = {}
-        for name, curve in zip(keys_of_models(names), curves, strict=True):
+        tables = []
+        for key, curve in zip(self._keys(), self._curves(), strict=True):
             low, high = curve.interval()
             band_low, band_high = curve.consistency_band()
-            table = {
-                "name": [name] * curve.n_bins,
-                **{key: list(column) for key, column in curve._columns().items()},
-                "low": list(low),
-                "high": list(high),
-                "band_low": list(band_low),
-                "band_high": list(band_high),
-            }
-            for key, column in table.items():
-                columns.setdefault(key, []).extend(column)
-        return columns
+            ends = {"low": low, "high": high}
+            band = {"band_low": band_low, "band_high": band_high}
+            tables.append((key, {**curve._columns(), **ends, **band}))
+        return stacked("name", tables)
 
     def _lines(self) -> list[str]:
-        curves, errors, _, names = self._several(None, "ReliabilityDisplay")
-        lines = []
-        for curve, error, name in zip(curves, errors, names, strict=True):
-            parts = [] if name is None else [str(name)]
-            parts += [] if error is None else [error_text(error)]
-            lines.append(": ".join(parts) or repr(curve))
-        return lines
+        lines = zip(self._labels(), self._curves(), strict=True)
+        return [": ".join(label) or repr(curve) for label, curve in lines]
 
-
-def check_bars(interval: Any, *, caller: str) -> None:
-    """Raise unless `interval` is a kind of bars or None."""
-    kinds = ("wilson", "clopper_pearson", "normal")
-    if interval is not None and interval not in kinds:
-        raise ValueError(
-            f"The 'interval' parameter of {caller} must be one of "
-            f"{', '.join(map(repr, kinds))}, or None for no bars. Got {interval!r}."
-        )
+    def _in_words(self) -> list[str]:
+        names, errors = self._of_each("name"), self._of_each("error")
+        return [
+            error_in_words(name, error)
+            for name, error in zip(names, errors, strict=True)
+            if error is not None
+        ]

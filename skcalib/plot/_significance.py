@@ -2,23 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from numbers import Real
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from .._results import LinesRepr, as_frame
+from .._errors import ParameterError, ParameterTypeError, public
 from .._validation import check_real, check_same_length, is_sequence
-from ..significance import SystemComparison, compare_systems
-from ..significance._threshold import (
+from ..significance import (
     BorderlineThreshold,
+    SystemComparison,
     check_gains,
+    compare_systems,
     threshold_of,
 )
-from ._figures import draw_legend, take_axes
-from ._styles import MARKERS, line_style
-from ._text import legend_text, plain_text
+from ._base import Display, drawing
+from ._figures import (
+    MARKERS,
+    draw_legend,
+    legend_text,
+    line_style,
+    plain_text,
+    take_axes,
+)
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 # Legend entries that still leave the points visible; more go beside the axes.
 _MOST_INSIDE = 6
@@ -26,13 +37,13 @@ _MOST_INSIDE = 6
 SAME, DIFFERENT = "same model", "different models"
 
 
-class SignificanceDisplay(LinesRepr):
+class SignificanceDisplay(Display):
     """Confidence against gain, for all pairs of systems.
 
-    Draws 1 - p over the size of the gain for each pair, in one series for each kind of
-    pair (systems of the same model and of different models, say), with the threshold of
-    each series: the gain that 95% of its borderline pairs stay below. Figures 2 to 11
-    of [1]_.
+    Draws 1 - p against the size of the gain for each pair, in one series for each kind
+    of pair (for example, systems of the same model and of different models), with the
+    threshold of each series: the gain that 95% of its borderline pairs are below. The
+    plot is as in Figures 2 to 11 of [1]_.
 
     Make it with :meth:`from_comparison`, :meth:`from_statistics` or
     :meth:`from_pvalues`; the parameters are stored as attributes.
@@ -44,9 +55,9 @@ class SignificanceDisplay(LinesRepr):
     pvalue : ndarray of shape (n_pairs,)
         The p-value of each pair, not adjusted.
     kind : list of str, default=None
-        Series that each pair belongs to; None is one series.
+        Series that each pair belongs to. If None, all pairs are one series.
     alternative : str, default='two-sided'
-        Of the test, for the label of the axis.
+        Alternative hypothesis of the test, for the label of the axis.
     low : float, default=0.04
         Lowest p-value of a borderline pair.
     high : float, default=0.06
@@ -60,15 +71,15 @@ class SignificanceDisplay(LinesRepr):
         For each series its threshold, None where no pair is borderline, and the number
         of borderline pairs.
     point_ : dict
-        The points of each series.
+        Points of each series.
     threshold_line_ : dict
-        The line of each series; None where there is no threshold.
+        Line at the threshold of each series; None where there is no threshold.
     level_line_ : matplotlib Artist
         Line at a confidence of 0.95.
     ax_ : matplotlib Axes
         Axes with the points.
     figure_ : matplotlib Figure
-        Figure that holds them.
+        Figure that contains the axes.
 
     See Also
     --------
@@ -77,10 +88,13 @@ class SignificanceDisplay(LinesRepr):
 
     Notes
     -----
-    p is that of two-sided tests unless they were made otherwise. The paper orders each
-    pair so that the gain is positive and takes a one-sided p: half of these, about, and
-    a test at level .05 of that kind errs in 10% of the cases. So its curves begin at a
-    confidence of one half, and these at 0.
+    The p-values are those of two-sided tests unless others were passed. The paper
+    orders each pair so that the gain is positive and takes a one-sided p-value, which
+    is about half of the two-sided one. A test of that kind at level .05 errs in 10% of
+    the cases. Its curves therefore begin at a confidence of one half, and the curves of
+    this display at 0.
+
+    :meth:`frame` has a row for each pair, with the columns `kind`, `gain` and `pvalue`.
 
     References
     ----------
@@ -103,8 +117,8 @@ class SignificanceDisplay(LinesRepr):
     def __init__(
         self,
         *,
-        gain: Any,
-        pvalue: Any,
+        gain: ArrayLike,
+        pvalue: ArrayLike,
         kind: Sequence[str] | None = None,
         alternative: str = "two-sided",
         low: float = 0.04,
@@ -120,6 +134,7 @@ class SignificanceDisplay(LinesRepr):
         self.quantile = quantile
 
     @classmethod
+    @public
     def from_comparison(
         cls,
         comparison: SystemComparison,
@@ -128,7 +143,7 @@ class SignificanceDisplay(LinesRepr):
         low: float = 0.04,
         high: float = 0.06,
         quantile: float = 0.95,
-        ax: Any = None,
+        ax: Axes | None = None,
         **plot_params: Any,
     ) -> SignificanceDisplay:
         """Draw all pairs of a comparison.
@@ -138,13 +153,14 @@ class SignificanceDisplay(LinesRepr):
         comparison : SystemComparison
             Result of :func:`~skcalib.significance.compare_systems`.
         model : mapping of str, default=None
-            Model (research group, ...) of each system by name. Pairs of one model and
-            pairs of two become a series each. None: one series.
+            Model (or research group) of each system by name. Pairs of systems of one
+            model and of two models are a series each. If None, all pairs are one
+            series.
         low, high, quantile : float, optional
-            Which pairs are borderline, and the quantile of their gains that is the
-            threshold; as in the class.
+            Range of the p-values of borderline pairs, and the quantile of their gains
+            that is the threshold, as in the class.
         ax : matplotlib Axes, default=None
-            Axes to draw on; None makes a new figure.
+            Axes to draw on. If None, a new figure is made.
         **plot_params
             Passed to :meth:`plot`.
 
@@ -163,16 +179,15 @@ class SignificanceDisplay(LinesRepr):
         >>> SignificanceDisplay.from_comparison(result).gain.shape
         (6,)
         """
-        caller = "SignificanceDisplay.from_comparison"
         if not isinstance(comparison, SystemComparison):
-            raise TypeError(
-                f"The 'comparison' parameter of {caller} must be a SystemComparison. "
-                f"Got {type(comparison).__name__}."
+            raise ParameterTypeError(
+                "comparison",
+                f"must be a SystemComparison. Got {type(comparison).__name__}.",
             )
         return cls.from_pvalues(
             comparison.gain,
             comparison.pvalue,
-            kind=_kinds(comparison.pairs, model, caller),
+            kind=_kinds(comparison.pairs, model),
             alternative=comparison.alternative,
             low=low,
             high=high,
@@ -182,15 +197,16 @@ class SignificanceDisplay(LinesRepr):
         )
 
     @classmethod
+    @public
     def from_statistics(
         cls,
-        systems: Mapping[str, Any],
+        systems: Mapping[str, ArrayLike],
         *,
-        statistic: Any,
+        statistic: str | Callable[[np.ndarray], Any],
         model: Mapping[str, Any] | None = None,
-        groups: Any = None,
-        random_state: Any = None,
-        ax: Any = None,
+        groups: ArrayLike | None = None,
+        random_state: int | np.random.RandomState | np.random.Generator | None = None,
+        ax: Axes | None = None,
         **plot_params: Any,
     ) -> SignificanceDisplay:
         """Compare all pairs of systems and draw them.
@@ -200,15 +216,15 @@ class SignificanceDisplay(LinesRepr):
         systems : mapping of str to array-like
             Sufficient statistics of each system by name.
         statistic : {'mean', 'ratio', 'f1'} or callable
-            What is compared, as in :func:`~skcalib.significance.compare_systems`.
+            Statistic to compare, as in :func:`~skcalib.significance.compare_systems`.
         model : mapping of str, default=None
             Model of each system, as in :meth:`from_comparison`.
         groups : array-like of shape (n,), default=None
             Document of each row.
         random_state : int, RandomState, Generator or None, default=None
-            Source of the draws, where there are any.
+            Random state used by tests that draw resamples.
         ax : matplotlib Axes, default=None
-            Axes to draw on; None makes a new figure.
+            Axes to draw on. If None, a new figure is made.
         **plot_params
             Passed to :meth:`plot`.
 
@@ -231,17 +247,18 @@ class SignificanceDisplay(LinesRepr):
         return cls.from_comparison(comparison, model=model, ax=ax, **plot_params)
 
     @classmethod
+    @public
     def from_pvalues(
         cls,
-        gains: Any,
-        pvalues: Any,
+        gains: ArrayLike,
+        pvalues: ArrayLike,
         *,
         kind: Sequence[str] | None = None,
         alternative: str = "two-sided",
         low: float = 0.04,
         high: float = 0.06,
         quantile: float = 0.95,
-        ax: Any = None,
+        ax: Axes | None = None,
         **plot_params: Any,
     ) -> SignificanceDisplay:
         """Draw gains and p-values from anywhere.
@@ -249,18 +266,19 @@ class SignificanceDisplay(LinesRepr):
         Parameters
         ----------
         gains : array-like of shape (n_pairs,)
-            Difference of the metric for each pair; its sign plays no part.
+            Difference of the metric for each pair; its sign is not used.
         pvalues : array-like of shape (n_pairs,)
             The p-value of each pair, not adjusted.
         kind : sequence of str, default=None
-            Name of the series that each pair belongs to. None: one series.
+            Name of the series that each pair belongs to. If None, all pairs are one
+            series.
         alternative : str, default='two-sided'
-            Of the test, for the label of the axis.
+            Alternative hypothesis of the test, for the label of the axis.
         low, high, quantile : float, optional
-            Which pairs are borderline, and the quantile of their gains that is the
-            threshold; as in the class.
+            Range of the p-values of borderline pairs, and the quantile of their gains
+            that is the threshold, as in the class.
         ax : matplotlib Axes, default=None
-            Axes to draw on; None makes a new figure.
+            Axes to draw on. If None, a new figure is made.
         **plot_params
             Passed to :meth:`plot`.
 
@@ -277,19 +295,19 @@ class SignificanceDisplay(LinesRepr):
         >>> display.threshold["pairs"]
         BorderlineThreshold(threshold=0.4965, n_pairs=8)
         """
-        caller = "SignificanceDisplay.from_pvalues"
-        gain, pvalue = check_gains(gains, pvalues, caller)
+        gain, pvalue = check_gains(gains, pvalues)
         if kind is not None:
             if not is_sequence(kind):
-                raise TypeError(
-                    f"The 'kind' parameter of {caller} must be a sequence with the "
-                    f"name of the series of each pair. Got {kind!r:.50}."
+                raise ParameterTypeError(
+                    "kind",
+                    "must be a sequence with the name of the series of each pair. "
+                    f"Got {kind!r:.50}.",
                 )
-            check_same_length(caller, gains=gain, kind=kind)
+            check_same_length(gains=gain, kind=kind)
             kind = [str(each) for each in kind]
-        low = check_real(low, low=0, high=1, name="low", caller=caller)
-        high = check_real(high, low=low, high=1, name="high", caller=caller)
-        quantile = check_real(quantile, low=0, high=1, name="quantile", caller=caller)
+        low = check_real(low, low=0, high=1, name="low")
+        high = check_real(high, low=low, high=1, name="high")
+        quantile = check_real(quantile, low=0, high=1, name="quantile")
         display = cls(
             gain=np.abs(gain),
             pvalue=pvalue,
@@ -301,45 +319,46 @@ class SignificanceDisplay(LinesRepr):
         )
         return display.plot(ax, **plot_params)
 
+    @drawing
     def plot(
         self,
-        ax: Any = None,
+        ax: Axes | None = None,
         *,
         metric_name: str = "metric",
         max_gain: float | None = None,
         threshold: bool = True,
-        point_kwargs: dict | None = None,
-        threshold_kwargs: dict | None = None,
+        point_kwargs: Mapping[str, Any] | None = None,
+        threshold_kwargs: Mapping[str, Any] | None = None,
     ) -> SignificanceDisplay:
         """Draw the pairs.
 
         Parameters
         ----------
         ax : matplotlib Axes, default=None
-            Axes to draw on; None makes a new figure.
+            Axes to draw on. If None, a new figure is made.
         metric_name : str, default='metric'
             Name of the metric, for the label of the axis.
         max_gain : float, default=None
-            Right end of the axis. None: three times the largest threshold, if there is
-            one and pairs lie beyond; there nearly all have a confidence of 1.
+            Right end of the axis. If None, it is three times the largest threshold, or
+            the largest gain if that is smaller or there is no threshold. Nearly all
+            pairs beyond have a confidence of 1.
         threshold : bool, default=True
-            Draw the threshold of each series.
+            Whether to draw the threshold of each series.
         point_kwargs : dict, default=None
-            Keywords for matplotlib's ``plot``, of the points.
+            Keywords for matplotlib's ``plot`` of the points.
         threshold_kwargs : dict, default=None
-            Keywords for matplotlib's ``axvline``, of the thresholds.
+            Keywords for matplotlib's ``axvline`` of the thresholds.
 
         Returns
         -------
         display : SignificanceDisplay
             The display itself.
         """
-        caller = "SignificanceDisplay.plot"
-        _check_max_gain(max_gain, caller)
-        points = line_style(point_kwargs, name="point_kwargs", caller=caller)
-        lines = line_style(threshold_kwargs, name="threshold_kwargs", caller=caller)
+        _check_max_gain(max_gain)
+        points = line_style(point_kwargs, name="point_kwargs")
+        lines = line_style(threshold_kwargs, name="threshold_kwargs")
         series, found = self._series(), self.threshold
-        ax = take_axes(ax, (6.4, 4.6), caller=caller)
+        ax = take_axes(ax, (6.4, 4.6))
         self.ax_, self.figure_ = ax, ax.figure
         side = plain_text(self.alternative)
         ax.set(xlabel=f"Gain ({plain_text(metric_name)})", ylabel=f"1 - p ({side})")
@@ -360,17 +379,18 @@ class SignificanceDisplay(LinesRepr):
             (drawn,) = ax.plot(gain, 1 - pvalue, **{**default, **points})
             self.point_[name] = drawn
             self.threshold_line_[name] = None
-            if threshold and found[name].threshold is not None:
+            gain_at, n = found[name]
+            if threshold and gain_at is not None:
                 style = {"color": drawn.get_color(), **lines}
-                self.threshold_line_[name] = self._draw_threshold(found[name], style)
+                self.threshold_line_[name] = self._draw_threshold(gain_at, n, style)
         self._set_limits(max_gain)
         draw_legend(ax, _MOST_INSIDE, loc="lower right")
         return self
 
-    def _draw_threshold(self, found: BorderlineThreshold, style: dict) -> Any:
-        label = f"threshold {found.threshold:.3g} (borderline pairs: {found.n_pairs})"
+    def _draw_threshold(self, gain: float, n_pairs: int, style: dict) -> Any:
+        label = f"threshold {gain:.3g} (borderline pairs: {n_pairs})"
         default = {"linestyle": "--", "linewidth": 1.2, "label": label}
-        return self.ax_.axvline(found.threshold, **{**default, **style})
+        return self.ax_.axvline(gain, **{**default, **style})
 
     def _set_limits(self, max_gain: float | None) -> None:
         thresholds = [t.threshold for t in self.threshold.values() if t.threshold]
@@ -391,7 +411,7 @@ class SignificanceDisplay(LinesRepr):
     def _series(self) -> dict[str, tuple[np.ndarray, np.ndarray]]:
         """Return gains and p-values of each series, in the order that names appear."""
         gain, pvalue = np.asarray(self.gain), np.asarray(self.pvalue)
-        check_same_length(type(self).__name__, gain=gain, pvalue=pvalue, kind=self.kind)
+        check_same_length(gain=gain, pvalue=pvalue, kind=self.kind)
         if self.kind is None:
             return {"pairs": (gain, pvalue)}
         kind = np.array(self.kind, dtype=object)
@@ -410,17 +430,9 @@ class SignificanceDisplay(LinesRepr):
             for name, (gain, pvalue) in self._series().items()
         }
 
-    def frame(self) -> Any:
-        """Return a pandas DataFrame with a row for each pair.
-
-        Returns
-        -------
-        frame : DataFrame
-            Columns `kind`, `gain` and `pvalue`.
-        """
-        kind = ["pairs"] * len(self.gain) if self.kind is None else list(self.kind)
-        columns = {"kind": kind, "gain": self.gain, "pvalue": self.pvalue}
-        return as_frame(columns, caller="SignificanceDisplay.frame")
+    def _columns(self) -> dict[str, Any]:
+        kind = ["pairs"] * np.size(self.gain) if self.kind is None else list(self.kind)
+        return {"kind": kind, "gain": self.gain, "pvalue": self.pvalue}
 
     def _lines(self) -> list[str]:
         found = self.threshold
@@ -431,31 +443,47 @@ class SignificanceDisplay(LinesRepr):
             lines.append(f"{name}: {gain.size} pairs, {at} from {n}")
         return lines
 
+    def _in_words(self) -> list[str]:
+        sentences = []
+        for name, (value, n) in self.threshold.items():
+            if value is None:
+                sentences.append(
+                    f"{name}: no pair is borderline, so no gain is known "
+                    "above which differences are usually significant."
+                )
+                continue
+            few = " These are few, so the threshold is uncertain." if n < 10 else ""
+            sentences.append(
+                f"{name}: the {self.quantile:.0%} quantile of the gains with p-values "
+                f"from {self.low:g} to {self.high:g} (borderline pairs: {n}) is "
+                f"{value:.3g}. Larger gains are usually significant.{few}"
+            )
+        return sentences
 
-def _check_max_gain(max_gain: Any, caller: str) -> None:
+
+def _check_max_gain(max_gain: Any) -> None:
     is_number = isinstance(max_gain, Real) and not isinstance(max_gain, bool)
     if max_gain is not None and not (is_number and 0 < max_gain < np.inf):
-        raise ValueError(
-            f"The 'max_gain' parameter of {caller} must be a positive number or None. "
-            f"Got {max_gain!r}."
+        raise ParameterError(
+            "max_gain", f"must be a positive number or None. Got {max_gain!r}."
         )
 
 
 def _kinds(
-    pairs: Sequence[tuple[str, str]], model: Mapping[str, Any] | None, caller: str
+    pairs: Sequence[tuple[str, str]], model: Mapping[str, Any] | None
 ) -> list[str] | None:
     """Return whether the systems of each pair are of one model."""
     if model is None:
         return None
     if not isinstance(model, Mapping):
-        raise TypeError(
-            f"The 'model' parameter of {caller} must be a mapping from the names of "
-            f"systems to their models. Got {type(model).__name__}."
+        raise ParameterTypeError(
+            "model",
+            "must be a mapping from the names of systems to their models. "
+            f"Got {type(model).__name__}.",
         )
     unknown = [name for pair in pairs for name in pair if name not in model]
     if unknown:
-        raise ValueError(
-            f"The 'model' parameter of {caller} must have the model of each system. "
-            f"Got none for {unknown[0]!r}."
+        raise ParameterError(
+            "model", f"must have the model of each system. Got none for {unknown[0]!r}."
         )
     return [SAME if model[a] == model[b] else DIFFERENT for a, b in pairs]

@@ -1,36 +1,57 @@
-"""Calibration error of each tag, or of whatever else was asked for."""
+"""Calibration error of each tag, or of each label that was asked for."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence, Set
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from .._results import LinesRepr, as_frame
-from .._validation import check_fraction, check_integer, is_sequence
-from ..metrics._pairs import as_weights
+from .._errors import ParameterError, ParameterTypeError, public
+from .._validation import (
+    as_groups,
+    as_weights,
+    check_fraction,
+    check_integer,
+    is_sequence,
+)
 from ..queries import Answers
-from ..scorers import ask
-from ._figures import draw_legend, draw_points, take_axes
-from ._known_words import as_known
-from ._label_errors import Errors, errors_of_labels, means_of_first
-from ._styles import MARKERS, line_style
-from ._text import legend_text, plain_text, short_text
+from ._answers import Query, answers_of_estimators, weight_and_groups
+from ._base import Display, distinct_names, drawing
+from ._figures import (
+    MARKERS,
+    draw_legend,
+    draw_points,
+    legend_text,
+    line_style,
+    percent_text,
+    plain_text,
+    short_text,
+    take_axes,
+)
+from ._label_errors import Errors, as_known, errors_of_labels, means_of_first
 
-# Legend entries that still leave the points visible; more go beside the axes.
-_MOST_INSIDE = 4
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+# Known words, or for each sentence whether its tokens are known.
+Known = Set[str] | Mapping[str, Any] | Sequence[Sequence[bool] | np.ndarray]
+
+# Legend entries inside the axes; more could hide intervals and go beside the axes.
+_MOST_INSIDE = 1
 
 # Longest name of a label below the axes.
 _LONGEST_NAME = 20
 
 
-class TagErrorDisplay(LinesRepr):
+class TagErrorDisplay(Display):
     """Calibration error of each tag, of several models.
 
-    Draws the error of every tag (pair of tags, entity label, class) with its interval,
-    the most frequent first, and at the right the means over the most frequent: Figure 4
-    of [1]_, with intervals. Known and unknown words can be drawn apart.
+    Draws the error of every tag (or pair of tags, entity label, class) with its
+    confidence interval, the most frequent tag first, and at the right the means over
+    the most frequent tags: Figure 4 of [1]_, with intervals. Known and unknown words
+    can be drawn separately.
 
     Make it with :meth:`from_estimators` or :meth:`from_answers`; the parameters are
     stored as attributes.
@@ -38,17 +59,17 @@ class TagErrorDisplay(LinesRepr):
     Parameters
     ----------
     label : list
-        What was asked for, the most frequent first.
+        Tags, or other labels that were asked for, the most frequent first.
     count : ndarray of shape (n_labels,)
-        Frequency of each label: the weight of the answers that are yes, of models that
-        were asked different things their mean.
+        Frequency of each label: the total weight of the answers that are yes. If models
+        were asked different questions, the mean over the models.
     error : dict
         ``error[name][words]`` is the list of the errors of all labels, each a
         CalibrationErrorInterval, or None where there are too few pairs. `words` is
         'all', or 'known' and 'unknown'.
     averages : sequence of int, default=()
-        Means over so many of the most frequent labels are shown, beside the mean over
-        all.
+        Numbers of most frequent labels over which means are shown, beside the mean over
+        all labels.
 
     Attributes
     ----------
@@ -59,11 +80,11 @@ class TagErrorDisplay(LinesRepr):
     average_ : dict
         The means of each (name, words).
     divider_ : matplotlib Artist
-        Line between tags and means.
+        Line between the tags and the means.
     ax_ : matplotlib Axes
         Axes with the points.
     figure_ : matplotlib Figure
-        Figure that holds them.
+        Figure that contains the axes.
 
     See Also
     --------
@@ -72,11 +93,15 @@ class TagErrorDisplay(LinesRepr):
 
     Notes
     -----
-    Errors are debiased, with bins and intervals of
-    :func:`~skcalib.metrics.calibration_error_interval` that take the pairs of one
-    sentence as dependent. An estimate is never below 0, and the mean of many is
-    therefore a little too large; it has no interval. A mean leaves out labels that have
-    too few pairs for an error.
+    The errors are debiased. Bins and intervals are computed as in
+    :func:`~skcalib.metrics.calibration_error_interval`, with the pairs of one sentence
+    as dependent. An estimate is never below 0, so the mean of many estimates is
+    slightly too large. A mean has no interval, and labels that have too few pairs for
+    an error do not count in it.
+
+    :meth:`frame` has a row for each model, part of the words and label. Its columns are
+    `name`, `words`, `label`, `count`, and from the error `n_pairs`, `estimate`, `low`,
+    `high`, `p_value` and `plug_in`, which are missing where there are too few pairs.
 
     References
     ----------
@@ -100,7 +125,7 @@ class TagErrorDisplay(LinesRepr):
         self,
         *,
         label: Sequence[Any],
-        count: Any,
+        count: ArrayLike,
         error: Mapping[str, Mapping[str, Errors]],
         averages: Sequence[int] = (),
     ):
@@ -110,51 +135,57 @@ class TagErrorDisplay(LinesRepr):
         self.averages = averages
 
     @classmethod
+    @public
     def from_estimators(
         cls,
-        estimators: Mapping[str, Any],
+        estimators: Mapping[str, Any] | Sequence[Any],
         X: Any,
-        y: Any,
+        y: Sequence[Any] | ArrayLike,
         *,
-        query: Any = None,
+        query: Query | None = None,
         top: int | None = None,
-        known: Any = None,
+        known: Known | None = None,
         averages: Sequence[int] = (5,),
-        sample_weight: Any = None,
+        sample_weight: ArrayLike | None = None,
+        groups: ArrayLike | None = None,
         confidence_level: float = 0.95,
-        ax: Any = None,
+        ax: Axes | None = None,
         **plot_params: Any,
     ) -> TagErrorDisplay:
         """Draw the errors of fitted taggers.
 
         Parameters
         ----------
-        estimators : mapping of str to fitted estimator
-            Taggers by name, or whatever `query` can ask.
+        estimators : mapping of str to fitted estimator, or list of them
+            Taggers by name, or other estimators that `query` can ask. The estimators of
+            a list are named by their classes.
         X : array-like
             Samples; sentences of tokens, for a tagger.
         y : array-like
             True labels.
         query : query object, default=None
-            What the estimators are asked; None takes the query that fits them, for a
-            tagger every tag at every token.
+            What the estimators are asked. If None, the query that fits them is used; a
+            tagger is asked for every tag at every token.
         top : int, default=None
-            Compute the errors of so many of the most frequent labels only. None: of all
-            labels.
+            Number of most frequent labels whose errors are computed. If None, the
+            errors of all labels are computed.
         known : set or mapping of words, or sequence of bool sequences, default=None
             Known words, such as the ``vocabulary_`` of HMMTagger, or for each sentence
-            whether each of its tokens is known. It divides the pairs by their token
-            (of a pair of tags the second one; a span is known if all its tokens are),
-            and each part has its own errors.
+            whether each of its tokens is known. The pairs are divided by their token:
+            the second token of a pair of tags; a span is known if all its tokens are
+            known. Each part has its own errors. If None, all words are one part.
         averages : sequence of int, default=(5,)
-            Show the means over so many of the most frequent labels, beside the mean
-            over all.
+            Numbers of most frequent labels over which means are shown, beside the mean
+            over all labels.
         sample_weight : array-like of shape (n_samples,), default=None
             Frequency of each sample.
+        groups : array-like of shape (n_samples,), default=None
+            Group of dependent samples, such as the document of each sentence, for the
+            intervals. If None, the samples are independent.
         confidence_level : float, default=0.95
-            Of the intervals.
+            Confidence level of the intervals.
         ax : matplotlib Axes, default=None
-            Axes to draw on; None makes a new figure.
+            Axes to draw on. If None, a new figure is made.
         **plot_params
             Passed to :meth:`plot`.
 
@@ -176,39 +207,40 @@ class TagErrorDisplay(LinesRepr):
         >>> display.label
         [('DT', 'NN'), ('IN', 'DT'), ('NN', 'IN')]
         """
-        caller = "TagErrorDisplay.from_estimators"
-        _check_mapping(estimators, "estimators", "fitted estimators", caller)
-        known = as_known(known, X, caller)
-        answers = {
-            name: ask(each, X, y, query, caller=caller)
-            for name, each in estimators.items()
-        }
+        if not isinstance(estimators, (Mapping, list, tuple)):
+            raise ParameterTypeError(
+                "estimators",
+                "must be a mapping of names to fitted estimators, or a list of them. "
+                f"Got {type(estimators).__name__}.",
+            )
+        is_known = as_known(known, X)
+        models = answers_of_estimators(estimators, X, y, query, None)
+        names = distinct_names([name for name, _ in models])
         return cls._from_answers(
-            answers,
-            known,
-            as_weights(sample_weight, len(y), caller=caller),
-            caller=caller,
+            dict(zip(names, (answers for _, answers in models), strict=True)),
+            is_known,
+            *weight_and_groups(y, sample_weight, groups),
             top=top,
             averages=averages,
             confidence_level=confidence_level,
-            ax=ax,
-            **plot_params,
-        )
+        ).plot(ax, **plot_params)
 
     @classmethod
+    @public
     def from_answers(
         cls,
         answers: Mapping[str, Answers],
         *,
         top: int | None = None,
-        known: Any = None,
+        known: Sequence[Sequence[bool] | np.ndarray] | None = None,
         averages: Sequence[int] = (5,),
-        sample_weight: Any = None,
+        sample_weight: ArrayLike | None = None,
+        groups: ArrayLike | None = None,
         confidence_level: float = 0.95,
-        ax: Any = None,
+        ax: Axes | None = None,
         **plot_params: Any,
     ) -> TagErrorDisplay:
-        """Draw the errors of answers, of models from anywhere.
+        """Draw the errors of answers, which may come from any model.
 
         Parameters
         ----------
@@ -217,12 +249,12 @@ class TagErrorDisplay(LinesRepr):
         top : int, default=None
             As in :meth:`from_estimators`.
         known : sequence of bool sequences, default=None
-            For each sentence whether each of its tokens is known; as in
+            For each sentence whether each of its tokens is known, as in
             :meth:`from_estimators`.
-        averages, sample_weight, confidence_level : optional
+        averages, sample_weight, groups, confidence_level : optional
             As in :meth:`from_estimators`.
         ax : matplotlib Axes, default=None
-            Axes to draw on; None makes a new figure.
+            Axes to draw on. If None, a new figure is made.
         **plot_params
             Passed to :meth:`plot`.
 
@@ -239,36 +271,42 @@ class TagErrorDisplay(LinesRepr):
         >>> TagErrorDisplay.from_answers({"mine": answers}).label
         ['N', 'D']
         """
-        caller = "TagErrorDisplay.from_answers"
-        _check_mapping(answers, "answers", "Answers", caller)
+        if not isinstance(answers, Mapping):
+            raise ParameterTypeError(
+                "answers",
+                f"must be a mapping of names to Answers. Got {type(answers).__name__}.",
+            )
+        if not answers:
+            raise ParameterError("answers", "is an empty mapping.")
         for name, each in answers.items():
             if not isinstance(each, Answers):
-                raise TypeError(
-                    f"The 'answers' parameter of {caller} must be a mapping of names "
-                    f"to Answers. Got {type(each).__name__} as {name!r}."
+                raise ParameterTypeError(
+                    "answers",
+                    "must be a mapping of names to Answers. Got "
+                    f"{type(each).__name__} as {name!r}.",
                 )
         if isinstance(known, (Mapping, Set)):
-            raise TypeError(
-                f"The 'known' parameter of {caller} must have a sequence of bool for "
-                f"each sentence. Got {type(known).__name__}: words go to "
-                "from_estimators."
+            raise ParameterTypeError(
+                "known",
+                "must have a sequence of bool for each sentence. Got "
+                f"{type(known).__name__}: words go to from_estimators.",
             )
-        weight = None
-        if sample_weight is not None:
-            n = max(int(a.groups.max(initial=-1)) + 1 for a in answers.values())
-            n = max(n, np.size(sample_weight))
-            weight = as_weights(sample_weight, n, caller=caller)
+        n = max(int(a.groups.max(initial=-1)) + 1 for a in answers.values())
+        # the last samples may have no answer
+        n = max(
+            n,
+            *(np.size(each) for each in (sample_weight, groups) if each is not None),
+            0,
+        )
         return cls._from_answers(
             answers,
-            as_known(known, None, caller),
-            weight,
-            caller=caller,
+            as_known(known, None),
+            as_weights(sample_weight, n),
+            as_groups(groups, n),
             top=top,
             averages=averages,
             confidence_level=confidence_level,
-            ax=ax,
-            **plot_params,
-        )
+        ).plot(ax, **plot_params)
 
     @classmethod
     def _from_answers(
@@ -276,41 +314,39 @@ class TagErrorDisplay(LinesRepr):
         answers: Mapping[str, Answers],
         known: list[np.ndarray] | None,
         weight: np.ndarray | None,
+        groups: np.ndarray | None,
         *,
-        caller: str,
         top: int | None,
         averages: Sequence[int],
         confidence_level: float,
-        ax: Any,
-        **plot_params: Any,
     ) -> TagErrorDisplay:
-        """Compute the numbers and draw them."""
-        level = check_fraction(confidence_level, name="confidence_level", caller=caller)
+        """Compute the numbers."""
+        level = check_fraction(confidence_level, name="confidence_level")
         if top is not None:
-            check_integer(top, minimum=1, name="top", caller=caller)
-        _check_averages(averages, caller)
+            check_integer(top, minimum=1, name="top")
+        _check_averages(averages)
         label, count, error = errors_of_labels(
-            answers, known, weight, top, level, caller=caller
+            answers, known, weight, groups, top, level
         )
-        display = cls(label=label, count=count, error=error, averages=averages)
-        return display.plot(ax, **plot_params)
+        return cls(label=label, count=count, error=error, averages=averages)
 
+    @drawing
     def plot(
         self,
-        ax: Any = None,
+        ax: Axes | None = None,
         *,
         max_labels: int = 25,
-        point_kwargs: dict | None = None,
+        point_kwargs: Mapping[str, Any] | None = None,
     ) -> TagErrorDisplay:
         """Draw the errors.
 
         Parameters
         ----------
         ax : matplotlib Axes, default=None
-            Axes to draw on; None makes a new figure.
+            Axes to draw on. If None, a new figure is made.
         max_labels : int, default=25
-            Draw the errors of the most frequent labels only; the axis says of how
-            many. The means are over all of them in any case.
+            Largest number of labels that are drawn, the most frequent first. The label
+            of the axis has the number of all labels. The means do not depend on it.
         point_kwargs : dict, default=None
             Keywords for matplotlib's ``errorbar``.
 
@@ -319,15 +355,14 @@ class TagErrorDisplay(LinesRepr):
         display : TagErrorDisplay
             The display itself.
         """
-        caller = "TagErrorDisplay.plot"
-        limit = check_integer(max_labels, minimum=1, name="max_labels", caller=caller)
-        style = line_style(point_kwargs, name="point_kwargs", caller=caller)
+        limit = check_integer(max_labels, minimum=1, name="max_labels")
+        style = line_style(point_kwargs, name="point_kwargs")
         n_shown = min(limit, len(self.label))
         sizes = self._sizes()
-        # the means stand apart, behind a gap of one label
+        # a gap of one label between the labels and the means
         place = np.r_[np.arange(n_shown), n_shown + 0.5 + np.arange(len(sizes))]
         width = max(5.2, 1.6 + 0.32 * place.size)
-        ax = take_axes(ax, (width, 4.4), caller=caller)
+        ax = take_axes(ax, (width, 4.4))
         self.ax_, self.figure_ = ax, ax.figure
         self._label_axes(n_shown, sizes, place)
         for k in range(1, n_shown, 2):
@@ -358,7 +393,7 @@ class TagErrorDisplay(LinesRepr):
                 yield name, words, errors
 
     def _sizes(self) -> list[int]:
-        """Return over how many labels means are taken; the last one is all."""
+        """Return the numbers of labels that means are over; the last is all labels."""
         n = len(self.label)
         return [*sorted({int(size) for size in self.averages if size < n}), n]
 
@@ -441,16 +476,7 @@ class TagErrorDisplay(LinesRepr):
             },
         }
 
-    def frame(self) -> Any:
-        """Return a pandas DataFrame with a row for each model and label.
-
-        Returns
-        -------
-        frame : DataFrame
-            Columns `name`, `words`, `label`, `count`, and of the error `n_pairs`,
-            `estimate`, `low`, `high`, `p_value` and `plug_in`, which are missing where
-            there are too few pairs.
-        """
+    def _columns(self) -> dict[str, list]:
         columns: dict[str, list] = {}
         counts = np.asarray(self.count).tolist()
         numbers = ("n_pairs", "estimate", "low", "high", "p_value", "plug_in")
@@ -460,7 +486,7 @@ class TagErrorDisplay(LinesRepr):
                 row |= {key: getattr(error, key, None) for key in numbers}
                 for key, value in row.items():
                     columns.setdefault(key, []).append(value)
-        return as_frame(columns, caller="TagErrorDisplay.frame")
+        return columns
 
     def _lines(self) -> list[str]:
         lines = [f"{len(self.label)} labels"]
@@ -470,25 +496,28 @@ class TagErrorDisplay(LinesRepr):
             lines.append(f"{_said(name, words)}: mean {said}")
         return lines
 
+    def _in_words(self) -> list[str]:
+        sentences = []
+        for name, words, errors in self._series():
+            found = [error for error in errors if error is not None]
+            if found:
+                n_wrong = sum(error.low > 0 for error in found)
+                level = percent_text(found[0].confidence_level)
+                sentences.append(
+                    f"{_said(name, words)}: {n_wrong} of {len(found)} labels have a "
+                    f"calibration error whose {level} confidence interval does not "
+                    "contain 0."
+                )
+        return sentences
 
-def _check_mapping(value: Any, name: str, what: str, caller: str) -> None:
-    if not isinstance(value, Mapping):
-        raise TypeError(
-            f"The {name!r} parameter of {caller} must be a mapping of names to {what}. "
-            f"Got {type(value).__name__}."
-        )
-    if not value:
-        raise ValueError(f"The {name!r} parameter of {caller} is an empty mapping.")
 
-
-def _check_averages(averages: Any, caller: str) -> None:
+def _check_averages(averages: Any) -> None:
     if not is_sequence(averages):
-        raise TypeError(
-            f"The 'averages' parameter of {caller} must be a sequence of integers. Got "
-            f"{averages!r}."
+        raise ParameterTypeError(
+            "averages", f"must be a sequence of integers. Got {averages!r}."
         )
     for n in averages:
-        check_integer(n, minimum=1, name="averages", caller=caller)
+        check_integer(n, minimum=1, name="averages")
 
 
 def _said(name: str, words: str) -> str:

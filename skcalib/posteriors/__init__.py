@@ -1,6 +1,13 @@
 """Posterior distributions over structures: arrays of scores in, probabilities out."""
 
-from ._antecedent import AntecedentPosterior
-from ._linear_chain import LinearChainPosterior
+# These functions are for event counts, which work on one document at a time.
+from ._antecedent_algorithms import (  # noqa: F401
+    draw_labels,
+    follow,
+    pair_marginals,
+    softmax,
+)
+from ._antecedent_posterior import AntecedentPosterior
+from ._linear_chain_posterior import LinearChainPosterior
 
 __all__ = ["AntecedentPosterior", "LinearChainPosterior"]

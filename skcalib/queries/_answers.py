@@ -1,34 +1,104 @@
-"""Answers to a query, and the estimator that gives them."""
+"""Answers to a query: pairs of truth and probability, and where they come from."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from .._results import TableRepr, as_frame
-from ..metrics._pairs import Pairs, drop_weightless
+from .._errors import public
+from .._pairs import Pairs, weighted
+from .._results import Result, as_frame
+from .._validation import (
+    as_array,
+    as_label_list,
+    check_same_length,
+    label_array,
+)
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+COLUMNS = ("y_true", "y_proba", "groups", "item", "label")
 
 
-@dataclass(frozen=True, repr=False, eq=False)
-class Answers(TableRepr):
-    """Pairs of truth and probability, and where each comes from.
+@dataclass(frozen=True)
+class AnsweredRows:
+    """Rows whose classes were all asked for, or one of which was asked for in each.
+
+    The flat arrays of :class:`Answers` are built from them only when they are read.
 
     Attributes
     ----------
-    y_true : ndarray of shape (n_pairs,), int
-        1 where the answer is yes.
-    y_proba : ndarray of shape (n_pairs,)
-        Probability of yes.
-    groups : ndarray of shape (n_pairs,), int
-        Index of the sample (row, sentence, document) that was asked.
-    item : ndarray of shape (n_pairs,), int
-        Place of the pair in its sample. Of spans (n_pairs, 2), the first token and the
-        one behind the last.
-    label : ndarray of shape (n_pairs,)
-        What was asked for.
+    pairs : Pairs
+        One pair per row, or one pair per row and class, without weights.
+    label : ndarray
+        Labels of the classes (n_classes,), or of the rows: (n_rows,) or (1,).
     n_unseen : int
+        As in :class:`Answers`.
+    sample, place : ndarray of shape (n_rows,), int, or None
+        Sample of each row and its place there. If None, each row is a sample.
+    """
+
+    pairs: Pairs
+    label: np.ndarray
+    n_unseen: int = 0
+    sample: np.ndarray | None = None
+    place: np.ndarray | None = None
+
+    @property
+    def n_rows(self) -> int:
+        return self.pairs.q.size // self.pairs.n_classes
+
+    def groups(self) -> np.ndarray:
+        sample = np.arange(self.n_rows) if self.sample is None else self.sample
+        k = self.pairs.n_classes
+        return sample if k == 1 else np.repeat(sample, k)
+
+    def item(self) -> np.ndarray:
+        k = self.pairs.n_classes
+        if self.place is None:
+            return np.tile(np.arange(k), self.n_rows)
+        return self.place if k == 1 else np.repeat(self.place, k)
+
+    def labels(self) -> np.ndarray:
+        if self.pairs.n_classes > 1:
+            return np.tile(self.label, self.n_rows)
+        return self.label if self.label.size > 1 else self.label.repeat(self.n_rows)
+
+    def of_class(self, k: int) -> AnsweredRows:
+        """Return the answers for one of several classes."""
+        assert self.pairs.true_class is not None
+        positive = self.pairs.true_class == k
+        q = self.pairs.q.reshape(self.n_rows, -1)[:, k]
+        pairs = Pairs(q, positive, q[positive])
+        return AnsweredRows(
+            pairs, self.label[k : k + 1], sample=self.sample, place=self.place
+        )
+
+
+class Answers(Result):
+    """Pairs of truth and probability, and where each comes from.
+
+    Queries return answers. The constructor is for pairs from elsewhere.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n_pairs,)
+        1 where the answer is yes, 0 elsewhere.
+    y_proba : array-like of shape (n_pairs,)
+        Probability of yes.
+    groups : array-like of shape (n_pairs,), int
+        Index of the sample (row, sentence, document) that was asked.
+    item : array-like of shape (n_pairs,) or (n_pairs, 2), int
+        Place of the pair in its sample. For spans two places: the first token, and the
+        token after the last one.
+    label : array-like of shape (n_pairs,)
+        What was asked for.
+    n_unseen : int, default=0
         Number of pairs added with probability 0, for labels in y that the model did not
         see in training.
 
@@ -39,6 +109,10 @@ class Answers(TableRepr):
     TagPairQuery : Ask a tagger for the tags of two tokens in a row.
     SpanQuery : Ask a tagger for entities.
     CorefPairQuery : Ask a coreference model for pairs of mentions.
+
+    Notes
+    -----
+    The parameters are also attributes: arrays, and the number of unseen pairs.
 
     Examples
     --------
@@ -51,80 +125,119 @@ class Answers(TableRepr):
     array([0, 1, 0, 0, 0, 1])
     """
 
-    y_true: np.ndarray
-    y_proba: np.ndarray
-    groups: np.ndarray
-    item: np.ndarray
-    label: np.ndarray
-    n_unseen: int = 0
+    n_unseen: int
+
+    @public
+    def __init__(
+        self,
+        y_true: ArrayLike,
+        y_proba: ArrayLike,
+        groups: ArrayLike,
+        item: ArrayLike,
+        label: ArrayLike,
+        n_unseen: int = 0,
+    ):
+        if not isinstance(label, np.ndarray):  # NumPy would split tuples
+            label = label_array(as_label_list(label, name="label"))
+        values = (y_true, y_proba, groups, item, label)
+        columns = {
+            name: as_array(value, name=name)
+            for name, value in zip(COLUMNS, values, strict=True)
+        }
+        check_same_length(**columns)
+        self.__dict__.update(columns, n_unseen=n_unseen, _rows=None)
+
+    @classmethod
+    def _of_rows(cls, rows: AnsweredRows) -> Answers:
+        """Return the answers whose arrays are built when they are read."""
+        answers = cls.__new__(cls)
+        answers.__dict__.update(n_unseen=rows.n_unseen, _rows=rows)
+        return answers
+
+    _rows: AnsweredRows | None
+
+    @cached_property
+    def y_true(self) -> np.ndarray:
+        """1 where the answer is yes, of shape (n_pairs,)."""
+        assert self._rows is not None
+        return self._rows.pairs.indicator().astype(np.int64)
+
+    @cached_property
+    def y_proba(self) -> np.ndarray:
+        """Probability of yes, of shape (n_pairs,)."""
+        assert self._rows is not None
+        return self._rows.pairs.q
+
+    @cached_property
+    def groups(self) -> np.ndarray:
+        """Index of the sample that was asked, of shape (n_pairs,)."""
+        assert self._rows is not None
+        return self._rows.groups()
+
+    @cached_property
+    def item(self) -> np.ndarray:
+        """Place of the pair in its sample, of shape (n_pairs,) or (n_pairs, 2)."""
+        assert self._rows is not None
+        return self._rows.item()
+
+    @cached_property
+    def label(self) -> np.ndarray:
+        """What was asked for, of shape (n_pairs,)."""
+        assert self._rows is not None
+        return self._rows.labels()
 
     def to_dict(self) -> dict[str, Any]:
         """Return the arrays as lists, and the number of unseen pairs."""
-        columns = {name: array.tolist() for name, array in self._columns().items()}
-        return {**columns, "n_unseen": self.n_unseen}
+        return {**super().to_dict(), "n_unseen": self.n_unseen}
 
-    def frame(self) -> Any:
-        """Return a pandas DataFrame with a row for each pair.
+    @public
+    def frame(self) -> pd.DataFrame:
+        """Return a pandas DataFrame with one row per pair.
 
         Returns
         -------
         frame : DataFrame
-            Columns are the attributes; of spans `start` and `stop` instead of `item`.
+            The columns are the arrays. For spans, `start` and `stop` replace `item`.
         """
         columns = self._columns()
         if self.item.ndim == 2:
             del columns["item"]
             columns |= {"start": self.item[:, 0], "stop": self.item[:, 1]}
-        return as_frame(columns, caller="Answers.frame")
+        return as_frame(columns, method=f"{type(self).__name__}.frame")
 
     def _columns(self) -> dict[str, np.ndarray]:
-        names = ("y_true", "y_proba", "groups", "item", "label")
-        return {name: getattr(self, name) for name in names}
+        return {name: getattr(self, name) for name in COLUMNS}
 
-    def take(self, rows: Any) -> Answers:
+    def take(self, rows: ArrayLike) -> Answers:
         """Return the answers of some pairs.
 
         Parameters
         ----------
-        rows : array of bool or int
-            Which pairs.
+        rows : array-like of bool or int
+            Mask or indices of the pairs.
 
         Returns
         -------
         answers : Answers
         """
-        columns = {name: array[rows] for name, array in self._columns().items()}
-        return replace(self, **columns)
+        chosen = np.asarray(rows)
+        if chosen.size == 0:
+            chosen = chosen.astype(np.intp)  # an empty list has no type
+        columns = {name: array[chosen] for name, array in self._columns().items()}
+        return Answers(**columns, n_unseen=self.n_unseen)
 
     def __len__(self) -> int:
-        return self.y_true.size
+        return self.y_proba.size
 
     def __repr__(self) -> str:
-        n_groups = np.unique(self.groups).size
+        if self._rows is not None and self._rows.sample is None:
+            n_groups = self._rows.n_rows
+        else:
+            n_groups = np.unique(self.groups).size
         return (
             f"Answers(n_pairs={len(self)}, n_groups={n_groups}, "
             f"n_unseen={self.n_unseen})"
         )
-
-
-def last_step(estimator: Any) -> Any:
-    """Return the last estimator of a pipeline or search, through both."""
-    if hasattr(estimator, "best_estimator_"):
-        return last_step(estimator.best_estimator_)
-    if hasattr(estimator, "steps"):
-        return last_step(estimator.steps[-1][1])
-    return estimator
-
-
-def transform_before(estimator: Any, X: Any) -> Any:
-    """Return X as the last estimator of a pipeline or search gets it."""
-    if hasattr(estimator, "best_estimator_"):
-        return transform_before(estimator.best_estimator_, X)
-    if hasattr(estimator, "steps"):
-        if len(estimator.steps) > 1:
-            X = estimator[:-1].transform(X)
-        return transform_before(estimator.steps[-1][1], X)
-    return X
 
 
 def answer_pairs(answers: Answers, weight: np.ndarray | None) -> Pairs:
@@ -134,18 +247,45 @@ def answer_pairs(answers: Answers, weight: np.ndarray | None) -> Pairs:
     """
     if len(answers) == 0:
         raise ValueError(
-            "There is no answer to measure: the query asked nothing, as where a tagger "
-            "predicts no entity, or no document has two mentions."
+            "There is no answer to measure: the query asked nothing. A tagger may have "
+            "predicted no entity, or no document may have two mentions."
         )
-    several = np.unique(answers.groups).size < len(answers)
-    columns = [answers.y_proba, answers.y_true == 1, answers.groups]
-    by_pair = None if weight is None else weight[answers.groups]
-    (q, positive, groups), by_pair = drop_weightless(columns, by_pair)
-    return Pairs(
-        q=q,
-        positive=positive,
-        positive_q=q[positive],
-        weight=by_pair,
-        groups=groups if several else None,
-        repeats=weight if several else None,
-    )
+    rows = answers._rows
+    total = None
+    if rows is None:
+        positive = answers.y_true == 1
+        pairs = Pairs(answers.y_proba, positive, answers.y_proba[positive])
+        sample = answers.groups
+        total = _item_total(answers, weight)
+    elif rows.sample is None:
+        return weighted(rows.pairs, weight)
+    else:
+        pairs, sample = rows.pairs, rows.sample
+    by_row = None if weight is None else weight[sample]
+    if pairs.n_classes == 1 and np.unique(sample).size == sample.size:
+        return weighted(pairs, by_row)
+    return weighted(pairs, by_row, sample, weight, total)
+
+
+def _item_total(answers: Answers, weight: np.ndarray | None) -> float | None:
+    """Return the total weight of the items; None if each has one pair."""
+    place = answers.item
+    if place.ndim == 2:
+        place = place[:, 0] * (place[:, 1].max() + 1) + place[:, 1]
+    key = answers.groups * (place.max() + 1) + place
+    first = np.unique(key, return_index=True)[1]
+    if first.size == key.size:
+        return None
+    if weight is None:
+        return float(first.size)
+    return float(weight[answers.groups[first]].sum())
+
+
+def answers_by_label(answers: Answers) -> list[Answers]:
+    """Return the answers for each label that was asked for."""
+    rows = answers._rows
+    if rows is not None and rows.pairs.n_classes > 1:
+        classes = range(rows.pairs.n_classes)
+        return [Answers._of_rows(rows.of_class(k)) for k in classes]
+    _, code = np.unique(answers.label, return_inverse=True)
+    return [answers.take(code == k) for k in range(int(code.max(initial=-1)) + 1)]

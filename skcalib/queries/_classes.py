@@ -1,21 +1,35 @@
-"""Questions to classifiers, and what all queries share about labels."""
+"""Questions to classifiers, and what all queries share about labels and columns."""
 
 from __future__ import annotations
 
+import warnings
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from .._validation import check_choice, is_sequence
-from ..metrics._pairs import (
+from .._errors import ParameterError, public
+from .._pairs import Pairs, class_order, pool
+from .._validation import (
+    as_label_list,
     as_labels,
     as_probabilities,
+    check_choice,
+    check_same_length,
+    column_names,
+    columns_by_name,
     distinct_labels,
     label_array,
+    label_places,
     positives,
 )
-from ._answers import Answers
+from ._answers import AnsweredRows, Answers
+
+# How far a sum of class probabilities may be from 1: what bfloat16 leaves of a softmax
+# over many classes is within.
+_TOLERANCE = 0.02
 
 
 @dataclass(frozen=True)
@@ -25,12 +39,13 @@ class ClassQuery:
     Parameters
     ----------
     pos_label : label, default=None
-        The class asked for. None: the second of two classes; with more classes each
-        against the rest.
+        Class to ask for. If None, the second of two classes, or each of more than two
+        classes against the rest.
     multi_class : {'pooled', 'top_label'}, default=None
-        Ask for every class, a pair a class ('pooled', the default for more than two
-        classes), or whether the most probable class is the right one ('top_label',
-        ties to the first class).
+        'pooled' asks for every class, so that each sample gives one pair per class.
+        'top_label' asks whether the most probable class is the right one; the first
+        class is taken among equally probable ones. If None, more than two classes are
+        pooled.
 
     See Also
     --------
@@ -38,8 +53,14 @@ class ClassQuery:
 
     Notes
     -----
-    A label of y that the classifier did not see in training is asked for like any
-    other under 'pooled', with probability 0.
+    A label in y that the classifier did not see in training is asked for like any other
+    label if classes are pooled, with probability 0. Such pairs are counted in
+    `n_unseen`.
+
+    Probabilities of the classes of a sample need not sum to one, since every column is
+    measured by itself. A sum that differs from 1 by more than 0.02 gives a UserWarning:
+    it is as it should be for classes that do not exclude each other, and a mistake
+    elsewhere.
 
     Examples
     --------
@@ -57,25 +78,26 @@ class ClassQuery:
     pos_label: Any = None
     multi_class: str | None = None
 
+    @public
     def __post_init__(self) -> None:
         if self.multi_class is not None:
             choices = ("pooled", "top_label")
-            check_choice(
-                self.multi_class, choices, name="multi_class", caller="ClassQuery"
-            )
+            check_choice(self.multi_class, choices, name="multi_class")
             if self.pos_label is not None:
-                raise ValueError(
-                    "ClassQuery takes 'pos_label' or 'multi_class', not both. Got "
-                    f"{self.pos_label!r} and {self.multi_class!r}."
+                raise ParameterError(
+                    None,
+                    "takes 'pos_label' or 'multi_class', not both. Got "
+                    f"{self.pos_label!r} and {self.multi_class!r}.",
                 )
 
-    def __call__(self, estimator: Any, X: Any, y: Any) -> Answers:
+    @public
+    def __call__(self, estimator: Any, X: Any, y: ArrayLike) -> Answers:
         """Ask a fitted classifier.
 
         Parameters
         ----------
         estimator : fitted classifier with predict_proba
-            Or a pipeline or search object that ends in one.
+            A pipeline or search object that ends in one is a classifier too.
         X : array-like of shape (n_samples, n_features)
             Samples.
         y : array-like of shape (n_samples,)
@@ -86,20 +108,25 @@ class ClassQuery:
         answers : Answers
         """
         if not hasattr(estimator, "predict_proba"):
-            raise ValueError(
-                "The 'estimator' parameter of ClassQuery must have predict_proba. Got "
-                f"{type(estimator).__name__}; wrap it in CalibratedClassifierCV, say."
+            raise ParameterError(
+                "estimator",
+                f"must have predict_proba. Got {type(estimator).__name__}; wrap it "
+                "in CalibratedClassifierCV, for example.",
             )
         proba = estimator.predict_proba(X)
         if not hasattr(estimator, "classes_"):
-            raise ValueError(
-                "The 'estimator' parameter of ClassQuery must have classes_, the labels"
-                f" of its columns. Got {type(estimator).__name__}."
+            raise ParameterError(
+                "estimator",
+                "must have classes_, the labels of its columns. Got "
+                f"{type(estimator).__name__}.",
             )
         return self.from_proba(y, proba, estimator.classes_)
 
-    def from_proba(self, y_true: Any, proba: Any, classes: Any = None) -> Answers:
-        """Ask probabilities from anywhere.
+    @public
+    def from_proba(
+        self, y_true: ArrayLike, proba: ArrayLike, classes: ArrayLike | None = None
+    ) -> Answers:
+        """Use probabilities of any origin.
 
         Parameters
         ----------
@@ -107,146 +134,152 @@ class ClassQuery:
             True labels.
         proba : array-like of shape (n_samples,) or (n_samples, n_classes)
             Probability of `pos_label` (of the second of two `classes` by default), or
-            of every class.
+            of every class. A matrix of one column is read as the former, unless
+            `classes` has one label. Columns of a DataFrame that have names are matched
+            to the classes by their names.
         classes : array-like of shape (n_classes,), default=None
-            Labels in the order of the columns; by default the sorted labels of
-            `y_true`.
+            Labels in the order of the columns. If None, the sorted labels in `y_true`.
 
         Returns
         -------
         answers : Answers
         """
-        caller = "ClassQuery.from_proba"
-        y = as_labels(y_true, name="y_true", caller=caller)
-        q = as_probabilities(proba, name="proba", caller=caller, n_columns=1)
-        if len(q) != y.size:
-            raise ValueError(
-                f"{caller} needs a row of 'proba' for each label of 'y_true'. "
-                f"Got {len(q)} rows and {y.size} labels."
-            )
+        y = as_labels(y_true, name="y_true")
+        order = None if classes is None else as_label_list(classes, name="classes")
+        n_columns = 1 if order is not None and len(order) == 1 else 2
+        q = as_probabilities(proba, name="proba", n_columns=n_columns)
+        check_same_length(y_true=y, proba=q)
         if q.ndim == 1:
-            if self.multi_class is not None:
-                raise ValueError(
-                    f"multi_class={self.multi_class!r} needs a 'proba' of shape "
-                    f"(n_samples, n_classes). Got shape {q.shape}."
-                )
-            label = self.pos_label
-            if label is None and classes is not None and len(classes) == 2:
-                label = classes[1]
-            positive = positives(y, label, caller=caller)
-            return one_each(positive, q, np.full(y.size, 1 if label is None else label))
-        return self._from_matrix(y, q, classes, caller)
+            return self._from_vector(y, q, order)
+        columns = Columns.of(y, q, column_names(proba), classes)
+        warn_of_sums(q, "row {}".format)
+        return Answers._of_rows(self._ask(columns))
 
-    def _from_matrix(
-        self, y: np.ndarray, q: np.ndarray, classes: Any, caller: str
+    def _from_vector(
+        self, y: np.ndarray, q: np.ndarray, classes: list[Any] | None
     ) -> Answers:
-        order, unseen = columns_of(y, q.shape[1], classes, caller)
+        if self.multi_class is not None:
+            raise ParameterError(
+                "proba",
+                "must have shape (n_samples, n_classes) for "
+                f"multi_class={self.multi_class!r}. Got shape {q.shape}.",
+            )
+        label = self.pos_label
+        if label is None and classes is not None:
+            label = classes[1] if len(classes) == 2 else None
+        positive = positives(y, label)
+        asked = label_array([1 if label is None else label])
+        return Answers._of_rows(AnsweredRows(Pairs(q, positive, q[positive]), asked))
+
+    def _ask(self, columns: Columns) -> AnsweredRows:
         if self.multi_class == "top_label":
-            return top_class(y, q, order, unseen)
-        pos_label = self.pos_label
-        if pos_label is None:
-            if self.multi_class is not None or order.size + len(unseen) != 2:
-                return every_class(y, q, order, unseen)
-            pos_label = sorted([*order.tolist(), *unseen])[1] if unseen else order[1]
-        return one_class(y, q, order, unseen, pos_label, "pos_label of ClassQuery")
+            return columns.top_class()
+        if self.pos_label is not None:
+            return columns.one_class(self.pos_label, "pos_label", "ClassQuery")
+        labels = columns.labels.tolist()
+        if self.multi_class is not None or len(labels) != 2:
+            return columns.every_class()
+        second = sorted(labels)[1] if columns.n_unseen else labels[1]
+        return columns.one_class(second, "pos_label", "ClassQuery")
 
 
-def columns_of(
-    y: np.ndarray, n_columns: int, classes: Any, caller: str
-) -> tuple[np.ndarray, list]:
-    """Return the labels of the columns, and those of y that have none."""
-    found = distinct_labels(y, name="y_true", caller=caller)
-    order = found
-    if classes is not None:
-        _check_ordered(classes, caller)
-        labels = classes if isinstance(classes, np.ndarray) else label_array(classes)
-        order = as_labels(labels, name="classes", caller=caller)
-    if order.size != n_columns:
-        raise ValueError(
-            f"The 'proba' parameter of {caller} must have one column for each class. "
-            f"Got {n_columns} columns and {order.size} classes."
+@dataclass(frozen=True)
+class Columns:
+    """Probabilities of classes, and the true column of each row.
+
+    Attributes
+    ----------
+    q : ndarray of shape (n_rows, n_classes)
+        Probabilities of the classes of the model.
+    labels : ndarray of shape (n_classes + n_unseen,)
+        Classes in the order of the columns, then labels in y that have no column.
+    true : ndarray of shape (n_rows,), int
+        Place of each row's true label in `labels`.
+    """
+
+    q: np.ndarray
+    labels: np.ndarray
+    true: np.ndarray
+
+    @property
+    def n_unseen(self) -> int:
+        """Number of labels in y that have no column."""
+        return self.labels.size - self.q.shape[1]
+
+    @classmethod
+    def of(
+        cls, y: np.ndarray, q: np.ndarray, names: list[Any] | None, classes: Any
+    ) -> Columns:
+        """Return the columns of checked labels and probabilities."""
+        order = class_order(y, classes, q.shape[1], name="classes", of="proba")
+        chosen = columns_by_name(names, order, name="proba")
+        q = q if chosen is None else q[:, chosen]
+        labels, true = known_and_unseen(y, order)
+        return cls(q, labels, true)
+
+    def top_class(self) -> AnsweredRows:
+        """Return the answers to whether the most probable class is the true one."""
+        best = self.q.argmax(axis=1)
+        right, q = self.true == best, self.q[np.arange(best.size), best]
+        return AnsweredRows(Pairs(q, right, q[right]), self.labels[best])
+
+    def one_class(self, label: Any, name: str, query: str) -> AnsweredRows:
+        """Return the answers for one class, given by the parameter of a query."""
+        labels, n_classes = self.labels.tolist(), self.q.shape[1]
+        if label not in labels:
+            raise ParameterError(
+                name,
+                f"must be a class of the model or a label in y. Got {label!r}, and the "
+                f"classes {labels[:n_classes]}.",
+                query,
+            )
+        k = labels.index(label)
+        is_seen = k < n_classes
+        q = self.q[:, k] if is_seen else np.zeros(self.true.size)
+        positive = self.true == k
+        n_unseen = 0 if is_seen else q.size
+        return AnsweredRows(
+            Pairs(q, positive, q[positive]), self.labels[k : k + 1], n_unseen
         )
-    if isinstance(order.tolist()[0], str) != isinstance(found.tolist()[0], str):
-        raise ValueError(
-            f"The 'y_true' and 'classes' parameters of {caller} must hold labels of "
-            f"one kind. Got {found.tolist()[0]!r} and {order.tolist()[0]!r}."
+
+    def every_class(self) -> AnsweredRows:
+        """Return the answers for every class and every label in y."""
+        q, n = self.q, self.true.size
+        if self.n_unseen:
+            q = np.hstack([q, np.zeros((n, self.n_unseen), dtype=q.dtype)])
+        pairs = pool(q, self.true)
+        return AnsweredRows(pairs, self.labels, n * self.n_unseen)
+
+
+def known_and_unseen(y: np.ndarray, order: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the labels of a model, then those in y only, and the place of each y."""
+    places = label_places(y, order)
+    absent = places < 0
+    if not absent.any():
+        return order, places
+    unseen = distinct_labels(y[absent], name="y_true")
+    first, other = order.tolist()[0], unseen.tolist()[0]
+    if isinstance(first, str) != isinstance(other, str):
+        raise ParameterError(
+            None,
+            "needs labels of one kind in 'y_true' and 'classes'. Got "
+            f"{other!r} and {first!r}.",
         )
-    known = set(order.tolist())
-    if len(known) < order.size:
-        raise ValueError(f"The 'classes' parameter of {caller} repeats a label.")
-    return order, [label for label in found.tolist() if label not in known]
+    places[absent] = order.size + label_places(y[absent], unseen)
+    return label_array([*order.tolist(), *unseen.tolist()]), places
 
 
-def _check_ordered(classes: Any, caller: str) -> None:
-    """Raise unless `classes` may be labels in an order."""
-    if not is_sequence(classes):
-        raise TypeError(
-            f"The 'classes' parameter of {caller} must be a sequence of the labels in "
-            f"the order of the columns. Got {type(classes).__name__} {classes!r:.50}."
+def warn_of_sums(q: np.ndarray, place: Callable[[int], str]) -> None:
+    """Warn if the probabilities of a row do not sum to 1; `place` names the row."""
+    sums = q @ np.ones(q.shape[1], dtype=q.dtype)
+    wrong = np.abs(sums - 1) > _TOLERANCE
+    if wrong.any():
+        row = int(wrong.argmax())
+        warnings.warn(
+            f"The probabilities in {int(wrong.sum())} of {sums.size} rows do not sum "
+            f"to 1: {place(row)} sums to {sums[row]:.3g}. Every column is measured by "
+            "itself, which is right if several labels may be true at once. Elsewhere, "
+            "normalise the rows.",
+            UserWarning,
+            stacklevel=5,
         )
-
-
-def codes(y: np.ndarray, order: list) -> np.ndarray:
-    """Return the place of each label in `order`."""
-    place = {label: k for k, label in enumerate(order)}
-    return np.fromiter((place[label] for label in y.tolist()), np.intp, y.size)
-
-
-def top_class(y: np.ndarray, q: np.ndarray, order: np.ndarray, unseen: list) -> Answers:
-    """Return the answers where every sample was asked for its most probable class."""
-    best = q.argmax(axis=1)
-    right = codes(y, [*order.tolist(), *unseen]) == best
-    return one_each(right, q[np.arange(y.size), best], order[best])
-
-
-def one_class(
-    y: np.ndarray, q: np.ndarray, order: np.ndarray, unseen: list, label: Any, what: str
-) -> Answers:
-    """Return the answers where every sample was asked for one class."""
-    known = order.tolist()
-    everything = [*known, *unseen]
-    if label not in everything:
-        raise ValueError(
-            f"The {what} must be a class of the model or a label in y. Got {label!r}, "
-            f"and the classes {known}."
-        )
-    k = everything.index(label)
-    positive = codes(y, everything) == k
-    asked = label_array(everything)[np.full(y.size, k)]
-    if k < len(known):
-        return one_each(positive, q[:, k], asked)
-    return one_each(positive, np.zeros(y.size), asked, y.size)
-
-
-def one_each(
-    positive: np.ndarray, q: np.ndarray, label: np.ndarray, n_unseen: int = 0
-) -> Answers:
-    """Return the answers where every sample was asked one question."""
-    n = positive.size
-    return Answers(
-        y_true=positive.astype(np.int64),
-        y_proba=q,
-        groups=np.arange(n),
-        item=np.zeros(n, dtype=np.int64),
-        label=label,
-        n_unseen=n_unseen,
-    )
-
-
-def every_class(
-    y: np.ndarray, q: np.ndarray, order: np.ndarray, unseen: list
-) -> Answers:
-    """Return the answers where every sample was asked for every class."""
-    everything = [*order.tolist(), *unseen]
-    n, k = y.size, len(everything)
-    if unseen:
-        q = np.hstack([q, np.zeros((n, len(unseen)), dtype=q.dtype)])
-    code = codes(y, everything)
-    return Answers(
-        y_true=(code[:, np.newaxis] == np.arange(k)).astype(np.int64).ravel(),
-        y_proba=q.ravel(),
-        groups=np.repeat(np.arange(n), k),
-        item=np.tile(np.arange(k), n),
-        label=np.tile(label_array(everything), n),
-        n_unseen=n * len(unseen),
-    )

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.spatial.distance import squareform
+from numpy.typing import ArrayLike
 
-from .._validation import check_real, is_sequence
-from ..metrics._pairs import as_probabilities, out_of_range
-from ..posteriors._antecedent_checks import as_clusterings
-from ._answers import Answers, last_step, transform_before
-from ._sentences import as_numbers
+from .._clusterings import condensed, true_pairs
+from .._errors import ParameterError, ParameterTypeError, public
+from .._validation import as_probabilities, check_real, is_sequence, out_of_range
+from ..posteriors import AntecedentPosterior
+from ._answers import Answers
+from ._sentences import as_numbers, check_entries
+from ._steps import last_step, transform_before
 
 
 @dataclass(frozen=True)
@@ -22,8 +25,8 @@ class CorefPairQuery:
     Parameters
     ----------
     min_proba : float, default=None
-        Ask only for pairs that the model gives this probability or more. None: all
-        pairs of a document.
+        Least probability of the pairs to ask for, by the model. If None, all pairs of a
+        document are asked for.
 
     See Also
     --------
@@ -33,17 +36,17 @@ class CorefPairQuery:
 
     Notes
     -----
-    Most pairs of a document are not coreferent and have a probability near 0. Over all
-    pairs a low error is mostly this base rate; `min_proba` (0.02, say) shows the
-    rest. Choosing pairs by their probability is allowed: that a share q of the pairs
-    with probability q is coreferent is said of each q by itself, so it holds, or not,
-    of the pairs that are left. Choosing by what is true (pairs that are coreferent or
-    were predicted so) is not: among those, even right probabilities look too low.
+    Most pairs of a document are not coreferent and have a probability near 0. A low
+    error over all pairs mostly reflects this base rate; `min_proba` (for example 0.02)
+    shows the other pairs. Pairs may be chosen by their probability: calibration is a
+    statement about the pairs of each probability q, so it can be measured on the
+    remaining pairs. Pairs must not be chosen by the truth (pairs that are coreferent or
+    were predicted to be): among those, even perfect probabilities look too low.
 
-    In the answers `groups` is the document, `item` the place of the pair in the
-    document's condensed vector, whose order is (0, 1), (0, 2), ..., (1, 2), ..., and
-    `label` is 1 throughout: there is one question. A document of fewer than two
-    mentions has no pair. The answers take 40 bytes a pair.
+    In the answers, `groups` is the document and `item` is the place of the pair in the
+    document's condensed vector, whose order is (0, 1), (0, 2), ..., (1, 2), ... The
+    `label` is always 1, since there is one question. A document with fewer than two
+    mentions has no pair. The answers need 40 bytes per pair.
 
     References
     ----------
@@ -52,7 +55,7 @@ class CorefPairQuery:
 
     Examples
     --------
-    Of any model, a vector with the probabilities of each document's pairs is enough:
+    For any model, a vector with the probabilities of each document's pairs is enough:
 
     >>> from skcalib.queries import CorefPairQuery
     >>> entities = [["Ada", "Ada", "Bo"], [0, 1]]
@@ -68,25 +71,25 @@ class CorefPairQuery:
 
     min_proba: float | None = None
 
+    @public
     def __post_init__(self) -> None:
         if self.min_proba is not None:
-            check_real(
-                self.min_proba, low=0, high=1, name="min_proba", caller="CorefPairQuery"
-            )
+            check_real(self.min_proba, low=0, high=1, name="min_proba")
 
-    def __call__(self, estimator: Any, X: Any, y: Any) -> Answers:
+    @public
+    def __call__(self, estimator: Any, X: Any, y: Sequence[ArrayLike]) -> Answers:
         """Ask a fitted coreference model.
 
         Parameters
         ----------
         estimator : fitted estimator with predict_proba or posterior
             AntecedentRanker or SampledCorefPairs, or a pipeline or search object that
-            ends in one. Of SampledCorefPairs the probabilities are those that its
-            `method` gives.
+            ends in one. For SampledCorefPairs the probabilities depend on its `method`.
         X : sequence
-            What the estimator takes, an entry for each document.
+            Input of the estimator, with one entry per document.
         y : sequence of array-like of shape (n_mentions,)
-            Labels of the mentions of each document: equal ones are one entity.
+            Labels of the mentions of each document. Mentions with equal labels are one
+            entity.
 
         Returns
         -------
@@ -99,73 +102,81 @@ class CorefPairQuery:
             return self.from_posterior(
                 y, final.posterior(transform_before(estimator, X))
             )
-        raise ValueError(
-            "The 'estimator' parameter of CorefPairQuery must have predict_proba or a "
-            f"posterior. Got {type(final).__name__}; scores of antecedents from "
-            "anywhere go into SampledCorefPairs or AntecedentPosterior."
+        raise ParameterError(
+            "estimator",
+            "must have predict_proba or a posterior. Got "
+            f"{type(final).__name__}. For scores of antecedents of any origin, use "
+            "SampledCorefPairs or AntecedentPosterior.",
         )
 
+    @public
     def from_posterior(
-        self, y_true: Any, posterior: Any, classes: Any = None
+        self,
+        y_true: Sequence[ArrayLike],
+        posterior: AntecedentPosterior,
+        classes: None = None,
     ) -> Answers:
-        """Ask a posterior over clusterings, for exact probabilities.
+        """Use a posterior over clusterings, for exact probabilities.
 
         Parameters
         ----------
         y_true : sequence of array-like of shape (n_mentions,)
             Labels of the mentions of each document.
         posterior : AntecedentPosterior
-            Over the clusterings of the same documents.
+            Posterior over the clusterings of the same documents.
         classes : None
-            Ignored; other queries have it.
+            Ignored; present for consistency with other queries.
 
         Returns
         -------
         answers : Answers
         """
-        caller = "CorefPairQuery.from_posterior"
         if not hasattr(posterior, "pair_marginals") or hasattr(posterior, "n_tags"):
-            raise TypeError(
-                f"The 'posterior' parameter of {caller} must be an "
-                f"AntecedentPosterior. Got {type(posterior).__name__}."
+            raise ParameterTypeError(
+                "posterior",
+                f"must be an AntecedentPosterior. Got {type(posterior).__name__}.",
             )
         proba = [condensed(pairs) for pairs in posterior.pair_marginals()]
-        return self._ask(y_true, proba, posterior.lengths.tolist(), caller)
+        return self._ask(y_true, proba, posterior.lengths.tolist())
 
-    def from_proba(self, y_true: Any, proba: Any, classes: Any = None) -> Answers:
-        """Ask probabilities from anywhere, of a neural model say.
+    @public
+    def from_proba(
+        self,
+        y_true: Sequence[ArrayLike],
+        proba: Sequence[ArrayLike],
+        classes: None = None,
+    ) -> Answers:
+        """Use probabilities of any origin, for example of a neural model.
 
         Parameters
         ----------
         y_true : sequence of array-like of shape (n_mentions,)
-            Labels of the mentions of each document: equal ones are one entity.
+            Labels of the mentions of each document. Mentions with equal labels are one
+            entity.
         proba : sequence of array-like of shape (n_mentions * (n_mentions - 1) / 2,)
             Probabilities of the pairs (0, 1), (0, 2), ..., (1, 2), ... of each
-            document, as scipy.spatial.distance.squareform makes them of a symmetric
-            matrix.
+            document: scipy.spatial.distance.squareform converts a symmetric matrix.
         classes : None
-            Ignored; other queries have it.
+            Ignored; present for consistency with other queries.
 
         Returns
         -------
         answers : Answers
         """
-        return self._ask(y_true, proba, None, "CorefPairQuery.from_proba")
+        return self._ask(y_true, proba, None)
 
-    def _ask(
-        self, y_true: Any, proba: Any, lengths: list[int] | None, caller: str
-    ) -> Answers:
-        _check_documents(y_true, proba, caller)
-        truth = true_pairs(y_true, lengths, "y_true", caller)
+    def _ask(self, y_true: Any, proba: Any, lengths: list[int] | None) -> Answers:
+        _check_documents(y_true, proba)
+        truth = true_pairs(y_true, lengths, "y_true")
         parts = [
-            _vector(part, pairs.size, i, caller)
+            _vector(part, pairs.size, i)
             for i, (part, pairs) in enumerate(zip(proba, truth, strict=True))
         ]
         sizes = np.array([part.size for part in parts], dtype=np.intp)
         q = np.concatenate(parts) if parts else np.zeros(0)
         if q.size:
-            _check_range(q, sizes, caller)
-            q = as_probabilities(q, name="proba", caller=caller)
+            _check_range(q, sizes)
+            q = as_probabilities(q, name="proba")
         ends = np.cumsum(sizes)
         answers = Answers(
             y_true=np.concatenate([*truth, np.zeros(0, bool)]).astype(np.int64),
@@ -179,62 +190,40 @@ class CorefPairQuery:
         return answers.take(answers.y_proba >= self.min_proba)
 
 
-def condensed(pairs: np.ndarray) -> np.ndarray:
-    """Return what stands above the diagonal of a symmetric matrix, row by row."""
-    if len(pairs) < 2:
-        return np.zeros(0, dtype=pairs.dtype)
-    return squareform(pairs, checks=False)
-
-
-def true_pairs(
-    y: Any, lengths: list[int] | None, name: str, caller: str
-) -> list[np.ndarray]:
-    """Return for each document which pairs have equal labels, condensed.
-
-    `lengths` are the numbers of mentions, or None for any.
-    """
-    if lengths is None and is_sequence(y):
-        lengths = [len(each) if is_sequence(each) else 0 for each in y]
-    entities = as_clusterings(y, lengths or [], name, caller)
-    return [condensed(np.equal.outer(each, each)) for each in entities]
-
-
-def _check_documents(y_true: Any, proba: Any, caller: str) -> None:
-    if not is_sequence(proba):
-        raise TypeError(
-            f"The 'proba' parameter of {caller} must have an entry for each document. "
-            f"Got {type(proba).__name__}."
-        )
+def _check_documents(y_true: Any, proba: Any) -> None:
+    check_entries(proba, "proba", "document")
     if is_sequence(y_true) and len(y_true) != len(proba):
-        raise ValueError(
-            f"{caller} needs probabilities for each document of 'y_true'. Got "
-            f"{len(proba)} and {len(y_true)} documents."
+        raise ParameterError(
+            None,
+            "needs probabilities for each document of 'y_true'. Got "
+            f"{len(proba)} and {len(y_true)} documents.",
         )
 
 
-def _vector(part: Any, size: int, i: int, caller: str) -> np.ndarray:
+def _vector(part: Any, size: int, i: int) -> np.ndarray:
     """Return the probabilities of a document, as many as it has pairs."""
-    name = f"The 'proba' parameter of {caller} must"
-    array = as_numbers(part, f"document {i}", caller)
+    array = as_numbers(part, f"document {i}")
     if array.size == 0 and size == 0:
         return np.zeros(0, dtype=np.float32)
     if array.shape != (size,):
         hint = ""
         if array.ndim == 2:
-            hint = " scipy.spatial.distance.squareform makes vectors of matrices."
-        raise ValueError(
-            f"{name} hold {size} probabilities for document {i}, one for each pair of "
-            f"its mentions. Got shape {array.shape}.{hint}"
+            hint = " Convert matrices with scipy.spatial.distance.squareform."
+        raise ParameterError(
+            "proba",
+            f"must hold {size} probabilities for document {i}, one for each pair of "
+            f"its mentions. Got shape {array.shape}.{hint}",
         )
     return array
 
 
-def _check_range(q: np.ndarray, sizes: np.ndarray, caller: str) -> None:
+def _check_range(q: np.ndarray, sizes: np.ndarray) -> None:
     bad = out_of_range(q)
     if bad.any():
         at = int(bad.argmax())
         i = int(np.searchsorted(np.cumsum(sizes), at, side="right"))
-        raise ValueError(
-            f"The 'proba' parameter of {caller} must hold probabilities in [0, 1]. Got "
-            f"{float(q[at])!r} in document {i}, pair {at - int(sizes[:i].sum())}."
+        raise ParameterError(
+            "proba",
+            f"must hold probabilities in [0, 1]. Got {float(q[at])!r} in "
+            f"document {i}, pair {at - int(sizes[:i].sum())}.",
         )

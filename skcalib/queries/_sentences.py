@@ -1,148 +1,145 @@
-"""The gate of queries about sentences: ragged lists become flat arrays."""
+"""Labels and probabilities of sentences, from ragged lists to flat arrays."""
 
 from __future__ import annotations
 
+from itertools import chain
 from typing import Any
 
 import numpy as np
 
-from .._validation import is_missing, is_sequence, on_cpu
-from ..metrics._pairs import as_probabilities, out_of_range
+from .._errors import ParameterError, ParameterTypeError
+from .._validation import (
+    as_array,
+    as_label_lists,
+    as_probabilities,
+    column_names,
+    is_sequence,
+    label_array,
+    out_of_range,
+)
 
 
-def flat_tags(
-    y_true: Any, other: Any, name: str, caller: str
-) -> tuple[list[Any], np.ndarray]:
+def flat_tags(y_true: Any, other: Any, name: str) -> tuple[np.ndarray, np.ndarray]:
     """Return the tags of all tokens, and the lengths of the sentences.
 
     `other` is what is asked about the sentences, with as many entries.
     """
-    check_tags(y_true, caller)
-    _check_entries(other, name, caller)
-    if len(y_true) != len(other):
-        raise ValueError(
-            f"{caller} needs an entry of {name!r} for each sentence of 'y_true'. "
-            f"Got {len(other)} and {len(y_true)}."
+    labels = as_label_lists(y_true, name="y_true")
+    check_entries(other, name, "sentence")
+    if len(labels) != len(other):
+        raise ParameterError(
+            None,
+            f"needs an entry of {name!r} for each sentence of 'y_true'. Got "
+            f"{len(other)} and {len(labels)}.",
         )
-    tags: list[Any] = []
-    lengths = []
-    for labels in y_true:
-        tags.extend(labels)
-        lengths.append(len(labels))
-    if not tags:
-        raise ValueError(f"The 'y_true' parameter of {caller} holds no token.")
-    return tags, np.array(lengths, dtype=np.intp)
+    lengths = np.fromiter(map(len, labels), np.intp, len(labels))
+    if not lengths.any():
+        raise ParameterError("y_true", "does not have a token.")
+    return label_array(chain.from_iterable(labels)), lengths
 
 
-def check_tags(y_true: Any, caller: str) -> None:
-    """Raise unless there is a sequence of labels for each sentence."""
-    _check_entries(y_true, "y_true", caller)
-    for i, labels in enumerate(y_true):
-        _check_sentence(i, labels, caller)
-
-
-def _check_entries(value: Any, name: str, caller: str) -> None:
+def check_entries(value: Any, name: str, entry: str) -> None:
+    """Raise unless there is an entry for each sentence or document."""
     if not is_sequence(value):
-        raise TypeError(
-            f"The {name!r} parameter of {caller} must have an entry for each "
-            f"sentence. Got {type(value).__name__}."
+        raise ParameterTypeError(
+            name, f"must have an entry for each {entry}. Got {type(value).__name__}."
         )
 
 
-def _check_sentence(i: int, labels: Any, caller: str) -> None:
-    if not is_sequence(labels):
-        raise ValueError(
-            f"The 'y_true' parameter of {caller} must hold a sequence of labels for "
-            f"each sentence. Got {type(labels).__name__} {labels!r:.50} for sentence "
-            f"{i}."
-        )
-    for t, label in enumerate(labels):
-        if is_missing(label):
-            raise ValueError(
-                f"The 'y_true' parameter of {caller} must have a label for each "
-                f"token. Token {t} of sentence {i} has {label!r}."
-            )
-
-
-def check_posterior(posterior: Any, lengths: np.ndarray, caller: str) -> None:
+def check_posterior(posterior: Any, lengths: np.ndarray) -> None:
     """Raise unless a posterior is one of sentences of these lengths."""
     found = getattr(posterior, "lengths", None)
     if found is None or not hasattr(posterior, "n_tags"):
-        raise TypeError(
-            f"The 'posterior' parameter of {caller} must be a LinearChainPosterior. "
-            f"Got {type(posterior).__name__}."
+        raise ParameterTypeError(
+            "posterior",
+            f"must be a LinearChainPosterior. Got {type(posterior).__name__}.",
         )
     wrong = np.flatnonzero(found != lengths)
     if wrong.size:
         i = int(wrong[0])
-        raise ValueError(
-            f"The 'posterior' parameter of {caller} must be of the sentences of "
-            f"'y_true'. Sentence {i} has {lengths[i]} labels and {found[i]} tokens."
+        raise ParameterError(
+            "posterior",
+            f"must be of the sentences of 'y_true'. Sentence {i} has "
+            f"{lengths[i]} labels and {found[i]} tokens.",
         )
 
 
 def stack_rows(
-    proba: Any, n_rows: np.ndarray, lengths: np.ndarray, shape: str, caller: str
-) -> np.ndarray:
-    """Return the rows of probabilities of all sentences.
+    proba: Any, n_rows: np.ndarray, lengths: np.ndarray, shape: str
+) -> tuple[np.ndarray, list[Any] | None]:
+    """Return the rows of probabilities of all sentences, and the names of the columns.
 
-    `n_rows` is how many a sentence should have, `shape` how the message says it.
+    `n_rows` is the number of rows of each sentence, `shape` their shape for messages.
     """
     some: list[np.ndarray] = []
+    names: list[Any] | None = None
     for i, part in enumerate(proba):
-        array = as_numbers(part, f"sentence {i}", caller)
+        array = as_numbers(part, f"sentence {i}")
         if n_rows[i] == 0 and array.size == 0:
             continue
         right = array.ndim == shape.count(",") + 1 and array.shape[0] == n_rows[i]
         if not right or array.size == 0 or len(set(array.shape[1:])) != 1:
-            raise ValueError(
-                f"The 'proba' parameter of {caller} must have shape {shape} "
-                f"for each sentence. Sentence {i} has {lengths[i]} labels and shape "
-                f"{array.shape}."
+            raise ParameterError(
+                "proba",
+                f"must have shape {shape} for each sentence. Sentence {i} has "
+                f"{lengths[i]} labels and shape {array.shape}.",
             )
+        found = column_names(part)
+        if some and found != names:
+            raise ParameterError(
+                "proba",
+                "must have the same columns in each sentence. Got "
+                f"{found!r:.100} for sentence {i}, and {names!r:.100} before.",
+            )
+        names = found
         some.append(array.reshape(n_rows[i], -1))
     widths = {part.shape[1] for part in some}
     if len(widths) > 1:
-        raise ValueError(
-            f"The 'proba' parameter of {caller} must have one number of tags. "
-            f"Got {sorted(widths)}."
+        raise ParameterError(
+            "proba", f"must have the same number of tags. Got {sorted(widths)}."
         )
     rows = np.concatenate(some)
-    _check_rows(rows, n_rows, lengths - n_rows, caller)
-    return as_probabilities(rows, name="proba", caller=caller, n_columns=1)
+    _check_rows(rows, n_rows, lengths - n_rows)
+    return as_probabilities(rows, name="proba", n_columns=1), names
 
 
-def as_numbers(part: Any, where: str, caller: str) -> np.ndarray:
+def as_numbers(part: Any, where: str) -> np.ndarray:
     """Return the probabilities of one sentence or document as an array of numbers."""
     try:
-        array = np.asarray(on_cpu(part, name="proba", caller=caller))
+        array = as_array(part, name="proba")
         if array.dtype == object:
             array = array.astype(np.float64)
         if array.size and array.dtype.kind not in "fiub":
             raise ValueError
+    except ParameterError as error:
+        error.problem += f" This is in {where}."
+        raise
     except (TypeError, ValueError):
-        raise ValueError(
-            f"The 'proba' parameter of {caller} must hold numbers, as many in each "
-            f"row. Got {part!r:.50} for {where}."
+        raise ParameterError(
+            "proba",
+            f"must hold numbers, as many in each row. Got {part!r:.50} for {where}.",
         ) from None
     return array
 
 
-def _check_rows(
-    rows: np.ndarray, n_rows: np.ndarray, first: np.ndarray, caller: str
-) -> None:
-    """Raise where a number is no probability, with sentence and token.
+def place_of_row(row: int, n_rows: np.ndarray, first: np.ndarray) -> str:
+    """Return the sentence and token of a row, for messages.
 
     `first` is the token that the first row of each sentence is about.
     """
+    i = int(np.searchsorted(np.cumsum(n_rows), row, side="right"))
+    return f"sentence {i}, token {row - n_rows[:i].sum() + first[i]}"
+
+
+def _check_rows(rows: np.ndarray, n_rows: np.ndarray, first: np.ndarray) -> None:
+    """Raise where a number is not a probability, with sentence and token."""
     if rows.dtype.kind not in "fiu":
         return
     bad = out_of_range(rows)
     if bad.any():
         row, column = np.argwhere(bad)[0]
-        i = int(np.searchsorted(np.cumsum(n_rows), row, side="right"))
-        token = row - n_rows[:i].sum() + first[i]
-        raise ValueError(
-            f"The 'proba' parameter of {caller} must hold probabilities in [0, 1]. Got "
-            f"{float(rows[row, column])!r} in sentence {i}, token {token}."
+        raise ParameterError(
+            "proba",
+            "must hold probabilities in [0, 1]. Got "
+            f"{float(rows[row, column])!r} in {place_of_row(row, n_rows, first)}.",
         )

@@ -2,39 +2,52 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from .._entities import SCHEMES, EntityEvents, find_entities, read_tags
-from .._validation import check_choice, check_integer, is_collection, is_integer
-from ..metrics._pairs import as_labels, label_array, out_of_range
-from ._answers import Answers, last_step, transform_before
-from ._classes import columns_of
+from .._errors import ParameterError, ParameterTypeError, public
+from .._pairs import class_order
+from .._validation import (
+    check_choice,
+    check_integer,
+    is_collection,
+    is_integer,
+    label_array,
+    out_of_range,
+)
+from ..posteriors import LinearChainPosterior
+from ._answers import Answers
 from ._sentences import check_posterior, flat_tags
+from ._steps import last_step, transform_before
 
-# Spans that are put to a posterior at once.
+# Number of spans whose probabilities are computed at once.
 _AT_ONCE = 200_000
 
 
 @dataclass(frozen=True)
 class SpanQuery:
-    """Ask a tagger whether some tokens in a row are exactly one entity.
+    """Ask a tagger whether consecutive tokens are exactly one entity.
 
     Parameters
     ----------
     label : str, default=None
-        Entity label that is asked for. None: all of them.
+        Entity label to ask for. If None, all entity labels are asked for.
     scheme : {'BIO', 'BILOU'}, default='BIO'
-        What the tags mean. 'BIO' (IOB2): B-PER begins an entity, I-PER goes on with it.
-        'BILOU': U-PER is an entity of one token; longer ones are B-PER, I-PER, L-PER.
+        Meaning of the tags. In 'BIO' (IOB2), B-PER begins an entity and I-PER continues
+        it. In 'BILOU', U-PER is an entity of one token, and longer entities are tagged
+        B-PER, I-PER, L-PER.
     spans : {'predicted', 'all'}, default='predicted'
-        Ask for the entities in the tagger's prediction, or for all spans of up to
-        `max_length` tokens and each label. Gold entities have no part in the choice:
-        asking where the answer is known to be yes would make every model look shy.
+        Spans to ask for: the entities in the tagger's prediction, or all spans of up to
+        `max_length` tokens with each label. The true entities do not affect the choice:
+        asking where the answer is known to be yes would make every model look
+        underconfident.
     max_length : int, default=None
-        Longest span that is asked for, in tokens. 'all' needs it.
+        Length of the longest span to ask for, in tokens. Required for 'all'.
 
     See Also
     --------
@@ -44,25 +57,30 @@ class SpanQuery:
 
     Notes
     -----
-    The probability is exact: that of all taggings of the sentence with the entity,
-    neither shorter nor longer. Tokens s to t are an entity of label L if
+    The probability is exact. It is the probability of all taggings of the sentence that
+    contain the entity, neither shorter nor longer. Tokens s to t are an entity with
+    label L if
 
     - in BIO, s has B-L, the tokens after it up to t have I-L, and token t + 1, if there
-      is one, has anything but I-L;
+      is one, does not have I-L;
     - in BILOU, s = t has U-L, or s has B-L, t has L-L and the tokens between have I-L.
 
-    The same holds for the labels in y, for predictions, and for every tagging that the
-    posterior gives a probability to. So tags that fit no entity (I-L after O, after an
-    entity of another label or at the start; in BILOU a B-L that no L-L closes) are part
-    of no entity, and are not mended. In y of IOB1, where B- stands between two entities
-    only, nearly nothing would be one.
+    The same rules apply to the labels in y, to predictions, and to every tagging in the
+    posterior. Tags that do not fit an entity (I-L after O, after an entity with another
+    label or at the start; in BILOU a B-L that no L-L closes) are not part of any
+    entity, and are not corrected. Labels of the IOB1 scheme, in which B- only separates
+    adjacent entities, would therefore contain almost no entities.
 
-    In the answers `label` is the entity label, and `item` has two columns, the first
-    token of the span and the one behind its last, so that the span is
-    ``tokens[start:stop]``. A tag without a label, such as B, has the label ''. A label
-    whose tags the model has never seen is in no prediction; among all spans it is asked
-    for with probability 0, counted in `n_unseen`. There may be no answer at all, where
-    nothing is predicted.
+    In the answers, `label` is the entity label, and `item` has two columns: the first
+    token of the span and the token after its last one, so that the span is
+    ``tokens[start:stop]``. A tag without a label, such as B, has the label ''. An
+    entity label whose tags the model has never seen is never predicted. Among all spans
+    it is asked for with probability 0, counted in `n_unseen`. If nothing is predicted,
+    there are no answers.
+
+    Tag probabilities of single tokens (a softmax per token) do not determine the
+    probabilities of entities. If the tags of a sentence are taken to be independent,
+    the posterior is ``LinearChainPosterior(log_proba, np.zeros((n_tags, n_tags)))``.
 
     Examples
     --------
@@ -85,7 +103,7 @@ class SpanQuery:
     >>> answers.y_proba.round(2)
     array([0.09, 0.41, 0.36, 0.03, 0.02, 0.07])
 
-    From a model without a posterior, a list of (start, stop, label, probability) for
+    For a model without a posterior, a list of (start, stop, label, probability) for
     each sentence is enough:
 
     >>> SpanQuery().from_proba(gold, [[(0, 2, "PER", 0.7)]]).y_true
@@ -97,30 +115,32 @@ class SpanQuery:
     spans: str = "predicted"
     max_length: int | None = None
 
+    @public
     def __post_init__(self) -> None:
-        caller = "SpanQuery"
         if self.label is not None and not isinstance(self.label, str):
-            raise TypeError(
-                "The 'label' parameter of SpanQuery must be a str such as 'PER', or "
-                f"None. Got {self.label!r} instead."
+            raise ParameterTypeError(
+                "label",
+                f"must be a str such as 'PER', or None. Got {self.label!r} instead.",
             )
-        check_choice(self.scheme, tuple(SCHEMES), name="scheme", caller=caller)
-        check_choice(self.spans, ("predicted", "all"), name="spans", caller=caller)
+        check_choice(self.scheme, tuple(SCHEMES), name="scheme")
+        check_choice(self.spans, ("predicted", "all"), name="spans")
         if self.max_length is not None:
-            check_integer(self.max_length, minimum=1, name="max_length", caller=caller)
+            check_integer(self.max_length, minimum=1, name="max_length")
         elif self.spans == "all":
-            raise ValueError(
-                "spans='all' of SpanQuery needs 'max_length', the longest span in "
-                "tokens. Got None."
+            raise ParameterError(
+                None,
+                "needs 'max_length', the length of the longest span in tokens, for "
+                "spans='all'. Got None.",
             )
 
-    def __call__(self, estimator: Any, X: Any, y: Any) -> Answers:
+    @public
+    def __call__(self, estimator: Any, X: Any, y: Sequence[Sequence[Any]]) -> Answers:
         """Ask a fitted tagger.
 
         Parameters
         ----------
         estimator : fitted tagger with a posterior method
-            Or a pipeline or search object that ends in one.
+            A pipeline or search object that ends in one is accepted too.
         X : sequence of sentences
             Sentences of tokens.
         y : sequence of label sequences
@@ -132,26 +152,33 @@ class SpanQuery:
         """
         tagger = last_step(estimator)
         if not hasattr(tagger, "posterior"):
-            raise ValueError(
-                "The 'estimator' parameter of SpanQuery must have a posterior method. "
-                f"Got {type(tagger).__name__}; if it gives probabilities of entities "
-                "in its own way, pass them to from_proba."
+            raise ParameterError(
+                "estimator",
+                f"must have a posterior method. Got {type(tagger).__name__}. If it "
+                "gives probabilities of entities in another way, pass them to "
+                "from_proba.",
             )
         X = transform_before(estimator, X)
         predicted = tagger.predict(X) if self.spans == "predicted" else None
         posterior = tagger.posterior(X)
-        return self._ask(y, posterior, tagger.classes_, predicted, "SpanQuery")
+        return self._ask(y, posterior, tagger.classes_, predicted)
 
-    def from_posterior(self, y_true: Any, posterior: Any, classes: Any) -> Answers:
-        """Ask a posterior over taggings.
+    @public
+    def from_posterior(
+        self,
+        y_true: Sequence[Sequence[Any]],
+        posterior: LinearChainPosterior,
+        classes: ArrayLike,
+    ) -> Answers:
+        """Use a posterior over taggings.
 
         Parameters
         ----------
         y_true : sequence of label sequences
             True tags.
         posterior : LinearChainPosterior
-            Over the taggings of the same sentences. Its most probable tagging is the
-            prediction.
+            Posterior over the taggings of the same sentences. Its most probable tagging
+            is the prediction.
         classes : array-like of shape (n_tags,)
             Labels of the tag indices.
 
@@ -159,64 +186,69 @@ class SpanQuery:
         -------
         answers : Answers
         """
-        caller = "SpanQuery.from_posterior"
-        return self._ask(y_true, posterior, classes, None, caller)
+        return self._ask(y_true, posterior, classes, None)
 
-    def from_proba(self, y_true: Any, proba: Any, classes: Any = None) -> Answers:
-        """Ask probabilities of spans from anywhere, of a neural tagger say.
+    @public
+    def from_proba(
+        self,
+        y_true: Sequence[Sequence[Any]],
+        proba: Sequence[Sequence[tuple[int, int, str, float]]],
+        classes: None = None,
+    ) -> Answers:
+        """Use probabilities of spans of any origin, for example of a neural tagger.
 
         Parameters
         ----------
         y_true : sequence of label sequences
             True tags.
         proba : sequence with an entry for each sentence
-            An entry is a list of (start, stop, label, probability): the first token,
-            the one behind the last, the entity label, and the probability that these
-            tokens are exactly one entity of this label. They are the spans that are
-            asked for, except those of another label than `label` or longer than
-            `max_length`.
+            Each entry is a list of (start, stop, label, probability): the first token,
+            the token after the last one, the entity label, and the probability that
+            these tokens are exactly one entity with this label. The query asks for
+            these spans, except for spans with a label other than `label` and spans
+            longer than `max_length`.
         classes : None
-            Ignored; other queries have it.
+            Ignored; present for consistency with other queries.
 
         Returns
         -------
         answers : Answers
         """
-        caller = "SpanQuery.from_proba"
-        tags, lengths = flat_tags(y_true, proba, "proba", caller)
+        tags, lengths = flat_tags(y_true, proba, "proba")
         rows = [
             (i, *row)
             for i, entry in enumerate(proba)
-            for row in _read_spans(i, entry, lengths[i], caller)
+            for row in _read_spans(i, entry, lengths[i])
         ]
         columns = list(zip(*rows, strict=True)) if rows else [(), (), (), (), ()]
         i, start, stop, names, q = columns
-        gold = self._gold(tags, lengths, caller)
+        gold = self._gold(tags, lengths)
         labels = sorted({*names, *gold.labels})
         code = np.array([labels.index(name) for name in names], dtype=np.intp)
         places = [np.array(column, dtype=np.intp) for column in (i, start, stop)]
         asked = _Spans(places[0], places[1], places[2], code)
         kept = self._wanted(asked, labels)
         q = np.array(q, dtype=np.float64)[kept]
-        answers = _answers(asked.take(kept), labels, q, gold)
-        return replace(answers, y_proba=np.clip(answers.y_proba, 0, 1))
+        return _answers(asked.take(kept), labels, np.clip(q, 0, 1), gold)
 
     def _ask(
-        self, y_true: Any, posterior: Any, classes: Any, predicted: Any, caller: str
+        self, y_true: Any, posterior: Any, classes: Any, predicted: Any
     ) -> Answers:
-        tags, lengths = flat_tags(y_true, posterior, "posterior", caller)
-        check_posterior(posterior, lengths, caller)
-        y = as_labels(label_array(tags), name="y_true", caller=caller)
-        order, _ = columns_of(y, posterior.n_tags, classes, caller)
+        tags, lengths = flat_tags(y_true, posterior, "posterior")
+        check_posterior(posterior, lengths)
+        n_tags = posterior.n_tags
+        order = class_order(tags, classes, n_tags, name="classes", of="posterior")
         order = order.tolist()
-        meaning = read_tags(order, self.scheme, "classes", caller)
-        gold = self._gold(tags, lengths, caller)
+        meaning = read_tags(order, self.scheme, "classes")
+        gold = self._gold(tags, lengths)
         known = {label for prefix, label in meaning.values() if prefix != "O"}
         labels = [*sorted(known), *sorted(set(gold.labels) - known)]
         if self.label is not None and self.label not in labels:
-            raise ValueError(
-                "The 'label' parameter of SpanQuery must be an entity label of the "
-                f"model or in y, {labels}. Got {self.label!r}."
+            raise ParameterError(
+                "label",
+                f"must be an entity label of the model or in y, {labels}. Got "
+                f"{self.label!r}.",
+                "SpanQuery",
             )
         if self.spans == "all":
             asked = self._all_spans(lengths, labels)
@@ -232,12 +264,12 @@ class SpanQuery:
         asked = asked.take(self._wanted(asked, labels))
         events = EntityEvents([meaning[tag] for tag in order], self.scheme)
         q = _probabilities(asked, labels, events, posterior)
-        answers = _answers(asked, labels, q, gold)
         n_unseen = int((asked.label >= len(known)).sum())
-        return replace(answers, n_unseen=n_unseen)
+        return _answers(asked, labels, q, gold, n_unseen)
 
-    def _gold(self, tags: list, lengths: np.ndarray, caller: str) -> _Gold:
-        meaning = read_tags(tags, self.scheme, "y_true", caller, lengths.tolist())
+    def _gold(self, flat: np.ndarray, lengths: np.ndarray) -> _Gold:
+        tags = flat.tolist()
+        meaning = read_tags(tags, self.scheme, "y_true", lengths.tolist())
         ends = np.cumsum(lengths).tolist()
         read = [meaning[tag] for tag in tags]
         found = [
@@ -249,7 +281,7 @@ class SpanQuery:
         return _Gold(found, sorted(names), lengths)
 
     def _wanted(self, asked: _Spans, labels: list[str]) -> np.ndarray:
-        """Return which spans are of the label and length that is asked for."""
+        """Return which spans have a label and a length to ask for."""
         wanted = np.ones(asked.start.size, dtype=bool)
         if self.label is not None:
             name = self.label
@@ -299,7 +331,7 @@ class _Spans:
 
 @dataclass(frozen=True)
 class _Gold:
-    """The true entities, and all labels in the tags."""
+    """The true entities, all labels in the tags, and the lengths of the sentences."""
 
     found: list[tuple[int, int, int, str]]
     labels: list[str]
@@ -318,7 +350,9 @@ class _Gold:
         return np.isin(key(asked), key(true))
 
 
-def _answers(asked: _Spans, labels: list[str], q: np.ndarray, gold: _Gold) -> Answers:
+def _answers(
+    asked: _Spans, labels: list[str], q: np.ndarray, gold: _Gold, n_unseen: int = 0
+) -> Answers:
     names = label_array(labels[k] for k in asked.label.tolist())
     return Answers(
         y_true=gold.has(asked, labels).astype(np.int64),
@@ -326,6 +360,7 @@ def _answers(asked: _Spans, labels: list[str], q: np.ndarray, gold: _Gold) -> An
         groups=asked.sentence,
         item=np.column_stack([asked.start, asked.stop]),
         label=names,
+        n_unseen=n_unseen,
     )
 
 
@@ -337,7 +372,7 @@ def _probabilities(
     n = len(posterior)
     ends = np.searchsorted(asked.sentence, np.arange(n + 1))
     if q.size > _AT_ONCE:
-        # for its message: a part would count an impossible sentence from its start
+        # Its error names the sentence; those of parts would count from their start.
         posterior.log_partition()
     first = 0
     while first < n:
@@ -376,34 +411,43 @@ def _ask_part(
         q[rows] = np.concatenate(some.span_marginals(spans))
 
 
-def _read_spans(i: int, entry: Any, n: int, caller: str) -> list[tuple]:
+def _read_spans(i: int, entry: Any, n: int) -> list[tuple]:
     """Return the checked spans of one sentence."""
-    name = f"The 'proba' parameter of {caller}"
     if not is_collection(entry):
-        raise TypeError(
-            f"{name} must have a list of spans for each sentence. Got {entry!r:.50} "
-            f"for sentence {i}."
+        raise ParameterTypeError(
+            "proba",
+            f"must have a list of spans for each sentence. Got {entry!r:.50} for "
+            f"sentence {i}.",
+        )
+    if getattr(entry, "ndim", 1) == 2 and not hasattr(entry, "columns"):
+        raise ParameterError(
+            "proba",
+            "must hold a list of (start, stop, label, probability) for each sentence. "
+            f"Got an array of shape {tuple(entry.shape)} for sentence {i}. For "
+            "probabilities of tags use TagQuery, or make a LinearChainPosterior of "
+            "their logarithms for from_posterior.",
         )
     found: dict[tuple, float] = {}
     for j, row in enumerate(entry):
         where = f"span {j} of sentence {i}"
-        start, stop, label, proba = _parts(row, name, where)
+        start, stop, label, proba = _parts(row, where)
+        problem = ""
         if not 0 <= start < stop <= n:
-            raise ValueError(
-                f"{name} must have 0 <= start < stop <= {n}, the number of tokens. Got "
+            problem = (
+                f"must have 0 <= start < stop <= {n}, the number of tokens. Got "
                 f"start {start} and stop {stop} in {where}."
             )
-        if (start, stop, label) in found:
-            raise ValueError(f"{name} has {(start, stop, label)} twice: {where}.")
-        if out_of_range(np.array([proba]))[0]:
-            raise ValueError(
-                f"{name} must hold probabilities in [0, 1]. Got {proba!r} in {where}."
-            )
+        elif (start, stop, label) in found:
+            problem = f"has {(start, stop, label)} twice: {where}."
+        elif out_of_range(np.array([proba]))[0]:
+            problem = f"must hold probabilities in [0, 1]. Got {proba!r} in {where}."
+        if problem:
+            raise ParameterError("proba", problem)
         found[start, stop, label] = proba
     return [(*span, proba) for span, proba in found.items()]
 
 
-def _parts(row: Any, name: str, where: str) -> tuple[int, int, str, float]:
+def _parts(row: Any, where: str) -> tuple[int, int, str, float]:
     try:
         start, stop, label, proba = row
         if isinstance(proba, str):
@@ -412,8 +456,9 @@ def _parts(row: Any, name: str, where: str) -> tuple[int, int, str, float]:
     except (TypeError, ValueError):
         start = stop = label = proba = None
     if not (is_integer(start) and is_integer(stop) and isinstance(label, str)):
-        raise ValueError(
-            f"{name} must hold (start, stop, label, probability) for each span. Got "
-            f"{row!r:.80} as {where}."
+        raise ParameterError(
+            "proba",
+            "must hold (start, stop, label, probability) for each span. Got "
+            f"{row!r:.80} as {where}.",
         )
     return int(start), int(stop), label, proba

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from ..metrics._pairs import as_labels, label_array
+from .._errors import ParameterError, public
+from ..posteriors import LinearChainPosterior
 from ._answers import Answers
-from ._classes import columns_of, every_class, one_class, top_class
-from ._sentences import check_posterior, flat_tags, stack_rows
+from ._classes import Columns, warn_of_sums
+from ._sentences import check_posterior, flat_tags, place_of_row, stack_rows
+from ._steps import last_step, transform_before
 
 
 @dataclass(frozen=True)
@@ -20,8 +24,9 @@ class TagQuery:
     Parameters
     ----------
     tag : label, 'top' or None, default=None
-        The tag asked for. None: every tag at every token, concatenated. 'top': whether
-        the most probable tag of the token is the right one (ties to the first).
+        Tag to ask for. 'top' asks whether the most probable tag of the token is the
+        right one; the first tag is taken among equally probable ones. If None, every
+        tag is asked for at every token.
 
     See Also
     --------
@@ -30,12 +35,15 @@ class TagQuery:
 
     Notes
     -----
-    The set of tags is that of the model and the labels of y. For a tag that the model
-    did not see in training every token adds a pair of probability 0, counted in
-    `n_unseen`: an honest count of what the model holds impossible.
+    The tags are those of the model and those in y. For a tag that the model did not see
+    in training, every token adds a pair of probability 0, counted in `n_unseen`: the
+    model takes the tag to be impossible.
 
-    A model whose label is the str 'top' is asked for it by
-    ``from_proba(...).take(answers.label == 'top')``.
+    If a label of the model is the str 'top', select its pairs from the answers for all
+    tags: ``answers.take(answers.label == 'top')``.
+
+    Probabilities of a token's tags that do not sum to one (by more than 0.02) give a
+    UserWarning, since the tags of a token exclude each other.
 
     References
     ----------
@@ -44,7 +52,7 @@ class TagQuery:
 
     Examples
     --------
-    Of any model, a list with the probabilities of each sentence is enough:
+    For any model, a list with the probabilities of each sentence is enough:
 
     >>> from skcalib.queries import TagQuery
     >>> proba = [[[0.9, 0.1], [0.3, 0.7]], [[0.6, 0.4]]]
@@ -58,13 +66,15 @@ class TagQuery:
 
     tag: Any = None
 
-    def __call__(self, estimator: Any, X: Any, y: Any) -> Answers:
+    @public
+    def __call__(self, estimator: Any, X: Any, y: Sequence[Sequence[Any]]) -> Answers:
         """Ask a fitted tagger.
 
         Parameters
         ----------
         estimator : fitted tagger
-            Or a pipeline or search object that ends in one, or sklearn-crfsuite's.
+            A tagger of this package or of sklearn-crfsuite, or a pipeline or search
+            object that ends in one.
         X : sequence of sentences
             Sentences of tokens.
         y : sequence of label sequences
@@ -74,26 +84,35 @@ class TagQuery:
         -------
         answers : Answers
         """
+        tagger = last_step(estimator)
         if hasattr(estimator, "predict_proba"):
             proba = estimator.predict_proba(X)
-        elif hasattr(estimator, "predict_marginals"):
-            proba = _from_dicts(estimator.predict_marginals(X), estimator.classes_)
+        elif hasattr(tagger, "predict_marginals"):  # pipelines do not pass it on
+            marginals = tagger.predict_marginals(transform_before(estimator, X))
+            proba = _from_dicts(marginals, tagger.classes_)
         else:
-            raise ValueError(
-                "The 'estimator' parameter of TagQuery must have predict_proba or "
-                f"predict_marginals. Got {type(estimator).__name__}."
+            raise ParameterError(
+                "estimator",
+                "must have predict_proba or predict_marginals. Got "
+                f"{type(tagger).__name__}.",
             )
-        return self.from_proba(y, proba, estimator.classes_)
+        return self.from_proba(y, proba, tagger.classes_)
 
-    def from_posterior(self, y_true: Any, posterior: Any, classes: Any) -> Answers:
-        """Ask a posterior over taggings.
+    @public
+    def from_posterior(
+        self,
+        y_true: Sequence[Sequence[Any]],
+        posterior: LinearChainPosterior,
+        classes: ArrayLike,
+    ) -> Answers:
+        """Use a posterior over taggings.
 
         Parameters
         ----------
         y_true : sequence of label sequences
             True tags.
         posterior : LinearChainPosterior
-            Over the taggings of the same sentences.
+            Posterior over the taggings of the same sentences.
         classes : array-like of shape (n_tags,)
             Labels of the tag indices.
 
@@ -101,14 +120,19 @@ class TagQuery:
         -------
         answers : Answers
         """
-        caller = "TagQuery.from_posterior"
-        tags, lengths = flat_tags(y_true, posterior, "posterior", caller)
-        check_posterior(posterior, lengths, caller)
+        tags, lengths = flat_tags(y_true, posterior, "posterior")
+        check_posterior(posterior, lengths)
         proba = posterior.token_marginals()
-        return self._ask(tags, lengths, proba, classes, caller)
+        return self._ask(tags, lengths, proba, classes)
 
-    def from_proba(self, y_true: Any, proba: Any, classes: Any = None) -> Answers:
-        """Ask tag probabilities from anywhere, of a neural tagger say.
+    @public
+    def from_proba(
+        self,
+        y_true: Sequence[Sequence[Any]],
+        proba: Sequence[ArrayLike],
+        classes: ArrayLike | None = None,
+    ) -> Answers:
+        """Use tag probabilities of any origin, for example of a neural tagger.
 
         Parameters
         ----------
@@ -117,44 +141,41 @@ class TagQuery:
         proba : sequence of array-like of shape (n_tokens, n_tags)
             Probabilities of the tags of each sentence.
         classes : array-like of shape (n_tags,), default=None
-            Labels in the order of the columns; by default the sorted labels of
-            `y_true`.
+            Labels in the order of the columns. If None, the sorted labels in `y_true`.
 
         Returns
         -------
         answers : Answers
         """
-        caller = "TagQuery.from_proba"
-        tags, lengths = flat_tags(y_true, proba, "proba", caller)
-        return self._ask(tags, lengths, proba, classes, caller)
+        tags, lengths = flat_tags(y_true, proba, "proba")
+        return self._ask(tags, lengths, proba, classes)
 
     def _ask(
-        self, tags: list, lengths: np.ndarray, proba: Any, classes: Any, caller: str
+        self, y: np.ndarray, lengths: np.ndarray, proba: Any, classes: Any
     ) -> Answers:
-        shape = "(n_tokens, n_tags)"
-        rows = stack_rows(proba, lengths, lengths, shape, caller)
-        y = as_labels(label_array(tags), name="y_true", caller=caller)
-        order, unseen = columns_of(y, rows.shape[1], classes, caller)
+        rows, names = stack_rows(proba, lengths, lengths, "(n_tokens, n_tags)")
+        columns = Columns.of(y, rows, names, classes)
+        if rows.shape[1] > 1:
+            first = np.zeros_like(lengths)
+            warn_of_sums(rows, lambda row: place_of_row(row, lengths, first))
         if isinstance(self.tag, str) and self.tag == "top":
-            answers = top_class(y, rows, order, unseen)
+            answered = columns.top_class()
         elif self.tag is None:
-            answers = every_class(y, rows, order, unseen)
+            answered = columns.every_class()
         else:
-            answers = one_class(y, rows, order, unseen, self.tag, "tag of TagQuery")
-        return _by_sentence(answers, lengths)
+            answered = columns.one_class(self.tag, "tag", "TagQuery")
+        sentence = np.repeat(np.arange(lengths.size), lengths)
+        token = np.arange(sentence.size) - (np.cumsum(lengths) - lengths)[sentence]
+        return Answers._of_rows(replace(answered, sample=sentence, place=token))
 
 
 def _from_dicts(marginals: Any, classes: Any) -> list[np.ndarray]:
-    """Return marginals given as a dict a token, as sklearn-crfsuite does, as arrays."""
+    """Return marginals as arrays; sklearn-crfsuite gives a dict for each token."""
+    if not len(marginals) or not all(
+        isinstance(token, dict) for sentence in marginals for token in sentence[:1]
+    ):
+        return list(marginals)
     return [
         np.array([[token[label] for label in classes] for token in sentence], float)
         for sentence in marginals
     ]
-
-
-def _by_sentence(answers: Answers, lengths: np.ndarray) -> Answers:
-    """Return answers asked of tokens as asked of sentences."""
-    token = answers.groups
-    sentence = np.repeat(np.arange(lengths.size), lengths)[token]
-    place = token - (np.cumsum(lengths) - lengths)[sentence]
-    return replace(answers, groups=sentence, item=place)

@@ -10,10 +10,10 @@ from sklearn.base import clone
 from sklearn.utils.parallel import delayed
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
+from .._clusterings import as_clustering
 from .._compat import take_rows
 from .._parallel import parallel
 from ..posteriors import AntecedentPosterior
-from ..posteriors._antecedent_checks import as_clustering
 from ..queries import last_step, transform_before
 
 
@@ -50,7 +50,7 @@ def posterior_of(estimator: Any, X: Any) -> Any:
 def fit_on(
     estimator: Any, X: Any, y: Any, weight: np.ndarray | None, rows: np.ndarray | None
 ) -> Any:
-    """Return the estimator, fitted on some rows (None: all), with weights if it can."""
+    """Return the estimator, fitted on some or all rows; weights only if it can."""
     if rows is not None:
         X, y = take_rows(X, rows), take_rows(y, rows)
         weight = None if weight is None else weight[rows]
@@ -68,7 +68,7 @@ def cross_fit(
     n_jobs: int | None,
     verbose: int,
 ) -> list[HeldOut]:
-    """Return what clones fitted to the training parts hold of the test parts."""
+    """Return the posteriors of test parts by clones fitted to the training parts."""
     return parallel(n_jobs, verbose)(
         delayed(_cross_fit_fold)(clone(estimator), X, y, weight, *fold)
         for fold in folds
@@ -89,9 +89,9 @@ def _cross_fit_fold(
 def held_out(
     estimator: Any, X: Any, y: Any, weight: np.ndarray | None, rows: np.ndarray
 ) -> HeldOut:
-    """Return what a fitted estimator holds of some rows.
+    """Return the posterior of some rows by a fitted estimator.
 
-    Structures of probability 0 are left out: no temperature changes that.
+    Structures of probability 0 are left out, since no temperature changes them.
     """
     if weight is not None:
         rows = rows[weight[rows] > 0]
@@ -101,12 +101,12 @@ def held_out(
     posterior = _posterior_of_rows(estimator, X, rows)
     if isinstance(posterior, AntecedentPosterior):
         structures = [
-            as_clustering(labels, len(scores), row, "TemperatureScaling.fit", "y")
+            as_clustering(labels, len(scores), row, "y")
             for labels, scores, row in zip(
                 structures, posterior.log_scores, rows.tolist(), strict=True
             )
         ]
-    # A chain has no log_proba for any tagging where a sequence allows none.
+    # If a sequence allows no tagging, log_proba raises for all sequences.
     for possible in (_has_path, _is_possible):
         keep = possible(posterior, structures, rows)
         if not keep.all():
@@ -140,7 +140,7 @@ def _known_structures(final: Any, y: Any) -> tuple[np.ndarray, list[Any]]:
 
 
 def _has_path(posterior: Any, structures: list[Any], rows: np.ndarray) -> np.ndarray:
-    """Return whether each sequence allows any tagging; halves are tried for those."""
+    """Return whether each sequence allows a tagging, by halves if one does not."""
     n = rows.size
     if n == 0 or not hasattr(posterior, "log_partition"):
         return np.ones(n, dtype=bool)

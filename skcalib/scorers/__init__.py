@@ -1,18 +1,18 @@
-"""Scorers: a query put to an estimator, and a metric on its answers.
+"""Scorers: a query put to an estimator, and a metric of its answers.
 
-They are callables ``scorer(estimator, X, y)`` for cross_val_score, cross_validate and
-GridSearchCV. scikit-learn's own make_scorer cannot build them: it knows neither
-sequences nor documents, and hands a metric one prediction a sample.
+Scorers are callables ``scorer(estimator, X, y)`` for cross_val_score, cross_validate
+and GridSearchCV. They cannot be built with scikit-learn's make_scorer, which passes one
+prediction per sample to a metric and does not support sequences and documents.
 :func:`compare_calibration` says whether two models differ.
 """
 
-from . import _query_scorers
-from ._comparison import CalibrationComparison, compare_calibration
+from . import _log_likelihood, _query_scorers
 
-# These three are for other rooms of the package.
-from ._query_scorers import ask as ask
-from ._query_scorers import is_coreference as is_coreference
-from ._query_scorers import is_tagger as is_tagger
+# Other subpackages use these.
+from ._ask import ask as ask
+from ._ask import is_coreference as is_coreference
+from ._ask import is_tagger as is_tagger
+from ._calibration_comparison import CalibrationComparison, compare_calibration
 from ._query_scorers import make_calibration_scorer, make_query_scorer
 
 __all__ = [
@@ -27,6 +27,6 @@ __all__ = [
 #: Calibration error with all defaults, negated: :func:`make_calibration_scorer`.
 calibration_error_scorer = _query_scorers.calibration_error_scorer
 #: Mean log probability of a sample's true label, of a sentence's true tagging, or of a
-#: document's true clustering of mentions; clipped at machine epsilon (a token, a
-#: mention).
-log_likelihood_scorer = _query_scorers.log_likelihood_scorer
+#: document's true clustering of mentions. Probabilities are clipped at machine epsilon,
+#: for each token or mention.
+log_likelihood_scorer = _log_likelihood.log_likelihood_scorer

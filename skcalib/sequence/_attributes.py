@@ -1,9 +1,9 @@
-"""CRFsuite attributes of tokens, as CRFsuite reads them.
+"""Attributes of tokens, as CRFsuite defines them, and design matrices of attributes.
 
 A token is a dict, or a collection of names. In a dict, a str value makes the attribute
-``key:value`` of weight 1, a number (or True, False) the attribute ``key`` of that
-weight, a list or set of str one attribute ``key:element`` for each, a dict attributes
-``key:inner``. An attribute that occurs twice counts twice.
+``key:value`` of weight 1; a number (or True, False) the attribute ``key`` of that
+weight; a list or set of str one attribute ``key:element`` for each; a dict attributes
+``key:inner``. If an attribute occurs twice, its weights are added.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import sparse
 
+from .._errors import ParameterError, ParameterTypeError
 from ._sentences import (
     known_numbers,
     n_tokens,
@@ -32,12 +33,16 @@ WORD = "word"
 _FINITE = float("inf")
 _NUMBERS = (Real, np.bool_)
 _COLLECTIONS = (list, tuple, set, frozenset)
+# Levels of dicts within dicts; more are those of a dict that contains itself.
+_DEEPEST = 100
 # Cells that a table of keys and values may have, beside some for each attribute.
 _TABLE_SIZE = 2**22
 
 
-def expand(item: Mapping[str, Any]) -> Iterator[tuple[str, float]]:
+def expand(item: Mapping[str, Any], level: int = 1) -> Iterator[tuple[str, float]]:
     """Yield the attributes of a dict and their weights."""
+    if level > _DEEPEST:
+        raise ValueError(f"dicts are nested more than {_DEEPEST} levels deep")
     for key, value in item.items():
         _as_name(key)
         if isinstance(value, str):
@@ -45,7 +50,7 @@ def expand(item: Mapping[str, Any]) -> Iterator[tuple[str, float]]:
         elif isinstance(value, _NUMBERS):
             yield key, _as_weight(key, value)
         elif isinstance(value, Mapping):
-            for inner, weight in expand(value):
+            for inner, weight in expand(value, level + 1):
                 yield f"{key}:{inner}", weight
         elif isinstance(value, _COLLECTIONS):
             for element in value:
@@ -104,22 +109,23 @@ def is_storable(name: str) -> bool:
         return False
 
 
-def _explain(error: Exception, caller: str, i: int, t: int) -> Exception:
-    message = f"X of {caller}, sentence {i}, token {t}: {error}."
-    return type(error)(message)
+def _at_token(error: Exception, i: int, t: int) -> ParameterError | ParameterTypeError:
+    """Return an error that names the token, of the same kind."""
+    kind = ParameterTypeError if isinstance(error, TypeError) else ParameterError
+    return kind("X", f"cannot be read at sentence {i}, token {t}: {error}.")
 
 
-def as_items(sentences: list[Any], *, caller: str) -> Iterator[list[dict[str, float]]]:
+def as_items(sentences: list[Any]) -> Iterator[list[dict[str, float]]]:
     """Yield the checked tokens of each sentence as flat dicts, for training.
 
-    One sentence at a time: all of them take many times the memory of what they say.
+    One sentence is read at a time, since flat dicts take much more memory than tokens.
     """
-    is_sparse = sparse_width(sentences, caller=caller) is not None
+    is_sparse = sparse_width(sentences) is not None
     for i, sentence in enumerate(sentences):
-        yield (_sparse_items if is_sparse else _token_items)(sentence, i, caller)
+        yield (_sparse_items if is_sparse else _token_items)(sentence, i)
 
 
-def _token_items(sentence: Any, i: int, caller: str) -> list[dict[str, float]]:
+def _token_items(sentence: Any, i: int) -> list[dict[str, float]]:
     items = []
     for t, token in enumerate(sentence):
         flat: dict[str, float] = {}
@@ -127,41 +133,43 @@ def _token_items(sentence: Any, i: int, caller: str) -> list[dict[str, float]]:
             for name, weight in attributes(token):
                 flat[_storable(name)] = flat.get(name, 0.0) + weight
         except (TypeError, ValueError) as error:
-            raise _explain(error, caller, i, t) from None
+            raise _at_token(error, i, t) from None
         items.append(flat)
     return items
 
 
-def sparse_width(sentences: list[Any], *, caller: str) -> int | None:
+def sparse_width(sentences: list[Any]) -> int | None:
     """Return the number of columns of sparse sentences, None for those of tokens."""
     kinds = set(map(sparse.issparse, one_of_each_type(sentences)))
     if True not in kinds:
         return None
     if False in kinds:
         i = list(map(sparse.issparse, sentences)).index(False)
-        raise TypeError(
-            f"X of {caller} must hold sparse matrices only, or none. Got "
-            f"{type(sentences[i]).__name__} as sentence {i}."
+        raise ParameterTypeError(
+            "X",
+            "must hold sparse matrices only, or none. Got "
+            f"{type(sentences[i]).__name__} as sentence {i}.",
         )
     shapes = list(map(attrgetter("shape"), sentences))
     if set(map(len, shapes)) != {2}:
         i = next(i for i, shape in enumerate(shapes) if len(shape) != 2)
-        raise ValueError(
-            f"X of {caller} must hold matrices with a row for each token. Got shape "
-            f"{shapes[i]} as sentence {i}."
+        raise ParameterError(
+            "X",
+            "must hold matrices with a row for each token. Got shape "
+            f"{shapes[i]} as sentence {i}.",
         )
     widths = sorted({width for _, width in shapes})
     if len(widths) > 1:
-        raise ValueError(
-            f"X of {caller} must hold matrices of one number of columns. Got {widths}."
+        raise ParameterError(
+            "X", f"must hold matrices of one number of columns. Got {widths}."
         )
     return widths[0]
 
 
-def _sparse_items(matrix: Any, i: int, caller: str) -> list[dict[str, float]]:
+def _sparse_items(matrix: Any, i: int) -> list[dict[str, float]]:
     matrix = sparse.csr_array(matrix, copy=True)
     matrix.sum_duplicates()
-    _check_finite(matrix, i, caller)
+    _check_finite(matrix, i)
     names = [str(column) for column in matrix.indices.tolist()]
     values, ends = matrix.data.tolist(), matrix.indptr.tolist()
     return [
@@ -170,14 +178,15 @@ def _sparse_items(matrix: Any, i: int, caller: str) -> list[dict[str, float]]:
     ]
 
 
-def _check_finite(matrix: sparse.csr_array, i: int, caller: str) -> None:
+def _check_finite(matrix: sparse.csr_array, i: int) -> None:
     if not np.isfinite(matrix.data).all():
         bad = int((~np.isfinite(matrix.data)).argmax())
         token = int(np.searchsorted(matrix.indptr, bad, side="right")) - 1
-        raise ValueError(
-            f"X of {caller}, sentence {i}, token {token}: weights must be finite. "
-            f"Got {matrix.data[bad]}."
+        problem = (
+            f"must have finite weights. Got {matrix.data[bad]} in sentence {i}, token "
+            f"{token}."
         )
+        raise ParameterError("X", problem)
 
 
 class _Table(NamedTuple):
@@ -191,9 +200,7 @@ class _Table(NamedTuple):
     attribute: np.ndarray
 
 
-def _shapes(
-    tokens: list[dict],
-) -> tuple[dict[tuple, int], np.ndarray, list[Any]]:
+def _shapes(tokens: list[dict]) -> tuple[dict[tuple, int], np.ndarray, list[Any]]:
     """Return the keys that tokens have, by number, the number of each, all values."""
     if set(map(len, tokens)) == {1}:
         (key,) = tokens[0]
@@ -254,16 +261,16 @@ class AttributeIndex:
     def __reduce__(self) -> tuple:
         return AttributeIndex, (list(self.number), self.width)
 
-    def matrix(self, sentences: list[Any], *, caller: str) -> sparse.csr_array:
+    def matrix(self, sentences: list[Any]) -> sparse.csr_array:
         """Return the attribute weights of all tokens, (n_tokens, n_attributes).
 
         Attributes that the model does not know are left out: it has no weight for them.
         """
-        width = sparse_width(sentences, caller=caller)
+        width = sparse_width(sentences)
         if any(n_tokens(sentence) for sentence in sentences):
-            self._check_width(width, caller)
+            self._check_width(width)
         if width is not None:
-            return self._from_sparse(sentences, caller)
+            return self._from_sparse(sentences)
         tokens = list(chain.from_iterable(sentences))
         kinds = set(map(type, tokens))
         if kinds == {str}:
@@ -272,7 +279,7 @@ class AttributeIndex:
             found = self._from_dicts(tokens)
         else:
             found = None
-        return self._from_any(sentences, caller) if found is None else found
+        return self._from_any(sentences) if found is None else found
 
     def _from_words(self, words: list[str]) -> sparse.csr_array | None:
         table = self._table_of([WORD])
@@ -358,7 +365,7 @@ class AttributeIndex:
         shape = (ends.size - 1, self.size)
         return sparse.csr_array((weights, numbers, passed[ends]), shape=shape)
 
-    def _from_any(self, sentences: list[Any], caller: str) -> sparse.csr_array:
+    def _from_any(self, sentences: list[Any]) -> sparse.csr_array:
         """Return the matrix of tokens of any kind, checking each."""
         columns: list[int] = []
         values: list[float] = []
@@ -372,30 +379,31 @@ class AttributeIndex:
                             columns.append(column)
                             values.append(weight)
                 except (TypeError, ValueError) as error:
-                    raise _explain(error, caller, i, t) from None
+                    raise _at_token(error, i, t) from None
                 ends.append(len(columns))
         return sparse.csr_array(
             (np.array(values), np.array(columns, dtype=np.int32), np.array(ends)),
             shape=(len(ends) - 1, self.size),
         )
 
-    def _check_width(self, width: int | None, caller: str) -> None:
+    def _check_width(self, width: int | None) -> None:
+        """Raise unless sentences are of the kind and width that the model learnt."""
+        kinds = ["sentences of tokens", "sparse matrices"]
         if (width is None) != (self.width is None):
-            kinds = ["sentences of tokens", "sparse matrices"]
             if self.width is None:
                 kinds.reverse()
-            raise ValueError(
-                f"X of {caller} must hold {kinds[1]}, as the tagger was fitted on. "
-                f"Got {kinds[0]}."
+            problem = (
+                f"must hold {kinds[1]}, as the tagger was fitted on. Got {kinds[0]}."
             )
-        # more columns are attributes that were not there in training
-        if width is not None and self.width is not None and width < self.width:
-            raise ValueError(
-                f"X of {caller} must have the columns that the tagger was fitted on, "
-                f"{self.width} at least. Got {width}."
+            raise ParameterError("X", problem)
+        if width != self.width:
+            problem = (
+                f"must have the {self.width} columns that the tagger was fitted on. "
+                f"Got {width}."
             )
+            raise ParameterError("X", problem)
 
-    def _from_sparse(self, sentences: list[Any], caller: str) -> sparse.csr_array:
+    def _from_sparse(self, sentences: list[Any]) -> sparse.csr_array:
         # by their arrays: making a matrix for each sentence would cost more than all
         # that is done with them
         parts = list(map(_as_csr, sentences))
@@ -403,19 +411,18 @@ class AttributeIndex:
         columns = np.concatenate(list(map(attrgetter("indices"), parts)))
         if not np.isfinite(weights).all():
             for i, part in enumerate(parts):
-                _check_finite(part, i, caller)
+                _check_finite(part, i)
         pointers = list(map(attrgetter("indptr"), parts))
         counts = np.diff(np.concatenate(pointers))
         counts = np.delete(counts, np.cumsum(list(map(len, pointers)))[:-1] - 1)
         ends = np.concatenate([[0], np.cumsum(counts)])
-        # more columns than were there in training have the last number, of none
-        numbers = self._columns.take(columns, mode="clip")
+        numbers = self._columns.take(columns)
         return self._compress(numbers, weights, ends)
 
     @cached_property
     def _columns(self) -> np.ndarray:
-        """Attribute of each column of sparse sentences, -1 for none and for more."""
-        numbers = np.full((self.width or 0) + 1, -1, np.int32)
+        """Attribute of each column of sparse sentences, -1 for none."""
+        numbers = np.full(self.width or 0, -1, np.int32)
         numbers[np.array(list(map(int, self.number)), dtype=np.intp)] = np.arange(
             self.size
         )

@@ -2,27 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
 import sklearn_crfsuite
+from numpy.typing import DTypeLike
+from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
+from .._errors import ParameterError, public
 from .._validation import check_bool, check_choice, check_integer, check_real
 from ..posteriors import LinearChainPosterior
 from ._attributes import AttributeIndex, as_items, is_storable, sparse_width
 from ._base import BaseTagger
-from ._crf_model import read_model
-from ._sentences import check_fit, sentence_lengths, sorted_labels
+from ._crfsuite import ItemStream, read_model, train
+from ._sentences import (
+    Labels,
+    Sentences,
+    check_fit,
+    sentence_lengths,
+    sorted_labels,
+)
 
 ALGORITHMS = ("lbfgs", "l2sgd", "ap", "pa", "arow")
 
 # Beyond what a C int holds, CRFsuite would stop at once.
 _MOST_ITERATIONS = 2**31 - 1
-# What CRFsuite's algorithms know of the parameters.
+# Parameters that every algorithm of CRFsuite has, and those that only some have.
 _ALWAYS = (
     "algorithm",
     "all_possible_transitions",
@@ -37,6 +44,7 @@ _PENALTIES: dict[str, tuple[str, ...]] = {
     "pa": (),
     "arow": (),
 }
+_NO_PENALTY_GIVEN = {"c1": 0.0, "c2": 1.0}  # the defaults
 _LIMITS = {
     "lbfgs": ("max_iterations", "period", "epsilon", "delta"),
     "l2sgd": ("max_iterations", "period", "delta"),
@@ -49,40 +57,42 @@ _LIMITS = {
 class CRFTagger(BaseTagger):
     """Linear-chain conditional random field tagger.
 
-    CRFsuite trains the weights; probabilities come from
-    :class:`~skcalib.posteriors.LinearChainPosterior`, for all sentences at once. They
-    equal CRFsuite's own and stay exact where those overflow.
+    CRFsuite trains the weights. Probabilities of all sentences are computed together by
+    :class:`~skcalib.posteriors.LinearChainPosterior`: they equal those of CRFsuite, and
+    stay exact where CRFsuite overflows.
 
     Parameters
     ----------
     algorithm : {'lbfgs', 'l2sgd', 'ap', 'pa', 'arow'}, default='lbfgs'
         Training algorithm. Only 'lbfgs' and 'l2sgd' maximise a likelihood; the weights
-        of the others were not fitted to be probabilities.
+        of the other algorithms are not fitted to give probabilities.
     c1 : float, default=0.0
-        Weight of the L1 penalty ('lbfgs').
+        Weight of the L1 penalty, for 'lbfgs' only.
     c2 : float, default=1.0
-        Weight of the L2 penalty ('lbfgs', 'l2sgd'). It decides the direction of
-        miscalibration: see Notes.
+        Weight of the L2 penalty, for 'lbfgs' and 'l2sgd' only. It determines the
+        direction of miscalibration, see Notes.
     max_iterations : int, default=None
-        Limit of iterations; None for CRFsuite's.
+        Maximum number of iterations. If None, the default of CRFsuite is used.
     all_possible_transitions : bool, default=True
-        Whether pairs of tags that never occur have a weight too; without one they
-        count as 0, not as impossible.
+        Whether pairs of tags that never occur in the training data have a weight.
+        Without one, they have a score of 0 and are possible.
     all_possible_states : bool, default=False
         Whether attributes have a weight for tags that they never occur with.
     min_freq : float, default=0.0
-        Leave out attributes that occur less often.
+        Minimum number of occurrences of an attribute; others are ignored.
     epsilon, delta : float, default=None
-        Thresholds of convergence; None for CRFsuite's.
+        Thresholds of convergence. If None, the defaults of CRFsuite are used.
     period : int, default=None
-        Iterations between tests of convergence; None for CRFsuite's.
+        Number of iterations between tests of convergence. If None, the default of
+        CRFsuite is used.
     verbose : bool, default=False
-        Print CRFsuite's progress.
+        Whether to print the progress of CRFsuite.
     decoding : {'viterbi', 'posterior'}, default='viterbi'
-        Whether `predict` gives the best tagging or the best tag of each token.
+        Whether `predict` returns the most probable tagging of a sentence or the most
+        probable tag of each token.
     dtype : {float64, float32}, default=float64
-        Of the probabilities of tags and pairs. float32 takes half the memory and less
-        time, and errs by about 1e-6; all else is computed in float64 in any case.
+        Type of the probabilities of tags and pairs. float32 takes half the memory and
+        less time; its error is about 1e-6. Everything else is computed in float64.
 
     Attributes
     ----------
@@ -95,23 +105,28 @@ class CRFTagger(BaseTagger):
     transition_weights_ : ndarray of shape (n_classes, n_classes)
         Weights of [previous tag, next tag].
     model_bytes_ : bytes
-        CRFsuite's model file.
+        Model file of CRFsuite.
 
     See Also
     --------
-    HMMTagger : The generative model of the same form.
-    TokenFeatures : Attributes of tokens.
+    HMMTagger : Hidden Markov model, the generative model of the same structure.
+    TokenFeatures : Transformer from words to attributes.
 
     Notes
     -----
     A token is a str, whose only attribute is the word as it is, or a dict of attributes
-    in CRFsuite's way: a str value makes the attribute ``key:value``, a number is the
-    weight of the attribute ``key``. An attribute that occurs twice counts twice. A
-    sentence may also be a sparse matrix with a row for each token.
+    as in CRFsuite: a str value makes the attribute ``key:value``, and a number is the
+    weight of the attribute ``key``. Dicts within dicts may be nested up to 100 levels
+    deep. If an attribute occurs twice in a token, its weights are added. A sentence may
+    also be a sparse matrix with one row per token, with the same number of columns in
+    `fit` and in prediction.
 
-    Large `c2` makes the model timid, small ones overconfident. Accuracy hardly shows
-    it; choose by :data:`~skcalib.scorers.log_likelihood_scorer`. Ties go to the lowest
-    class.
+    A large `c2` makes the model underconfident, a small one overconfident. Accuracy
+    depends little on it; choose it by :data:`~skcalib.scorers.log_likelihood_scorer`.
+    Ties go to the lowest class.
+
+    Training is deterministic. All algorithms but 'lbfgs' shuffle sentences by random
+    numbers of the C library, which `fit` seeds with a fixed number.
 
     References
     ----------
@@ -146,7 +161,7 @@ class CRFTagger(BaseTagger):
         period: int | None = None,
         verbose: bool = False,
         decoding: str = "viterbi",
-        dtype: Any = np.float64,
+        dtype: DTypeLike = np.float64,
     ):
         self.algorithm = algorithm
         self.c1 = c1
@@ -162,15 +177,16 @@ class CRFTagger(BaseTagger):
         self.decoding = decoding
         self.dtype = dtype
 
-    def fit(self, X: Any, y: Any) -> CRFTagger:
+    @public
+    def fit(self, X: Sentences, y: Labels) -> CRFTagger:
         """Train on tagged sentences.
 
         Parameters
         ----------
         X : sequence of sentences
-            Sentences of str, of attribute dicts, or sparse matrices.
+            Sentences of str or of attribute dicts, or sparse matrices.
         y : sequence of label sequences
-            A label for each token.
+            Labels, one per token.
 
         Returns
         -------
@@ -180,55 +196,64 @@ class CRFTagger(BaseTagger):
         Raises
         ------
         TypeError
-            If `X` or `y` holds no sentences, or a token is none of these.
+            If `X` or `y` is not a sequence of sentences, or if a token has another
+            type.
         ValueError
-            If there is no attribute, a weight is not finite, matrices differ in their
-            number of columns, a sentence has more or fewer labels than tokens, a label
-            is missing, or labels cannot be sorted.
+            If there is no attribute, if a weight is not finite, if dicts are nested too
+            deeply, if matrices differ in their number of columns, if a sentence has
+            more or fewer labels than tokens, if a label is missing, if labels cannot be
+            sorted, or if a parameter does not go with `algorithm`.
         """
-        caller = "CRFTagger.fit"
         settings = self._settings()
-        sentences, labels = check_fit(X, y, caller=caller)
-        classes = sorted_labels(labels, caller=caller)
+        sentences, labels = check_fit(X, y)
+        classes = sorted_labels(labels)
         names = _label_names(classes.tolist())
-        items = _Stream(as_items(sentences, caller=caller), len(sentences), caller)
+        items = ItemStream(as_items(sentences), len(sentences))
         targets = [[names[label] for label in tags] for tags in labels]
-        self.model_bytes_ = _train(settings, items, targets)
-        self._read(classes, names, sparse_width(sentences, caller=caller))
+        self.model_bytes_ = train(settings, items, targets)
+        self._read(classes, names, sparse_width(sentences))
         return self
 
     def _settings(self) -> dict[str, Any]:
-        """Return the checked parameters that CRFsuite's algorithm has."""
-        caller = "CRFTagger"
-        check_choice(self.algorithm, ALGORITHMS, name="algorithm", caller=caller)
+        """Return the checked parameters that the algorithm has in CRFsuite."""
+        check_choice(self.algorithm, ALGORITHMS, name="algorithm")
         self._check_inference()
         for name in ("all_possible_transitions", "all_possible_states"):
-            check_bool(getattr(self, name), name=name, caller=caller)
+            check_bool(getattr(self, name), name=name)
         for name in ("c1", "c2", "min_freq"):
-            check_real(getattr(self, name), low=0, high=1e300, name=name, caller=caller)
+            check_real(getattr(self, name), low=0, high=1e300, name=name)
         settings = {name: getattr(self, name) for name in _ALWAYS}
-        settings |= {n: getattr(self, n) for n in _PENALTIES[self.algorithm]}
+        for name, default in _NO_PENALTY_GIVEN.items():
+            value = getattr(self, name)
+            if name in _PENALTIES[self.algorithm]:
+                settings[name] = value
+            elif value != default:
+                raise self._not_of_algorithm(name)
         for name in ("max_iterations", "period", "epsilon", "delta"):
             value = getattr(self, name)
             if value is None:
                 continue
             if name not in _LIMITS[self.algorithm]:
-                raise ValueError(
-                    f"The {name!r} parameter of {caller} does not go with algorithm="
-                    f"{self.algorithm!r}. Got {value!r}."
-                )
+                raise self._not_of_algorithm(name)
             if name in ("max_iterations", "period"):
-                value = check_integer(value, minimum=1, name=name, caller=caller)
+                value = check_integer(value, minimum=1, name=name)
                 value = min(value, _MOST_ITERATIONS)
             else:
-                check_real(value, low=0, high=1e300, name=name, caller=caller)
+                check_real(value, low=0, high=1e300, name=name)
             settings[name] = value
         return settings
+
+    def _not_of_algorithm(self, name: str) -> ParameterError:
+        problem = (
+            f"does not go with algorithm={self.algorithm!r}. Got "
+            f"{getattr(self, name)!r}."
+        )
+        return ParameterError(name, problem)
 
     def _read(
         self, classes: np.ndarray, names: dict[Any, str], width: int | None
     ) -> None:
-        """Take the weights from the bytes of the model."""
+        """Set the attributes of the fitted model from its bytes."""
         weights = read_model(self.model_bytes_)
         place = {names[label]: k for k, label in enumerate(classes.tolist())}
         order = np.array([place[name] for name in weights.labels])
@@ -245,7 +270,7 @@ class CRFTagger(BaseTagger):
         self._index = AttributeIndex(weights.attributes, width)
 
     def _posterior(self, sentences: list[Any]) -> LinearChainPosterior:
-        design = self._index.matrix(sentences, caller="CRFTagger")
+        design = self._index.matrix(sentences)
         return LinearChainPosterior(
             design @ self.state_weights_,
             self.transition_weights_,
@@ -257,7 +282,7 @@ class CRFTagger(BaseTagger):
     def crf_(self) -> sklearn_crfsuite.CRF:
         """The model as a sklearn_crfsuite.CRF, rebuilt from its bytes.
 
-        Its labels are str. It is held in memory: no temporary file is left.
+        Its labels are str. No temporary file is left.
         """
         check_is_fitted(self)
         crf = sklearn_crfsuite.CRF(**self._settings())
@@ -271,7 +296,7 @@ class CRFTagger(BaseTagger):
         vars(crf.modelfile)["__FILE_RESOURCE_DATA__"] = self.model_bytes_
         return crf
 
-    def __sklearn_tags__(self) -> Any:
+    def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.input_tags.dict = True
         tags.input_tags.sparse = True
@@ -279,37 +304,7 @@ class CRFTagger(BaseTagger):
 
 
 def _label_names(labels: list[Any]) -> dict[Any, str]:
-    """Return the names that CRFsuite knows the labels by: it takes plain str only."""
+    """Return the names of labels in CRFsuite, which takes str without NUL only."""
     if all(isinstance(label, str) and is_storable(label) for label in labels):
         return {label: label for label in labels}
     return {label: str(k) for k, label in enumerate(labels)}
-
-
-class _Stream:
-    """Items of sentences one at a time, with the length that CRFsuite shows."""
-
-    def __init__(self, items: Iterator[list[dict]], size: int, caller: str):
-        self.items = items
-        self.size = size
-        self.caller = caller
-
-    def __iter__(self) -> Iterator[list[dict]]:
-        found = False
-        for sentence in self.items:
-            found = found or any(sentence)
-            yield sentence
-        if not found:
-            raise ValueError(f"X of {self.caller} has no attribute at any token.")
-
-    def __len__(self) -> int:
-        return self.size
-
-
-def _train(settings: dict[str, Any], items: _Stream, targets: list[list[str]]) -> bytes:
-    """Return the model file as bytes; no file is left."""
-    with TemporaryDirectory(prefix="skcalib-crf-") as folder:
-        path = Path(folder) / "model"
-        crf = sklearn_crfsuite.CRF(**settings, model_filename=str(path))
-        crf.fit(items, targets)
-        # CRFsuite keeps the file open through the tagger only, which was not made.
-        return path.read_bytes()

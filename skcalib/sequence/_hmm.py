@@ -6,11 +6,15 @@ from itertools import chain, count
 from typing import Any
 
 import numpy as np
+from numpy.typing import DTypeLike
 
+from .._errors import public
 from .._validation import check_bool, check_real
 from ..posteriors import LinearChainPosterior
 from ._base import BaseTagger
 from ._sentences import (
+    Labels,
+    Words,
     all_words,
     check_fit,
     known_numbers,
@@ -24,24 +28,26 @@ from ._sentences import (
 class HMMTagger(BaseTagger):
     """Hidden Markov model tagger, trained on tagged sentences.
 
-    A tag depends on the one before, a word on its tag. Probabilities are relative
-    frequencies with a pseudocount added to every one: maximum a posteriori estimates
-    under symmetric Dirichlet priors. All words not seen in training count as one
-    further word, seen no times.
+    Each tag depends on the previous tag, and each word on its tag. Probabilities are
+    relative frequencies of counts plus a pseudocount: maximum a posteriori estimates
+    under symmetric Dirichlet priors. Words that do not occur in the training data share
+    one additional vocabulary entry with a count of zero.
 
     Parameters
     ----------
     pseudocount : float, default=1.0
-        Added to the count of every start, transition and emission; at least 0.
+        Pseudocount added to the count of every start, transition and emission, at least
+        0.
     emission_pseudocount : float, default=None
-        For emissions, where it shall differ.
+        Pseudocount added to emission counts. If None, `pseudocount` is used.
     end_state : bool, default=False
-        Whether ending is one more thing that may follow a tag.
+        Whether the end of a sentence is modelled as a transition from the last tag.
     decoding : {'viterbi', 'posterior'}, default='viterbi'
-        Whether `predict` gives the best tagging or the best tag of each token.
+        Whether `predict` returns the most probable tagging of a sentence or the most
+        probable tag of each token.
     dtype : {float64, float32}, default=float64
-        Of the probabilities of tags and pairs. float32 takes half the memory and less
-        time, and errs by about 1e-6; all else is computed in float64 in any case.
+        Type of the probabilities of tags and pairs. float32 takes half the memory and
+        less time; its error is about 1e-6. Everything else is computed in float64.
 
     Attributes
     ----------
@@ -50,7 +56,7 @@ class HMMTagger(BaseTagger):
     vocabulary_ : dict
         Column of each training word in `emission_log_proba_`.
     start_log_proba_ : ndarray of shape (n_classes,)
-        Log probability of the first tag.
+        Log probability of each first tag.
     transition_log_proba_ : ndarray of shape (n_classes, n_classes)
         Log probability of [tag, next tag].
     emission_log_proba_ : ndarray of shape (n_classes, n_words + 1)
@@ -61,13 +67,15 @@ class HMMTagger(BaseTagger):
 
     See Also
     --------
-    CRFTagger : The discriminative model of the same form.
+    CRFTagger : Conditional random field, the discriminative model of the same
+        structure.
 
     Notes
     -----
-    The pseudocount decides the direction of miscalibration: large ones make the model
-    timid, small ones, best for accuracy, make it too sure of itself. Choose by
-    :data:`~skcalib.scorers.log_likelihood_scorer` rather than by accuracy.
+    The pseudocount determines the direction of miscalibration: a large one makes the
+    model underconfident; a small one, which is best for accuracy, makes it
+    overconfident. Choose it by :data:`~skcalib.scorers.log_likelihood_scorer` rather
+    than by accuracy.
 
     References
     ----------
@@ -94,7 +102,7 @@ class HMMTagger(BaseTagger):
         emission_pseudocount: float | None = None,
         end_state: bool = False,
         decoding: str = "viterbi",
-        dtype: Any = np.float64,
+        dtype: DTypeLike = np.float64,
     ):
         self.pseudocount = pseudocount
         self.emission_pseudocount = emission_pseudocount
@@ -102,15 +110,16 @@ class HMMTagger(BaseTagger):
         self.decoding = decoding
         self.dtype = dtype
 
-    def fit(self, X: Any, y: Any) -> HMMTagger:
-        """Count tags and words.
+    @public
+    def fit(self, X: Words, y: Labels) -> HMMTagger:
+        """Estimate probabilities from counts of tags and words.
 
         Parameters
         ----------
         X : sequence of sentences of str
-            Words.
+            Words of each sentence.
         y : sequence of label sequences
-            A label for each word.
+            Labels, one per word.
 
         Returns
         -------
@@ -120,15 +129,15 @@ class HMMTagger(BaseTagger):
         Raises
         ------
         TypeError
-            If `X` or `y` holds no sentences, or a token is no str.
+            If `X` or `y` is not a sequence of sentences, or if a token is not a str.
         ValueError
-            If there is no token, a sentence has more or fewer labels than tokens, a
-            label is missing, or labels cannot be sorted.
+            If there is no token, if a sentence has more or fewer labels than tokens, if
+            a label is missing, or if labels cannot be sorted.
         """
         prior, word_prior = self._check_parameters()
-        sentences, labels = check_fit(X, y, caller="HMMTagger.fit")
-        words, columns = number_words(sentences, caller="HMMTagger.fit")
-        self.classes_, tags = number_labels(labels, caller="HMMTagger.fit")
+        sentences, labels = check_fit(X, y)
+        words, columns = number_words(sentences)
+        self.classes_, tags = number_labels(labels)
         self.vocabulary_ = dict(zip(sorted(words), count(), strict=False))
         columns = number_all(words, self.vocabulary_, len(words))[columns]
         n_tags, n_words = self.classes_.size, len(words) + 1
@@ -147,20 +156,13 @@ class HMMTagger(BaseTagger):
         return self
 
     def _check_parameters(self) -> tuple[float, float]:
-        caller = "HMMTagger"
         self._check_inference()
-        check_bool(self.end_state, name="end_state", caller=caller)
-        prior = check_real(
-            self.pseudocount, low=0, high=1e12, name="pseudocount", caller=caller
-        )
+        check_bool(self.end_state, name="end_state")
+        prior = check_real(self.pseudocount, low=0, high=1e12, name="pseudocount")
         if self.emission_pseudocount is None:
             return prior, prior
         return prior, check_real(
-            self.emission_pseudocount,
-            low=0,
-            high=1e12,
-            name="emission_pseudocount",
-            caller=caller,
+            self.emission_pseudocount, low=0, high=1e12, name="emission_pseudocount"
         )
 
     def _posterior(self, sentences: list[Any]) -> LinearChainPosterior:
@@ -168,11 +170,11 @@ class HMMTagger(BaseTagger):
         try:
             # -1 for an unknown word, which has the last column
             columns = known_numbers(words, self.vocabulary_, len(words))
-        except TypeError:  # no str
+        except TypeError:  # not all are str
             columns = np.full(len(words), -1)
         new = np.flatnonzero(columns < 0).tolist()
         if not set(map(type, map(words.__getitem__, new))) <= {str}:
-            all_words(sentences, caller="HMMTagger")  # which says where
+            all_words(sentences)  # raises, with the place
         return LinearChainPosterior(
             self.emission_log_proba_.T.take(columns, axis=0),
             self.transition_log_proba_,

@@ -1,22 +1,30 @@
-"""The gate of every tagger: sentences and their labels."""
+"""Validation of sentences and their labels, for all taggers."""
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from itertools import chain, count, repeat
-from operator import attrgetter, eq
-from typing import Any, NoReturn
+from operator import attrgetter
+from typing import Any, TypeAlias
 
 import numpy as np
 from scipy import sparse
 
-from .._results import object_array
-from .._validation import is_missing, is_sequence
+from .._errors import ParameterError, ParameterTypeError
+from .._validation import as_array, as_label_lists, is_dask, is_sequence, label_array
 
-RAGGED = (
-    "X must be a sequence of sentences, a sentence a sequence of tokens: "
-    "[['the', 'dog'], ['it', 'barks']]"
+Words: TypeAlias = Sequence[Sequence[str]] | np.ndarray
+Sentences: TypeAlias = (
+    Words
+    | Sequence[Sequence[Mapping[str, object]]]
+    | Sequence[sparse.sparray | sparse.spmatrix]
+)
+Labels: TypeAlias = Sequence[Sequence[Hashable] | np.ndarray] | np.ndarray
+
+_MUST_BE = (
+    "must be a sequence of sentences, and a sentence a sequence of tokens, as in "
+    "[['the', 'dog'], ['it', 'barks']]."
 )
 
 
@@ -35,37 +43,55 @@ def known_numbers(things: Iterable[Any], of: dict[Any, int], size: int) -> np.nd
     return np.fromiter(map(of.get, things, repeat(-1)), np.int32, size)
 
 
-def check_sentences(X: Any, *, caller: str) -> list[Any]:
-    """Return the sentences as a list, each with a length.
-
-    What the tokens may be is checked by those who read them.
-    """
-    if hasattr(X, "columns") or sparse.issparse(X):
-        raise TypeError(
-            f"{RAGGED}. {caller} got a table of shape {X.shape} for X: group its rows "
-            "into sentences first."
-        )
-    if not is_sequence(X):
-        raise TypeError(f"{RAGGED}. {caller} got {type(X).__name__} for X.")
-    sentences = list(X)
-    if set(map(type, sentences)) <= {list}:
-        return sentences  # as almost always
-    # whether an entry is a sentence is a matter of its type, but for arrays
-    arrays = (each for each in sentences if isinstance(each, np.ndarray))
-    if all(map(is_sequence, chain(one_of_each_type(sentences), arrays))):
-        return sentences
-    i, sentence = next(
-        (i, each) for i, each in enumerate(sentences) if not is_sequence(each)
-    )
-    raise TypeError(
-        f"{RAGGED}. {caller} got {type(sentence).__name__} {sentence!r:.50} as "
-        f"sentence {i}: put its tokens into a list."
-    )
-
-
 def one_of_each_type(things: list[Any]) -> Collection[Any]:
     """Return an example of each type, where a look at each thing takes too long."""
     return dict(zip(map(type, things), things, strict=True)).values()
+
+
+# Sentences
+
+
+def check_sentences(X: Any) -> list[Any]:
+    """Return the sentences as a list, each with a length.
+
+    The tokens are checked by the functions that read them.
+    """
+    if hasattr(X, "columns") or sparse.issparse(X):
+        problem = (
+            f"{_MUST_BE} Got a table of shape {X.shape}: group its rows into sentences "
+            "first."
+        )
+        raise ParameterTypeError("X", problem)
+    if not is_sequence(X):
+        raise ParameterTypeError("X", f"{_MUST_BE} Got {type(X).__name__}.")
+    sentences = _entries(X)
+    if set(map(type, sentences)) <= {list}:
+        return sentences  # as almost always
+    # whether an entry is a sentence depends on its type, but for arrays
+    examples = one_of_each_type(sentences)
+    arrays = (each for each in sentences if isinstance(each, np.ndarray))
+    if not all(map(is_sequence, chain(examples, arrays))):
+        i = next(i for i, each in enumerate(sentences) if not is_sequence(each))
+        problem = (
+            f"{_MUST_BE} Got {type(sentences[i]).__name__} {sentences[i]!r:.50} as "
+            f"sentence {i}: put its tokens into a list."
+        )
+        raise ParameterTypeError("X", problem)
+    if is_dask(*examples) or any(hasattr(each, "to_pylist") for each in examples):
+        return list(map(_entries, sentences))
+    return sentences
+
+
+def _entries(values: Any) -> list[Any]:
+    """Return the entries of a sequence as a list."""
+    if isinstance(values, list):
+        return values
+    if is_dask(values):
+        values = values.compute()
+    if hasattr(values, "to_pylist"):  # pyarrow's own strings are not str
+        return values.to_pylist()
+    is_array = isinstance(values, np.ndarray) or hasattr(values, "__dlpack_device__")
+    return list(as_array(values, name="X") if is_array else values)
 
 
 def n_tokens(sentence: Any) -> int:
@@ -84,90 +110,7 @@ def sentence_lengths(sentences: list[Any]) -> np.ndarray:
     return np.array(lengths, np.intp)
 
 
-def check_labels(y: Any, sentences: list[Any], *, caller: str) -> list[list]:
-    """Return the labels as lists, one as long as each sentence.
-
-    That each is a label is left to those who number them.
-    """
-    if not is_sequence(y):
-        raise TypeError(
-            f"y must be a sequence of label sequences. {caller} got {type(y).__name__}."
-        )
-    if len(y) != len(sentences):
-        raise ValueError(
-            f"X and y of {caller} must have an entry for each sentence. Got "
-            f"{len(sentences)} sentences in X and {len(y)} in y."
-        )
-    if {*map(type, y), *map(type, sentences)} <= {list} and all(
-        map(eq, map(len, y), map(len, sentences))
-    ):
-        return list(y)  # as almost always
-    labels = []
-    for i, (sentence, tags) in enumerate(zip(sentences, y, strict=True)):
-        if not is_sequence(tags):
-            raise TypeError(
-                f"y must be a sequence of label sequences. {caller} got "
-                f"{type(tags).__name__} {tags!r:.50} for sentence {i}."
-            )
-        if type(tags) is not list:
-            tags = tags.tolist() if isinstance(tags, np.ndarray) else list(tags)
-        if len(tags) != n_tokens(sentence):
-            raise ValueError(
-                f"y of {caller} must have a label for each token. Sentence {i} has "
-                f"{n_tokens(sentence)} tokens and {len(tags)} labels."
-            )
-        labels.append(tags)
-    return labels
-
-
-def distinct_labels(labels: list[list], *, caller: str) -> set[Any]:
-    """Return the set of all labels."""
-    try:
-        distinct = set(chain.from_iterable(labels))
-    except TypeError:
-        _refuse_label(labels, caller)
-    if any(map(is_missing, distinct)):
-        _refuse_label(labels, caller)
-    return distinct
-
-
-def _refuse_label(labels: list[list], caller: str) -> NoReturn:
-    i, t, label = next(
-        (i, t, label)
-        for i, tags in enumerate(labels)
-        for t, label in enumerate(tags)
-        if not _is_label(label)
-    )
-    raise ValueError(
-        f"y of {caller} must have a label for each token. Token {t} of sentence {i} "
-        f"has {label!r:.50}."
-    )
-
-
-def _is_label(label: Any) -> bool:
-    """Return False for what is missing, and for what no set can hold."""
-    try:
-        hash(label)
-    except TypeError:
-        return False
-    return not is_missing(label)
-
-
-def check_fit(X: Any, y: Any, *, caller: str) -> tuple[list[Any], list[list]]:
-    """Return sentences and labels to learn from."""
-    sentences = check_sentences(X, caller=caller)
-    if y is None:
-        raise ValueError(f"{caller} requires y to be passed, but the target y is None.")
-    labels = check_labels(y, sentences, caller=caller)
-    if not any(labels):
-        raise ValueError(
-            f"{caller} needs a sentence with a token at least. "
-            f"Got {len(sentences)} sentences."
-        )
-    return sentences, labels
-
-
-def all_words(sentences: list[Any], *, caller: str) -> list[str]:
+def all_words(sentences: list[Any]) -> list[str]:
     """Return the words of all sentences one after another."""
     words = list(chain.from_iterable(sentences))
     if all(issubclass(kind, str) for kind in set(map(type, words))):
@@ -178,59 +121,89 @@ def all_words(sentences: list[Any], *, caller: str) -> list[str]:
         for t, word in enumerate(sentence)
         if not isinstance(word, str)
     )
-    raise TypeError(
-        f"Tokens of {caller} must be str, a word each. Got {type(word).__name__} "
-        f"{word!r:.50} in sentence {i}, token {t}."
+    problem = (
+        f"must hold str, one word per token. Got {type(word).__name__} {word!r:.50} in "
+        f"sentence {i}, token {t}."
     )
+    raise ParameterTypeError("X", problem)
 
 
-def number_words(sentences: list[Any], *, caller: str) -> tuple[list[str], np.ndarray]:
+def number_words(sentences: list[Any]) -> tuple[list[str], np.ndarray]:
     """Return the distinct words in order of appearance, and the number of each word."""
     number = numbering()
     words = chain.from_iterable(sentences)
     try:
         numbers = number_all(words, number, sum(map(len, sentences)))
-    except TypeError:  # no str
+    except TypeError:  # not all are str
         number[None] = 0
     if not all(issubclass(kind, str) for kind in set(map(type, number))):
-        all_words(sentences, caller=caller)  # which says where
+        all_words(sentences)  # raises, with the place
     return list(number), numbers
 
 
-def number_labels(labels: list[list], *, caller: str) -> tuple[np.ndarray, np.ndarray]:
+# Labels
+
+
+def check_fit(X: Any, y: Any) -> tuple[list[Any], list[list]]:
+    """Return the sentences and labels of a training set."""
+    sentences = check_sentences(X)
+    if y is None:
+        raise ParameterError(None, "requires y to be passed, but the target y is None.")
+    labels = check_labels(y, sentences)
+    if not any(labels):
+        problem = (
+            f"needs at least one sentence with a token. Got {len(sentences)} sentences."
+        )
+        raise ParameterError(None, problem)
+    return sentences, labels
+
+
+def check_labels(y: Any, sentences: list[Any]) -> list[list]:
+    """Return the labels as lists, one as long as each sentence."""
+    labels = as_label_lists(y, name="y")
+    if len(labels) != len(sentences):
+        problem = (
+            "needs X and y with one entry per sentence. Got "
+            f"{len(sentences)} sentences in X and {len(labels)} in y."
+        )
+        raise ParameterError(None, problem)
+    expected, found = sentence_lengths(sentences), sentence_lengths(labels)
+    if (expected != found).any():
+        i = int((expected != found).argmax())
+        problem = (
+            f"must have a label for each token. Sentence {i} has {expected[i]} tokens "
+            f"and {found[i]} labels."
+        )
+        raise ParameterError("y", problem)
+    return labels
+
+
+def number_labels(labels: list[list]) -> tuple[np.ndarray, np.ndarray]:
     """Return the sorted labels, and the number of each label."""
     number = numbering()
     tags = chain.from_iterable(labels)
-    try:
-        numbers = number_all(tags, number, sum(map(len, labels)))
-    except TypeError:
-        _refuse_label(labels, caller)
-    if any(map(is_missing, number)):
-        _refuse_label(labels, caller)
-    ordered = _ordered(number, caller)
+    numbers = number_all(tags, number, sum(map(len, labels)))
+    ordered = _ordered(number)
     place = {label: k for k, label in enumerate(ordered)}
     places = np.array([place[label] for label in number], dtype=np.intp)
     return _as_classes(ordered), places[numbers]
 
 
-def sorted_labels(labels: list[list], *, caller: str) -> np.ndarray:
+def sorted_labels(labels: list[list]) -> np.ndarray:
     """Return the distinct labels in order, with their type."""
-    return _as_classes(_ordered(distinct_labels(labels, caller=caller), caller))
+    return _as_classes(_ordered(set(chain.from_iterable(labels))))
 
 
-def _ordered(distinct: Iterable[Any], caller: str) -> list[Any]:
+def _ordered(distinct: Iterable[Any]) -> list[Any]:
     try:
         return sorted(distinct)
     except TypeError:
-        kinds = sorted({type(label).__name__ for label in distinct})
-        raise ValueError(
-            f"y of {caller} must hold labels of one kind. Got {', '.join(kinds)}."
-        ) from None
+        kinds = ", ".join(sorted({type(label).__name__ for label in distinct}))
+        problem = f"must hold labels of one kind. Got {kinds}."
+        raise ParameterError("y", problem) from None
 
 
 def _as_classes(ordered: list[Any]) -> np.ndarray:
-    if all(isinstance(label, str) for label in ordered):
-        return np.array(ordered)
     if all(isinstance(label, (int, np.integer)) for label in ordered):
         return np.array(ordered)
-    return object_array(ordered)
+    return label_array(ordered)

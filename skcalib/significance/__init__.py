@@ -1,14 +1,34 @@
 """Is the gain real? Paired tests of two or many systems on the same items."""
 
 from ._bootstrap_test import PairedBootstrapResult, paired_bootstrap_test
-from ._compare import compare_systems
-from ._comparison import SystemComparison
-from ._mcnemar_test import McNemarResult, mcnemar_test
-from ._permutation_test import PermutationTestResult, permutation_test
-from ._resample_training import resample_training
-from ._size_curve import TestSizeCurve, test_size_curve
-from ._table import significance_table
-from ._threshold import borderline_threshold
+from ._estimators import resample_training, significance_table
+from ._resamples import resample_counts
+from ._swap_tests import (
+    McNemarResult,
+    PermutationTestResult,
+    mcnemar_test,
+    permutation_test,
+)
+from ._system_comparison import SystemComparison, compare_systems, holm
+from ._test_result import ConfidenceInterval
+from ._test_size import (
+    BorderlineThreshold,
+    TestSizeCurve,
+    borderline_threshold,
+    check_gains,
+    test_size_curve,
+    threshold_of,
+)
+
+# What scorers, displays and the command line build on, beside the public names.
+_FOR_SIBLINGS = (
+    BorderlineThreshold,
+    ConfidenceInterval,
+    check_gains,
+    holm,
+    resample_counts,
+    threshold_of,
+)
 
 __all__ = [
     "McNemarResult",

@@ -4,33 +4,27 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
-from dataclasses import asdict, dataclass, replace
-from typing import Any, NamedTuple
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from .._random import as_generator
-from .._results import TableRepr, as_frame
+from .._errors import public
+from .._random import RandomStateLike, as_generator
+from .._results import as_frame
 from .._validation import check_choice, check_fraction, check_integer
-from ._items import PairedItems, check_items
-from ._linear import linear_half_width
-from ._monte_carlo import resample_gains
-from ._tilted import drawn_p_value
-from ._undrawn import Undrawn, does_not_vary, swap_floor, undrawn_p_value
+from ._paired_items import PairedItems, check_items
+from ._ratio_gain import Undrawn, linear_half_width, undrawn_p_value
+from ._resamples import resample_gains
+from ._test_result import ALTERNATIVES, ConfidenceInterval, PairedTestResult
+from ._tilted_resamples import drawn_p_value
 
-ALTERNATIVES = ("two-sided", "greater", "less")
 METHODS = ("auto", "exact", "saddlepoint", "monte_carlo", "tilted")
 
 
-class ConfidenceInterval(NamedTuple):
-    """Ends of an interval."""
-
-    low: float
-    high: float
-
-
 @dataclass(frozen=True, repr=False)
-class PairedBootstrapResult(TableRepr):
+class PairedBootstrapResult(PairedTestResult):
     """The gain of one system over another, and whether it is real.
 
     Made by :func:`paired_bootstrap_test`.
@@ -76,8 +70,18 @@ class PairedBootstrapResult(TableRepr):
     'exact'
     """
 
-    statistic: float
-    pvalue: float
+    _shown: ClassVar[tuple[str, ...]] = (
+        "standard_error",
+        "metric",
+        "alternative",
+        "method",
+        "confidence_level",
+        "n_items",
+        "n_groups",
+        "n_resamples",
+        "monte_carlo_error",
+    )
+
     confidence_interval: ConfidenceInterval
     standard_error: float
     score_a: float
@@ -92,44 +96,31 @@ class PairedBootstrapResult(TableRepr):
     monte_carlo_error: float
     n_undefined: int
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the numbers and settings as a dict."""
-        return asdict(self)
-
+    @public
     def frame(self) -> Any:
         """Return a pandas DataFrame of one row."""
         columns = {name: [value] for name, value in self.to_dict().items()}
-        low, high = self.confidence_interval
-        del columns["confidence_interval"]
+        low, high = columns.pop("confidence_interval")[0]
         columns |= {"low": [low], "high": [high]}
-        return as_frame(columns, caller="PairedBootstrapResult.frame")
+        return as_frame(columns, method=f"{type(self).__name__}.frame")
 
-    def __repr__(self) -> str:
+    def _interval_text(self) -> str:
         low, high = self.confidence_interval
-        groups = "" if self.n_groups is None else f", n_groups={self.n_groups}"
-        drawn = "" if self.n_resamples is None else f", n_resamples={self.n_resamples}"
-        if self.n_resamples is not None:
-            drawn += f", monte_carlo_error={self.monte_carlo_error:.2g}"
-        return (
-            f"PairedBootstrapResult({self.statistic:.6g} [{low:.6g}, {high:.6g}], "
-            f"pvalue={self.pvalue:.3g}, standard_error={self.standard_error:.3g}, "
-            f"metric={self.metric!r}, alternative={self.alternative!r}, "
-            f"method={self.method!r}, confidence_level={self.confidence_level:g}, "
-            f"n_items={self.n_items}{groups}{drawn})"
-        )
+        return f" [{low:.6g}, {high:.6g}]"
 
 
+@public
 def paired_bootstrap_test(
-    stats_a: Any,
-    stats_b: Any,
+    stats_a: ArrayLike,
+    stats_b: ArrayLike,
     *,
     statistic: str | Callable = "mean",
     alternative: str = "two-sided",
     method: str = "auto",
     n_resamples: int = 10_000,
     confidence_level: float = 0.95,
-    groups: Any = None,
-    random_state: Any = None,
+    groups: ArrayLike | None = None,
+    random_state: RandomStateLike = None,
 ) -> PairedBootstrapResult:
     """Test whether system A is better than system B on the same items.
 
@@ -241,94 +232,97 @@ def paired_bootstrap_test(
     >>> result.pvalue < 0.001
     True
     """
-    caller = "paired_bootstrap_test"
-    check_choice(alternative, ALTERNATIVES, name="alternative", caller=caller)
-    check_choice(method, METHODS, name="method", caller=caller)
-    n_resamples = check_integer(
-        n_resamples, minimum=1, name="n_resamples", caller=caller
+    check_choice(alternative, ALTERNATIVES, name="alternative")
+    check_choice(method, METHODS, name="method")
+    n_resamples = check_integer(n_resamples, minimum=1, name="n_resamples")
+    level = check_fraction(confidence_level, name="confidence_level")
+    rng = as_generator(random_state)
+    items = check_items(stats_a, stats_b, statistic, groups)
+    if items.is_constant:
+        if items.gain != 0:
+            warnings.warn(
+                "paired_bootstrap_test: zero variance of the gain, which is the same "
+                "in every item, so resampling is not informative. The p-value is that "
+                "of swapping the systems at random.",
+                UserWarning,
+                stacklevel=3,
+            )
+        return _constant_result(items, alternative, level)
+    known = undrawn_p_value(items.linear, items.metric.name, alternative, method)
+    if known is not None:
+        return _undrawn_result(items, known, method, alternative, level)
+    return _drawn_result(items, method, alternative, level, n_resamples, rng)
+
+
+def _constant_result(
+    items: PairedItems, alternative: str, level: float
+) -> PairedBootstrapResult:
+    """Return the result where every resample has the same gain."""
+    if items.gain == 0:
+        return _result(items, "exact", 1.0, alternative, level, 0.0, 0.0)
+    p = items.swap_floor(alternative)
+    return _result(items, "permutation", p, alternative, level, 0.0, 0.0)
+
+
+def _undrawn_result(
+    items: PairedItems, known: Undrawn, method: str, alternative: str, level: float
+) -> PairedBootstrapResult:
+    """Return the result of a p-value for which nothing was drawn."""
+    linear = items.linear
+    assert linear is not None
+    half = linear_half_width(linear, level, largest_window=known.largest_window)
+    p, found = known.pvalue, known.method
+    if p == 0 and method == "auto":
+        p, found = items.swap_floor(alternative), "permutation"
+    return _result(items, found, p, alternative, level, half, linear.standard_error)
+
+
+def _drawn_result(
+    items: PairedItems,
+    method: str,
+    alternative: str,
+    level: float,
+    n_resamples: int,
+    rng: np.random.Generator,
+) -> PairedBootstrapResult:
+    """Return the result of resamples that are drawn."""
+    gains = resample_gains(items, alternative, n_resamples, rng)
+    seen = gains.extremes(alternative)
+    found = drawn_p_value(items, alternative, method, seen, n_resamples, rng)
+    spread = float(gains.values.std(ddof=1)) if gains.n > 1 else 0.0
+    half = gains.half_width(level)
+    return replace(
+        _result(items, found.method, found.pvalue, alternative, level, half, spread),
+        n_resamples=gains.n,
+        monte_carlo_error=found.error,
+        n_undefined=gains.n_undefined,
     )
-    level = check_fraction(confidence_level, name="confidence_level", caller=caller)
-    rng = as_generator(random_state, caller=caller)
-    items = check_items(stats_a, stats_b, statistic, groups, caller=caller)
-    test = _Test(items, alternative, level, n_resamples, rng)
-    return test.run(method, caller=caller)
 
 
-class _Test:
-    """One test of checked items."""
-
-    def __init__(
-        self,
-        items: PairedItems,
-        alternative: str,
-        level: float,
-        n_resamples: int,
-        rng: np.random.Generator,
-    ):
-        self.items, self.alternative, self.level = items, alternative, level
-        self.n_resamples, self.rng = n_resamples, rng
-
-    def run(self, method: str, *, caller: str) -> PairedBootstrapResult:
-        if does_not_vary(self.items):
-            return self._constant(caller=caller)
-        known = undrawn_p_value(self.items, self.alternative, method, caller=caller)
-        return self._drawn(method) if known is None else self._undrawn(known)
-
-    def _undrawn(self, known: Undrawn) -> PairedBootstrapResult:
-        linear = self.items.linear
-        assert linear is not None
-        half = linear_half_width(
-            linear, self.level, largest_window=known.largest_window
-        )
-        return self._result(known.method, known.pvalue, half, linear.standard_error)
-
-    def _drawn(self, method: str) -> PairedBootstrapResult:
-        gains = resample_gains(self.items, self.alternative, self.n_resamples, self.rng)
-        seen = gains.extremes(self.alternative)
-        found = drawn_p_value(
-            self.items, self.alternative, method, seen, self.n_resamples, self.rng
-        )
-        spread = float(gains.values.std(ddof=1)) if gains.n > 1 else 0.0
-        half = gains.half_width(self.level)
-        return replace(
-            self._result(found.method, found.pvalue, half, spread),
-            n_resamples=gains.n,
-            monte_carlo_error=found.error,
-            n_undefined=gains.n_undefined,
-        )
-
-    def _constant(self, *, caller: str) -> PairedBootstrapResult:
-        """Return the result where every resample has the same gain."""
-        if self.items.gain == 0:
-            return self._result("exact", 1.0, 0.0, 0.0)
-        warnings.warn(
-            f"{caller}: zero variance of the gain, which is the same in every item, so "
-            "resampling says nothing. The p-value is that of swapping the systems at "
-            "random.",
-            UserWarning,
-            stacklevel=4,
-        )
-        p = swap_floor(self.items, self.alternative)
-        return self._result("permutation", p, 0.0, 0.0)
-
-    def _result(
-        self, method: str, p: float, half: float, standard_error: float
-    ) -> PairedBootstrapResult:
-        items, gain = self.items, self.items.gain
-        return PairedBootstrapResult(
-            statistic=gain,
-            pvalue=p,
-            confidence_interval=ConfidenceInterval(gain - half, gain + half),
-            standard_error=standard_error,
-            score_a=items.scores[0],
-            score_b=items.scores[1],
-            metric=items.metric.name,
-            alternative=self.alternative,
-            method=method,
-            confidence_level=self.level,
-            n_items=items.n_items,
-            n_groups=items.n_groups,
-            n_resamples=None,
-            monte_carlo_error=0.0,
-            n_undefined=0,
-        )
+def _result(
+    items: PairedItems,
+    method: str,
+    p: float,
+    alternative: str,
+    level: float,
+    half: float,
+    standard_error: float,
+) -> PairedBootstrapResult:
+    gain = items.gain
+    return PairedBootstrapResult(
+        statistic=gain,
+        pvalue=p,
+        confidence_interval=ConfidenceInterval(gain - half, gain + half),
+        standard_error=standard_error,
+        score_a=items.scores[0],
+        score_b=items.scores[1],
+        metric=items.metric.name,
+        alternative=alternative,
+        method=method,
+        confidence_level=level,
+        n_items=items.n_items,
+        n_groups=items.n_groups,
+        n_resamples=None,
+        monte_carlo_error=0.0,
+        n_undefined=0,
+    )

@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from .._errors import ParameterError
+
 
 @dataclass(frozen=True)
 class Metric:
@@ -48,20 +50,19 @@ READY = {
 }
 
 
-def check_metric_name(statistic: Any, *, caller: str) -> None:
+def check_metric_name(statistic: Any) -> None:
     """Raise unless `statistic` is a known name or a callable."""
     known = isinstance(statistic, str) and statistic in READY
     if not known and not callable(statistic):
         names = ", ".join(repr(name) for name in READY)
-        raise ValueError(
-            f"The 'statistic' parameter of {caller} must be one of {names} or a "
-            f"callable on summed columns. Got {statistic!r} instead."
+        raise ParameterError(
+            "statistic",
+            f"must be one of {names} or a callable on summed columns. Got "
+            f"{statistic!r} instead.",
         )
 
 
-def metric_of_callable(
-    function: Callable, a: np.ndarray, b: np.ndarray, *, caller: str
-) -> Metric:
+def metric_of_callable(function: Callable, a: np.ndarray, b: np.ndarray) -> Metric:
     """Return a metric that calls `function` on many sums at once where it can.
 
     A function of one row of sums, ``s[0] / s[1]``, often also takes all of them in the
@@ -73,19 +74,19 @@ def metric_of_callable(
     probe = np.stack([a.sum(axis=0), b.sum(axis=0), *left_out])
     name = getattr(function, "__name__", type(function).__name__)
     with np.errstate(all="ignore"):
-        evaluate = _evaluation(function, probe, name=name, caller=caller)
+        evaluate = _evaluation(function, probe, name=name)
 
     def of_sums(sums: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         with np.errstate(all="ignore"):
             values = evaluate(sums)
-        _check_finite(values, sums, name=name, caller=caller)
+        _check_finite(values, sums, name=name)
         return values, np.zeros(len(sums), dtype=bool)
 
     return Metric(name, of_sums)
 
 
 def _evaluation(
-    function: Callable, probe: np.ndarray, *, name: str, caller: str
+    function: Callable, probe: np.ndarray, *, name: str
 ) -> Callable[[np.ndarray], np.ndarray]:
     """Return how `function` is called on rows of sums."""
 
@@ -104,9 +105,10 @@ def _evaluation(
         # It may have two axes in mind.
         if isinstance(error, IndexError) and _takes(in_rows, probe) is not None:
             return in_rows
-        raise ValueError(
-            f"The 'statistic' of {caller}, {name!r}, must map the {probe.shape[1]} "
-            f"summed columns of a system to one number. It failed: {error}"
+        raise ParameterError(
+            "statistic",
+            f"must map the {probe.shape[1]} summed columns of a system to one number. "
+            f"{name!r} failed: {error}",
         ) from error
     for evaluate in (in_rows, in_columns):
         values = _takes(evaluate, probe)
@@ -134,14 +136,13 @@ def _takes(evaluate: Callable, probe: np.ndarray) -> np.ndarray | None:
     return values if values.shape == (len(probe),) else None
 
 
-def _check_finite(
-    values: np.ndarray, sums: np.ndarray, *, name: str, caller: str
-) -> None:
+def _check_finite(values: np.ndarray, sums: np.ndarray, *, name: str) -> None:
     wrong = ~np.isfinite(values)
     if wrong.any():
         k = int(wrong.argmax())
-        raise ValueError(
-            f"The 'statistic' of {caller}, {name!r}, must give a finite number for the "
-            f"sums of every resample (0 for 0/0, say). Got {values[k]} for the sums "
-            f"{sums[k].tolist()}, one of {int(wrong.sum())} such in {len(values)}."
+        raise ParameterError(
+            "statistic",
+            "must return a finite number for the sums of every resample (for example "
+            f"0 for 0/0). {name!r} returned {values[k]} for the sums "
+            f"{sums[k].tolist()}, one of {int(wrong.sum())} such in {len(values)}.",
         )

@@ -8,13 +8,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ._counts import resample_counts, sum_type
-from ._items import PairedItems
-from ._monte_carlo import Extremes, thresholds
-from ._surface import surface_p_value
-from ._systems import Systems
-from ._tilted import DrawnPValue, drawn_p_value
-from ._undrawn import does_not_vary, swap_floor, undrawn_p_value
+from ._f1_saddlepoint import surface_p_value
+from ._paired_items import PairedItems, Systems
+from ._ratio_gain import undrawn_p_value
+from ._resamples import Extremes, resample_counts, sum_type, thresholds
+from ._tilted_resamples import DrawnPValue, drawn_p_value
 
 # Tilted draws for a tail: each pair needs its own, and among many pairs little depends
 # on the error of 5 to 10% that so many leave. Where the p-value is so small that it
@@ -58,7 +56,7 @@ class PairTests:
         self.alternative, self.method = alternative, method
         self.n_resamples, self.rng, self.tilts = n_resamples, rng, tilts
 
-    def run(self, pairs: Sequence[tuple[int, int]], *, caller: str) -> PairResults:
+    def run(self, pairs: Sequence[tuple[int, int]]) -> PairResults:
         """Return the gains and p-values of pairs of systems, by their numbers."""
         n = len(pairs)
         found = PairResults(list(pairs), np.zeros(n), np.ones(n), [""] * n, np.zeros(n))
@@ -66,35 +64,38 @@ class PairTests:
         for k, (i, j) in enumerate(pairs):
             items = self.systems.items(i, j)
             found.gain[k] = items.gain
-            if does_not_vary(items):
+            if items.is_constant:
                 found.method[k] = "exact" if items.gain == 0 else "permutation"
                 if items.gain != 0:
                     constant.append(k)
-                    found.pvalue[k] = swap_floor(items, self.alternative)
+                    found.pvalue[k] = items.swap_floor(self.alternative)
                 continue
-            known = undrawn_p_value(items, self.alternative, self.method, caller=caller)
+            known = undrawn_p_value(
+                items.linear, items.metric.name, self.alternative, self.method
+            )
             if known is None:
                 left.append((k, items))
+            elif known.pvalue == 0 and self.method == "auto":
+                found.method[k] = "permutation"
+                found.pvalue[k] = items.swap_floor(self.alternative)
             else:
                 found.pvalue[k], found.method[k] = known.pvalue, known.method
         if constant:
-            self._warn_of_constant(found, constant, caller)
+            self._warn_of_constant(found, constant)
         if left:
             self._draw(found, left)
         return found
 
-    def _warn_of_constant(
-        self, found: PairResults, constant: list[int], caller: str
-    ) -> None:
+    def _warn_of_constant(self, found: PairResults, constant: list[int]) -> None:
         i, j = found.pairs[constant[0]]
         names = self.systems.names
         warnings.warn(
-            f"{caller}: zero variance of the gain in {len(constant)} of "
+            f"There is zero variance of the gain in {len(constant)} of "
             f"{len(found.pairs)} pairs ({names[i]!r} and {names[j]!r} first): it is "
             "the same in every item. Their p-values are those of swapping the systems "
             "at random.",
             UserWarning,
-            stacklevel=4,
+            stacklevel=5,
         )
 
     def _draw(self, found: PairResults, left: list[tuple[int, PairedItems]]) -> None:
@@ -109,11 +110,7 @@ class PairTests:
             found.method[k] = drawn.method
 
     def _drawn_p_value(
-        self,
-        items: PairedItems,
-        seen: Extremes,
-        n_pairs: int,
-        rng: np.random.Generator,
+        self, items: PairedItems, seen: Extremes, n_pairs: int, rng: np.random.Generator
     ) -> DrawnPValue:
         """Return a p-value as precise as the number of pairs asks."""
         if self.method == "auto" and self.tilts and seen.is_rare:

@@ -8,16 +8,19 @@ from scipy.optimize import approx_fprime
 from scipy.sparse import coo_array, csr_array, csr_matrix
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
+from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
+from sklearn.svm import SVC, LinearSVC
 
 from skcalib import AntecedentRanker, SampledCorefPairs
 from skcalib.coref import AntecedentFeatures, coref_scores
-from skcalib.coref._mention_table import describe
+from skcalib.coref._mention_table import describe as describe_words
 from skcalib.coref._ranker import Rows
 from skcalib.datasets import make_coref_documents
 from skcalib.documents import Document, Mention, Sentence
 from skcalib.posteriors import AntecedentPosterior
+from skcalib.text import words_of
 
 
 @pytest.fixture(scope="module")
@@ -36,6 +39,10 @@ def features(data):
 @pytest.fixture(scope="module")
 def ranker(data, features):
     return AntecedentRanker(0.1, tol=1e-5).fit(features[:100], data[1][:100])
+
+
+def describe(document):
+    return describe_words(document, words_of(document))
 
 
 def document(*phrases, **kwargs):
@@ -347,3 +354,36 @@ class TestRanker:
     def test_refused(self, X, y, error, message):
         with pytest.raises(error, match=message):
             AntecedentRanker().fit(X, y)
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2])
+@pytest.mark.parametrize("loss", ["log", "softmax_margin"])
+def test_the_defaults_converge_on_sixty_documents(seed, loss):
+    documents, y = make_coref_documents(60, random_state=seed)
+    X = AntecedentFeatures().transform(documents)
+    ranker = AntecedentRanker(loss=loss).fit(X, y)  # a warning is an error here
+    assert 20 < ranker.n_iter_ < ranker.max_iter
+    assert ranker.loss_ < 0.5 * AntecedentRanker(1e-12, loss=loss).fit(X, y).loss_
+
+
+def test_features_can_be_changed_and_sorted(data):
+    documents, y, _ = data
+    found = AntecedentFeatures(2**10).transform(documents[:20])
+    before = [each.toarray() for each in found]
+    for each, expected in zip(found, before, strict=True):
+        assert each.data.flags.writeable
+        assert each.indices.flags.writeable
+        each.sort_indices()
+        np.testing.assert_array_equal(each.toarray(), expected)
+        each.data *= 2
+    for each, expected in zip(found, before, strict=True):  # nothing is shared
+        np.testing.assert_array_equal(each.toarray(), 2 * expected)
+
+
+@pytest.mark.parametrize("model", [LinearSVC(), LogisticRegression(solver="liblinear")])
+def test_features_of_each_document_train_classifiers(data, model):
+    for document in data[0][:10]:
+        (X,) = AntecedentFeatures(2**8).transform([document])
+        is_new = np.arange(X.shape[0]) % 2
+        assert model.fit(X, is_new).coef_.shape == (1, 2**8)
+    SVC().fit(X, is_new)

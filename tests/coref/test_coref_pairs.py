@@ -11,7 +11,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 
 from skcalib import SampledCorefPairs
-from skcalib.coref import _pairs
+from skcalib.coref import AntecedentFeatures, _pairs
 from skcalib.coref._pairs import count_pairs
 from skcalib.datasets import make_coref_documents
 from skcalib.posteriors import AntecedentPosterior
@@ -192,3 +192,69 @@ def test_it_says_how_far_the_documents_are_when_asked(capsys):
     assert capsys.readouterr() == ("", "")
     SampledCorefPairs(10, verbose=10).transform([np.zeros((2, 2))] * 2)
     assert "2 out of   2" in "".join(capsys.readouterr())
+
+
+class Scalar:
+    """Have no dimension, and compare by identity, as the entries of a tensor do."""
+
+    ndim = 0
+
+    def __init__(self, value):
+        self.value = value
+
+    def tolist(self):
+        return self.value
+
+
+class TestLabels:
+    """Labels of documents from arrays, tensors and columns."""
+
+    @pytest.mark.parametrize(
+        "y",
+        [
+            np.array([[0, 0, 1], [2, 3, 3]]),
+            [np.array([0, 0, 1]), pd.Series([2, 3, 3])],
+            [
+                [Scalar(0), Scalar(0), Scalar(1)],
+                (Scalar("b"), Scalar("c"), Scalar("c")),
+            ],
+            [list(np.array([0, 0, 1])), [np.array(2), np.array(3), np.array(3)]],
+            pd.Series([[0, 0, 1], ["x", "y", "y"]]),
+            np.ma.masked_array([[0, 0, 1], [2, 3, 3]], mask=False),
+        ],
+        ids=["matrix", "columns", "tensors", "scalars", "lists", "masked"],
+    )
+    def test_containers(self, y):
+        scores = [np.tril(np.arange(9.0).reshape(3, 3) ** 2 / 9)] * 2
+        pairs = SampledCorefPairs(method="exact")
+        expected = pairs.score(scores, [[0, 0, 1], [0, 1, 1]])
+        assert pairs.score(scores, y) == expected
+        different = pairs.score(scores, [[0, 1, 2], [0, 1, 2]])
+        assert different != expected
+
+    def test_a_masked_label_is_missing(self):
+        y = np.ma.masked_array([[0, 0, 1]], mask=[[False, True, False]])
+        with pytest.raises(ValueError, match="'y' .* Got None for mention 1"):
+            SampledCorefPairs(2).score([np.zeros((3, 3))], y)
+
+
+@pytest.mark.parametrize("method", ["transform", "predict_proba", "predict"])
+def test_what_is_not_scores_is_named(method):
+    documents, _ = make_coref_documents(2, random_state=0)
+    features = AntecedentFeatures(2**4).transform(documents)
+    step = SampledCorefPairs(2)
+    expected = (
+        f"'X' parameter of SampledCorefPairs.{method} must hold a matrix of "
+        "antecedents' scores for each document, as returned by "
+        "AntecedentRanker.transform. Got "
+    )
+    with pytest.raises(TypeError, match=f"{expected}Document as entry 0"):
+        getattr(step, method)(documents)
+    with pytest.raises(TypeError, match=f"{expected}csr_array as entry 0"):
+        getattr(step, method)(features)
+
+
+def test_scores_of_another_shape_are_named():
+    message = "'X' parameter of SampledCorefPairs.transform .* square.* document 1"
+    with pytest.raises(ValueError, match=message):
+        SampledCorefPairs(2).transform([np.zeros((2, 2)), np.zeros((2, 3))])

@@ -1,6 +1,7 @@
 """Cluster metrics: published values, definitions by brute force, and laws."""
 
 import itertools
+import json
 import tracemalloc
 from fractions import Fraction
 
@@ -263,6 +264,22 @@ def test_clusters_in_columns(column):
     assert coref_scores([true], [pred]) == expected
 
 
+def test_mentions_may_be_lists_as_in_json():
+    true = json.loads("[[[[0, 1], [4, 5]], [[7, 9]]]]")
+    pred = json.loads("[[[[0, 1]], [[4, 5], [7, 9]]]]")
+    as_tuples = [[[(0, 1), (4, 5)], [(7, 9)]]], [[{(0, 1)}, {(4, 5), (7, 9)}]]
+    expected = coref_scores(*as_tuples)
+    assert 0 < expected["conll_f1"] < 1
+    assert coref_scores(true, pred) == expected
+    assert coref_scores(true, as_tuples[1]) == expected
+    spans = [[np.array([[0, 1], [4, 5]]), np.array([[7, 9]])]]
+    assert coref_scores(spans, pred) == expected
+    nested = [[[[[0, 1], [2, 3]]]]]  # a mention of several parts
+    assert coref_scores(nested, nested)["b3"].f1 == 1
+    with pytest.raises(ValueError, match=r"Got \(0, 1\) again in cluster 1"):
+        coref_scores([[[[0, 1]], [[0, 1]]]], pred)
+
+
 def test_a_book_needs_no_matrix_of_all_clusters():
     """All mentions alone, but for one pair that is joined wrongly."""
     n = 4000
@@ -359,7 +376,7 @@ def test_documents_are_added_up_not_averaged():
             ValueError,
             "an empty cluster, number 1, in document 0",
         ),
-        ([[[[1]]]], [[{1}]], TypeError, r"hashable.* Got \[1\] in cluster 0"),
+        ([[[{"a": 1}]]], [[{1}]], TypeError, r"hashable.* Got {'a': 1} in cluster 0"),
     ],
 )
 def test_refused(true, pred, error, message):

@@ -6,27 +6,29 @@ from pathlib import Path
 
 import pytest
 
+from skcalib.datasets._files import data_set
+
 
 @pytest.fixture
 def expect(monkeypatch):
-    """Make a table of remote files expect a content; give the file in the table."""
+    """Make the registry expect a content, or a checksum; give the entry."""
 
-    def expect_it(table, key, content, **changes):
-        checksum = hashlib.sha256(content).hexdigest()
-        remote = table[key]._replace(checksum=checksum, **changes)
-        monkeypatch.setitem(table, key, remote)
-        return remote
+    def expect_it(folder, name, content=b"", **changes):
+        changes.setdefault("checksum", hashlib.sha256(content).hexdigest())
+        files = data_set(folder).files
+        monkeypatch.setitem(files, name, files[name]._replace(**changes))
+        return files[name]
 
     return expect_it
 
 
 @pytest.fixture
 def put(expect, tmp_path):
-    """Put a content into the data home `tmp_path`, where a table expects it."""
+    """Put a content into the data home `tmp_path`, where the registry expects it."""
 
-    def put_it(table, key, content):
+    def put_it(folder, name, content):
         content = content if isinstance(content, bytes) else content.encode()
-        remote = expect(table, key, content)
+        remote = expect(folder, name, content)
         path = tmp_path / remote.folder / remote.name
         path.parent.mkdir(exist_ok=True)
         path.write_bytes(content)

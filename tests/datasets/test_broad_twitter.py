@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from skcalib.datasets import _emoticon_tweets, fetch_broad_twitter_entities
+from skcalib.datasets import fetch_broad_twitter_entities
+from skcalib.datasets._files import data_set
 
-EMOTICON, TABLE = _emoticon_tweets.EMOTICON, _emoticon_tweets.REMOTE_FILES
 TEXTS = {
     "a": "Ann\tB-PER\nLee\tI-PER\nleft\tO\n\nhi\tO\n",
     "b": "in\tO\nRome\tB-LOC\n",
@@ -22,7 +22,7 @@ TEXTS = {
 def sections(put, tmp_path):
     """Put five small sections where the real ones would be."""
     for letter, text in TEXTS.items():
-        put(TABLE, (EMOTICON, f"btc_{letter}.conll"), text)
+        put("emoticon_tweets", f"btc_{letter}.conll", text)
     return tmp_path
 
 
@@ -70,13 +70,14 @@ def test_a_missing_file_is_named(tmp_path):
 
 @pytest.mark.parametrize("line", ["word", "word\t", "a\tO\tO"])
 def test_a_line_that_is_no_token_and_label_is_named(put, tmp_path, line):
-    put(TABLE, (EMOTICON, "btc_h.conll"), f"fine\tO\n{line}\n")
+    put("emoticon_tweets", "btc_h.conll", f"fine\tO\n{line}\n")
     with pytest.raises(ValueError, match=r"btc_h\.conll, line 2"):
         fetch_broad_twitter_entities(subset="dev", data_home=tmp_path)
 
 
 def test_the_real_sections_have_as_many_names_as_counted(need, real_home):
-    need(*(TABLE[EMOTICON, f"btc_{letter}.conll"] for letter in TEXTS))
+    files = data_set("emoticon_tweets").files
+    need(*(files[f"btc_{letter}.conll"] for letter in TEXTS))
     counts = real_home / "counts.json"
     if not counts.exists():
         pytest.skip("counts.json is not in SKCALIB_DATA")

@@ -6,9 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from skcalib.datasets import _gum, _litbank, fetch_gum, fetch_litbank, read_conll2012
-from skcalib.datasets._home import RemoteFile, git_blob_id
+from skcalib.datasets import _coref_corpora, fetch_gum, fetch_litbank, read_conll2012
+from skcalib.datasets._files import DataSet, RemoteFile, data_set, git_blob_id
 
+ARCHIVE = "litbank_coref.zip"
 TOY = b"# newdoc id = toy\n1\tAda\t_\t_\t_\t_\t0\t_\t_\tEntity=(7)\n"
 
 
@@ -28,14 +29,11 @@ def put(home, name, content):
 
 
 @pytest.fixture
-def toy_gum(monkeypatch):
-    """Make the table expect the toy file."""
-    files = {
-        "train": _gum.REMOTE_FILES["train"]._replace(checksum=git_blob(TOY)),
-        "dev": _gum.REMOTE_FILES["dev"]._replace(checksum=sha256(TOY)),
-    }
-    monkeypatch.setattr(_gum, "REMOTE_FILES", files)
-    monkeypatch.setattr(_gum, "REBUILT", _gum.REBUILT._replace(checksum=sha256(TOY)))
+def toy_gum(expect):
+    """Make the registry expect the toy file."""
+    expect("gum", "en_gum-ud-train.conllu", checksum=git_blob(TOY))
+    expect("gum", "en_gum-ud-train.rebuilt.conllu", TOY)
+    expect("gum", "en_gum-ud-dev.conllu", TOY)
 
 
 def test_a_git_blob_id_is_that_of_git(tmp_path):
@@ -79,7 +77,9 @@ class TestGum:
         assert path.read_bytes() == b"mine"
 
     def test_a_missing_file(self, tmp_path):
-        message = r"en_gum-ud-train\.conllu does not exist, and fetch_gum was told"
+        message = (
+            r"en_gum-ud-train\.conllu does not exist, and download_if_missing=False"
+        )
         with pytest.raises(OSError, match=message):
             fetch_gum(data_home=tmp_path, download_if_missing=False)
 
@@ -92,7 +92,7 @@ class TestGum:
             assert sha256 is None
             Path(folder, local_filename).write_bytes(TOY if right else b"other")
 
-        monkeypatch.setattr("skcalib.datasets._home.fetch_file", fetch_file)
+        monkeypatch.setattr("skcalib.datasets._files.fetch_file", fetch_file)
         if right:
             assert len(fetch_gum(data_home=tmp_path).data) == 1
         else:
@@ -114,25 +114,29 @@ class TestLitbank:
     @pytest.fixture(params=["files", "archive"])
     def home(self, request, tmp_path, monkeypatch):
         files = toy_litbank()
-        names = sorted({Path(name).stem for name in files})
-        table = "".join(
-            f"{name} {i % 10}\n"
-            f"{sha256(files[name + '.ann'])}\n{sha256(files[name + '.txt'])}\n"
-            for i, name in enumerate(names)
-        )
-        monkeypatch.setattr(_litbank, "TABLE", table)
+        entries = {
+            name: RemoteFile("litbank", name, "https://", sha256(content), "sha256")
+            for name, content in files.items()
+        }
+        real = data_set("litbank").files[ARCHIVE]
+        digests = [hashlib.sha256(files[name]).digest() for name in sorted(files)]
+        entries[ARCHIVE] = real._replace(checksum=sha256(b"".join(digests)))
+        folds = {
+            str(k): [f"d{i:02}.ann" for i in range(12) if i % 10 == k]
+            for k in range(10)
+        }
+        toy = DataSet(entries, folds)
+        monkeypatch.setattr(_coref_corpora, "data_set", lambda name: toy)
         folder = tmp_path / "litbank"
         folder.mkdir()
         if request.param == "files":
             for name, content in files.items():
                 (folder / name).write_bytes(content)
         else:
-            path = folder / "litbank_coref.zip"
+            path = folder / ARCHIVE
             with zipfile.ZipFile(path, "w") as archive:
                 for name, content in files.items():
                     archive.writestr(f"coref/tsv/{name}", content)
-            remote = RemoteFile("litbank", path.name, "", sha256(path.read_bytes()))
-            monkeypatch.setattr(_litbank, "ARCHIVE", remote)
         return tmp_path
 
     @pytest.mark.parametrize(
@@ -155,17 +159,20 @@ class TestLitbank:
         assert "CC BY 4.0" in data.DESCR
 
     def test_another_file_is_refused(self, home):
+        message = "its SHA256 (of its members' checksums )?is"
         for path in (home / "litbank").iterdir():
-            path.write_bytes(b"mine")
-        with pytest.raises(OSError, match="SHA256"):
+            if path.name != ARCHIVE:
+                path.write_bytes(b"mine")
+                continue
+            with zipfile.ZipFile(path, "w") as archive:
+                archive.writestr("d00.ann", "mine")
+        with pytest.raises(OSError, match=message):
             fetch_litbank(data_home=home)
 
     def test_a_missing_file(self, home):
         for path in (home / "litbank").iterdir():
             path.unlink()
-        with pytest.raises(
-            OSError, match=r"d01\.ann does not exist, and fetch_litbank"
-        ):
+        with pytest.raises(OSError, match=r"d01\.ann does not exist, and download_if"):
             fetch_litbank(data_home=home, download_if_missing=False)
 
     @pytest.mark.parametrize(
@@ -189,13 +196,22 @@ def test_gum_subset_is_checked(tmp_path):
         fetch_gum(subset="all", data_home=tmp_path)
 
 
-def test_the_litbank_table_has_a_hundred_documents_in_ten_folds():
-    members = _litbank._members()
-    assert len({member.name for member in members}) == 100
-    assert sorted(member.fold for member in members) == sorted(list(range(10)) * 10)
-    checksums = [file.checksum for member in members for file in member.files]
-    assert {len(checksum) for checksum in checksums} == {64}
-    assert len(set(checksums)) == 200
+def test_the_litbank_registry_has_a_hundred_documents_in_ten_folds():
+    files, folds = data_set("litbank")
+    assert {len(fold) for fold in folds.values()} == {10}
+    names = {name for fold in folds.values() for name in fold}
+    assert len(names) == 100
+    texts = {name.replace(".ann", ".txt") for name in names}
+    assert files.keys() == {*names, *texts, ARCHIVE}
+    assert len({file.checksum for file in files.values()}) == 201
+
+
+def test_the_archive_of_litbank_is_that_of_its_files():
+    *files, archive = data_set("litbank").files.values()
+    digests = [
+        bytes.fromhex(file.checksum) for file in sorted(files, key=lambda f: f.name)
+    ]
+    assert archive.checksum == sha256(b"".join(digests))
 
 
 class TestRealData:
@@ -210,8 +226,8 @@ class TestRealData:
         ],
     )
     def test_gum(self, need, subset, expected):
-        released = _gum.REMOTE_FILES[subset]
-        need(released if subset != "train" else _gum.REBUILT)
+        end = ".rebuilt.conllu" if subset == "train" else ".conllu"
+        need(data_set("gum").files[f"en_gum-ud-{subset}{end}"])
         data = fetch_gum(subset=subset, download_if_missing=False)
         found = (
             len(data.data),
@@ -231,7 +247,7 @@ class TestRealData:
         [("singleton", 29103, 7927, 5763), ("drop", 29103 - 692, 7235, 5763 - 692)],
     )
     def test_litbank(self, need, predicative, n_mentions, n_entities, n_singletons):
-        need(_litbank.ARCHIVE)
+        need(data_set("litbank").files[ARCHIVE])
         data = fetch_litbank(
             subset="all", predicative=predicative, download_if_missing=False
         )
@@ -244,8 +260,10 @@ class TestRealData:
         assert sizes.count(1) == n_singletons
 
     def test_the_layers_of_litbank_agree(self, need, real_home, tmp_path):
-        need(_litbank.ARCHIVE)  # the only file that has the CoNLL layer
-        archive = real_home / _litbank.ARCHIVE.folder / _litbank.ARCHIVE.name
+        need(
+            data_set("litbank").files[ARCHIVE]
+        )  # the only file that has the CoNLL layer
+        archive = real_home / "litbank" / ARCHIVE
         data = fetch_litbank(subset="test", fold=3)
         with zipfile.ZipFile(archive) as file:
             for document, labels in zip(data.data, data.target, strict=True):

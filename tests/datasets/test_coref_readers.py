@@ -139,6 +139,26 @@ class TestBracketsOfConllu:
         assert spans(document) == [(0, 2)]
         assert document.entities == ("1",)
 
+    @pytest.mark.parametrize(
+        ("n", "count"), [(1, "kept."), (2, "1 more mention."), (500, "499 more ment")]
+    )
+    def test_one_warning_says_how_many_mentions_were_left_out(self, n, count):
+        text = entity("(1)(2)") + "\n\n"
+        with pytest.warns(UserWarning, match="line 2: two mentions of the") as caught:
+            documents = read(text * n)
+        assert len(caught) == 1
+        assert count in str(caught[0].message)
+        assert caught[0].filename == __file__
+        assert sum(len(document.mentions) for document in documents) == n
+
+    def test_one_warning_for_a_file_of_conll_2012(self):
+        row = "toy 0 0 Ada NNP * - - - - * (1)|(2)"
+        text = f"#begin document (toy); part 000\n{row}\n#end document\n"
+        with pytest.warns(UserWarning, match="two mentions.*1 more mention") as caught:
+            documents = read_conll2012(io.StringIO(text * 2))
+        assert len(caught) == 1
+        assert [len(document.mentions) for document in documents] == [1, 1]
+
     def test_split_antecedents_are_no_links(self):
         (document,) = read(
             conllu(

@@ -11,10 +11,9 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from skcalib.datasets import _emoticon_tweets, _fetchers, fetch_emoticon_tweets
+from skcalib.datasets import _emoticon_tweets, fetch_emoticon_tweets
+from skcalib.datasets._files import data_set
 
-EMOTICON, ARK = _emoticon_tweets.EMOTICON, _fetchers.ARK
-TABLES = {**_emoticon_tweets.REMOTE_FILES, **_fetchers.REMOTE_FILES}
 ROOT = Path(__file__).parent.parent.parent
 
 GUREZ = """\
@@ -39,7 +38,7 @@ ARK_TRAIN = ":\t,\n)\t,\n\nyes\t!\n:))\tE\n\n#\tA\n"
 
 @pytest.fixture
 def put_emoticon(put):
-    return lambda name, text: put(_emoticon_tweets.REMOTE_FILES, (EMOTICON, name), text)
+    return lambda name, text: put("emoticon_tweets", name, text)
 
 
 @pytest.fixture
@@ -148,8 +147,8 @@ class TestTokens:
         assert y.tolist() == [1, 0, 0, 1, 1]
 
     def test_tagged_tweets_come_from_their_own_folder(self, put, tmp_path):
-        for part in ("train", "dev", "test", "daily547"):
-            path = put(_fetchers.REMOTE_FILES, (ARK, part), ARK_TRAIN)
+        for name in ("oct27.train", "oct27.dev", "oct27.test", "daily547.conll"):
+            path = put("ark_twitter_pos", name, ARK_TRAIN)
         found = fetch_emoticon_tweets(
             subset="ark", balanced=False, data_home=tmp_path, download_if_missing=False
         )
@@ -203,7 +202,7 @@ class TestRefusals:
             )
 
     def test_a_missing_file_is_named_with_the_remedy(self, tmp_path):
-        message = "gurez.10000 does not exist, and fetch_emoticon_tweets was told"
+        message = "gurez.10000 does not exist, and download_if_missing=False"
         with pytest.raises(OSError, match=message):
             fetch_emoticon_tweets(data_home=tmp_path, download_if_missing=False)
 
@@ -213,14 +212,12 @@ class TestRefusals:
             fetch_emoticon_tweets(subset="wnut17", data_home=tmp_path)
 
 
-def test_the_table_pins_commits_and_checksums():
-    for (folder, name), remote in _emoticon_tweets.REMOTE_FILES.items():
-        assert (remote.folder, remote.name) == (folder, name)
-        assert len(bytes.fromhex(remote.checksum)) == 32
-        host, *_, last = remote.url.removeprefix("https://").split("/")
-        assert host == "raw.githubusercontent.com"
-        assert len(bytes.fromhex(remote.url.split("/")[5])) == 20
-        assert name.endswith(f"_{last}")
+def test_names_begin_with_their_corpus():
+    for name, remote in data_set("emoticon_tweets").files.items():
+        corpus, _, original = name.partition("_")
+        folder = {"wnut17": "emerging_entities_17", "btc": "broad_twitter_corpus"}
+        assert f"/{folder[corpus]}/" in remote.url
+        assert remote.url.endswith(f"/{original}")
 
 
 @given(st.text(":) a\t(", max_size=12), st.sampled_from(["wnut17_x", "btc_x"]))
@@ -238,7 +235,8 @@ def test_no_smiley_is_left(text, name):
 
 @pytest.fixture(scope="module")
 def fetch(need):
-    need(*(TABLES[key] for key in _emoticon_tweets.SUBSETS["all"]))
+    for name in ("emoticon_tweets", "ark_twitter_pos"):
+        need(*data_set(name).files.values())
     return lambda **kwargs: fetch_emoticon_tweets(download_if_missing=False, **kwargs)
 
 

@@ -16,15 +16,21 @@ import pytest
 
 from skcalib import datasets
 from skcalib.datasets import (
-    _fetchers,
     fetch_ark_twitter_pos,
     fetch_ud_english_ewt,
     fetch_wsj_sample,
 )
-from skcalib.datasets._home import get_data_home
+from skcalib.datasets._files import (
+    _registry,
+    data_set,
+    description,
+    get_data_home,
+    members_sha256,
+)
 
-ARK, EWT, WSJ = _fetchers.ARK, _fetchers.EWT, _fetchers.WSJ
-TABLE = _fetchers.REMOTE_FILES
+ARK = ("ark_twitter_pos", "oct27.train")
+EWT = ("ud_english_ewt", "en_ewt-ud-train.conllu")
+WSJ = ("wsj_sample", "treebank.zip")
 
 TOY_TWEETS = b"#yes\tA\nno\tB\n\nno\tB\n"
 TOY_CONLLU = b"""\
@@ -50,7 +56,7 @@ def toy_treebank():
 
 class TestDataHome:
     def home(self, value=None):
-        return get_data_home(value, caller="fetch_it")
+        return get_data_home(value)
 
     def test_the_argument_comes_first(self, monkeypatch):
         monkeypatch.setenv("SKCALIB_DATA", "/elsewhere")
@@ -72,13 +78,13 @@ class TestDataHome:
         assert self.home("~/x") == Path.home() / "x"
 
     def test_a_number_is_no_folder(self):
-        with pytest.raises(TypeError, match="'data_home' parameter of fetch_it must"):
-            self.home(3)
+        with pytest.raises(TypeError, match="'data_home' parameter of fetch_w.* must"):
+            fetch_wsj_sample(data_home=3)
 
 
 class TestOnDisk:
     def test_tweets(self, put, tmp_path):
-        path = put(TABLE, (ARK, "dev"), TOY_TWEETS)
+        path = put("ark_twitter_pos", "oct27.dev", TOY_TWEETS)
         data = fetch_ark_twitter_pos(subset="dev", data_home=tmp_path)
         assert data.data == [["#yes", "no"], ["no"]]
         assert data.target == [["A", "B"], ["B"]]
@@ -86,7 +92,7 @@ class TestOnDisk:
         assert "CC BY 3.0" in data.DESCR
 
     def test_web_text(self, put, tmp_path):
-        put(TABLE, (EWT, "train"), TOY_CONLLU)
+        put(*EWT, TOY_CONLLU)
         data = fetch_ud_english_ewt(data_home=tmp_path)
         assert data.data == [["It", "rains"], ["No"]]
         assert data.target == [["PRP", "VBZ"], ["UH"]]
@@ -101,7 +107,7 @@ class TestOnDisk:
         [("train", 1, 159), ("dev", 160, 179), ("test", 180, 199), ("all", 1, 199)],
     )
     def test_newspaper_text_is_split_by_file(self, put, tmp_path, subset, first, last):
-        path = put(TABLE, (WSJ, "all"), toy_treebank())
+        path = put(*WSJ, toy_treebank())
         data = fetch_wsj_sample(subset=subset, data_home=tmp_path)
         numbers = list(range(first, last + 1))
         assert data.data == [[str(number), "."] for number in numbers]
@@ -111,18 +117,18 @@ class TestOnDisk:
         assert list(path.parent.iterdir()) == [path]
 
     def test_data_and_target_alone(self, put, tmp_path):
-        put(TABLE, (ARK, "train"), TOY_TWEETS)
+        put(*ARK, TOY_TWEETS)
         X, y = fetch_ark_twitter_pos(data_home=tmp_path, return_X_y=True)
         assert (len(X), len(y)) == (2, 2)
 
     def test_the_environment_names_the_folder(self, put, tmp_path, monkeypatch):
-        put(TABLE, (ARK, "train"), TOY_TWEETS)
+        put(*ARK, TOY_TWEETS)
         monkeypatch.setenv("SKCALIB_DATA", str(tmp_path))
         assert len(fetch_ark_twitter_pos(download_if_missing=False).data) == 2
 
     @pytest.mark.parametrize("download", [True, False])
     def test_another_file_is_refused_and_left_as_it_is(self, put, tmp_path, download):
-        path = put(TABLE, (ARK, "train"), TOY_TWEETS)
+        path = put(*ARK, TOY_TWEETS)
         path.write_bytes(b"mine")
         found, expected = (
             hashlib.sha256(content).hexdigest() for content in (b"mine", TOY_TWEETS)
@@ -179,14 +185,63 @@ def test_the_column_is_checked_before_any_file_is_looked_for(tmp_path):
         )
 
 
-def test_the_table_pins_commits_and_checksums():
-    for (folder, _), remote in TABLE.items():
-        assert remote.folder == folder
-        assert len(remote.checksum) == 64
-        assert remote.url.startswith("https://raw.githubusercontent.com/")
-        commit = remote.url.split("/")[5]
-        assert len(commit) == 40
-        assert remote.url.endswith(remote.name)
+FILES = [file for name in _registry() for file in data_set(name).files.values()]
+
+
+@pytest.mark.parametrize("file", FILES, ids=lambda file: f"{file.folder}/{file.name}")
+def test_the_registry_pins_commits_and_checksums(file):
+    assert len(file.checksum) == (40 if file.kind == "git_blob" else 64)
+    assert set(file.checksum) <= set("0123456789abcdef")
+    if file.url:
+        assert file.url.startswith("https://")
+        assert re.search("/[0-9a-f]{40}[/.]", file.url)
+        if file.folder not in ("emoticon_tweets", "system_outputs", "muc3"):
+            assert file.url.endswith(f"/{file.name}")
+
+
+def test_subsets_are_of_files_in_the_registry():
+    for name, entry in _registry().items():
+        for files in entry["subsets"].values():
+            for file in files:
+                folder, _, own = file.rpartition("/")
+                assert own in data_set(folder or name).files
+
+
+def test_a_file_that_is_not_published_is_not_needed():
+    """Whoever has none of our files can download those of each subset."""
+    wanted = {
+        (folder or name, own)
+        for name, entry in _registry().items()
+        for files in entry["subsets"].values()
+        for folder, _, own in (file.rpartition("/") for file in files)
+    }
+    without = {(f.folder, f.name) for f in FILES if not f.url} & wanted
+    assert without == {("muc3", "muc3_parsed.conllu.gz")}
+
+
+@pytest.mark.parametrize("name", sorted(_registry()))
+def test_each_data_set_is_described_with_its_licence(name):
+    texts = [name]
+    if name == "system_outputs":
+        texts = [f"{name}_{subset}" for subset in data_set(name).subsets]
+    for text in texts:
+        title, line, *_ = description(text).splitlines()
+        assert line == "=" * len(title)
+        assert re.search("Licence:|openly licensed", description(text))
+        assert "Please cite" in description(text)
+
+
+def test_archives_of_the_same_files_have_one_checksum(tmp_path):
+    contents = {"b.txt": b"two", "a.txt": b"one"}
+    for name, folder, method in (("x", "", 0), ("y", "any/", 8)):
+        with zipfile.ZipFile(tmp_path / name, "w", compression=method) as archive:
+            for member in sorted(contents, reverse=bool(folder)):
+                archive.writestr(folder + member, contents[member])
+            archive.writestr(f"{folder}README", name)
+    digests = [hashlib.sha256(contents[name]).digest() for name in ("a.txt", "b.txt")]
+    expected = hashlib.sha256(b"".join(digests)).hexdigest()
+    for name in "xy":
+        assert members_sha256(tmp_path / name, r"(?:.*/)?(\w\.txt)") == expected
 
 
 class Server:
@@ -231,7 +286,7 @@ class TestDownload:
         monkeypatch.setenv("no_proxy", "*")
 
         def fetch_it(url, *, folder=tmp_path, n_retries=0):
-            expect(TABLE, (ARK, "train"), TOY_TWEETS, url=url)
+            expect(*ARK, TOY_TWEETS, url=url)
             return fetch_ark_twitter_pos(data_home=folder, n_retries=n_retries, delay=0)
 
         return fetch_it
@@ -243,22 +298,22 @@ class TestDownload:
                 data = fetch(server.url, folder=home)
                 assert data.data == [["#yes", "no"], ["no"]]
         assert len(server.requests) == 1
-        assert [path.name for path in (home / ARK).iterdir()] == ["oct27.train"]
+        assert [path.name for path in (home / ARK[0]).iterdir()] == ["oct27.train"]
 
     def test_the_log_tells_of_a_download(self, fetch, tmp_path, caplog):
         with serving((200, TOY_TWEETS)) as server, caplog.at_level("INFO"):
             for _ in range(2):
                 fetch(server.url)
         (record,) = (r for r in caplog.records if r.name == "skcalib.datasets")
-        path = tmp_path / ARK / "oct27.train"
+        path = tmp_path / ARK[0] / "oct27.train"
         assert record.getMessage() == f"Downloading {server.url} to {path}"
 
     def test_a_wrong_checksum_leaves_nothing_behind(self, fetch, tmp_path):
         with serving((200, b"something else")) as server:
-            message = f"could not download {server.url}: The SHA256 checksum .* put it"
+            message = f"Could not download {server.url}: The SHA256 checksum .* put it"
             with pytest.raises(OSError, match=message):
                 fetch(server.url)
-        assert list((tmp_path / ARK).iterdir()) == []
+        assert list((tmp_path / ARK[0]).iterdir()) == []
 
     def test_after_a_failure_it_can_be_downloaded(self, fetch, tmp_path):
         with serving((200, b"something else"), (200, TOY_TWEETS)) as server:
@@ -268,18 +323,18 @@ class TestDownload:
 
     def test_a_file_that_is_not_there(self, fetch, tmp_path):
         with serving((404, b"")) as server:
-            message = "fetch_ark_twitter_pos could not download .*404.*oct27.train"
+            message = "Could not download .*404.*oct27.train"
             with pytest.raises(OSError, match=message):
                 fetch(server.url)
-        assert list((tmp_path / ARK).iterdir()) == []
+        assert list((tmp_path / ARK[0]).iterdir()) == []
 
     def test_no_server(self, fetch, tmp_path):
         with socket.socket() as closed:
             closed.bind(("127.0.0.1", 0))
             port = closed.getsockname()[1]
-        with pytest.raises(OSError, match="could not download .*put it at"):
+        with pytest.raises(OSError, match="Could not download .*put it at"):
             fetch(f"http://127.0.0.1:{port}/oct27.train")
-        assert list((tmp_path / ARK).iterdir()) == []
+        assert list((tmp_path / ARK[0]).iterdir()) == []
 
     def test_what_is_no_web_server(self, fetch, tmp_path):
         with contextlib.closing(socket.create_server(("127.0.0.1", 0))) as server:
@@ -293,15 +348,15 @@ class TestDownload:
             run = threading.Thread(target=answer)
             run.start()
             url = f"http://127.0.0.1:{server.getsockname()[1]}/oct27.train"
-            with pytest.raises(OSError, match="could not download .*220 mail.*put it"):
+            with pytest.raises(OSError, match="Could not download .*220 mail.*put it"):
                 fetch(url)
             run.join()
-        assert list((tmp_path / ARK).iterdir()) == []
+        assert list((tmp_path / ARK[0]).iterdir()) == []
 
     def test_a_data_home_that_is_no_folder(self, fetch, tmp_path):
         path = tmp_path / "file"
         path.write_bytes(b"mine")
-        with pytest.raises(OSError, match="fetch_ark_twitter_pos could not download"):
+        with pytest.raises(OSError, match="Could not download http"):
             fetch("http://127.0.0.1:9/file", folder=path)
 
     def test_it_tries_again_as_often_as_told(self, fetch, tmp_path):
@@ -334,7 +389,7 @@ def fetched(need):
     @functools.cache
     def fetch_it(fetch, **kwargs):
         name = fetch.__name__.removeprefix("fetch_")
-        need(*(file for file in TABLE.values() if file.folder == name))
+        need(*data_set(name).files.values())
         return fetch(download_if_missing=False, **kwargs)
 
     return fetch_it

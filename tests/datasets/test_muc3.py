@@ -8,7 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from skcalib.datasets import _muc3, fetch_muc3
+from skcalib.datasets import fetch_muc3
+from skcalib.datasets._files import data_set
+
+FILES = data_set("muc3").files
 
 
 def report(name, date, text):
@@ -45,13 +48,12 @@ def write_reports(path, folder="", reports=REPORTS):
 
 
 @pytest.fixture
-def home(tmp_path, monkeypatch):
-    """Make the module expect the toy files."""
+def home(tmp_path, expect):
+    """Make the registry expect the toy files."""
     digests = [hashlib.sha256(REPORTS[name]).digest() for name in sorted(REPORTS)]
     found = hashlib.sha256(b"".join(digests)).hexdigest()
-    monkeypatch.setattr(_muc3, "REPORTS", _muc3.REPORTS._replace(checksum=found))
-    sha256 = hashlib.sha256(PARSE).hexdigest()
-    monkeypatch.setattr(_muc3, "PARSE", _muc3.PARSE._replace(checksum=sha256))
+    expect("muc3", "muc3_xhtml.zip", checksum=found)
+    expect("muc3", "muc3_parsed.conllu.gz", PARSE)
     return tmp_path
 
 
@@ -99,17 +101,17 @@ class TestReports:
 
     def test_the_archive_of_the_source_has_a_folder_for_all(self, home, monkeypatch):
         def fetch_file(url, folder, local_filename, sha256, **kwargs):
-            assert url == _muc3.REPORTS.url
+            assert url == FILES["muc3_xhtml.zip"].url
             assert sha256 is None
             write_reports(Path(folder, local_filename), "muc3-7a530d8/")
 
-        monkeypatch.setattr("skcalib.datasets._home.fetch_file", fetch_file)
+        monkeypatch.setattr("skcalib.datasets._files.fetch_file", fetch_file)
         assert len(fetch_muc3(data_home=home).data) == 3
 
     def test_other_reports_are_refused_and_left(self, raw):
         path = raw / "muc3" / "muc3_xhtml.zip"
         write_reports(path, reports={"dev/DEV-MUC3-0001": b"mine"})
-        message = "not the file expected there: its SHA256 of the reports' checksums is"
+        message = "not the file expected there: its SHA256 of its members' checksums is"
         with pytest.raises(OSError, match=message):
             fetch_muc3(data_home=raw)
         assert path.exists()
@@ -128,14 +130,16 @@ class TestReports:
             else:
                 path.write_bytes(b"<html>Log in first</html>")
 
-        monkeypatch.setattr("skcalib.datasets._home.fetch_file", fetch_file)
-        message = "could not download https.*(reports' checksums|is no zip archive)"
+        monkeypatch.setattr("skcalib.datasets._files.fetch_file", fetch_file)
+        message = "Could not download https.*(members' checksums|is no zip archive)"
         with pytest.raises(OSError, match=message):
             fetch_muc3(data_home=home)
         assert list((home / "muc3").iterdir()) == []
 
     def test_missing(self, home):
-        with pytest.raises(OSError, match="does not exist, and fetch_muc3 was told"):
+        with pytest.raises(
+            OSError, match="does not exist, and download_if_missing=False"
+        ):
             fetch_muc3(data_home=home, download_if_missing=False)
 
 
@@ -177,7 +181,7 @@ def test_an_unknown_subset():
 
 class TestReal:
     def test_reports(self, need):
-        need(_muc3.REPORTS)
+        need(FILES["muc3_xhtml.zip"])
         documents = fetch_muc3(parsed=False, download_if_missing=False).data
         dates = [document.date for document in documents if document.date]
         assert (len(documents), len(dates)) == (1700, 1614)
@@ -187,7 +191,7 @@ class TestReal:
 
     @pytest.mark.slow
     def test_the_parse_is_of_the_same_reports(self, need):
-        need(_muc3.REPORTS, _muc3.PARSE)
+        need(*FILES.values())
         raw = {document.id: document for document in fetch_muc3(parsed=False).data}
         documents = fetch_muc3(parsed=True).data
         assert [document.id for document in documents] == list(raw)

@@ -275,6 +275,47 @@ class TestColumns:
         X, y = self.read("It  O\nrains \t V\n", delimiter=None)
         assert (X, y) == ([["It", "rains"]], [["O", "V"]])
 
+    @pytest.mark.parametrize("name", ["a.tsv", "a.tsv.gz", None])
+    @pytest.mark.parametrize("end", ["\r", "\r\n", "\n"])
+    def test_any_end_of_lines(self, tmp_path, name, end):
+        text = "It\tO\nrains\tV\n\nNo\tI\n".replace("\n", end)
+        expected = ([["It", "rains"], ["No"]], [["O", "V"], ["I"]])
+        if name is None:
+            assert self.read(text) == expected
+            return
+        data = text.encode()
+        path = tmp_path / name
+        path.write_bytes(gzip.compress(data) if name.endswith("gz") else data)
+        assert read_conll_columns(path) == expected
+
+    def test_lines_that_end_in_returns_are_counted(self):
+        with pytest.raises(ValueError, match="line 3: expected at least 2 columns"):
+            self.read("a\tA\rb\tB\rc\r")
+
+    @pytest.mark.parametrize(
+        "start",
+        [
+            "-DOCSTART- -X- -X- O\n\n",  # as in the files of CoNLL-2003
+            "-DOCSTART- -X- O O\n\n",
+            "-DOCSTART-\n\n",
+            "-DOCSTART- -X- -X- O\n",
+        ],
+    )
+    def test_marks_of_documents_are_skipped(self, start):
+        text = f"{start}EU NNP B-NP B-ORG\n\n{start}Hi UH O O\n"
+        X, y = self.read(text, delimiter=None, label=-1)
+        assert (X, y) == ([["EU"], ["Hi"]], [["B-ORG"], ["O"]])
+
+    def test_marks_of_documents_between_tabs_are_skipped(self):
+        assert self.read("-DOCSTART-\tO\n\na\tA\n") == ([["a"]], [["A"]])
+        assert self.read("1\t-DOCSTART-\n\n1\ta\n", token=1, label=0) == (
+            [["a"]],
+            [["1"]],
+        )
+
+    def test_the_mark_is_a_word_inside_a_sentence(self):
+        assert self.read("a\tA\n-DOCSTART-\tB\n")[0] == [["a", "-DOCSTART-"]]
+
     def test_without_labels(self):
         assert self.read("It\nrains\n\nno\n", label=None) == (
             [["It", "rains"], ["no"]],
@@ -301,7 +342,12 @@ class TestColumns:
             ("a\tA\n", {"token": -3}, "line 1: expected at least 3 columns, got 2"),
             ("a\tA\n\tB\n", {}, "line 2: expected a token and a label, got"),
             ("a\tA\nb\t\n", {}, "line 2: expected a token and a label, got"),
-            ("a A\n", {}, "line 1: expected at least 2 columns, got 1"),
+            (
+                "EU NNP B-NP B-ORG\n",
+                {},
+                r"line 1: .* got 1 with delimiter='\\t': pass delimiter=None",
+            ),
+            ("a,A\n", {}, r"line 1: expected at least 2 columns, got 1\."),
         ],
     )
     def test_the_line_is_named(self, tmp_path, text, kwargs, message):

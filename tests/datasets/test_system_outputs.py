@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from skcalib.datasets import _system_outputs, fetch_system_outputs
+from skcalib.datasets import fetch_system_outputs
+from skcalib.datasets._files import data_set
 from skcalib.metrics import span_statistics
 
 GOLD_TEXT = "Paris\tB-location\nis\tO\n\t\nfar\tO\n\n"
@@ -28,15 +29,16 @@ TEAMS = {
 }
 
 
-TABLE = _system_outputs.REMOTE_FILES
+FOLDER = "system_outputs"
+MQM = "mqm_newstest2020_ende.avg_seg_scores.tsv"
 
 
 @pytest.fixture
 def wnut(put):
-    put(TABLE, "gold", GOLD_TEXT)
+    put(FOLDER, "wnut17_gold_emerging.test.annotated", GOLD_TEXT)
     for name in TEAMS:
         text = SUBMITTED.replace("\t", " ") if name == "arcada" else SUBMITTED
-        put(TABLE, name, text)
+        put(FOLDER, f"wnut17_{name}.txt", text)
 
 
 def test_tags_of_all_teams(wnut, tmp_path):
@@ -56,13 +58,13 @@ def test_data_and_target_alone(wnut, tmp_path):
 
 
 def test_other_sentences_than_the_gold_ones(wnut, put, tmp_path):
-    path = put(TABLE, "flytxt", SUBMITTED.replace("\r\n\r\n", "\r\n"))
+    path = put(FOLDER, "wnut17_flytxt.txt", SUBMITTED.replace("\r\n\r\n", "\r\n"))
     with pytest.raises(ValueError, match=f"{path.name}: expected the sentences"):
         fetch_system_outputs(data_home=tmp_path)
 
 
 def test_scores_in_the_order_of_segments(put, tmp_path):
-    put(TABLE, "wmt20", SCORES)
+    put(FOLDER, MQM, SCORES)
     found = fetch_system_outputs(subset="wmt20", data_home=tmp_path)
     assert {name: list(each) for name, each in found.data.items()} == {
         "A.1": [0, -1.5],
@@ -87,7 +89,7 @@ def test_scores_in_the_order_of_segments(put, tmp_path):
     ],
 )
 def test_malformed_scores(put, tmp_path, old, new, message):
-    put(TABLE, "wmt20", SCORES.replace(old, new))
+    put(FOLDER, MQM, SCORES.replace(old, new))
     with pytest.raises(ValueError, match=message):
         fetch_system_outputs(subset="wmt20", data_home=tmp_path)
 
@@ -101,7 +103,7 @@ def test_another_file_stays_as_it_is(wnut, tmp_path):
 
 
 def test_a_missing_file_is_named(tmp_path):
-    with pytest.raises(OSError, match="fetch_system_outputs was told not to download"):
+    with pytest.raises(OSError, match="wnut17_gold.* does not exist, and download_if"):
         fetch_system_outputs(data_home=tmp_path, download_if_missing=False)
 
 
@@ -110,17 +112,10 @@ def test_an_unknown_subset():
         fetch_system_outputs(subset="train")
 
 
-def test_addresses_are_of_one_commit_each():
-    for remote in TABLE.values():
-        commit = remote.url.split("/")[5]
-        assert len(commit) == 40
-        assert set(commit) <= set("0123456789abcdef")
-
-
 class TestRealFiles:
     @pytest.fixture(autouse=True)
     def files(self, need):
-        need(*TABLE.values())
+        need(*data_set(FOLDER).files.values())
 
     def test_f1_of_the_shared_task(self):
         found = fetch_system_outputs(subset="wnut17", download_if_missing=False)

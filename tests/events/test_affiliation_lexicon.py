@@ -345,9 +345,12 @@ class TestActors:
             ({"entries": ["a"]}, r"'entries'.*dict.*Got \['a'\]"),
             ({"entries": {1: "a"}}, "'entries'.*codes. Got 1"),
             ({"entries": {" ": "a"}}, "'entries'.*codes. Got ' '"),
-            ({"entries": {"A": []}}, r"'entries' \('A'\).*at least one name"),
-            ({"entries": {"A": ["a", "_"]}}, r"'entries' \('A'\).*letter. Got '_'"),
-            ({"entries": {"A": [1]}}, r"'entries' \('A'\).*letter. Got 1"),
+            ({"entries": {"A": []}}, "'entries'.*at least one name.* the code 'A'"),
+            (
+                {"entries": {"A": ["a", "_"]}},
+                "'entries'.*letter. Got '_' for the code 'A'",
+            ),
+            ({"entries": {"A": [1]}}, "'entries'.*letter. Got 1 for the code 'A'"),
             ({"entries": {"A": "a"}, "exclude": [""]}, "'exclude'.*letter. Got ''"),
             ({"entries": {"A": "a"}, "stemming": "porter"}, "'stemming'.*'plural'"),
         ],
@@ -359,8 +362,11 @@ class TestActors:
     @pytest.mark.parametrize(
         ("kwargs", "message"),
         [
-            ({"entries": {"A": 3}}, r"'entries' \('A'\).*or several. Got 3"),
-            ({"entries": {"A": b"a"}}, r"'entries' \('A'\).*or several. Got b'a'"),
+            ({"entries": {"A": 3}}, "'entries'.*or several. Got 3 for the code 'A'"),
+            (
+                {"entries": {"A": b"a"}},
+                "'entries'.*or several. Got b'a' for the code 'A'",
+            ),
             ({"entries": {"A": "a"}, "exclude": None}, "'exclude'.*Got None"),
             ({"entries": {"A": "a"}, "match_case": "no"}, "'match_case'.*Got 'no'"),
         ],

@@ -113,6 +113,45 @@ def test_documents_without_an_event_word_are_never_looked_at(data, marked_rule):
     assert counts.n_documents.sum() == 90 * len(counts.countries)
 
 
+def test_a_model_is_called_for_several_documents_at_once(
+    data, marked_rule, monkeypatch
+):
+    documents, scores = data
+    names = [document.id for document in documents]
+
+    class Counting(Believer):
+        n_calls = 0
+
+        def posterior(self, X):
+            Counting.n_calls += 1
+            return super().posterior(X)
+
+    counter = EventCounter(marked_rule, random_state=0)
+    believer = Counting(dict(zip(names, scores, strict=True)), [])
+    expected = counter.count(documents, believer)
+    assert Counting.n_calls == 2
+    # a call has few documents if these are long
+    monkeypatch.setattr(_counter, "BATCH", 60)
+    believer.asked.clear()
+    same(counter.count(documents, believer), expected)
+    assert 5 < Counting.n_calls - 2 < len(believer.asked)
+    monkeypatch.setattr(_counter, "BATCH", 1)
+    Counting.n_calls = 0
+    believer.asked.clear()
+    same(counter.count(documents, believer), expected)
+    assert Counting.n_calls == len(believer.asked)
+
+
+def test_a_model_returns_an_entry_for_each_document(data, marked_rule):
+    class Single(BaseEstimator):
+        def posterior(self, X):
+            return AntecedentPosterior([np.zeros((1, 1))])
+
+    message = "'posteriors' .* an entry for each document. Got 1 for"
+    with pytest.raises(ValueError, match=message):
+        EventCounter(marked_rule).count(data[0], Single())
+
+
 def test_a_rule_needs_no_gate(data, marked_rule):
     rule = SimpleNamespace(evidence=marked_rule.evidence)
     expected = EventCounter(marked_rule, random_state=0).count(*data)

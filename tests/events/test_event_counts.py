@@ -10,8 +10,9 @@ import pandas as pd
 import pytest
 from scipy.stats import binom, norm
 
+from skcalib._results import Result
 from skcalib.events import EventCounter, EventCounts
-from skcalib.events._counts import pmf_of, quantile, sum_of
+from skcalib.events._event_counts import pmf_of, quantile, sum_of
 
 CODES = ("AAA", "BBB", "CCC")
 
@@ -365,3 +366,20 @@ def test_no_document_is_no_cell(marked_rule):
     assert counts.frame().empty
     assert counts.uncertain_documents() == []
     assert repr(counts).startswith("EventCounts(n_countries=0, n_periods=0, n_docum")
+
+
+def test_results_are_tables_in_notebooks(generated_counts):
+    comparison = generated_counts.compare("AAA", "BBB")
+    assert isinstance(comparison, Result)
+    assert isinstance(generated_counts, Result)
+    html = comparison._repr_html_()
+    assert "<td>mean_difference</td>" in html
+    assert f"exceeds that of BBB with probability {comparison:.3f}" in html
+    assert comparison.frame().loc[0, "greater"] == float(comparison)
+    assert "<th>monte_carlo_error</th>" in generated_counts._repr_html_()
+
+
+@pytest.fixture
+def generated_counts(marked_rule, make_document):
+    documents = [make_document([True, False], ["AAA", "BBB"])]
+    return EventCounter(marked_rule).count(documents, [np.zeros((2, 2))])

@@ -1,13 +1,14 @@
 """Periods of dates: calendar ones and the user's own."""
 
 import datetime
+import re
 
 import numpy as np
 import pandas as pd
 import pytest
 
 from skcalib.documents import Document
-from skcalib.events import EventCounter
+from skcalib.events import EventCounter, EventRule
 from skcalib.events._periods import assign_periods, check_freq
 
 
@@ -122,7 +123,7 @@ def test_times_of_pandas():
 )
 def test_other_periods_are_refused(freq, error):
     with pytest.raises(error, match="'freq' parameter of EventCounter must be"):
-        check_freq(freq)
+        EventCounter(EventRule(), freq=freq).count([], [])
 
 
 def test_periods_may_not_overlap():
@@ -141,3 +142,27 @@ def test_own_periods_without_documents_are_counted(marked_rule, make_document):
     assert counts.mean.tolist() == [1, 0]
     assert counts.n_documents.tolist() == [1, 0]
     assert counts.period[1] == "1990-01-10 to 1990-01-31"
+
+
+@pytest.mark.parametrize(("freq", "n"), [("month", "119,988"), ("quarter", "39,996")])
+def test_a_wrong_date_is_named_instead_of_a_hundred_thousand_periods(freq, n):
+    documents = [
+        Document("a", day(1990, 1, 1)),
+        Document("b", day(9999, 12, 31)),
+        Document("c", day(1, 1, 1)),
+    ]
+    message = (
+        f"{n} periods from 0001-01-01, the date of document 2 ('c'), to 9999-12-31, "
+        "the date of document 1 ('b')"
+    )
+    counter = EventCounter(EventRule(), freq=freq)
+    with pytest.raises(ValueError, match=re.escape(message)):
+        counter.count(documents, [[]] * 3)
+    yearly = EventCounter(EventRule(), freq="year").count(documents, [[]] * 3)
+    assert len(yearly.periods) == 9999
+
+
+def test_labels_of_a_callable_are_not_contiguous():
+    documents = [Document("a", day(1, 1, 1)), Document("b", day(9999, 12, 31))]
+    counter = EventCounter(EventRule(), freq=lambda date: f"{date:%m}")
+    assert counter.count(documents, [[]] * 2).periods == ["01", "12"]

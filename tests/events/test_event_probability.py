@@ -17,7 +17,7 @@ from skcalib.events._event_probability import (
     sampled_outcomes,
     uncertain_links,
 )
-from skcalib.posteriors._clusterings import pair_marginals
+from skcalib.posteriors import pair_marginals
 
 N_CODES = 3
 

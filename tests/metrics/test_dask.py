@@ -152,7 +152,7 @@ class TestRefusals:
             ({"multi_class": "pooled"}, "'multi_class' parameter of calibration_error"),
             ({"multi_class": "one"}, "'multi_class' parameter of calibration_error"),
             ({"norm": "l3"}, "'norm' parameter of calibration_error"),
-            ({"debias": True, "bin_size": 1}, "debias=True of calibration_error"),
+            ({"debias": True, "bin_size": 1}, "'debias' .* of calibration_error"),
         ],
     )
     def test_parameters(self, kwargs, message):
@@ -167,7 +167,7 @@ class TestRefusals:
             ReliabilitySketch.from_dask(*blocks, multi_class="per_class")
 
     def test_methods_that_draw(self):
-        with pytest.raises(ValueError, match="method='score'"):
+        with pytest.raises(ValueError, match="'score' with Dask.* Got 'bootstrap'"):
             calibration_error_interval(
                 *chunked(np.r_[0, 1], np.r_[0.1, 0.2]), method="bootstrap"
             )
@@ -178,7 +178,7 @@ class TestRefusals:
 
     def test_a_wrong_row_is_named_with_its_block(self):
         q = np.r_[0.1, 0.2, 0.3, 1.5]
-        with pytest.raises(ValueError, match=r"block 1 .* Got 1.5 in row 1"):
+        with pytest.raises(ValueError, match=r"block 1.* Got 1.5 in row 1"):
             calibration_error(*chunked(np.r_[0, 1, 1, 1], q, chunks=2))
 
     def test_other_collections(self):

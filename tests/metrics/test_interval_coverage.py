@@ -41,7 +41,18 @@ def too_cool(q):
         return expit(1.5 * logit(q))
 
 
-LAWS = {"identity": law(0), ".02": law(0.02), ".1": law(0.1), "temperature": too_cool}
+def wave(q):
+    """Return label frequencies that swing around q."""
+    return np.clip(q + 0.08 * np.sin(9 * q), 0, 1)
+
+
+LAWS = {
+    "wave": wave,
+    "identity": law(0),
+    ".02": law(0.02),
+    ".1": law(0.1),
+    "temperature": too_cool,
+}
 
 
 def true_error(q, t):

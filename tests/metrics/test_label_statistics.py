@@ -83,6 +83,30 @@ def test_sentences_of_one_length_stay_sentences():
     assert accuracy_statistics(y_true, y_true[::-1]).tolist() == [[1, 2], [1, 2]]
 
 
+@pytest.mark.parametrize("which", ["torch", "array_api_strict"])
+def test_labels_in_tensors_are_compared_by_value(which):
+    module = pytest.importorskip(which)
+    y_true, y_pred = (module.asarray(np.array(y)) for y in ([1, 0, 2], [1, 1, 2]))
+    assert accuracy_statistics(y_true, y_pred).tolist() == [1, 0, 1]
+    counts = tag_statistics(y_true, y_pred)
+    assert {tag: rows.tolist() for tag, rows in counts.items()} == {
+        0: [[0, 0, 0], [0, 0, 1], [0, 0, 0]],
+        1: [[1, 1, 1], [0, 1, 0], [0, 0, 0]],
+        2: [[0, 0, 0], [0, 0, 0], [1, 1, 1]],
+    }
+    # two sentences, of three tokens and one
+    sentences = ([y_true, y_true[:1]], [y_pred, y_pred[:1]])
+    assert accuracy_statistics(*sentences).tolist() == [[2, 3], [1, 1]]
+    assert list(tag_statistics(*sentences)) == [0, 1, 2]
+
+
+def test_lists_of_scalar_tensors_are_labels():
+    torch = pytest.importorskip("torch")
+    y = [[torch.tensor(0), torch.tensor(1)], [torch.tensor(0)]]
+    assert accuracy_statistics(y, [[0, 1], [1]]).tolist() == [[2, 2], [0, 1]]
+    assert list(tag_statistics(y, y)) == [0, 1]
+
+
 # Tags
 
 
@@ -177,11 +201,11 @@ def test_entities_need_sentences():
         ([["a"], "b"], [["a"], ["b"]], TypeError, "list in row 0.*str in row 1"),
         ([], [], ValueError, "Got none"),
         ("ab", "ab", TypeError, "Got str"),
-        ([["a", None]], [["a", "b"]], ValueError, "None in token 1 of sentence 0"),
-        ([0.0, 1.0], [0.0, np.nan], ValueError, "Got nan in row 1"),
-        (["a", pd.NA], ["a", "b"], ValueError, "Got <NA> in row 1"),
-        ([["a"]], [[["b"]]], ValueError, r"Got \['b'\] in token 0 of sentence 0"),
-        ([{"a"}], ["a"], ValueError, r"Got \{'a'\} in row 0"),
+        ([["a", None]], [["a", "b"]], ValueError, "Token 1 of sentence 0 has None"),
+        ([0.0, 1.0], [0.0, np.nan], ValueError, "Got nan at place 1"),
+        (["a", pd.NA], ["a", "b"], ValueError, "Got <NA> at place 1"),
+        ([["a"]], [[["b"]]], ValueError, r"Token 0 of sentence 0 has \['b'\]"),
+        ([{"a"}], ["a"], ValueError, r"Got \{'a'\} at place 0"),
     ],
 )
 def test_what_is_refused(y_true, y_pred, error, message):

@@ -50,7 +50,7 @@ BAD_ROWS = [
     ("y_proba", {"y_proba": np.array([0.1, "0.2", 0.9], object)}, "must hold numbers"),
     ("y_proba", {"y_proba": np.array([0.1, 0.2j, 0.9])}, "must hold numbers"),
     ("y_proba", {"y_proba": [[0.1], [0.2, 0.8], [0.9]]}, "must hold numbers"),
-    ("y_proba", {"y_proba": [[0.1], [0.2], [0.9]]}, r"Got shape \(3, 1\)"),
+    ("y_proba", {"y_proba": [[[0.1]], [[0.2]], [[0.9]]]}, r"Got shape \(3, 1, 1\)"),
     ("y_proba", {"y_proba": np.zeros((3, 2, 2))}, r"Got shape \(3, 2, 2\)"),
     ("y_proba", {"y_proba": 0.5}, r"Got shape \(\)"),
     ("y_proba", {"y_true": [], "y_proba": []}, "is empty"),
@@ -74,11 +74,15 @@ BAD_ROWS = [
     ("y_true", {"y_true": [[0, 1], [1, 0], [1, 0]]}, r"Got shape \(3, 2\)"),
     ("y_true", {"y_true": [[0], [1, 0], [1]]}, "must"),
     ("y_true", {"y_true": 1}, r"Got shape \(\)"),
-    ("y_true", {"y_true": ["no", "yes", "no"]}, "Got the labels 'no', 'yes': say with"),
-    ("y_true", {"y_true": [1, 2, 2]}, "Got the labels 1, 2: say with pos_label"),
-    ("y_true", {"y_true": [2, 2, 2]}, "Got the labels 2: say with pos_label"),
-    ("y_true", {"y_true": [0, 1, 2]}, "Got the labels 0, 1, 2: say with pos_label"),
-    ("y_true", {"y_true": [-1, 0, 1]}, "Got the labels -1, 0, 1: say with pos_label"),
+    (
+        "y_true",
+        {"y_true": ["no", "yes", "no"]},
+        "Got the labels 'no', 'yes': name with",
+    ),
+    ("y_true", {"y_true": [1, 2, 2]}, "Got the labels 1, 2: name with"),
+    ("y_true", {"y_true": [2, 2, 2]}, "Got the labels 2: name with"),
+    ("y_true", {"y_true": [0, 1, 2]}, "Got the labels 0, 1, 2: name with"),
+    ("y_true", {"y_true": [-1, 0, 1]}, "Got the labels -1, 0, 1: name with"),
     ("pos_label", {"pos_label": 2}, "a label of y_true. Got 2, and the labels 0, 1"),
     ("pos_label", {"pos_label": "1"}, "Got '1', and the labels 0, 1"),
     ("pos_label", {"pos_label": [1]}, r"must be one label. Got \[1\]"),
@@ -116,7 +120,7 @@ BAD_ROWS = [
     (
         "y_proba",
         {"y_true": NAMES, "y_proba": MATRIX, "labels": ["a", "b", "c", "d"]},
-        "Got 3 columns, and labels has 4 entries",
+        "Got 3 columns, and 'labels' has length 4",
     ),
     ("labels", {"labels": [0, 1]}, r"goes with a y_proba of shape \(n, n_classes\)"),
     (
@@ -174,8 +178,8 @@ def test_bad_input_is_named(function, case):
 @pytest.mark.parametrize(("y", "q"), [(Y, Q[:2]), (Y[:2], Q), (Y[:2], MATRIX)])
 def test_lengths_that_differ_are_both_given(function, y, q):
     message = (
-        f"passed to {function.__name__} must have one entry for each row, so the same "
-        f"length. Got: y_true has {len(y)}, y_proba has {len(q)}"
+        f"{function.__name__} needs y_true and y_proba of the same length. "
+        f"Got: y_true has {len(y)}, y_proba has {len(q)}"
     )
     with pytest.raises(ValueError, match=message):
         function(y, q)
@@ -193,7 +197,7 @@ def test_lengths_that_differ_are_both_given(function, y, q):
         ({"n_bins": 0}, ValueError, "'n_bins' .* integer of at least 1. Got 0"),
         ({"n_bins": 1.5}, TypeError, "'n_bins' .* integer of at least 1. Got 1.5"),
         ({"n_bins": "auto"}, TypeError, "'n_bins' .* integer of at least 1. Got 'au"),
-        ({"strategy": "uniform"}, ValueError, "strategy='uniform' .* needs 'n_bins'"),
+        ({"strategy": "uniform"}, ValueError, "'strategy' .* needs 'n_bins'"),
         ({"strategy": "equal"}, ValueError, "'strategy' .* 'uniform'. Got 'equal'"),
         (
             {"bin_size": 5, "n_bins": 3},
@@ -216,8 +220,8 @@ def test_bad_bins_are_named(function, arguments, error, message):
         ({"norm": 2}, ValueError, "'norm' .* 'l1', 'l2', 'max'. Got 2"),
         ({"squared": "yes"}, TypeError, "'squared' .* True or False. Got 'yes'"),
         ({"debias": 1}, TypeError, "'debias' .* True or False. Got 1"),
-        ({"norm": "l1", "squared": True}, ValueError, "squared=True .* norm='l2' only"),
-        ({"norm": "max", "debias": True}, ValueError, "debias=True .* norm='l2' only"),
+        ({"norm": "l1", "squared": True}, ValueError, "'squared' .* norm='l2' only"),
+        ({"norm": "max", "debias": True}, ValueError, "'debias' .* norm='l2' only"),
     ],
 )
 def test_bad_norms_are_named(arguments, error, message):

@@ -9,10 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from skcalib._pairs import check_pairs
 from skcalib.datasets import make_calibrated_pairs
 from skcalib.metrics import bin_size_curve, calibration_error, sample_size_curve
-from skcalib.metrics._bins import sort_pairs, sum_bins
-from skcalib.metrics._pairs import check_pairs
+from skcalib.metrics._bins import sum_bins
+from skcalib.metrics._sorted_pairs import sort_pairs
 
 # Residuals r = q - y in tenths: 1, 2, -7, 6, -2, -1.
 Y = [0, 0, 1, 0, 1, 1]
@@ -149,7 +150,7 @@ class TestOneSort:
     def test_reusable_rows_can_be_summed_again(self, weighted):
         y, q, weight, _ = mixed_rows(4)
         weight = weight if weighted else None
-        (pairs,) = check_pairs(y, q, caller="test", sample_weight=weight)
+        (pairs,) = check_pairs(y, q, sample_weight=weight)
         ordered = sort_pairs(pairs, reusable=True)
         bounds = ordered.snap(np.array([0, 10, 30, ordered.total]))
         first, second = sum_bins(ordered, bounds), sum_bins(ordered, bounds)
@@ -295,7 +296,7 @@ class TestBinSizeErrors:
             (
                 [6, 2],
                 {"debias": True, "groups": [0, 0, 1, 2, 3, 4]},
-                "bin_size_curve at bin size 2 needs rows of two groups",
+                "bin_size_curve needs rows of two groups.*3 bins of size 2",
             ),
         ],
     )

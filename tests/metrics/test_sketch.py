@@ -269,6 +269,9 @@ class TestInput:
         assert sketch.n_samples == 4 * np.count_nonzero(w)
         with pytest.raises(ValueError, match="pooled classes"):
             sketch.interval()
+        for method in (sketch.error, sketch.error_bound, sketch.curve().error):
+            with pytest.raises(ValueError, match="pooled classes are of one row"):
+                method(debias=True)
 
     def test_top_label_and_two_columns(self):
         proba = np.array([[0.2, 0.8], [0.9, 0.1], [0.4, 0.6], [0.7, 0.3]])
@@ -378,7 +381,7 @@ class TestInput:
         sketch = sketch_of([0, 1], [0.2, 0.7])
         with pytest.raises(ValueError, match="not both"):
             sketch.curve(5, n_bins=2)
-        with pytest.raises(ValueError, match="squared=True"):
+        with pytest.raises(ValueError, match="'squared' parameter"):
             sketch.error(norm="l1", squared=True)
         with pytest.raises(ValueError, match="more than one pair"):
             sketch.error(bin_size=1, debias=True)

@@ -328,7 +328,10 @@ def test_a_curve_of_another_kind_is_refused(pairs):
     [
         ({"bin_sizes": [2, 301]}, "'bin_sizes'.*here 300. Got 301 at index 1"),
         ({"xscale": "sqrt"}, "'xscale' parameter of BinSizeDisplay.plot"),
-        ({"norm": "l1", "squared": True}, "squared=True of BinSizeDisplay.plot"),
+        (
+            {"norm": "l1", "squared": True},
+            "'squared' parameter of BinSizeDisplay.plot goes with",
+        ),
         ({"norm": "l4"}, "'norm' parameter of BinSizeDisplay.from_predictions"),
         ({"true_error": {"a": 1}}, "'true_error'.*names of y_proba.*Got 'a'"),
         ({"true_error": [0.1, 0.2]}, "'true_error' .* an entry for each of the 1"),

@@ -61,3 +61,40 @@ def any_chain(request):
     seed, scale, forbidden, borders = request.param
     scores = _random_chain(seed, scale, forbidden)
     return scores if borders else scores[:2]
+
+
+class _Tensor:
+    """A tensor as PyTorch has it: NumPy cannot read gradients and bfloat16."""
+
+    def __init__(self, values, dtype="torch.float32", requires_grad=False):
+        self.values = np.asarray(values)
+        self.dtype = dtype
+        self.requires_grad = requires_grad
+        self.ndim = self.values.ndim
+
+    def __dlpack_device__(self):
+        return 1, 0
+
+    def __len__(self):
+        return len(self.values)
+
+    def __getitem__(self, key):
+        return _Tensor(self.values[key], self.dtype, self.requires_grad)
+
+    def __array__(self, dtype=None, copy=None):
+        if self.requires_grad:
+            raise RuntimeError("Can't call numpy() on Tensor that requires grad.")
+        if self.dtype == "torch.bfloat16":
+            raise TypeError("Got unsupported ScalarType BFloat16")
+        return np.array(self.values, dtype=dtype)
+
+    def detach(self):
+        return _Tensor(self.values, self.dtype)
+
+    def float(self):
+        return _Tensor(self.values, "torch.float32", self.requires_grad)
+
+
+@pytest.fixture(scope="session")
+def tensor():
+    return _Tensor

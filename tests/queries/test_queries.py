@@ -152,6 +152,7 @@ def test_a_model_of_one_class_is_asked_for_the_second_label_of_both(seen, proba)
     assert answers.y_proba.tolist() == proba
 
 
+@pytest.mark.filterwarnings("ignore:The probabilities in .* do not sum to 1")
 @given(
     proba=hnp.arrays(
         float, st.tuples(st.integers(1, 8), st.integers(3, 5)), elements=st.floats(0, 1)
@@ -294,15 +295,19 @@ def test_a_query_that_makes_no_sense_is_refused_when_made(params, message):
 @pytest.mark.parametrize(
     ("query", "args", "message"),
     [
-        (ClassQuery(), ([0, 1], PROBA, CLASSES), "Got 3 rows and 2 labels"),
-        (ClassQuery(), ([0, 1, 2], TWO), "Got 2 columns and 3 classes"),
-        (ClassQuery(), (LABELS, PROBA, ["N", "V"]), "Got 3 columns and 2 classes"),
+        (ClassQuery(), ([0, 1], PROBA, CLASSES), "y_true has 2, proba has 3"),
+        (ClassQuery(), ([0, 1, 2], TWO), "Got 2 columns, and y_true has 3 distinct"),
+        (
+            ClassQuery(),
+            (LABELS, PROBA, ["N", "V"]),
+            "Got 3 columns, and 'classes' has length 2",
+        ),
         (ClassQuery(), (LABELS, PROBA, ["N", "V", "V"]), "'classes'.* repeats"),
         (ClassQuery(), ([0, 1, 2], PROBA, CLASSES), "of one kind"),
         (ClassQuery(), ([1, 1, 1], [[1.0]] * 3, ["a"]), "of one kind"),
         (ClassQuery("X"), (LABELS, PROBA, CLASSES), "must be a class .* Got 'X'"),
         (ClassQuery(), ("nyy", [0.1, 0.2, 0.3]), "one-dimensional"),
-        (ClassQuery(), (list("nyy"), [0.1, 0.2, 0.3]), "'n', 'y': say with pos_label"),
+        (ClassQuery(), (list("nyy"), [0.1, 0.2, 0.3]), "'n', 'y': name with pos_label"),
         (ClassQuery("z"), (list("nyy"), [0.1, 0.2, 0.3]), "Got 'z', and the labels"),
         (ClassQuery(), ([0, 1, None], PROBA, CLASSES), "Got None in row 2"),
         (ClassQuery(), ([0, 1, 1], [[0.5, np.nan]] * 3), "Got nan in row 0, column 1"),
@@ -316,7 +321,7 @@ def test_a_query_that_makes_no_sense_is_refused_when_made(params, message):
         (
             ClassQuery(multi_class="top_label"),
             ([0, 1, 1], [0.1, 0.2, 0.3]),
-            "needs a 'proba' of shape",
+            "must have shape \\(n_samples, n_classes\\)",
         ),
     ],
 )

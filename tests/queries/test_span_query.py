@@ -400,7 +400,7 @@ def test_what_is_no_query_is_refused(params, error, message):
         ([["B-P"], ["O"]], CLASSES, "Sentence 0 has 1 labels and 2 tokens"),
         ([["B-P", None], ["O"]], CLASSES, "Token 1 of sentence 0 has None"),
         (GOLD[:1], CLASSES, "Got 2 and 1"),
-        (GOLD, CLASSES[:2], "Got 3 columns and 2 classes"),
+        (GOLD, CLASSES[:2], "Got 3 columns, and 'classes' has length 2"),
     ],
 )
 def test_tags_that_are_not_of_the_scheme_are_refused(gold, classes, message):

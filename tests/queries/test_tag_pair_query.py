@@ -296,7 +296,7 @@ def test_displays_take_the_query():
         ({"pairs": PAIRS, "top": 2}, ValueError, "'pairs' or 'top', not both"),
         ({"top": 0}, ValueError, "an integer of at least 1. Got 0"),
         ({"top": "5"}, TypeError, "an integer of at least 1. Got '5'"),
-        ({"pairs": []}, ValueError, "a pair at least. Got none"),
+        ({"pairs": []}, ValueError, "at least one pair. Got none"),
         ({"pairs": "DN"}, TypeError, "a list of (label, next label). Got 'DN'"),
         ({"pairs": ["DN"]}, ValueError, "Got 'DN' as pair 0"),
         ({"pairs": [("D", "N", "V")]}, ValueError, "Got ('D', 'N', 'V') as pair 0"),
@@ -312,7 +312,7 @@ def test_what_is_no_query_is_refused(params, error, message):
 @pytest.mark.parametrize(
     ("tags", "proba", "pairs", "message"),
     [
-        (TAGS[1:3], PROBA[1:3], PAIRS, "holds no two tokens in a row"),
+        (TAGS[1:3], PROBA[1:3], PAIRS, "not have two consecutive tokens"),
         (TAGS, PROBA, PAIRS[:1], "Got 1 pairs and 2 columns"),
         (TAGS, PROBA, None, "Sentence 0 has 3 labels and shape (2, 2)"),
         (TAGS, [PROBA[0], [], [], []], PAIRS, "Sentence 3 has 2 labels"),

@@ -265,9 +265,13 @@ def test_int_tags_of_a_tagger_can_be_asked_for(tagger):
             [[0.9, 0.7], [], [0.6], [0.5]],
             "Sentence 0 has 2 labels and shape (2,)",
         ),
-        ([[], []], [[], []], "holds no token"),
-        ([], [], "holds no token"),
-        ([["D"], ["N"]], [[[1, 0]], [[1, 0, 0]]], "one number of tags. Got [2, 3]"),
+        ([[], []], [[], []], "does not have a token"),
+        ([], [], "does not have a token"),
+        (
+            [["D"], ["N"]],
+            [[[1, 0]], [[1, 0, 0]]],
+            "the same number of tags. Got [2, 3]",
+        ),
     ],
 )
 def test_probabilities_that_do_not_fit_the_tags_are_refused(tags, proba, message):
@@ -302,8 +306,8 @@ def test_a_matrix_without_columns_is_refused():
 @pytest.mark.parametrize(
     ("tag", "classes", "message"),
     [
-        ("Q", CLASSES, "tag of TagQuery must be a class .* Got 'Q'"),
-        (None, ["D"], "2 columns and 1 classes"),
+        ("Q", CLASSES, "'tag' parameter of TagQuery must be a class .* Got 'Q'"),
+        (None, ["D"], "2 columns, and 'classes' has length 1"),
         (None, ["D", "D"], "repeats a label"),
         (None, [0, 1], "labels of one kind"),
     ],
@@ -357,9 +361,7 @@ def test_what_is_no_matrix_of_numbers_is_named_by_sentence(proba, where):
 @pytest.mark.parametrize("classes", [{"D", "N"}, {"D": 0, "N": 1}, "DN", 2])
 def test_classes_have_an_order(classes):
     proba = [[[0.9, 0.1], [0.3, 0.7]]]
-    with pytest.raises(
-        TypeError, match="'classes' .* in the order of the columns. Got"
-    ):
+    with pytest.raises(TypeError, match="'classes' .* labels in an order. Got"):
         TagQuery().from_proba([["D", "N"]], proba, classes)
 
 

@@ -251,7 +251,7 @@ def test_an_offset_at_an_end_warns(labels, params, expected, message):
     ("labels", "expected", "message"),
     [
         ([[0, 0], [0, 0]], 0.1, "end of 'bounds'.*the most probable"),
-        ([[0, 1], [0, 1]], 3, "end of 'bounds'.*say little"),
+        ([[0, 1], [0, 1]], 3, "end of 'bounds'.*hardly tell"),
     ],
 )
 def test_a_temperature_at_an_end_warns(labels, expected, message):

@@ -19,7 +19,7 @@ NAMES = ["f", "f:x", "f:y", "g", "f:x:y", "word:the", ":", "f:", "x", "a:b"]
 
 def matrix_of(*tokens):
     """Return the rows of tokens as dicts of attribute weights."""
-    matrix = AttributeIndex(NAMES).matrix([list(tokens)], caller="it")
+    matrix = AttributeIndex(NAMES).matrix([list(tokens)])
     assert sparse.issparse(matrix)
     assert matrix.shape == (len(tokens), len(NAMES))
     return [
@@ -78,7 +78,7 @@ def test_it_becomes_the_same_row_beside_tokens_of_another_kind(token, expected):
 @pytest.mark.parametrize("token", [t for t, _ in TOKENS.values()], ids=list(TOKENS))
 def test_training_reads_a_token_as_prediction_does(token):
     """Zero weights are kept in training, where they name an attribute."""
-    ((flat,),) = as_items([[token]], caller="it")
+    ((flat,),) = as_items([[token]])
     known = {name: w for name, w in flat.items() if w and name in NAMES}
     assert [known] == matrix_of(token)
 
@@ -101,22 +101,22 @@ def test_crfsuite_reads_a_token_as_we_do(token):
 
 def test_a_sentence_is_a_row_after_the_other_and_an_empty_one_no_row():
     index = AttributeIndex(["word:a", "word:b"])
-    matrix = index.matrix([["a", "z"], [], ["b"]], caller="it")
+    matrix = index.matrix([["a", "z"], [], ["b"]])
     assert matrix.toarray().tolist() == [[1, 0], [0, 0], [0, 1]]
 
 
 @pytest.mark.parametrize("sentences", [[], [[]], [[], []]])
 def test_no_token_is_a_matrix_without_rows(sentences):
-    assert AttributeIndex(["f"]).matrix(sentences, caller="it").shape == (0, 1)
+    assert AttributeIndex(["f"]).matrix(sentences).shape == (0, 1)
 
 
 def test_a_model_without_attributes_has_no_columns():
-    assert AttributeIndex([]).matrix([["a"], ["b"]], caller="it").shape == (2, 0)
+    assert AttributeIndex([]).matrix([["a"], ["b"]]).shape == (2, 0)
 
 
 def test_tokens_are_not_modified():
     token = {"f": ["x", "x"], "g": {"x": 1.0}}
-    list(as_items([[token]], caller="it"))
+    list(as_items([[token]]))
     matrix_of(token)
     assert token == {"f": ["x", "x"], "g": {"x": 1.0}}
 
@@ -146,14 +146,14 @@ def rows_by_hand(sentences):
 def test_dicts_of_any_keys_and_values(sentences):
     index = AttributeIndex(NAMES)
     for _ in range(2):  # the second time there is a table
-        found = index.matrix(sentences, caller="it").toarray()
+        found = index.matrix(sentences).toarray()
         np.testing.assert_allclose(found, rows_by_hand(sentences), atol=1e-12)
 
 
 def test_attributes_too_many_for_a_table_are_found_all_the_same(monkeypatch):
     monkeypatch.setattr(_attributes, "_TABLE_SIZE", -(10**9))
     test_dicts_of_any_keys_and_values()
-    words = AttributeIndex(NAMES).matrix([["the", "an"]], caller="it").toarray()
+    words = AttributeIndex(NAMES).matrix([["the", "an"]]).toarray()
     assert words.sum(axis=1).tolist() == [1, 0]
 
 
@@ -161,11 +161,11 @@ def test_dicts_that_changed_since_the_last_call_are_read_again():
     index = AttributeIndex(NAMES)
     token = {"f": "x", "g": 1.0}
     sentences = [[token, token], [dict(token)]]
-    index.matrix(sentences, caller="it")
+    index.matrix(sentences)
     token["f"] = "y"
     token["g"] = 2.0
     token["word"] = "the"
-    found = index.matrix(sentences, caller="it").toarray()
+    found = index.matrix(sentences).toarray()
     np.testing.assert_array_equal(found, rows_by_hand(sentences))
     assert found.sum(axis=1).tolist() == [4, 4, 2]
 
@@ -174,8 +174,8 @@ def test_strings_need_not_be_the_same_objects():
     parts = ["th", "e"]
     token = {"".join(["wo", "rd"]): "".join(parts)}
     index = AttributeIndex(NAMES)
-    assert index.matrix([[token]], caller="it").nnz == 1
-    assert index.matrix([["".join(parts)]], caller="it").nnz == 1
+    assert index.matrix([[token]]).nnz == 1
+    assert index.matrix([["".join(parts)]]).nnz == 1
 
 
 @pytest.mark.parametrize(
@@ -186,26 +186,37 @@ def test_text_of_any_kind_may_be_asked(text):
     index = AttributeIndex(["word:\u00e9", "word:", "word:\U0001f600"])
     known = float(text in ("\u00e9", "", "\U0001f600"))
     for token in (text, {"word": text}, {"word": [text]}):
-        assert index.matrix([[token]], caller="it").sum() == known
+        assert index.matrix([[token]]).sum() == known
 
 
 def test_copies_look_up_alike():
     index = AttributeIndex(NAMES)
     sentences = [[{"f": "x", "g": 2.0}, {"a": "b", "a:b": 1.0}]]
-    expected = index.matrix(sentences, caller="it").toarray()
+    expected = index.matrix(sentences).toarray()
     for other in (pickle.loads(pickle.dumps(index)), copy.deepcopy(index)):
-        found = other.matrix(sentences, caller="it").toarray()
+        found = other.matrix(sentences).toarray()
         np.testing.assert_array_equal(found, expected)
 
 
 def test_training_reads_one_sentence_at_a_time():
-    items = as_items([[{"f": "x"}], [{"f": None}]], caller="it")
+    items = as_items([[{"f": "x"}], [{"f": None}]])
     assert next(items) == [{"f:x": 1.0}]
     with pytest.raises(TypeError, match="sentence 1, token 0"):
         next(items)
 
 
 # What is refused, the same in fit and predict, with the place
+
+
+def nested(depth):
+    token = {"x": 1.0}
+    for _ in range(depth - 1):
+        token = {"f": token}
+    return token
+
+
+CYCLE: dict = {"f": "x"}
+CYCLE["g"] = CYCLE
 
 REFUSED = {
     "nan": ({"f": np.nan}, ValueError, "the weight of 'f' must be finite. Got nan"),
@@ -224,6 +235,8 @@ REFUSED = {
     "a number as token": (3, TypeError, "token must be a str or a dict .* int 3"),
     "None as token": (None, TypeError, "token must be a str or a dict .* None"),
     "bytes as token": (b"the", TypeError, "token must be a str or a dict .* bytes"),
+    "a dict in itself": (CYCLE, ValueError, "nested more than 100 levels deep"),
+    "3,000 dicts": (nested(3000), ValueError, "nested more than 100 levels deep"),
     "a number as name": (["f", 1], TypeError, "attributes must be str. Got 1"),
 }
 
@@ -234,7 +247,7 @@ REFUSED = {
 @pytest.mark.parametrize("known", ["f", "h"], ids=["known", "unknown"])
 def test_predict_names_what_it_cannot_read_and_where(token, error, message, known):
     tagger = CRFTagger().fit([[{known: 1.0}, {"g": 1.0}]], [["A", "B"]])
-    where = "X of CRFTagger, sentence 1, token 2: "
+    where = "parameter of CRFTagger.predict cannot be read at sentence 1, token 2: "
     with pytest.raises(error, match=where + ".*" + message):
         tagger.predict([[{"g": 1.0}], [{"f": 1.0}, {}, token]])
 
@@ -243,7 +256,7 @@ def test_predict_names_what_it_cannot_read_and_where(token, error, message, know
     ("token", "error", "message"), REFUSED.values(), ids=list(REFUSED)
 )
 def test_fit_names_what_it_cannot_read_and_where(token, error, message):
-    where = "X of CRFTagger.fit, sentence 1, token 2: "
+    where = "parameter of CRFTagger.fit cannot be read at sentence 1, token 2: "
     with pytest.raises(error, match=where + ".*" + message):
         CRFTagger().fit([[{"g": 1.0}], [{}, {}, token]], [["A"], ["A", "B", "A"]])
 
@@ -251,7 +264,7 @@ def test_fit_names_what_it_cannot_read_and_where(token, error, message):
 @pytest.mark.parametrize("text", ["a\0b", "\ud800"], ids=["nul", "surrogate"])
 def test_text_that_crfsuite_cannot_store_is_refused_with_its_place(text):
     """It cuts a name at NUL, so that different words would be one."""
-    where = "X of CRFTagger.fit, sentence 0, token 1"
+    where = "CRFTagger.fit cannot be read at sentence 0, token 1"
     with pytest.raises(ValueError, match=re.escape(where)):
         CRFTagger().fit([["ok", text]], [["A", "B"]])
 
@@ -260,3 +273,8 @@ def test_the_library_that_we_follow_is_the_one_we_think():
     """A str as a token is its letters to CRFsuite, the reason for ours being a word."""
     crf = sklearn_crfsuite.CRF().fit([["ab", "b"]], [["A", "B"]])
     assert {name for name, _ in crf.state_features_} == {"a", "b"}
+
+
+def test_a_hundred_levels_of_dicts_are_read():
+    tagger = CRFTagger().fit([[nested(100), "b"]], [["A", "B"]])
+    assert sorted(tagger.attributes_) == ["f:" * 99 + "x", "word:b"]

@@ -1,8 +1,14 @@
 """The conditional random field gives CRFsuite's probabilities, without its limits."""
 
 import copy
+import ctypes
+import os
 import pickle
+import signal
+import subprocess
+import sys
 import tempfile
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -231,6 +237,37 @@ def test_no_file_survives_a_fit_that_fails(folder, monkeypatch):
     assert list(folder.iterdir()) == []
 
 
+@pytest.fixture(params=["in memory", "in a folder"])
+def where_models_are(request, monkeypatch):
+    """Train as on Linux, and as on systems without files in memory."""
+    if request.param == "in a folder":
+        monkeypatch.delattr("os.memfd_create", raising=False)
+    elif not hasattr(os, "memfd_create"):
+        pytest.skip("this system has no files in memory")
+
+
+def test_a_model_is_the_same_in_memory_and_in_a_folder(folder, where_models_are):
+    tagger = CRFTagger(c2=0.1).fit(X, Y)
+    assert tagger.score(X, Y) == 1
+    assert list(folder.iterdir()) == []
+
+
+@pytest.mark.skipif(not hasattr(os, "memfd_create"), reason="no files in memory")
+def test_no_file_survives_a_process_that_is_killed(tmp_path):
+    """As when a search with several processes is interrupted."""
+    code = (
+        "import os, signal, sklearn_crfsuite\n"
+        "from skcalib.sequence import CRFTagger\n"
+        "def kill(self, *args): os.kill(os.getpid(), signal.SIGKILL)\n"
+        "sklearn_crfsuite.CRF.fit = kill\n"
+        "CRFTagger().fit([['a']], [['A']])\n"
+    )
+    environment = {**os.environ, "TMPDIR": str(tmp_path)}
+    done = subprocess.run([sys.executable, "-c", code], env=environment)
+    assert done.returncode == -signal.SIGKILL
+    assert list(tmp_path.glob("skcalib-crf-*")) == []
+
+
 def test_the_rebuilt_crf_leaves_no_file(tagger, folder):
     crf = tagger.crf_
     assert list(folder.iterdir()) == []
@@ -383,11 +420,12 @@ def test_an_empty_sparse_sentence_is_an_empty_entry(hashed):
     assert [p.shape for p in proba] == [(0, 3), (3, 3)]
 
 
-def test_more_columns_than_in_training_are_unknown_attributes():
-    narrow = [sparse.csr_array(np.eye(2))]
-    tagger = CRFTagger().fit(narrow, [["A", "B"]])
-    wide = [sparse.csr_array(np.eye(2, 9))]
-    same_marginals(tagger.predict_proba(wide), tagger.predict_proba(narrow), 0)
+def test_columns_that_no_training_sentence_uses_are_unknown_attributes():
+    used = [sparse.csr_array(np.eye(2, 9))]
+    tagger = CRFTagger().fit(used, [["A", "B"]])
+    more = used[0].tolil()
+    more[0, 8] = 5
+    same_marginals(tagger.predict_proba([more]), tagger.predict_proba(used), 0)
 
 
 def test_sparse_sentences_go_through_searches_and_copies(hashed):
@@ -433,12 +471,13 @@ BAD = sparse.csr_array([[0.0, 1.0], [np.nan, 0.0]])
         (
             [EYE, BAD],
             ValueError,
-            "sentence 1, token 1: weights must be finite. Got nan",
+            "must have finite weights. Got nan in sentence 1, token 1",
         ),
         ([EYE, ["a", "b"]], TypeError, "sparse matrices only.* list as sentence 1"),
         ([EYE, sparse.eye_array(3)], ValueError, r"one number of columns.*\[2, 3\]"),
         ([EYE, FLAT], ValueError, r"a row for each token. Got shape \(2,\) as sent"),
-        ([sparse.csr_array((2, 1))], ValueError, "columns that the tagger was fitted"),
+        ([sparse.csr_array((2, 1))], ValueError, "the 2 columns that the .* Got 1"),
+        ([sparse.csr_array((2, 4))], ValueError, "the 2 columns that the .* Got 4"),
     ],
 )
 def test_sparse_sentences_that_do_not_fit_are_refused(sentences, error, message):
@@ -450,7 +489,11 @@ def test_sparse_sentences_that_do_not_fit_are_refused(sentences, error, message)
 @pytest.mark.parametrize(
     ("sentences", "error", "message"),
     [
-        ([EYE, BAD], ValueError, "fit, sentence 1, token 1: weights must be finite"),
+        (
+            [EYE, BAD],
+            ValueError,
+            "fit must have finite weights. Got nan in sentence 1, token 1",
+        ),
         ([EYE, ["a", "b"]], TypeError, "sparse matrices only.* list as sentence 1"),
         ([EYE, sparse.eye_array(2, 3)], ValueError, "one number of columns"),
     ],
@@ -463,12 +506,16 @@ def test_sparse_sentences_that_do_not_fit_each_other_are_refused_by_fit(
 
 
 def test_a_tagger_of_words_refuses_sparse_sentences(tagger, hashed):
-    with pytest.raises((TypeError, ValueError), match="X of CRFTagger.*sparse"):
+    with pytest.raises(
+        (TypeError, ValueError), match="'X' parameter of CRFTagger.*sparse"
+    ):
         tagger.predict(hashed)
 
 
 def test_a_tagger_of_sparse_sentences_refuses_words(hashed):
-    with pytest.raises((TypeError, ValueError), match="X of CRFTagger.*sparse"):
+    with pytest.raises(
+        (TypeError, ValueError), match="'X' parameter of CRFTagger.*sparse"
+    ):
         CRFTagger().fit(hashed, Y).predict(X)
 
 
@@ -481,6 +528,30 @@ def test_every_algorithm_trains(algorithm):
     assert tagger.score(X, Y) == 1
     for proba in tagger.predict_proba(X):
         np.testing.assert_allclose(proba.sum(axis=1), 1)
+
+
+@pytest.mark.parametrize("algorithm", ["l2sgd", "ap", "pa", "arow"])
+def test_every_algorithm_is_reproducible(algorithm):
+    items, labels = random_tagged(0, words_and_numbers, n=40)
+    tagger = CRFTagger(algorithm=algorithm, max_iterations=5)
+    expected = clone(tagger).fit(items, labels).model_bytes_
+    if sys.platform == "linux":
+        ctypes.CDLL(None).srand(12345)
+    assert clone(tagger).fit(items, labels).model_bytes_ == expected
+    with ThreadPoolExecutor(2) as threads:
+        fits = threads.map(lambda _: clone(tagger).fit(items, labels), range(4))
+        assert {model.model_bytes_ for model in fits} == {expected}
+
+
+@pytest.mark.parametrize(
+    ("algorithm", "name"),
+    [("l2sgd", "c1"), ("pa", "c1"), ("ap", "c2"), ("arow", "c2"), ("pa", "c2")],
+)
+def test_a_penalty_that_the_algorithm_lacks_is_named(algorithm, name):
+    with pytest.raises(
+        ValueError, match=f"'{name}' .* go with algorithm='{algorithm}'"
+    ):
+        CRFTagger(algorithm=algorithm, **{name: 0.5}).fit(X, Y)
 
 
 @pytest.mark.parametrize(

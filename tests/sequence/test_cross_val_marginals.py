@@ -218,8 +218,8 @@ def test_folds_must_be_numbers_of_sentences(corpus, fold, turned):
         ([["a"], ["a", "b"]], [["A"]] * 2, ValueError, "Sentence 1 has 2 tokens and 1"),
         ([["a"]] * 2, [["A"], [None]], ValueError, "Token 0 of sentence 1 has None"),
         ([["a"]] * 2, None, ValueError, "requires y"),
-        (["a b"] * 2, [["A"]] * 2, TypeError, "got str 'a b' as sentence 0"),
-        ([], [], ValueError, "needs a sentence with a token"),
+        (["a b"] * 2, [["A"]] * 2, TypeError, "Got str 'a b' as sentence 0"),
+        ([], [], ValueError, "needs at least one sentence with a token"),
         ([["a"]] * 2, [["A"], [1]], ValueError, "labels of one kind"),
     ],
 )

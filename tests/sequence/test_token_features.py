@@ -259,13 +259,13 @@ def test_settings_are_checked(settings, message):
 @pytest.mark.parametrize(
     ("X", "message"),
     [
-        ("the dog", "got str for X"),
-        (["the dog"], "got str 'the dog' as sentence 0"),
-        ([["a"], 5], "got int 5 as sentence 1"),
+        ("the dog", "Got str"),
+        (["the dog"], "Got str 'the dog' as sentence 0"),
+        ([["a"], 5], "Got int 5 as sentence 1"),
         ([["a"], ["b", 5]], "Got int 5 in sentence 1, token 1"),
         ([[{"word": "a"}]], "Got dict .* in sentence 0, token 0"),
-        (pd.DataFrame({"w": ["a"]}), "got a table of shape"),
-        ((s for s in [["a"]]), "got generator for X"),
+        (pd.DataFrame({"w": ["a"]}), "Got a table of shape"),
+        ((s for s in [["a"]]), "Got generator"),
     ],
     ids=lambda value: type(value).__name__,
 )
@@ -282,11 +282,18 @@ def test_what_cannot_be_hashed_is_named_by_sentence_and_token(row):
         return row if sentence[t] == "bad" else {"f": "x"}
 
     message = re.escape(
-        f"sentence 1, token 1: output='sparse' hashes dicts of str and "
+        f"sentence 1, token 1: output='sparse' takes dicts of str and "
         f"numbers. Got {row!r}"
     )
     with pytest.raises(TypeError, match=message):
         TokenFeatures(template, output="sparse").transform([["a"], ["b", "bad"]])
+
+
+def test_a_dict_that_contains_itself_cannot_be_hashed():
+    row = {}
+    row["f"] = row
+    with pytest.raises(TypeError, match="cannot be hashed at sentence 0, token 0"):
+        TokenFeatures(lambda *_: row, output="sparse").transform([["a"]])
 
 
 def test_an_error_of_the_template_is_left_alone():

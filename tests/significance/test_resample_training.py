@@ -112,8 +112,8 @@ def test_what_is_refused(params, error, message):
     [
         (X, Y[:-1], ValueError, "Got 50 and 49"),
         ([], [], ValueError, "a sample at least"),
-        (np.array(3), Y, TypeError, "X of resample_training.*ndarray"),
-        ("text", Y, TypeError, "X of resample_training.*str"),
+        (np.array(3), Y, TypeError, "'X' parameter of resample_training.*ndarray"),
+        ("text", Y, TypeError, "'X' parameter of resample_training.*str"),
     ],
 )
 def test_which_data_are_refused(samples, labels, error, message):

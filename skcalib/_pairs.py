@@ -1,0 +1,364 @@
+"""Pairs (y, q) of labels and probabilities, on which calibration is measured.
+
+A pair says whether a polar query is true, and the probability it was given. Binary
+labels, a matrix of class probabilities, weights and groups are validated here, so that
+the metrics see clean arrays only.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from ._errors import ParameterError
+from ._validation import (
+    as_groups,
+    as_label_list,
+    as_labels,
+    as_probabilities,
+    as_weights,
+    check_choice,
+    check_same_length,
+    column_names,
+    columns_by_name,
+    distinct_labels,
+    label_array,
+    label_places,
+    positives,
+)
+
+MULTI_CLASS = ("pooled", "top_label", "class_wise", "per_class")
+
+
+@dataclass(frozen=True)
+class Pairs:
+    """Checked (y, q) pairs; rows of zero weight are gone.
+
+    A row of the input gives one pair, or `n_classes` pairs where the classes are
+    pooled. The pooled pairs of one row depend on each other, so they form one group
+    unless groups were given.
+
+    Attributes
+    ----------
+    q : ndarray of shape (n_pairs,)
+        Probabilities in [0, 1], float32 or float64. May be a view of the caller's data:
+        never write to it.
+    positive : ndarray of shape (n_pairs,), bool, or None
+        Whether the pair is a positive. None for pooled pairs, whose n x K indicator is
+        built only where it cannot be avoided: see `indicator`.
+    positive_q : ndarray of shape (n_positives,)
+        Probabilities of the positive pairs.
+    row_weight : ndarray of shape (n_rows,), float64, or None
+        Weight of each row.
+    row_groups : ndarray of shape (n_rows,), int, or None
+        Codes 0, 1, ... of the groups of dependent rows, where they were given.
+    n_classes : int
+        Number of pairs that one row of the input gave.
+    true_class : ndarray of shape (n_rows,), int, or None
+        Column of the true class of each row that gave several pairs; -1 if it has none.
+    group_repeats : ndarray of shape (n_groups,), or None
+        How many independent groups each group stands for, where `row_groups` were
+        given; 1 where None.
+    item_total : float or None
+        Total weight of the items that the pairs are about, where a query gave a
+        varying number of pairs for each; see `row_total`.
+    """
+
+    q: np.ndarray
+    positive: np.ndarray | None
+    positive_q: np.ndarray
+    row_weight: np.ndarray | None = None
+    row_groups: np.ndarray | None = None
+    n_classes: int = 1
+    true_class: np.ndarray | None = None
+    group_repeats: np.ndarray | None = None
+    item_total: float | None = None
+
+    @property
+    def is_dependent(self) -> bool:
+        """Whether some pairs depend on each other, so that `groups` is not None."""
+        return self.row_groups is not None or self.n_classes > 1
+
+    @cached_property
+    def weight(self) -> np.ndarray | None:
+        """Weight of each pair, float64 of shape (n_pairs,), or None."""
+        if self.row_weight is None or self.n_classes == 1:
+            return self.row_weight
+        return np.repeat(self.row_weight, self.n_classes)
+
+    @cached_property
+    def groups(self) -> np.ndarray | None:
+        """Group of each pair, codes of shape (n_pairs,); None if pairs are independent.
+
+        The pooled pairs of a row are a group unless groups were given.
+        """
+        if self.n_classes == 1:
+            return self.row_groups
+        rows = self.row_groups
+        if rows is None:
+            rows = np.arange(self.q.size // self.n_classes)
+        return np.repeat(rows, self.n_classes)
+
+    @property
+    def repeats(self) -> np.ndarray | None:
+        """How many independent groups each group stands for; 1 where None.
+
+        A row of weight 3 is three independent rows.
+        """
+        if self.row_groups is not None:
+            return self.group_repeats
+        return self.row_weight if self.n_classes > 1 else None
+
+    @property
+    def total(self) -> float:
+        """Total weight, the number of pairs where there are no weights."""
+        if self.row_weight is None:
+            return float(self.q.size)
+        return float(self.row_weight.sum()) * self.n_classes
+
+    @property
+    def row_total(self) -> float:
+        """Total weight of the rows; each counts once, however many pairs it gave."""
+        if self.item_total is not None:
+            return self.item_total
+        if self.row_weight is None:
+            return float(self.q.size // self.n_classes)
+        return float(self.row_weight.sum())
+
+    def indicator(self) -> np.ndarray:
+        """Whether each pair is a positive, bool of shape (n_pairs,)."""
+        if self.positive is not None:
+            return self.positive
+        assert self.true_class is not None
+        positive = np.zeros((self.true_class.size, self.n_classes), dtype=bool)
+        rows, columns = _true_places(self.true_class)
+        positive[rows, columns] = True
+        return positive.ravel()
+
+
+def _true_places(index: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the rows that have a true column, and these columns."""
+    rows = np.arange(index.size)
+    has_one = index >= 0
+    return (rows, index) if has_one.all() else (rows[has_one], index[has_one])
+
+
+def class_order(
+    y: np.ndarray, labels: Any, n_columns: int, *, name: str, of: str
+) -> np.ndarray:
+    """Return the labels in the order of the columns of the parameter `of`.
+
+    They are those of the parameter `name`, or the sorted labels in `y_true`.
+    """
+    if labels is None:
+        order = distinct_labels(y, name="y_true")
+        source = (
+            f"y_true has {order.size} distinct labels; give {name!r} in their order"
+        )
+    else:
+        if not isinstance(labels, np.ndarray):
+            labels = label_array(as_label_list(labels, name=name))
+        order = as_labels(labels, name=name)
+        source = f"{name!r} has length {order.size}"
+        if len(set(order.tolist())) != order.size:
+            raise ParameterError(name, "repeats a label.")
+    if order.size != n_columns:
+        raise ParameterError(
+            of,
+            "must have one column for each label. "
+            f"Got {n_columns} columns, and {source}.",
+        )
+    return order
+
+
+def _class_index(
+    y: np.ndarray, order: np.ndarray, rows: np.ndarray | None
+) -> np.ndarray:
+    """Return the column of each row's label.
+
+    `rows` are the places of the labels among those given, where some were left out.
+    """
+    index = label_places(y, order)
+    if index.min() < 0:
+        row = int(index.argmin())
+        unknown = y[row : row + 1].tolist()[0]
+        row = row if rows is None else int(rows[row])
+        raise ParameterError(
+            "y_true",
+            f"must hold labels that are in 'labels'. Got {unknown!r} in row {row}.",
+        )
+    return index
+
+
+def drop_weightless(arrays: list, weight: np.ndarray | None) -> tuple[list, Any]:
+    """Drop the rows of zero weight from every array."""
+    if weight is None or weight.all():
+        return arrays, weight
+    keep = weight > 0
+    return [a if a is None else a[keep] for a in arrays], weight[keep]
+
+
+def pool(
+    proba: np.ndarray,
+    index: np.ndarray,
+    weight: np.ndarray | None = None,
+    groups: np.ndarray | None = None,
+) -> Pairs:
+    """Return the pairs of all columns; `index` is the true column, -1 if none is."""
+    return Pairs(
+        q=proba.ravel(),
+        positive=None,
+        positive_q=proba[_true_places(index)],
+        row_weight=weight,
+        row_groups=groups,
+        n_classes=proba.shape[1],
+        true_class=index,
+    )
+
+
+def take_pairs(pairs: Pairs, rows: np.ndarray) -> Pairs:
+    """Return the pairs that some rows of the input gave, each as often as it is named.
+
+    Weights and groups are left behind.
+    """
+    if pairs.n_classes == 1:
+        q, positive = pairs.q[rows], pairs.indicator()[rows]
+        return Pairs(q, positive, q[positive])
+    assert pairs.true_class is not None
+    proba = pairs.q.reshape(-1, pairs.n_classes)
+    return pool(proba[rows], pairs.true_class[rows])
+
+
+def weighted(
+    pairs: Pairs,
+    weight: np.ndarray | None,
+    groups: np.ndarray | None = None,
+    repeats: np.ndarray | None = None,
+    item_total: float | None = None,
+) -> Pairs:
+    """Return unweighted pairs with the weights and groups of their rows.
+
+    Rows of weight 0 are dropped.
+    """
+    if weight is not None and not weight.all():
+        rows = np.flatnonzero(weight)
+        pairs, weight = take_pairs(pairs, rows), weight[rows]
+        groups = None if groups is None else groups[rows]
+    return replace(
+        pairs,
+        row_weight=weight,
+        row_groups=groups,
+        group_repeats=repeats,
+        item_total=item_total,
+    )
+
+
+def check_one_set(multi_class: Any, what: str) -> None:
+    """Raise where a matrix would give pairs, and so a `what`, for each class."""
+    if isinstance(multi_class, str) and multi_class in ("class_wise", "per_class"):
+        raise ParameterError(
+            None,
+            f"returns one {what}: the 'multi_class' parameter must be "
+            f"'pooled' or 'top_label'. Got {multi_class!r}; for one of each "
+            "class pass y_true == label and the column of that label.",
+        )
+
+
+def check_pairs(
+    y_true: Any,
+    y_proba: Any,
+    *,
+    multi_class: str | None = None,
+    labels: Any = None,
+    pos_label: Any = None,
+    sample_weight: Any = None,
+    groups: Any = None,
+    are_all: bool = True,
+) -> list[Pairs]:
+    """Check the input of a calibration metric.
+
+    Unless these `are_all` rows, `pos_label` need not be among the labels.
+
+    Returns
+    -------
+    pairs : list of Pairs
+        One entry, but for 'class_wise' and 'per_class', which have one for each class.
+    """
+    q = as_probabilities(y_proba, name="y_proba")
+    y_true = as_labels(y_true, name="y_true")
+    if len(y_true) != len(q):
+        check_same_length(y_true=y_true, y_proba=q)
+    weight = rows = None
+    codes = None if groups is None else as_groups(groups, len(q))
+    if sample_weight is not None:
+        weight = as_weights(sample_weight, len(q))
+        # Before the labels are counted: a row of no weight is no row.
+        kept = [y_true, q, codes, np.arange(len(q))]
+        (y_true, q, codes, rows), weight = drop_weightless(kept, weight)
+    if multi_class is not None:
+        check_choice(multi_class, MULTI_CLASS, name="multi_class")
+    if np.ndim(pos_label) > 0:  # it would be compared row by row
+        raise ParameterError("pos_label", f"must be one label. Got {pos_label!r}.")
+    if q.ndim == 1:
+        if multi_class is not None:
+            raise ParameterError(
+                "multi_class",
+                f"goes with a y_proba of shape "
+                f"(n, n_classes). Got {multi_class!r} with shape {q.shape}.",
+            )
+        if labels is not None:
+            raise ParameterError(
+                "labels",
+                f"goes with a y_proba of shape "
+                f"(n, n_classes); use 'pos_label' with shape {q.shape}.",
+            )
+        positive = positives(y_true, pos_label, are_all=are_all)
+        return [Pairs(q, positive, q[positive], weight, codes)]
+    order = class_order(y_true, labels, q.shape[1], name="labels", of="y_proba")
+    columns = columns_by_name(column_names(y_proba), order, name="y_proba")
+    q = q if columns is None else q[:, columns]
+    index = _class_index(y_true, order, rows)
+    return _matrix_pairs(q, index, order, multi_class, pos_label, weight, codes)
+
+
+def _matrix_pairs(
+    proba: np.ndarray,
+    index: np.ndarray,
+    order: np.ndarray,
+    multi_class: str | None,
+    pos_label: Any,
+    weight: np.ndarray | None,
+    groups: np.ndarray | None,
+) -> list[Pairs]:
+    """Return the pairs of a matrix of class probabilities."""
+    if multi_class is None and order.size == 2:
+        column = 1
+        if pos_label is not None:
+            if pos_label not in order.tolist():
+                raise ParameterError(
+                    "pos_label",
+                    f"must be one of the labels {order.tolist()}. Got {pos_label!r}.",
+                )
+            column = order.tolist().index(pos_label)
+        y, q = index == column, proba[:, column]
+        return [Pairs(q, y, q[y], weight, groups)]
+    if pos_label is not None:
+        raise ParameterError(
+            "pos_label",
+            f"goes with two columns and no "
+            f"multi_class. Got {pos_label!r} with {order.size} columns.",
+        )
+    multi_class = multi_class or "pooled"
+    if multi_class == "pooled":
+        return [pool(proba, index, weight, groups)]
+    if multi_class == "top_label":
+        top = proba.argmax(axis=1)  # ties to the lowest column
+        q, right = proba[np.arange(top.size), top], top == index
+        return [Pairs(q, right, q[right], weight, groups)]
+    return [
+        Pairs(proba[:, k], index == k, proba[index == k, k], weight, groups)
+        for k in range(order.size)
+    ]

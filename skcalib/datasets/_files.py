@@ -1,0 +1,251 @@
+"""Files of the data sets: the registry, the folder that keeps them, downloads.
+
+``data/files.toml`` lists the files and ``data/*.rst`` describe the data sets.
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import logging
+import os
+import re
+import tomllib
+from http.client import HTTPException
+from importlib.resources import files as resources
+from pathlib import Path
+from typing import NamedTuple, TypedDict
+
+from sklearn.datasets import fetch_file
+
+from .._errors import ParameterTypeError
+from .._validation import check_choice, check_integer, check_real
+from ._lines import opened_zip
+
+VARIABLE = "SKCALIB_DATA"
+
+# Tells of downloads those who ask for it, as scikit-learn's fetchers do.
+_LOGGER = logging.getLogger("skcalib.datasets")
+
+# What messages call the kinds of checksums.
+KINDS = {
+    "sha256": "SHA256",
+    "git_blob": "git blob id",
+    "members_sha256": "SHA256 of its members' checksums",
+}
+
+PathLike = str | os.PathLike[str]
+
+
+class FetchOptions(TypedDict, total=False):
+    """The parameters of all fetchers that do not change the type of the result."""
+
+    subset: str
+    data_home: PathLike | None
+    download_if_missing: bool
+    n_retries: int
+    delay: float
+
+
+class RemoteFile(NamedTuple):
+    """An entry of the registry; a file that is not published has an empty `url`."""
+
+    folder: str
+    name: str
+    url: str
+    checksum: str
+    kind: str
+    members: str = ""
+    instead: str = ""
+
+    def check(self, path: Path) -> None:
+        """Raise an OSError if the file at `path` is another one."""
+        found = self._checksum_of(path)
+        if found != self.checksum:
+            raise OSError(f"its {KINDS[self.kind]} is {found}, not {self.checksum}")
+
+    def _checksum_of(self, path: Path) -> str:
+        if self.kind == "members_sha256":
+            return members_sha256(path, self.members)
+        return git_blob_id(path) if self.kind == "git_blob" else sha256_of(path)
+
+
+class DataSet(NamedTuple):
+    """The files of a data set by name, and the names of the files of each subset."""
+
+    files: dict[str, RemoteFile]
+    subsets: dict[str, list[str]]
+
+
+def sha256_of(path: Path) -> str:
+    """Return the SHA256 of the content of a file."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def git_blob_id(path: Path) -> str:
+    """Return the name that git gives to the content of a file."""
+    digest = hashlib.sha1(b"blob %d\0" % path.stat().st_size, usedforsecurity=False)
+    with path.open("rb") as file:
+        for block in iter(lambda: file.read(2**20), b""):
+            digest.update(block)
+    return digest.hexdigest()
+
+
+def members_of(path: Path, pattern: str) -> dict[str, bytes]:
+    """Return the members of a zip archive whose names match, by the first group."""
+    with opened_zip(path) as archive:
+        found = (re.fullmatch(pattern, name) for name in archive.namelist())
+        return {match[1]: archive.read(match[0]) for match in found if match}
+
+
+def members_sha256(path: Path, pattern: str) -> str:
+    """Return the SHA256 of the SHA256s of members, in the order of their names.
+
+    Archives of the same files have it in common, whoever packed them.
+    """
+    members = members_of(path, pattern)
+    digests = (hashlib.sha256(members[name]).digest() for name in sorted(members))
+    return hashlib.sha256(b"".join(digests)).hexdigest()
+
+
+@functools.cache
+def data_set(name: str) -> DataSet:
+    """Return the entry of a data set in the registry."""
+    entry = _registry()[name]
+    files = {
+        file: _remote_file(name, file, entry.get("url", ""), dict(fields))
+        for file, fields in entry.get("files", {}).items()
+    }
+    return DataSet(files, entry["subsets"])
+
+
+@functools.cache
+def _registry() -> dict[str, dict]:
+    return tomllib.loads(_data_file("files.toml"))
+
+
+def _remote_file(
+    folder: str, name: str, base: str, fields: dict[str, str]
+) -> RemoteFile:
+    (kind,) = KINDS.keys() & fields.keys()
+    checksum = fields.pop(kind)
+    url = fields.pop("url", base + fields.pop("path", name))
+    return RemoteFile(folder, name, url, checksum, kind, **fields)
+
+
+def description(name: str) -> str:
+    """Return the text about a data set: origin, sizes, licence, what to cite."""
+    return _data_file(f"{name}.rst")
+
+
+def _data_file(name: str) -> str:
+    return (resources(__package__) / "data" / name).read_text("utf-8")
+
+
+class DataHome:
+    """The folder of the data sets, and what to do where a file is missing.
+
+    The parameters are those of the fetchers.
+    """
+
+    def __init__(
+        self,
+        data_home: PathLike | None,
+        download_if_missing: bool,
+        n_retries: int,
+        delay: float,
+    ):
+        self.folder = get_data_home(data_home)
+        self.download_if_missing = download_if_missing
+        self.n_retries = check_integer(n_retries, minimum=0, name="n_retries")
+        self.delay = check_real(delay, low=0, high=3600, name="delay")
+
+    def path(self, file: RemoteFile) -> Path:
+        """Return where a file is, or would be."""
+        return self.folder / file.folder / file.name
+
+    def has(self, file: RemoteFile) -> bool:
+        """Return whether there is a file, the right one or not."""
+        return self.path(file).exists()
+
+    def fetch_subset(self, name: str, subset: str) -> list[Path]:
+        """Return the paths of the files of a subset of a data set."""
+        subsets = data_set(name).subsets
+        check_choice(subset, tuple(subsets), name="subset")
+        found = []
+        for file in subsets[subset]:
+            folder, _, own = file.rpartition("/")
+            found.append(self.fetch(data_set(folder or name).files[own]))
+        return found
+
+    def fetch(self, file: RemoteFile) -> Path:
+        """Return the path of a file, downloaded if need be and allowed.
+
+        A wrong file that was there before is the user's, so it stays.
+        """
+        if file.instead and not self.has(file):
+            other = data_set(file.folder).files[file.instead]
+            file = other if self.has(other) else file
+        path = self.path(file)
+        if not path.exists():
+            self._download(file, path)
+            return path
+        try:
+            file.check(path)
+        except OSError as error:
+            download = f", so that {file.url} can be downloaded" if file.url else ""
+            raise OSError(
+                f"{path} is not the file expected there: {_clause(error)}. Move it "
+                f"away{download}, or pass another 'data_home'."
+            ) from error
+        return path
+
+    def _download(self, file: RemoteFile, path: Path) -> None:
+        if not self.download_if_missing:
+            raise OSError(
+                f"{path} does not exist, and download_if_missing=False. Pass "
+                f"download_if_missing=True, or put {file.url} there, or name the "
+                f"folder that has it by 'data_home' or {VARIABLE}."
+            )
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            _LOGGER.info("Downloading %s to %s", file.url, path)
+            fetch_file(
+                file.url,
+                folder=path.parent,
+                local_filename=file.name,
+                sha256=file.checksum if file.kind == "sha256" else None,
+                n_retries=self.n_retries,
+                delay=self.delay,
+            )
+            try:
+                file.check(path)
+            except OSError:
+                path.unlink()
+                raise
+        except (OSError, HTTPException) as error:
+            raise OSError(
+                f"Could not download {file.url}: {_clause(error)}. Try again later, or "
+                f"get the file some other way and put it at {path}."
+            ) from error
+
+
+def _clause(error: Exception) -> str:
+    return str(error).strip().rstrip(".")
+
+
+def get_data_home(data_home: PathLike | None) -> Path:
+    """Return the folder of the data sets.
+
+    It is the argument, else the value of the environment variable ``SKCALIB_DATA``,
+    else ``~/skcalib_data``. The folder need not exist.
+    """
+    if data_home is None:
+        data_home = os.environ.get(VARIABLE) or "~/skcalib_data"
+    if not isinstance(data_home, (str, os.PathLike)):
+        raise ParameterTypeError(
+            "data_home",
+            f"must be None or the path of a folder. Got {data_home!r} instead.",
+        )
+    return Path(data_home).expanduser()

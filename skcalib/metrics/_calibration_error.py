@@ -1,0 +1,287 @@
+"""Calibration error: one number for how far probabilities are from frequencies."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from typing import Literal, overload
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from .._errors import public
+from .._pairs import Pairs, check_pairs
+from .._validation import is_dask
+from ._binning import Binning, check_binning
+from ._bins import (
+    BinSums,
+    check_debiasable,
+    check_norm,
+    debiased_error,
+    norm_of,
+    rooted,
+)
+from ._cells import CellTable, check_independent, sums_of_cells
+from ._distributed import Chunked, check_mergeable, tables_of_dask
+from ._grouped_bins import are_single_rows, grouped_bins
+
+
+@overload
+def calibration_error(
+    y_true: ArrayLike,
+    y_proba: ArrayLike,
+    *,
+    bin_size: int | Literal["auto"] = ...,
+    n_bins: int | None = ...,
+    strategy: str = ...,
+    norm: str = ...,
+    squared: bool = ...,
+    debias: bool = ...,
+    multi_class: Literal["per_class"],
+    labels: ArrayLike | None = ...,
+    pos_label: Hashable = ...,
+    sample_weight: ArrayLike | None = ...,
+    groups: ArrayLike | None = ...,
+) -> np.ndarray: ...
+
+
+@overload
+def calibration_error(
+    y_true: ArrayLike,
+    y_proba: ArrayLike,
+    *,
+    bin_size: int | Literal["auto"] = ...,
+    n_bins: int | None = ...,
+    strategy: str = ...,
+    norm: str = ...,
+    squared: bool = ...,
+    debias: bool = ...,
+    multi_class: Literal["pooled", "top_label", "class_wise"] | None = ...,
+    labels: ArrayLike | None = ...,
+    pos_label: Hashable = ...,
+    sample_weight: ArrayLike | None = ...,
+    groups: ArrayLike | None = ...,
+) -> float: ...
+
+
+@public
+def calibration_error(
+    y_true: ArrayLike,
+    y_proba: ArrayLike,
+    *,
+    bin_size: int | Literal["auto"] = "auto",
+    n_bins: int | None = None,
+    strategy: str = "quantile",
+    norm: str = "l2",
+    squared: bool = False,
+    debias: bool = False,
+    multi_class: str | None = None,
+    labels: ArrayLike | None = None,
+    pos_label: Hashable = None,
+    sample_weight: ArrayLike | None = None,
+    groups: ArrayLike | None = None,
+) -> float | np.ndarray:
+    """Compute the calibration error by adaptive binning.
+
+    With probabilities q and labels y in bins b of n_b pairs, N pairs in all, the error
+    is sqrt(sum_b n_b / N (mean q - mean y)^2): the root mean square distance between
+    the predicted probabilities and the frequencies of the labels (Algorithm 1 of [1]_).
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n,)
+        True labels.
+    y_proba : array-like of shape (n,) or (n, n_classes)
+        Probability of the positive class, or of every class, with columns in the order
+        of `labels`. Two columns are the binary problem of `pos_label` unless
+        `multi_class` is given. Rows need not sum to one. A value outside [0, 1] by no
+        more than 1e-9, or 16 units of rounding of its type, is clipped.
+    bin_size : int or 'auto', default='auto'
+        Number of pairs (total weight) in a bin, beta in [1]_. 'auto' is
+        round(n ** 0.6), and at least 2, where n is the total weight of the rows. A row
+        whose classes are pooled counts once. With `debias`, automatic bins are doubled
+        until each of them contains rows of two groups or more.
+    n_bins : int, default=None
+        Number of bins, instead of `bin_size`.
+    strategy : {'quantile', 'uniform'}, default='quantile'
+        'quantile' makes bins of equal weight, 'uniform' divides [0, 1] into `n_bins`
+        bins of equal width.
+    norm : {'l1', 'l2', 'max'}, default='l2'
+        'l1' is the mean distance, known as ECE, 'l2' the root mean square, and 'max'
+        the largest distance.
+    squared : bool, default=False
+        Whether to return the square; only with 'l2'.
+    debias : bool, default=False
+        Whether to replace the square in each bin by its unbiased estimate
+        sum_{i != j} r_i r_j / (n_b (n_b - 1)), with r = q - y; only with 'l2'. Label
+        noise adds about p (1 - p) / n_b to the plain square and nothing to the unbiased
+        one, which can be negative. Its root is that of max(., 0).
+    multi_class : {'pooled', 'top_label', 'class_wise', 'per_class'}, default=None
+        How a probability matrix is reduced to binary problems. 'pooled' (the default
+        for more than two columns) concatenates the one-vs-rest problems of all classes
+        and bins them together, as in [1]_. 'top_label' takes the largest probability of
+        each row and whether its class is right (ties go to the first column).
+        'class_wise' returns the mean of the errors of the one-vs-rest problems, and
+        'per_class' the array of them.
+    labels : array-like of shape (n_classes,), default=None
+        Labels in the order of the columns. If None, the sorted labels of `y_true`,
+        whose number must then match.
+    pos_label : label, default=None
+        Positive class. If None, 1, or the second of two columns.
+    sample_weight : array-like of shape (n,), default=None
+        Frequencies: a row of weight 3 equals three rows, a row of weight 0 is ignored.
+        For sampling weights pass ``groups=np.arange(n)`` as well.
+    groups : array-like of shape (n,), default=None
+        Group (sentence, document) of each row, used with `debias`: rows of one group
+        may depend on each other, so only rows of different groups are multiplied. If
+        None, rows are independent; the pooled pairs of one row are a group.
+
+    Returns
+    -------
+    error : float, or ndarray of shape (n_classes,) for 'per_class'
+        Between 0 and 1, best 0; may be negative with `squared` and `debias`.
+
+    Raises
+    ------
+    ValueError
+        If a parameter or a row is not as described; the message names it. With
+        `debias`, if a bin contains a single pair, or rows of a single group.
+
+    See Also
+    --------
+    calibration_error_interval : The error with a confidence interval and a p-value.
+    adaptive_reliability_curve : The bins behind the number.
+    skcalib.scorers.make_calibration_scorer : The error as a scorer.
+
+    Notes
+    -----
+    The value depends on the bin size. Wide bins average errors of both signs away,
+    narrow ones add noise, and without `debias` a perfectly calibrated model has an
+    error of about sqrt(mean p (1 - p) / bin_size). Report the bin size with the number.
+
+    No value depends on the order of rows: rows of equal probability that a cut divides
+    share their positives in proportion, which is the mean over their orders.
+
+    Hard labels are not probabilities. If every value of `y_proba` is 0 or 1, as where
+    :func:`sklearn.metrics.make_scorer` is called without
+    ``response_method="predict_proba"``, the result says how often predicted labels are
+    wrong, not how good the probabilities are. Use
+    :func:`skcalib.scorers.make_calibration_scorer` to score an estimator.
+
+    Dask arrays are accepted without `groups` and with quantile bins: the error is then
+    that of a :class:`ReliabilitySketch` of their blocks, whose distance to the exact
+    error is bounded; see :meth:`ReliabilitySketch.from_dask`.
+
+    References
+    ----------
+    .. [1] K. Nguyen and B. O'Connor (2015). "Posterior calibration and exploratory
+       analysis for natural language processing models". EMNLP. Algorithm 1.
+    .. [2] J. Broecker (2012). "Estimating reliability and resolution of probability
+       forecasts through decomposition of the empirical score". Climate Dynamics 39.
+    .. [3] Z. Sun, D. Song and A. Hero (2024). "Confidence intervals for the L2 expected
+       calibration error". arXiv 2408.08998.
+
+    Examples
+    --------
+    >>> from skcalib.metrics import calibration_error
+    >>> y_true = [0, 0, 1, 0, 1, 1]
+    >>> y_proba = [0.1, 0.2, 0.3, 0.6, 0.8, 0.9]
+    >>> round(calibration_error(y_true, y_proba, bin_size=3), 4)
+    0.1179
+
+    Three classes, every class against the rest:
+
+    >>> proba = [[0.8, 0.1, 0.1], [0.2, 0.5, 0.3], [0.1, 0.3, 0.6], [0.4, 0.3, 0.3]]
+    >>> tags = ["A", "N", "V", "N"]
+    >>> round(calibration_error(tags, proba, bin_size=6), 4)
+    0.1
+    """
+    binning = check_binning(bin_size, n_bins, strategy)
+    check_norm(norm, squared, debias)
+    if is_dask(y_true, y_proba, sample_weight):
+        data = Chunked(y_true, y_proba, sample_weight, multi_class, labels, pos_label)
+        check_mergeable(binning, groups)
+        errors = [
+            _error_of_table(table, binning, norm, squared, debias)
+            for table in tables_of_dask(data)
+        ]
+    else:
+        several = check_pairs(
+            y_true,
+            y_proba,
+            multi_class=multi_class,
+            labels=labels,
+            pos_label=pos_label,
+            sample_weight=sample_weight,
+            groups=groups,
+        )
+        errors = []
+        for pairs in several:
+            errors.append(error_of_pairs(pairs, binning, norm, squared, debias))
+    if multi_class == "per_class":
+        return np.array(errors)
+    return float(np.mean(errors))
+
+
+def error_of_pairs(
+    pairs: Pairs,
+    binning: Binning,
+    norm: str = "l2",
+    squared: bool = False,
+    debias: bool = False,
+) -> float:
+    """Return the error of one set of checked pairs."""
+    if debias and pairs.is_dependent and not are_single_rows(pairs):
+        bins = grouped_bins(pairs, binning)
+        check_debiasable(bins.sums.weight)
+        return rooted(bins.debiased_square(), squared)
+    sums, _ = binning.sums(pairs, squares=debias)
+    if debias:
+        return debiased_error(sums.weight, sums.pair_residual, squared)
+    return norm_of((sums.q - sums.y) / sums.weight, sums.weight, norm, squared)
+
+
+def _error_of_table(
+    table: CellTable, binning: Binning, norm: str, squared: bool, debias: bool
+) -> float:
+    """Return the error of the pairs of a table."""
+    if debias:
+        check_independent(table)
+    sums, _, _ = sums_of_cells(table, table.sorted_cells(), binning)
+    return error_of_sums(sums, norm, squared, debias)
+
+
+def error_of_sums(sums: BinSums, norm: str, squared: bool, debias: bool) -> float:
+    """Return the error over bins of independent pairs."""
+    if debias:
+        return debiased_error(sums.weight, sums.pair_residual, squared)
+    return norm_of(sums.residual / sums.weight, sums.weight, norm, squared)
+
+
+class ResampledError:
+    """The calibration error of one model, as a function of how often items are there.
+
+    `item` is the number of the item of each pair. Bins are those of
+    :func:`calibration_error`, of pairs with the item's count as their weight.
+    """
+
+    def __init__(self, pairs: Pairs, item: np.ndarray, binning: Binning):
+        order = np.argsort(pairs.q, kind="stable")
+        q = pairs.q[order].astype(np.float64, copy=False)
+        self._residual = q - pairs.indicator()[order]
+        self._item = item[order]
+        # of equal probabilities a cut takes a share of each, so only their ends count
+        self._end = np.flatnonzero(np.r_[q[1:] != q[:-1], True])
+        self._binning = binning
+
+    def __call__(self, counts: np.ndarray) -> np.ndarray:
+        """Return the error at each row of counts of shape (n_resamples, n_items)."""
+        errors = np.empty(len(counts))
+        for k, count in enumerate(counts):
+            weight = count[self._item].astype(np.float64)
+            rank = weight.cumsum()[self._end]
+            residual = (weight * self._residual).cumsum()[self._end]
+            bounds, _ = self._binning.rank_bounds(rank[-1])
+            at_bounds = np.interp(bounds, np.r_[0, rank], np.r_[0, residual])
+            size = np.diff(bounds)
+            errors[k] = norm_of(np.diff(at_bounds) / size, size, "l2", False)
+        return errors

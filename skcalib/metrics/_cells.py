@@ -1,0 +1,326 @@
+"""Tables of cells: mergeable sums over pairs, on a fixed grid on [0, 1].
+
+The grid is fine near both ends. Let x be the distance of q to the nearer end, which
+float64 holds exactly. A cell is where two grids meet: steps of 2 ** -n_bits, and 2 **
+(n_bits - 8) steps to every halving of x, which are the narrower ones below 2 ** -8. As
+both grids number their steps upwards, the sum of the two numbers is a number of the
+cell, and costs a shift and a product.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from functools import lru_cache
+from typing import Any, NoReturn
+
+import numpy as np
+
+from .._errors import ParameterError
+from .._pairs import Pairs, check_pairs
+from .._validation import as_floats, label_array, on_cpu, positives
+from ._binning import Binning
+from ._bins import BinSums, sum_bins
+from ._sorted_pairs import SortedCells
+
+# Below this power of 2 all x share a cell.
+_LEAST_EXPONENT = -64
+
+# Steps to a halving of x are finer than the even ones below 2 ** -_EVEN.
+_EVEN = 8
+
+# Probabilities whose cells are held at once: so few stay in the cache.
+_BLOCK = 2**14
+
+# What stands for the value of a cell that holds no pairs, or different values.
+_EMPTY, _MIXED = -1.0, 2.0
+
+_INFO = np.finfo(np.float64)
+
+
+class Grid:
+    """Numbers the cells of [0, 1] in ascending order; some numbers stay unused.
+
+    Attributes
+    ----------
+    n_cells : int
+    low, high : ndarray of shape (n_cells,)
+        Edges of each cell.
+    """
+
+    def __init__(self, n_bits: int):
+        self.n_bits = n_bits
+        self.step = 2.0**-n_bits
+        log_bits = n_bits - _EVEN
+        self._shift = _INFO.nmant - log_bits
+        bias = _INFO.maxexp - 1
+        self._first = ((bias + _LEAST_EXPONENT) << log_bits) - 1
+        steps = np.arange(self._first + 1, (bias - 1) << log_bits) << self._shift
+        even = np.arange(2 ** (n_bits - 1) + 1) * self.step
+        edges = np.union1d(steps.view(np.float64), even)
+        # edges have the numbers of the cells behind them
+        number = self._place(edges)[0]
+        half = int(number[-1]) + 1
+        self.n_cells = 2 * half
+        self.low, self.high = np.zeros(self.n_cells), np.zeros(self.n_cells)
+        self.low[number] = edges
+        self.high[number] = np.r_[edges[1:], 0.5]
+        self.low[half:] = 1 - self.high[half - 1 :: -1]
+        self.high[half:] = 1 - self.low[half - 1 :: -1]
+
+    def _place(self, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return the number of the cell from the end, and the rest of an even step."""
+        number = x.view(np.int64) >> self._shift
+        number -= self._first
+        np.maximum(number, 0, out=number)
+        rest = x * 2.0**self.n_bits
+        even = rest.astype(np.int64)
+        number += even
+        rest -= even
+        return number, rest
+
+    def place(self, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return the cell of each probability, float64, and its distance to a step.
+
+        It is that of x to the next even step towards the end, in steps, and exact.
+        """
+        cell, rest = self._place(np.minimum(q, 1 - q))
+        return np.where(q > 0.5, self.n_cells - 1 - cell, cell), rest
+
+    def mean(self, cell: np.ndarray, rest: np.ndarray) -> np.ndarray:
+        """Return the mean probability of cells from the means of these distances."""
+        upper = cell >= self.n_cells // 2
+        x = np.where(upper, 1 - self.high[cell], self.low[cell])
+        x = (np.floor(x * 2.0**self.n_bits) + rest) * self.step
+        return np.where(upper, 1 - x, x)
+
+
+@lru_cache(maxsize=4)
+def grid_of(n_bits: int) -> Grid:
+    """Return the grid, made once for all sketches of a process."""
+    return Grid(n_bits)
+
+
+class SketchedCells(SortedCells):
+    """Cells in ascending order of q, each as if all its pairs had their mean q.
+
+    The q of a cell lie in [low, high]; where these are equal they are all the same.
+    """
+
+    def __init__(
+        self,
+        q: np.ndarray,
+        weight: np.ndarray,
+        positive: np.ndarray,
+        low: np.ndarray,
+        high: np.ndarray,
+    ):
+        self.q, self.weight, self.positive = q, weight, positive
+        self.low, self.high = low, high
+        self.accumulate()
+
+
+class CellTable:
+    """Sums over the pairs of each cell of a grid, to which pairs can be added.
+
+    Attributes
+    ----------
+    weight : ndarray of shape (n_cells, 2)
+        Sum of weights, of negatives and of positives.
+    rest : ndarray of shape (n_cells,)
+        Sum of w times the distance to an even step, whose rounding is nothing beside
+        that of a sum of w q.
+    value : ndarray of shape (n_cells,)
+        The probability of all pairs, where they have the same.
+    n_samples : int
+        Number of pairs.
+    row_total : float
+        Total weight of the rows, which gave one pair or several each.
+    negatives : frozenset of int
+        Which of 0 and -1 were labels of negatives.
+    is_dependent : bool
+        Whether rows gave several pairs, which depend on each other.
+    """
+
+    def __init__(self, n_bits: int):
+        self.grid = grid_of(n_bits)
+        self.weight = np.zeros((self.grid.n_cells, 2))
+        self.rest = np.zeros(self.grid.n_cells)
+        self.value = np.full(self.grid.n_cells, _EMPTY)
+        self.n_samples = 0
+        self.row_total = 0.0
+        self.negatives: frozenset[int] = frozenset()
+        self.is_dependent = False
+
+    def add_pairs(
+        self, pairs: Pairs, negatives: frozenset[int] = frozenset()
+    ) -> CellTable:
+        """Add checked pairs, with these labels of negatives."""
+        self.negatives = _one_negative(self.negatives | negatives)
+        self._add(pairs.q, pairs.indicator(), pairs.weight)
+        self.n_samples += pairs.q.size
+        self.row_total += pairs.row_total
+        self.is_dependent |= pairs.n_classes > 1
+        return self
+
+    def _add(
+        self, q: np.ndarray, positive: np.ndarray, weight: np.ndarray | None
+    ) -> None:
+        """Add pairs to their cells."""
+        by_label = self.weight.reshape(-1)
+        for start in range(0, q.size, _BLOCK):
+            rows = slice(start, start + _BLOCK)
+            block = np.add(q[rows], 0.0, dtype=np.float64)  # -0.0 is 0.0
+            cell, rest = self.grid.place(block)
+            self._compare(cell, block)
+            w = 1.0 if weight is None else weight[rows]
+            np.add.at(self.rest, cell, rest * w)
+            cell *= 2
+            cell += positive[rows]
+            np.add.at(by_label, cell, w)
+
+    def _compare(self, cell: np.ndarray, q: np.ndarray) -> None:
+        """Keep the value of cells where all are equal."""
+        known = self.value.take(cell)
+        new = np.flatnonzero((known != q) & (known != _MIXED))
+        if new.size:
+            cell, q = cell[new], q[new]
+            empty = self.value[cell] == _EMPTY
+            self.value[cell[empty]] = q[empty]
+            self.value[cell[self.value[cell] != q]] = _MIXED
+
+    def merge(self, other: CellTable) -> CellTable:
+        """Add the pairs of another table with the same grid."""
+        self.negatives = _one_negative(self.negatives | other.negatives)
+        self.weight += other.weight
+        self.rest += other.rest
+        differ = (self.value != other.value) & (other.value != _EMPTY)
+        empty = self.value == _EMPTY
+        self.value[differ] = np.where(empty[differ], other.value[differ], _MIXED)
+        self.n_samples += other.n_samples
+        self.row_total += other.row_total
+        self.is_dependent |= other.is_dependent
+        return self
+
+    def used(self) -> np.ndarray:
+        """Return the numbers of the cells that hold pairs."""
+        return np.flatnonzero(self.value != _EMPTY)
+
+    def sorted_cells(self) -> SketchedCells:
+        """Return the cells that hold pairs."""
+        used, grid = self.used(), self.grid
+        value, positive = self.value[used], self.weight[used, 1]
+        weight = self.weight[used, 0] + positive
+        mixed = value == _MIXED
+        low = np.where(mixed, grid.low[used], value)
+        high = np.where(mixed, grid.high[used], value)
+        mean = np.clip(grid.mean(used, self.rest[used] / weight), low, high)
+        return SketchedCells(mean, weight, positive, low, high)
+
+    def __getstate__(self) -> dict[str, Any]:
+        used = self.used()
+        state = self.__dict__.copy()
+        del state["grid"]
+        for name in ("weight", "rest", "value"):
+            state[name] = state[name][used]
+        return {**state, "n_bits": self.grid.n_bits, "used": used.astype(np.int32)}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        state = state.copy()
+        used = state.pop("used")
+        CellTable.__init__(self, state.pop("n_bits"))
+        for name in ("weight", "rest", "value"):
+            getattr(self, name)[used] = state.pop(name)
+        self.__dict__.update(state)
+
+
+def sums_of_cells(
+    table: CellTable, cells: SketchedCells, binning: Binning
+) -> tuple[BinSums, np.ndarray, int | None]:
+    """Return the sums in bins, the bounds of the bins and the bin size."""
+    if table.n_samples == 0:
+        raise ParameterError(None, "needs pairs, and none were added.")
+    bounds, size = binning.for_rows(table.row_total).bounds(cells)
+    return sum_bins(cells, bounds), bounds, size
+
+
+def check_independent(table: CellTable) -> None:
+    """Raise where the pairs of a table depend on each other."""
+    if table.is_dependent:
+        rows_are_unknown()
+
+
+def rows_are_unknown(*_: Any) -> NoReturn:
+    """Raise for a number that multiplies pairs of different rows."""
+    raise ParameterError(
+        None,
+        "cannot tell which pairs of pooled classes are of one row, and so depend on "
+        "each other: cells do not keep rows. Use one sketch for each class, or "
+        "multi_class='top_label'.",
+    )
+
+
+def check_chunk(
+    y_true: Any, y_proba: Any, sample_weight: Any, **settings: Any
+) -> list[Pairs]:
+    """Return the pairs of a chunk; none where it is empty or all its weights are 0."""
+    weight = None
+    if sample_weight is not None:
+        weight = as_floats(sample_weight, name="sample_weight")
+    if all(map(_is_empty, (y_true, y_proba))) and (weight is None or not weight.size):
+        return []
+    weightless = weight is not None and not weight.any()
+    if weightless:  # the rest of the chunk is checked all the same
+        weight = np.ones_like(weight)
+    several = check_pairs(
+        y_true, y_proba, sample_weight=weight, are_all=False, **settings
+    )
+    return [] if weightless else several
+
+
+def add_chunk(
+    tables: list[CellTable],
+    y_true: Any,
+    y_proba: Any,
+    sample_weight: Any = None,
+    **settings: Any,
+) -> None:
+    """Add a chunk to the table of each set of pairs that it gives."""
+    several = check_chunk(y_true, y_proba, sample_weight, **settings)
+    negatives: frozenset[int] = frozenset()
+    if several and settings.get("pos_label") is None and np.ndim(y_proba) == 1:
+        negatives = _negatives_in(y_true, sample_weight)
+    for table, pairs in zip(tables, several, strict=False):
+        table.add_pairs(pairs, negatives)
+
+
+def check_pos_label(
+    table: CellTable, labels: Callable[[], Iterable], pos_label: Any
+) -> None:
+    """Raise where no chunk held `pos_label`, but there are several `labels`."""
+    if pos_label is not None and not table.weight[:, 1].any():
+        positives(label_array(labels()), pos_label)
+
+
+def _is_empty(values: Any) -> bool:
+    is_scalar = getattr(values, "ndim", 1) == 0
+    return hasattr(values, "__len__") and not is_scalar and len(values) == 0
+
+
+def _negatives_in(y_true: Any, sample_weight: Any) -> frozenset[int]:
+    """Return which of 0 and -1 are among checked labels of some weight."""
+    labels = np.asarray(on_cpu(y_true, name="y_true"))
+    if sample_weight is not None:
+        weight = as_floats(sample_weight, name="sample_weight")
+        labels = labels[weight > 0]
+    return frozenset(label for label in (0, -1) if (labels == label).any())
+
+
+def _one_negative(negatives: frozenset[int]) -> frozenset[int]:
+    """Return the labels of negatives, which must be the same in all chunks."""
+    if len(negatives) > 1:
+        raise ParameterError(
+            "y_true",
+            "must hold the same two labels in every chunk. Got 0 and 1 in "
+            "one, -1 and 1 in another.",
+        )
+    return negatives

@@ -1,0 +1,183 @@
+"""Intervals of label frequencies: around those seen, and around those claimed.
+
+The first are confidence intervals of a frequency. The second contain the label
+frequencies that occur if every probability is right. The positives of a bin are then a
+sum of independent coins of chances q, whose distribution is Poisson-binomial. Its mean
+and variance are known from the sums of q and q^2, its third moment nearly so from the
+smallest and the largest q, and a shifted binomial distribution has the same three. It
+is the exact distribution where all q of a bin are equal.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.special import betainc, betaincc, betaincinv, ndtri
+
+from ._bins import BinSums
+
+# The ends are exact to this share of a bin; halvings alone would need 40 steps.
+_PRECISION = 1e-12
+_MOST_STEPS = 80
+
+# Nearer to 0 the binomial law is Poisson's to all digits.
+_LEAST_CHANCE = 1e-9
+
+
+def frequency_interval(
+    p: ArrayLike, n: ArrayLike, level: float, method: str = "wilson"
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the confidence interval of a frequency p seen in n trials.
+
+    `method` is 'wilson', 'clopper_pearson' or 'normal'.
+    """
+    p, n = np.asarray(p, dtype=float), np.asarray(n, dtype=float)
+    if method == "clopper_pearson":
+        return _clopper_pearson(p * n, n, level)
+    z = float(ndtri((1 + level) / 2))
+    if method == "normal":
+        half = z * np.sqrt(p * (1 - p) / n)
+        return np.maximum(p - half, 0), np.minimum(p + half, 1)
+    return _wilson(p, n, z)
+
+
+def _wilson(p: np.ndarray, n: np.ndarray, z: float) -> tuple[np.ndarray, np.ndarray]:
+    scale = 1 + z**2 / n
+    centre = (p + z**2 / (2 * n)) / scale
+    half = z * np.sqrt(p * (1 - p) / n + z**2 / (4 * n**2)) / scale
+    # At p = 0 and p = 1 both ends are known; the subtraction leaves 1e-17 there.
+    low = np.where(p == 0, 0, np.maximum(centre - half, 0))
+    return low, np.where(p == 1, 1, np.minimum(centre + half, 1))
+
+
+def _clopper_pearson(
+    k: np.ndarray, n: np.ndarray, level: float
+) -> tuple[np.ndarray, np.ndarray]:
+    tail = (1 - level) / 2
+    some, lack = k > 0, n - k > 1e-9 * n
+    low = np.where(some, betaincinv(np.where(some, k, 1), n - k + 1, tail), 0)
+    upper = betaincinv(k + 1, np.where(lack, n - k, 1), 1 - tail)
+    return low, np.where(lack, upper, 1)
+
+
+def tied_unit(sums: BinSums) -> np.ndarray:
+    """Return what one coin adds to the positives of each bin, 1 where no class is cut.
+
+    A bin that takes m of the t rows of a class gets m / t of each of its positives, so
+    that the number of positives moves in smaller steps and varies less.
+    """
+    s = sums.shares
+    spared = s.taken * (1 - s.taken / s.total) * s.value * (1 - s.value)
+    variance = sums.q - sums.qq
+    lost = np.bincount(s.bin, spared, variance.size)
+    share = np.zeros(variance.size)
+    unit = 1 - np.divide(lost, variance, out=share, where=variance > 0)
+    return np.clip(unit, 1e-9, 1)
+
+
+def skewness_ratio(
+    mean: np.ndarray, variance: np.ndarray, low: np.ndarray, high: np.ndarray
+) -> np.ndarray:
+    """Return the third over the second moment of one coin of each bin, in [-1, 1].
+
+    `variance` is the mean of q (1 - q), and with the mean it gives the variance of q.
+    The third moment of q lies between those of the laws on two points of which one is
+    the smallest or the largest q; the middle is taken.
+    """
+    spread = np.clip(mean * (1 - mean) - variance, 0, (mean - low) * (high - mean))
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        left, right = mean - low, high - mean
+        third = spread * ((spread / left - left) + (right - spread / right)) / 2
+        third = np.where(spread > 0, third, 0)
+        square = mean**2 + spread
+        cube = mean**3 + 3 * mean * spread + third
+        ratio = (mean - 3 * square + 2 * cube) / variance
+    return np.clip(np.nan_to_num(ratio), -1, 1)
+
+
+def _binomial_cut(
+    tail: Callable[..., np.ndarray], chance: float, n: np.ndarray, p: np.ndarray
+) -> np.ndarray:
+    """Return x in [0, n + 1] where a tail of the binomial law has a given chance.
+
+    P(X < x) is betaincc(x, n + 1 - x, p) and P(X >= x) is betainc(x, n + 1 - x, p) at
+    whole x; between them these are smooth. Chandrupatla's method halves the bracket, or
+    goes where the inverse quadratic through its last three points is 0.
+    """
+    sign = 1 if tail is betaincc else -1
+    a, b = np.zeros_like(n), n + 1
+    # P(X < x) is 0 at 0 and grows to 1; P(X >= x) is 1 there and falls.
+    at_0 = -chance if sign > 0 else chance - 1
+    fa, fb = np.full_like(n, at_0), np.full_like(n, at_0 + 1)
+    step = np.full_like(n, 0.5)
+    for _ in range(_MOST_STEPS):
+        x = a + step * (b - a)
+        fx = sign * (tail(x, n + 1 - x, p) - chance)
+        same = np.sign(fx) == np.sign(fa)
+        c, fc = np.where(same, a, b), np.where(same, fa, fb)
+        b, fb = np.where(same, b, a), np.where(same, fb, fa)
+        a, fa = x, fx
+        width = np.abs(b - a)
+        near = _PRECISION * (n + 1)
+        if np.all((width <= 2 * near) | (fa == 0)):
+            break
+        least = near / np.maximum(width, 2 * near)
+        step = np.clip(_next_step(a, b, c, fa, fb, fc), least, 1 - least)
+    return a
+
+
+def _next_step(
+    a: np.ndarray,
+    b: np.ndarray,
+    c: np.ndarray,
+    fa: np.ndarray,
+    fb: np.ndarray,
+    fc: np.ndarray,
+) -> np.ndarray:
+    """Return the share of the way from a to b."""
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        place, value = (a - b) / (c - b), (fa - fb) / (fc - fb)
+        smooth = (value**2 < place) & ((1 - value) ** 2 < 1 - place)
+        curved = fa / (fb - fa) * fc / (fb - fc)
+        curved += (c - a) / (b - a) * fa / (fc - fa) * fb / (fc - fb)
+    return np.where(smooth & np.isfinite(curved), curved, 0.5)
+
+
+def _shifted_binomial(
+    mean: np.ndarray, variance: np.ndarray, ratio: np.ndarray, tail: float
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the ends between which a number of positives falls, ratio >= 0."""
+    p = np.maximum((1 - ratio) / 2, _LEAST_CHANCE)
+    n = variance / (p * (1 - p))
+    shift = mean - n * p
+    # One step between P(X < x) and P(X <= x): both ends are on the safe side.
+    low = _binomial_cut(betaincc, tail, n, p) - 1
+    high = _binomial_cut(betainc, tail, n, p)
+    return shift + low, shift + high
+
+
+def consistency_interval(
+    mean: np.ndarray,
+    weight: np.ndarray,
+    variance: np.ndarray,
+    unit: np.ndarray,
+    extremes: tuple[np.ndarray, np.ndarray],
+    level: float,
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the interval of the label frequency under perfect calibration.
+
+    `variance` is the sum of q (1 - q) in each bin, `unit` that of :func:`tied_unit`.
+    """
+    ratio = skewness_ratio(mean, variance / weight, *extremes)
+    # A law with its tail to the left is that of the negatives with it to the right.
+    left = ratio < 0
+    count = weight * np.where(left, 1 - mean, mean) / unit
+    coins = np.maximum(variance / unit, np.finfo(float).tiny)
+    low, high = _shifted_binomial(count, coins, np.abs(ratio), (1 - level) / 2)
+    low, high = low * unit / weight, high * unit / weight
+    low, high = np.where(left, 1 - high, low), np.where(left, 1 - low, high)
+    certain = variance <= 16 * np.finfo(float).eps * weight * mean * (1 - mean)
+    low, high = np.where(certain, mean, low), np.where(certain, mean, high)
+    return np.clip(np.minimum(low, mean), 0, 1), np.clip(np.maximum(high, mean), 0, 1)

@@ -1,0 +1,338 @@
+"""Sufficient statistics of labels: columns whose sums determine a metric."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from itertools import chain
+from operator import eq
+from typing import Any, overload
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from .._containers import is_tensor_type
+from .._entities import SCHEMES, Tag, find_entities, mend_tags, read_tags
+from .._errors import ParameterError, ParameterTypeError, public
+from .._validation import as_label_list, as_label_lists, check_choice, is_sequence
+
+__all__ = ["accuracy_statistics", "span_statistics", "tag_statistics"]
+
+
+@public
+def accuracy_statistics(y_true: ArrayLike, y_pred: ArrayLike) -> np.ndarray:
+    """Count the correct labels of each sentence or of each row.
+
+    Parameters
+    ----------
+    y_true : sequence of sequences of labels, or array-like of shape (n,)
+        True labels of each sentence, or one true label per row.
+    y_pred : sequence of sequences of labels, or array-like of shape (n,)
+        Predicted labels, in the same form.
+
+    Returns
+    -------
+    statistics : ndarray of shape (n, 2) or (n,), int
+        For sentences, the number of correct labels and the number of labels, for
+        ``statistic="ratio"``. For rows, 1 if the label is correct and 0 otherwise, for
+        ``statistic="mean"``.
+
+    Raises
+    ------
+    ValueError
+        If the two sides differ in length, if they are empty, or if a label is missing;
+        the message names the sentence.
+    TypeError
+        If one side is not a sequence, or if some entries are sentences and others are
+        labels.
+
+    See Also
+    --------
+    tag_statistics : Statistics for the F1 score of one tag.
+    span_statistics : Statistics for the F1 score of entities.
+    sklearn.metrics.accuracy_score : The accuracy of rows.
+
+    Notes
+    -----
+    The accuracy is the sum of the first column divided by the sum of the second. Every
+    token has the same weight, so it is not the mean of the accuracies of the sentences.
+
+    Examples
+    --------
+    >>> from skcalib.metrics import accuracy_statistics
+    >>> y_true = [["D", "N"], ["N", "V", "."]]
+    >>> accuracy_statistics(y_true, [["D", "V"], ["N", "V", "."]])
+    array([[1, 2],
+           [3, 3]])
+    >>> accuracy_statistics(["a", "b", "a"], ["a", "b", "b"])
+    array([1, 1, 0])
+    """
+    pairs, nested = _paired(y_true, y_pred)
+    correct = np.array([sum(map(eq, t, p)) for t, p in pairs], dtype=np.int64)
+    if not nested:
+        return correct
+    return np.column_stack([correct, [len(true) for true, _ in pairs]])
+
+
+@overload
+def tag_statistics(
+    y_true: ArrayLike, y_pred: ArrayLike, *, which: None = None
+) -> dict[Any, np.ndarray]: ...
+@overload
+def tag_statistics(
+    y_true: ArrayLike, y_pred: ArrayLike, *, which: object
+) -> np.ndarray: ...
+
+
+@public
+def tag_statistics(
+    y_true: ArrayLike, y_pred: ArrayLike, *, which: object = None
+) -> np.ndarray | dict[Any, np.ndarray]:
+    """Count correct, predicted and true occurrences of a tag in each sentence or row.
+
+    Parameters
+    ----------
+    y_true : sequence of sequences of labels, or array-like of shape (n,)
+        True labels of each sentence, or one true label per row.
+    y_pred : sequence of sequences of labels, or array-like of shape (n,)
+        Predicted labels, in the same form.
+    which : label, default=None
+        The tag to count. If None, every tag that occurs on either side is counted.
+
+    Returns
+    -------
+    statistics : ndarray of shape (n, 3), int, or dict of such arrays
+        The numbers of correct, predicted and true occurrences, for
+        ``statistic="f1"``. If `which` is None, a dict with one array per tag, sorted by
+        tag.
+
+    Raises
+    ------
+    ValueError
+        If `which` occurs on neither side, or for the reasons given in
+        :func:`accuracy_statistics`.
+    TypeError
+        For the reasons given in :func:`accuracy_statistics`.
+
+    See Also
+    --------
+    accuracy_statistics : Statistics for the accuracy over all tags.
+    span_statistics : Statistics for the F1 score of entities.
+    sklearn.metrics.f1_score : The F1 score of rows.
+
+    Examples
+    --------
+    >>> from skcalib.metrics import tag_statistics
+    >>> y_true = [["D", "N"], ["N", "V", "."]]
+    >>> y_pred = [["D", "V"], ["N", "V", "."]]
+    >>> tag_statistics(y_true, y_pred, which="N")
+    array([[0, 0, 1],
+           [1, 1, 1]])
+    >>> list(tag_statistics(y_true, y_pred))
+    ['.', 'D', 'N', 'V']
+    """
+    pairs, _ = _paired(y_true, y_pred)
+    counts = _counts_by_tag(pairs, which)
+    if which is None:
+        return {tag: counts[tag] for tag in _ordered(counts)}
+    if not counts:
+        raise ParameterError(
+            "which", f"must be a label of y_true or y_pred. Got {which!r}."
+        )
+    return counts[which]
+
+
+@public
+def span_statistics(
+    y_true: Sequence[Sequence[str]],
+    y_pred: Sequence[Sequence[str]],
+    *,
+    scheme: str = "BIO",
+    label: str | None = None,
+    mend: bool = True,
+) -> np.ndarray:
+    """Count the correct, predicted and true entities of each sentence.
+
+    Parameters
+    ----------
+    y_true : sequence of sequences of str
+        True tags of each sentence.
+    y_pred : sequence of sequences of str
+        Predicted tags of each sentence.
+    scheme : {'BIO', 'BILOU'}, default='BIO'
+        Tagging scheme, as in :class:`~skcalib.queries.SpanQuery`.
+    label : str, default=None
+        Entity label to count. If None, entities of all labels are counted.
+    mend : bool, default=True
+        If True, a BIO tag I- that does not continue an entity of its label starts a new
+        entity, as in the scorer conlleval. If False, such a tag is not part of an
+        entity, as in :class:`~skcalib.queries.SpanQuery`. BILOU tags are never changed.
+
+    Returns
+    -------
+    statistics : ndarray of shape (n_sentences, 3), int
+        The numbers of correct, predicted and true entities, for ``statistic="f1"``. An
+        entity is correct if its first token, its last token and its label are correct.
+
+    Raises
+    ------
+    ValueError
+        If a tag does not belong to the scheme, or for the reasons given in
+        :func:`accuracy_statistics`.
+    TypeError
+        For the reasons given in :func:`accuracy_statistics`, and for tags that are not
+        in sentences.
+
+    See Also
+    --------
+    tag_statistics : Statistics for the F1 score of one tag.
+    skcalib.queries.SpanQuery : Probabilities of entities.
+
+    Examples
+    --------
+    >>> from skcalib.metrics import span_statistics
+    >>> y_true = [["B-PER", "I-PER", "O"], ["B-LOC", "O"]]
+    >>> y_pred = [["B-PER", "O", "O"], ["B-LOC", "B-PER"]]
+    >>> counts = span_statistics(y_true, y_pred)
+    >>> counts
+    array([[0, 1, 1],
+           [1, 2, 1]])
+    >>> right, guessed, gold = counts.sum(axis=0)
+    >>> float(2 * right / (guessed + gold))
+    0.4
+    """
+    check_choice(scheme, tuple(SCHEMES), name="scheme")
+    pairs, nested = _paired(y_true, y_pred)
+    if not nested:
+        raise ParameterTypeError(
+            None,
+            "needs a sequence of tags for each sentence in 'y_true' and "
+            "'y_pred'. Got tags without sentences.",
+        )
+    meaning: dict[Any, Tag] = {}
+    for side, name in enumerate(("y_true", "y_pred")):
+        sentences = [pair[side] for pair in pairs]
+        tags = list(chain.from_iterable(sentences))
+        lengths = list(map(len, sentences))
+        meaning |= read_tags(tags, scheme, name, lengths)
+    counts = np.zeros((len(pairs), 3), dtype=np.int64)
+    for row, sides in zip(counts, pairs, strict=True):
+        true, pred = (
+            _entities([meaning[tag] for tag in tags], scheme, label, mend)
+            for tags in sides
+        )
+        row[:] = len(true & pred), len(pred), len(true)
+    return counts
+
+
+def _entities(
+    tags: list[Tag], scheme: str, label: str | None, mend: bool
+) -> set[tuple[int, int, str]]:
+    tags = mend_tags(tags) if mend and scheme == "BIO" else tags
+    found = find_entities(tags, scheme)
+    return {entity for entity in found if label is None or entity[2] == label}
+
+
+def _counts_by_tag(pairs: list[tuple[list, list]], which: Any) -> dict[Any, np.ndarray]:
+    """Return right, guessed and gold ones in each sentence, of one tag or of each."""
+    number: dict[Any, int] = {}
+    codes = [
+        np.array(
+            [number.setdefault(label, len(number)) for p in pairs for label in p[side]],
+            dtype=np.intp,
+        )
+        for side in (0, 1)
+    ]
+    sentence = np.repeat(np.arange(len(pairs)), [len(true) for true, _ in pairs])
+    counts = {}
+    for tag, code in number.items():
+        if which is None or tag == which:
+            gold, guessed = codes[0] == code, codes[1] == code
+            columns = [
+                np.bincount(sentence[rows], minlength=len(pairs))
+                for rows in (gold & guessed, guessed, gold)
+            ]
+            counts[tag] = np.column_stack(columns)
+    return counts
+
+
+def _ordered(labels: Iterable) -> list:
+    try:
+        return sorted(labels)
+    except TypeError:
+        raise ParameterError(
+            None,
+            "needs labels of one kind in 'y_true' and 'y_pred', which can be "
+            "sorted. Got a mix, for example of strings and numbers.",
+        ) from None
+
+
+def _paired(y_true: Any, y_pred: Any) -> tuple[list[tuple[list, list]], bool]:
+    """Return the labels of both sides by sentence, and whether there are sentences.
+
+    A row is a sentence of one label.
+    """
+    sides, kinds = {}, {}
+    for name, side in (("y_true", y_true), ("y_pred", y_pred)):
+        sides[name], kinds[name] = _sentences(side, name)
+    n_true, n_pred = map(len, sides.values())
+    if n_true != n_pred:
+        raise ParameterError(
+            None,
+            "needs as many entries in 'y_true' as in 'y_pred'. Got "
+            f"{n_true} and {n_pred}.",
+        )
+    if kinds["y_true"] != kinds["y_pred"]:
+        shown = {True: "sentences", False: "labels"}
+        raise ParameterTypeError(
+            None,
+            "compares sentences with sentences and labels with labels. Got "
+            f"{shown[kinds['y_true']]} in 'y_true' and "
+            f"{shown[kinds['y_pred']]} in 'y_pred'.",
+        )
+    pairs = list(zip(sides["y_true"], sides["y_pred"], strict=True))
+    for i, (true, pred) in enumerate(pairs):
+        if len(true) != len(pred):
+            raise ParameterError(
+                None,
+                f"needs as many labels on both sides. Got {len(true)} in 'y_true' "
+                f"and {len(pred)} in 'y_pred' for sentence {i}.",
+            )
+    return pairs, kinds["y_true"]
+
+
+def _sentences(side: Any, name: str) -> tuple[list[list], bool]:
+    """Return one side as a list of lists, and whether it has sentences."""
+    expected = (
+        "must be a sequence with the labels of each sentence, or with a label for each "
+        "row."
+    )
+    if not _is_sequence(side):
+        raise ParameterTypeError(name, f"{expected} Got {type(side).__name__}.")
+    nested = getattr(side, "ndim", 1) > 1
+    if not (nested or is_tensor_type(type(side))):
+        nested = _has_sentences(list(side), name, expected)
+    if nested:
+        entries = as_label_lists(side, name=name)
+    else:
+        entries = [[label] for label in as_label_list(side, name=name)]
+    if not entries:
+        raise ParameterError(name, f"{expected} Got none.")
+    return entries, nested
+
+
+def _is_sequence(values: Any) -> bool:
+    """Return whether there are entries in an order; some arrays have no length."""
+    return is_sequence(values) or getattr(values, "ndim", 0) > 0
+
+
+def _has_sentences(entries: list, name: str, expected: str) -> bool:
+    """Return whether the entries are sentences; raise if only some of them are."""
+    found = list(map(_is_sequence, entries))
+    if not any(found) or all(found):
+        return any(found)
+    row = found.index(not found[0])
+    raise ParameterTypeError(
+        name,
+        f"{expected} Got both: {type(entries[0]).__name__} in row 0 and "
+        f"{type(entries[row]).__name__} in row {row}.",
+    )

@@ -1,0 +1,227 @@
+"""What the antecedents of one document say about its clusterings: arrays to arrays.
+
+Mentions have the numbers 0 to n - 1. `scores` and `proba` are (n, n), row j for mention
+j: the antecedents before it, then NEW on the diagonal. Above the diagonal scores are
+-inf and probabilities 0.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.linalg.blas import dtrsv
+from scipy.linalg.lapack import dtrtri
+
+BLOCK = 48
+
+
+def log_normaliser(scores: np.ndarray) -> np.ndarray:
+    """Return the log of the summed exponentials of each row, -inf for none."""
+    if scores.size == 0:
+        return np.zeros(len(scores))
+    top = scores.max(axis=1)
+    top[top == -np.inf] = 0
+    with np.errstate(over="ignore", divide="ignore"):
+        return top + np.log(np.exp(scores - top[:, np.newaxis]).sum(axis=1))
+
+
+def softmax(scores: np.ndarray) -> np.ndarray:
+    """Return the probabilities of each row."""
+    if scores.size == 0:
+        return scores.copy()
+    with np.errstate(over="ignore"):
+        proba = scores - scores.max(axis=1, keepdims=True)
+    np.exp(proba, out=proba)
+    proba /= proba.sum(axis=1, keepdims=True)
+    return proba
+
+
+def pair_marginals(scores: np.ndarray) -> np.ndarray:
+    """Return the probability of each two mentions to be in one entity.
+
+    A mention joins the entity of its antecedent, which was settled before it: row j is
+    the mean of the rows of its antecedents. Blocks of rows make it matrix products.
+    """
+    n = len(scores)
+    pairs = np.empty((n, n))
+    for a in range(0, n, BLOCK):
+        b = min(a + BLOCK, n)
+        proba = softmax(scores[a:b, :b])
+        # row j: how probably each mention of the block is on the chain of links from j
+        chain = _chains(proba[:, a:])
+        if a:
+            entry = chain @ proba[:, :a]  # by which mention it leaves the block
+            before = entry @ pairs[:a, :a]
+            outside = before @ entry.T
+            np.minimum(before, 1, out=pairs[a:b, :a])
+            pairs[:a, a:b] = pairs[a:b, :a].T
+        else:
+            outside = np.zeros((b, b))
+        pairs[a:b, a:b] = _inside(chain, outside)
+    return pairs
+
+
+def _chains(proba: np.ndarray) -> np.ndarray:
+    """Return the inverse of one less the links in a block, a lower triangle."""
+    links = np.negative(proba)
+    np.fill_diagonal(links, 1)
+    # LAPACK reads columns, so what it sees is the transpose
+    inverse, _ = dtrtri(links.T, lower=0, unitdiag=1, overwrite_c=1)
+    return inverse.T
+
+
+def _inside(chain: np.ndarray, outside: np.ndarray) -> np.ndarray:
+    """Return the pairs of a block.
+
+    Two chains of links, drawn independently, meet as often as one clustering joins
+    their mentions. Where they meet last is a mention of the block, or one before it
+    (`outside`). `apart` is the probability that two chains from a mention never meet
+    again; it follows from each mention being one entity with itself.
+    """
+    square = (chain * chain).T
+    apart = dtrsv(square, 1 - outside.diagonal(), lower=0, trans=1, diag=1)
+    np.maximum(apart, 0, out=apart)  # rounding leaves -1e-16
+    pairs = outside + (chain * apart) @ chain.T
+    pairs += pairs.T.copy()
+    pairs *= 0.5
+    np.fill_diagonal(pairs, 1)
+    return np.minimum(pairs, 1, out=pairs)
+
+
+def draw_labels(proba: np.ndarray, uniform: np.ndarray) -> np.ndarray:
+    """Return sampled labels, the first mention of each mention's entity.
+
+    uniform : (n_samples, n), in [0, 1). Returns (n, n_samples), int32.
+    """
+    n, n_samples = len(proba), len(uniform)
+    labels = np.empty((n, n_samples), dtype=np.int32)
+    each = np.arange(n_samples)
+    sums = proba.cumsum(axis=1)
+    for j in range(n):
+        total = sums[j, j]
+        # Below the total, and right of equal sums: what has probability 0 is not drawn.
+        target = np.minimum(uniform[:, j] * total, np.nextafter(total, 0))
+        antecedent = np.searchsorted(sums[j, : j + 1], target, side="right")
+        labels[j] = j
+        labels[j] = labels[antecedent, each]
+    return labels
+
+
+def follow(antecedents: np.ndarray) -> np.ndarray:
+    """Return the first mention of each mention's entity."""
+    labels: list[int] = []
+    for j, k in enumerate(antecedents.tolist()):
+        labels.append(j if k == j else labels[k])
+    return np.array(labels, dtype=np.intp)
+
+
+def n_entities_pmf(new: np.ndarray) -> np.ndarray:
+    """Return the probability of 0, 1, ... successes of independent trials."""
+    pmf = np.zeros(len(new) + 1)
+    pmf[0] = 1
+    for j, p in enumerate(new):
+        pmf[1 : j + 2] = pmf[1 : j + 2] * (1 - p) + pmf[: j + 1] * p
+        pmf[0] *= 1 - p
+    return pmf
+
+
+def entity_proba(proba: np.ndarray, members: np.ndarray) -> float:
+    """Return the probability that sorted mentions are one entity, and all of it."""
+    first = members[0]
+    rows = proba[first + 1 :, members]
+    # the diagonal is NEW, no link to a member
+    rows[members[1:] - first - 1, np.arange(1, len(members))] = 0
+    link = rows.sum(axis=1)
+    away = np.maximum(1 - link, 0)
+    away[members[1:] - first - 1] = link[members[1:] - first - 1]
+    return float(proba[first, first] * away.prod())
+
+
+def clustering_scores(scores: np.ndarray, labels: np.ndarray) -> np.ndarray:
+    """Return scores with -inf for every choice that does not give the clustering."""
+    n = len(labels)
+    allowed = np.equal.outer(labels, labels)
+    allowed &= np.tri(n, k=-1, dtype=bool)
+    first = ~allowed.any(axis=1)
+    allowed[first, first] = True
+    return np.where(allowed, scores, -np.inf)
+
+
+# The clustering with the least expected number of wrong pairs, by local search: the
+# exact optimum is NP-hard (correlation clustering). A pair in one cluster gains its
+# probability minus one half.
+
+
+def least_pair_errors(pairs: np.ndarray, start: np.ndarray) -> np.ndarray:
+    """Return labels: the first mention of each mention's cluster.
+
+    No move of one mention and no merge of two clusters leads to fewer errors. The
+    search begins once with `start` and once with each mention by itself; the better
+    end wins, so the result is never worse than `start`.
+    """
+    gain = pairs - 0.5
+    np.fill_diagonal(gain, 0)
+    alone = np.arange(len(pairs))
+    ends = [_search(gain, labels) for labels in (start, alone)]
+    values = [gain[np.equal.outer(labels, labels)].sum() for labels in ends]
+    return ends[1] if values[1] > values[0] + _margin(gain) else ends[0]
+
+
+def _margin(gain: np.ndarray) -> float:
+    """Return how much more counts as more: beyond rounding, so that a search ends."""
+    return 1e-12 * (1 + len(gain))
+
+
+def _search(gain: np.ndarray, labels: np.ndarray) -> np.ndarray:
+    labels = labels.copy()
+    while _merge(gain, labels) | _move(gain, labels):
+        pass
+    first = np.full(len(labels), len(labels))
+    np.minimum.at(first, labels, np.arange(len(labels)))
+    return first[labels]
+
+
+def _merge(gain: np.ndarray, labels: np.ndarray) -> bool:
+    """Merge the two clusters that gain most by it, while any do."""
+    names, place = np.unique(labels, return_inverse=True)
+    if names.size < 2:
+        return False
+    member = np.zeros((len(labels), names.size))
+    member[np.arange(len(labels)), place] = 1
+    between = member.T @ gain @ member
+    np.fill_diagonal(between, -np.inf)
+    partner = between.argmax(axis=1)
+    best = between.max(axis=1)
+    changed = False
+    while best.max() > _margin(gain):
+        a = int(best.argmax())
+        b = int(partner[a])
+        between[a] += between[b]
+        between[:, a] = between[a]
+        between[b] = between[:, b] = between[a, a] = -np.inf
+        place[place == b] = a
+        # most rows keep their partner: look again at those that lost it
+        stale = (partner == a) | (partner == b) | (between[:, a] > best)
+        stale[[a, b]] = True
+        partner[stale] = between[stale].argmax(axis=1)
+        best[stale] = between[stale].max(axis=1)
+        changed = True
+    labels[:] = names[place]
+    return changed
+
+
+def _move(gain: np.ndarray, labels: np.ndarray) -> bool:
+    """Move each mention to the cluster that it fits best, once around."""
+    n = len(labels)
+    member = np.zeros((n, n))
+    member[np.arange(n), labels] = 1
+    # column c: what a mention gains with cluster c; an empty one is a new cluster
+    fit = gain @ member
+    changed = False
+    for j in range(n):
+        to = int(fit[j].argmax())
+        if fit[j, to] > fit[j, labels[j]] + _margin(gain):
+            fit[:, labels[j]] -= gain[:, j]
+            fit[:, to] += gain[:, j]
+            labels[j] = to
+            changed = True
+    return changed

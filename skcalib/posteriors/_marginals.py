@@ -1,0 +1,345 @@
+"""Marginals of tags, pairs of tags and spans, and what follows from them."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from typing import ClassVar
+
+import numpy as np
+from scipy.special import entr
+
+from ._forward_backward import (
+    backward,
+    forward,
+    log_backward,
+    log_forward,
+    log_product,
+    log_sum,
+    lost,
+    partition,
+)
+from ._packed_chain import BLOCK, Chain, sums
+from ._structure_checks import Spans
+
+# Spans whose rows are held at once.
+_N_SPANS = 50_000
+
+
+def _rows(table: np.ndarray, rows: np.ndarray) -> np.ndarray:
+    # half the time of table[rows]
+    return table.take(rows, axis=0)
+
+
+@dataclass(frozen=True)
+class Factors:
+    """Factors of the probability of every stretch of tags.
+
+    The tags a, b, ..., y, z of tokens s to e have together the probability
+    alpha[s, a] * pair[a, b] * local[s + 1, b] * ... * pair[y, z] * local[e, z]
+    * after[e, z], where a token's row of alpha, local and after is `row` of it, and
+    `held` says which tokens are there. This class holds the factors themselves.
+    """
+
+    alpha: np.ndarray
+    local: np.ndarray
+    after: np.ndarray
+    pair: np.ndarray
+    row: np.ndarray
+    held: np.ndarray
+
+    nothing: ClassVar[float] = 0.0  # the factor of what is forbidden
+    times: ClassVar[Callable[..., np.ndarray]] = staticmethod(np.multiply)
+
+    def message(self, tokens: np.ndarray) -> np.ndarray:
+        """Return local and after together."""
+        rows = self.row[tokens]
+        factors = _rows(self.local, rows)
+        return self.times(factors, _rows(self.after, rows), out=factors)
+
+    def marginal(self, tokens: np.ndarray) -> np.ndarray:
+        """Return the probability of each tag."""
+        rows = self.row[tokens]
+        factors = _rows(self.alpha, rows)
+        self.times(factors, _rows(self.after, rows), out=factors)
+        return self.proba(factors)
+
+    def before(self, tokens: np.ndarray) -> np.ndarray:
+        """Return alpha."""
+        return _rows(self.alpha, self.row[tokens])
+
+    def advance(self, rows: np.ndarray) -> np.ndarray:
+        """Return rows @ pair."""
+        return rows @ self.pair
+
+    def proba(self, factors: np.ndarray) -> np.ndarray:
+        """Return factors as numbers."""
+        return factors
+
+
+@dataclass(frozen=True)
+class LogFactors(Factors):
+    """The same with the logarithms of the factors."""
+
+    nothing: ClassVar[float] = -np.inf
+    times: ClassVar[Callable[..., np.ndarray]] = staticmethod(np.add)
+
+    def advance(self, rows: np.ndarray) -> np.ndarray:
+        """Return log(exp(rows) @ exp(pair))."""
+        return log_product(rows, self.pair)
+
+    def proba(self, factors: np.ndarray) -> np.ndarray:
+        """Return factors as numbers, in their place."""
+        return np.exp(factors, out=factors)
+
+
+def all_factors(chain: Chain) -> Iterator[Factors]:
+    """Yield factors that together hold every token once.
+
+    The first has all sequences but those that floats may have lost, which follow.
+    """
+    run = forward(chain)
+    missing = lost(chain, run)
+    beta = np.empty_like(run.alpha)
+    with np.errstate(invalid="ignore", over="ignore", divide="ignore"):
+        deque(backward(chain, run, out=beta), maxlen=0)
+        beta /= np.einsum("ij,ij->i", run.alpha, beta)[:, np.newaxis]
+    held = ~chain.tokens(missing)
+    yield Factors(run.alpha, run.local, beta, run.transition, chain.packing.place, held)
+    if missing.size:
+        for factors in _precise_factors(chain, chain.subset(missing)):
+            yield _renumbered(factors, np.flatnonzero(~held), held.size)
+
+
+def _precise_factors(chain: Chain, small: Chain) -> Iterator[Factors]:
+    if chain.dtype != small.dtype:  # float32: float64 may do
+        yield from all_factors(small)
+        return
+    alpha, local, _ = log_forward(small)
+    after = log_backward(small, local)
+    after -= log_sum(alpha + after, axis=1)[:, np.newaxis]
+    held = np.ones(after.shape[0], dtype=bool)
+    place = small.packing.place
+    yield LogFactors(alpha, local, after, small.transition, place, held)
+
+
+def _renumbered(factors: Factors, tokens: np.ndarray, n_tokens: int) -> Factors:
+    """Return factors of the given tokens of a larger batch."""
+    row, held = np.zeros(n_tokens, dtype=np.intp), np.zeros(n_tokens, dtype=bool)
+    row[tokens], held[tokens] = factors.row, factors.held
+    return replace(factors, row=row, held=held)
+
+
+def token_marginals(chain: Chain) -> np.ndarray:
+    """Return the token marginals, the sequences one after another."""
+    run = forward(chain)
+    missing = lost(chain, run)
+    ones = np.ones((chain.n_tags, 1), chain.dtype)
+    with np.errstate(invalid="ignore", over="ignore", divide="ignore"):
+        for rows, beta in backward(chain, run):
+            marginal = run.alpha[rows]  # of no use any more, nor is local
+            marginal *= beta
+            marginal /= marginal @ ones
+    result = chain.packing.unpack(run.alpha, out=run.local)
+    if missing.size:
+        tokens = np.flatnonzero(chain.tokens(missing))
+        for factors in _precise_factors(chain, chain.subset(missing)):
+            some = np.flatnonzero(factors.held)
+            result[tokens[some]] = factors.marginal(some)
+    return result
+
+
+def log_partition(chain: Chain) -> np.ndarray:
+    """Return log Z of each sequence."""
+    run = forward(chain)
+    total, missing = partition(chain, run), lost(chain, run)
+    if missing.size:
+        total[missing] = log_forward(chain.subset(missing))[2]
+    return total
+
+
+def filtered(chain: Chain) -> np.ndarray:
+    """Return the tags' probabilities given the tokens up to each; end is not read."""
+    chain = replace(chain, end=np.zeros(chain.n_tags))
+    run = forward(chain)
+    missing = lost(chain, run)
+    result = chain.packing.unpack(run.alpha, out=run.local)
+    if missing.size:
+        small = chain.subset(missing)
+        alpha = np.exp(log_forward(small)[0])
+        alpha /= alpha.sum(axis=1, keepdims=True)
+        result[chain.tokens(missing)] = small.packing.unpack(alpha)
+    return result
+
+
+# Two tokens in a row
+
+
+def followed(lengths: np.ndarray) -> np.ndarray:
+    """Return the tokens that have a next one in their sequence."""
+    last = np.zeros(lengths.sum(), dtype=bool)
+    last[np.cumsum(lengths)[lengths > 0] - 1] = True
+    return np.flatnonzero(~last)
+
+
+def _blocks(tokens: np.ndarray, cost: int) -> Iterator[slice]:
+    size = max(1, BLOCK // cost)
+    for i in range(0, tokens.size, size):
+        yield slice(i, min(i + size, tokens.size))
+
+
+def _each_block(
+    factors: Factors, tokens: np.ndarray, out: np.ndarray
+) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """Yield tokens that are held, and a table to write their rows of `out` to.
+
+    Blocks are small enough for a table to stay in the cache between two products. The
+    table is a part of `out` itself where its rows are in order and of one precision.
+    """
+    mine = np.flatnonzero(factors.held[tokens])
+    straight = mine.size == tokens.size and factors.alpha.dtype == out.dtype
+    for part in _blocks(mine, 50 * max(1, out[:1].size)):
+        rows = part if straight else mine[part]
+        some = tokens[rows]
+        if straight:
+            yield some, out[rows]
+        else:
+            table = np.empty((some.size, *out.shape[1:]), factors.alpha.dtype)
+            yield some, table
+            out[rows] = table
+
+
+def all_pairs(held: list[Factors], tokens: np.ndarray, dtype: np.dtype) -> np.ndarray:
+    """Return (n, n_tags, n_tags) for tokens and their next ones."""
+    out = np.empty((tokens.size, *held[0].pair.shape), dtype)
+    for factors in held:
+        for some, table in _each_block(factors, tokens, out):
+            before = factors.before(some)[:, :, np.newaxis]
+            ahead = factors.message(some + 1)[:, np.newaxis, :]
+            factors.times(before, factors.pair, out=table)
+            factors.proba(factors.times(table, ahead, out=table))
+    return out
+
+
+def chosen_pairs(
+    chain: Chain, previous: np.ndarray, following: np.ndarray
+) -> np.ndarray:
+    """Return (n, n_pairs) of the pairs previous[j], following[j]."""
+    tokens = followed(chain.packing.lengths)
+    out = np.empty((tokens.size, previous.size), chain.dtype)
+    for factors in all_factors(chain):
+        pair = factors.pair[previous, following]
+        for some, table in _each_block(factors, tokens, out):
+            before, ahead = factors.before(some), factors.message(some + 1)
+            # with any other mode take would write to a copy first
+            before.take(previous, axis=1, out=table, mode="clip")
+            factors.times(table, pair, out=table)
+            factors.times(table, ahead.take(following, axis=1), out=table)
+            factors.proba(table)
+    return out
+
+
+def summed_pairs(chain: Chain) -> np.ndarray:
+    """Return the (n_tags, n_tags) sum over all tokens."""
+    tokens = followed(chain.packing.lengths)
+    total = np.zeros((chain.n_tags, chain.n_tags))
+    for factors in all_factors(chain):
+        mine = tokens[factors.held[tokens]]
+        if isinstance(factors, LogFactors):
+            for part in _blocks(mine, chain.n_tags**2):
+                total += all_pairs([factors], mine[part], total.dtype).sum(axis=0)
+        else:
+            before = factors.before(mine).astype(np.float64, copy=False)
+            total += before.T @ factors.message(mine + 1) * factors.pair
+    return total
+
+
+def entropy(chain: Chain) -> np.ndarray:
+    """Return the entropy of each sequence: of its first tag, and of each one's next."""
+    lengths = chain.packing.lengths
+    sequence = np.repeat(np.arange(lengths.size), lengths)
+    each = np.zeros(sequence.size)
+    first = (np.cumsum(lengths) - lengths)[lengths > 0]
+    tokens = followed(lengths)
+    for factors in all_factors(chain):
+        mine = first[factors.held[first]]
+        each[mine] = entr(factors.marginal(mine)).sum(axis=1)
+        mine = tokens[factors.held[tokens]]
+        if isinstance(factors, LogFactors):
+            for part in _blocks(mine, chain.n_tags**2):
+                each[mine[part] + 1] = _next_entropy_in_logs(factors, mine[part])
+        else:
+            each[mine + 1] = _next_entropy(factors, mine)
+    total = sums(each, sequence, lengths.size)
+    return np.maximum(total, 0)  # rounding may leave -1e-16 of nothing
+
+
+def _next_entropy(factors: Factors, tokens: np.ndarray) -> np.ndarray:
+    """Return the entropy of the next tag given the tag of each token.
+
+    The tag j after i has the probability pair[i, j] * ahead[j] / sum[i], so the mean of
+    its logarithm falls into three, none of which needs a table for each token.
+    """
+    before, ahead = factors.before(tokens), factors.message(tokens + 1)
+    sums = ahead @ factors.pair.T
+    marginal = before * sums
+    marginal /= marginal.sum(axis=1, keepdims=True)
+    found = _mean_log(marginal, sums)
+    found -= _mean_log(before @ factors.pair * ahead, ahead)
+    weighted = -entr(factors.pair)
+    return found - np.einsum("ij,ij->i", before @ weighted, ahead)
+
+
+def _mean_log(weights: np.ndarray, values: np.ndarray) -> np.ndarray:
+    """Return the sums of weights * log(values) over rows; 0 * log(0) is 0."""
+    return np.einsum("ij,ij->i", weights, np.log(np.where(weights > 0, values, 1.0)))
+
+
+def _next_entropy_in_logs(factors: Factors, tokens: np.ndarray) -> np.ndarray:
+    table = factors.pair + factors.message(tokens + 1)[:, np.newaxis, :]
+    sums = factors.after[factors.row[tokens]][:, :, np.newaxis]
+    # a tag without any next one has no entropy either, not -inf - -inf
+    table -= np.where(sums > -np.inf, sums, 0.0)
+    before = factors.marginal(tokens)
+    return np.einsum("ti,tij->t", before, entr(np.exp(table)))
+
+
+# Spans of tokens
+
+
+def span_marginals(chain: Chain, spans: Spans) -> np.ndarray:
+    """Return the probability that all tokens of each span have an allowed tag."""
+    proba = np.empty(spans.start.size)
+    first = np.cumsum(spans.length) - spans.length
+    for factors in all_factors(chain):
+        mine = np.flatnonzero(factors.held[spans.start])
+        # longest first, so that those that go on are the first ones at every step
+        mine = mine[np.argsort(-spans.length[mine], kind="stable")]
+        for i in range(0, mine.size, _N_SPANS):
+            some = mine[i : i + _N_SPANS]
+            proba[some] = _advance_spans(factors, spans, some, first[some])
+    return np.clip(proba, 0, 1)
+
+
+def _advance_spans(
+    factors: Factors, spans: Spans, some: np.ndarray, first: np.ndarray
+) -> np.ndarray:
+    """Advance spans together, the longest first, and close each after its last token.
+
+    What is closed has been reached with the weight of the allowed stretches alone.
+    """
+    length, proba = spans.length[some], np.empty(some.size)
+    rows = factors.alpha[factors.row[spans.start[some]]]
+    for step in range(int(length.max())):
+        alive = np.searchsorted(-length, -step)  # how many are longer than `step`
+        token = factors.row[spans.start[some[:alive]] + step]
+        if step:
+            rows = factors.advance(rows[:alive])
+            rows = factors.times(rows, factors.local[token])
+        allowed = spans.allowed[first[:alive] + step]
+        rows = np.where(allowed, rows, factors.nothing)
+        done = np.searchsorted(-length, -step - 1)
+        whole = factors.times(rows[done:], factors.after[token[done:]])
+        proba[done:alive] = factors.proba(whole).sum(axis=1)
+    return proba

@@ -1,0 +1,182 @@
+"""Scores of many sequences, in an order that lets a recursion advance all at once.
+
+Tokens are packed by time step, the longest sequence first, without padding. At step t
+the sequences that are longer than t are the first ones of every step before, so a
+recursion over all sequences is a matrix product on contiguous rows.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import NoReturn
+
+import numpy as np
+
+# Entries of (sequences, tags, tags) tables that are held at once.
+BLOCK = 4_000_000
+
+
+@dataclass(frozen=True)
+class Chain:
+    """Scores of sequences and their packed order.
+
+    scores : (n_tokens, n_tags), the sequences one after another; transition, start, end
+    as in LinearChainPosterior; names : (n_sequences,) the user's numbers of the
+    sequences; dtype : of the recursions that are scaled.
+    """
+
+    packing: Packing
+    scores: np.ndarray
+    transition: np.ndarray
+    start: np.ndarray
+    end: np.ndarray
+    names: np.ndarray
+    dtype: np.dtype
+
+    @property
+    def n_tags(self) -> int:
+        """Number of tags."""
+        return self.transition.shape[0]
+
+    def emission(self, dtype: np.dtype | type = np.float64) -> np.ndarray:
+        """Return a copy of the scores of tokens in packed rows."""
+        return self.scores.take(self.packing.row, axis=0).astype(dtype, copy=False)
+
+    def tokens(self, sequences: np.ndarray) -> np.ndarray:
+        """Return a mask of the tokens of some sequences."""
+        chosen = np.zeros(self.packing.lengths.size, dtype=bool)
+        chosen[sequences] = True
+        return np.repeat(chosen, self.packing.lengths)
+
+    def subset(self, sequences: np.ndarray) -> Chain:
+        """Return the chain of some sequences, in ascending order, in float64."""
+        return replace(
+            self,
+            packing=Packing(self.packing.lengths[sequences]),
+            scores=self.scores[self.tokens(sequences)],
+            names=self.names[sequences],
+            dtype=np.dtype(np.float64),
+        )
+
+    def parts(self, sequences: np.ndarray, cost: float) -> Iterator[np.ndarray]:
+        """Divide sequences so that `cost` numbers for each token stay in a block."""
+        size = np.cumsum(self.packing.lengths[sequences] * cost) // BLOCK
+        cuts = np.flatnonzero(np.diff(size)) + 1
+        for part in np.split(sequences, cuts):
+            if part.size:
+                yield part
+
+    def raise_impossible(self, sequence: int) -> NoReturn:
+        """Raise for a sequence whose every path is forbidden."""
+        raise ValueError(
+            "LinearChainPosterior allows no tagging of sequence "
+            f"{self.names[sequence]}: every path meets a score of -inf."
+        )
+
+
+def sums(values: np.ndarray, group: np.ndarray, n_groups: int) -> np.ndarray:
+    """Return the sum of the values of each group."""
+    # of no values at all bincount gives integers
+    return np.bincount(group, values, n_groups).astype(np.float64, copy=False)
+
+
+class Packing:
+    """Order of tokens by time step.
+
+    Attributes
+    ----------
+    n_steps : int
+        Length of the longest sequence.
+    offset : ndarray of shape (n_steps + 1,)
+        Rows of step t are offset[t] to offset[t + 1].
+    row : ndarray of shape (n_tokens,)
+        Token (row of the sequences one after another) in each packed row.
+    rank : ndarray of shape (n_sequences,)
+        Sequences, longest first.
+    sequence : ndarray of shape (n_tokens,)
+        Sequence of each packed row.
+    bounds : list of int
+        `offset` in plain numbers, for slices in a loop.
+    """
+
+    def __init__(self, lengths: np.ndarray):
+        self.lengths = lengths
+        self.rank = np.argsort(-lengths, kind="stable")
+        self.n_steps = int(lengths.max(initial=0))
+        start = np.cumsum(lengths) - lengths
+        # how many sequences are longer than t
+        width = lengths.size - np.searchsorted(
+            np.sort(lengths), np.arange(self.n_steps), side="right"
+        )
+        self.offset = np.concatenate([[0], np.cumsum(width)])
+        self.bounds = self.offset.tolist()
+        step = np.repeat(np.arange(self.n_steps), width)
+        place = np.arange(self.offset[-1]) - np.repeat(self.offset[:-1], width)
+        self.row = start[self.rank][place] + step
+        self.sequence = self.rank[place]
+
+    def step(self, t: int) -> slice:
+        """Return the packed rows of step t."""
+        return slice(self.bounds[t], self.bounds[t + 1])
+
+    def alive(self, t: int) -> slice:
+        """Return those packed rows of step t whose sequences go on."""
+        width = 0
+        if t + 1 < self.n_steps:
+            width = self.bounds[t + 2] - self.bounds[t + 1]
+        return slice(self.bounds[t], self.bounds[t] + width)
+
+    def ending(self, t: int) -> slice:
+        """Return those packed rows of step t whose sequences end."""
+        return slice(self.alive(t).stop, self.bounds[t + 1])
+
+    def last_rows(self) -> np.ndarray:
+        """Return the packed row of the last token of each non-empty ranked sequence."""
+        lengths = self.lengths[self.rank]
+        lengths = lengths[lengths > 0]
+        return self.offset[lengths - 1] + np.arange(lengths.size)
+
+    @cached_property
+    def runs(self) -> list[tuple[slice, int]]:
+        """Rows of steps of one width, and the width.
+
+        A loop over the steps of a run reads them off a reshaped array, which costs
+        half of what slices do where few sequences are left.
+        """
+        width = np.diff(self.offset)
+        cuts = np.flatnonzero(np.diff(width)) + 1
+        edges = [0, *cuts.tolist(), self.n_steps] if self.n_steps else [0]
+        return [
+            (slice(self.bounds[a], self.bounds[b]), int(width[a]))
+            for a, b in itertools.pairwise(edges)
+        ]
+
+    @property
+    def longest_run(self) -> int:
+        """Number of rows of the longest run."""
+        return max((rows.stop - rows.start for rows, _ in self.runs), default=0)
+
+    @cached_property
+    def place(self) -> np.ndarray:
+        """Packed row of each token."""
+        place = np.empty_like(self.row)
+        place[self.row] = np.arange(self.row.size)
+        return place
+
+    @cached_property
+    def previous(self) -> np.ndarray:
+        """Packed row of the token before that of each packed row, -1 for none."""
+        width = np.diff(self.offset)
+        previous = np.full(self.row.size, -1)
+        if width.size:
+            later = np.arange(width[0], self.row.size)
+            previous[width[0] :] = later - np.repeat(width[:-1], width[1:])
+        return previous
+
+    def unpack(self, packed: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:
+        """Return packed rows in the order of the sequences one after another."""
+        # half the time of writing to places; with another mode take would copy
+        return packed.take(self.place, axis=0, out=out, mode="clip")

@@ -1,0 +1,67 @@
+"""Bounds of the temperature and the offset, and the warning at their ends."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+from sklearn.exceptions import ConvergenceWarning
+
+from .._errors import ParameterError
+from .._validation import check_real
+
+# Precision of the logarithm of the temperature: far below any standard error, and far
+# above the rounding errors of a maximum.
+PRECISION = 1e-6
+
+_REASONS = {
+    ("bounds", True): "true structures are nearly always the most probable ones",
+    ("bounds", False): "the probabilities hardly tell which structures are true",
+    ("offset_bounds", True): "no mention is new that could have an antecedent",
+    ("offset_bounds", False): "all mentions are new",
+}
+
+
+def check_bounds(bounds: Any) -> tuple[float, float]:
+    """Return the least and the greatest temperature."""
+    expected = "two temperatures, low < high, with 1 among them or between"
+    low, high = _two_numbers(bounds, "bounds", expected, 1e-6, 1e6)
+    if not low <= 1 <= high or low == high:
+        raise _wrong("bounds", expected, bounds)
+    return low, high
+
+
+def check_offset_bounds(bounds: Any) -> tuple[float, float]:
+    """Return the least and the greatest offset of NEW."""
+    expected = "two offsets, low <= high, with 0 among them or between"
+    low, high = _two_numbers(bounds, "offset_bounds", expected, -1e6, 1e6)
+    if not low <= 0 <= high:
+        raise _wrong("offset_bounds", expected, bounds)
+    return low, high
+
+
+def _two_numbers(
+    bounds: Any, name: str, expected: str, least: float, most: float
+) -> tuple[float, float]:
+    if not isinstance(bounds, (tuple, list)) or len(bounds) != 2:
+        raise _wrong(name, expected, bounds)
+    low, high = (check_real(bound, low=least, high=most, name=name) for bound in bounds)
+    return low, high
+
+
+def _wrong(name: str, expected: str, bounds: Any) -> ParameterError:
+    return ParameterError(name, f"must be {expected}. Got {bounds!r}.")
+
+
+def warn_at_end(name: str, value: float, is_low: bool) -> None:
+    """Warn of a value at an end of its bounds, where `fit` was called.
+
+    The callers are the function that searched the value and then `fit`.
+    """
+    warnings.warn(
+        f"The likelihood of TemperatureScaling is highest at {value:g}, an end of "
+        f"{name!r}: on the held-out data {_REASONS[name, is_low]}, or nearly so. Pass "
+        "more data or wider bounds.",
+        ConvergenceWarning,
+        stacklevel=5,
+    )

@@ -1,0 +1,137 @@
+"""Training by CRFsuite, and the weights in its model files.
+
+Weights are read from the binary file: CRFsuite's text dump rounds them to six digits
+and takes ten times as long. The format is that of lib/crf/src/crf1d_model.c and of the
+CQDB string tables in CRFsuite.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import struct
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import numpy as np
+import sklearn_crfsuite
+
+from .._errors import ParameterError
+
+_HEADER = struct.Struct("<4sI4s9I")
+_FEATURE = np.dtype(
+    [("type", "<u4"), ("source", "<u4"), ("target", "<u4"), ("w", "<f8")]
+)
+_STATE, _TRANSITION = 0, 1
+# Algorithms other than L-BFGS shuffle sentences by C's rand, whose state all threads
+# share.
+_SEED = 0
+_shuffling = threading.RLock()
+
+
+class ItemStream:
+    """Items of sentences one at a time, with the length that CRFsuite shows."""
+
+    def __init__(self, items: Iterator[list[dict]], size: int):
+        self.items = items
+        self.size = size
+
+    def __iter__(self) -> Iterator[list[dict]]:
+        found = False
+        for sentence in self.items:
+            found = found or any(sentence)
+            yield sentence
+        if not found:
+            raise ParameterError("X", "has no attribute at any token.")
+
+    def __len__(self) -> int:
+        return self.size
+
+
+def train(
+    settings: dict[str, Any], items: ItemStream, targets: list[list[str]]
+) -> bytes:
+    """Return the bytes of CRFsuite's model file; the same data give the same model."""
+    lock = nullcontext() if settings["algorithm"] == "lbfgs" else _shuffling
+    with lock, _model_path() as path:
+        crf = sklearn_crfsuite.CRF(**settings, model_filename=path)
+        _seed_c_library()
+        crf.fit(items, targets)
+        # CRFsuite keeps the file open through the tagger only, which was not made.
+        return Path(path).read_bytes()
+
+
+@contextmanager
+def _model_path() -> Iterator[str]:
+    """Give a path for a model file that exists as long as the block.
+
+    On Linux it is a file in memory, which vanishes even if the process is killed.
+    """
+    if hasattr(os, "memfd_create") and Path("/proc/self/fd").is_dir():
+        file = os.memfd_create("skcalib-crf")
+        try:
+            yield f"/proc/self/fd/{file}"
+        finally:
+            os.close(file)
+    else:
+        with TemporaryDirectory(prefix="skcalib-crf-") as folder:
+            yield str(Path(folder) / "model")
+
+
+def _seed_c_library() -> None:
+    """Seed the random numbers of the C library that CRFsuite is linked with."""
+    name = "ucrtbase" if sys.platform == "win32" else None
+    ctypes.CDLL(name).srand(_SEED)
+
+
+@dataclass(frozen=True)
+class CRFWeights:
+    """Names and weights of a first-order model.
+
+    labels : list of str; attributes : list of str; state : (source attribute, target
+    label, weight) arrays; transition : ndarray of shape (n_labels, n_labels).
+    """
+
+    labels: list[str]
+    attributes: list[str]
+    state: tuple[np.ndarray, np.ndarray, np.ndarray]
+    transition: np.ndarray
+
+
+def read_model(data: bytes) -> CRFWeights:
+    """Return the weights in the bytes of a CRFsuite model file."""
+    magic, _, kind, *numbers = _HEADER.unpack_from(data)
+    if magic != b"lCRF" or kind != b"FOMC":
+        raise ValueError("The data are not a first-order model of CRFsuite.")
+    _, _, n_labels, n_attributes, at_features, at_labels, at_attributes, _, _ = numbers
+    _, _, n_features = struct.unpack_from("<4sII", data, at_features)
+    features = np.frombuffer(data, _FEATURE, n_features, at_features + 12)
+    state = features[features["type"] == _STATE]
+    moves = features[features["type"] == _TRANSITION]
+    transition = np.zeros((n_labels, n_labels))
+    transition[moves["source"], moves["target"]] = moves["w"]
+    return CRFWeights(
+        labels=_strings(data, at_labels, n_labels),
+        attributes=_strings(data, at_attributes, n_attributes),
+        state=(state["source"], state["target"], state["w"]),
+        transition=transition,
+    )
+
+
+def _strings(data: bytes, start: int, n: int) -> list[str]:
+    """Return the strings of a CQDB table in the order of their numbers."""
+    if n == 0:
+        return []
+    _, _, _, _, n_back, at_back = struct.unpack_from("<4s5I", data, start)
+    records = np.frombuffer(data, "<u4", min(n, n_back), start + at_back)
+    strings = []
+    for record in (records + start).tolist():
+        _, size = struct.unpack_from("<II", data, record)
+        strings.append(data[record + 8 : record + 7 + size].decode("utf-8"))
+    return strings

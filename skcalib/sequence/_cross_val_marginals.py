@@ -1,0 +1,138 @@
+"""Out-of-fold marginals of a tagger."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.base import clone
+from sklearn.model_selection import BaseCrossValidator, BaseShuffleSplit, check_cv
+from sklearn.utils.parallel import delayed
+
+from .._compat import take_rows
+from .._errors import ParameterError, public
+from .._parallel import parallel
+from .._results import object_array
+from ._sentences import Labels, Sentences, check_fit, sorted_labels
+
+
+@public
+def cross_val_marginals(
+    estimator: Any,
+    X: Sentences,
+    y: Labels,
+    *,
+    cv: int
+    | BaseCrossValidator
+    | BaseShuffleSplit
+    | Iterable[tuple[ArrayLike, ArrayLike]],
+    groups: ArrayLike | None = None,
+    n_jobs: int | None = None,
+    verbose: int = 0,
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the tag probabilities of each sentence by a tagger that did not see it.
+
+    The probabilities are ragged, which cross_val_predict of scikit-learn does not
+    support.
+
+    Parameters
+    ----------
+    estimator : tagger, or pipeline that ends in one
+        Estimator, of which a clone is fitted in each fold.
+    X : sequence of sentences
+        Sentences of tokens.
+    y : sequence of label sequences
+        True labels.
+    cv : int, splitter or iterable of (train, test)
+        Folds over sentences. Each sentence must be in exactly one test fold. An int is
+        the number of consecutive folds, without shuffling.
+    groups : array-like of shape (n_sentences,), default=None
+        Groups of sentences for group splitters, for example the document of each
+        sentence.
+    n_jobs : int, default=None
+        Number of folds that joblib fits in parallel.
+    verbose : int, default=0
+        If positive, joblib prints the progress over the folds.
+
+    Returns
+    -------
+    proba : ndarray of shape (n_sentences,), object
+        An array of shape (n_tokens, n_classes) for each sentence, with 0 for a label
+        that does not occur in the training folds.
+    classes : ndarray of shape (n_classes,)
+        Sorted labels of `y`, in the order of the columns.
+
+    Raises
+    ------
+    ValueError
+        If a sentence is in no test fold or in several, or if `fit` of the tagger raises
+        it.
+
+    Examples
+    --------
+    >>> from skcalib.sequence import HMMTagger, cross_val_marginals
+    >>> X = [["the", "dog"], ["a", "dog"], ["the", "cat"], ["a", "cat"]]
+    >>> y = [["D", "N"]] * 4
+    >>> proba, classes = cross_val_marginals(HMMTagger(), X, y, cv=2)
+    >>> classes
+    array(['D', 'N'], dtype='<U1')
+    >>> proba[0].round(2)
+    array([[0.86, 0.14],
+           [0.29, 0.71]])
+    """
+    sentences, labels = check_fit(X, y)
+    classes = sorted_labels(labels)
+    n = len(sentences)
+    folds = [
+        (_as_rows(train, n), _as_rows(test, n))
+        for train, test in check_cv(cv, classifier=False).split(sentences, None, groups)
+    ]
+    if not folds:
+        raise ParameterError("cv", "gives no fold.")
+    tested = np.bincount(np.concatenate([test for _, test in folds]), minlength=n)
+    if (tested != 1).any():
+        i = int((tested != 1).argmax())
+        raise ParameterError(
+            "cv",
+            f"must test each sentence in exactly one fold. Sentence {i} is in "
+            f"{tested[i]}.",
+        )
+    found = parallel(n_jobs, verbose)(
+        delayed(_fold)(clone(estimator), X, y, train, test) for train, test in folds
+    )
+    column = {label: k for k, label in enumerate(classes.tolist())}
+    entries: list[Any] = [None] * n
+    for (_, test), (proba, known) in zip(folds, found, strict=True):
+        columns = np.array([column[label] for label in known], dtype=np.intp)
+        for i, marginal in zip(test, proba, strict=True):
+            entries[i] = np.zeros((marginal.shape[0], classes.size))
+            entries[i][:, columns] = marginal
+    return object_array(entries), classes
+
+
+def _as_rows(fold: Any, n: int) -> np.ndarray:
+    """Return a fold as the numbers of sentences, also where it is a mask."""
+    rows = np.asarray(fold)
+    if rows.shape == (n,) and rows.dtype == bool:
+        return np.flatnonzero(rows)
+    if rows.shape == (0,):
+        return rows.astype(np.intp)
+    is_row = rows.ndim == 1 and rows.dtype.kind in "iu"
+    if not is_row or rows.min() < 0 or rows.max() >= n:
+        raise ParameterError(
+            "cv",
+            f"must give numbers of sentences from 0 to {n - 1}, or a mask of "
+            f"{n}. Got {fold!r:.80}.",
+        )
+    return rows
+
+
+def _fold(
+    estimator: Any, X: Any, y: Any, train: np.ndarray, test: np.ndarray
+) -> tuple[np.ndarray, list]:
+    """Return the probabilities of a test fold and the labels of their columns."""
+    estimator.fit(take_rows(X, train), take_rows(y, train))
+    proba = estimator.predict_proba(take_rows(X, test))
+    return proba, np.asarray(estimator.classes_).tolist()

@@ -1,0 +1,306 @@
+"""Attributes of tokens for a CRF."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from itertools import chain, pairwise
+from reprlib import repr as short_repr
+from sys import intern
+from typing import Any, NoReturn
+
+import numpy as np
+from scipy.sparse import csr_array
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.feature_extraction import FeatureHasher
+from sklearn.utils import Tags
+
+from .._errors import ParameterError, ParameterTypeError, public
+from .._results import object_array
+from .._validation import check_choice
+from ._attributes import WORD
+from ._sentences import Words, all_words, check_sentences, number_words
+
+_SHAPES = (
+    (re.compile(r"[A-Z]+"), "X"),
+    (re.compile(r"[a-z]+"), "x"),
+    (re.compile(r"[0-9]+"), "0"),
+)
+_WORD_AT = {distance: intern(f"word{distance:+d}") for distance in (-2, -1, 1, 2)}
+_PREFIX = {size: intern(f"prefix{size}") for size in range(1, 5)}
+_SUFFIX = {size: intern(f"suffix{size}") for size in range(1, 5)}
+_REACH = 2
+# Words before the first and after the last token.
+_BORDER = "<border>"
+_N_COLUMNS = 2**20
+
+
+def shape_of(word: str) -> str:
+    """Return the word with each run of capitals, small letters or digits as a sign."""
+    for pattern, sign in _SHAPES:
+        word = pattern.sub(sign, word)
+    return word
+
+
+def word_features(word: str) -> dict[str, str]:
+    """Return the advanced attributes that depend on the word alone.
+
+    The words around it are borders for now.
+    """
+    # Interned values are one object wherever they occur: a fraction of the memory, and
+    # looked up by pointer.
+    features = {
+        WORD: intern(word),
+        "lower": intern(word.lower()),
+        "shape": intern(shape_of(word)),
+        "length": intern(str(len(word))),
+    }
+    features |= dict.fromkeys(_WORD_AT.values(), _BORDER)
+    for size in range(1, min(4, len(word)) + 1):
+        features[_PREFIX[size]] = intern(word[:size])
+        features[_SUFFIX[size]] = intern(word[-size:])
+    return features
+
+
+def basic_rows(sentences: list[list[str]]) -> list[list[dict]]:
+    """Return the words as they are."""
+    return [[{WORD: str(word)} for word in sentence] for sentence in sentences]
+
+
+def advanced_rows(sentences: list[list[str]]) -> list[list[dict]]:
+    """Return word, context, shape, length, prefixes and suffixes."""
+    # the attributes of a word are made once, wherever it occurs
+    of = {
+        word: word_features(str(word)) for word in set(chain.from_iterable(sentences))
+    }
+    border = [_BORDER] * _REACH
+    first, second, fourth, fifth = _WORD_AT.values()
+    rows = []
+    for sentence in sentences:
+        row = [of[word].copy() for word in sentence]
+        words = border + [features[WORD] for features in row] + border
+        around = (words, words[1:], words[3:], words[4:])
+        for features, a, b, d, e in zip(row, *around, strict=False):
+            features[first] = a
+            features[second] = b
+            features[fourth] = d
+            features[fifth] = e
+        rows.append(row)
+    return rows
+
+
+def basic_columns(sentences: list[list[str]]) -> csr_array:
+    """Return what hashing the rows of basic attributes gives, one below the other."""
+    words, number = number_words(sentences)
+    words = list(map(str, words))
+    return _hash([{WORD: word} for word in words])[number]
+
+
+def advanced_columns(sentences: list[list[str]]) -> csr_array:
+    """Return what hashing the rows of advanced attributes gives."""
+    words, number = number_words(sentences)
+    words = list(map(str, words))
+    own = []
+    for word in words:
+        features = word_features(word)
+        for key in _WORD_AT.values():
+            del features[key]
+        own.append(features)
+    mine = _hash(own)[number]
+    around = _around(
+        number, np.array(list(map(len, sentences)), dtype=np.intp), len(words)
+    )
+    columns = np.column_stack(
+        [
+            _hash([{key: word} for word in [*words, _BORDER]]).indices[at]
+            for key, at in zip(_WORD_AT.values(), around, strict=True)
+        ]
+    )
+    ends = np.arange(len(number) + 1) * len(_WORD_AT)
+    near = csr_array((np.ones(columns.size), columns.ravel(), ends), shape=mine.shape)
+    return mine + near
+
+
+def _around(number: np.ndarray, lengths: np.ndarray, border: int) -> list[np.ndarray]:
+    """Return the number of the word at each distance from each word."""
+    # sentences one after another with borders between
+    place = np.arange(number.size) + np.repeat(
+        _REACH * np.arange(1, lengths.size + 1), lengths
+    )
+    line = np.full(number.size + _REACH * (lengths.size + 1), border)
+    line[place] = number
+    return [line[place + distance] for distance in _WORD_AT]
+
+
+def _hash(rows: list[dict]) -> csr_array:
+    """Return rows of attributes hashed to columns."""
+    if not rows:
+        return csr_array((0, _N_COLUMNS))
+    hasher = FeatureHasher(_N_COLUMNS, alternate_sign=False)
+    return csr_array(hasher.transform(rows))
+
+
+def _cut(matrix: csr_array, lengths: list[int]) -> list[csr_array]:
+    """Return the rows of each sentence."""
+    ends = np.concatenate([[0], np.cumsum(lengths)]).astype(np.intp)
+    parts = []
+    for a, b in pairwise(ends.tolist()):
+        pointer = matrix.indptr[a : b + 1]
+        some = slice(pointer[0], pointer[-1])
+        content = (matrix.data[some], matrix.indices[some], pointer - pointer[0])
+        parts.append(csr_array(content, shape=(b - a, _N_COLUMNS)))
+    return parts
+
+
+TEMPLATES = {
+    "basic": (basic_rows, basic_columns),
+    "advanced": (advanced_rows, advanced_columns),
+}
+
+
+def _raise_for_row(sentences: list[list[dict]], error: Exception) -> NoReturn:
+    """Raise an error that names the token whose attributes cannot be hashed."""
+    for i, rows in enumerate(sentences):
+        for t, row in enumerate(rows):
+            where = (
+                f"cannot be hashed at sentence {i}, token {t}: output='sparse' takes"
+            )
+            try:
+                _hash([row])
+            except UnicodeEncodeError as problem:
+                text = f"{where} text in UTF-8, which {problem.object!r:.50} is not."
+                raise ParameterError("X", text) from None
+            except (AttributeError, TypeError, ValueError):
+                text = f"{where} dicts of str and numbers. Got {short_repr(row)}."
+                raise ParameterTypeError("X", text) from None
+    raise error
+
+
+# The output is ragged, so scikit-learn's set_output must leave it alone.
+class TokenFeatures(  # type: ignore[call-arg]
+    TransformerMixin, BaseEstimator, auto_wrap_output_keys=None
+):
+    """Transform sentences of words into sentences of attributes.
+
+    The transformer is stateless: `fit` need not be called.
+
+    Parameters
+    ----------
+    template : {'basic', 'advanced'} or callable, default='basic'
+        Attributes of a token. 'basic' is the word as it is. 'advanced' adds the word in
+        lower case, the words at -2, -1, +1 and +2, shape, length, prefixes and suffixes
+        of 1 to 4 letters. A callable is called with (sentence, t) and returns a dict
+        with the attributes of token t.
+    output : {'dict', 'sparse'}, default='dict'
+        Type of the output: 'dict' for dicts of attributes as in CRFsuite, 'sparse' for
+        one CSR matrix per sentence, with attributes hashed to 2**20 columns.
+
+    See Also
+    --------
+    CRFTagger : Conditional random field, which takes either output.
+
+    References
+    ----------
+    .. [1] K. Nguyen. "Calibration for natural language processing systems". Honours
+       thesis, University of Massachusetts Amherst. Section 4.1.
+
+    Examples
+    --------
+    >>> from skcalib.sequence import TokenFeatures
+    >>> TokenFeatures().transform([["A", "dog"]])[0]
+    [{'word': 'A'}, {'word': 'dog'}]
+    >>> token = TokenFeatures("advanced").transform([["A", "dog"]])[0][1]
+    >>> token["shape"], token["word-1"], token["suffix2"]
+    ('x', 'A', 'og')
+    """
+
+    def __init__(
+        self,
+        template: str | Callable[[list[str], int], dict] = "basic",
+        *,
+        output: str = "dict",
+    ):
+        self.template = template
+        self.output = output
+
+    @public
+    def fit(self, X: Words, y: Any = None) -> TokenFeatures:
+        """Validate the parameters.
+
+        Parameters
+        ----------
+        X : sequence of sentences of str
+            Not used.
+        y : None
+            Not used.
+
+        Returns
+        -------
+        self : TokenFeatures
+            The transformer.
+        """
+        self._check_params()
+        return self
+
+    def _check_params(self) -> None:
+        check_choice(self.output, ("dict", "sparse"), name="output")
+        if not callable(self.template):
+            check_choice(self.template, tuple(TEMPLATES), name="template")
+
+    @public
+    def transform(self, X: Words) -> np.ndarray:
+        """Return the attributes of each token.
+
+        Parameters
+        ----------
+        X : sequence of sentences of str
+            Words of each sentence.
+
+        Returns
+        -------
+        features : ndarray of shape (n_sentences,), object
+            For each sentence, a list of dicts or a CSR matrix with one row per token.
+
+        Raises
+        ------
+        TypeError
+            If `X` is not a sequence of sentences of str, or if attributes returned by a
+            callable cannot be hashed.
+        ValueError
+            If `template` or `output` is unknown, or if text to hash cannot be encoded
+            in UTF-8.
+        """
+        self._check_params()
+        # as lists, since a pandas Series is indexed by its labels
+        sentences = list(map(list, check_sentences(X)))
+        all_words(sentences)
+        if self.output == "dict":
+            return object_array(self._rows(sentences))
+        try:
+            matrix = self._columns(sentences)
+        except (AttributeError, TypeError, ValueError) as error:
+            _raise_for_row(self._rows(sentences), error)
+        return object_array(_cut(matrix, list(map(len, sentences))))
+
+    def _rows(self, sentences: list[list[str]]) -> list[list[dict]]:
+        """Return the attributes of each token."""
+        template = self.template
+        if not callable(template):
+            return TEMPLATES[template][0](sentences)
+        return [
+            [template(sentence, t) for t in range(len(sentence))]
+            for sentence in sentences
+        ]
+
+    def _columns(self, sentences: list[list[str]]) -> csr_array:
+        """Return the hashed attributes of all tokens."""
+        if not callable(self.template):
+            return TEMPLATES[self.template][1](sentences)
+        return _hash(list(chain.from_iterable(self._rows(sentences))))
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.two_d_array = False
+        tags.input_tags.string = True
+        tags.requires_fit = False
+        return tags

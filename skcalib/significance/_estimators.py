@@ -1,0 +1,302 @@
+"""Comparison of fitted estimators, and many estimators from one by resampling."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.base import clone
+from sklearn.utils.parallel import delayed
+
+from .._compat import take_rows
+from .._errors import ParameterError, ParameterTypeError, public
+from .._parallel import parallel
+from .._random import RandomStateLike, as_generator
+from .._validation import check_choice, check_integer
+from ..metrics import accuracy_statistics
+from ._system_comparison import SystemComparison, compare_systems
+
+# What the number of columns of ready statistics says.
+STATISTIC_OF_COLUMNS = {1: "mean", 2: "ratio", 3: "f1"}
+
+RESPONSES = ("predict", "predict_proba")
+
+
+@public
+def significance_table(
+    estimators: Mapping[str, Any],
+    X: Any,
+    y: Any,
+    *,
+    statistics: Callable[[Any, Any], Any] | None = None,
+    statistic: str | Callable | None = None,
+    response_method: str = "predict",
+    alternative: str = "two-sided",
+    method: str = "auto",
+    n_resamples: int = 10_000,
+    adjust: str | None = "holm",
+    groups: ArrayLike | None = None,
+    random_state: RandomStateLike = None,
+) -> SystemComparison:
+    """Test which differences among fitted estimators are real, on one test set.
+
+    Parameters
+    ----------
+    estimators : mapping of str to fitted estimator
+        Candidates by name: classifiers, taggers, pipelines, fitted searches.
+    X : array-like or sequence
+        Test samples, which none of the candidates was trained or chosen on; sentences,
+        for taggers.
+    y : array-like or sequence
+        Their true labels.
+    statistics : callable, default=None
+        ``statistics(y, response)`` -> sufficient statistics, a row for each sample,
+        such as :func:`~skcalib.metrics.span_statistics`. None:
+        :func:`~skcalib.metrics.accuracy_statistics`.
+    statistic : {'mean', 'ratio', 'f1'} or callable, default=None
+        The metric of summed statistics. None: by their number of columns, 'mean' of
+        one, 'ratio' of two, 'f1' of three.
+    response_method : {'predict', 'predict_proba'}, default='predict'
+        What the estimators are asked for.
+    alternative : {'two-sided', 'greater', 'less'}, default='two-sided'
+        As in :func:`compare_systems`.
+    method : {'auto', 'exact', 'saddlepoint', 'monte_carlo', 'tilted'}, default='auto'
+        As in :func:`compare_systems`.
+    n_resamples : int, default=10_000
+        As in :func:`compare_systems`.
+    adjust : {'holm', 'bh'} or None, default='holm'
+        As in :func:`compare_systems`.
+    groups : array-like of shape (n,), default=None
+        Document of each sample, say; groups are drawn as a whole.
+    random_state : int, RandomState, Generator or None, default=None
+        Source of the draws, where there are any.
+
+    Returns
+    -------
+    result : SystemComparison
+
+    Raises
+    ------
+    ValueError
+        If there are fewer than two estimators, or for the reasons of
+        :func:`compare_systems`.
+    NotFittedError
+        If an estimator is not fitted.
+
+    See Also
+    --------
+    compare_systems : The same for statistics of systems from anywhere.
+    skcalib.plot.SignificanceDisplay : Draw the pairs.
+
+    Notes
+    -----
+    The test is of the fitted models, on new samples of the same kind; training again
+    would give other models. On the folds of a cross-validation it is not valid without
+    more: see :ref:`the guide <significance_and_folds>`.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from sklearn.dummy import DummyClassifier
+    >>> from sklearn.naive_bayes import BernoulliNB, GaussianNB
+    >>> from skcalib.significance import significance_table
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> candidates = {
+    ...     "constant": DummyClassifier(),
+    ...     "Bernoulli": BernoulliNB(),
+    ...     "Gaussian": GaussianNB(),
+    ... }
+    >>> for model in candidates.values():
+    ...     _ = model.fit(X[:300], y[:300])
+    >>> result = significance_table(candidates, X[300:], y[300:])
+    >>> result.significant()
+    [('constant', 'Bernoulli'), ('constant', 'Gaussian'), ('Bernoulli', 'Gaussian')]
+    """
+    check_choice(response_method, RESPONSES, name="response_method")
+    if not isinstance(estimators, Mapping) or len(estimators) < 2:
+        raise ParameterError(
+            "estimators",
+            "must be a mapping from names to two fitted estimators at least. "
+            f"Got {estimators!r:.80}.",
+        )
+    make = accuracy_statistics if statistics is None else statistics
+    if not callable(make):
+        raise ParameterTypeError(
+            "statistics",
+            f"must be callable, such as span_statistics. Got {statistics!r}.",
+        )
+    systems = {
+        name: np.asarray(make(y, getattr(estimator, response_method)(X)))
+        for name, estimator in estimators.items()
+    }
+    if statistic is None:
+        statistic = _statistic_of(systems)
+    return compare_systems(
+        systems,
+        statistic=statistic,
+        alternative=alternative,
+        method=method,
+        n_resamples=n_resamples,
+        adjust=adjust,
+        groups=groups,
+        random_state=random_state,
+    )
+
+
+def _statistic_of(systems: dict[str, np.ndarray]) -> str:
+    """Return the metric that goes with so many columns."""
+    first = next(iter(systems.values()))
+    n_columns = 1 if first.ndim == 1 else first.shape[-1]
+    if n_columns not in STATISTIC_OF_COLUMNS:
+        raise ParameterError(
+            None,
+            f"does not know the metric of statistics with {n_columns} "
+            "columns. Pass it as 'statistic'.",
+        )
+    return STATISTIC_OF_COLUMNS[n_columns]
+
+
+@public
+def resample_training(
+    estimator: Any,
+    X: Any,
+    y: Any,
+    *,
+    n_models: int,
+    sizes: float | Sequence[float] | None = None,
+    random_state: RandomStateLike = None,
+    n_jobs: int | None = None,
+    verbose: int = 0,
+) -> list[Any]:
+    """Train clones of an estimator on resamples of its training set.
+
+    Parameters
+    ----------
+    estimator : estimator
+        A classifier, tagger or anything with `fit`. It is cloned, never fitted itself.
+    X : array-like or sequence
+        Training samples; sentences, for a tagger.
+    y : array-like or sequence
+        Their labels.
+    n_models : int
+        Number of clones.
+    sizes : int, float, or sequence of either of length n_models, default=None
+        Number of samples drawn for each model, or as a float in (0, 1] its share of the
+        training set. None: as many as there are.
+    random_state : int, RandomState, Generator or None, default=None
+        Source of the draws. What the estimator itself draws follows its own
+        `random_state`.
+    n_jobs : int, default=None
+        Number of models trained at a time, by joblib. The result does not depend on it.
+    verbose : int, default=0
+        Passed to joblib.
+
+    Returns
+    -------
+    models : list of estimators
+        Fitted clones.
+
+    Raises
+    ------
+    ValueError
+        If X and y differ in length or are empty, or `sizes` has another length than
+        `n_models`.
+
+    See Also
+    --------
+    compare_systems : All pairs of them on a test set.
+
+    Notes
+    -----
+    Section 3.2.1 of [1]_: samples are drawn with replacement, and the variation between
+    the models stands for that between the steps of a system's development. Models of
+    one kind are closely correlated, those of different kinds less so. A resample may
+    lack a rare class.
+
+    References
+    ----------
+    .. [1] T. Berg-Kirkpatrick, D. Burkett and D. Klein (2012). "An empirical
+       investigation of statistical significance in NLP". EMNLP.
+
+    Examples
+    --------
+    >>> from skcalib import HMMTagger
+    >>> from skcalib.datasets import make_tagged_sentences
+    >>> from skcalib.significance import resample_training
+    >>> X, y = make_tagged_sentences(100, random_state=0)
+    >>> models = resample_training(
+    ...     HMMTagger(), X, y, n_models=3, sizes=[1.0, 0.5, 0.5], random_state=0
+    ... )
+    >>> len(models)
+    3
+    """
+    n = _n_samples(X, "X")
+    if _n_samples(y, "y") != n:
+        raise ParameterError(
+            None,
+            f"needs X and y of the same length. Got {n} and {_n_samples(y, 'y')}.",
+        )
+    if n == 0:
+        raise ParameterError(None, "needs a sample at least. Got none in X.")
+    n_models = check_integer(n_models, minimum=1, name="n_models")
+    counts = _sizes(sizes, n, n_models)
+    # a stream for each model, so that neither their order nor n_jobs plays a part
+    streams = as_generator(random_state).spawn(n_models)
+    draws = [
+        stream.integers(n, size=size)
+        for stream, size in zip(streams, counts, strict=True)
+    ]
+    return parallel(n_jobs, verbose)(
+        delayed(_fit)(clone(estimator), X, y, rows) for rows in draws
+    )
+
+
+def _fit(estimator: Any, X: Any, y: Any, rows: np.ndarray) -> Any:
+    return estimator.fit(take_rows(X, rows), take_rows(y, rows))
+
+
+def _n_samples(values: Any, name: str) -> int:
+    shape = getattr(values, "shape", None)
+    if shape:
+        return int(shape[0])
+    sized = shape is None and hasattr(values, "__len__")
+    if isinstance(values, (str, bytes)) or not sized:
+        raise ParameterTypeError(
+            name,
+            "must be a sequence with an entry for each sample. Got "
+            f"{type(values).__name__}.",
+        )
+    return len(values)
+
+
+def _sizes(sizes: Any, n: int, n_models: int) -> list[int]:
+    if sizes is None:
+        return [n] * n_models
+    if isinstance(sizes, Real):
+        return [_size(sizes, n)] * n_models
+    several = isinstance(sizes, Sequence) or np.ndim(sizes) == 1
+    if isinstance(sizes, (str, bytes)) or not several:
+        raise ParameterTypeError(
+            "sizes", f"must be a number or a sequence of numbers. Got {sizes!r}."
+        )
+    if len(sizes) != n_models:
+        raise ParameterError(
+            "sizes",
+            f"must have an entry for each of the {n_models} models. Got {len(sizes)}.",
+        )
+    return [_size(size, n) for size in sizes]
+
+
+def _size(size: Any, n: int) -> int:
+    """Return a number of samples, at least 1, from a number or a share."""
+    if isinstance(size, Integral) or not isinstance(size, Real):
+        return check_integer(size, minimum=1, name="sizes")
+    if not 0 < float(size) <= 1:
+        raise ParameterError(
+            "sizes",
+            (f"must hold integers of at least 1 or shares in (0, 1]. Got {size!r}."),
+        )
+    return max(1, round(float(size) * n))

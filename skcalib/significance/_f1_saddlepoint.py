@@ -1,0 +1,168 @@
+"""Small p-values of a gain of F1 without draws: a saddlepoint on a surface.
+
+The mean row m of a resample has a density near e^(-n L(m)), L being the conjugate of
+K(l) = log mean e^(l x) over the rows x. Means with the gain t form a surface, which has
+its most probable point where m = K'(l) and l = theta G'(m). With the gradient g and the
+second derivatives B of the gain and V = K''(l) there, the tail beyond the surface is
+that of Lugannani and Rice at r and u,
+
+    r^2 = 2 n L(m),   u^2 = n theta^2 det(I - theta V B) g' (I - theta V B)^-1 V g,
+
+in which theta B stands for the curvature of the surface (DiCiccio and Martin 1991,
+Biometrika 78, 891; Jing and Robinson 1994, Annals of Statistics 22, 1115). Of a plane B
+is 0, and u is theta times the standard deviation of the sum of g' x.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from ._metrics import READY
+from ._paired_items import PairedItems
+from ._resamples import sides
+from ._tail_probabilities import TINY, corrected_tail
+
+# Fewer items that are not empty are too far from a continuous law, and F1 may be 0/0 in
+# a resample. So are sums on a coarse lattice, as
+# where the denominators of both systems differ on hardly any item, or just as their
+# numerators do.
+_FEWEST_ITEMS, _FEWEST_DENOMINATORS = 100, 5
+
+# No step of Newton's moves an exponent further; where many are needed, none arrives.
+_LONGEST_STEP, _MOST_STEPS = 3.0, 60
+
+
+def surface_p_value(items: PairedItems, alternative: str) -> float | None:
+    """Return the p-value, None where the formula is in doubt or the metric not F1.
+
+    It has a relative error of about 1% from 200 items on that are not empty, twice that
+    from 100 on.
+    """
+    if items.metric is not READY["f1"]:
+        return None
+    rows = np.column_stack([_as_quotient(items.a), _as_quotient(items.b)])
+    rows /= rows.max()  # F1 has no unit
+    few = np.count_nonzero(rows.any(axis=1)) < _FEWEST_ITEMS
+    if few or _n_denominators(rows) < _FEWEST_DENOMINATORS:
+        return None
+    p = 0.0
+    for threshold, sign in sides(items.gain, alternative):
+        tail = surface_tail(rows, threshold, sign)
+        if tail is None:
+            return None
+        p += tail
+    return min(p, 1.0)
+
+
+def _as_quotient(stats: np.ndarray) -> np.ndarray:
+    """Return columns whose sums F1 is the quotient of."""
+    return np.column_stack([2 * stats[:, 0], stats[:, 1] + stats[:, 2]])
+
+
+def _n_denominators(rows: np.ndarray) -> float:
+    """Return on how many items, in effect, the denominators differ by their own."""
+    above, below = rows[:, 0] - rows[:, 2], rows[:, 1] - rows[:, 3]
+    above, below = above - above.mean(), below - below.mean()
+    square = float(above @ above)
+    own = below - (above @ below / square if square > 0 else 0.0) * above
+    if own @ own <= 1e-9 * (below @ below):
+        return 0.0
+    return float((own @ own) ** 2 / (own**2 @ own**2))
+
+
+def surface_tail(rows: np.ndarray, threshold: float, sign: int) -> float | None:
+    """Return P(sign * (d* - threshold) >= 0), d* the gain of resampled rows.
+
+    The gain is a quotient of sums less another, of four columns. None if no mixture of
+    rows reaches the threshold, or the formula has no value.
+    """
+    found = _most_probable(rows, threshold, sign)
+    if found is None:
+        return None
+    at, tilt, theta = found
+    n = len(rows)
+    log_chance = n * (at.log_mean - float(tilt @ at.mean))
+    matrix = np.eye(4) - theta * at.covariance @ at.bend
+    (bent,) = _solve(matrix, at.covariance @ at.slope)
+    square = n * theta**2 * float(np.linalg.det(matrix) * (at.slope @ bent))
+    # below 1 hardly anything varies there: copies of one row alone reach the threshold
+    if theta <= 0 or log_chance >= 0 or not square > 1:
+        return None
+    correction = 1 / math.sqrt(square) - 1 / math.sqrt(-2 * log_chance)
+    return min(max(corrected_tail(log_chance, correction), TINY), 1.0)
+
+
+class _Tilted(NamedTuple):
+    """Rows under a tilt, and the gain at their mean with its derivatives."""
+
+    log_mean: float
+    mean: np.ndarray
+    covariance: np.ndarray
+    centred: np.ndarray
+    gain: float
+    slope: np.ndarray
+    bend: np.ndarray
+
+
+def _most_probable(
+    rows: np.ndarray, threshold: float, sign: int
+) -> tuple[_Tilted, np.ndarray, float] | None:
+    """Return the point of the surface, its tilt and theta, by Newton's method.
+
+    There the tilt is theta times the slope, and the gain the threshold. To first order
+    both hold after the step `new * along - back`, with theta then `new`.
+    """
+    tilt, theta = np.zeros(4), 0.0
+    for _ in range(_MOST_STEPS):
+        at = _tilted(rows, tilt, sign)
+        if at is None:
+            return None
+        matrix = np.eye(4) - theta * at.bend @ at.covariance
+        along, back = _solve(matrix, at.slope, tilt)
+        reach = at.covariance @ at.slope
+        width = float(reach @ along)
+        if not width > 0:
+            return None
+        new = (sign * threshold - at.gain + float(reach @ back)) / width
+        step = new * along - back
+        longest = float(np.abs(at.centred @ step).max())
+        if not math.isfinite(longest):
+            return None
+        if longest < 1e-8:
+            return at, tilt, theta
+        share = min(1.0, _LONGEST_STEP / longest)
+        tilt, theta = tilt + share * step, theta + share * (new - theta)
+    return None
+
+
+def _tilted(rows: np.ndarray, tilt: np.ndarray, sign: int) -> _Tilted | None:
+    """Return the rows with weights e^(tilt x), None where a quotient is 0/0."""
+    exponent = rows @ tilt
+    largest = float(exponent.max())
+    weight = np.exp(exponent - largest)
+    total = float(weight.sum())
+    mean = weight @ rows / total
+    a, b, c, d = mean.tolist()
+    if b <= 0 or d <= 0:
+        return None
+    centred = rows - mean
+    covariance = (centred * weight[:, np.newaxis]).T @ centred / total
+    slope = np.array([1 / b, -a / b**2, -1 / d, c / d**2])
+    bend = np.zeros((4, 4))
+    bend[0, 1] = bend[1, 0] = -1 / b**2
+    bend[2, 3] = bend[3, 2] = 1 / d**2
+    bend[1, 1], bend[3, 3] = 2 * a / b**3, -2 * c / d**3
+    log_mean = largest + math.log(total / len(rows))
+    gain = sign * (a / b - c / d)
+    return _Tilted(log_mean, mean, covariance, centred, gain, sign * slope, sign * bend)
+
+
+def _solve(matrix: np.ndarray, *right: np.ndarray) -> np.ndarray:
+    """Return the solutions for several right sides; NaN if there are none."""
+    try:
+        return np.linalg.solve(matrix, np.column_stack(right)).T
+    except np.linalg.LinAlgError:
+        return np.full((len(right), len(matrix)), np.nan)

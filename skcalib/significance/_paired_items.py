@@ -1,0 +1,369 @@
+"""Sufficient statistics of two or of many systems on the same items, checked."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from .._errors import ParameterError, ParameterTypeError
+from .._validation import as_floats, as_groups, check_same_length
+from ._metrics import READY, Metric, check_metric_name, metric_of_callable
+from ._ratio_gain import LinearGain
+
+# Whole numbers beyond are not exact in float64.
+_EXACT = 2.0**53
+
+# Cubes of sums of numbers up to here, and of their inverses, are in range.
+_LARGEST = 1e90
+
+
+@dataclass(frozen=True)
+class PairedItems:
+    """Statistics of two systems on the same items, a row for each item or group.
+
+    Attributes
+    ----------
+    a, b : ndarray of shape (n, m)
+    metric : Metric
+    n_items : int
+        Number of rows that were passed; more than n if these are in groups.
+    n_groups : int or None
+    """
+
+    a: np.ndarray
+    b: np.ndarray
+    metric: Metric
+    n_items: int
+    n_groups: int | None
+
+    @property
+    def n(self) -> int:
+        """Number of rows that are resampled."""
+        return len(self.a)
+
+    @cached_property
+    def scores(self) -> tuple[float, float]:
+        """Return the metric of each system."""
+        if self.is_integer:
+            first, second = self.a.sum(axis=0), self.b.sum(axis=0)
+        else:
+            first, second = column_sums(self.a), column_sums(self.b)
+        return self.metric.value(first), self.metric.value(second)
+
+    @property
+    def gain(self) -> float:
+        """Return metric(A) - metric(B)."""
+        linear = self.linear
+        if linear is not None:
+            return float(linear.total / linear.length_total)
+        return self.scores[0] - self.scores[1]
+
+    @cached_property
+    def is_integer(self) -> bool:
+        """Whether all sums are whole numbers that float64 holds."""
+        return is_integer(self.a) and is_integer(self.b)
+
+    @cached_property
+    def distinct(self) -> tuple[np.ndarray, np.ndarray]:
+        """Distinct rows (a, b) in a fixed order, and how often each is there.
+
+        The better system comes first in that order, so that swapping the systems
+        changes no draw.
+        """
+        first, second = self.scores
+        found = distinct_rows(np.hstack([self.a, self.b]))
+        if first > second:
+            return found
+        swapped = distinct_rows(np.hstack([self.b, self.a]))
+        if first == second and _as_lists(found) <= _as_lists(swapped):
+            return found
+        rows, times = swapped
+        return np.hstack(np.hsplit(rows, 2)[::-1]), times
+
+    @cached_property
+    def linear(self) -> LinearGain | None:
+        """The gain as one ratio of sums, where it is one."""
+        if self.metric.of_sums is not READY["ratio"].of_sums:
+            return None
+        length = self.a[:, 1]
+        if not length.any() or (length != self.b[:, 1]).any():
+            return None
+        difference = self.a[:, 0] - self.b[:, 0]
+        if difference[length == 0].any():
+            return None
+        rows, times = distinct_rows(np.column_stack([difference, length]))
+        return LinearGain(rows[:, 0], rows[:, 1], times, self.is_integer)
+
+    @cached_property
+    def is_constant(self) -> bool:
+        """Whether every resample has the observed gain."""
+        linear = self.linear
+        if linear is None:
+            same = bool((self.a == self.b).all())
+            return same or all(bool((x == x[0]).all()) for x in (self.a, self.b))
+        if linear.is_integer:
+            return linear.is_constant
+        scale = np.abs(self.a[:, 0]).max() + np.abs(self.b[:, 0]).max()
+        return bool((np.abs(linear.residual) <= 1e-12 * scale).all())
+
+    def swap_floor(self, alternative: str) -> float:
+        """Return the smallest p-value of a swap test: one assignment of 2^n."""
+        if alternative == "two-sided":
+            return 2.0 ** (1 - self.n)
+        right_side = (self.gain > 0) == (alternative == "greater")
+        return 2.0**-self.n if right_side else 1.0
+
+    def gains(self, sums: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return the gain, and whether a system's metric is 0/0, for rows of sums."""
+        m = self.a.shape[1]
+        first, undefined_first = self.metric.of_sums(sums[:, :m])
+        second, undefined_second = self.metric.of_sums(sums[:, m:])
+        return first - second, undefined_first | undefined_second
+
+    @property
+    def tolerance(self) -> float:
+        """How far below a threshold still counts as a tie, for rounded numbers."""
+        return max(1e-9 * abs(self.gain), 1e-12 * max(map(abs, self.scores)))
+
+
+def column_sums(columns: np.ndarray) -> np.ndarray:
+    """Return sums of columns that do not depend on the order of rows."""
+    return np.array([math.fsum(column.tolist()) for column in columns.T])
+
+
+def is_integer(columns: np.ndarray) -> bool:
+    """Return whether all are whole numbers whose sums float64 holds."""
+    whole = bool((columns == np.rint(columns)).all())
+    return whole and float(np.abs(columns).sum(axis=0).max()) < _EXACT
+
+
+def distinct_rows(rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the distinct rows in a fixed order, and how often each is there."""
+    order = np.lexsort(rows.T[::-1])
+    ordered = rows[order]
+    new = np.r_[True, (ordered[1:] != ordered[:-1]).any(axis=1)]
+    first = np.flatnonzero(new)
+    return ordered[first], np.diff(np.r_[first, len(rows)])
+
+
+def _as_lists(arrays: tuple[np.ndarray, ...]) -> list[list]:
+    return [array.tolist() for array in arrays]
+
+
+def check_items(stats_a: Any, stats_b: Any, statistic: Any, groups: Any) -> PairedItems:
+    """Return the checked items of two systems, summed by group."""
+    check_metric_name(statistic)
+    a, b = (
+        check_statistics(x, statistic, name=name)
+        for x, name in ((stats_a, "stats_a"), (stats_b, "stats_b"))
+    )
+    check_same_length(stats_a=a, stats_b=b)
+    if a.shape[1] != b.shape[1]:
+        raise ParameterError(
+            None,
+            "needs the same columns in 'stats_a' and 'stats_b'. Got "
+            f"{a.shape[1]} and {b.shape[1]}.",
+        )
+    n_items = len(a)
+    (a, b), n_groups = in_groups([a, b], groups)
+    metric = check_metric(statistic, {"stats_a": a, "stats_b": b})
+    return PairedItems(a, b, metric, n_items, n_groups)
+
+
+def in_groups(
+    systems: list[np.ndarray], groups: Any
+) -> tuple[list[np.ndarray], int | None]:
+    """Return the statistics of each system, summed by group, and how many there are."""
+    n_groups = None
+    if groups is not None:
+        index = as_groups(groups, len(systems[0]))
+        assert index is not None
+        n_groups = int(index.max()) + 1
+        systems = [_sum_groups(each, index, n_groups) for each in systems]
+    if len(systems[0]) < 2:
+        unit = "items" if groups is None else "groups"
+        raise ParameterError(
+            None,
+            f"needs two {unit} at least: with one there is nothing to "
+            f"resample. Got {len(systems[0])}.",
+        )
+    return systems, n_groups
+
+
+def check_metric(statistic: Any, systems: dict[str, np.ndarray]) -> Metric:
+    """Return the metric, which has to be defined for each of the named systems."""
+    if callable(statistic):
+        first, second, *_ = systems.values()
+        return metric_of_callable(statistic, first, second)
+    for name, columns in systems.items():
+        if statistic == "ratio" and not columns[:, 1].any():
+            raise ParameterError(
+                name,
+                ("must have a denominator above 0 in some row. Got 0 in all of them."),
+            )
+    return READY[statistic]
+
+
+def check_statistics(stats: Any, statistic: str | Callable, *, name: str) -> np.ndarray:
+    """Return the statistics of one system as float64 columns of shape (n, m)."""
+    columns = as_floats(stats, name=name).astype(np.float64, copy=False)
+    if columns.ndim == 1 and (callable(statistic) or statistic == "mean"):
+        columns = columns[:, np.newaxis]
+    n_columns = None if callable(statistic) else _N_COLUMNS[statistic]
+    if columns.ndim != 2 or n_columns not in (None, columns.shape[1]):
+        shape = _SHAPES.get(statistic, "(n,) or (n, m)")  # type: ignore[arg-type]
+        raise ParameterError(
+            name,
+            f"must have shape {shape} for statistic={statistic!r}, a row for "
+            f"each item. Got shape {np.shape(stats)}.",
+        )
+    wrong = ~np.isfinite(columns).all(axis=1)
+    if wrong.any():
+        row = int(wrong.argmax())
+        raise ParameterError(
+            name,
+            f"must hold finite numbers. Got {columns[row].tolist()} in row "
+            f"{row}, one of {int(wrong.sum())} such rows.",
+        )
+    _check_size(columns, name=name)
+    if statistic in ("ratio", "f1"):
+        _check_signs(columns, statistic, name=name)
+    if statistic == "mean":
+        columns = np.column_stack([columns[:, 0], np.ones(len(columns))])
+    return columns
+
+
+_N_COLUMNS = {"mean": 1, "ratio": 2, "f1": 3}
+_SHAPES = {
+    "mean": "(n,)",
+    "ratio": "(n, 2), numerator and denominator,",
+    "f1": "(n, 3), correct, guessed and gold,",
+}
+
+
+def _check_size(columns: np.ndarray, *, name: str) -> None:
+    """Raise where powers of the numbers would leave the range of float64."""
+    largest = np.abs(columns).max(axis=0, initial=0)
+    wrong = (largest > _LARGEST) | ((largest > 0) & (largest < 1 / _LARGEST))
+    if wrong.any():
+        k = int(wrong.argmax())
+        raise ParameterError(
+            name,
+            f"must hold numbers of a size from {1 / _LARGEST:g} to "
+            f"{_LARGEST:g}, or 0. Got {largest[k]:g} as the largest of column "
+            f"{k}: use another unit.",
+        )
+
+
+def _check_signs(columns: np.ndarray, statistic: Any, *, name: str) -> None:
+    """Raise where counts cannot be: negative, or more correct than guessed or gold."""
+    if statistic == "ratio":
+        wrong, rule = columns[:, 1] < 0, "denominators of at least 0"
+    else:
+        least = np.minimum(columns[:, 1], columns[:, 2])
+        wrong = (columns < 0).any(axis=1) | (columns[:, 0] > least * (1 + 1e-9))
+        rule = "0 <= correct <= guessed and gold, in columns in this order"
+    if wrong.any():
+        row = int(wrong.argmax())
+        raise ParameterError(
+            name,
+            f"must hold {rule}. Got {columns[row].tolist()} in row {row}, one "
+            f"of {int(wrong.sum())} such rows.",
+        )
+
+
+def _sum_groups(columns: np.ndarray, index: np.ndarray, n_groups: int) -> np.ndarray:
+    """Return the sums of the rows of each group."""
+    return np.column_stack([np.bincount(index, x, n_groups) for x in columns.T])
+
+
+@dataclass(frozen=True)
+class Systems:
+    """Checked statistics of several systems on the same items, or summed by group.
+
+    `columns` has shape (n, n_systems, m).
+    """
+
+    names: list[str]
+    columns: np.ndarray
+    metric: Metric
+    n_items: int
+    n_groups: int | None
+
+    @property
+    def n_systems(self) -> int:
+        """Number of systems."""
+        return len(self.names)
+
+    @property
+    def scores(self) -> np.ndarray:
+        """Return the metric of each system."""
+        return np.array(
+            [
+                self.metric.value(column_sums(self.columns[:, k]))
+                for k in range(self.n_systems)
+            ]
+        )
+
+    def ordered(self) -> Systems:
+        """Return the same systems with sorted rows.
+
+        The first system's columns count most, so further systems change nothing.
+        """
+        flat = self.columns.reshape(len(self.columns), -1)
+        return replace(self, columns=self.columns[np.lexsort(flat.T[::-1])])
+
+    def items(self, i: int, j: int) -> PairedItems:
+        """Return the paired items of two systems."""
+        return PairedItems(
+            self.columns[:, i],
+            self.columns[:, j],
+            self.metric,
+            self.n_items,
+            self.n_groups,
+        )
+
+    def take(self, rows: np.ndarray) -> Systems:
+        """Return the same systems on some of the items or groups."""
+        n_groups = None if self.n_groups is None else rows.size
+        return replace(
+            self, columns=self.columns[rows], n_items=rows.size, n_groups=n_groups
+        )
+
+
+def check_systems(systems: Any, statistic: Any, groups: Any) -> Systems:
+    """Return the checked statistics of several systems, summed by group."""
+    check_metric_name(statistic)
+    if not isinstance(systems, Mapping):
+        raise ParameterTypeError(
+            "systems",
+            "must be a mapping from names to statistics. Got "
+            f"{type(systems).__name__}.",
+        )
+    if len(systems) < 2:
+        raise ParameterError(
+            "systems", f"must have two systems at least. Got {len(systems)}."
+        )
+    names = list(systems)
+    columns = [
+        check_statistics(x, statistic, name=f"systems[{name!r}]")
+        for name, x in systems.items()
+    ]
+    for name, each in zip(names, columns, strict=True):
+        if each.shape != columns[0].shape:
+            raise ParameterError(
+                "systems",
+                "must have a row for each item and the same columns in each "
+                f"system. Got {columns[0].shape} for {names[0]!r} and "
+                f"{each.shape} for {name!r}.",
+            )
+    n_items = len(columns[0])
+    columns, n_groups = in_groups(columns, groups)
+    labels = [f"systems[{name!r}]" for name in names]
+    metric = check_metric(statistic, dict(zip(labels, columns, strict=True)))
+    return Systems(names, np.stack(columns, axis=1), metric, n_items, n_groups)

@@ -1,0 +1,284 @@
+"""Bootstrap resamples: counts of the items, their sums, and the gains of these."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from scipy.special import pdtr
+
+from ._paired_items import PairedItems
+
+# Counts held at once (4 or 8 bytes each).
+_BLOCK = 1 << 22
+
+# Cells made at once, so few that they stay in a cache near the processor.
+_CELLS = 1 << 18
+
+# Below this number of items, indices are drawn one by one.
+_FEW_ITEMS = 60
+
+# Every integer up to here is exact in float32.
+_EXACT_IN_FLOAT32 = 1 << 24
+
+# With fewer extreme resamples, 'auto' looks for another method.
+_FEWEST_EXTREME = 50
+
+
+def resample_counts(
+    n: int,
+    n_resamples: int,
+    rng: np.random.Generator,
+    *,
+    dtype: Any = np.float32,
+    block: int = _BLOCK,
+) -> Iterator[np.ndarray]:
+    """Yield chunks of counts of n draws with replacement from n items.
+
+    Each chunk has shape (chunk, n), its rows sum to n. Chunks are views of one buffer:
+    use a chunk before the next is asked for.
+    """
+    step = max(1, min(block // n, n_resamples))
+    buffer = np.empty((step, n), dtype=dtype)
+    fill = _fill_by_index if n < _FEW_ITEMS else _PoissonCells(n).fill
+    inner = max(1, _CELLS // n)
+    for start in range(0, n_resamples, step):
+        chunk = buffer[: min(step, n_resamples - start)]
+        for k in range(0, len(chunk), inner):
+            fill(chunk[k : k + inner], rng)
+        yield chunk
+
+
+def resample_sums(
+    columns: np.ndarray, n_resamples: int, rng: np.random.Generator
+) -> np.ndarray:
+    """Return the sums of the columns in each resample of the rows.
+
+    `columns` has shape (n, m), the result (n_resamples, m). Whole numbers are summed
+    without rounding: in float32 while the sums stay below 2^24.
+    """
+    n, m = columns.shape
+    dtype = sum_type(columns)
+    right = np.ascontiguousarray(columns, dtype=dtype)
+    sums = np.empty((n_resamples, m))
+    start = 0
+    for counts in resample_counts(n, n_resamples, rng, dtype=dtype):
+        sums[start : start + len(counts)] = counts @ right
+        start += len(counts)
+    return sums
+
+
+def resample_distinct_sums(
+    rows: np.ndarray, times: np.ndarray, n_resamples: int, rng: np.random.Generator
+) -> np.ndarray:
+    """Return the sums of resamples of distinct rows, row k of which is there times[k].
+
+    Where few rows are distinct, their counts are drawn instead of those of the items.
+    """
+    n = int(times.sum())
+    if 16 * len(rows) > n:
+        return resample_sums(np.repeat(rows, times, axis=0), n_resamples, rng)
+    chance, sums = times / n, np.empty((n_resamples, rows.shape[1]))
+    step = max(1, _BLOCK // len(rows))
+    for start in range(0, n_resamples, step):
+        counts = rng.multinomial(n, chance, min(step, n_resamples - start))
+        sums[start : start + step] = counts.astype(np.float64) @ rows
+    return sums
+
+
+def sum_type(columns: np.ndarray) -> Any:
+    if columns.dtype.kind in "bui" or (columns == np.rint(columns)).all():
+        largest = float(np.abs(columns).max(initial=0)) * len(columns)
+        if largest < _EXACT_IN_FLOAT32:
+            return np.float32
+    return np.float64
+
+
+def _fill_by_index(counts: np.ndarray, rng: np.random.Generator) -> None:
+    n_rows, n = counts.shape
+    drawn = rng.integers(0, n, counts.shape)
+    drawn += n * np.arange(n_rows)[:, np.newaxis]
+    counts[:] = np.bincount(drawn.ravel(), minlength=n_rows * n).reshape(n_rows, n)
+
+
+class _PoissonCells:
+    """Counts from independent Poisson cells and a uniform rest.
+
+    Given their total, independent Poisson counts of equal mean are multinomial; so are
+    they with what is missing to n drawn uniformly. The mean is a little below 1, so
+    that almost never too many are drawn (such a row is made anew).
+
+    A cell is 16 random bits: of the 65,536 values of these, the share of a count in
+    them is rounded down, and what is left over stands for the law of the remainders.
+    So the law is that of Poisson, not a rounded one.
+    """
+
+    def __init__(self, n: int):
+        mean = 1 - min(0.5, 3.5 / np.sqrt(n))
+        law = np.diff(pdtr(np.arange(20), mean), prepend=0.0)
+        common = np.where(np.arange(20) < 5, np.floor(law * 65536), 0)
+        self.bounds = common[:5].cumsum().astype(np.uint16)
+        rest = (law - common / 65536).cumsum()
+        self.rest = rest / rest[-1]
+
+    def fill(self, counts: np.ndarray, rng: np.random.Generator) -> None:
+        n_rows, n = counts.shape
+        cells = self._cells(n_rows * n, rng).reshape(n_rows, n)
+        missing = n - cells.sum(axis=1, dtype=np.int64)
+        for row in np.flatnonzero(missing < 0):
+            while missing[row] < 0:
+                cells[row] = self._cells(n, rng)
+                missing[row] = n - cells[row].sum(dtype=np.int64)
+        place = np.repeat(np.arange(n_rows) * n, missing)
+        place += rng.integers(0, n, place.size)
+        np.add.at(cells.reshape(-1), place, np.uint8(1))
+        counts[:] = cells
+
+    def _cells(self, size: int, rng: np.random.Generator) -> np.ndarray:
+        top = np.iinfo(np.uint64).max
+        words = rng.integers(0, top, -(-size // 4), dtype=np.uint64, endpoint=True)
+        bits = words.view(np.uint16)[:size]
+        cells, above = np.zeros(size, np.uint8), np.empty(size, bool)
+        for bound in self.bounds:
+            np.greater_equal(bits, bound, out=above)
+            cells += above.view(np.uint8)
+        left = np.flatnonzero(above)
+        cells[left] = np.searchsorted(self.rest, rng.random(left.size), side="right")
+        return cells
+
+
+@dataclass
+class Extremes:
+    """How many of n resamples are beyond the upper, the lower, and either threshold."""
+
+    upper: int = 0
+    lower: int = 0
+    either: int = 0
+    n: int = 0
+
+    def add(self, upper: np.ndarray, lower: np.ndarray, alternative: str) -> None:
+        """Count some more resamples, of which it is known what they reach."""
+        self.upper += int(np.count_nonzero(upper))
+        self.lower += int(np.count_nonzero(lower))
+        sides = {"greater": upper, "less": lower}
+        either = sides[alternative] if alternative in sides else upper | lower
+        self.either += int(np.count_nonzero(either))
+        self.n += len(either)
+
+    @property
+    def is_rare(self) -> bool:
+        """Whether a share of them says little about a p-value."""
+        return self.either < min(_FEWEST_EXTREME, self.n / 20)
+
+
+@dataclass(frozen=True)
+class ResampledGains:
+    """Gains d* of resamples.
+
+    Attributes
+    ----------
+    values : ndarray of shape (n_resamples,)
+    upper, lower : ndarray of bool
+        Whether d* reaches the threshold from below, and from above, ties counted in.
+    n_undefined : int
+        Number of resamples in which a system's metric was 0/0.
+    gain : float
+        The gain d that was seen.
+    """
+
+    values: np.ndarray
+    upper: np.ndarray
+    lower: np.ndarray
+    n_undefined: int
+    gain: float
+
+    @property
+    def n(self) -> int:
+        """Number of resamples."""
+        return self.values.size
+
+    def extremes(self, alternative: str) -> Extremes:
+        """Return how many are at least as extreme as the gain that was seen."""
+        seen = Extremes()
+        seen.add(self.upper, self.lower, alternative)
+        return seen
+
+    @cached_property
+    def distances(self) -> np.ndarray:
+        """|d* - d|, sorted."""
+        return np.sort(np.abs(self.values - self.gain))
+
+    def half_width(self, level: float) -> float:
+        """Return the largest distance x whose p-value (s + 1) / (b + 1) is 1 - level.
+
+        s counts resamples with |d* - d| >= x.
+        """
+        reached = math.ceil((1 - level) * (1 - 1e-12) * (self.n + 1)) - 1
+        return float(self.distances[-max(reached, 1)])
+
+
+def plain_p_value(n_extreme: int, n_resamples: int) -> tuple[float, float]:
+    """Return (s + 1) / (b + 1) and its Monte Carlo standard error."""
+    p = (n_extreme + 1) / (n_resamples + 1)
+    return p, math.sqrt(p * (1 - p) / n_resamples)
+
+
+def resample_gains(
+    items: PairedItems,
+    alternative: str,
+    n_resamples: int,
+    rng: np.random.Generator,
+) -> ResampledGains:
+    """Draw resamples of the items and return their gains."""
+    up, down = thresholds(items.gain, alternative)
+    linear = items.linear
+    if linear is None:
+        rows, times = items.distinct
+        sums = resample_distinct_sums(rows, times, n_resamples, rng)
+        values, undefined = items.gains(sums)
+        above, below = values - up, values - down
+        tolerance = items.tolerance
+    else:
+        rows = np.column_stack([linear.difference, linear.length])
+        sums = resample_distinct_sums(rows, linear.times, n_resamples, rng)
+        d, length = sums.T
+        undefined = length == 0
+        values = np.divide(d, length, out=np.zeros_like(d), where=~undefined)
+        above, below, tolerance = values - up, values - down, items.tolerance
+        if linear.is_integer and _fits(linear.total, linear.length_total, linear.n):
+            # ties as whole numbers: d* N against 2 D l*
+            up, down = thresholds(linear.total, alternative)
+            length = np.where(undefined, 1, length)
+            above = d * linear.length_total - up * length
+            below = d * linear.length_total - down * length
+            tolerance = 0.5
+    return ResampledGains(
+        values=values,
+        upper=above >= -tolerance,
+        lower=below <= tolerance,
+        n_undefined=int(undefined.sum()),
+        gain=items.gain,
+    )
+
+
+def thresholds(gain: float, alternative: str) -> tuple[float, float]:
+    """Return what d* must reach from below, and from above."""
+    if alternative == "two-sided":
+        return gain + abs(gain), gain - abs(gain)
+    return 2 * gain, 2 * gain
+
+
+def sides(gain: float, alternative: str) -> list[tuple[float, int]]:
+    """Return the thresholds of the tails, with the sign of what is beyond."""
+    up, down = thresholds(gain, alternative)
+    upper, lower = (up, 1), (down, -1)
+    return {"greater": [upper], "less": [lower]}.get(alternative, [upper, lower])
+
+
+def _fits(total: int, length_total: int, n: int) -> bool:
+    """Return whether products of sums of a resample are exact in float64."""
+    return 4 * abs(total) * length_total * n < 2**53

@@ -1,0 +1,425 @@
+"""Tests that swap two systems on the same items: permutations and McNemar's test."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from numbers import Integral
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.stats import binom, binomtest
+
+from .._errors import ParameterError, public
+from .._random import RandomStateLike, as_generator
+from .._validation import (
+    as_array,
+    check_bool,
+    check_choice,
+    check_integer,
+    check_same_length,
+)
+from ._paired_items import PairedItems, check_items
+from ._resamples import plain_p_value
+from ._tail_probabilities import signed_sum_tail
+from ._test_result import ALTERNATIVES, PairedTestResult
+
+METHODS = ("auto", "exact", "monte_carlo")
+
+# Swaps that 'exact' lists where it must, and places of a lattice it may take.
+_MOST_SWAPS, _LARGEST_LATTICE = 1 << 20, 1 << 20
+
+# What 'auto' lists and takes.
+_FEW_SWAPS, _QUICK_LATTICE = 1 << 13, 1 << 15
+
+# Swaps held at once (4 bytes each).
+_BLOCK = 1 << 22
+
+
+@dataclass(frozen=True, repr=False)
+class PermutationTestResult(PairedTestResult):
+    """The gain of one system over another, tested by swapping them.
+
+    Made by :func:`permutation_test`.
+
+    Attributes
+    ----------
+    statistic : float
+        The gain, metric(A) - metric(B).
+    pvalue : float
+    score_a, score_b : float
+        Metric of each system.
+    metric : str
+        'mean', 'ratio', 'f1' or the name of the callable.
+    alternative : str
+    method : str
+        'exact' or 'monte_carlo'.
+    n_items : int
+        Number of rows that were passed.
+    n_groups : int or None
+        Number of groups; None if items are swapped.
+    n_resamples : int or None
+        None where nothing is drawn.
+    monte_carlo_error : float
+        Standard error of the p-value by drawing; 0 where nothing is drawn.
+
+    See Also
+    --------
+    permutation_test : Compute it.
+
+    Examples
+    --------
+    >>> from skcalib.significance import permutation_test
+    >>> permutation_test([1, 1, 1, 0], [0, 0, 0, 0]).pvalue
+    0.25
+    """
+
+    _shown: ClassVar[tuple[str, ...]] = (
+        "metric",
+        "alternative",
+        "method",
+        "n_items",
+        "n_groups",
+        "n_resamples",
+        "monte_carlo_error",
+    )
+
+    score_a: float
+    score_b: float
+    metric: str
+    alternative: str
+    method: str
+    n_items: int
+    n_groups: int | None
+    n_resamples: int | None
+    monte_carlo_error: float
+
+
+@public
+def permutation_test(
+    stats_a: ArrayLike,
+    stats_b: ArrayLike,
+    *,
+    statistic: str | Callable = "mean",
+    alternative: str = "two-sided",
+    method: str = "auto",
+    n_resamples: int = 10_000,
+    groups: ArrayLike | None = None,
+    random_state: RandomStateLike = None,
+) -> PermutationTestResult:
+    """Test whether two systems can be told apart, by swapping them in each item.
+
+    If system A and system B are exchangeable, each item's two outputs could as well
+    have come the other way round [1]_. The p-value is how often a gain as large comes
+    if a coin decides for each item. This is a stronger hypothesis than equal means: it
+    speaks of these items only, where :func:`paired_bootstrap_test` speaks of the
+    population that they come from.
+
+    Parameters
+    ----------
+    stats_a, stats_b : array-like of shape (n,) or (n, m)
+        Sufficient statistics of the two systems, a row for each item, as in
+        :func:`paired_bootstrap_test`.
+    statistic : {'mean', 'ratio', 'f1'} or callable, default='mean'
+        The metric of summed columns, as in :func:`paired_bootstrap_test`.
+    alternative : {'two-sided', 'greater', 'less'}, default='two-sided'
+        'greater' asks whether A is better.
+    method : {'auto', 'exact', 'monte_carlo'}, default='auto'
+        'exact' is the law of all 2^n swaps: of sums of whole numbers on their lattice,
+        else by listing them where at most 20 items differ. 'auto' is exact where that
+        is quick.
+    n_resamples : int, default=10_000
+        Number of draws of 'monte_carlo'.
+    groups : array-like of shape (n,), default=None
+        Document of each item, say: whole groups are swapped.
+    random_state : int, RandomState, Generator or None, default=None
+        Source of the draws.
+
+    Returns
+    -------
+    result : PermutationTestResult
+
+    Raises
+    ------
+    ValueError
+        If a parameter or a row is not as described, there are fewer than two items or
+        groups, or there are too many swaps for 'exact'.
+
+    See Also
+    --------
+    paired_bootstrap_test : Draws items with replacement.
+    mcnemar_test : The exact test of two classifiers, from counts.
+
+    Notes
+    -----
+    Ties are counted in, as in :func:`paired_bootstrap_test`, and a Monte Carlo p-value
+    is (s + 1) / (b + 1). No p-value is below 2^-n.
+
+    References
+    ----------
+    .. [1] E. W. Noreen (1989). "Computer-intensive methods for testing hypotheses".
+       Wiley.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skcalib.significance import permutation_test
+    >>> correct_a = np.repeat([1, 1, 0, 0], [60, 9, 3, 28])
+    >>> correct_b = np.repeat([1, 0, 1, 0], [60, 9, 3, 28])
+    >>> round(permutation_test(correct_a, correct_b).pvalue, 4)
+    0.146
+    """
+    check_choice(alternative, ALTERNATIVES, name="alternative")
+    check_choice(method, METHODS, name="method")
+    n_resamples = check_integer(n_resamples, minimum=1, name="n_resamples")
+    rng = as_generator(random_state)
+    items = check_items(stats_a, stats_b, statistic, groups)
+    p, drawn, error = None, None, 0.0
+    if method != "monte_carlo":
+        p = _exact_p_value(items, alternative, quick=method == "auto")
+    if p is None and method == "exact":
+        raise ParameterError(
+            "method",
+            f"lists at most {_MOST_SWAPS:,} swaps, and for sums of whole "
+            f"numbers takes at most {_LARGEST_LATTICE:,} of these. There are "
+            "more here: use method='monte_carlo'.",
+        )
+    if p is None:
+        gains = swapped_gains(items, n_resamples, rng)
+        n_extreme = int(_is_extreme(gains, items, alternative).sum())
+        p, error = plain_p_value(n_extreme, n_resamples)
+        drawn = n_resamples
+    return PermutationTestResult(
+        statistic=items.gain,
+        pvalue=p,
+        score_a=items.scores[0],
+        score_b=items.scores[1],
+        metric=items.metric.name,
+        alternative=alternative,
+        method="exact" if drawn is None else "monte_carlo",
+        n_items=items.n_items,
+        n_groups=items.n_groups,
+        n_resamples=drawn,
+        monte_carlo_error=error,
+    )
+
+
+def _exact_p_value(
+    items: PairedItems, alternative: str, *, quick: bool
+) -> float | None:
+    linear = items.linear
+    if linear is not None and linear.is_integer:
+        largest = _QUICK_LATTICE if quick else _LARGEST_LATTICE
+        return _signed_p_value(linear, alternative, largest)
+    gains = all_swapped_gains(items, _FEW_SWAPS if quick else _MOST_SWAPS)
+    if gains is None:
+        return None
+    return float(_is_extreme(gains, items, alternative).mean())
+
+
+def _signed_p_value(linear: Any, alternative: str, largest: int) -> float | None:
+    size, place = np.unique(np.abs(linear.difference), return_inverse=True)
+    times = np.bincount(place, linear.times)
+    values, times = size[size > 0].astype(np.int64), times[size > 0].astype(np.int64)
+    if values.size == 0 or (alternative == "two-sided" and linear.total == 0):
+        return 1.0
+    threshold = -linear.total if alternative == "less" else linear.total
+    if alternative != "two-sided":
+        return signed_sum_tail(values, times, threshold, largest)
+    tail = signed_sum_tail(values, times, abs(threshold), largest)
+    return None if tail is None else min(2 * tail, 1.0)
+
+
+def _is_extreme(gains: np.ndarray, items: PairedItems, alternative: str) -> np.ndarray:
+    if alternative == "greater":
+        return gains >= items.gain - items.tolerance
+    if alternative == "less":
+        return gains <= items.gain + items.tolerance
+    return np.abs(gains) >= abs(items.gain) - items.tolerance
+
+
+def swapped_gains(
+    items: PairedItems, n_resamples: int, rng: np.random.Generator
+) -> np.ndarray:
+    """Return gains with random swaps, of shape (n_resamples,)."""
+    differing, rest = _differing(items)
+    difference = differing[:, items.a.shape[1] :] - differing[:, : items.a.shape[1]]
+    n, gains = len(difference), np.empty(n_resamples)
+    step = max(1, _BLOCK // max(n, 1))
+    for start in range(0, n_resamples, step):
+        size = min(step, n_resamples - start)
+        bits = np.frombuffer(rng.bytes(-(-size * n // 8)), dtype=np.uint8)
+        swapped = np.unpackbits(bits, count=size * n).reshape(size, n)
+        gains[start : start + size] = _gains(items, rest, swapped, difference)
+    return gains
+
+
+def all_swapped_gains(items: PairedItems, largest: int) -> np.ndarray | None:
+    """Return the gains of all swaps of items that differ, None if those are many."""
+    differing, rest = _differing(items)
+    n = len(differing)
+    if 2**n > largest:
+        return None
+    difference = differing[:, items.a.shape[1] :] - differing[:, : items.a.shape[1]]
+    swapped = np.arange(2**n)[:, np.newaxis] >> np.arange(n) & 1
+    return _gains(items, rest, swapped, difference)
+
+
+def _differing(items: PairedItems) -> tuple[np.ndarray, np.ndarray]:
+    """Return the rows (a, b) that a swap changes, in a fixed order, and all sums."""
+    distinct, times = items.distinct
+    m = items.a.shape[1]
+    changes = (distinct[:, :m] != distinct[:, m:]).any(axis=1)
+    rows = np.repeat(distinct[changes], times[changes], axis=0)
+    return rows, times @ distinct
+
+
+def _gains(
+    items: PairedItems, sums: np.ndarray, swapped: np.ndarray, difference: np.ndarray
+) -> np.ndarray:
+    moved = swapped.astype(np.float64) @ difference
+    return items.gains(sums + np.hstack([moved, -moved]))[0]
+
+
+@dataclass(frozen=True)
+class McNemarResult(PairedTestResult):
+    """McNemar's test, from the items on which two classifiers differ.
+
+    Made by :func:`mcnemar_test`.
+
+    Attributes
+    ----------
+    statistic : int
+        n_only_a - n_only_b.
+    pvalue : float
+    n_only_a, n_only_b : int
+        Number of items that A alone, and that B alone, has right.
+    alternative : str
+    mid_p : bool
+
+    See Also
+    --------
+    mcnemar_test : Compute it.
+
+    Examples
+    --------
+    >>> from skcalib.significance import mcnemar_test
+    >>> mcnemar_test(9, 3)
+    McNemarResult(statistic=6, pvalue=0.1459..., n_only_a=9, n_only_b=3, ...)
+    """
+
+    n_only_a: int
+    n_only_b: int
+    alternative: str
+    mid_p: bool
+
+
+@public
+def mcnemar_test(
+    correct_a: ArrayLike,
+    correct_b: ArrayLike,
+    *,
+    alternative: str = "two-sided",
+    mid_p: bool = False,
+) -> McNemarResult:
+    """Test whether two classifiers are equally often right, by McNemar's exact test.
+
+    Of the items that one of them has right and the other wrong, A has a half if they
+    are equally good: a binomial law [1]_. Items must be independent; for tokens of
+    sentences use :func:`paired_bootstrap_test` with the sentences as items.
+
+    Parameters
+    ----------
+    correct_a, correct_b : array-like of shape (n,), or int
+        1 where the classifier is right, else 0, for the same items; or the numbers of
+        items that A alone and that B alone has right.
+    alternative : {'two-sided', 'greater', 'less'}, default='two-sided'
+        'greater' asks whether A is better.
+    mid_p : bool, default=False
+        Count the observed table by half. The exact test errs less often than stated;
+        with this it is near the stated rate, and rarely above.
+
+    Returns
+    -------
+    result : McNemarResult
+
+    Raises
+    ------
+    ValueError
+        If an entry is not 0 or 1, or a count is negative.
+
+    See Also
+    --------
+    permutation_test : The same test for any metric.
+    paired_bootstrap_test : Of the population that the items come from.
+
+    References
+    ----------
+    .. [1] M. W. Fagerland, S. Lydersen and P. Laake (2013). "The McNemar test for
+       binary matched-pairs data: mid-p and asymptotic are better than exact
+       conditional". BMC Medical Research Methodology 13, 91.
+
+    Examples
+    --------
+    >>> from skcalib.significance import mcnemar_test
+    >>> mcnemar_test([1, 1, 1, 0], [0, 0, 1, 0]).pvalue
+    0.5
+    >>> round(mcnemar_test(9, 3, mid_p=True).pvalue, 4)
+    0.0923
+    """
+    check_choice(alternative, ALTERNATIVES, name="alternative")
+    mid_p = check_bool(mid_p, name="mid_p")
+    only_a, only_b = _discordant(correct_a, correct_b)
+    return McNemarResult(
+        statistic=only_a - only_b,
+        pvalue=_p_value(only_a, only_b, alternative, mid_p),
+        n_only_a=only_a,
+        n_only_b=only_b,
+        alternative=alternative,
+        mid_p=mid_p,
+    )
+
+
+def _p_value(only_a: int, only_b: int, alternative: str, mid_p: bool) -> float:
+    n = only_a + only_b
+    if n == 0:
+        return 1.0
+    p = float(binomtest(only_a, n, 0.5, alternative).pvalue)
+    if not mid_p:
+        return p
+    # The observed table, and for two sides its mirror image, counts by half.
+    is_mirrored = alternative == "two-sided" and 2 * only_a != n
+    return p - float(binom.pmf(only_a, n, 0.5)) * (1 if is_mirrored else 0.5)
+
+
+def _discordant(correct_a: Any, correct_b: Any) -> tuple[int, int]:
+    """Return how many items A alone, and B alone, has right."""
+    counts = (("correct_a", correct_a), ("correct_b", correct_b))
+    if all(isinstance(x, Integral) for _, x in counts):
+        only_a, only_b = (check_integer(x, minimum=0, name=name) for name, x in counts)
+        return only_a, only_b
+    a, b = (_indicator(x, name=name) for name, x in counts)
+    check_same_length(correct_a=a, correct_b=b)
+    return int((a & ~b).sum()), int((~a & b).sum())
+
+
+def _indicator(values: Any, *, name: str) -> np.ndarray:
+    array = as_array(values, name=name)
+    if array.ndim == 2 and array.shape[1] == 1:
+        array = array[:, 0]
+    if array.ndim != 1 or array.dtype.kind not in "buifO":
+        raise ParameterError(
+            name,
+            "must have shape (n,) and hold 0 or 1, or both must be integers. "
+            f"Got {array.dtype} of shape {array.shape}.",
+        )
+    wrong = ~((array == 0) | (array == 1))
+    if wrong.any():
+        row = int(wrong.argmax())
+        raise ParameterError(
+            name,
+            f"must hold 0 or 1. Got {array[row]} in row {row}, one of "
+            f"{int(wrong.sum())} such rows.",
+        )
+    return array.astype(bool)

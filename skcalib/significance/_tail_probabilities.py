@@ -1,0 +1,372 @@
+"""Tails of sums of independent draws: exact on a lattice, and by a saddlepoint.
+
+Both look at n draws with replacement from values y with chances p, tilted by
+e^(theta y) so that a rare sum becomes a common one. With K(theta) = log sum p
+e^(theta y), and y centred so that the event is a sum of at least 0, the tail is e^(n K)
+times the sum of e^(-theta S) times its chance over the tilted sums S of at least 0.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.fft import next_fast_len
+from scipy.special import erfcx
+
+# What lies further from the threshold than this many standard deviations and largest
+# values together is left out: less than 1e-40 of the tail.
+_DEVIATIONS, _LARGEST = 14, 25
+
+# Frequencies whose weight is below e^-60 are left out.
+NEGLIGIBLE = -60.0
+
+# What is possible has a chance above 0, also below the smallest float.
+TINY = float(np.finfo(float).tiny)
+
+# Peaks of a coarse lattice below e^-18 are left out, and what takes more products.
+_LOWEST_PEAK, _PEAK_WORK = -18.0, 50_000
+
+# Complex numbers held at once (16 bytes each).
+_BLOCK = 1 << 21
+
+
+def tilt(y: np.ndarray, p: np.ndarray) -> float:
+    """Return theta with sum p y e^(theta y) = 0; y has both signs."""
+    scale = float(np.abs(y).max())
+    z, low, high = y / scale, -math.inf, math.inf
+    theta = -float(p @ z) / float(p @ (z * z))
+    for _ in range(200):
+        exponent = theta * z
+        weight = p * np.exp(exponent - exponent.max())
+        weight /= weight.sum()
+        mean = float(weight @ z)
+        slope = float(weight @ (z * z)) - mean**2
+        low, high = (theta, high) if mean < 0 else (low, theta)
+        new = theta - mean / slope if slope > 0 else math.inf
+        if not low < new < high:
+            new = _between(low, high)
+        # the error of a Newton step is near the square of the one before
+        if abs(new - theta) <= 1e-8 * abs(new) or new in (low, high):
+            break
+        theta = new
+    return new / scale
+
+
+def _between(low: float, high: float) -> float:
+    if high == math.inf:
+        return max(2 * low, low + 1)
+    if low == -math.inf:
+        return min(2 * high, high - 1)
+    return (low + high) / 2
+
+
+def log_mean_exp(theta: float, y: np.ndarray, p: np.ndarray) -> float:
+    """Return K(theta) with a small relative error also where it is near 0."""
+    exponent = theta * y
+    largest = float(exponent.max())
+    if largest < 500:
+        return math.log1p(float(p @ np.expm1(exponent)))
+    return largest + math.log(float(p @ np.exp(exponent - largest)))
+
+
+class IntegerSum:
+    """Sum of n draws from integers: value k of `values` with chance times[k] / n.
+
+    The tail is the sum of e^(-theta S) over a window of the lattice, under the inverse
+    of the tilted characteristic function: a finite sum over few frequencies, since
+    its n-th power vanishes elsewhere. There is no other approximation.
+    """
+
+    def __init__(self, values: np.ndarray, times: np.ndarray):
+        self.n = int(times.sum())
+        self.low = int(values.min())
+        shifted = values.astype(np.int64) - self.low
+        self.step = int(np.gcd.reduce(shifted)) or 1
+        self.places = shifted // self.step
+        self.p = times / self.n
+        self.top = self.n * int(self.places.max())
+
+    def tail(self, threshold: int, largest_window: int) -> float | None:
+        """Return P(S >= threshold); None if that needs a larger window."""
+        # Python's integers do not overflow
+        place = -((self.n * self.low - threshold) // self.step)
+        return _lattice_tail(self.places, self.p, self.n, place, largest_window)
+
+    def distances(self, largest_window: int) -> tuple[np.ndarray, np.ndarray] | None:
+        """Return the lattice of |S - E S| and P(|S - E S| >= it); E S is on it."""
+        middle = round(self.n * float(self.p @ self.places))
+        law = _lattice_law(self.places, self.p, self.n, middle, largest_window)
+        if law is None:
+            return None
+        place, chance = law
+        distance = np.abs(place - middle)
+        at = np.bincount(distance, chance)
+        return np.arange(at.size) * self.step, at[::-1].cumsum()[::-1]
+
+
+def _lattice_tail(
+    v: np.ndarray, p: np.ndarray, n: int, place: int, largest_window: int
+) -> float | None:
+    """Return P(V >= place) for the sum V of n draws from v >= 0, the least being 0."""
+    top = n * int(v.max())
+    if place <= 0:
+        return 1.0
+    if place > top:
+        return 0.0
+    if place == top:
+        return max(float(p[v.argmax()]) ** n, TINY)
+    if place <= n * float(p @ v):
+        below = _lattice_tail(v.max() - v, p, n, top - place + 1, largest_window)
+        return None if below is None else 1 - below
+    y = v - place / n
+    theta = tilt(y, p)
+    log_chance = log_mean_exp(theta, y, p)
+    tilted = p * np.exp(theta * y - log_chance)
+    length, half = _window(v, tilted, y, n, top)
+    if length > largest_window:
+        return None
+    omega, power, weight = _frequencies(v, y, tilted, n, length)
+    if length > top:
+        half = top - place + 1
+    ratio = -(theta + 1j * omega)
+    geometric = np.expm1(half * ratio) / np.expm1(ratio)
+    total = float(weight @ (power * geometric).real) / length
+    return min(max(math.exp(n * log_chance) * total, TINY), 1.0)
+
+
+def _window(
+    v: np.ndarray, p: np.ndarray, y: np.ndarray, n: int, top: int
+) -> tuple[int, int]:
+    """Return the length of the window and how much of it is above the threshold."""
+    deviation = math.sqrt(n * float(p @ (y * y)))
+    half = math.ceil(_DEVIATIONS * deviation + _LARGEST * int(v.max()))
+    length = 2 * half
+    return (top + 1, half) if length > top else (length, half)
+
+
+def _frequencies(
+    v: np.ndarray, y: np.ndarray, p: np.ndarray, n: int, length: int
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return frequencies that matter, phi^n there, and how often each stands.
+
+    phi is the characteristic function of y. It is first had by a fast transform, to see
+    where it matters, and there summed in a way that is precise near 1.
+    """
+    fast = np.fft.rfft(np.bincount(v % length, p, length))
+    with np.errstate(divide="ignore"):
+        matters = np.flatnonzero(n * np.log(np.abs(fast)) > NEGLIGIBLE)
+    omega = 2 * np.pi / length * matters
+    power = np.empty(omega.size, dtype=complex)
+    step = max(1, _BLOCK // y.size)
+    for start in range(0, omega.size, step):
+        angle = omega[start : start + step, np.newaxis] * y
+        real = -2 * np.sin(angle / 2) ** 2 @ p
+        imaginary = np.sin(angle) @ p
+        size = np.log1p(2 * real + real**2 + imaginary**2) / 2
+        turn = np.arctan2(imaginary, 1 + real)
+        power[start : start + step] = np.exp(n * (size + 1j * turn))
+    once = (matters == 0) | (2 * matters == length)
+    return omega, power, np.where(once, 1.0, 2.0)
+
+
+def _lattice_law(
+    v: np.ndarray, p: np.ndarray, n: int, middle: int, largest_window: int
+) -> tuple[np.ndarray, np.ndarray] | None:
+    """Return the places near the mean of the sum, and their chances."""
+    y, top = v - middle / n, n * int(v.max())
+    length, half = _window(v, p, y, n, top)
+    if length > largest_window:
+        return None
+    first = 0 if length > top else middle - half
+    length = next_fast_len(length, real=True)
+    power = np.zeros(length // 2 + 1, dtype=complex)
+    omega, found, _ = _frequencies(v, y, p, n, length)
+    power[np.rint(omega * length / (2 * np.pi)).astype(int)] = found
+    place = np.arange(first, min(first + length, top + 1))
+    place = place[place >= 0]
+    # phi has e^(+i omega S): entry j is the chance of the place middle - j
+    chance = np.fft.irfft(power, length)[(middle - place) % length]
+    return place, np.maximum(chance, 0)
+
+
+@dataclass(frozen=True)
+class Lattice:
+    """Where sums of n draws lie.
+
+    Attributes
+    ----------
+    step : float
+        Width of their lattice; 0 if there is none.
+    offset : float
+        The first point of it that is not negative.
+    coarse : float
+        Width of a lattice that they nearly lie on, since a part of each value does; 0
+        if there is none.
+    """
+
+    step: float = 0.0
+    offset: float = 0.0
+    coarse: float = 0.0
+
+
+NO_LATTICE = Lattice()
+
+
+def saddlepoint_tail(
+    y: np.ndarray, times: np.ndarray, lattice: Lattice = NO_LATTICE
+) -> float:
+    """Return P(S >= 0) for the sum S of n draws, by Lugannani and Rice.
+
+    Value k of `y` has chance times[k] / n.
+    """
+    n = float(times.sum())
+    p, y = times / n, y - lattice.offset / n
+    if y.min() >= 0:
+        return 1.0
+    if y.max() <= 0:
+        at_top = float(p[y == 0].sum()) if y.max() == 0 else 0.0
+        return max(at_top**n, TINY) if at_top > 0 else 0.0
+    theta = tilt(y, p)
+    log_chance = min(n * log_mean_exp(theta, y, p), 0.0)
+    tilted = p * np.exp(theta * y - log_chance / n)
+    deviation = math.sqrt(n * float(tilted @ (y * y)))
+    w = math.copysign(math.sqrt(-2 * log_chance), theta)
+    clumps = _clumps(y, tilted, n, theta, lattice)
+    if abs(w) < 1e-4:
+        skewness = n * float(p @ (y - p @ y) ** 3) / deviation**3
+        correction = lattice.step / (2 * deviation) - skewness / 6 + clumps
+        return 0.5 + (correction - w) / math.sqrt(2 * math.pi)
+    step = lattice.step
+    u = theta if step == 0 else -math.expm1(-theta * step) / step
+    correction = 1 / (u * deviation) - 1 / w + clumps
+    if w > 0:
+        tail = corrected_tail(log_chance, correction)
+    else:
+        tail = 1 - corrected_tail(log_chance, -correction)
+    return min(max(tail, TINY), 1.0)
+
+
+def corrected_tail(log_chance: float, correction: float) -> float:
+    """Return the tail of a normal law beyond w = sqrt(-2 log_chance), corrected.
+
+    The correction counts in units of the density at w.
+    """
+    mills = math.sqrt(math.pi / 2) * float(erfcx(math.sqrt(-log_chance)))
+    return math.exp(log_chance) / math.sqrt(2 * math.pi) * (mills + correction)
+
+
+def _clumps(
+    y: np.ndarray, p: np.ndarray, n: float, theta: float, lattice: Lattice
+) -> float:
+    """Return what a coarse lattice adds to the correction.
+
+    The characteristic function then may have peaks near multiples of 2 pi / coarse too,
+    each of which is integrated as the one at 0: the logarithm as a parabola. Which
+    ones are high depends on how the rest of the values falls in with them.
+    """
+    if not 0 < lattice.step < lattice.coarse:
+        return 0.0
+    # up to the middle between two peaks of the fine lattice, as far as that is quick
+    n_peaks = round(lattice.coarse / lattice.step)
+    k = np.arange(1, min(n_peaks // 2, int(_PEAK_WORK / y.size) + 1) + 1)
+    omega = 2 * np.pi / lattice.coarse * k
+    # whole multiples of the coarse width turn nothing, so values that differ by them
+    # are one; rounding is far below what a peak can tell
+    phase, same = np.unique(np.round(y / lattice.coarse % 1, 12), return_inverse=True)
+    turn = np.exp(2j * np.pi * np.multiply.outer(k, phase))
+    height = turn @ np.bincount(same, p)
+    matters = n * np.log(np.maximum(np.abs(height), TINY)) > _LOWEST_PEAK
+    k, omega, height = k[matters], omega[matters], height[matters]
+    wave = np.exp(1j * np.multiply.outer(omega, y)) * p
+    slope = 1j * (wave @ y) / height
+    bend = slope**2 + (wave @ (y * y)) / height
+    power = n * (np.log(height) + slope**2 / (2 * bend))
+    place = theta + 1j * (omega + slope / bend)
+    geometric = -lattice.step / np.expm1(-lattice.step * place)
+    each = (np.exp(power) / np.sqrt(n * bend) * geometric).real
+    return float(each @ np.where(2 * k == n_peaks, 1.0, 2.0))
+
+
+def signed_sum_tail(
+    values: np.ndarray, times: np.ndarray, threshold: int, largest_lattice: int
+) -> float | None:
+    """Return P(S >= threshold) for S = sum of +-v, value v being there times[v] times.
+
+    None if S has more than `largest_lattice` places. As for sums of draws: tilted so
+    that the threshold is the mean, then an inverted characteristic function.
+    """
+    step = 2 * int(np.gcd.reduce(values))
+    top = int((values * times).sum())
+    place = top - (top - threshold) // step * step  # the first not below the threshold
+    if place <= -top:
+        return 1.0
+    if place > top:
+        return 0.0
+    if place <= 0:
+        above = signed_sum_tail(values, times, step - place, largest_lattice)
+        return None if above is None else 1 - above
+    length = top // (step // 2) + 1
+    if length > largest_lattice:
+        return None
+    if place == top:
+        return max(2.0 ** -float(times.sum()), TINY)
+    v, t = values / step, place / step
+    theta = _signed_tilt(v, times, t)
+    log_chance = float(times @ _log_cosh(theta * v)) - theta * t
+    omega = 2 * np.pi / length * np.arange(length // 2 + 1)
+    power = _signed_characteristic(v, times, theta, t, omega)
+    ratio = -(theta + 1j * omega)
+    n_above = (top - place) // step + 1
+    geometric = np.expm1(n_above * ratio) / np.expm1(ratio)
+    once = (omega == 0) | (2 * np.arange(omega.size) == length)
+    total = float(np.where(once, 1.0, 2.0) @ (power * geometric).real) / length
+    return min(max(math.exp(log_chance) * total, TINY), 1.0)
+
+
+def _log_cosh(x: np.ndarray) -> np.ndarray:
+    # log1p of 2 sinh(x/2)^2 = cosh(x) - 1, which does not overflow here
+    size = np.minimum(x, 30)
+    small = np.log1p(2 * np.sinh(size / 2) ** 2)
+    return np.where(x < 30, small, x - math.log(2))
+
+
+def _signed_tilt(v: np.ndarray, times: np.ndarray, t: float) -> float:
+    """Return theta with sum v tanh(theta v) = t, 0 < t < sum v."""
+    low, high = 0.0, math.inf
+    theta = t / float(times @ v**2)
+    for _ in range(200):
+        bent = np.tanh(theta * v)
+        missing = t - float(times @ (v * bent))
+        slope = float(times @ (v**2 * (1 - bent**2)))
+        low, high = (theta, high) if missing > 0 else (low, theta)
+        new = theta + missing / slope if slope > 0 else math.inf
+        if not low < new < high:
+            new = 2 * low if high == math.inf else (low + high) / 2
+        if abs(new - theta) <= 1e-13 * theta or new in (low, high):
+            break
+        theta = new
+    return new
+
+
+def _signed_characteristic(
+    v: np.ndarray, times: np.ndarray, theta: float, t: float, omega: np.ndarray
+) -> np.ndarray:
+    """Return the characteristic function of the tilted S - t at each frequency."""
+    tanh, cosh2 = np.tanh(theta * v), np.cosh(np.minimum(theta * v, 300)) ** 2
+    power = np.zeros(omega.size, dtype=complex)
+    rows = max(1, _BLOCK // v.size)
+    for start in range(0, omega.size, rows):
+        angle = omega[start : start + rows, np.newaxis] * v
+        sine, cosine = np.sin(angle), np.cos(angle)
+        with np.errstate(divide="ignore"):
+            size = np.log1p(-np.minimum(sine**2 / cosh2, 1)) / 2 @ times
+        some = size > NEGLIGIBLE
+        # the phase of each coin less that of its mean, so that rounding stays small
+        turn = np.arctan2(tanh * sine, cosine) - tanh * angle
+        phase = turn[some] @ times
+        place = start + np.flatnonzero(some)
+        drift = float(times @ (v * tanh)) - t
+        power[place] = np.exp(size[some] + 1j * (phase + omega[place] * drift))
+    return power

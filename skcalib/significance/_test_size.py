@@ -1,0 +1,421 @@
+"""Borderline gains, and how the size of the test set changes what is significant."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations, permutations
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from .._errors import ParameterError, ParameterTypeError, public
+from .._random import RandomStateLike, as_generator
+from .._results import Result, plain
+from .._validation import (
+    as_array,
+    as_floats,
+    check_bool,
+    check_fraction,
+    check_integer,
+    check_real,
+    check_same_length,
+)
+from ._pair_tests import PairTests
+from ._paired_items import Systems, check_systems
+
+# Below so many pairs a high quantile of their gains is the largest of a few.
+_FEW = 10
+
+
+class BorderlineThreshold(NamedTuple):
+    """A gain, and from how many pairs of systems it is."""
+
+    threshold: float | None
+    n_pairs: int
+
+
+@public
+def borderline_threshold(
+    gains: ArrayLike,
+    pvalues: ArrayLike,
+    *,
+    low: float = 0.04,
+    high: float = 0.06,
+    quantile: float = 0.95,
+) -> BorderlineThreshold:
+    """Compute the gain above which a test would probably find significance.
+
+    Parameters
+    ----------
+    gains : array-like of shape (n_pairs,)
+        Difference of the metric for each pair of systems; its sign plays no part.
+    pvalues : array-like of shape (n_pairs,)
+        The p-value of each pair.
+    low : float, default=0.04
+        Lowest p-value of a borderline pair, itself included.
+    high : float, default=0.06
+        Highest p-value of a borderline pair, itself included.
+    quantile : float, default=0.95
+        Which quantile of the borderline gains, in [0, 1]; interpolated linearly.
+
+    Returns
+    -------
+    threshold : float
+        The quantile. The two numbers are a named tuple.
+    n_pairs : int
+        Number of borderline pairs.
+
+    Raises
+    ------
+    ValueError
+        If no pair is borderline, if a p-value is outside [0, 1], a gain is not finite,
+        or the arrays differ in length.
+
+    Warns
+    -----
+    UserWarning
+        If fewer than 10 pairs are borderline: the threshold is then hardly more than
+        the largest of their gains.
+
+    See Also
+    --------
+    compare_systems : Gains and p-values of all pairs.
+    test_size_curve : The threshold at several sizes of the test set.
+    skcalib.plot.SignificanceDisplay : Draw it.
+
+    Notes
+    -----
+    Section 3.1.1 of [1]_: of the pairs whose p-value is about 0.05, 95% have a gain of
+    less than the threshold. It holds for systems, a metric and a test set like these,
+    and is no test: pairs of similar systems have a lower one, and a larger test set has
+    a lower one.
+
+    References
+    ----------
+    .. [1] T. Berg-Kirkpatrick, D. Burkett and D. Klein (2012). "An empirical
+       investigation of statistical significance in NLP". EMNLP.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skcalib.significance import borderline_threshold
+    >>> gains, pvalues = np.linspace(0, 2, 201), np.linspace(0.2, 0, 201)
+    >>> threshold, n_pairs = borderline_threshold(gains, pvalues)
+    >>> round(threshold, 2), n_pairs
+    (1.59, 21)
+    """
+    gain, pvalue = check_gains(gains, pvalues)
+    low = check_real(low, low=0, high=1, name="low")
+    high = check_real(high, low=low, high=1, name="high")
+    quantile = check_real(quantile, low=0, high=1, name="quantile")
+    found = threshold_of(gain, pvalue, low, high, quantile)
+    if found.threshold is None:
+        raise ParameterError(
+            None,
+            f"needs pairs with a p-value in [{low:g}, {high:g}]. Got none "
+            f"among {gain.size}.",
+        )
+    if found.n_pairs < _FEW:
+        warnings.warn(
+            f"The threshold of borderline_threshold is from {found.n_pairs} borderline "
+            "pairs, hardly more than the largest of their gains. Compare more systems.",
+            stacklevel=3,
+        )
+    return found
+
+
+def check_gains(gains: Any, pvalues: Any) -> tuple[np.ndarray, np.ndarray]:
+    """Return gains and p-values of pairs as checked arrays."""
+    gain = _finite(gains, "gains")
+    pvalue = _finite(pvalues, "pvalues")
+    check_same_length(gains=gain, pvalues=pvalue)
+    bad = (pvalue < 0) | (pvalue > 1)
+    if bad.any():
+        row = int(bad.argmax())
+        raise ParameterError(
+            "pvalues",
+            (f"must hold numbers in [0, 1]. Got {float(pvalue[row])!r} in row {row}."),
+        )
+    return gain, pvalue
+
+
+def threshold_of(
+    gain: np.ndarray,
+    pvalue: np.ndarray,
+    low: float = 0.04,
+    high: float = 0.06,
+    quantile: float = 0.95,
+) -> BorderlineThreshold:
+    """Return the threshold (None without a borderline pair) and the number of pairs."""
+    borderline = np.abs(gain[(pvalue >= low) & (pvalue <= high)])
+    if not borderline.size:
+        return BorderlineThreshold(None, 0)
+    threshold = float(np.quantile(borderline, quantile))
+    return BorderlineThreshold(threshold, int(borderline.size))
+
+
+def _finite(values: Any, name: str) -> np.ndarray:
+    array = as_floats(values, name=name)
+    if array.ndim != 1:
+        raise ParameterError(
+            name,
+            "must be a sequence of numbers, one for each pair of systems. "
+            f"Got {values!r:.50}.",
+        )
+    if not np.isfinite(array).all():
+        row = int((~np.isfinite(array)).argmax())
+        raise ParameterError(
+            name, f"must hold finite numbers. Got {float(array[row])!r} in row {row}."
+        )
+    return array
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class TestSizeCurve(Result):
+    """Threshold, mean p-value and power at several sizes of the test set.
+
+    Made by :func:`test_size_curve`; arrays have shape (n_sizes,), in the order asked
+    for.
+
+    Attributes
+    ----------
+    size : ndarray of int
+        Number of items (groups) in the test set.
+    threshold : list of float or None
+        :func:`borderline_threshold` of the pairs of all subsamples; None where none is
+        borderline.
+    n_borderline : ndarray of int
+        Number of borderline pairs it is from.
+    mean_pvalue : ndarray
+        Mean p-value over pairs and subsamples.
+    power : ndarray
+        Share of pairs and subsamples with a p-value of at most `alpha`.
+    alpha : float
+    n_pairs : int
+        Number of pairs of systems.
+    n_repeats : int
+        Number of subsamples of each size.
+
+    See Also
+    --------
+    test_size_curve : Compute it.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skcalib import significance
+    >>> rng = np.random.default_rng(0)
+    >>> right = {"a": rng.random(900) < 0.8, "b": rng.random(900) < 0.7}
+    >>> significance.test_size_curve(right, sizes=[100, 900], random_state=0)
+    TestSizeCurve(2 sizes from 100 to 900, 1 pairs, n_repeats=10, alpha=0.05)
+    """
+
+    # no test, whatever the name says
+    __test__ = False
+
+    size: np.ndarray
+    threshold: list[float | None]
+    n_borderline: np.ndarray
+    mean_pvalue: np.ndarray
+    power: np.ndarray
+    alpha: float
+    n_pairs: int
+    n_repeats: int
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the arrays and settings as a dict of lists and numbers."""
+        settings = ("alpha", "n_pairs", "n_repeats")
+        return {
+            **{name: plain(value) for name, value in self._columns().items()},
+            **{name: getattr(self, name) for name in settings},
+        }
+
+    def _columns(self) -> dict[str, Any]:
+        names = ("size", "threshold", "n_borderline", "mean_pvalue", "power")
+        return {name: getattr(self, name) for name in names}
+
+    def __repr__(self) -> str:
+        return (
+            f"TestSizeCurve({self.size.size} sizes from {self.size.min()} to "
+            f"{self.size.max()}, {self.n_pairs} pairs, n_repeats={self.n_repeats}, "
+            f"alpha={self.alpha:g})"
+        )
+
+
+@public
+def test_size_curve(
+    systems: Mapping[str, ArrayLike],
+    *,
+    sizes: ArrayLike,
+    statistic: str | Callable = "mean",
+    pairs: Sequence[tuple[str, str]] | None = None,
+    n_repeats: int = 10,
+    shuffle: bool = True,
+    groups: ArrayLike | None = None,
+    alpha: float = 0.05,
+    low: float = 0.04,
+    high: float = 0.06,
+    quantile: float = 0.95,
+    n_resamples: int = 10_000,
+    random_state: RandomStateLike = None,
+) -> TestSizeCurve:
+    """Compute threshold, mean p-value and power against the size of the test set.
+
+    Parameters
+    ----------
+    systems : mapping of str to array-like of shape (n,) or (n, m)
+        Sufficient statistics of each system, as in :func:`compare_systems`.
+    sizes : array-like of int
+        Numbers of items (of groups, where there are any), from 2 to all.
+    statistic : {'mean', 'ratio', 'f1'} or callable, default='mean'
+        The metric, as in :func:`compare_systems`.
+    pairs : sequence of tuple of str, default=None
+        Names of the pairs that are compared: those of one model, say. None: all.
+    n_repeats : int, default=10
+        Number of subsamples of each size, drawn without replacement. A size of all
+        items has one.
+    shuffle : bool, default=True
+        False: the first items, one subsample of each size, as in [1]_.
+    groups : array-like of shape (n,), default=None
+        Document of each item.
+    alpha : float, default=0.05
+        Level of the power.
+    low : float, default=0.04
+        Lowest p-value of a borderline pair.
+    high : float, default=0.06
+        Highest p-value of a borderline pair.
+    quantile : float, default=0.95
+        Quantile of the borderline gains.
+    n_resamples : int, default=10_000
+        Number of resamples where p-values are drawn. None of them is tilted: what is
+        far below `alpha` need not be known exactly here.
+    random_state : int, RandomState, Generator or None, default=None
+        Source of the draws.
+
+    Returns
+    -------
+    curve : TestSizeCurve
+
+    Raises
+    ------
+    ValueError
+        If a parameter is not as described, or for the reasons of
+        :func:`compare_systems`.
+
+    See Also
+    --------
+    borderline_threshold : The threshold at one size.
+    compare_systems : All p-values of one test set.
+
+    Notes
+    -----
+    Thresholds fall about as the root of the size. Subsamples overlap, the more the
+    larger they are, so their spread is no standard error.
+
+    References
+    ----------
+    .. [1] T. Berg-Kirkpatrick, D. Burkett and D. Klein (2012). "An empirical
+       investigation of statistical significance in NLP". EMNLP. Section 4.1.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skcalib import significance
+    >>> rng = np.random.default_rng(0)
+    >>> right = {"a": rng.random(900) < 0.8, "b": rng.random(900) < 0.7}
+    >>> curve = significance.test_size_curve(
+    ...     right, sizes=[100, 900], statistic="mean", random_state=0
+    ... )
+    >>> bool(curve.mean_pvalue[1] < curve.mean_pvalue[0])
+    True
+    """
+    n_repeats = check_integer(n_repeats, minimum=1, name="n_repeats")
+    n_resamples = check_integer(n_resamples, minimum=1, name="n_resamples")
+    alpha = check_fraction(alpha, name="alpha")
+    low = check_real(low, low=0, high=1, name="low")
+    high = check_real(high, low=low, high=1, name="high")
+    quantile = check_real(quantile, low=0, high=1, name="quantile")
+    shuffle = check_bool(shuffle, name="shuffle")
+    rng = as_generator(random_state)
+    checked = check_systems(systems, statistic, groups)
+    size = _check_sizes(sizes, len(checked.columns))
+    numbers = _numbers_of(pairs, checked.names)
+    rows = []
+    for each in size.tolist():
+        gain, pvalue = [], []
+        for subset in _subsets(checked, each, n_repeats if shuffle else None, rng):
+            test = PairTests(subset, "two-sided", "auto", n_resamples, rng, tilts=False)
+            found = test.run(numbers)
+            gain.append(found.gain)
+            pvalue.append(found.pvalue)
+        p = np.concatenate(pvalue)
+        threshold = threshold_of(np.concatenate(gain), p, low, high, quantile)
+        rows.append((*threshold, float(p.mean()), float((p <= alpha).mean())))
+    thresholds, n_borderline, mean_pvalue, power = zip(*rows, strict=True)
+    return TestSizeCurve(
+        size=size,
+        threshold=list(thresholds),
+        n_borderline=np.array(n_borderline),
+        mean_pvalue=np.array(mean_pvalue),
+        power=np.array(power),
+        alpha=alpha,
+        n_pairs=len(numbers),
+        n_repeats=n_repeats if shuffle else 1,
+    )
+
+
+def _check_sizes(sizes: Any, n: int) -> np.ndarray:
+    size = as_array(sizes, name="sizes")
+    if size.ndim != 1 or size.size == 0 or size.dtype.kind not in "iu":
+        raise ParameterError(
+            "sizes", f"must be a sequence of integers. Got {sizes!r:.50}."
+        )
+    if size.min() < 2 or size.max() > n:
+        raise ParameterError(
+            "sizes",
+            f"must be from 2 to the {n} items (or groups) there are. Got "
+            f"{size.min()} to {size.max()}.",
+        )
+    return size
+
+
+def _numbers_of(pairs: Any, names: list[str]) -> list[tuple[int, int]]:
+    """Return the numbers of the systems of each pair."""
+    numbers = range(len(names))
+    if pairs is None:
+        return list(combinations(numbers, 2))
+    if isinstance(pairs, str) or not isinstance(pairs, Iterable):
+        raise ParameterTypeError(
+            "pairs", f"must be a sequence of pairs of names. Got {pairs!r}."
+        )
+    known = {(names[i], names[j]): (i, j) for i, j in permutations(numbers, 2)}
+    found = []
+    for pair in pairs:
+        try:
+            found.append(known[tuple(pair)])
+        except (KeyError, TypeError):
+            raise ParameterError(
+                "pairs", f"must hold pairs of different names of systems. Got {pair!r}."
+            ) from None
+    if not found:
+        raise ParameterError("pairs", "is empty.")
+    return found
+
+
+def _subsets(
+    systems: Systems, size: int, n_repeats: int | None, rng: np.random.Generator
+) -> Iterator[Systems]:
+    """Yield the systems on subsamples of items; on the first ones without repeats."""
+    n = len(systems.columns)
+    if n_repeats is None or size == n:
+        yield systems.take(np.arange(size))
+        return
+    for _ in range(n_repeats):
+        yield systems.take(np.sort(rng.choice(n, size, replace=False)))
+
+
+# pytest collects what is called test_...
+test_size_curve.__test__ = False  # type: ignore[attr-defined]

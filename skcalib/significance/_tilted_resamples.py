@@ -1,0 +1,226 @@
+"""Small p-values of any smooth metric: resamples drawn where the event is common.
+
+Items are drawn with chances in proportion to e^(theta h), h being how much an item
+moves the gain, so that the gain at the mean of the drawn sums is at the threshold. Each
+resample then counts with the ratio of its chance under equal chances to this one.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
+
+import numpy as np
+from scipy.optimize import brentq
+
+from ._paired_items import PairedItems
+from ._resamples import Extremes, plain_p_value, sides
+from ._tail_probabilities import log_mean_exp
+
+# Slopes of the gain that are tried.
+_MOST_ROUNDS = 16
+
+# Indices held at once (8 bytes each).
+_BLOCK = 1 << 21
+
+
+class DrawnPValue(NamedTuple):
+    """A p-value, its standard error by drawing, and its method."""
+
+    pvalue: float
+    error: float
+    method: str
+
+
+def drawn_p_value(
+    items: PairedItems,
+    alternative: str,
+    method: str,
+    seen: Extremes,
+    n_draws: int,
+    rng: np.random.Generator,
+) -> DrawnPValue:
+    """Return the p-value of plain resamples, or of tilted ones if these are extreme.
+
+    `seen` counts the plain ones. Of tilted ones `n_draws` are drawn for each tail, and
+    two at least, for their standard error; with `n_draws` 0 there are none.
+    """
+    rare = method == "auto" and seen.is_rare
+    if n_draws and (method == "tilted" or rare):
+        tilted = _tilted_p_value(items, alternative, seen, max(n_draws, 2), rng)
+        if tilted is not None:
+            return DrawnPValue(*tilted, "tilted")
+    p, error = plain_p_value(seen.either, seen.n)
+    if method == "auto" and seen.either == 0:
+        floor = items.swap_floor(alternative)
+        if floor > p:
+            return DrawnPValue(floor, 0.0, "permutation")
+    return DrawnPValue(p, error, "monte_carlo")
+
+
+def _tilted_p_value(
+    items: PairedItems,
+    alternative: str,
+    seen: Extremes,
+    n_draws: int,
+    rng: np.random.Generator,
+) -> tuple[float, float] | None:
+    """Return the p-value and its standard error, or None if no tail can be tilted.
+
+    A tail that no mixture of items reaches in the mean (it may still be reached by
+    resamples that are 0/0) is taken from the plain resamples.
+    """
+    found, tilted = [], False
+    for threshold, sign in sides(items.gain, alternative):
+        tail = tilted_tail(items, threshold, sign, n_draws, rng)
+        tilted |= tail is not None
+        if tail is None:
+            p = (seen.upper if sign > 0 else seen.lower) / seen.n
+            tail = p, math.sqrt(p * (1 - p) / seen.n)
+        found.append(tail)
+    p = math.fsum(tail for tail, _ in found) if tilted else 0.0
+    if p == 0:
+        return None
+    return min(p, 1.0), math.hypot(*(error for _, error in found))
+
+
+def tilted_tail(
+    items: PairedItems,
+    threshold: float,
+    sign: int,
+    n_resamples: int,
+    rng: np.random.Generator,
+) -> tuple[float, float] | None:
+    """Return P(sign * (d* - threshold) >= 0) and its standard error."""
+    rows, times = items.distinct
+    p, n = times / items.n, items.n
+    tilt = _find_tilt(items, rows, p, threshold, sign)
+    if tilt is None:
+        return None
+    theta, h = tilt
+    log_chance = log_mean_exp(theta, h, p)
+    drawn = p * np.exp(theta * h - log_chance)
+    drawn /= drawn.sum()
+    weights = np.empty(n_resamples)
+    columns = np.column_stack([rows, h])
+    for start, counts in _draw_counts(drawn, n, n_resamples, rng):
+        sums = counts @ columns
+        gains = items.gains(sums[:, :-1])[0]
+        reached = sign * (gains - threshold) >= -items.tolerance
+        log_weight = n * log_chance - theta * sums[:, -1]
+        weights[start : start + len(counts)] = np.where(reached, log_weight, -np.inf)
+    largest = float(weights.max())
+    if largest == -np.inf:
+        return None
+    scaled = np.exp(weights - largest)
+    error = scaled.std(ddof=1) / math.sqrt(n_resamples)
+    return float(scaled.mean()) * math.exp(largest), float(error) * math.exp(largest)
+
+
+def _find_tilt(
+    items: PairedItems, rows: np.ndarray, p: np.ndarray, threshold: float, sign: int
+) -> tuple[float, np.ndarray] | None:
+    """Return theta >= 0 and the h with which the mean sums reach the threshold.
+
+    h is the slope of the gain at the mean sums, which depend on h: a few rounds settle
+    it. Where no theta reaches the threshold, the next round starts from the sums that
+    come nearest; where the slopes swing, from between these and the last ones.
+    """
+    n = items.n
+
+    def mean_sums(theta: float, h: np.ndarray) -> np.ndarray:
+        weight = p * np.exp(theta * h - (theta * h).max())
+        return n * (weight @ rows) / weight.sum()
+
+    at = n * (p @ rows)
+    result = None
+    for k in range(_MOST_ROUNDS):
+        h = sign * (rows @ gain_slope(items, at))
+        h = h - p @ h
+        deviation = math.sqrt(float(p @ h**2) * n)
+        if not deviation > 0:
+            break
+
+        def missing(theta: float, h: np.ndarray = h) -> float:
+            gain = items.gains(mean_sums(theta, h)[np.newaxis])[0]
+            return sign * (float(gain[0]) - threshold)
+
+        theta, reached = _root(missing, 1 / deviation)
+        if reached:
+            settled = result is not None and _is_near(theta * h, result[0] * result[1])
+            result = theta, h
+            if settled:
+                break
+        new = mean_sums(theta, h)
+        at = new if k < _MOST_ROUNDS // 4 else (at + new) / 2
+    return result
+
+
+def _is_near(new: np.ndarray, old: np.ndarray) -> bool:
+    return float(np.abs(new - old).max()) <= 0.01 * float(np.abs(new).max())
+
+
+def _root(missing: Callable[..., float], unit: float) -> tuple[float, bool]:
+    """Return the least theta >= 0, about, where `missing` is 0, and True.
+
+    Where there is none: the one at which it is largest, and False.
+    """
+    low, best, largest = 0.0, 0.0, missing(0.0)
+    if largest >= 0:
+        return 0.0, True
+    high = unit
+    for _ in range(60):
+        now = missing(high)
+        if now >= 0:
+            return float(brentq(missing, low, high, rtol=1e-6)), True
+        if now > largest:
+            best, largest = high, now
+        low, high = high, 1.5 * high
+    return best, False
+
+
+def gain_slope(items: PairedItems, sums: np.ndarray) -> np.ndarray:
+    """Return the derivatives of the gain by the sums, from differences."""
+    size = 1e-5 * np.maximum(np.abs(sums), np.abs(sums).max() * 1e-3)
+    steps = np.diag(size)
+    ahead, behind = items.gains(sums + steps)[0], items.gains(sums - steps)[0]
+    return (ahead - behind) / (2 * size)
+
+
+def _draw_counts(
+    chance: np.ndarray, n: int, n_resamples: int, rng: np.random.Generator
+) -> Iterator[tuple[int, np.ndarray]]:
+    """Yield starts and counts of shape (chunk, len(chance)) of n draws each."""
+    k = len(chance)
+    few = 16 * k <= n
+    step = max(1, _BLOCK // (k if few else max(n, k)))
+    keep, other = (None, None) if few else _aliases(chance)
+    for start in range(0, n_resamples, step):
+        size = min(step, n_resamples - start)
+        if keep is None or other is None:
+            counts = rng.multinomial(n, chance, size)
+        else:
+            place = rng.integers(0, k, (size, n))
+            place = np.where(rng.random((size, n)) < keep[place], place, other[place])
+            place += k * np.arange(size)[:, np.newaxis]
+            counts = np.bincount(place.ravel(), minlength=size * k).reshape(size, k)
+        yield start, counts.astype(np.float64)
+
+
+def _aliases(chance: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return Walker's table: a cell stays with chance keep[i], else it is other[i]."""
+    k = len(chance)
+    keep, other = chance * k, np.arange(k)
+    full = keep.tolist()
+    small = [i for i, x in enumerate(full) if x < 1]
+    large = [i for i, x in enumerate(full) if x >= 1]
+    while small and large:
+        i, j = small.pop(), large[-1]
+        other[i] = j
+        full[j] -= 1 - full[i]
+        if full[j] < 1:
+            small.append(large.pop())
+    for i in small + large:  # 1 up to rounding
+        full[i] = 1.0
+    return np.array(full), other

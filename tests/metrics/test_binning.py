@@ -1,0 +1,97 @@
+"""Bins of equal width, however many; automatic bin sizes; no circles of imports."""
+
+import ast
+import tracemalloc
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import skcalib.metrics
+from skcalib.datasets import make_calibrated_pairs
+from skcalib.metrics import (
+    Binning,
+    adaptive_reliability_curve,
+    calibration_error,
+    sample_size_curve,
+    score_decomposition,
+)
+from skcalib.metrics._bins import edges_of_width
+
+
+class TestManyBinsOfEqualWidth:
+    def test_memory_does_not_grow_with_their_number(self):
+        y, q = make_calibrated_pairs(200, random_state=0)
+        tracemalloc.start()
+        found = calibration_error(y, q, n_bins=10**9, strategy="uniform")
+        _, peak = tracemalloc.get_traced_memory()
+        tracemalloc.stop()
+        assert peak < 10e6
+        # no two of these probabilities share a bin
+        assert found == pytest.approx(np.sqrt(np.mean((q - y) ** 2)))
+
+    @pytest.mark.parametrize("n_bins", [1001, 1024, 3000, 99_999, 10**6])
+    def test_they_are_those_of_all_edges(self, n_bins):
+        rng = np.random.default_rng(0)
+        edges = np.linspace(0, 1, n_bins + 1)
+        on_edges = rng.choice(edges, 200)
+        q = np.r_[
+            rng.random(100),
+            on_edges,
+            np.nextafter(on_edges, 0),
+            np.nextafter(on_edges, 1).clip(0, 1),
+            0,
+            1,
+        ]
+        q = np.sort(q)
+        bins = np.searchsorted(edges[1:-1], q, side="left")
+        expected = np.flatnonzero(np.diff(bins)) + 1
+        found = np.searchsorted(q, edges_of_width(q, n_bins), side="right")
+        assert np.setdiff1d(found, [0, q.size]).tolist() == expected.tolist()
+
+
+class TestAutomaticSizes:
+    @pytest.mark.parametrize(
+        ("n", "size"), [(1, 2), (10, 4), (100, 16), (1000, 63), (33_306, 517)]
+    )
+    def test_they_are_the_0_6th_power(self, n, size):
+        assert Binning("auto", None, "quantile").for_rows(n).bin_size == size
+
+    def test_a_row_of_many_classes_counts_once_everywhere(self):
+        rng = np.random.default_rng(0)
+        proba, y = rng.dirichlet(np.ones(5), 100), rng.integers(0, 5, 100)
+        assert adaptive_reliability_curve(y, proba).bin_size == 16
+        assert score_decomposition(y, proba).bin_size == 16
+        sizes = sample_size_curve(y, proba, sample_sizes=[10, 100], random_state=0)
+        assert sizes.bin_size.tolist() == [4, 16]
+        weight = np.full(100, 10)
+        weighted = adaptive_reliability_curve(y, proba, sample_weight=weight)
+        assert weighted.bin_size == 63
+
+    def test_they_grow_until_each_bin_has_two_groups(self):
+        # one row has all its probabilities where no other row has any
+        y, proba = np.arange(40) % 30, np.full((40, 30), 0.0)
+        proba[np.arange(40), y] = 1
+        proba[0] = 1 / 30
+        found = calibration_error(y, proba, labels=range(30), debias=True)
+        assert np.isfinite(found)
+        with pytest.raises(ValueError, match="two groups or more"):
+            calibration_error(y, proba, labels=range(30), debias=True, bin_size=10)
+
+
+def imports(path):
+    """Return the modules of metrics that a file imports, in functions too."""
+    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+        if isinstance(node, ast.ImportFrom) and node.level == 1:
+            names = [node.module] if node.module else [a.name for a in node.names]
+            yield from (name.split(".")[0] for name in names)
+
+
+def test_modules_import_in_one_direction():
+    folder = Path(skcalib.metrics.__file__).parent
+    files = [path for path in folder.glob("*.py") if path.stem != "__init__"]
+    left = {path.stem: set(imports(path)) for path in files}
+    while left:
+        ready = {name for name, needs in left.items() if not needs & left.keys()}
+        assert ready, f"a circle of imports in {sorted(left)}"
+        left = {name: needs for name, needs in left.items() if name not in ready}

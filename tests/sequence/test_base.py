@@ -1,0 +1,822 @@
+"""One contract for all taggers: scikit-learn's where it can be run, and our own."""
+
+import copy
+import itertools
+import pickle
+import re
+
+import array_api_strict
+import dask.array
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+import sklearn
+from scipy import sparse
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+from sklearn.frozen import FrozenEstimator
+from sklearn.model_selection import (
+    GridSearchCV,
+    GroupKFold,
+    KFold,
+    cross_val_predict,
+    cross_val_score,
+    cross_validate,
+    learning_curve,
+)
+from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.utils import estimator_checks, get_tags
+
+from skcalib.datasets import make_tagged_sentences
+from skcalib.sequence import CRFTagger, HMMTagger, TokenFeatures
+
+X = [["the", "dog", "barks"], ["a", "cat", "sleeps"], [], ["dogs", "bark"], ["it"]]
+Y = [["D", "N", "V"], ["D", "N", "V"], [], ["N", "V"], ["N"]]
+NEW = [["the", "mouse"], [], ["cat"], ["a", "dog", "of", "war"]]
+
+TAGGERS = [HMMTagger(0.1), CRFTagger(c2=0.1)]
+PIPELINE = make_pipeline(TokenFeatures(), CRFTagger(c2=0.1))
+
+
+def name_of(estimator):
+    steps = getattr(estimator, "steps", [("", estimator)])
+    return "-".join(type(step).__name__ for _, step in steps)
+
+
+each_tagger = pytest.mark.parametrize("tagger", TAGGERS, ids=name_of)
+each_model = pytest.mark.parametrize("model", [*TAGGERS, PIPELINE], ids=name_of)
+
+
+@pytest.fixture(scope="module")
+def corpus():
+    return make_tagged_sentences(60, mean_length=6, n_words=80, random_state=0)
+
+
+def fitted(tagger):
+    return clone(tagger).fit(X, Y)
+
+
+def same_arrays(found, expected, atol=0.0):
+    assert len(found) == len(expected)
+    for a, b in zip(found, expected, strict=True):
+        np.testing.assert_allclose(a, b, atol=atol)
+
+
+def as_lists(tags):
+    return [each.tolist() for each in tags]
+
+
+# scikit-learn's checks that need no data
+
+CHECKS = [
+    "check_estimator_cloneable",
+    "check_estimator_tags_renamed",
+    "check_valid_tag_types",
+    "check_estimator_repr",
+    "check_no_attributes_set_in_init",
+    "check_do_not_raise_errors_in_init_or_set_params",
+    "check_mixin_order",
+    "check_parameters_default_constructible",
+    "check_get_params_invariance",
+    "check_set_params",
+]
+
+
+@pytest.mark.parametrize("check", CHECKS)
+@pytest.mark.parametrize(
+    "estimator", [HMMTagger(), CRFTagger(), TokenFeatures()], ids=name_of
+)
+def test_scikit_learns_own_check_passes(estimator, check):
+    getattr(estimator_checks, check)(name_of(estimator), estimator)
+
+
+@each_tagger
+def test_scikit_learn_does_not_take_a_tagger_for_a_classifier(tagger):
+    """It would read ragged labels as multilabel ones and stratify them."""
+    assert not sklearn.base.is_classifier(tagger)
+    assert get_tags(tagger).input_tags.two_d_array is False
+    assert get_tags(tagger).target_tags.required
+
+
+# Fit and predict
+
+
+@each_tagger
+def test_fit_returns_the_tagger(tagger):
+    tagger = clone(tagger)
+    assert tagger.fit(X, Y) is tagger
+
+
+@each_tagger
+@pytest.mark.parametrize(
+    "ask", ["predict", "predict_proba", "predict_marginals", "posterior", "score"]
+)
+def test_asking_before_fit_is_an_error(tagger, ask):
+    more = (Y,) if ask == "score" else ()
+    with pytest.raises(NotFittedError, match=f"This {name_of(tagger)} .* not fitted"):
+        getattr(clone(tagger), ask)(X, *more)
+
+
+def test_the_rebuilt_crf_needs_a_fitted_tagger():
+    with pytest.raises(NotFittedError, match="This CRFTagger .* not fitted"):
+        _ = CRFTagger().crf_
+
+
+@each_tagger
+def test_fit_learns_the_sorted_labels(tagger):
+    assert fitted(tagger).classes_.tolist() == ["D", "N", "V"]
+    assert fitted(tagger).classes_.dtype.kind == "U"
+
+
+@each_tagger
+def test_fit_sets_no_parameter(tagger):
+    before = tagger.get_params()
+    assert fitted(tagger).get_params() == before
+
+
+@each_tagger
+def test_marginals_are_a_row_for_each_token_and_a_column_for_each_class(tagger):
+    proba = fitted(tagger).predict_proba(NEW)
+    assert [p.shape for p in proba] == [(2, 3), (0, 3), (1, 3), (4, 3)]
+    for each in proba:
+        np.testing.assert_allclose(each.sum(axis=1), 1, atol=1e-12)
+        assert (each >= 0).all()
+
+
+@each_tagger
+def test_both_names_of_the_marginals_give_the_same(tagger):
+    tagger = fitted(tagger)
+    same_arrays(tagger.predict_marginals(NEW), tagger.predict_proba(NEW))
+    same_arrays(tagger.posterior(NEW).token_marginals(), tagger.predict_proba(NEW))
+
+
+def best_path(posterior, n_tags):
+    """Return the path of greatest probability among all, the first of equals."""
+    (length,) = posterior.lengths
+    paths = list(itertools.product(range(n_tags), repeat=int(length)))
+    log_proba = [posterior.log_proba([path])[0] for path in paths]
+    return paths[int(np.argmax(log_proba))]
+
+
+@each_tagger
+@pytest.mark.parametrize("sentence", [["the", "mouse"], ["a", "dog", "of", "war"]])
+def test_predict_gives_the_most_probable_of_all_taggings(tagger, sentence):
+    tagger = fitted(tagger)
+    expected = best_path(tagger.posterior([sentence]), 3)
+    (found,) = tagger.predict([sentence])
+    assert found.tolist() == tagger.classes_[list(expected)].tolist()
+
+
+@each_tagger
+def test_posterior_decoding_gives_the_most_probable_tag_of_each_token(tagger):
+    tagger = fitted(tagger).set_params(decoding="posterior")
+    expected = [
+        tagger.classes_[p.argmax(axis=1)].tolist() for p in tagger.predict_proba(NEW)
+    ]
+    assert as_lists(tagger.predict(NEW)) == expected
+
+
+@each_tagger
+def test_decoding_is_checked_at_predict_too(tagger):
+    with pytest.raises(ValueError, match="'decoding' parameter .* Got 'best'"):
+        fitted(tagger).set_params(decoding="best").predict(NEW)
+
+
+@each_tagger
+def test_ties_go_to_the_first_class_whatever_was_seen_first(tagger):
+    tagger = clone(tagger).fit([["x"], ["x"]], [["B"], ["A"]])
+    assert as_lists(tagger.predict([["x"], ["unseen"]])) == [["A"], ["A"]]
+
+
+# The number of entries
+
+
+@each_tagger
+@pytest.mark.parametrize(
+    "sentences",
+    [
+        [["the", "dog"]],
+        [["the", "dog"], ["a", "cat"]],
+        [["the"], ["dog"]],
+        [["the"], ["a", "cat"]],
+        [[]],
+        [[], []],
+        [[], ["dog"], []],
+        [],
+    ],
+    ids=str,
+)
+def test_outputs_are_one_dimensional_with_an_entry_a_sentence(tagger, sentences):
+    tagger = fitted(tagger)
+    for found in (tagger.predict(sentences), tagger.predict_proba(sentences)):
+        assert isinstance(found, np.ndarray)
+        assert found.dtype == object
+        assert found.shape == (len(sentences),)
+        assert [len(entry) for entry in found] == [len(s) for s in sentences]
+
+
+@each_tagger
+def test_an_empty_sentence_changes_nothing_in_training(tagger):
+    without = [(s, t) for s, t in zip(X, Y, strict=True) if s]
+    other = clone(tagger).fit(*map(list, zip(*without, strict=True)))
+    same_arrays(other.predict_proba(NEW), fitted(tagger).predict_proba(NEW), 1e-12)
+
+
+@each_tagger
+def test_one_sentence_is_enough_to_train(tagger):
+    tagger = clone(tagger).fit([["a", "b"]], [["A", "B"]])
+    assert as_lists(tagger.predict([["a", "b"]])) == [["A", "B"]]
+
+
+@each_tagger
+def test_one_token_is_enough_to_train(tagger):
+    tagger = clone(tagger).fit([["a"]], [["A"]])
+    np.testing.assert_array_equal(tagger.predict_proba([["a", "z"]])[0], [[1], [1]])
+
+
+@each_tagger
+def test_ten_thousand_tokens_are_one_sentence(tagger):
+    (proba,) = fitted(tagger).predict_proba([["the", "dog"] * 5000])
+    np.testing.assert_allclose(proba.sum(axis=1), 1, atol=1e-12)
+
+
+@each_tagger
+def test_a_sentence_does_not_depend_on_its_neighbours(tagger):
+    tagger = fitted(tagger)
+    alone = [tagger.predict_proba([sentence])[0] for sentence in NEW]
+    same_arrays(tagger.predict_proba(NEW), alone, 1e-15)
+
+
+# Containers
+
+
+CONTAINERS = {
+    "tuples": lambda ragged: tuple(tuple(inner) for inner in ragged),
+    "arrays": lambda ragged: [np.array(inner, dtype=str) for inner in ragged],
+    "object array": lambda ragged: pd.Series(ragged).to_numpy(),
+    "pandas": lambda ragged: pd.Series(ragged, index=range(9, 9 + len(ragged))),
+    "pandas within": lambda ragged: [
+        pd.Series(r, range(7, 7 + len(r)), dtype=object) for r in ragged
+    ],
+    "polars": lambda ragged: pl.Series(ragged),
+}
+
+
+@each_tagger
+@pytest.mark.parametrize("container", CONTAINERS.values(), ids=list(CONTAINERS))
+def test_sentences_may_be_in_any_container(tagger, container):
+    tagger = clone(tagger).fit(container(X), container(Y))
+    expected = fitted(tagger)
+    same_arrays(
+        tagger.predict_proba(container(NEW)), expected.predict_proba(NEW), 1e-12
+    )
+    assert tagger.score(container(X), container(Y)) == expected.score(X, Y)
+
+
+def torch_tensor(values, **settings):
+    torch = pytest.importorskip("torch", reason="PyTorch is not installed")
+    return torch.tensor(values, **settings)
+
+
+TAGS = [[0, 1, 2], [0, 1, 2], [], [1, 2], [1]]
+LABEL_CONTAINERS = {
+    "array_api_strict": lambda rows: [
+        array_api_strict.asarray(row, dtype=array_api_strict.int64) for row in rows
+    ],
+    "dask": lambda rows: [
+        dask.array.from_array(np.array(row, int), chunks=-1) for row in rows
+    ],
+    "polars within": lambda rows: [pl.Series(row, dtype=pl.Int64) for row in rows],
+    "nullable": lambda rows: [pd.Series(row, dtype="Int64") for row in rows],
+    "unmasked": lambda rows: [np.ma.MaskedArray(row, dtype=int) for row in rows],
+    "torch": lambda rows: [torch_tensor(row) for row in rows],
+    "torch scalars": lambda rows: [list(torch_tensor(row)) for row in rows],
+    "torch nested": lambda rows: pytest.importorskip("torch").nested.nested_tensor(
+        [torch_tensor(row) for row in rows]
+    ),
+}
+
+
+@pytest.fixture(params=[*LABEL_CONTAINERS, "tensors", "scalar tensors", "arrow"])
+def container_of_tags(request, tensor, arrow):
+    other = {
+        "tensors": lambda rows: [tensor(row) for row in rows],
+        "scalar tensors": lambda rows: [[tensor(tag) for tag in row] for row in rows],
+        "arrow": lambda rows: [arrow(row) for row in rows],
+    }
+    return {**LABEL_CONTAINERS, **other}[request.param]
+
+
+@each_tagger
+def test_labels_may_be_the_arrays_of_any_library(tagger, container_of_tags):
+    tags = container_of_tags(TAGS)
+    found = clone(tagger).fit(X, tags)
+    assert found.classes_.tolist() == [0, 1, 2]
+    expected = clone(tagger).fit(X, TAGS)
+    same_arrays(found.predict_proba(NEW), expected.predict_proba(NEW))
+    assert found.score(X, tags) == expected.score(X, TAGS)
+
+
+@each_tagger
+def test_two_tensors_of_labels_have_two_classes(tagger, tensor):
+    tagger = clone(tagger).fit([["a", "b"], ["a"]], [tensor([0, 1]), tensor([0])])
+    assert tagger.classes_.tolist() == [0, 1]
+    assert as_lists(tagger.predict([["b", "a"]])) == [[1, 0]]
+
+
+@each_tagger
+def test_words_may_be_the_arrays_of_other_libraries(tagger, arrow):
+    expected = fitted(tagger).predict_proba(NEW)
+    for sentences in (
+        arrow(X),
+        [arrow(sentence) for sentence in X],
+        [dask.array.from_array(np.array(s, dtype="U9"), chunks=-1) for s in X],
+    ):
+        found = clone(tagger).fit(sentences, Y).predict_proba(NEW)
+        same_arrays(found, expected)
+
+
+@each_tagger
+def test_masked_labels_are_named(tagger):
+    tags = [*TAGS[:3], np.ma.MaskedArray([1, 2], mask=[False, True]), TAGS[4]]
+    with pytest.raises(ValueError, match="'y' .*fit must not have masked entries"):
+        clone(tagger).fit(X, tags)
+
+
+@each_tagger
+def test_sparse_labels_are_named(tagger):
+    message = "'y' parameter of .*fit must (be dense|hold a sequence)"
+    with pytest.raises((TypeError, ValueError), match=message):
+        clone(tagger).fit([["a", "b"]], [sparse.coo_array([1, 2])])
+
+
+@each_tagger
+def test_equal_lengths_may_be_a_two_dimensional_array(tagger):
+    words, tags = np.array([["a", "b"], ["c", "d"]]), np.array([["A", "B"], ["A", "B"]])
+    tagger = clone(tagger).fit(words, tags)
+    assert as_lists(tagger.predict(words)) == tags.tolist()
+
+
+@each_tagger
+def test_nothing_given_is_modified(tagger):
+    words, tags = copy.deepcopy(X), copy.deepcopy(Y)
+    fitted = clone(tagger).fit(words, tags)
+    fitted.predict(words)
+    fitted.predict_proba(words)
+    fitted.score(words, tags)
+    assert words == X
+    assert tags == Y
+
+
+@each_tagger
+def test_predicting_does_not_change_the_model(tagger):
+    tagger = fitted(tagger)
+    before = pickle.dumps(tagger)
+    tagger.predict(NEW)
+    tagger.predict_proba(NEW)
+    assert pickle.dumps(tagger) == before
+
+
+@each_tagger
+def test_training_twice_gives_the_same_tagger(tagger):
+    same_arrays(fitted(tagger).predict_proba(NEW), fitted(tagger).predict_proba(NEW))
+
+
+@each_model
+def test_a_pickled_tagger_predicts_as_before(model):
+    tagger = fitted(model)
+    again = pickle.loads(pickle.dumps(tagger))
+    same_arrays(again.predict_proba(NEW), tagger.predict_proba(NEW))
+    assert as_lists(again.predict(NEW)) == as_lists(tagger.predict(NEW))
+
+
+@each_tagger
+def test_a_clone_has_the_parameters_and_no_model(tagger):
+    copied = clone(fitted(tagger))
+    assert copied.get_params() == tagger.get_params()
+    with pytest.raises(NotFittedError, match="not fitted"):
+        copied.predict(NEW)
+
+
+# Labels of any kind
+
+
+LABELS = {
+    "int": [3, -1, 20],
+    "numpy int": list(np.array([3, -1, 20])),
+    "bool": [True, False, True],
+    "float": [0.5, 2.0, -1.0],
+    "bytes": [b"N", b"D", b"V"],
+    "tuple": [("N", 1), ("D", 2), ("V", 3)],
+    "empty str": ["N", "", "V"],
+    "colon and blank": ["N:x", "D D", "日本"],
+    "str of numbers": ["10", "9", "2"],
+    "str with a NUL within": ["a\0b", "a\0c", "a"],
+    "str that ends in NUL": ["N", "N\0", "N\0\0"],
+}
+
+
+@each_tagger
+@pytest.mark.parametrize("labels", LABELS.values(), ids=list(LABELS))
+def test_labels_come_back_as_they_were(tagger, labels):
+    words = [["one", "two", "three"]] * 3
+    tagger = clone(tagger).fit(words, [labels] * 3)
+    (found,) = tagger.predict(words[:1])
+    assert found.tolist() == labels
+    assert [type(a) for a in found.tolist()] == [
+        type(getattr(b, "item", lambda b=b: b)()) for b in labels
+    ]
+    assert tagger.classes_.tolist() == sorted(set(labels))
+    assert tagger.score(words, [labels] * 3) == 1
+
+
+@each_tagger
+@pytest.mark.parametrize(
+    ("labels", "message"),
+    [
+        (["D", 1, "V"], "labels of one kind. Got int, str"),
+        (["D", None, "V"], "Token 1 of sentence 1 has None"),
+        (["D", float("nan"), "V"], "Token 1 of sentence 1 has nan"),
+        (["D", pd.NA, "V"], "Token 1 of sentence 1 has <NA>"),
+        (["D", ["N"], "V"], r"Token 1 of sentence 1 has \['N'\]"),
+        (["D", np.array([1, 2]), "V"], r"Token 1 of sentence 1 has \[1, 2\]"),
+        (np.zeros((3, 1)), r"Token 0 of sentence 1 has \[0.0\]"),
+    ],
+    ids=str,
+)
+def test_labels_that_are_none_or_cannot_be_sorted_are_refused(tagger, labels, message):
+    with pytest.raises(ValueError, match=f"{name_of(tagger)}.fit .*{message}"):
+        clone(tagger).fit([X[0], X[0]], [Y[0], labels])
+
+
+@each_tagger
+@pytest.mark.parametrize("label", [None, pd.NA, ["N"], np.array([1, 2])], ids=repr)
+def test_a_score_counts_no_label_that_is_none(tagger, label):
+    with pytest.raises(ValueError, match="score must have a label .* Token 0 of sent"):
+        fitted(tagger).score(X[:2], [Y[0], [label, "N", "V"]])
+
+
+@each_tagger
+def test_a_label_that_is_not_a_number_is_refused(tagger):
+    """NaN does not equal itself: each would be a class of its own."""
+    with pytest.raises(ValueError, match="(?i)nan"):
+        clone(tagger).fit([["a", "b"]], [[1.0, float("nan")]])
+
+
+# Score
+
+
+@each_tagger
+def test_the_score_is_the_share_of_right_tokens(tagger):
+    tagger = fitted(tagger)
+    truth = [["D", "N", "V"], ["D", "D", "D"], [], ["V", "V"], ["N"]]
+    found = as_lists(tagger.predict(X))
+    right = sum(
+        a == b
+        for p, t in zip(found, truth, strict=True)
+        for a, b in zip(p, t, strict=True)
+    )
+    assert right < 9
+    assert tagger.score(X, truth) == pytest.approx(right / 9)
+
+
+@each_tagger
+def test_a_weight_of_a_sentence_is_its_repetition(tagger):
+    tagger = fitted(tagger)
+    truth = [["D", "N", "V"], ["D", "D", "D"], [], ["V", "V"], ["N"]]
+    weight = [2, 0, 5, 3, 1]
+    rows = np.repeat(np.arange(5), weight)
+    expected = tagger.score([X[i] for i in rows], [truth[i] for i in rows])
+    assert tagger.score(X, truth, sample_weight=weight) == pytest.approx(expected)
+
+
+@each_tagger
+def test_a_label_unseen_in_training_counts_as_an_error(tagger):
+    assert fitted(tagger).score([["the", "dog"]], [["D", "UNSEEN"]]) == 0.5
+
+
+@each_tagger
+@pytest.mark.parametrize(
+    ("weight", "message"),
+    [
+        ([1, 1], r"weight for each of the 5 samples. Got shape \(2,\)"),
+        ([[1]] * 5, r"Got shape \(5, 1\)"),
+        ([0] * 5, "zero in every row"),
+        ([-1, 1, 1, 1, 1], "not negative. Got -1.0 in row 0"),
+        ([1, np.nan, 1, 1, 1], "finite .* Got nan in row 1"),
+        ([1, 1, np.inf, 1, 1], "finite .* Got inf in row 2"),
+        ("heavy", "must hold numbers.* Got str"),
+        ([1, [2], 3, 4, 5], "must hold numbers.* Got list"),
+        ([1j] * 5, "must hold numbers.* Got list"),
+    ],
+)
+def test_weights_are_checked(tagger, weight, message):
+    with pytest.raises(ValueError, match=message):
+        fitted(tagger).score(X, Y, sample_weight=weight)
+
+
+@each_tagger
+def test_there_is_no_score_of_no_token(tagger):
+    with pytest.raises(ValueError, match="needs at least one token of positive weight"):
+        fitted(tagger).score([[], []], [[], []])
+
+
+# What is refused
+
+
+@each_tagger
+@pytest.mark.parametrize("sentences", [[], [[]], [[], []]], ids=str)
+def test_there_must_be_a_token_to_learn_from(tagger, sentences):
+    with pytest.raises(
+        ValueError, match="needs at least one sentence with a token. Got"
+    ):
+        clone(tagger).fit(sentences, sentences)
+
+
+@each_tagger
+@pytest.mark.parametrize("ask", ["fit", "score"])
+def test_every_sentence_has_labels(tagger, ask):
+    with pytest.raises(ValueError, match="Got 5 sentences in X and 3 in y"):
+        getattr(fitted(tagger), ask)(X, Y[:3])
+
+
+@each_tagger
+@pytest.mark.parametrize("ask", ["fit", "score"])
+def test_a_sentence_with_too_few_labels_is_named(tagger, ask):
+    labels = [*Y[:3], ["N"], *Y[4:]]
+    with pytest.raises(ValueError, match="Sentence 3 has 2 tokens and 1 labels"):
+        getattr(fitted(tagger), ask)(X, labels)
+
+
+@each_tagger
+@pytest.mark.parametrize("ask", ["fit", "score"])
+def test_an_unlabelled_token_is_named(tagger, ask):
+    labels = [*Y[:3], ["N", None], *Y[4:]]
+    with pytest.raises(ValueError, match="Token 1 of sentence 3 has None"):
+        getattr(fitted(tagger), ask)(X, labels)
+
+
+@each_tagger
+def test_fit_needs_labels(tagger):
+    with pytest.raises(ValueError, match="requires y to be passed"):
+        clone(tagger).fit(X, None)
+
+
+@each_tagger
+@pytest.mark.parametrize(
+    ("sentences", "message"),
+    [
+        ("the dog", "'X' parameter of .* must be a sequence of sentences.* Got str"),
+        (["the dog"], "Got str 'the dog' as sentence 0: put its tokens into a list"),
+        ([["a"], b"b"], "Got bytes b'b' as sentence 1"),
+        ([["a"], None], "Got NoneType None as sentence 1"),
+        ([["a"], 7], "Got int 7 as sentence 1"),
+        ([["a"], {"word": "b"}], "Got dict .* as sentence 1"),
+        ({"a": 1}, "Got dict"),
+        (None, "Got NoneType"),
+        (iter([["a"]]), "Got list_iterator"),
+        (np.array(["a", "b"]), "as sentence 0"),
+        (np.zeros((2, 3)), "sentence 0, token 0"),
+        (pd.DataFrame({"w": ["a", "b"]}), r"a table of shape \(2, 1\): group"),
+        (pl.DataFrame({"w": ["a", "b"]}), r"a table of shape \(2, 1\): group"),
+        (sparse.csr_array(np.eye(2)), r"a table of shape \(2, 2\)"),
+        (np.array(3), "Got ndarray"),
+        ([["a"], np.array("b")], "Got ndarray array.* as sentence 1"),
+        ([np.array("b"), np.array(["a"])], "Got ndarray array.* as sentence 0"),
+        ([["a"], {"b", "c"}], "Got set .* as sentence 1"),
+        ({("a", "b")}, "Got set"),
+        ([["a"], pd.DataFrame({"w": ["b"]})], "(?s)Got DataFrame .* as sentence 1"),
+    ],
+    ids=lambda value: type(value).__name__ if not isinstance(value, str) else None,
+)
+@pytest.mark.parametrize("ask", ["fit", "predict", "predict_proba"])
+def test_what_is_not_sentences_is_refused_with_an_example(
+    tagger, sentences, message, ask
+):
+    tagger = fitted(tagger)
+    more = ([["A", "A", "A"]] * 2,) if ask == "fit" else ()
+    if ask == "fit" and isinstance(sentences, list):
+        more = ([["A"]] * len(sentences),)
+    with pytest.raises(TypeError, match=message):
+        getattr(tagger, ask)(sentences, *more)
+
+
+@each_tagger
+@pytest.mark.parametrize(
+    ("labels", "message"),
+    [
+        ("DNV", "'y' parameter of .*.fit must have an entry for each sentence"),
+        (["DNV"] * 5, "Got str 'DNV' for sentence 0"),
+        ([0, 1, 2, 3, 4], "Got int 0 for sentence 0"),
+        (np.arange(5), "for sentence 0"),
+        (7, "Got int"),
+        (
+            pd.DataFrame({"a": range(5)}),
+            "must have an entry for each sentence. Got DataF",
+        ),
+        (np.array(3), "Got ndarray"),
+        ([*Y[:4], np.array("N")], "Got ndarray array.* for sentence 4"),
+        ([*Y[:4], {"N"}], "Got set .* for sentence 4"),
+        ([*Y[:4], {"N": 1}], "Got dict .* for sentence 4"),
+    ],
+    ids=lambda value: type(value).__name__,
+)
+def test_what_is_not_label_sequences_is_refused(tagger, labels, message):
+    with pytest.raises(TypeError, match=message):
+        clone(tagger).fit(X, labels)
+
+
+# Model selection
+
+FOLDS = KFold(3, shuffle=True, random_state=0)
+
+
+def by_hand(model, X, y, cv=FOLDS):
+    """Return the share of right tokens in each fold, counted here."""
+    scores = []
+    for train, test in cv.split(X):
+        tagger = clone(model).fit([X[i] for i in train], [y[i] for i in train])
+        found = tagger.predict([X[i] for i in test])
+        hits = [
+            a == b
+            for p, i in zip(found, test, strict=True)
+            for a, b in zip(p, y[i], strict=True)
+        ]
+        scores.append(np.mean(hits))
+    return scores
+
+
+@each_model
+def test_cross_validation_scores_each_fold_by_its_tokens(model, corpus):
+    found = cross_val_score(model, *corpus, cv=FOLDS)
+    np.testing.assert_allclose(found, by_hand(model, *corpus))
+
+
+@each_model
+def test_two_processes_give_the_same_scores(model, corpus):
+    one = cross_validate(model, *corpus, cv=FOLDS, return_train_score=True)
+    two = cross_validate(model, *corpus, cv=FOLDS, return_train_score=True, n_jobs=2)
+    for key in ("test_score", "train_score"):
+        np.testing.assert_array_equal(one[key], two[key])
+
+
+@each_model
+def test_an_integer_of_folds_does_not_stratify(model, corpus):
+    found = cross_val_score(model, *corpus, cv=3)
+    np.testing.assert_allclose(found, by_hand(model, *corpus, cv=KFold(3)))
+
+
+@each_model
+def test_groups_stay_together(model, corpus):
+    groups = np.repeat(np.arange(6), 10)
+    found = cross_val_score(model, *corpus, cv=GroupKFold(3), groups=groups)
+    assert found.shape == (3,)
+    assert ((found > 0) & (found <= 1)).all()
+
+
+@each_model
+@pytest.mark.parametrize("n_jobs", [None, 2])
+def test_a_grid_search_tries_all_and_predicts_with_the_best(model, corpus, n_jobs):
+    last = getattr(model, "steps", [("", model)])[-1]
+    parameter = "c2" if isinstance(last[1], CRFTagger) else "pseudocount"
+    key = f"{last[0]}__{parameter}".removeprefix("__")
+    search = GridSearchCV(model, {key: [0.1, 1000.0]}, cv=FOLDS, n_jobs=n_jobs)
+    search.fit(*corpus)
+    assert search.best_params_ == {key: 0.1}
+    tagger = clone(model).set_params(**{key: 0.1}).fit(*corpus)
+    same_arrays(search.predict_proba(NEW), tagger.predict_proba(NEW))
+    assert as_lists(search.predict(NEW)) == as_lists(tagger.predict(NEW))
+    assert search.classes_.tolist() == tagger.classes_.tolist()
+    assert search.score(*corpus) == tagger.score(*corpus)
+
+
+@each_model
+def test_a_pipeline_and_a_search_pass_marginals_on(model):
+    search = GridSearchCV(Pipeline([("tag", model)]), {}, cv=2).fit(
+        X[:2] * 2, Y[:2] * 2
+    )
+    assert [p.shape for p in search.predict_proba(NEW)] == [
+        (2, 3),
+        (0, 3),
+        (1, 3),
+        (4, 3),
+    ]
+
+
+@each_model
+@pytest.mark.parametrize(
+    "lengths", [(2, 2, 3, 3), (2, 2, 2, 2), (1, 1, 4, 4), (2, 3, 3, 2)]
+)
+def test_out_of_fold_predictions_have_an_entry_a_sentence(model, lengths):
+    """Folds of equal lengths, and each of another, are where other shapes break."""
+    words = [["a", "b", "c", "d"][:n] for n in lengths]
+    tags = [["A", "B", "A", "B"][:n] for n in lengths]
+    found = cross_val_predict(model, words, tags, cv=KFold(2))
+    assert found.shape == (4,)
+    assert [len(entry) for entry in found] == list(lengths)
+
+
+@each_model
+def test_a_fold_may_lack_a_label(model):
+    words, tags = [["a", "b"]] * 3 + [["z", "z"]], [["A", "B"]] * 3 + [["Z", "Z"]]
+    found = cross_val_score(model, words, tags, cv=KFold(4))
+    assert found.tolist() == [1, 1, 1, 0]
+
+
+@each_model
+def test_learning_curves_are_drawn_from_sentences(model, corpus):
+    sizes, _, scores = learning_curve(model, *corpus, cv=FOLDS, train_sizes=[10, 40])
+    assert sizes.tolist() == [10, 40]
+    assert scores[1].mean() > scores[0].mean()
+
+
+@each_model
+def test_sliced_containers_give_the_same_scores(model, corpus):
+    words, tags = corpus
+    expected = cross_val_score(model, words, tags, cv=FOLDS)
+    for kind in (pd.Series, pl.Series):
+        found = cross_val_score(model, kind(words), kind(tags), cv=FOLDS)
+        np.testing.assert_array_equal(found, expected)
+
+
+@each_tagger
+def test_the_weight_of_sentences_is_routed_to_score(tagger, corpus):
+    words, tags = corpus
+    weight = np.random.default_rng(0).integers(0, 4, len(words))
+    with sklearn.config_context(enable_metadata_routing=True):
+        model = clone(tagger).set_score_request(sample_weight=True)
+        params = {"sample_weight": weight}
+        found = cross_validate(model, words, tags, cv=FOLDS, params=params)
+    expected = []
+    for train, test in FOLDS.split(words):
+        model = clone(tagger).fit([words[i] for i in train], [tags[i] for i in train])
+        rows = np.repeat(test, weight[test])
+        expected.append(model.score([words[i] for i in rows], [tags[i] for i in rows]))
+    np.testing.assert_allclose(found["test_score"], expected)
+
+
+@each_tagger
+def test_a_weight_that_nobody_asked_for_is_an_error(tagger, corpus):
+    params = {"sample_weight": np.ones(60)}
+    with (
+        sklearn.config_context(enable_metadata_routing=True),
+        pytest.raises(
+            sklearn.exceptions.UnsetMetadataPassedError, match="sample_weight"
+        ),
+    ):
+        cross_validate(tagger, *corpus, cv=FOLDS, params=params)
+
+
+@each_tagger
+def test_a_frozen_tagger_is_not_trained_again(tagger):
+    frozen = FrozenEstimator(fitted(tagger))
+    frozen.fit([["x"]], [["X"]])
+    assert frozen.classes_.tolist() == ["D", "N", "V"]
+    same_arrays(frozen.predict_proba(NEW), fitted(tagger).predict_proba(NEW), 1e-15)
+
+
+@each_tagger
+def test_a_tagger_has_a_page_in_a_notebook(tagger):
+    html = fitted(tagger)._repr_html_()
+    assert re.search(name_of(tagger), html)
+
+
+# Single precision
+
+
+@each_tagger
+def test_single_precision_errs_little(tagger, corpus):
+    words, tags = corpus
+    double = clone(tagger).fit(words, tags)
+    single = clone(tagger).set_params(dtype=np.float32).fit(words, tags)
+    found, expected = single.predict_proba(words), double.predict_proba(words)
+    assert {proba.dtype for proba in found} == {np.dtype(np.float32)}
+    assert {proba.dtype for proba in expected} == {np.dtype(np.float64)}
+    same_arrays(found, expected, 3e-6)
+    same_arrays(
+        single.predict_pair_marginals(words), double.predict_pair_marginals(words), 3e-6
+    )
+    for method in ("log_partition", "entropy", "viterbi"):
+        same_arrays(
+            getattr(single.posterior(words), method)(),
+            getattr(double.posterior(words), method)(),
+        )
+
+
+@each_tagger
+def test_single_precision_may_be_asked_of_a_fitted_tagger(tagger):
+    model = fitted(tagger).set_params(dtype="float32")
+    assert model.predict_proba(NEW)[0].dtype == np.float32
+    copied = pickle.loads(pickle.dumps(model))
+    same_arrays(copied.predict_proba(NEW), model.predict_proba(NEW))
+
+
+@each_tagger
+@pytest.mark.parametrize("dtype", [np.float16, "int", None, "double precision"])
+def test_other_types_are_refused(tagger, dtype):
+    message = f"'dtype' parameter of {name_of(tagger)}.* must be float64 or float32"
+    with pytest.raises(ValueError, match=message):
+        clone(tagger).set_params(dtype=dtype).fit(X, Y)
+    with pytest.raises(ValueError, match=message):
+        fitted(tagger).set_params(dtype=dtype).predict_proba(X)

@@ -1,0 +1,464 @@
+"""The door of the paired bootstrap: methods, intervals, groups, bad input."""
+
+import json
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.special import gammaln
+
+import skcalib
+from skcalib.significance import PairedBootstrapResult, paired_bootstrap_test
+
+F1_A = np.array([[2, 3, 3], [0, 1, 0], [1, 1, 2], [0, 0, 0], [2, 2, 2], [1, 3, 1]])
+F1_B = np.array([[1, 3, 3], [0, 0, 0], [1, 2, 2], [0, 0, 0], [2, 3, 2], [0, 1, 1]])
+
+# Six of nine rows without anything: resamples of these alone are 0/0.
+EMPTY_A = np.array([[1, 1, 1], [1, 2, 1], [0, 0, 1]] + [[0, 0, 0]] * 3)
+EMPTY_B = np.array([[0, 1, 1], [1, 1, 1], [0, 1, 1]] + [[0, 0, 0]] * 3)
+
+
+def f1_of(sums):
+    below = sums[1] + sums[2]
+    return 2 * sums[0] / below if below else 0.0
+
+
+def f1_of_rows(sums):
+    below = sums[..., 1] + sums[..., 2]
+    return np.where(below > 0, 2 * sums[..., 0] / np.maximum(below, 1), 0)
+
+
+def f1_of_matrix(sums):
+    return 2 * sums[:, 0] / np.maximum(sums[:, 1] + sums[:, 2], 1e-9)
+
+
+def f1_of_columns(sums):
+    return 2 * sums[0] / np.maximum(sums[1] + sums[2], 1e-9)
+
+
+def entities(n, seed, lead=0.05):
+    """Return correct, guessed and gold of two systems."""
+    rng = np.random.default_rng(seed)
+    gold = rng.poisson(1.5, n)
+    systems = []
+    for chance in (0.75 + lead, 0.75):
+        correct = rng.binomial(gold, chance)
+        systems.append(np.stack([correct, correct + rng.poisson(0.3, n), gold], 1))
+    return systems
+
+
+@pytest.mark.parametrize("alternative", ["two-sided", "greater", "less"])
+@pytest.mark.parametrize(("a", "b"), [(F1_A, F1_B), (EMPTY_A, EMPTY_B)])
+@pytest.mark.parametrize("method", ["monte_carlo", "tilted"])
+def test_f1_of_few_items_within_its_stated_error(listed, a, b, alternative, method):
+    expected = float(listed(a, b, "f1", alternative))
+    result = paired_bootstrap_test(
+        a,
+        b,
+        statistic="f1",
+        method=method,
+        alternative=alternative,
+        n_resamples=40_000,
+        random_state=0,
+    )
+    assert result.n_resamples == 40_000
+    assert result.pvalue == pytest.approx(expected, abs=4 * result.monte_carlo_error)
+    assert result.monte_carlo_error < 0.01
+
+
+def test_resamples_that_are_0_by_0_are_counted():
+    result = paired_bootstrap_test(
+        EMPTY_A, EMPTY_B, statistic="f1", n_resamples=40_000, random_state=0
+    )
+    # three of six rows are empty for both
+    expected = 40_000 * 0.5**6
+    assert result.n_undefined == pytest.approx(expected, abs=5 * np.sqrt(expected))
+
+
+@pytest.mark.parametrize("statistic", ["mean", "ratio"])
+def test_monte_carlo_of_sums_within_its_stated_error(statistic):
+    rng = np.random.default_rng(0)
+    length = rng.integers(1, 5, 80)
+    a, b = rng.binomial(length, 0.8), rng.binomial(length, 0.7)
+    if statistic == "ratio":
+        a, b = np.stack([a, length], 1), np.stack([b, length], 1)
+    for alternative in ("two-sided", "greater", "less"):
+        kwargs = {"statistic": statistic, "alternative": alternative}
+        exact = paired_bootstrap_test(a, b, method="exact", **kwargs)
+        for method in ("monte_carlo", "tilted"):
+            drawn = paired_bootstrap_test(
+                a, b, method=method, n_resamples=50_000, random_state=1, **kwargs
+            )
+            error = 4 * drawn.monte_carlo_error
+            assert drawn.pvalue == pytest.approx(exact.pvalue, abs=error)
+            assert drawn.standard_error == pytest.approx(exact.standard_error, rel=0.02)
+            assert drawn.confidence_interval == pytest.approx(
+                exact.confidence_interval, abs=0.1 * exact.standard_error
+            )
+
+
+def test_no_extreme_resample_gives_one_of_b_plus_1():
+    rng = np.random.default_rng(0)
+    a, b = 1 + rng.random(30), rng.random(30)
+    result = paired_bootstrap_test(a, b, method="monte_carlo", n_resamples=999)
+    assert result.pvalue == 1 / 1000
+
+
+def test_auto_never_gives_0():
+    a, b = [1, 1, 1, 0, 0], [0, 0, 0, 0, 0]
+    assert (
+        paired_bootstrap_test(a, b, method="exact", alternative="greater").pvalue == 0
+    )
+    result = paired_bootstrap_test(a, b, alternative="greater")
+    assert (result.pvalue, result.method) == (2**-5, "permutation")
+
+
+@pytest.mark.parametrize("statistic", ["f1", f1_of_matrix])
+@pytest.mark.parametrize("n", [2, 3, 60])
+def test_few_items_with_one_winner_are_no_certainty(statistic, n):
+    """A has all and B nothing, so no resample reaches twice the gain."""
+    gold = np.arange(1, n + 1)
+    a = np.stack([gold, gold, gold], 1)
+    b = np.stack([0 * gold, gold, gold], 1)
+    for alternative, p in (("two-sided", 2.0 ** (1 - n)), ("greater", 2.0**-n)):
+        result = paired_bootstrap_test(
+            a, b, statistic=statistic, alternative=alternative, random_state=0
+        )
+        few = n < 10
+        assert result.method == ("permutation" if few else "monte_carlo")
+        assert result.pvalue == (p if few else 1 / 10_001)
+
+
+def test_one_tilted_resample_has_no_error():
+    a, b = entities(60, 13)
+    result = paired_bootstrap_test(
+        a, b, statistic="f1", method="tilted", n_resamples=1, random_state=0
+    )
+    assert 0 < result.pvalue <= 1
+    assert np.isfinite(result.monte_carlo_error)
+
+
+@pytest.mark.parametrize(
+    ("n", "lead", "low", "high"), [(500, 0.1, 1e-9, 5e-3), (2000, 0.12, 1e-40, 1e-10)]
+)
+def test_auto_tilts_where_f1_is_far_better(n, lead, low, high):
+    a, b = entities(n, 0, lead)
+    result = paired_bootstrap_test(a, b, statistic="f1", random_state=0)
+    assert result.method == "tilted"
+    assert low < result.pvalue < high
+    assert result.monte_carlo_error < 0.1 * result.pvalue
+
+
+@pytest.mark.parametrize("alternative", ["two-sided", "less"])
+def test_f1_whose_slope_turns_on_the_way_to_the_threshold(alternative):
+    """Three kinds of sentence; tilted along the slope at the start, A stays better."""
+    kinds_a = np.array([[1, 2, 2], [1, 1, 1], [0, 1, 1]])
+    kinds_b = np.array([[0, 0, 2], [1, 2, 1], [0, 0, 1]])
+    times, n = np.array([41, 8, 51]), 100
+    first, second = np.array([(i, j) for i in range(n + 1) for j in range(n + 1 - i)]).T
+    counts = np.stack([first, second, n - first - second], 1)
+    log_chance = gammaln(n + 1) - gammaln(counts + 1).sum(axis=1)
+    chance = np.exp(log_chance + counts @ np.log(times / n))
+    above, below = gain_of_sums(counts @ kinds_a, counts @ kinds_b)
+    d, whole = gain_of_sums(times @ kinds_a, times @ kinds_b)
+    # d* <= 0 alone; and d* >= 2 d, in whole numbers
+    lower = chance[above <= 0].sum()
+    upper = chance[above * whole >= 2 * d * below].sum()
+    assert upper < 1e-30 < 1e-14 < lower
+    a, b = (np.repeat(kinds, times, axis=0) for kinds in (kinds_a, kinds_b))
+    if alternative == "less":  # whether B, named first, is worse
+        a, b = b, a
+    result = paired_bootstrap_test(
+        a,
+        b,
+        statistic="f1",
+        alternative=alternative,
+        method="tilted",
+        random_state=0,
+    )
+    expected = upper if alternative == "less" else lower + upper
+    assert result.pvalue == pytest.approx(expected, abs=4 * result.monte_carlo_error)
+    assert result.monte_carlo_error < 0.1 * expected
+
+
+def gain_of_sums(a, b):
+    """Return the gain of F1 as a fraction of whole numbers."""
+    below_a, below_b = a[..., 1] + a[..., 2], b[..., 1] + b[..., 2]
+    return 2 * (a[..., 0] * below_b - b[..., 0] * below_a), below_a * below_b
+
+
+def test_tilted_ratios_against_the_saddlepoint_at_small_p_values():
+    rng = np.random.default_rng(2)
+    length = rng.integers(5, 20, 300)
+    b = np.stack([rng.binomial(length, 0.8), length], 1)
+    a = np.stack([rng.binomial(length, 0.87), length], 1)
+    near = paired_bootstrap_test(a, b, statistic="ratio", method="saddlepoint")
+    drawn = paired_bootstrap_test(
+        a, b, statistic="ratio", method="tilted", random_state=0
+    )
+    assert near.pvalue < 1e-8
+    assert drawn.pvalue == pytest.approx(near.pvalue, abs=4 * drawn.monte_carlo_error)
+    assert drawn.monte_carlo_error < 0.05 * drawn.pvalue
+
+
+@pytest.mark.parametrize("function", [f1_of, f1_of_rows, f1_of_matrix, f1_of_columns])
+def test_a_callable_is_f1_however_it_takes_the_sums(function):
+    a, b = entities(120, 1)
+    kwargs = {"n_resamples": 2000, "random_state": 0}
+    expected = paired_bootstrap_test(a, b, statistic="f1", **kwargs)
+    result = paired_bootstrap_test(a, b, statistic=function, **kwargs)
+    assert result.metric == function.__name__
+    assert result.pvalue == expected.pvalue
+    assert result.statistic == pytest.approx(expected.statistic, rel=1e-12)
+
+
+def test_a_callable_takes_one_column_too():
+    rng = np.random.default_rng(0)
+    a, b = rng.random(30), rng.random(30)
+    result = paired_bootstrap_test(a, b, statistic=lambda s: np.sqrt(s[0]))
+    assert result.statistic == pytest.approx(np.sqrt(a.sum()) - np.sqrt(b.sum()))
+
+
+@pytest.mark.parametrize("method", ["exact", "saddlepoint", "monte_carlo", "tilted"])
+def test_swapping_the_systems_turns_the_sign(method):
+    rng = np.random.default_rng(3)
+    a, b = rng.integers(0, 4, (2, 90))
+    kwargs = {"method": method, "random_state": 0, "n_resamples": 20_000}
+    one, other = (paired_bootstrap_test(*pair, **kwargs) for pair in ((a, b), (b, a)))
+    assert other.statistic == -one.statistic
+    error = 4 * np.hypot(one.monte_carlo_error, other.monte_carlo_error)
+    assert other.pvalue == pytest.approx(one.pvalue, rel=1e-9, abs=error)
+    low, high = one.confidence_interval
+    assert other.confidence_interval == pytest.approx((-high, -low), abs=0.02)
+    greater = paired_bootstrap_test(a, b, alternative="greater", **kwargs)
+    less = paired_bootstrap_test(b, a, alternative="less", **kwargs)
+    assert greater.pvalue == pytest.approx(less.pvalue, rel=1e-9, abs=error)
+
+
+@pytest.mark.parametrize("method", ["exact", "saddlepoint", "monte_carlo", "tilted"])
+def test_the_order_of_rows_is_nothing(method):
+    rng = np.random.default_rng(4)
+    length = rng.integers(1, 4, 60)
+    a, b = (np.stack([rng.binomial(length, 0.8), length], 1) for _ in range(2))
+    order = rng.permutation(60)
+    kwargs = {"statistic": "ratio", "method": method, "random_state": 0}
+    one = paired_bootstrap_test(a, b, n_resamples=500, **kwargs)
+    other = paired_bootstrap_test(a[order], b[order], n_resamples=500, **kwargs)
+    assert one.to_dict() == other.to_dict()
+
+
+@pytest.mark.parametrize("statistic", ["mean", "ratio", "f1"])
+def test_groups_of_one_item_are_no_groups(statistic):
+    a, b = entities(50, 5)
+    columns = {"mean": 0, "ratio": [0, 2], "f1": [0, 1, 2]}[statistic]
+    a, b = a[:, columns], b[:, columns]
+    kwargs = {"statistic": statistic, "n_resamples": 300, "random_state": 0}
+    plain = paired_bootstrap_test(a, b, **kwargs).to_dict()
+    grouped = paired_bootstrap_test(a, b, groups=np.arange(50), **kwargs).to_dict()
+    assert (plain.pop("n_groups"), grouped.pop("n_groups")) == (None, 50)
+    assert grouped == plain
+
+
+def test_groups_are_resampled_whole():
+    """Ten copies of each item say no more than one; the items alone think they do."""
+    rng = np.random.default_rng(6)
+    a, b = rng.integers(0, 3, (2, 40))
+    a[:12] = 2
+    groups = np.repeat([f"document {k}" for k in range(40)], 10)
+    one = paired_bootstrap_test(a, b)
+    copies = np.repeat(a, 10), np.repeat(b, 10)
+    grouped = paired_bootstrap_test(*copies, groups=groups)
+    assert grouped.pvalue == pytest.approx(one.pvalue, rel=1e-10)
+    assert grouped.confidence_interval == pytest.approx(one.confidence_interval)
+    naive = paired_bootstrap_test(*copies)
+    assert naive.standard_error == pytest.approx(one.standard_error / np.sqrt(10))
+
+
+@pytest.mark.parametrize("statistic", ["mean", "ratio", "f1", f1_of])
+@pytest.mark.parametrize("alternative", ["two-sided", "greater", "less"])
+def test_identical_systems_have_no_gain_and_no_warning(statistic, alternative):
+    a, _ = entities(20, 7)
+    a = a[:, {"mean": 0, "ratio": [0, 2]}.get(statistic, [0, 1, 2])]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        result = paired_bootstrap_test(
+            a, a, statistic=statistic, alternative=alternative
+        )
+    assert (result.statistic, result.pvalue, result.standard_error) == (0, 1, 0)
+    assert result.confidence_interval == (0, 0)
+
+
+@pytest.mark.parametrize("method", ["auto", "exact", "saddlepoint", "monte_carlo"])
+def test_a_constant_lead_is_said_to_have_no_variance(method):
+    a, b = np.array([3, 5, 7]), np.array([2, 4, 6])
+    for alternative, p in (("two-sided", 1 / 4), ("greater", 1 / 8), ("less", 1)):
+        with pytest.warns(UserWarning, match="zero variance of the gain"):
+            result = paired_bootstrap_test(a, b, method=method, alternative=alternative)
+        assert (result.statistic, result.pvalue, result.method) == (1, p, "permutation")
+        assert result.confidence_interval == (1, 1)
+
+
+def test_a_constant_lead_of_rounded_numbers_has_no_variance_either():
+    b = np.random.default_rng(0).random(30)
+    with pytest.warns(UserWarning, match="zero variance"):
+        assert paired_bootstrap_test(b + 0.1, b).pvalue == 2**-29
+
+
+def test_rounded_scores_keep_their_ties():
+    """Scores in percent, as floats, against the same accuracies as whole numbers."""
+    a = np.repeat([1, 0, 1], [8, 5, 87])
+    b = np.repeat([0, 1, 1], [8, 5, 87])
+    kwargs = {"method": "monte_carlo", "random_state": 0, "alternative": "greater"}
+    whole = paired_bootstrap_test(a, b, **kwargs)
+    for unit in (0.01, 1 / 3, 1e-7):
+        rounded = paired_bootstrap_test(unit * a, unit * b, **kwargs)
+        assert rounded.pvalue == whole.pvalue
+    assert whole.pvalue == pytest.approx(0.2405, abs=4 * whole.monte_carlo_error)
+
+
+def test_columns_of_one_value_are_values():
+    a, b = np.random.default_rng(0).integers(0, 3, (2, 25))
+    flat = paired_bootstrap_test(a, b)
+    assert paired_bootstrap_test(a[:, np.newaxis], b) == flat
+    assert paired_bootstrap_test(a[:, np.newaxis], b[:, np.newaxis]) == flat
+    assert paired_bootstrap_test(pd.Series(a), list(b)) == flat
+    assert paired_bootstrap_test(a.astype(np.float32), b.astype(bool) * b) == flat
+
+
+def test_inputs_are_not_modified():
+    a, b = entities(30, 8)
+    before = a.copy(), b.copy()
+    paired_bootstrap_test(a, b, statistic="f1", groups=np.arange(30) // 2)
+    assert (a == before[0]).all()
+    assert (b == before[1]).all()
+
+
+def test_the_same_seed_gives_the_same_answer():
+    a, b = entities(200, 9, lead=0.02)
+    one, two, other = (
+        paired_bootstrap_test(a, b, statistic="f1", random_state=seed)
+        for seed in (0, np.random.default_rng(0), 1)
+    )
+    assert one == two
+    assert one.pvalue != other.pvalue
+
+
+def test_results_give_their_numbers():
+    a, b = entities(60, 10)
+    result = paired_bootstrap_test(a, b, statistic="f1", groups=np.arange(60) // 2)
+    assert isinstance(result, PairedBootstrapResult)
+    assert skcalib.paired_bootstrap_test is paired_bootstrap_test
+    found = result.to_dict()
+    assert json.loads(json.dumps(found))["n_groups"] == 30
+    assert result.statistic == pytest.approx(result.score_a - result.score_b)
+    for text in ("pvalue=", "metric='f1'", "alternative='two-sided'", "n_groups=30"):
+        assert text in repr(result)
+    frame = result.frame()
+    assert len(frame) == 1
+    assert frame["low"][0] == result.confidence_interval.low
+    with pytest.raises(AttributeError):
+        result.pvalue = 0.0
+
+
+ONES = np.ones(5)
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "kwargs", "message"),
+    [
+        ([1], [0], {}, "two items at least.*Got 1"),
+        ([], [], {}, "two items at least.*Got 0"),
+        ([1, 0, 1], [0, 1, 1], {"groups": [1, 1, 1]}, "two groups at least.*Got 1"),
+        ([1, 0, np.nan], [0, 1, 1], {}, "'stats_a'.*nan.*in row 2"),
+        ([1, 0, 1], [0, np.inf, 1], {}, "'stats_b'.*inf.*in row 1"),
+        (ONES, np.ones(4), {}, "stats_a has 5, stats_b has 4"),
+        (ONES, ONES, {"groups": [1, 2]}, "'groups'.*5 rows. Got 2"),
+        (ONES, ONES, {"groups": 5}, r"'groups'.*one-dimensional.*Got shape \(\)"),
+        (ONES, ONES, {"groups": [[1], [2, 3], 4, 5, 6]}, "'groups'.*one-dimensional"),
+        (ONES, ONES, {"groups": [1, 2, None, 1, 2]}, "'groups'.*None in row 2"),
+        (ONES, ONES, {"groups": [1, 2, np.nan, 1, 2]}, "'groups'.*nan in row 2"),
+        (ONES, ONES, {"statistic": "median"}, "'mean', 'ratio', 'f1'.*'median'"),
+        (ONES, ONES, {"statistic": "ratio"}, r"shape \(n, 2\).*Got shape \(5,\)"),
+        (np.ones((5, 2)), np.ones((5, 2)), {}, r"shape \(n,\).*Got shape \(5, 2\)"),
+        (np.ones((5, 2)), np.ones((5, 2)), {"statistic": "f1"}, "correct, guessed"),
+        (["a", "b"], ["a", "c"], {}, "'stats_a'.*numbers"),
+        ([[1], [2, 3]], [[1], [2]], {}, "'stats_a'.*numbers, in rows of one length"),
+        ([1e200, 2e200], [0, 1], {}, "'stats_a'.*2e.200.*of column 0"),
+        ([0, 1], [0, 1e-320], {}, "'stats_b'.*e-32.*of column 0"),
+        (ONES, ONES, {"alternative": "better"}, "'alternative'.*'better'"),
+        (ONES, ONES, {"method": "percentile"}, "'method'.*'percentile'"),
+        (ONES, ONES, {"n_resamples": 0}, "'n_resamples'"),
+        (ONES, ONES, {"confidence_level": 1.0}, "'confidence_level'"),
+        (ONES, ONES, {"random_state": "x"}, "'random_state'"),
+        ([0.5, 1, 0], [0, 1, 1], {"method": "exact"}, "integer columns"),
+        (F1_A, F1_B, {"statistic": "f1", "method": "exact"}, "'mean', or 'ratio'"),
+        (F1_A, F1_B, {"statistic": "f1", "method": "saddlepoint"}, "'monte_carlo'"),
+        (F1_A[:, ::-1], F1_B, {"statistic": "f1"}, "correct <= guessed.*row 0"),
+        (
+            [[1, 2], [1, -1]],
+            [[1, 2], [1, 1]],
+            {"statistic": "ratio"},
+            "'stats_a'.*at least 0.*row 1",
+        ),
+        (
+            [[0, 0], [0, 0]],
+            [[0, 0], [0, 0]],
+            {"statistic": "ratio"},
+            "denominator above 0",
+        ),
+        (F1_A, F1_B[:, :2], {"statistic": f1_of_rows}, "same columns.*Got 3 and 2"),
+        (F1_A, F1_B, {"statistic": lambda s: s}, "one number"),
+        (F1_A, F1_B, {"statistic": lambda s: s[7]}, "3 summed columns.*index 7"),
+        (F1_A, F1_B, {"statistic": None}, "'mean', 'ratio', 'f1'.*None"),
+        (EMPTY_A, EMPTY_B, {"statistic": lambda s: s[0] / s[1]}, "finite.*0 for 0/0"),
+    ],
+)
+def test_bad_input_is_named(a, b, kwargs, message):
+    with pytest.raises(ValueError, match=message):
+        paired_bootstrap_test(a, b, **kwargs)
+
+
+@pytest.mark.parametrize("value", [1.5, True, "10"])
+def test_numbers_of_resamples_are_integers(value):
+    with pytest.raises(TypeError, match="'n_resamples' parameter of paired_boot"):
+        paired_bootstrap_test([1, 0, 1], [0, 0, 1], n_resamples=value)
+
+
+def test_a_ratio_with_two_denominators_is_drawn():
+    rng = np.random.default_rng(11)
+    a = np.stack([rng.binomial(6, 0.8, 60), np.full(60, 6)], 1)
+    b = np.stack([rng.binomial(5, 0.75, 60), np.full(60, 5)], 1)
+    with pytest.raises(ValueError, match="same denominators"):
+        paired_bootstrap_test(a, b, statistic="ratio", method="exact")
+    result = paired_bootstrap_test(a, b, statistic="ratio", random_state=0)
+    assert result.method in ("monte_carlo", "tilted")
+    # constant denominators: the difference of two means, after all
+    expected = paired_bootstrap_test(5 * a[:, 0], 6 * b[:, 0]).pvalue
+    assert result.pvalue == pytest.approx(expected, abs=4 * result.monte_carlo_error)
+
+
+def test_a_callable_may_have_the_name_of_a_statistic():
+    def ratio(sums):
+        return sums[..., 0] / 10
+
+    a, b = np.random.default_rng(0).integers(0, 3, (2, 20))
+    result = paired_bootstrap_test(a, b, statistic=ratio, random_state=0)
+    assert result.statistic == pytest.approx((a.sum() - b.sum()) / 10)
+    assert result.metric == "ratio"
+
+
+def test_the_oriented_pair_is_one_sided():
+    """Ordering by the gain and testing 'greater' is not the test of both sides."""
+    rng = np.random.default_rng(12)
+    a, b = rng.binomial(1, 0.83, 400), rng.binomial(1, 0.80, 400)
+    both = paired_bootstrap_test(a, b).pvalue
+    oriented = paired_bootstrap_test(a, b, alternative="greater").pvalue
+    assert both == pytest.approx(2 * oriented, rel=0.15)
+    worse = paired_bootstrap_test(b, a, alternative="greater").pvalue
+    assert worse > 0.5
+
+
+def test_numbers_beyond_float64_are_refused():
+    with pytest.raises(ValueError, match="'stats_a'.*must hold numbers"):
+        paired_bootstrap_test([10**400, 1], [0, 1])

@@ -1,0 +1,417 @@
+"""All pairs: each as by enumeration, adjusted as by definition, with the same draws."""
+
+import functools
+import itertools
+import json
+import math
+import warnings
+from fractions import Fraction
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from skcalib.coref import coref_f1
+from skcalib.significance import SystemComparison, compare_systems
+from skcalib.significance._system_comparison import adjusted_pvalues, holm
+
+ALTERNATIVES = ("two-sided", "greater", "less")
+
+# Five sentences of three systems: right tokens, then their number.
+LENGTH = [4, 7, 3, 9, 5]
+RIGHT = {"a": [4, 6, 2, 7, 5], "b": [3, 6, 3, 5, 4], "c": [2, 7, 1, 8, 2]}
+RATIO = {name: np.column_stack([right, LENGTH]) for name, right in RIGHT.items()}
+MEAN = {name: np.array(right) for name, right in RIGHT.items()}
+# right, guessed and gold entities
+F1 = {
+    "a": [[2, 3, 2], [0, 1, 0], [1, 1, 1], [3, 4, 4], [0, 0, 2]],
+    "b": [[1, 3, 2], [0, 0, 0], [1, 2, 1], [4, 4, 4], [1, 2, 2]],
+    "c": [[2, 2, 2], [0, 2, 0], [0, 0, 1], [1, 5, 4], [2, 2, 2]],
+}
+
+
+def ratio(rows):
+    right, total = (sum(column) for column in zip(*rows, strict=True))
+    return Fraction(right, total)
+
+
+def f1(rows):
+    right, guessed, gold = (sum(column) for column in zip(*rows, strict=True))
+    return Fraction(2 * right, guessed + gold) if guessed + gold else Fraction(0)
+
+
+@functools.cache
+def resampled(rows, metric):
+    """Return the metric of every multiset of rows, and how many resamples give it."""
+    found = []
+    for drawn in itertools.combinations_with_replacement(range(len(rows)), len(rows)):
+        times = math.factorial(len(rows))
+        for i in set(drawn):
+            times //= math.factorial(drawn.count(i))
+        found.append((metric([rows[i] for i in drawn]), times))
+    return found
+
+
+def enumerated(a, b, metric, alternative):
+    """Return the gain and the p-value over all n^n resamples, in whole numbers."""
+    n, d = len(a), metric(a) - metric(b)
+    extreme = 0
+    both = zip(resampled(a, metric), resampled(b, metric), strict=True)
+    for (first, times), (second, _) in both:
+        drawn = first - second
+        reached = {
+            "two-sided": abs(drawn - d) >= abs(d),
+            "greater": drawn >= 2 * d,
+            "less": drawn <= 2 * d,
+        }[alternative]
+        extreme += times * reached
+    return d, Fraction(extreme, n**n)
+
+
+def whole(stats):
+    return {
+        name: tuple(map(tuple, np.asarray(rows).tolist()))
+        for name, rows in stats.items()
+    }
+
+
+@pytest.mark.parametrize("alternative", ALTERNATIVES)
+def test_ratios_by_enumeration(alternative):
+    result = compare_systems(
+        RATIO, statistic="ratio", alternative=alternative, method="exact"
+    )
+    assert result.pairs == [("a", "b"), ("a", "c"), ("b", "c")]
+    rows = whole(RATIO)
+    for k, (a, b) in enumerate(result.pairs):
+        gain, p = enumerated(rows[a], rows[b], ratio, alternative)
+        assert result.gain[k] == pytest.approx(float(gain), abs=1e-15)
+        assert result.pvalue[k] == pytest.approx(float(p), rel=1e-12)
+    assert result.method == ["exact"] * 3
+    assert result.n_resamples is None
+    assert not result.monte_carlo_error.any()
+
+
+@pytest.mark.parametrize("alternative", ALTERNATIVES)
+@pytest.mark.parametrize(
+    ("stats", "statistic", "metric"),
+    [
+        (RATIO, "ratio", ratio),
+        (F1, "f1", f1),
+        (F1, lambda s: 2 * s[0] / (s[1] + s[2]) if s[1] + s[2] else 0.0, f1),
+    ],
+    ids=["ratio", "f1", "callable"],
+)
+def test_draws_near_the_enumeration(stats, statistic, metric, alternative):
+    b = 20_000
+    result = compare_systems(
+        stats,
+        statistic=statistic,
+        alternative=alternative,
+        method="monte_carlo",
+        n_resamples=b,
+        random_state=0,
+    )
+    rows = whole(stats)
+    for k, pair in enumerate(result.pairs):
+        gain, p = enumerated(*(rows[name] for name in pair), metric, alternative)
+        p = float(p)
+        assert result.gain[k] == pytest.approx(float(gain), abs=1e-14)
+        # of 3 x 9 comparisons one of 4.5 standard errors comes once in 5000 runs
+        error = np.sqrt(p * (1 - p) / b)
+        assert abs(result.pvalue[k] - p) <= 4.5 * error + 2 / b
+        assert result.monte_carlo_error[k] == pytest.approx(error, rel=0.1, abs=1e-4)
+
+
+def test_systems_have_the_same_draws_whoever_else_is_there():
+    both = compare_systems(
+        {name: F1[name] for name in "ab"},
+        statistic="f1",
+        method="monte_carlo",
+        random_state=3,
+    )
+    all_three = compare_systems(
+        F1, statistic="f1", method="monte_carlo", random_state=3
+    )
+    assert both.pvalue[0] == all_three.pvalue[0]
+
+
+def test_the_order_of_items_plays_no_part():
+    order = [3, 0, 4, 1, 2]
+    shuffled = {name: rows[order] for name, rows in RATIO.items()}
+    one, other = (
+        compare_systems(x, statistic="ratio", random_state=0) for x in (RATIO, shuffled)
+    )
+    assert one.pvalue == pytest.approx(other.pvalue, rel=1e-12)
+    shuffled = {name: np.array(rows)[order] for name, rows in F1.items()}
+    one, other = (
+        compare_systems(x, statistic="f1", random_state=0) for x in (F1, shuffled)
+    )
+    assert one.pvalue.tolist() == other.pvalue.tolist()
+
+
+def test_turning_a_pair_round_turns_its_sides():
+    turned = {name: RATIO[name] for name in "ba"}
+    for alternative, other in zip(
+        ALTERNATIVES, ("two-sided", "less", "greater"), strict=True
+    ):
+        one = compare_systems(
+            {name: RATIO[name] for name in "ab"},
+            statistic="ratio",
+            alternative=alternative,
+        )
+        two = compare_systems(turned, statistic="ratio", alternative=other)
+        assert one.gain[0] == -two.gain[0]
+        assert one.pvalue[0] == pytest.approx(two.pvalue[0], rel=1e-12)
+
+
+def test_groups_are_drawn_as_a_whole():
+    doubled = {name: np.repeat(rows, 2, axis=0) for name, rows in RATIO.items()}
+    groups = np.repeat(list("vwxyz"), 2)
+    summed = {name: 2 * rows for name, rows in RATIO.items()}
+    one = compare_systems(doubled, statistic="ratio", groups=groups, method="exact")
+    two = compare_systems(summed, statistic="ratio", method="exact")
+    assert one.pvalue == pytest.approx(two.pvalue, rel=1e-12)
+    assert (one.n_items, one.n_groups) == (10, 5)
+
+
+def test_coreference_statistics_go_with_their_metric():
+    rng = np.random.default_rng(0)
+    shared = rng.integers(5, 9, 40)
+    stats = {
+        name: np.column_stack([rng.binomial(shared, p), shared, shared - 1, shared])
+        for name, p in {"one": 0.6, "two": 0.9}.items()
+    }
+    result = compare_systems(stats, statistic=coref_f1, random_state=0)
+    scores = [float(coref_f1(rows.sum(axis=0))) for rows in stats.values()]
+    assert result.metric.tolist() == pytest.approx(scores)
+    assert result.gain[0] == pytest.approx(scores[0] - scores[1])
+    assert result.pvalue[0] < 1e-4
+    assert result.statistic == "coref_f1"
+
+
+# Small p-values
+
+
+def gained(n, n_systems, step, seed=0):
+    rng = np.random.default_rng(seed)
+    length = rng.poisson(10, n) + 1
+    return {
+        f"s{k}": np.column_stack([rng.binomial(length, 0.8 + step * k), length])
+        for k in range(n_systems)
+    }
+
+
+def test_small_p_values_survive_the_adjustment():
+    result = compare_systems(gained(1000, 12, 0.015), statistic="ratio")
+    assert len(result.pairs) == 66
+    assert set(result.method) == {"saddlepoint"}
+    far = np.array([int(b[1:]) - int(a[1:]) >= 6 for a, b in result.pairs])
+    assert (result.pvalue_adjusted[far] < 1e-6).all()
+
+
+def test_drawn_ones_are_tilted_and_survive_too():
+    stats = {
+        name: np.column_stack([x[:, 0], x[:, 1], x[:, 1]])
+        for name, x in gained(300, 5, 0.04).items()
+    }
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        result = compare_systems(
+            stats, statistic="f1", n_resamples=200, adjust="holm", random_state=0
+        )
+    exact = compare_systems(
+        {name: x[:, :2] for name, x in stats.items()},
+        statistic="ratio",
+        method="saddlepoint",
+    )
+    # with as many guessed as gold, F1 is the accuracy
+    tilted = np.array([method == "tilted" for method in result.method])
+    assert tilted.sum() >= 6
+    error = result.monte_carlo_error[tilted]
+    assert (np.abs(result.pvalue - exact.pvalue)[tilted] < 5 * error).all()
+    assert result.pvalue_adjusted[result.pairs.index(("s0", "s4"))] < 1e-6
+
+
+def test_a_floor_that_decides_is_said():
+    stats = gained(200, 6, 0.02)
+    message = "n_resamples=100 .*times 15 pairs that is 0.149, more than alpha=0.05"
+    with pytest.warns(UserWarning, match=message):
+        compare_systems(stats, statistic="ratio", method="monte_carlo", n_resamples=100)
+    for params in ({"n_resamples": 299}, {"adjust": None}, {"alpha": 0.2}):
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            compare_systems(
+                stats,
+                statistic="ratio",
+                method="monte_carlo",
+                random_state=0,
+                **{"n_resamples": 100, **params},
+            )
+
+
+# Pitfalls
+
+
+def test_equal_systems_have_a_p_value_of_one():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        result = compare_systems({"a": F1["a"], "same": F1["a"]}, statistic="f1")
+    assert result.gain.tolist() == [0]
+    assert result.pvalue.tolist() == [1]
+    assert result.pvalue_adjusted.tolist() == [1]
+
+
+def test_a_lead_in_every_item_is_no_certainty():
+    a = np.array([0.1, 0.5, 0.3, 0.2])
+    with pytest.warns(UserWarning, match="zero variance.*1 of 1 pairs.*'a' and 'b'"):
+        result = compare_systems({"a": a, "b": a - 0.1}, statistic="mean")
+    assert result.pvalue[0] == 2 * 0.5**4
+    assert result.method == ["permutation"]
+
+
+@pytest.mark.parametrize(
+    ("systems", "params", "error", "message"),
+    [
+        ({"a": [1, 0]}, {}, ValueError, "two systems at least. Got 1"),
+        ([[1, 0], [0, 1]], {}, TypeError, "mapping from names.*Got list"),
+        (
+            {"a": [1, 0], "b": [1, 0, 1]},
+            {},
+            ValueError,
+            r"\(2, 2\) for 'a' and \(3, 2\) for 'b'",
+        ),
+        ({"a": [1], "b": [0]}, {}, ValueError, "two items at least"),
+        ({"a": [1, 0], "b": [1, np.nan]}, {}, ValueError, "'b'.*row 1"),
+        ({"a": [1, 0], "b": [1, 1]}, {"adjust": "fdr"}, ValueError, "'adjust'"),
+        ({"a": [1, 0], "b": [1, 1]}, {"method": "t"}, ValueError, "'method'"),
+        ({"a": [1, 0], "b": [1, 1]}, {"alternative": "up"}, ValueError, "'alternative"),
+        ({"a": [1, 0], "b": [1, 1]}, {"statistic": "acc"}, ValueError, "'statistic'"),
+        ({"a": [1, 0], "b": [1, 1]}, {"n_resamples": 0}, ValueError, "'n_resamples'"),
+        ({"a": [1, 0], "b": [1, 1]}, {"groups": [1]}, ValueError, "2 rows. Got 1"),
+        ({"a": [1, 0], "b": [1, 1]}, {"groups": 7}, ValueError, "'groups'.*shape"),
+        ({"a": [1, 0], "b": [1, 1]}, {"groups": [1, 1]}, ValueError, "two groups"),
+        ({"a": [1, 0], "b": [0.5, 1]}, {"method": "exact"}, ValueError, "integer"),
+        (
+            {"a": [[1, 2]] * 2, "b": [[0, 0]] * 2},
+            {"statistic": "ratio"},
+            ValueError,
+            "'b'.*denominator above 0",
+        ),
+    ],
+)
+def test_what_is_refused(systems, params, error, message):
+    with pytest.raises(error, match=message):
+        compare_systems(systems, **params)
+
+
+def test_inputs_stay_as_they_are():
+    before = {name: rows.copy() for name, rows in RATIO.items()}
+    compare_systems(RATIO, statistic="ratio", method="monte_carlo", n_resamples=99)
+    for name, rows in before.items():
+        assert np.array_equal(rows, RATIO[name])
+
+
+# Adjustment
+
+
+def closed_testing(pvalues):
+    """Adjust by the closure principle with Bonferroni tests, which Holm's rule is."""
+    n = len(pvalues)
+    adjusted = np.zeros(n)
+    for size in range(1, n + 1):
+        for subset in itertools.combinations(range(n), size):
+            p = min(1.0, size * min(pvalues[k] for k in subset))
+            for k in subset:
+                adjusted[k] = max(adjusted[k], p)
+    return adjusted
+
+
+pvalue_lists = st.lists(st.floats(0, 1), min_size=1, max_size=7)
+
+
+@given(pvalue_lists)
+def test_holm_is_closed_testing(pvalues):
+    assert holm(np.array(pvalues)) == pytest.approx(closed_testing(pvalues), rel=1e-12)
+
+
+@given(pvalue_lists)
+def test_benjamini_and_hochberg_by_definition(pvalues):
+    n = len(pvalues)
+    ordered = sorted(pvalues)
+    expected = [
+        min(1.0, *(n * ordered[j] / (j + 1) for j in range(ordered.index(p), n)), 1.0)
+        for p in pvalues
+    ]
+    found = adjusted_pvalues(np.array(pvalues), "bh")
+    assert found == pytest.approx(expected, rel=1e-12)
+
+
+def test_the_adjustment_is_over_all_pairs():
+    for adjust in ("holm", "bh", None):
+        result = compare_systems(gained(300, 5, 0.01), statistic="ratio", adjust=adjust)
+        expected = adjusted_pvalues(result.pvalue, adjust)
+        assert result.pvalue_adjusted.tolist() == expected.tolist()
+        assert (result.pvalue_adjusted >= result.pvalue).all()
+        assert result.adjust == adjust
+
+
+# The result
+
+
+@pytest.fixture(scope="module")
+def result():
+    return compare_systems(gained(200, 4, 0.05), statistic="ratio")
+
+
+def test_frame_and_dict(result):
+    frame = result.frame()
+    assert isinstance(frame, pd.DataFrame)
+    assert len(frame) == 6
+    assert (frame["metric_a"] - frame["metric_b"]).to_numpy() == pytest.approx(
+        frame["gain"].to_numpy()
+    )
+    assert frame["pvalue_adjusted"].tolist() == result.pvalue_adjusted.tolist()
+    pairs = list(zip(frame["system_a"], frame["system_b"], strict=True))
+    assert pairs == result.pairs == list(itertools.combinations(result.names, 2))
+    found = json.loads(json.dumps(result.to_dict()))
+    assert found["pvalue"] == result.pvalue.tolist()
+    assert found["metric"] == dict(
+        zip(result.names, result.metric.tolist(), strict=True)
+    )
+
+
+def test_matrices(result):
+    gain, p = result.matrix("gain"), result.matrix()
+    assert np.array_equal(gain, -gain.T)
+    assert np.array_equal(p, p.T)
+    assert p.diagonal().tolist() == [1] * 4
+    k = result.pairs.index(("s1", "s3"))
+    assert gain[1, 3] == result.gain[k]
+    assert p[3, 1] == result.pvalue_adjusted[k]
+    with pytest.raises(ValueError, match="'column'"):
+        result.matrix("p")
+
+
+def test_a_matrix_of_one_sided_tests_has_one_side():
+    result = compare_systems(RATIO, statistic="ratio", alternative="greater")
+    p = result.matrix("pvalue")
+    assert p[0, 1] == result.pvalue[0]
+    assert p[1, 0] == 1
+
+
+def test_significant_pairs_and_repr(result):
+    chosen = result.significant(0.01)
+    expected = [
+        pair
+        for pair, p in zip(result.pairs, result.pvalue_adjusted, strict=True)
+        if p <= 0.01
+    ]
+    assert chosen == expected
+    assert ("s0", "s3") in chosen
+    with pytest.raises(ValueError, match="'alpha' parameter of .*.significant"):
+        result.significant(0)
+    assert isinstance(result, SystemComparison)
+    assert repr(result).startswith("SystemComparison(4 systems, 6 pairs, ")
+    assert "adjust='holm', n_items=200)" in repr(result)

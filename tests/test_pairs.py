@@ -1,0 +1,98 @@
+"""Pairs from labels and probabilities: columns by name, one column, any labels."""
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+
+from skcalib.metrics import calibration_error
+
+RNG = np.random.default_rng(0)
+PROBA = RNG.dirichlet(np.ones(3), 60)
+CLASSES = RNG.integers(0, 3, 60)
+ERROR = calibration_error(CLASSES, PROBA, bin_size=20)
+
+
+@pytest.mark.parametrize("table", [pd.DataFrame, pl.DataFrame])
+@pytest.mark.parametrize("kind", [int, str])
+def test_named_columns_are_matched_to_labels(table, kind):
+    names = [str(k) for k in range(3)]
+    y = CLASSES.astype(kind)
+    frame = table({names[k]: PROBA[:, k] for k in (2, 0, 1)})
+    assert calibration_error(y, frame, bin_size=20) == ERROR
+
+
+def test_columns_named_by_numbers_are_matched_to_labels():
+    frame = pd.DataFrame({k: PROBA[:, k] for k in (2, 0, 1)})
+    assert calibration_error(CLASSES, frame, bin_size=20) == ERROR
+
+
+def test_numbered_columns_are_in_the_order_of_the_labels():
+    y = np.array(["c", "a", "b"])[CLASSES]
+    expected = calibration_error(y, PROBA, bin_size=20, labels=["c", "a", "b"])
+    assert expected == ERROR
+    found = calibration_error(
+        y, pd.DataFrame(PROBA), bin_size=20, labels=["c", "a", "b"]
+    )
+    assert found == ERROR
+
+
+@pytest.mark.parametrize("names", [["ham", "spam", "eggs"], ["0", "1", "x"]])
+def test_columns_with_other_names_are_an_error(names):
+    frame = pd.DataFrame(PROBA, columns=names)
+    message = rf"'y_proba' .* columns \['{names[0]}'.* labels \[0, 1, 2\]: rename"
+    with pytest.raises(ValueError, match=message):
+        calibration_error(CLASSES, frame)
+
+
+@pytest.mark.parametrize(
+    "shape", [lambda q: q[:, None], lambda q: pd.DataFrame({"proba": q})]
+)
+def test_one_column_is_the_probability_of_the_positive_class(shape):
+    y, q = CLASSES == 1, PROBA[:, 1]
+    expected = calibration_error(y, q, bin_size=20)
+    assert calibration_error(y, shape(q), bin_size=20) == expected
+
+
+def test_labels_that_end_in_nul_are_different():
+    names = ["N", "N\0", "V"]
+    y = [names[k] for k in CLASSES]
+    assert calibration_error(y, PROBA, bin_size=20, labels=names) == ERROR
+    assert calibration_error(y, PROBA, bin_size=20) == ERROR
+
+
+def test_tensors_are_labels(tensor):
+    y = [tensor(k) for k in CLASSES.tolist()]
+    assert calibration_error(y, PROBA, bin_size=20) == ERROR
+    assert calibration_error(y, PROBA, bin_size=20, labels=tensor([0, 1, 2])) == ERROR
+
+
+def test_an_unknown_label_is_named_with_its_row():
+    y = np.where(np.arange(60) == 7, 3, CLASSES)
+    with pytest.raises(ValueError, match="in 'labels'. Got 3 in row 7"):
+        calibration_error(y, PROBA, labels=[0, 1, 2])
+    weight = (np.arange(60) > 4).astype(float)
+    with pytest.raises(ValueError, match="Got 3 in row 7"):
+        calibration_error(y, PROBA, labels=[0, 1, 2], sample_weight=weight)
+
+
+@pytest.mark.parametrize("name", ["y_true", "y_proba", "sample_weight", "groups"])
+def test_masked_entries_are_named_with_their_row(name):
+    arguments = {
+        "y_true": CLASSES == 1,
+        "y_proba": PROBA[:, 1],
+        "sample_weight": np.ones(60),
+        "groups": np.arange(60),
+    }
+    mask = np.arange(60) == 7
+    arguments[name] = np.ma.array(arguments[name], mask=mask)
+    message = f"'{name}' parameter of calibration_error .* masked entry in row 7"
+    with pytest.raises(ValueError, match=message):
+        calibration_error(**arguments)
+
+
+def test_a_missing_string_is_named_with_its_row():
+    kind = np.dtypes.StringDType(na_object=np.nan)
+    y = np.array(["a", np.nan, "b"], dtype=kind)
+    with pytest.raises(ValueError, match="label in every row. Got nan in row 1"):
+        calibration_error(y, [0.1, 0.2, 0.3], pos_label="a")

@@ -1,0 +1,60 @@
+"""The random_state parameter."""
+
+import numpy as np
+import pytest
+
+from skcalib._random import as_generator
+
+SEEDS = [0, 7, 2**40, np.int64(7), np.uint8(7)]
+
+
+def draw(random_state):
+    return as_generator(random_state).random(5)
+
+
+@pytest.mark.parametrize("seed", SEEDS, ids=repr)
+def test_an_integer_is_the_seed_of_numpys_default_generator(seed):
+    np.testing.assert_array_equal(
+        draw(seed), np.random.default_rng(int(seed)).random(5)
+    )
+
+
+def test_no_seed_draws_afresh():
+    assert not np.array_equal(draw(None), draw(None))
+
+
+def test_a_generator_is_used_itself():
+    generator = np.random.default_rng(0)
+    assert as_generator(generator) is generator
+
+
+def test_equal_random_states_give_the_same_stream():
+    first, second = np.random.RandomState(3), np.random.RandomState(3)
+    np.testing.assert_array_equal(draw(first), draw(second))
+
+
+def test_a_random_state_moves_on_with_each_use():
+    random_state = np.random.RandomState(3)
+    untouched = np.random.RandomState(3)
+    assert not np.array_equal(draw(random_state), draw(random_state))
+    assert random_state.random_sample() != untouched.random_sample()
+
+
+def test_different_seeds_give_different_streams():
+    draws = {tuple(draw(seed)) for seed in (0, 1, 2, np.random.RandomState(0))}
+    assert len(draws) == 4
+
+
+@pytest.mark.parametrize(
+    "value",
+    [-1, np.int64(-1), 1.0, "0", True, np.True_, [0], np.array([1, 2]), np.nan, object],
+    ids=repr,
+)
+def test_what_is_no_source_of_randomness_is_refused_by_name(value):
+    with pytest.raises(ValueError, match=r"'random_state' parameter must be"):
+        as_generator(value)
+
+
+def test_the_refusal_shows_what_came():
+    with pytest.raises(ValueError, match=r"non-negative integer.* Got -5 instead"):
+        as_generator(-5)
