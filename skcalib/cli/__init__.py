@@ -1,0 +1,5 @@
+"""Command line: ``skcalib report FILE`` and ``skcalib demo``."""
+
+from ._main import main
+
+__all__ = ["main"]

@@ -1,0 +1,337 @@
+"""``skcalib demo``: models compared on data at hand."""
+
+from __future__ import annotations
+
+import argparse
+from argparse import Namespace
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.datasets import load_breast_cancer, load_digits
+from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import accuracy_score, f1_score
+from sklearn.model_selection import (
+    GridSearchCV,
+    PredefinedSplit,
+    StratifiedKFold,
+    cross_val_predict,
+)
+from sklearn.naive_bayes import GaussianNB
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from ..datasets import fetch_ark_twitter_pos, make_tagged_sentences
+from ..metrics import calibration_error, calibration_error_interval
+from ..plot import ReliabilityDisplay
+from ..queries import TagQuery
+from ..scorers import log_likelihood_scorer
+from ..sequence import CRFTagger, HMMTagger, TokenFeatures
+from ._shared import new_axes, print_table, save_figure
+
+DESCRIPTION = """\
+Compare the calibration of models, print a table and draw a figure.
+"""
+
+EPILOG = """\
+data:
+  classification   naive Bayes and logistic regression, out of fold, on two
+                   data sets that come with scikit-learn; a few seconds
+  tagged           taggers (HMM and CRF) on generated sentences; about a minute
+  ark_twitter_pos  the same taggers on tweets, downloaded once to the folder
+                   SKCALIB_DATA or ~/skcalib_data; two minutes on two cores
+"""
+
+
+def add_demo(commands: argparse._SubParsersAction) -> None:
+    """Add the command to those of the parser."""
+    demo = commands.add_parser(
+        "demo",
+        help="compare models on data that are at hand",
+        description=DESCRIPTION,
+        epilog=EPILOG,
+    )
+    demo.set_defaults(run=run_demo)
+    demo.add_argument(
+        "--data",
+        choices=["classification", "tagged", "ark_twitter_pos"],
+        default="classification",
+        help="see below (default: %(default)s)",
+    )
+    demo.add_argument(
+        "--output",
+        type=Path,
+        default=Path("skcalib-demo"),
+        metavar="DIR",
+        help="folder for the figure, made where it is missing (default: %(default)s)",
+    )
+
+
+def run_demo(options: Namespace) -> None:
+    """Print the table of the demo and draw its figure into a folder."""
+    if options.data == "classification":
+        _compare_classifiers(options.output)
+    else:
+        _compare_taggers(options.data, options.output)
+
+
+# Classifiers, on data sets of scikit-learn.
+
+N_FOLDS = 10
+
+
+def _classifiers() -> dict[str, Any]:
+    return {
+        "naive Bayes": GaussianNB(),
+        "logistic regression": make_pipeline(
+            StandardScaler(), LogisticRegression(max_iter=1000)
+        ),
+    }
+
+
+def _classifier_row(
+    data: str, model: str, y: np.ndarray, proba: np.ndarray
+) -> tuple[str, ...]:
+    """Return the cells of one line of the table."""
+    predicted = proba.argmax(axis=1)
+    accuracy = accuracy_score(y, predicted)
+    confidence = float(proba.max(axis=1).mean())
+    result = calibration_error_interval(y, proba)
+    # Each sample is right or wrong: a gap within the noise of the accuracy is none.
+    noise = 1.96 * np.sqrt(accuracy * (1 - accuracy) / y.size)
+    direction = "as it should be"
+    if abs(confidence - accuracy) > noise:
+        direction = "overconfident" if confidence > accuracy else "underconfident"
+    return (
+        data,
+        model,
+        f"{accuracy:.3f}",
+        f"{f1_score(y, predicted, average='macro'):.3f}",
+        f"{result.estimate:.3f} [{result.low:.3f}, {result.high:.3f}]",
+        f"{result.p_value:.2g}",
+        f"{confidence:.3f}",
+        direction,
+    )
+
+
+CLASSIFIER_COLUMNS = (
+    "data",
+    "model",
+    "accuracy",
+    "F1",
+    "calibration error",
+    "p",
+    "confidence",
+    "confidence is",
+)
+
+
+def _compare_classifiers(output: Path) -> None:
+    output.mkdir(parents=True, exist_ok=True)
+    data = {"breast cancer": load_breast_cancer, "digits": load_digits}
+    folds = StratifiedKFold(N_FOLDS, shuffle=True, random_state=0)
+    print(
+        f"Out-of-fold probabilities ({N_FOLDS} folds) on two data sets of scikit-learn."
+        "\nThe calibration error is the root mean square distance between a "
+        "probability and\nhow often it comes true, with a 95% interval; p tests "
+        "perfect calibration.\n"
+    )
+    rows: list[tuple[str, ...]] = [CLASSIFIER_COLUMNS]
+    panels = new_axes(len(data))
+    for ax, (title, load) in zip(panels, data.items(), strict=True):
+        X, y = load(return_X_y=True)
+        proba = {
+            name: cross_val_predict(model, X, y, cv=folds, method="predict_proba")
+            for name, model in _classifiers().items()
+        }
+        rows += [
+            _classifier_row(title, name, y, found) for name, found in proba.items()
+        ]
+        ReliabilityDisplay.from_predictions(y, proba, ax=ax)
+        ax.set_title(f"{title}, {len(np.unique(y))} classes")
+    print_table(rows)
+    path = output / "reliability.png"
+    save_figure(panels, path, dpi=120)
+    print(
+        "\nNaive Bayes assumes independent features, so it counts the same evidence "
+        "several\ntimes and is overconfident. "
+        "sklearn.calibration.CalibratedClassifierCV\nrecalibrates it; measure the "
+        "result on data that it was not fitted to.\n'skcalib report FILE' measures "
+        "answers of your own.\n"
+        f"Figure: {path}"
+    )
+
+
+# Taggers, on tweets or generated sentences.
+
+# Bins of the single query "is it V?", the one of the thesis' Twitter experiment.
+BIN_SIZE = 500
+PENALTIES = [3.0, 1.0, 0.3, 0.1, 0.03, 0.01]
+PSEUDOCOUNTS = [1.0, 0.3, 0.1, 0.03, 0.01, 0.003]
+
+
+@dataclass(frozen=True)
+class _Corpus:
+    """Tagged sentences in three parts, and the tag of the single query."""
+
+    title: str
+    train: tuple[list, list]
+    dev: tuple[list, list]
+    test: tuple[list, list]
+    tag: str
+
+
+def _ark_twitter_pos() -> _Corpus:
+    """Return the tweets of Gimpel et al. (2011) in the thesis' split."""
+    train, dev, test = (
+        fetch_ark_twitter_pos(subset=subset, return_X_y=True)
+        for subset in ("train", "dev", "test")
+    )
+    return _Corpus("tweets (Gimpel et al. 2011)", train, dev, test, tag="V")
+
+
+def _tagged() -> _Corpus:
+    """Return generated sentences, for a machine without a network."""
+    X, y = make_tagged_sentences(1800, random_state=0)
+    train, dev, test = (
+        (X[cut], y[cut])
+        for cut in (slice(0, 1000), slice(1000, 1300), slice(1300, 1800))
+    )
+    return _Corpus("generated sentences", train, dev, test, tag="NN")
+
+
+CORPORA = {"ark_twitter_pos": _ark_twitter_pos, "tagged": _tagged}
+
+
+def _taggers() -> dict[str, tuple[Any, dict[str, list[float]]]]:
+    """Return estimators and the settings to choose from."""
+    return {
+        "HMM, pseudocount 1": (HMMTagger(), {}),
+        "HMM, tuned": (
+            HMMTagger(),
+            {"pseudocount": PSEUDOCOUNTS, "emission_pseudocount": PSEUDOCOUNTS},
+        ),
+        "CRF, basic": (
+            make_pipeline(TokenFeatures("basic"), CRFTagger()),
+            {"crftagger__c2": PENALTIES},
+        ),
+        "CRF, advanced": (
+            make_pipeline(TokenFeatures("advanced"), CRFTagger()),
+            {"crftagger__c2": PENALTIES},
+        ),
+    }
+
+
+def _choose(
+    model: Any, grid: dict[str, list[float]], corpus: _Corpus
+) -> dict[str, Any]:
+    """Return the settings with the highest likelihood of the development part."""
+    if not grid:
+        return {}
+    X = [*corpus.train[0], *corpus.dev[0]]
+    y = [*corpus.train[1], *corpus.dev[1]]
+    fold = np.repeat([-1, 0], [len(corpus.train[0]), len(corpus.dev[0])])
+    search = GridSearchCV(
+        model,
+        grid,
+        scoring=log_likelihood_scorer,
+        cv=PredefinedSplit(fold),
+        refit=False,
+        n_jobs=-1,
+    )
+    return search.fit(X, y).best_params_
+
+
+def _tag_probabilities(
+    corpus: _Corpus,
+) -> dict[str, tuple[Any, dict[str, Any], np.ndarray]]:
+    """Return each model fitted, its settings and its probabilities of the test part."""
+    found = {}
+    for name, (model, grid) in _taggers().items():
+        print(f"  {name} ...", flush=True)
+        settings = _choose(model, grid, corpus)
+        fitted = clone(model).set_params(**settings).fit(*corpus.train)
+        found[name] = (fitted, settings, fitted.predict_proba(corpus.test[0]))
+    return found
+
+
+TAGGER_COLUMNS = (
+    "model",
+    "settings",
+    "accuracy",
+    "confidence",
+    "error over all tags",
+    "squared error",
+)
+
+
+def _tagger_row(
+    name: str, model: Any, settings: dict[str, Any], proba: Any, corpus: _Corpus
+) -> tuple[str, ...]:
+    """Return the cells of one line of the table."""
+    X, y = corpus.test
+    tokens = TagQuery("top").from_proba(y, proba, model.classes_)
+    pairs = TagQuery().from_proba(y, proba, model.classes_)
+    one = TagQuery(corpus.tag).from_proba(y, proba, model.classes_)
+    error = calibration_error_interval(pairs.y_true, pairs.y_proba, groups=pairs.groups)
+    square = calibration_error(one.y_true, one.y_proba, bin_size=BIN_SIZE, squared=True)
+    shown = [f"{key.split('__')[-1]}={value:g}" for key, value in settings.items()]
+    return (
+        name,
+        ", ".join(shown).replace("emission_pseudocount", "emissions"),
+        f"{model.score(X, y):.3f}",
+        f"{tokens.y_proba.mean():.3f}",
+        f"{error.estimate:.4f} [{error.low:.4f}, {error.high:.4f}]",
+        f"{square:.6f}",
+    )
+
+
+def _compare_taggers(data: str, output: Path) -> None:
+    corpus = CORPORA[data]()
+    output.mkdir(parents=True, exist_ok=True)
+    n_tokens = sum(map(len, corpus.test[0]))
+    print(
+        f"Part-of-speech tags of {corpus.title}: {len(corpus.train[0])} sentences to "
+        f"learn from,\n{len(corpus.dev[0])} to choose settings by their likelihood, "
+        f"{len(corpus.test[0])} ({n_tokens} tokens) to test."
+    )
+    found = _tag_probabilities(corpus)
+    rows = [
+        _tagger_row(name, model, settings, proba, corpus)
+        for name, (model, settings, proba) in found.items()
+    ]
+    print()
+    print_table([TAGGER_COLUMNS, *rows])
+    print(
+        "\naccuracy, confidence: of the best tag of a token; a confidence above the "
+        "accuracy\n  is overconfidence\n"
+        "error over all tags: root mean square, debiased, over all pairs of a token "
+        "and a tag;\n  95% interval, sentences as groups of dependent pairs\n"
+        f"squared error: of the query 'is it {corpus.tag}?', bins of {BIN_SIZE}"
+    )
+    path = output / f"{data}.png"
+    _draw_taggers(found, corpus, path)
+    print(
+        "skcalib.recalibration.TemperatureScaling recalibrates a tagger by one "
+        f"temperature.\nFigure: {path}"
+    )
+
+
+def _draw_taggers(found: dict[str, Any], corpus: _Corpus, path: Path) -> None:
+    panels = new_axes(2)
+    titles = {None: "all tags", corpus.tag: f"is it {corpus.tag}?"}
+    for ax, (tag, title) in zip(panels, titles.items(), strict=True):
+        for name, (model, _, proba) in found.items():
+            answers = TagQuery(tag).from_proba(corpus.test[1], proba, model.classes_)
+            ReliabilityDisplay.from_predictions(
+                answers.y_true,
+                answers.y_proba,
+                groups=answers.groups,
+                bin_size="auto" if tag is None else BIN_SIZE,
+                name=name,
+                ax=ax,
+            )
+        ax.set_title(title)
+    save_figure(panels, path, dpi=120)

@@ -1,0 +1,103 @@
+"""The command ``skcalib``: its parser, its errors and its exit status."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, NoReturn
+
+from .. import __version__
+from ._demo import add_demo
+from ._report import add_report
+from ._shared import DONE, WRONG_USE, CommandError, printable
+
+DESCRIPTION = """\
+Do these probabilities mean what they say? If a model gives 70% to some cases,
+do 70% of them come true?
+
+Two commands answer it, one for a file of your own and one on data at hand:
+
+  skcalib report answers.csv   your model's answers: what an evaluation harness
+                               wrote, or a table in which a column says whether
+                               it was right, another how sure it was
+  skcalib demo                 two classifiers side by side, in a few seconds
+"""
+
+EPILOG = """\
+'skcalib COMMAND --help' explains a command. For classifiers, taggers and
+coreference models in Python, import skcalib.
+"""
+
+
+class _Parser(argparse.ArgumentParser):
+    """A parser that prints its texts as written and whose errors name the help."""
+
+    def __init__(self, **kwargs: Any):
+        formatter = argparse.RawDescriptionHelpFormatter
+        super().__init__(formatter_class=formatter, **kwargs)
+
+    def error(self, message: str) -> NoReturn:
+        self.print_usage(sys.stderr)
+        error = f"{self.prog}: error: {message}. See '{self.prog} --help'.\n"
+        self.exit(WRONG_USE, error)
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = _Parser(prog="skcalib", description=DESCRIPTION, epilog=EPILOG)
+    parser.add_argument("--version", action="version", version=__version__)
+    commands = parser.add_subparsers(
+        dest="command", required=True, metavar="COMMAND", title="commands"
+    )
+    add_report(commands)
+    add_demo(commands)
+    return parser
+
+
+def _remedy(arguments: argparse.Namespace, error: Exception) -> str:
+    """Return what to do about an error of the system."""
+    if isinstance(error, CommandError):
+        return ""
+    if isinstance(error, (FileNotFoundError, NotADirectoryError)):
+        return f". Paths start from {Path.cwd()}; is it the right folder?"
+    if getattr(arguments, "data", None) == "ark_twitter_pos":
+        return ". '--data tagged' and '--data classification' need no download."
+    return ""
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the command line.
+
+    Parameters
+    ----------
+    argv : sequence of str, default=None
+        Arguments. If None, the arguments of the running program are used.
+
+    Returns
+    -------
+    status : int
+        Exit status: 0 if the command did its work, also where the reader of a pipe did
+        not want all of it; 2 for wrong use, or a file that cannot be read or written.
+
+    Examples
+    --------
+    >>> from skcalib.cli import main
+    >>> main(["report", "answers.csv", "--no-figure"])  # doctest: +SKIP
+    0
+    """
+    arguments = _parser().parse_args(argv)
+    if hasattr(sys.stdout, "reconfigure"):
+        # A terminal without Unicode shows what it can, rather than a traceback.
+        sys.stdout.reconfigure(errors="backslashreplace")
+    try:
+        arguments.run(arguments)
+        sys.stdout.flush()
+    except BrokenPipeError:  # the reader, for example `head`, has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except (CommandError, OSError) as error:
+        message = printable(f"{error}{_remedy(arguments, error)}")
+        print(f"skcalib {arguments.command}: error: {message}", file=sys.stderr)
+        return WRONG_USE
+    return DONE

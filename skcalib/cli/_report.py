@@ -1,0 +1,342 @@
+"""``skcalib report``: accuracy and calibration of what a harness wrote, or a table."""
+
+from __future__ import annotations
+
+import argparse
+import errno
+import io
+import json
+import os
+import sys
+from argparse import Namespace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ..evaluation import FORMATS, POLICIES
+from ..plot import ReliabilityDisplay
+from ._report_numbers import (
+    adjust_pvalues,
+    measure,
+    stated_values,
+    with_probabilities,
+)
+from ._report_page import report_page
+from ._report_text import as_json, as_text, systems_table
+from ._shared import CommandError, new_axes, printable, save_figure
+from ._systems import Answers, System, read_systems, safe_stem
+
+DESCRIPTION = """\
+Measure accuracy and calibration of answers: print the numbers, draw them.
+
+A file is what an evaluation harness wrote (lm-evaluation-harness, inspect_ai,
+HELM, lighteval, HLE, simple-evals, promptfoo, deepeval, OpenAI evals), or a
+table with a row for each answer: one column says whether it was right, another
+with what probability it would be:
+
+  question,correct,confidence
+  capital of Peru,1,0.98
+  boiling point of tin,0,0.75
+
+Columns with usual names are found (correct, y_true, label, ...; confidence,
+probability, score, ...); others are named by --y-true and --y-proba.
+"""
+
+EPILOG = """\
+examples:
+  skcalib report answers.csv
+  skcalib report answers.jsonl --percent --by model
+  skcalib report mails.tsv --y-true class --pos-label spam --y-proba p
+  skcalib report samples_gsm8k_*.jsonl --filter strict-match
+  skcalib report logs/*.eval --html report.html
+
+The report says how many answers are right, with an interval, and whether
+probabilities are too high or too low on the whole. It has the calibration
+error (root mean square distance between probability and frequency) with its
+interval, and whether perfect calibration is rejected; the Brier score and its
+parts; and a row for each tenth of the probabilities, or for each stated
+probability where there are at most twenty. Files of one run, a task each, are
+one report.
+"""
+
+FIGURES = (".png", ".svg", ".pdf")
+# More values of --by than these would make the figure unreadable.
+MOST_CURVES = 12
+# Beyond this level the quantiles of the intervals are infinite.
+HIGHEST_LEVEL = 1 - 1e-9
+
+
+def add_report(commands: argparse._SubParsersAction) -> None:
+    """Add the command to those of the parser."""
+    report = commands.add_parser(
+        "report",
+        help="measure accuracy and calibration of the answers in files",
+        description=DESCRIPTION,
+        epilog=EPILOG,
+    )
+    report.set_defaults(run=run_report)
+    report.add_argument(
+        "file",
+        type=Path,
+        nargs="+",
+        metavar="FILE",
+        help="what a harness wrote (a file, or a run folder of HELM), or a table: CSV, "
+        "TSV, JSON, JSON lines, parquet",
+    )
+    _add_columns(report.add_argument_group("what to read of a table"))
+    _add_choices(report.add_argument_group("what to read of a harness"))
+    _add_measures(report.add_argument_group("how to measure"))
+    _add_output(report.add_argument_group("what to write"))
+
+
+def _add_columns(group: argparse._ArgumentGroup) -> None:
+    add = group.add_argument
+    add("--y-true", metavar="COL", help="column of 0/1, true/false, yes/no or labels")
+    add("--y-proba", metavar="COL", help="column of probabilities")
+    add(
+        "--pos-label",
+        metavar="LABEL",
+        help="the label whose probability is given, where --y-true contains other "
+        "labels than yes and no",
+    )
+    add("--percent", action="store_true", help="probabilities run from 0 to 100")
+    add(
+        "--skip-missing",
+        action="store_true",
+        help="leave out rows with an empty cell, and say how many",
+    )
+
+
+def _add_choices(group: argparse._ArgumentGroup) -> None:
+    add = group.add_argument
+    add(
+        "--format",
+        choices=FORMATS,
+        metavar="NAME",
+        help="format of the files, where it is not recognised: %(choices)s",
+    )
+    add("--score", metavar="NAME", help="metric or scorer, where a file has several")
+    add("--filter", metavar="NAME", help="filter of lm-evaluation-harness")
+    add("--split", metavar="NAME", help="split of HELM")
+    add("--model", metavar="NAME", help="system, where a file has several")
+    add(
+        "--unanswered",
+        choices=POLICIES,
+        help="refused, unparseable and failed samples count as wrong, are left out, or "
+        "are left out and reported separately (default: the rule of the harness)",
+    )
+
+
+def _add_measures(group: argparse._ArgumentGroup) -> None:
+    add = group.add_argument
+    add(
+        "--groups",
+        metavar="COL",
+        help="column of the document, user, ... of a row: rows of one group may depend "
+        "on each other, and the interval allows for it",
+    )
+    add("--by", metavar="COL", help="report each value of this column by itself too")
+    add(
+        "--bin-size",
+        type=int,
+        metavar="N",
+        help="pairs in a bin of the curve (default: about n to the power of 0.6; the "
+        "interval chooses its own)",
+    )
+    add(
+        "--confidence-level",
+        type=float,
+        default=0.95,
+        metavar="LEVEL",
+        help="level of all intervals, between 0 and 1 (default: %(default)s)",
+    )
+
+
+def _add_output(group: argparse._ArgumentGroup) -> None:
+    add = group.add_argument
+    add("--json", action="store_true", help="print JSON instead of text")
+    add(
+        "--output",
+        type=Path,
+        metavar="FIGURE",
+        help="PNG, SVG or PDF to draw to (default: FILE's name with .reliability.png, "
+        "in this folder; none with --json)",
+    )
+    add("--no-figure", action="store_true", help="draw nothing")
+    add(
+        "--html",
+        type=Path,
+        metavar="PAGE",
+        help="one page with figure, tables and verdict to write to, for colleagues",
+    )
+
+
+def run_report(options: Namespace) -> None:
+    """Print the report on the files, then draw it and write its page."""
+    _check_options(options)
+    path = _figure_path(options)
+    systems = read_systems(options)
+    for system in systems:
+        for note in system.evaluation.notes if system.is_table else ():
+            print(printable(f"skcalib report: {system.file}: {note}"), file=sys.stderr)
+    found = [_measured(system, options) for system in systems]
+    if options.json:
+        figure = None if path is None else str(path)
+        objects = [
+            as_json(system, whole, by, figure)
+            for system, (whole, by) in zip(systems, found, strict=True)
+        ]
+        print(json.dumps(objects[0] if len(objects) == 1 else objects, indent=2))
+    elif len(systems) == 1:
+        print(as_text(systems[0], *found[0], options))
+    else:
+        names = [system.name for system in systems]
+        wholes = [whole for whole, _ in found]
+        print(systems_table(names, wholes, options.confidence_level))
+    # Whatever happens to the figure, the numbers have been printed.
+    sys.stdout.flush()
+    if path is not None:
+        axes = _draw(_curves(systems), options)
+        if axes is not None:
+            save_figure(axes, path, dpi=150)
+            if not options.json:
+                print(f"\nfigure: {printable(str(path))}")
+    if options.html is not None:
+        # Many curves cannot be read on a phone; the page has a table of the parts.
+        answers = {system.title: system.answers for system in systems}
+        svg = _as_svg(_draw(answers, options))
+        options.html.write_text(report_page(systems, found, svg, options), "utf-8")
+        if not options.json:
+            print(f"page: {printable(str(options.html))}")
+
+
+def _as_svg(axes: list[Any] | None) -> str | None:
+    """Return a figure as text."""
+    if axes is None:
+        return None
+    text = io.StringIO()
+    save_figure(axes, text, dpi=150, format="svg")
+    return text.getvalue()
+
+
+def _check_options(options: Namespace) -> None:
+    level = options.confidence_level
+    if not 0 < level <= HIGHEST_LEVEL:
+        raise CommandError(
+            "--confidence-level must be above 0 and at most 1 - 1e-9, for example "
+            f"0.95. Got {level!r}."
+        )
+    if options.bin_size is not None and options.bin_size < 1:
+        raise CommandError(f"--bin-size must be at least 1. Got {options.bin_size}.")
+    if options.output is not None and options.output.suffix.lower() not in FIGURES:
+        raise CommandError(
+            f"--output must end in {', '.join(FIGURES)}. Got {str(options.output)!r}."
+        )
+    for path in (options.output, options.html):
+        if path is not None and not path.parent.is_dir():
+            raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), str(path))
+
+
+def _figure_path(options: Namespace) -> Path | None:
+    """Return where to draw to, or None for no figure."""
+    if options.no_figure or (options.output is None and options.json):
+        return None
+    if options.output is not None:
+        return options.output
+    if len(options.file) > 1:
+        return Path("reliability.png")
+    return Path(f"{safe_stem(options.file[0])}.reliability.png")
+
+
+def _measured(
+    system: System, options: Namespace
+) -> tuple[dict[str, Any], dict[str, dict[str, Any]]]:
+    """Return the numbers of a system, and those of its parts by their names."""
+    answers = system.answers
+    if answers.y.size < 2:
+        raise CommandError(f"{system.file} must contain at least two predictions.")
+    stating = with_probabilities(answers)
+    stated = None if stating is None else stated_values(stating.q)
+    whole = _measure_part(system, answers, None, stated, options)
+    by = {
+        value: _measure_part(system, part, value, stated, options)
+        for value, part in answers.parts().items()
+    }
+    adjust_pvalues(by)
+    return whole, by
+
+
+def _measure_part(
+    system: System,
+    part: Answers,
+    value: str | None,
+    stated: np.ndarray | None,
+    options: Namespace,
+) -> dict[str, Any]:
+    """Return the numbers of a system, or of its part with a value of --by."""
+    where = system.file
+    if value is not None:
+        where += f", {system.by_name} = {value}"
+    if part.y.size < 2:
+        raise CommandError(
+            f"{system.file}: {value!r} of --by has one row only; two are needed."
+        )
+    if part.groups is not None and np.unique(part.groups).size < 2:
+        raise CommandError(
+            f"{where}: --groups needs rows of two groups or more. Got "
+            f"{str(part.group_names[part.groups[0]])!r} in every row."
+        )
+    try:
+        return measure(
+            part, stated, bin_size=options.bin_size, level=options.confidence_level
+        )
+    except ValueError as error:
+        problem = getattr(error, "problem", error)
+        name = getattr(error, "name", None)
+        raise CommandError(
+            f"{where}: " + (f"--{name} {problem}" if name == "groups" else str(problem))
+        ) from None
+
+
+def _curves(systems: list[System]) -> dict[str, Answers]:
+    """Return the answers of each curve of the figure."""
+    if len(systems) == 1:
+        only = systems[0]
+        return only.answers.parts() or {only.title: only.answers}
+    return {system.name: system.answers for system in systems}
+
+
+def _draw(parts: dict[str, Answers], options: Namespace) -> list[Any] | None:
+    """Return the axes with a curve for each part that has probabilities.
+
+    Of many, the largest are drawn. None if there are none.
+    """
+    curves = {name: with_probabilities(part) for name, part in parts.items()}
+    known = {name: part for name, part in curves.items() if part is not None}
+    if not known:
+        return None
+    largest = sorted(known, key=lambda name: -known[name].y.size)[:MOST_CURVES]
+    axes = new_axes()
+    for name in (name for name in known if name in largest):
+        part = known[name]
+        ReliabilityDisplay.from_predictions(
+            part.y.astype(int),
+            part.q,
+            groups=part.dependent if part.has_two_groups else None,
+            bin_size="auto" if options.bin_size is None else options.bin_size,
+            confidence_level=options.confidence_level,
+            name=printable(name),
+            ax=axes[0],
+        )
+    axes[0].set_ylabel("Share that came true")
+    for panel in axes[0].child_axes:
+        panel.set_ylabel("Answers")
+    if len(known) > MOST_CURVES:
+        what = "systems" if options.by is None else f"values of {options.by!r}"
+        print(
+            f"skcalib report: the figure shows the {MOST_CURVES} largest of the "
+            f"{len(known)} {what}.",
+            file=sys.stderr,
+        )
+    return axes

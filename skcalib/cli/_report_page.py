@@ -1,0 +1,189 @@
+"""The report as one HTML page."""
+
+from __future__ import annotations
+
+import platform
+from argparse import Namespace
+from importlib.metadata import version
+from typing import Any
+
+from .. import __version__
+from ._advice import next_steps, verdict
+from ._html import Page
+from ._report_text import by_cells, by_header, by_row, by_verdict, limits
+from ._shared import printable
+from ._systems import System
+
+Measured = tuple[dict[str, Any], dict[str, dict[str, Any]]]
+
+
+def report_page(
+    systems: list[System], found: list[Measured], svg: str | None, options: Namespace
+) -> str:
+    """Return the page of one or several systems."""
+    level = options.confidence_level
+    names = [printable(system.name) for system in systems]
+    title = names[0] if len(names) == 1 else f"{len(names)} systems"
+    page = Page(f"Accuracy and calibration: {title}")
+    if len(systems) > 1:
+        page.table(
+            ["system", *by_header(f"{100 * level:g}%")],
+            [[name, *by_row(w)] for name, (w, _) in zip(names, found, strict=True)],
+        )
+    for k, (system, (whole, by)) in enumerate(zip(systems, found, strict=True)):
+        if len(systems) > 1:
+            page.heading(names[k])
+        _summary(page, system, whole, level)
+        if svg is not None and len(systems) == 1:
+            _figure(page, svg)
+        _tables(page, system, whole, by, level)
+    if svg is not None and len(systems) > 1:
+        _figure(page, svg)
+    _settings(page, systems, options)
+    return str(page)
+
+
+def _figure(page: Page, svg: str) -> None:
+    page.heading("Reliability")
+    page.paragraph(
+        "How often answers were right (vertical) for each stated probability "
+        "(horizontal). On the diagonal, probabilities mean what they say."
+    )
+    page.figure(svg, "Frequency of right answers against stated probability")
+
+
+def _summary(page: Page, system: System, found: dict[str, Any], level: float) -> None:
+    overall, error, accuracy = (
+        found["overall"],
+        found["calibration_error"],
+        found["accuracy"],
+    )
+    page.paragraph(verdict(found, level), "verdict")
+    percent = f"{100 * level:g}% interval"
+    cards = [
+        (
+            "Right answers",
+            f"{accuracy['estimate']:.1%}",
+            f"{percent} {accuracy['low']:.1%} to {accuracy['high']:.1%}",
+        )
+    ]
+    if error is not None:
+        cards += [
+            ("Mean probability", f"{overall['mean_probability']:.1%}", "stated"),
+            (
+                "Calibration error",
+                f"{error['estimate']:.3f}",
+                f"{percent} {error['low']:.3f} to {error['high']:.3f}",
+            ),
+        ]
+    count = f"{found['n_samples']:,} samples"
+    if found["n_groups"] is not None:
+        count += f", {found['n_groups']:,} groups"
+    cards.append(("Questions", f"{found['n']:,}", count))
+    page.numbers(cards)
+    if system.unanswered:
+        counts = ", ".join(f"{n} {status}" for status, n in system.unanswered.items())
+        page.paragraph(f"Without an answer: {counts}. {system.rule}")
+    page.heading("What to do now")
+    for step in next_steps(found, level):
+        page.paragraph(step)
+
+
+def _tables(
+    page: Page, system: System, found: dict[str, Any], by: dict[str, Any], level: float
+) -> None:
+    percent = f"{100 * level:g}%"
+    if found["regions"]:
+        page.heading("Stated and true")
+        page.table(
+            ["probability", "n", "mean", "frequency", percent, "verdict"],
+            [
+                [
+                    limits(row),
+                    str(row["n"]),
+                    f"{row['mean_probability']:.3f}",
+                    f"{row['frequency']:.3f}",
+                    f"{row['frequency_low']:.3f} to {row['frequency_high']:.3f}",
+                    row["verdict"],
+                ]
+                for row in found["regions"]
+            ],
+        )
+    if by:
+        page.heading(f"By {printable(str(system.by_name))}")
+        header, rows = by_cells(str(system.by_name), by, level)
+        page.table(header, [[printable(cell) for cell in row] for row in rows])
+        tested = [p["p_value_adjusted"] for p in by.values()]
+        tested = [p for p in tested if p is not None]
+        if tested:
+            n = sum(p < 1 - level for p in tested)
+            page.paragraph(by_verdict(n, len(tested)))
+    if found["calibration_error"] is not None:
+        _errors(page, found, percent)
+
+
+def _errors(page: Page, found: dict[str, Any], percent: str) -> None:
+    error, bins = found["calibration_error"], found["brier"]["adaptive"]
+    page.heading("Errors")
+    page.table(
+        ["measure", "value", "remark"],
+        [
+            [
+                "calibration error, debiased",
+                f"{error['estimate']:.4f}",
+                f"{percent} interval {error['low']:.4f} to {error['high']:.4f}, root "
+                f"mean square in bins of {error['bin_size']}",
+            ],
+            [
+                "calibration error, plug-in",
+                f"{found['plug_in']['error']:.4f}",
+                f"bins of {found['plug_in']['bin_size']}; biased upwards",
+            ],
+            ["ECE", f"{found['ece']:.4f}", "10 equal-width bins; biased upwards"],
+            [
+                "perfect calibration",
+                f"p = {error['p_value']:.3g}",
+                "rejected"
+                if error["p_value"] < 1 - error["confidence_level"]
+                else "not rejected",
+            ],
+            ["Brier score", f"{bins['score']:.4f}", "lower is better"],
+            [
+                "of it calibration",
+                f"{bins['calibration']:.4f}",
+                "what recalibration can gain",
+            ],
+            ["of it refinement", f"{bins['refinement']:.4f}", "what would be left"],
+        ],
+    )
+
+
+def _settings(page: Page, systems: list[System], options: Namespace) -> None:
+    page.heading("Settings")
+    rows = []
+    for system in systems:
+        evaluation = system.evaluation
+        rows += [["file", printable(file)] for file in system.files]
+        named = {"format": evaluation.format, "model": evaluation.model}
+        named |= {"task": evaluation.task}
+        rows += [[name, printable(value)] for name, value in named.items() if value]
+        rows += [["note", printable(note)] for note in evaluation.notes]
+    shown: tuple[str, ...] = (
+        "score",
+        "filter",
+        "split",
+        "unanswered",
+        "groups",
+        "by",
+        "bin_size",
+    )
+    shown += ("y_true", "y_proba", "pos_label", "confidence_level")
+    for name in shown:
+        value = getattr(options, name)
+        if value is not None:
+            rows.append(["--" + name.replace("_", "-"), printable(str(value))])
+    page.table(["what", "value"], rows)
+    used = ("numpy", "scipy", "scikit-learn", "matplotlib")
+    versions = [f"skcalib {__version__}", f"Python {platform.python_version()}"]
+    versions += [f"{package} {version(package)}" for package in used]
+    page.paragraph(", ".join(versions), "soft")

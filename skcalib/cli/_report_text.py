@@ -1,0 +1,258 @@
+"""The report as text, and as the object that ``--json`` prints."""
+
+from __future__ import annotations
+
+from argparse import Namespace
+from textwrap import wrap
+from typing import Any
+
+import numpy as np
+
+from ._advice import DIRECTION, next_steps, verdict
+from ._report_numbers import N_REGIONS
+from ._shared import printable
+from ._systems import System
+
+# Parts of a file with a report each; more have a row of the table only.
+MOST_REPORTS = 12
+
+
+def as_json(
+    system: System, whole: dict[str, Any], by: dict[str, Any], figure: str | None
+) -> dict[str, Any]:
+    """Return the object that describes a system."""
+    evaluation = system.evaluation
+    found = {
+        "file": system.file,
+        "format": evaluation.format,
+        "model": evaluation.model,
+        "task": evaluation.task,
+        "n_skipped": system.n_skipped,
+        "unanswered": system.unanswered,
+        "unanswered_rule": system.rule,
+        "notes": list(evaluation.notes),
+        **whole,
+    }
+    if system.if_wrong is not None:
+        found["accuracy_if_wrong"] = system.if_wrong
+    if len(system.files) > 1:
+        found["files"] = system.files
+    if by:
+        found["by"] = {"column": system.by_name, "values": by}
+    found["figure"] = figure
+    return found
+
+
+def as_text(
+    system: System, whole: dict[str, Any], by: dict[str, Any], options: Namespace
+) -> str:
+    """Return the report on a system."""
+    level = options.confidence_level
+    lines = []
+    if system.is_table and system.n_skipped:
+        n = system.n_skipped
+        lines.append(f"{n} row{'s' * (n > 1)} with an empty cell left out")
+    lines += [f"{printable(system.file)}: {_opening(whole, level)}"]
+    lines += _about(system, whole, level, options)
+    lines += _details(whole, level)
+    if by:
+        lines += ["", *by_table(str(system.by_name), by, level)]
+    if len(by) <= MOST_REPORTS and whole["calibration_error"] is not None:
+        for value, part in by.items():
+            name = printable(f"{system.by_name} = {value}")
+            lines += ["", f"{name}: {_opening(part, level)}", *_details(part, level)]
+    lines += ["", "what to do now"]
+    for step in next_steps(whole, level):
+        lines += wrap(step, 78, initial_indent="- ", subsequent_indent="  ")
+    return "\n".join(lines)
+
+
+def _opening(found: dict[str, Any], level: float) -> str:
+    """Return the numbers of a part in a line, and the verdict in the next."""
+    accuracy, overall = found["accuracy"], found["overall"]
+    ends = f"({100 * level:g}% [{accuracy['low']:.4f}, {accuracy['high']:.4f}])"
+    groups = "" if found["n_groups"] is None else f", {found['n_groups']} groups"
+    count = f"{found['n_samples']} predictions"
+    if found["n"] < found["n_samples"]:
+        count += f" of {found['n']} questions"
+    if overall is None:
+        return f"{count}{groups}: accuracy {accuracy['estimate']:.4f} {ends}"
+    return (
+        f"{count}{groups}: mean probability {overall['mean_probability']:.4f}, "
+        f"frequency {accuracy['estimate']:.4f} {ends}\n{DIRECTION[overall['verdict']]}"
+    )
+
+
+def _about(
+    system: System, found: dict[str, Any], level: float, options: Namespace
+) -> list[str]:
+    """Return the verdict, what was read, and how samples without an answer count."""
+    lines = wrap(verdict(found, level), 78)
+    evaluation = system.evaluation
+    if system.is_table:
+        if found["calibration_error"] is None:
+            lines.append(
+                "A column of probabilities would be named by --y-proba."
+                if not np.isfinite(system.answers.q).any()
+                else "Calibration needs scores of 0 and 1 only."
+            )
+        if options.unanswered is None:
+            return lines
+    named = {"format": evaluation.format, "model": evaluation.model}
+    named |= {"task": evaluation.task}
+    if len(system.files) > 1:
+        named["tasks"] = str(len(system.files))
+    lines.append("")
+    lines += [f"{name:<11} {printable(v)}" for name, v in named.items() if v]
+    counts = ", ".join(f"{n} {status}" for status, n in system.unanswered.items())
+    if counts:
+        lines.append(f"{'unanswered':<11} {counts}; {system.n_skipped} left out")
+        rule = f"{system.rule} (--unanswered chooses.)"
+        lines += wrap(rule, 78, initial_indent=" " * 12, subsequent_indent=" " * 12)
+    if system.if_wrong is not None:
+        other = system.if_wrong
+        lines.append(
+            f"{'':<11} counted as wrong: accuracy {other['estimate']:.4f} "
+            f"[{other['low']:.4f}, {other['high']:.4f}]"
+        )
+    for note in evaluation.notes if not system.is_table else ():
+        lines += wrap(
+            printable(note),
+            78,
+            initial_indent="note        ",
+            subsequent_indent=" " * 12,
+        )
+    return lines
+
+
+def _score_lines(brier: dict[str, Any]) -> list[str]:
+    """Return the parts of the Brier score, in bins and by isotonic regression."""
+    bins, levels = brier["adaptive"], brier["isotonic"]
+    sign = "-" if bins["residual"] < 0 else "+"
+    return [
+        f"Brier score {bins['score']:.4f}",
+        f"  = {bins['calibration']:.4f} calibration + {bins['refinement']:.4f} "
+        f"refinement {sign} {abs(bins['residual']):.4f} inside bins of "
+        f"{bins['bin_size']}",
+        f"  = {levels['calibration']:.4f} calibration - "
+        f"{levels['discrimination']:.4f} discrimination + "
+        f"{levels['uncertainty']:.4f} uncertainty, isotonic",
+        "  (calibration: what recalibration can gain; refinement: what would be left)",
+    ]
+
+
+def _details(found: dict[str, Any], level: float) -> list[str]:
+    """Return the errors, the parts of the Brier score, and the table of regions."""
+    error, plug_in = found["calibration_error"], found["plug_in"]
+    if error is None:
+        return []
+    percent = f"{100 * level:g}%"
+    ends = f"[{error['low']:.4f}, {error['high']:.4f}]"
+    rejected = "rejected" if error["p_value"] < 1 - level else "not rejected"
+    lines = [
+        "",
+        "calibration error, root mean square",
+        f"  debiased    {error['estimate']:.4f}  {percent} {ends}, bins of "
+        f"{error['bin_size']}; noise taken out, quote this",
+        f"  plug-in     {plug_in['error']:.4f}  bins of {plug_in['bin_size']}, the "
+        "curve's; biased upwards",
+        f"  mean |.|    {found['ece']:.4f}  {N_REGIONS} equal-width bins, known as "
+        "ECE; biased upwards",
+        f"perfect calibration: p = {error['p_value']:.3g}, {rejected}",
+        "",
+        *_score_lines(found["brier"]),
+        "",
+        f"{'probability':<13}{'n':>9}{'mean':>8}{'freq.':>8}  {percent:<18}verdict",
+    ]
+    for row in found["regions"]:
+        ends = f"[{row['frequency_low']:.3f}, {row['frequency_high']:.3f}]"
+        lines.append(
+            f"{limits(row):<13}{row['n']:>9}"
+            f"{row['mean_probability']:>8.3f}{row['frequency']:>8.3f}  {ends:<18}"
+            f"{row['verdict']}"
+        )
+    return lines
+
+
+def limits(row: dict[str, Any]) -> str:
+    """Return the tenth of a row, or the one probability that its answers state."""
+    if row["from"] == row["to"]:
+        return f"{row['from']:.10g}"
+    return f"{row['from']:.1f} to {row['to']:.1f}"
+
+
+def by_header(percent: str) -> list[str]:
+    """Return the header of the table of parts or systems."""
+    return ["n", "accuracy", percent, "error", percent, "p"]
+
+
+def by_row(found: dict[str, Any]) -> list[str]:
+    """Return the numbers of a part or a system as cells."""
+    accuracy, error = found["accuracy"], found["calibration_error"]
+    cells = [
+        str(found["n"]),
+        f"{accuracy['estimate']:.3f}",
+        f"{accuracy['low']:.3f} to {accuracy['high']:.3f}",
+    ]
+    if error is None:
+        return [*cells, "", "", ""]
+    interval = f"{error['low']:.3f} to {error['high']:.3f}"
+    return [*cells, f"{error['estimate']:.3f}", interval, f"{error['p_value']:.2g}"]
+
+
+def by_cells(
+    column: str, by: dict[str, Any], level: float
+) -> tuple[list[str], list[list[str]]]:
+    """Return header and rows of the table of parts, with adjusted p-values."""
+    header = [column, *by_header(f"{100 * level:g}%"), "adjusted"]
+    rows = []
+    for value, part in by.items():
+        adjusted = part["p_value_adjusted"]
+        last = "" if adjusted is None else f"{adjusted:.2g}"
+        rows.append([value, *by_row(part), last])
+    if all(not any(row[4:]) for row in rows):
+        return header[:4], [row[:4] for row in rows]
+    return header, rows
+
+
+def by_table(column: str, by: dict[str, Any], level: float) -> list[str]:
+    """Return the lines of a table of parts."""
+    header, rows = by_cells(column, by, level)
+    shown = [[f"{column} = {value}", *rest] for value, *rest in rows]
+    lines = columns_of([header, *shown])
+    found = [part["p_value_adjusted"] for part in by.values()]
+    tested = [p for p in found if p is not None]
+    if tested:
+        n = sum(p < 1 - level for p in tested)
+        lines.append(by_verdict(n, len(tested)))
+    return lines
+
+
+def by_verdict(n: int, n_tested: int) -> str:
+    """Return how many parts are miscalibrated, beyond chance among all of them."""
+    return (
+        f"Perfect calibration is rejected for {n} of {n_tested}, with p-values "
+        "adjusted by Holm's rule."
+    )
+
+
+def columns_of(rows: list[list[str]]) -> list[str]:
+    """Return rows of cells as lines, the first column to the left."""
+    safe = [[printable(cell) for cell in row] for row in rows]
+    widths = [max(map(len, column)) for column in zip(*safe, strict=True)]
+    return [
+        "  ".join(
+            cell.ljust(width) if k == 0 else cell.rjust(width)
+            for k, (cell, width) in enumerate(zip(row, widths, strict=True))
+        ).rstrip()
+        for row in safe
+    ]
+
+
+def systems_table(names: list[str], wholes: list[dict[str, Any]], level: float) -> str:
+    """Return a table with a row for each system."""
+    header = ["system", *by_header(f"{100 * level:g}%")]
+    rows = [[name, *by_row(w)] for name, w in zip(names, wholes, strict=True)]
+    if all(not any(row[4:]) for row in rows):
+        header, rows = header[:4], [row[:4] for row in rows]
+    return "\n".join(columns_of([header, *rows]))

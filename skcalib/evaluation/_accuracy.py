@@ -1,0 +1,294 @@
+"""The mean of scores in [0, 1] with a confidence interval."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.optimize import brentq
+from scipy.special import ndtri, stdtrit
+from scipy.stats import binom
+
+from .._errors import ParameterError, public
+from .._results import Result
+from .._validation import as_floats, as_groups, check_fraction
+
+
+@dataclass(frozen=True, repr=False)
+class AccuracyInterval(Result):
+    """Mean of scores with a confidence interval, from :func:`accuracy_interval`.
+
+    Attributes
+    ----------
+    estimate : float
+        Mean of the scores; with `questions` the mean of the question means.
+    low, high : float
+        Ends of the interval, in [0, 1].
+    n : int
+        Number of questions, or of scores without `questions`.
+    n_groups : int or None
+        Number of groups.
+    n_effective : float
+        Number of independent answers that would give an interval of this width.
+    method : str
+        'mid-P' (binomial) or 'Wilson' (with an effective number of answers).
+    confidence_level : float
+        Confidence level of the interval.
+
+    See Also
+    --------
+    accuracy_interval : Compute the interval.
+
+    Examples
+    --------
+    >>> from skcalib.evaluation import accuracy_interval
+    >>> interval = accuracy_interval([1, 1, 0, 1, 1, 1, 0, 1])
+    >>> interval.estimate, interval.n, interval.method
+    (0.75, 8, 'mid-P')
+    """
+
+    estimate: float
+    low: float
+    high: float
+    n: int
+    n_groups: int | None
+    n_effective: float
+    method: str
+    confidence_level: float
+
+    def _in_words(self) -> Sequence[str]:
+        level = f"{100 * self.confidence_level:g}%"
+        return (
+            f"The {level} interval of the mean is {self.low:.3f} to {self.high:.3f}.",
+        )
+
+    def __repr__(self) -> str:
+        groups = "" if self.n_groups is None else f", n_groups={self.n_groups}"
+        return (
+            f"AccuracyInterval({self.estimate:.4f} [{self.low:.4f}, {self.high:.4f}], "
+            f"n={self.n}{groups}, method={self.method!r}, "
+            f"confidence_level={self.confidence_level:g})"
+        )
+
+
+@public
+def accuracy_interval(
+    y: ArrayLike,
+    *,
+    questions: ArrayLike | None = None,
+    groups: ArrayLike | None = None,
+    confidence_level: float = 0.95,
+) -> AccuracyInterval:
+    """Compute the mean of scores in [0, 1] with a confidence interval.
+
+    Parameters
+    ----------
+    y : array-like of shape (n,)
+        Scores in [0, 1], for example whether each answer is right.
+    questions : array-like of shape (n,), default=None
+        Question of each score, where a question was asked several times. The estimate
+        is then the mean over questions of their means.
+    groups : array-like of shape (n,), default=None
+        Group of each score, such as the passage that several questions are about.
+        Scores of one group may depend on each other. All scores of a question must be
+        in one group.
+    confidence_level : float, default=0.95
+        Confidence level of the interval.
+
+    Returns
+    -------
+    interval : AccuracyInterval
+
+    Warns
+    -----
+    UserWarning
+        If all scores are in one group: the interval is then [0, 1].
+
+    Notes
+    -----
+    Independent scores of 0 and 1 have the binomial mid-P interval [1]_. Otherwise the
+    variance of the mean is estimated from the sums of the groups (the CR2 sandwich
+    estimate), and its degrees of freedom by the rule of Bell and McCaffrey [2]_. With
+    z and t the quantiles of the normal and of Student's distribution, the interval is
+    Wilson's [3]_ for
+
+        n_effective = m (1 - m) / variance (z / t)^2
+
+    answers, m being the mean. Where few answers differ from the rest, groups that
+    differ may not have been seen. The ratio of the variance to m (1 - m) / n is
+    therefore averaged with the ratio for fully dependent groups, sum(size^2) / n, as if
+    half an answer had shown it.
+
+    References
+    ----------
+    .. [1] A. Agresti and A. Gottard (2007). "Nonconservative exact small-sample
+       inference for discrete data". Computational Statistics and Data Analysis 51.
+    .. [2] R. M. Bell and D. F. McCaffrey (2002). "Bias reduction in standard errors for
+       linear regression with multi-stage samples". Survey Methodology 28(2).
+    .. [3] E. B. Wilson (1927). "Probable inference, the law of succession, and
+       statistical inference". Journal of the American Statistical Association 22.
+
+    Examples
+    --------
+    All of 15 answers are right:
+
+    >>> from skcalib.evaluation import accuracy_interval
+    >>> accuracy_interval([1] * 15)
+    AccuracyInterval(1.0000 [0.8190, 1.0000], n=15, method='mid-P',
+                     confidence_level=0.95)
+
+    Twelve questions about three passages:
+
+    >>> right = [1, 1, 1, 1, 0, 1, 0, 0, 1, 1, 0, 1]
+    >>> passage = [0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2]
+    >>> interval = accuracy_interval(right, groups=passage)
+    >>> round(interval.low, 2), round(interval.high, 2)
+    (0.09, 0.98)
+    """
+    level = check_fraction(confidence_level, name="confidence_level")
+    score = _as_scores(y)
+    codes = as_groups(groups, score.size)
+    if questions is not None:
+        question = as_groups(questions, score.size)
+        assert question is not None
+        score, codes = _question_means(score, question, codes)
+    if codes is None and np.isin(score, (0, 1)).all():
+        low, high = mid_p_interval(int(score.sum()), score.size, level)
+        n_effective, method = float(score.size), "mid-P"
+    else:
+        grouped = np.arange(score.size) if codes is None else codes
+        low, high, n_effective = _wilson_of_groups(score, grouped, level)
+        method = "Wilson"
+    return AccuracyInterval(
+        estimate=float(score.mean()),
+        low=low,
+        high=high,
+        n=score.size,
+        n_groups=None if codes is None else int(codes.max()) + 1,
+        n_effective=n_effective,
+        method=method,
+        confidence_level=level,
+    )
+
+
+def _as_scores(y: ArrayLike) -> np.ndarray:
+    score = as_floats(y, name="y").astype(np.float64, copy=False)
+    if score.ndim != 1 or score.size == 0:
+        raise ParameterError(
+            "y", f"must have shape (n,) with at least one score. Got {score.shape}."
+        )
+    bad = ~((score >= 0) & (score <= 1))
+    if bad.any():
+        row = int(bad.argmax())
+        raise ParameterError(
+            "y", f"must hold scores in [0, 1]. Got {float(score[row])!r} in row {row}."
+        )
+    return score
+
+
+def _question_means(
+    score: np.ndarray, question: np.ndarray, codes: np.ndarray | None
+) -> tuple[np.ndarray, np.ndarray | None]:
+    """Return the mean score of each question, and its group."""
+    means = np.bincount(question, score) / np.bincount(question)
+    if codes is None:
+        return means, None
+    first = np.unique(question, return_index=True)[1]
+    split = codes != codes[first][question]
+    if split.any():
+        raise ParameterError(
+            "groups",
+            "must put all scores of a question into one group. Got two groups for the "
+            f"question of row {int(split.argmax())}.",
+        )
+    return means, codes[first]
+
+
+def mid_p_interval(k: int, n: int, level: float) -> tuple[float, float]:
+    """Return the mid-P interval of a frequency, k of n."""
+    tail = (1 - level) / 2
+
+    def upper_tail(p: float, k: int) -> float:
+        return float(binom.sf(k, n, p) + binom.pmf(k, n, p) / 2 - tail)
+
+    low = 0.0 if k == 0 else brentq(upper_tail, 0, 1, args=(k,), xtol=1e-12)
+    high = 1.0 if k == n else 1 - brentq(upper_tail, 0, 1, args=(n - k,), xtol=1e-12)
+    return float(low), float(high)
+
+
+def _wilson_of_groups(
+    score: np.ndarray, codes: np.ndarray, level: float
+) -> tuple[float, float, float]:
+    """Return Wilson's interval for the effective number of answers, and this number."""
+    size = np.bincount(codes).astype(np.float64)
+    n, mean = size.sum(), float(score.mean())
+    if size.size == 1:
+        warnings.warn(
+            "All scores are in one group, which shows no difference of groups: the "
+            "interval is [0, 1].",
+            UserWarning,
+            stacklevel=3,
+        )
+        return 0.0, 1.0, 0.0
+    unit = mean * (1 - mean) / n
+    sums = np.bincount(codes, score - mean)
+    return _wilson_of_sums(mean, sums, size, unit, level)
+
+
+def _wilson_of_sums(
+    mean: float, sums: np.ndarray, size: np.ndarray, unit: float, level: float
+) -> tuple[float, float, float]:
+    """Return Wilson's interval by the sums of the residuals of groups.
+
+    `unit` is the variance of the mean if all answers were independent.
+    """
+    n = size.sum()
+    variance, freedom = _sandwich(sums, size)
+    dependent = float(size @ size) / n
+    odd = n * min(mean, 1 - mean)  # answers that differ from the rest
+    ratio = (odd * variance / unit if unit > 0 else 0) + dependent / 2
+    ratio /= odd + 0.5
+    z = float(ndtri((1 + level) / 2))
+    t = float(stdtrit(freedom, (1 + level) / 2))
+    n_effective = n / ratio * (z / t) ** 2
+    return *_wilson(mean, n_effective, z), float(n_effective)
+
+
+def grouped_frequency_interval(
+    y: np.ndarray, q: np.ndarray, codes: np.ndarray, level: float
+) -> tuple[float, float]:
+    """Return an interval of the frequency of y, given probabilities q, with groups.
+
+    How far groups differ is seen from y - q: what the probabilities foresee is no
+    noise. The interval of a single group is [0, 1].
+    """
+    codes = np.unique(codes, return_inverse=True)[1]
+    size = np.bincount(codes).astype(np.float64)
+    if size.size == 1:
+        return 0.0, 1.0
+    residual = (y - q) - (y - q).mean()
+    unit = float(residual @ residual) / y.size**2
+    sums = np.bincount(codes, residual)
+    return _wilson_of_sums(float(y.mean()), sums, size, unit, level)[:2]
+
+
+def _sandwich(residual: np.ndarray, size: np.ndarray) -> tuple[float, float]:
+    """Return the CR2 variance of a mean and its degrees of freedom.
+
+    `residual` are the sums of the residuals of the groups.
+    """
+    n = size.sum()
+    variance = float((residual**2 / (1 - size / n)).sum() / n**2)
+    factor = 1 / (n**2 * (1 - size / n))
+    own = factor * (size - size**2 / n)
+    across = ((factor * size**2).sum() ** 2 - ((factor * size**2) ** 2).sum()) / n**2
+    return variance, float(own.sum() ** 2 / ((own**2).sum() + across))
+
+
+def _wilson(mean: float, n: float, z: float) -> tuple[float, float]:
+    centre = (mean + z**2 / (2 * n)) / (1 + z**2 / n)
+    half = z / (1 + z**2 / n) * np.sqrt(mean * (1 - mean) / n + z**2 / (4 * n**2))
+    return max(0.0, float(centre - half)), min(1.0, float(centre + half))

@@ -1,0 +1,270 @@
+"""Columns of a table, read chunk by chunk: outcomes, probabilities and words."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Sequence
+from itertools import product
+from typing import Any
+
+import numpy as np
+
+from .._errors import ParameterError
+
+YES = frozenset(["true", "t", "yes", "y", "correct", "right"])
+NO = frozenset(["false", "f", "no", "n", "incorrect", "wrong"])
+
+# Cells that hold nothing.
+_MISSING = frozenset(["", "nan", "na", "n/a", "#n/a", "null", "none", "<na>"])
+
+# Rounding that a probability may have outside of [0, 1].
+_ROUNDING = 1e-9
+
+_MISSING_AS_WRITTEN = {
+    "".join(letters)
+    for word in _MISSING
+    for letters in product(*({c, c.upper()} for c in word))
+}
+
+_DECIMAL_COMMA = re.compile(r"[+-]?\d*,\d+%?")
+
+
+def text_of(cell: Any) -> str:
+    """Return a cell as text without blanks around it; nothing for a missing one."""
+    if isinstance(cell, str):
+        text = cell.strip()
+        return "" if text.lower() in _MISSING else text
+    if cell is None or cell != cell:
+        return ""
+    return json.dumps(cell, default=str)
+
+
+def _as_key(cell: Any) -> Any:
+    """Return a key of a cell; 1 and true are equal, but not as labels."""
+    return text_of(cell) if isinstance(cell, list) else (type(cell), cell)
+
+
+class Names:
+    """Names, such as those of groups or questions; a missing cell is the empty name."""
+
+    def __init__(self, name: str):
+        self.name = name
+        self.first_missing: int | None = None
+        self._chunks: list[np.ndarray] = []
+        self._known: dict[Any, str] = {}
+
+    def add(self, cells: Sequence[Any], lines: Sequence[int]) -> None:
+        """Read the cells of a chunk."""
+        if set(map(type, cells)) <= {str}:
+            names = list(map(str.strip, cells))
+            different = set(names)
+            if different & _MISSING_AS_WRITTEN:
+                names = list(map(text_of, names))
+            elif 2 * len(different) < len(names):  # one text in memory for each
+                known = self._known
+                names = [known.setdefault(name, name) for name in names]
+        else:
+            names = [text_of(cell) for cell in cells]
+        if self.first_missing is None and "" in names:
+            self.first_missing = lines[names.index("")]
+        self._chunks.append(np.array(names, dtype=object))
+
+    def finish(self) -> np.ndarray:
+        """Return the names of all rows."""
+        return np.concatenate(self._chunks)
+
+
+class Outcomes:
+    """Whether answers are right: 1, 0, or NaN for a missing cell.
+
+    With `pos_label`, cells that are this label count as 1 and others as 0. Without it,
+    cells are numbers in [0, 1], or words such as true, yes or correct.
+    """
+
+    def __init__(self, name: str, pos_label: str | None):
+        self.name = name
+        self.first_missing: int | None = None
+        self._pos_label = pos_label
+        self._known: dict[Any, float] = {}
+        self._values: list[np.ndarray] = []
+
+    def add(self, cells: Sequence[Any], lines: Sequence[int]) -> None:
+        """Read the cells of a chunk."""
+        keys = [cell if type(cell) is str else _as_key(cell) for cell in cells]
+        known = self._known
+        if set(keys) - known.keys():
+            for key, cell, line in zip(keys, cells, lines, strict=True):
+                if key not in known:
+                    known[key] = self._value(cell, line)
+        found = np.array([known[key] for key in keys])
+        if self.first_missing is None and np.isnan(found).any():
+            self.first_missing = lines[int(np.isnan(found).argmax())]
+        self._values.append(found)
+
+    def _value(self, cell: Any, line: int) -> float:
+        text = text_of(cell)
+        if not text:
+            return np.nan
+        if self._pos_label is not None:
+            return float(text == self._pos_label)
+        word = text.lower()
+        if word in YES or word in NO:
+            return float(word in YES)
+        try:
+            number = float(word)
+        except ValueError:
+            number = np.nan
+        if number == -1:
+            return 0.0
+        if not 0 <= number <= 1:
+            raise ParameterError(
+                "path",
+                "must hold 0/1, true/false, yes/no, correct/incorrect or a score in "
+                f"[0, 1] in {self.name!r}. Got {text!r:.60} in line {line}: name with "
+                "pos_label the label that the probability is of.",
+            )
+        return number
+
+    def finish(self) -> np.ndarray:
+        """Return the outcomes of all rows."""
+        values = np.concatenate(self._values)
+        if self._pos_label is not None and not (values == 1).any():
+            cells = (k[1] if isinstance(k, tuple) else k for k in self._known)
+            found = ", ".join(sorted(set(map(text_of, cells)) - {""})[:5])
+            raise ParameterError(
+                "pos_label",
+                f"must be a label of {self.name!r}, which holds {found}. Got "
+                f"{self._pos_label!r}.",
+            )
+        return values
+
+
+class Fractions:
+    """Probabilities, which must all have one unit; NaN for a missing cell.
+
+    With `percent`, they run from 0 to 100.
+    """
+
+    def __init__(self, name: str, percent: bool):
+        self.name = name
+        self.first_missing: int | None = None
+        self._percent = percent
+        self._values: list[np.ndarray] = []
+        self._n_fractions = self._n_positive = self._n_signed = 0
+        # The first cell of each kind, with its line, for messages.
+        self._first: dict[str, tuple[str, int]] = {}
+
+    def add(self, cells: Sequence[Any], lines: Sequence[int]) -> None:
+        """Read the cells of a chunk."""
+        signed = np.zeros(len(cells), dtype=bool)
+        try:
+            if bool in set(map(type, cells)):
+                raise TypeError
+            found = np.fromiter(map(float, cells), float, len(cells))
+        except (TypeError, ValueError):
+            texts = [text_of(cell) for cell in cells]
+            signed = np.array([text.endswith("%") for text in texts], dtype=bool)
+            found = np.array(
+                [
+                    self._number(text, line)
+                    for text, line in zip(texts, lines, strict=True)
+                ]
+            )
+        is_fraction = (found > 0) & (found < 1) & ~signed
+        self._n_fractions += int(is_fraction.sum())
+        self._n_positive += int((found > 0).sum())
+        self._n_signed += int(signed.sum())
+        top = 100 if self._percent else 1
+        outside = ~((found >= -_ROUNDING * top) & (found <= top * (1 + _ROUNDING)))
+        kinds = {
+            "signed": signed,
+            "fraction": is_fraction,
+            "outside": outside & ~np.isnan(found),
+            "large": found > 1,
+        }
+        for kind, where in kinds.items():
+            if kind not in self._first and where.any():
+                k = int(where.argmax())
+                self._first[kind] = text_of(cells[k]), lines[k]
+        if self.first_missing is None and np.isnan(found).any():
+            self.first_missing = lines[int(np.isnan(found).argmax())]
+        self._values.append(found)
+
+    def _number(self, text: str, line: int) -> float:
+        if not text:
+            return np.nan
+        if _DECIMAL_COMMA.fullmatch(text):
+            text = text.replace(",", ".")
+        try:
+            return float(text.removesuffix("%"))
+        except ValueError:
+            raise self._error((text, line), "is not a number.") from None
+
+    def _error(self, cell: tuple[str, int], problem: str) -> ParameterError:
+        text, line = cell
+        return ParameterError(
+            "path",
+            f"must hold probabilities in {self.name!r}. Got {text!r:.60} in line "
+            f"{line}, which {problem}",
+        )
+
+    def finish(self) -> tuple[np.ndarray, list[str]]:
+        """Return the probabilities of all rows, and notes on how they were read."""
+        values = np.concatenate(self._values)
+        notes = self._check_percentages(values) if self._percent else []
+        if not self._percent:
+            self._check_fractions()
+        return np.clip(values / (100 if self._percent else 1), 0, 1), notes
+
+    def _mixed(self, kind: str) -> ParameterError:
+        text, line = self._first["fraction"]
+        return self._error(
+            self._first[kind],
+            f"looks like a percentage; {text!r} in line {line} does not. Write all "
+            "probabilities in one unit.",
+        )
+
+    @property
+    def _are_mostly_fractions(self) -> bool:
+        return 2 * self._n_fractions >= self._n_positive > 0
+
+    def _check_fractions(self) -> None:
+        """Raise if a cell has a percent sign or is outside [0, 1]."""
+        if "signed" in self._first:
+            if "fraction" in self._first:
+                raise self._mixed("signed")
+            raise self._error(self._first["signed"], "is a percentage: pass percent.")
+        if "outside" in self._first:
+            cell = self._first["outside"]
+            hint = ""
+            if 1 < float(cell[0].replace(",", ".")) <= 100:
+                hint = (
+                    " Most others are inside: write all probabilities in one unit."
+                    if self._are_mostly_fractions
+                    else " Pass percent if probabilities run from 0 to 100."
+                )
+            raise self._error(cell, f"is outside [0, 1].{hint}")
+
+    def _check_percentages(self, values: np.ndarray) -> list[str]:
+        """Raise if a cell is outside [0, 100], or if some seem to be fractions."""
+        if "outside" in self._first:
+            raise self._error(self._first["outside"], "is outside [0, 100].")
+        has_large = "large" in self._first
+        if "fraction" in self._first:
+            if self._n_signed:
+                raise self._mixed("signed")
+            if has_large and self._are_mostly_fractions:
+                raise self._mixed("large")
+        if not has_large and not self._n_signed and np.nansum(values) > 0:
+            raise ParameterError(
+                "percent",
+                f"must not be given: no probability in {self.name!r} is above 1, so "
+                "they do not run from 0 to 100.",
+            )
+        if not self._n_fractions:
+            return []
+        return [
+            f"{self._n_fractions} of {values.size} cells of {self.name!r} are below 1 "
+            "and are read as less than 1%."
+        ]

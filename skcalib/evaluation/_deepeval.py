@@ -1,0 +1,93 @@
+"""Test runs that deepeval keeps in ``.deepeval``."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .._errors import ParameterError
+from ._evaluation import Evaluation, Row
+from ._files import Source
+from ._options import Options
+from ._values import (
+    as_dict,
+    as_list,
+    as_score,
+    as_text,
+    choose,
+    numbered_repeats,
+    text_or_none,
+)
+
+NAME = "deepeval"
+
+
+def claims(source: Source) -> bool:
+    """Return whether the file is a test run."""
+    return isinstance(_cases(source), list)
+
+
+def _cases(source: Source) -> Any:
+    content = source.head
+    if source.kind != "json" or not isinstance(content, dict):
+        return None
+    run = content.get("testRunData", content)
+    return run.get("testCases") if isinstance(run, dict) else None
+
+
+def read(source: Source, options: Options) -> Evaluation:
+    """Return the evaluation of a test run."""
+    options.reject(NAME, "filter", "split", "model")
+    cases = _cases(source)
+    metrics = [_metrics(case, source.place(k)) for k, case in enumerate(cases)]
+    score = choose(
+        options.score,
+        (name for each in metrics for name in each),
+        option="score",
+        what="metric",
+    )
+    questions = [_question(case) for case in cases]
+    rows = [
+        _as_row(each.get(str(score)), question, repeat, source.place(k))
+        for k, (each, question, repeat) in enumerate(
+            zip(metrics, questions, numbered_repeats(questions), strict=True)
+        )
+    ]
+    run = source.content.get("testRunData", source.content)
+    model = as_dict(run.get("hyperparameters")).get("model")
+    return Evaluation._from_rows(
+        rows,
+        model=text_or_none(model),
+        format=NAME,
+        notes=(f"The score is that of the metric {score!r}.",),
+    )
+
+
+def _metrics(case: Any, place: str) -> dict[str, dict]:
+    """Return what each metric says of a test case, by its name."""
+    if not isinstance(case, dict):
+        raise ParameterError(
+            "path", f"must hold test cases. Got {case!r:.60} in {place}."
+        )
+    data = [as_dict(each) for each in as_list(case.get("metricsData"))]
+    return {str(each["name"]): each for each in data if "name" in each}
+
+
+def _question(case: dict) -> str:
+    """Return the name of a test case if it was given, otherwise its input."""
+    name = case.get("name")
+    is_given = isinstance(name, str) and not name.startswith("test_case_")
+    return name if is_given and name else as_text(case.get("input"))
+
+
+def _as_row(found: dict | None, question: str, repeat: int, place: str) -> Row:
+    common: dict[str, Any] = {"question": question, "repeat": repeat, "place": place}
+    if found is None:
+        return Row(status="unscored", **common)
+    if found.get("error"):
+        return Row(status="error", **common)
+    score = as_score(found.get("score"), place)
+    return Row(
+        score=score, status="unscored" if np.isnan(score) else "answered", **common
+    )

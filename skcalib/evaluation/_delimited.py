@@ -1,0 +1,186 @@
+"""Tables as text, with a delimiter between cells, read chunk by chunk."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import numpy as np
+
+from .._errors import ParameterError
+from ._files import numbered_lines
+
+_DELIMITERS = ",;\t|"
+
+# Rows that are held as text at a time, and bytes of a text without quotes.
+CHUNK = 10_000
+_BLOCK = 2**19
+
+Chunk = tuple[dict[str, list[Any]], list[int]]
+
+
+@dataclass(frozen=True)
+class Table:
+    """Names of the columns, and chunks of the cells and lines of some of them."""
+
+    path: Path
+    names: list[str]
+    chunks: Callable[[list[str]], Iterator[Chunk]]
+
+
+def delimited_table(path: Path) -> Table:
+    sample = [line for _, line in islice(numbered_lines(path), 20)]
+    if not sample:
+        raise ParameterError("path", f"must hold answers. Got {path.name}, all empty.")
+    try:
+        delimiter = _delimiter(sample, path)
+        first = next(csv.reader(sample, delimiter=delimiter))
+    except csv.Error as error:
+        raise ParameterError(
+            "path", f"must be a table. Got {error} in the first lines of {path.name}."
+        ) from None
+    header = [name.strip() for name in first]
+    repeated = sorted({name for name in header if name and header.count(name) > 1})
+    if repeated:
+        raise ParameterError(
+            "path", f"must name each column once. Got {repeated[0]!r} twice."
+        )
+
+    def chunks(names: list[str]) -> Iterator[Chunk]:
+        places = [header.index(name) for name in names]
+        with path.open("rb") as file:
+            for columns, lines in _blocks(path, file, delimiter, len(header)):
+                cells = (columns[k] for k in places)
+                yield dict(zip(names, map(list, cells), strict=True)), lines
+
+    return Table(path, header, chunks)
+
+
+def _delimiter(sample: list[str], path: Path) -> str:
+    """Return the delimiter that divides all first lines into as many cells."""
+    found = []
+    for mark in _DELIMITERS:
+        sizes = {len(row) for row in csv.reader(sample[:-1] or sample, delimiter=mark)}
+        if len(sizes) == 1 and sizes != {1}:
+            found.append(mark)
+    if not found:  # one column, or rows of different lengths, which are named later
+        return "\t" if "\t" in sample[0] else max(_DELIMITERS, key=sample[0].count)
+    usual = "\t" if path.suffix.lower() in (".tsv", ".tab", ".txt") else ","
+    return usual if usual in found else found[0]
+
+
+def _blocks(
+    path: Path, file: BinaryIO, delimiter: str, width: int
+) -> Iterator[tuple[list, list[int]]]:
+    """Yield columns and lines; quick up to the first text that has quotes."""
+    header = file.readline()
+    line = 1
+    if b'"' in header or b"\r" in header.rstrip(b"\r\n") or width == 1:
+        file.seek(0)
+        line = 0
+    while line:
+        start = file.tell()
+        block = file.read(_BLOCK) + file.readline()
+        columns = _split(block, delimiter, width)
+        if columns is None:
+            file.seek(start)
+            break
+        if not columns:
+            return
+        n = len(columns[0])
+        yield columns, list(range(line + 1, line + 1 + n))
+        line += n
+    try:
+        yield from _parsed(path, file, delimiter, width, line)
+    except csv.Error as error:
+        raise ParameterError(
+            "path", f"must be a table. Got {error} in a line of {path.name}."
+        ) from None
+    except UnicodeDecodeError as error:
+        raise ParameterError(
+            "path",
+            f"must be a text file in UTF-8. Got {path.name}, with byte "
+            f"{error.object[error.start]:#x}.",
+        ) from None
+
+
+def _split(block: bytes, delimiter: str, width: int) -> list[list[str]] | None:
+    """Return the columns of whole lines without quotes; None for other text."""
+    block = block.replace(b"\r\n", b"\n")
+    if not block:
+        return []
+    if b'"' in block or b"\r" in block:
+        return None
+    if not block.endswith(b"\n"):
+        block += b"\n"
+    raw = np.frombuffer(block, np.uint8)
+    marks = raw[(raw == ord(delimiter)) | (raw == ord("\n"))]
+    if marks.size % width:
+        return None
+    is_end = marks.reshape(-1, width) == ord("\n")
+    if not is_end[:, -1].all() or is_end[:, :-1].any():
+        return None
+    try:
+        cells = block.decode()[:-1].replace("\n", delimiter).split(delimiter)
+    except UnicodeDecodeError:
+        return None
+    return [cells[k::width] for k in range(width)]
+
+
+def _parsed(
+    path: Path, file: BinaryIO, delimiter: str, width: int, before: int
+) -> Iterator[tuple[list, list[int]]]:
+    """Yield columns and lines of the rest of a file, after so many lines `before`."""
+    # The wrapper must not outlive the file, which the caller closes.
+    text = io.TextIOWrapper(file, "utf-8-sig", newline="")
+    try:
+        reader = csv.reader(text, delimiter=delimiter)
+        if before == 0:
+            next(reader)
+        yield from _chunks(path, reader, width, before)
+    finally:
+        text.detach()
+
+
+def _chunks(
+    path: Path, reader: Any, width: int, before: int
+) -> Iterator[tuple[list, list[int]]]:
+    while True:
+        first = before + reader.line_num
+        rows = list(islice(reader, CHUNK))
+        last = before + reader.line_num
+        if not all(rows):
+            rows = [row for row in rows if row]
+        if not rows and last == first:
+            return
+        # Cells with line breaks and empty lines make lines and rows differ.
+        lines = list(range(first + 1, first + 1 + len(rows)))
+        if last != first + len(rows):
+            lines = _lines_of(path, first, len(rows), reader.dialect.delimiter)
+        sizes = list(map(len, rows))
+        if set(sizes) - {width}:
+            k = next(k for k, size in enumerate(sizes) if size != width)
+            raise ParameterError(
+                "path",
+                f"must have {width} cells in each line, as in the first. Got "
+                f"{sizes[k]} in line {lines[k]} of {path.name}.",
+            )
+        yield list(zip(*rows, strict=True)) if rows else [()] * width, lines
+
+
+def _lines_of(path: Path, first: int, n: int, delimiter: str) -> list[int]:
+    """Return the line at which each of n rows ends, by reading them again."""
+    with path.open(encoding="utf-8-sig", newline="") as file:
+        again = csv.reader(file, delimiter=delimiter)
+        lines = []
+        for row in again:
+            if again.line_num > first and row:
+                lines.append(again.line_num)
+            if len(lines) == n:
+                break
+    return lines

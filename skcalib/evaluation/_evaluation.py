@@ -1,0 +1,312 @@
+"""What a harness wrote about a system: one row per question and sample."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
+from typing import Any
+
+import numpy as np
+
+from .._errors import ParameterError, ParameterTypeError, public
+from .._results import Result
+from .._validation import check_choice
+from ._unanswered import POLICIES, counted_scores, rule_of
+
+STATUSES = ("answered", "refused", "unparseable", "error", "unscored")
+
+
+@dataclass(frozen=True)
+class Row:
+    """One sample of one question, as a reader found it.
+
+    `place` says where the row stands in its file, for messages.
+    """
+
+    question: str
+    score: float = np.nan
+    status: str = "answered"
+    proba: float = np.nan
+    option_proba: np.ndarray | None = None
+    repeat: int = 0
+    gold: int = -1
+    groups: Mapping[str, str] = field(default_factory=dict)
+    place: str = ""
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class Evaluation(Result):
+    """The scored answers of one system, as :func:`read_evaluation` returns them.
+
+    A row is one sample of one question. Questions are identified by their own names or
+    hashes, never by their position in the file.
+
+    Attributes
+    ----------
+    question : ndarray of shape (n_rows,), str
+        Identity of the question.
+    repeat : ndarray of shape (n_rows,), int
+        Number of the sample of the question, from 0.
+    score : ndarray of shape (n_rows,)
+        Score in [0, 1]; NaN where the harness gave none.
+    proba : ndarray of shape (n_rows,)
+        Probability that the answer is right; NaN where there is none.
+    status : ndarray of shape (n_rows,), str
+        'answered', 'refused', 'unparseable', 'error' (the sample failed) or 'unscored'.
+    option_proba : list of ndarray or None
+        Probabilities of the options of each row, for multiple choice.
+    gold : ndarray of shape (n_rows,), int, or None
+        Index of the right option of each row, -1 where it is not known.
+    groups : dict of str to ndarray of shape (n_rows,)
+        Further names of each row, such as its subject or source.
+    model, task : str or None
+        What was evaluated, and on what.
+    format : str
+        Name of the format that was read.
+    notes : tuple of str
+        What the reader chose and what it left out, one sentence each.
+
+    See Also
+    --------
+    read_evaluation : Read the file of a harness.
+
+    Examples
+    --------
+    >>> import json, tempfile
+    >>> from pathlib import Path
+    >>> from skcalib import read_evaluation
+    >>> verdicts = [("q1", "yes", 80), ("q2", "no", 60), ("q3", "yes", 90)]
+    >>> judged = {
+    ...     name: {
+    ...         "response": f"Confidence: {percent}%",
+    ...         "judge_response": {"correct": correct, "confidence": percent},
+    ...     }
+    ...     for name, correct, percent in verdicts
+    ... }
+    >>> path = Path(tempfile.mkdtemp()) / "judged.json"
+    >>> _ = path.write_text(json.dumps(judged))
+    >>> evaluation = read_evaluation(path)
+    >>> evaluation
+    Evaluation(n_rows=3, n_questions=3, format='HLE')
+    >>> evaluation.score
+    array([1., 0., 1.])
+    """
+
+    question: np.ndarray
+    repeat: np.ndarray
+    score: np.ndarray
+    proba: np.ndarray
+    status: np.ndarray
+    option_proba: list[np.ndarray] | None = None
+    gold: np.ndarray | None = None
+    groups: dict[str, np.ndarray] = field(default_factory=dict)
+    model: str | None = None
+    task: str | None = None
+    format: str = "table"
+    notes: tuple[str, ...] = ()
+
+    @classmethod
+    def _from_rows(cls, rows: Sequence[Row], **properties: Any) -> Evaluation:
+        """Return the evaluation of what a reader found."""
+        check_rows(rows)
+        options = [row.option_proba for row in rows if row.option_proba is not None]
+        gold = np.array([row.gold for row in rows])
+        names = dict.fromkeys(name for row in rows for name in row.groups)
+        return cls(
+            question=_texts(row.question for row in rows),
+            repeat=np.array([row.repeat for row in rows], dtype=np.int64),
+            score=np.array([row.score for row in rows], dtype=np.float64),
+            proba=np.array([row.proba for row in rows], dtype=np.float64),
+            status=_texts(row.status for row in rows),
+            option_proba=options if len(options) == len(rows) else None,
+            gold=gold if (gold >= 0).any() else None,
+            groups={
+                name: _texts(row.groups.get(name, "") for row in rows) for name in names
+            },
+            **properties,
+        )
+
+    @property
+    def n_questions(self) -> int:
+        """Number of questions."""
+        return len(set(self.question.tolist()))
+
+    @property
+    def has_proba(self) -> bool:
+        """Whether any row has a probability."""
+        return bool(np.isfinite(self.proba).any())
+
+    def counts(self) -> dict[str, int]:
+        """Return the number of rows of each status that occurs."""
+        found = {s: int((self.status == s).sum()) for s in STATUSES}
+        return {status: n for status, n in found.items() if n}
+
+    def take(self, rows: Any) -> Evaluation:
+        """Return the evaluation of some rows.
+
+        Parameters
+        ----------
+        rows : array of bool or int
+            Rows to keep.
+
+        Returns
+        -------
+        evaluation : Evaluation
+        """
+        kept = np.arange(len(self))[rows]
+        columns = {name: getattr(self, name)[kept] for name in _COLUMNS}
+        options = self.option_proba
+        return replace(
+            self,
+            **columns,
+            option_proba=None if options is None else [options[k] for k in kept],
+            gold=None if self.gold is None else self.gold[kept],
+            groups={name: values[kept] for name, values in self.groups.items()},
+        )
+
+    @public
+    def scored(self, unanswered: str | None = None) -> Evaluation:
+        """Return the samples that count in the accuracy, each with a score.
+
+        Parameters
+        ----------
+        unanswered : {'wrong', 'drop', 'separate'}, default=None
+            How samples count whose status is not 'answered'. 'wrong': their score is 0.
+            'drop' and 'separate': they are left out. If None, as the harness counts
+            them; `notes` says how that is.
+
+        Returns
+        -------
+        evaluation : Evaluation
+        """
+        if unanswered is not None:
+            check_choice(unanswered, POLICIES, name="unanswered")
+        score = counted_scores(self.score, self.status, self.format, unanswered)
+        kept = replace(self, score=score)
+        if np.isnan(score).any():
+            kept = kept.take(~np.isnan(score))
+        if not len(kept):
+            raise ParameterError(
+                None, f"needs an answer with a score. Got {len(self)} without."
+            )
+        if unanswered is None and self.counts().keys() - {"answered"}:
+            kept = replace(kept, notes=(*kept.notes, rule_of(self.format)))
+        return kept
+
+    def answered(self) -> Evaluation:
+        """Return the samples with a score and, if any sample has one, a probability.
+
+        Returns
+        -------
+        evaluation : Evaluation
+        """
+        kept = np.isfinite(self.score)
+        if self.has_proba:
+            kept &= np.isfinite(self.proba)
+        return self.take(kept)
+
+    @public
+    def aligned(self, other: Evaluation) -> tuple[Evaluation, Evaluation]:
+        """Return this evaluation and another one on their common questions.
+
+        Rows are matched by question and sample, and stand in the same order on both
+        sides. What only one side has is left out and counted in `notes`.
+
+        Parameters
+        ----------
+        other : Evaluation
+            Evaluation of another system on the same questions.
+
+        Returns
+        -------
+        evaluations : tuple of two Evaluation
+
+        Raises
+        ------
+        ValueError
+            If a sample of a question occurs twice, or the two evaluations have no
+            sample of a question in common.
+        """
+        if not isinstance(other, Evaluation):
+            raise ParameterTypeError(
+                "other", f"must be an Evaluation. Got {type(other).__name__}."
+            )
+        own, others = self._places(), other._places()
+        common = [key for key in own if key in others]
+        if not common:
+            raise ParameterError(
+                "other",
+                "must share questions with this evaluation. Got "
+                f"{next(iter(others))[0]!r} there and {next(iter(own))[0]!r} here, for "
+                "example.",
+            )
+        sides = []
+        for one, places in ((self, own), (other, others)):
+            n_left = len(places) - len(common)
+            part = one.take([places[key] for key in common])
+            if n_left:
+                note = f"{n_left} of {len(places)} samples are not in the other file."
+                part = replace(part, notes=(*one.notes, note))
+            sides.append(part)
+        return sides[0], sides[1]
+
+    def _places(self) -> dict[tuple[str, int], int]:
+        places: dict[tuple[str, int], int] = {}
+        for k, key in enumerate(zip(self.question, self.repeat.tolist(), strict=True)):
+            if key in places:
+                raise ParameterError(
+                    None,
+                    f"needs each sample of a question once. Got sample {key[1]} of "
+                    f"question {key[0]!r} in rows {places[key]} and {k}.",
+                )
+            places[key] = k
+        return places
+
+    def _columns(self) -> dict[str, Any]:
+        columns = {name: getattr(self, name) for name in _COLUMNS}
+        taken = {name for name in self.groups if name in columns}
+        return columns | {
+            (f"group_{name}" if name in taken else name): values
+            for name, values in self.groups.items()
+        }
+
+    def _in_words(self) -> Sequence[str]:
+        counts = ", ".join(f"{n} {status}" for status, n in self.counts().items())
+        return (f"{len(self)} samples of {self.n_questions} questions: {counts}.",)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the columns as lists, and what the evaluation is of."""
+        more = {f.name: getattr(self, f.name) for f in fields(self)[-4:]}
+        return super().to_dict() | more
+
+    def __len__(self) -> int:
+        return self.question.size
+
+    def __repr__(self) -> str:
+        named = {"model": self.model, "task": self.task, "format": self.format}
+        shown = "".join(f", {k}={v!r}" for k, v in named.items() if v is not None)
+        return f"Evaluation(n_rows={len(self)}, n_questions={self.n_questions}{shown})"
+
+
+_COLUMNS = ("question", "repeat", "score", "proba", "status")
+
+
+def _texts(values: Any) -> np.ndarray:
+    found = list(values)
+    array = np.empty(len(found), dtype=object)
+    array[:] = found
+    return array
+
+
+def check_rows(rows: Sequence[Row]) -> None:
+    """Raise where a score or probability is not in [0, 1], with its place."""
+    if not rows:
+        raise ParameterError("path", "must hold at least one answer. Got none.")
+    for row in rows:
+        for what, value in (("score", row.score), ("probability", row.proba)):
+            if not (np.isnan(value) or 0 <= value <= 1):
+                raise ParameterError(
+                    "path",
+                    f"must hold a {what} in [0, 1] in each row. Got {value!r} in "
+                    f"{row.place or row.question}.",
+                )

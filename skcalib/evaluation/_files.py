@@ -1,0 +1,231 @@
+"""Files as they lie on disk: JSON, JSON lines, parquet, zip archives, run folders."""
+
+from __future__ import annotations
+
+import json
+import zipfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from .._errors import ParameterError
+
+# More of one member of an archive is not read: it would be no log of answers.
+_LARGEST_MEMBER = 2**29
+
+# What a member may grow to when it is unpacked, as a multiple of its size in the
+# archive. Logs of a harness reach some 30.
+_LARGEST_RATIO = 2000
+
+_ZSTANDARD = 93
+
+
+@dataclass(frozen=True)
+class Source:
+    """A file, and what it holds as far as any reader needs it to recognise it.
+
+    `kind` is 'json' (`head` is the value), 'jsonl' (`head` is the value of the first
+    line), 'parquet', 'zip', 'folder' or 'text' (`head` is None).
+    """
+
+    path: Path
+    kind: str
+    head: Any = None
+
+    @property
+    def first_row(self) -> Any:
+        """The first entry of a file of rows; None for any other file."""
+        if self.kind == "json" and isinstance(self.head, list):
+            return self.head[0] if self.head else None
+        return self.head if self.kind == "jsonl" else None
+
+    @cached_property
+    def content(self) -> Any:
+        """The value of a JSON file, or a list of the values of its lines."""
+        if self.kind != "jsonl":
+            return self.head
+        return [value for _, value in self.numbered_rows()]
+
+    @cached_property
+    def _lines(self) -> list[int]:
+        return [k for k, _ in numbered_lines(self.path)]
+
+    def numbered_rows(self) -> Iterator[tuple[int, Any]]:
+        """Yield the line and value of each line that is not empty, one at a time."""
+        for k, line in numbered_lines(self.path):
+            yield k, parse(line, f"line {k} of {self.path.name}")
+
+    def place(self, k: int) -> str:
+        """Return where the k-th entry stands, for messages."""
+        if self.kind == "jsonl":
+            return f"line {self._lines[k]} of {self.path.name}"
+        return f"entry {k} of {self.path.name}"
+
+
+def numbered_lines(path: Path) -> Iterator[tuple[int, str]]:
+    """Yield the lines that are not empty, with their numbers."""
+    try:
+        with path.open(encoding="utf-8-sig") as file:
+            for k, line in enumerate(file, 1):
+                if line.strip():
+                    yield k, line
+    except UnicodeDecodeError as error:
+        raise ParameterError(
+            "path",
+            f"must be a text file in UTF-8, a parquet file or a log. Got {path.name}, "
+            f"with byte {error.object[error.start]:#x}.",
+        ) from None
+
+
+def open_source(path: Any) -> Source:
+    """Return the file or run folder at a path, recognised by its content."""
+    try:
+        path = Path(path)
+    except TypeError:
+        raise ParameterError(
+            "path", f"must be a path to a file or folder. Got {path!r:.80}."
+        ) from None
+    if path.is_dir():
+        return Source(path, "folder")
+    try:
+        with path.open("rb") as file:
+            head = file.read(4)
+    except OSError as error:
+        raise ParameterError(
+            "path", f"must be a file that can be read. Got {path}: {error.strerror}."
+        ) from None
+    if head == b"PAR1":
+        return Source(path, "parquet")
+    if head == b"PK\x03\x04":
+        return Source(path, "zip")
+    return _open_text(path)
+
+
+def _open_text(path: Path) -> Source:
+    """Return a text file: one JSON value, one value per line, or neither."""
+    lines = numbered_lines(path)
+    _, first = next(lines, (0, ""))
+    if first.lstrip()[:1] not in ("{", "["):
+        return Source(path, "text")
+    if _is_json(first) and next(lines, None) is not None:
+        return Source(path, "jsonl", parse(first, f"the first line of {path.name}"))
+    text = "".join(line for _, line in numbered_lines(path))
+    return Source(path, "json", parse(text, path.name))
+
+
+def _is_json(text: str) -> bool:
+    try:
+        json.loads(text)
+    except (ValueError, RecursionError):
+        return False
+    return True
+
+
+def parse(text: str | bytes, place: str) -> Any:
+    """Return the JSON value of a text."""
+    try:
+        return json.loads(text)
+    except json.JSONDecodeError as error:
+        problem = f"{error.msg} in line {error.lineno}, column {error.colno}"
+    except RecursionError:
+        problem = "objects nested too deeply"
+    except (ValueError, UnicodeDecodeError) as error:  # numbers of thousands of digits
+        problem = str(error)
+    raise ParameterError("path", f"must hold valid JSON. Got {problem} of {place}.")
+
+
+def sibling(path: Path, name: str) -> Any:
+    """Return the JSON value of another file of the same folder, None without it."""
+    other = path.parent / name
+    return parse(other.read_bytes(), name) if other.is_file() else None
+
+
+class Archive:
+    """The members of a zip archive, read one at a time and no further than a limit."""
+
+    def __init__(self, path: Path):
+        try:
+            self._zip = zipfile.ZipFile(path)
+        except (zipfile.BadZipFile, OSError, NotImplementedError, ValueError) as error:
+            raise ParameterError(
+                "path", f"must be a complete zip archive. Got {path.name}: {error}."
+            ) from None
+        self.path = path
+        self.names = self._zip.namelist()
+
+    def __enter__(self) -> Archive:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._zip.close()
+
+    def json(self, name: str) -> Any:
+        """Return the JSON value of a member."""
+        info = self._zip.getinfo(name)
+        limit = min(_LARGEST_MEMBER, max(2**20, _LARGEST_RATIO * info.compress_size))
+        try:
+            data = self._read(info, limit)
+        except ParameterError:
+            raise
+        except Exception as error:  # each decoder has errors of its own
+            raise ParameterError(
+                "path",
+                f"must be a complete archive. Got {name} of {self.path.name}, which "
+                f"cannot be unpacked: {error}.",
+            ) from None
+        if len(data) > limit:
+            raise ParameterError(
+                "path",
+                f"must hold logs of answers. Got {name} of {self.path.name}, which "
+                f"unpacks to more than {limit:,} bytes.",
+            )
+        return parse(data, f"{name} of {self.path.name}")
+
+    def _read(self, info: zipfile.ZipInfo, limit: int) -> bytes:
+        if info.compress_type == _ZSTANDARD and not hasattr(zipfile, "ZIP_ZSTANDARD"):
+            return self._read_zstandard(info, limit)
+        with self._zip.open(info) as member:
+            return member.read(limit + 1)
+
+    def _read_zstandard(self, info: zipfile.ZipInfo, limit: int) -> bytes:
+        """Return a member that zipfile cannot decode before Python 3.14."""
+        try:
+            import zstandard
+        except ImportError as error:
+            raise ImportError(
+                f"{self.path.name} is compressed by Zstandard, which Python reads from "
+                "3.14 on. Install `zstandard`, for example with "
+                "`pip install skcalib[evaluation]`."
+            ) from error
+        with self.path.open("rb") as file:
+            file.seek(info.header_offset + 26)
+            lengths = file.read(4)
+            skip = int.from_bytes(lengths[:2], "little") + int.from_bytes(
+                lengths[2:], "little"
+            )
+            file.seek(skip, 1)
+            data = file.read(info.compress_size)
+        decoder = zstandard.ZstdDecompressor()
+        with decoder.stream_reader(data, read_across_frames=True) as stream:
+            return stream.read(limit + 1)
+
+
+def read_parquet(path: Path) -> Iterator[dict[str, Any]]:
+    """Yield the rows of a parquet file as dicts."""
+    try:
+        import pyarrow.parquet as pq
+    except ImportError as error:
+        raise ImportError(
+            f"{path.name} is a parquet file, and pyarrow is not installed. Install it "
+            "with `pip install pyarrow` or `pip install skcalib[evaluation]`."
+        ) from error
+    try:
+        file = pq.ParquetFile(path)
+        for batch in file.iter_batches(batch_size=1000):
+            yield from batch.to_pylist()
+    except Exception as error:  # pyarrow has several kinds
+        raise ParameterError(
+            "path", f"must be a complete parquet file. Got {path.name}: {error}."
+        ) from None

@@ -1,0 +1,138 @@
+"""Run folders of HELM, by their ``per_instance_stats.json``."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from .._errors import ParameterError
+from ._evaluation import Evaluation, Row
+from ._files import Source, open_source, sibling
+from ._options import Options
+from ._values import as_dict, as_score, as_text, choose, text_or_none
+
+NAME = "HELM"
+
+_FILE = "per_instance_stats.json"
+
+# Scores of an answer, the first one by default.
+_SCORES = ("exact_match", "quasi_exact_match")
+
+
+def claims(source: Source) -> bool:
+    """Return whether the file or folder is a run of HELM."""
+    if source.kind == "folder":
+        return (source.path / _FILE).is_file()
+    row = source.first_row
+    return isinstance(row, dict) and {"instance_id", "stats"} <= set(row)
+
+
+def read(source: Source, options: Options) -> Evaluation:
+    """Return the evaluation of a run."""
+    options.reject(NAME, "filter", "model")
+    if source.kind == "folder":
+        source = open_source(source.path / _FILE)
+    rows = [
+        (_stats(entry, source.place(k)), entry)
+        for k, entry in enumerate(source.content)
+    ]
+    original = [row for row in rows if not row[1].get("perturbation")]
+    split = choose(
+        options.split,
+        (stats["split"] for stats, _ in original),
+        option="split",
+        what="split",
+    )
+    kept = [row for row in original if row[0]["split"] == split]
+    score = options.score or _default_score(kept)
+    has_logprob = any(stats["means"].get("logprob") for stats, _ in kept)
+    found = [
+        _as_row(stats, entry, score, has_logprob, f"instance {entry['instance_id']!r}")
+        for stats, entry in kept
+    ]
+    spec = sibling(source.path, "run_spec.json")
+    spec = as_dict(spec)
+    subject = as_dict(as_dict(spec.get("scenario_spec")).get("args")).get("subject")
+    if subject:
+        found = [replace(row, groups={"subject": as_text(subject)}) for row in found]
+    return Evaluation._from_rows(
+        found,
+        model=text_or_none(as_dict(spec.get("adapter_spec")).get("model")),
+        task=text_or_none(spec.get("name")),
+        format=NAME,
+        notes=_notes(score, has_logprob, rows, original, kept),
+    )
+
+
+def _notes(
+    score: str, has_logprob: bool, rows: list, original: list, kept: list
+) -> tuple[str, ...]:
+    notes = [f"The score is {score!r}."]
+    if has_logprob:
+        notes.append("Probabilities are those of the option letters that were given.")
+    else:
+        notes.append(
+            "All log-probabilities are 0, as of models without them: there are no "
+            "probabilities."
+        )
+    if len(original) < len(rows):
+        n = len(rows) - len(original)
+        notes.append(f"{n} rows of perturbed questions are left out.")
+    if len(kept) < len(original):
+        n = len(original) - len(kept)
+        notes.append(f"{n} rows of other splits are left out.")
+    return tuple(notes)
+
+
+def _stats(entry: Any, place: str) -> dict[str, Any]:
+    """Return the means of a row's statistics by name, and its split."""
+    if not isinstance(entry, dict) or not isinstance(entry.get("stats"), list):
+        raise ParameterError("path", f"must hold statistics. Got none in {place}.")
+    means, split = {}, "none"
+    for stat in entry["stats"]:
+        name = stat.get("name") if isinstance(stat, dict) else None
+        if not isinstance(name, dict) or "name" not in name:
+            raise ParameterError(
+                "path", f"must name each statistic. Got one without in {place}."
+            )
+        means[str(name["name"])] = stat.get("mean")
+        split = str(name.get("split", split))
+    return {"means": means, "split": split}
+
+
+def _default_score(rows: list) -> str:
+    for name in _SCORES:
+        if any(name in stats["means"] for stats, _ in rows):
+            return name
+    names = sorted({name for stats, _ in rows for name in stats["means"]})
+    raise ParameterError(
+        "score", f"must name a statistic, since {_SCORES} are not there. Got {names}."
+    )
+
+
+def _as_row(stats: dict, entry: dict, score: str, has_logprob: bool, place: str) -> Row:
+    if score not in stats["means"]:
+        raise ParameterError(
+            "score", f"must be a statistic of each row. Got {score!r}, not in {place}."
+        )
+    value = as_score(stats["means"][score], place)
+    proba = stats["means"].get("max_prob") if has_logprob else None
+    return Row(
+        question=as_text(entry["instance_id"]),
+        score=value,
+        status="unscored" if np.isnan(value) else "answered",
+        proba=as_score(proba, place),
+        repeat=_trial(entry, place),
+        place=place,
+    )
+
+
+def _trial(entry: dict, place: str) -> int:
+    trial = entry.get("train_trial_index", 0)
+    if not isinstance(trial, int) or not 0 <= trial < 2**31:
+        raise ParameterError(
+            "path", f"must number the trials from 0. Got {trial!r:.60} in {place}."
+        )
+    return trial

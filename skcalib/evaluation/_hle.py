@@ -1,0 +1,80 @@
+"""Judged answers of Humanity's Last Exam, and of benchmarks that use its script."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .._errors import ParameterError
+from ._evaluation import Evaluation, Row
+from ._files import Source
+from ._options import Options
+from ._values import as_score, as_text, text_or_none
+
+NAME = "HLE"
+
+
+def claims(source: Source) -> bool:
+    """Return whether the file holds judged answers."""
+    content = source.head
+    if source.kind != "json" or not isinstance(content, dict) or not content:
+        return False
+    return all(
+        isinstance(e, dict) and "response" in e for e in content.values()
+    ) and any(isinstance(e.get("judge_response"), dict) for e in content.values())
+
+
+def read(source: Source, options: Options) -> Evaluation:
+    """Return the evaluation of a file of judged answers."""
+    options.reject(NAME, "score", "filter", "split", "model")
+    # Where no answer at all speaks of confidence, the texts are not the answers.
+    has_texts = any(map(_speaks_of_confidence, source.content.values()))
+    rows = [
+        _as_row(as_text(question), entry, has_texts, f"question {question!r}")
+        for question, entry in source.content.items()
+    ]
+    models = {text_or_none(entry.get("model")) for entry in source.content.values()}
+    unstated = sum(row.status == "answered" and np.isnan(row.proba) for row in rows)
+    notes = [
+        "Questions without an answer are not in the file; the harness counts them as "
+        "wrong."
+    ]
+    if unstated:
+        notes.append(
+            f"{unstated} answers state no confidence: the judge's 100 is left out."
+        )
+    return Evaluation._from_rows(
+        rows,
+        model=models.pop() if len(models) == 1 else None,
+        format=NAME,
+        notes=tuple(notes),
+    )
+
+
+def _speaks_of_confidence(entry: dict) -> bool:
+    response = entry["response"]
+    return isinstance(response, str) and "confidence" in response.lower()
+
+
+def _as_row(question: str, entry: dict, has_texts: bool, place: str) -> Row:
+    judged = entry.get("judge_response")
+    if not isinstance(judged, dict) or "correct" not in judged:
+        return Row(question, status="unscored", place=place)
+    proba = _confidence(judged, place)
+    if proba == 1 and has_texts and not _speaks_of_confidence(entry):
+        proba = np.nan  # the judge is told to write 100 where none is stated
+    return Row(question, as_score(judged["correct"], place), proba=proba, place=place)
+
+
+def _confidence(judged: dict, place: str) -> float:
+    """Return the confidence that the judge read, as a probability; NaN without."""
+    value = judged.get("confidence")
+    if isinstance(value, str):
+        value = value.strip().removesuffix("%")
+    try:
+        return as_score(None if value is None else float(value) / 100, place)
+    except (TypeError, ValueError, OverflowError):
+        raise ParameterError(
+            "path",
+            "must hold a confidence from 0 to 100. Got "
+            f"{judged['confidence']!r:.60} in {place}.",
+        ) from None

@@ -1,0 +1,168 @@
+"""Logs of inspect_ai: one JSON file, or an archive with one member per sample."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import numpy as np
+
+from .._errors import ParameterError
+from ._evaluation import Evaluation, Row
+from ._files import Archive, Source
+from ._options import Options
+from ._values import (
+    CONFIDENCE,
+    as_dict,
+    as_list,
+    as_score,
+    as_text,
+    choose,
+    scalar_fields,
+    text_or_none,
+)
+
+NAME = "inspect_ai"
+
+
+def claims(source: Source) -> bool:
+    """Return whether the file is a log of inspect_ai."""
+    if source.kind == "zip":
+        with Archive(source.path) as archive:
+            return any(
+                name in ("header.json", "_journal/start.json") for name in archive.names
+            )
+    content = source.head
+    return (
+        source.kind == "json"
+        and isinstance(content, dict)
+        and isinstance(content.get("eval"), dict)
+        and "version" in content
+    )
+
+
+def read(source: Source, options: Options) -> Evaluation:
+    """Return the evaluation of a log."""
+    options.reject(NAME, "filter", "split", "model")
+    if source.kind == "zip":
+        with Archive(source.path) as archive:
+            head, samples = _open_archive(archive)
+            return _read(source, options, head, samples)
+    samples = source.content.get("samples")
+    return _read(source, options, source.content, iter(as_list(samples)))
+
+
+def _open_archive(archive: Archive) -> tuple[dict, Iterator[dict]]:
+    """Return the header of an archive and its samples, unpacked one at a time."""
+    # A run that goes on, or that crashed, has no header yet.
+    name = "header.json" if "header.json" in archive.names else "_journal/start.json"
+    samples = [each for each in archive.names if each.startswith("samples/")]
+    return archive.json(name), (archive.json(each) for each in samples)
+
+
+def _read(
+    source: Source, options: Options, head: Any, samples: Iterator[dict]
+) -> Evaluation:
+    head = as_dict(head)
+    about = as_dict(head.get("eval"))
+    scorer: str | None = None
+    rows = []
+    for k, sample in enumerate(samples):
+        if not isinstance(sample, dict) or "id" not in sample:
+            raise ParameterError(
+                "path", f"must hold samples with an id. Got {source.place(k)} without."
+            )
+        place = f"sample {sample['id']!r} of {source.path.name}"
+        scores = _scores(sample)
+        if scorer is None and scores:
+            scorer = choose(options.score, scores, option="score", what="score")
+        rows.append(_as_row(sample, scores, scorer, place))
+    if not rows:
+        raise ParameterError(
+            "path",
+            f"must be a log with samples. Got {source.path.name} without: run the "
+            "evaluation without --no-log-samples.",
+        )
+    if scorer is None:
+        raise ParameterError(
+            "path",
+            f"must be a log with scores. Got {source.path.name}, whose samples were "
+            "never scored.",
+        )
+    notes = [f"The score is {scorer!r}."]
+    status = head.get("status")
+    if status not in (None, "success", "started"):
+        notes.append(f"The status of the run is {status!r}.")
+    if head.get("invalidated"):
+        notes.append("The log is marked as invalidated.")
+    return Evaluation._from_rows(
+        rows,
+        model=text_or_none(about.get("model")),
+        task=text_or_none(about.get("task")),
+        format=NAME,
+        notes=tuple(notes),
+    )
+
+
+def _scores(sample: dict) -> dict[str, tuple[Any, dict]]:
+    """Return each score of a sample by name, with the scorer's entry.
+
+    The entries of a value that is a mapping are scores of their own.
+    """
+    scorers = sample.get("scores")
+    if not isinstance(scorers, Mapping):  # one unnamed scorer in older logs
+        scorers = {"score": sample["score"]} if sample.get("score") else {}
+    found: dict[str, tuple[Any, dict]] = {}
+    for name, entry in scorers.items():
+        if not isinstance(entry, Mapping):
+            continue
+        value = entry.get("value")
+        if isinstance(value, Mapping):
+            parts = {k: v for k, v in value.items() if k not in CONFIDENCE}
+            for key, part in parts.items():
+                found[f"{name}/{key}" if len(parts) > 1 else name] = part, dict(entry)
+        else:
+            found[name] = value, dict(entry)
+    return found
+
+
+def _as_row(sample: dict, scores: dict, scorer: str | None, place: str) -> Row:
+    epoch = sample.get("epoch", 1)
+    common: dict[str, Any] = {
+        "question": as_text(sample["id"]),
+        "repeat": epoch - 1 if isinstance(epoch, int) and 0 < epoch < 2**31 else 0,
+        "groups": scalar_fields(sample.get("metadata")),
+        "place": place,
+    }
+    if scorer is None or scorer not in scores:
+        status = "error" if sample.get("error") else "unscored"
+        return Row(status=status, **common)
+    value, entry = scores[scorer]
+    score = as_score(value, place)
+    return Row(
+        score=score,
+        status=_status(value, score, entry, sample),
+        proba=_confidence(entry, place),
+        **common,
+    )
+
+
+def _status(value: Any, score: float, entry: dict, sample: dict) -> str:
+    """Return the status of a scored sample; "N" stands for no answer."""
+    if np.isnan(score):
+        return "unscored"
+    if value != "N":
+        return "answered"
+    choices = as_list(as_dict(sample.get("output")).get("choices")) or [{}]
+    stopped = as_dict(choices[0]).get("stop_reason")
+    return "refused" if stopped == "content_filter" else "unparseable"
+
+
+def _confidence(entry: dict, place: str) -> float:
+    """Return a confidence that a scorer kept in its metadata or value; NaN without."""
+    for holder in (entry.get("metadata"), entry.get("value")):
+        if isinstance(holder, Mapping):
+            for name in CONFIDENCE:
+                if isinstance(holder.get(name), (int, float)):
+                    return as_score(holder[name], place)
+    return np.nan

@@ -1,0 +1,240 @@
+"""Samples that lm-evaluation-harness writes with ``--log_samples``."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+
+from .._errors import ParameterError
+from ._evaluation import Evaluation, Row
+from ._files import Source, sibling
+from ._options import Options
+from ._values import (
+    as_dict,
+    as_list,
+    as_score,
+    choose,
+    scalar_fields,
+    softmax,
+    text_or_none,
+)
+
+NAME = "lm-evaluation-harness"
+
+# Keys of a row that are no metrics; versions before 0.4.6 do not list the metrics.
+_NO_METRICS = {
+    "doc_id",
+    "doc",
+    "target",
+    "arguments",
+    "resps",
+    "filtered_resps",
+    "filter",
+    "metrics",
+    "doc_hash",
+    "prompt_hash",
+    "target_hash",
+}
+
+# Metrics whose value in a row is no score of the answer.
+_NO_SCORES = {
+    "brier_score",
+    "mcc",
+    "f1",
+    "perplexity",
+    "word_perplexity",
+    "bleu",
+    "ter",
+}
+
+# Lengths by which a metric divides the log-likelihood of an option.
+_LENGTHS: dict[str, Callable[[str], int]] = {
+    "acc_norm": len,
+    "acc_bytes": lambda text: len(text.encode()),
+}
+
+# Fields of a document that name its subject or source.
+_GROUPS = ("subject", "category", "source", "src", "level", "type", "domain", "topic")
+
+
+def claims(source: Source) -> bool:
+    """Return whether the file holds samples of this harness."""
+    row = source.first_row
+    return isinstance(row, dict) and {"doc_id", "resps", "filtered_resps"} <= set(row)
+
+
+def read(source: Source, options: Options) -> Evaluation:
+    """Return the evaluation of a file of samples."""
+    options.reject(NAME, "split", "model")
+    rows = list(enumerate(source.content))
+    for k, row in rows:
+        if not (isinstance(row, dict) and {"doc_id", "filtered_resps"} <= set(row)):
+            raise ParameterError(
+                "path",
+                f"must hold samples of {NAME}. Got {source.place(k)} without 'doc_id'.",
+            )
+    rows, notes = _of_one_filter(rows, options.filter)
+    score = _choose_score([row for _, row in rows], options.score)
+    identity = _identities([row for _, row in rows])
+    found = [
+        _as_row(row, score, question, source.place(k))
+        for (k, row), question in zip(rows, identity, strict=True)
+    ]
+    task, model, more = _run_of(source.path, len(found))
+    if any(np.isfinite(row.proba) for row in found):
+        how = {"acc_norm": " per character", "acc_bytes": " per byte"}.get(score, "")
+        notes.append(
+            "Probabilities are the softmax of the options' log-likelihoods"
+            f"{how}; the score is {score}."
+        )
+    else:
+        notes.append(f"The score is {score}; there are no probabilities.")
+    return Evaluation._from_rows(
+        found, model=model, task=task, format=NAME, notes=(*notes, *more)
+    )
+
+
+def _of_one_filter(rows: list, wanted: str | None) -> tuple[list, list[str]]:
+    """Return the rows of one filter; each filter gives a row per question."""
+    names = [row.get("filter") for _, row in rows]
+    if any(name is None for name in names):
+        # Versions before 0.4.6 do not name the filter, and write one after the other.
+        seen: Counter = Counter()
+        for k, (_, row) in enumerate(rows):
+            names[k] = str(seen[str(row["doc_id"])])
+            seen[str(row["doc_id"])] += 1
+    chosen = choose(wanted, map(str, names), option="filter", what="filter")
+    kept = [row for row, name in zip(rows, names, strict=True) if str(name) == chosen]
+    n_left = len(rows) - len(kept)
+    notes = [f"{n_left} rows of other filters than {chosen!r} are left out."]
+    return kept, notes if n_left else []
+
+
+def _choose_score(rows: list[dict], wanted: str | None) -> str:
+    """Return the metric that is the score of an answer, 'acc' if there is a choice."""
+    listed = rows[0].get("metrics")
+    names = sorted(set(rows[0]) - _NO_METRICS)
+    if isinstance(listed, list):
+        names = [name for name in listed if isinstance(name, str)]
+    scalar = [
+        name
+        for name in names
+        if name not in _NO_SCORES and isinstance(rows[0].get(name), (int, float, bool))
+    ]
+    if wanted is None and "acc" in scalar:
+        return "acc"
+    chosen = choose(wanted, scalar, option="score", what="metric")
+    if chosen is None:
+        raise ParameterError(
+            "path", f"must hold a score of each answer. Got only the metrics {names}."
+        )
+    return chosen
+
+
+def _identities(rows: list[dict]) -> list[str]:
+    """Return what identifies the question of each row: its hash, or its number.
+
+    Documents that are the same word for word have one hash, so their numbers are added.
+    """
+    hashes = [text_or_none(row.get("doc_hash")) for row in rows]
+    number = [str(row["doc_id"]) for row in rows]
+    if any(each is None for each in hashes):
+        return number
+    times = Counter(hashes)
+    return [
+        str(each) if times[each] == 1 else f"{each}#{k}"
+        for each, k in zip(hashes, number, strict=True)
+    ]
+
+
+def _as_row(row: dict, score: str, question: str, place: str) -> Row:
+    groups = {k: v for k, v in scalar_fields(row.get("doc")).items() if k in _GROUPS}
+    value = as_score(row.get(score), place)
+    if row["filtered_resps"] == ["[invalid]"]:
+        return Row(question, value, "unparseable", groups=groups, place=place)
+    options = _option_proba(row, score, place)
+    return Row(
+        question,
+        value,
+        "unscored" if np.isnan(value) else "answered",
+        proba=np.nan if options is None else float(options.max()),
+        option_proba=options,
+        gold=_gold(row, options),
+        groups=groups,
+        place=place,
+    )
+
+
+def _option_proba(row: dict, score: str, place: str) -> np.ndarray | None:
+    """Return the softmax of the options' log-likelihoods; None without options."""
+    pairs = row["filtered_resps"]
+    is_choice = (
+        isinstance(pairs, list)
+        and len(pairs) > 1
+        and all(isinstance(pair, list) and len(pair) == 2 for pair in pairs)
+    )
+    if not is_choice or not (score.startswith("acc") or score == "exact_match"):
+        return None
+    try:
+        values = np.array([float(pair[0]) for pair in pairs])
+    except (TypeError, ValueError):
+        return None
+    if not np.isfinite(values).all():
+        raise ParameterError(
+            "path", f"must hold finite log-likelihoods. Got {pairs!r:.80} in {place}."
+        )
+    if score in _LENGTHS:
+        values = values / _lengths(row, score, values.size, place)
+    return softmax(values)
+
+
+def _lengths(row: dict, score: str, n: int, place: str) -> np.ndarray:
+    """Return the lengths of the options, without the delimiter before them."""
+    arguments = row.get("arguments")
+    if isinstance(arguments, dict):
+        texts = [as_dict(each).get("arg_1") for each in arguments.values()]
+    else:
+        texts = [each[1] for each in map(as_list, as_list(arguments)) if len(each) > 1]
+    if len(texts) != n or not all(isinstance(text, str) for text in texts):
+        raise ParameterError(
+            "score",
+            f"must be 'acc' where the texts of options are not kept. Got {score!r} "
+            f"for {place}.",
+        )
+    lengths = [_LENGTHS[score](str(text).removeprefix(" ")) for text in texts]
+    if 0 in lengths:
+        raise ParameterError(
+            "score",
+            f"must be 'acc' where an option is empty. Got {score!r} in {place}.",
+        )
+    return np.array(lengths, dtype=float)
+
+
+def _gold(row: dict, options: np.ndarray | None) -> int:
+    """Return the index of the right option, -1 where it is not known."""
+    target = str(row.get("target"))
+    if options is None or not re.fullmatch(r"\d{1,6}", target):
+        return -1
+    return int(target) if int(target) < options.size else -1
+
+
+def _run_of(path: Path, n: int) -> tuple[str | None, str | None, list[str]]:
+    """Return task and model by the file's name and the results file beside it."""
+    match = re.fullmatch(r"samples_(.+)_([^_]+)\.jsonl?", path.name)
+    if match is None:
+        return None, None, []
+    task, time = match.groups()
+    results = sibling(path, f"results_{time}.json")
+    if not isinstance(results, dict):
+        return task, None, []
+    model = results.get("model_name") or results.get("model_source")
+    known = as_dict(as_dict(results.get("n-samples")).get(task))
+    expected = known.get("effective")
+    notes = []
+    if isinstance(expected, int) and expected != n:
+        notes.append(f"The results file counts {expected} questions; this one has {n}.")
+    return task, text_or_none(model), notes

@@ -1,0 +1,69 @@
+"""Logs of OpenAI evals: JSON lines that begin with a specification."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .._errors import ParameterError
+from ._evaluation import Evaluation, Row
+from ._files import Source
+from ._options import Options
+from ._values import as_score, choose, text_or_none
+
+NAME = "OpenAI evals"
+
+# Events that score a sample, and the field of their data that is the score.
+_SCORED = {"match": "correct", "metrics": "score"}
+
+
+def claims(source: Source) -> bool:
+    """Return whether the file is such a log."""
+    return (
+        source.kind == "jsonl"
+        and isinstance(source.head, dict)
+        and isinstance(source.head.get("spec"), dict)
+    )
+
+
+def read(source: Source, options: Options) -> Evaluation:
+    """Return the evaluation of a log."""
+    options.reject(NAME, "filter", "split", "model")
+    events = [
+        (event, source.place(k))
+        for k, event in enumerate(source.content)
+        if isinstance(event, dict) and "sample_id" in event
+    ]
+    kind = choose(
+        options.score,
+        (str(e["type"]) for e, _ in events if str(e.get("type")) in _SCORED),
+        option="score",
+        what="kind of event",
+    )
+    failed = {str(e["sample_id"]) for e, _ in events if e.get("type") == "error"}
+    rows, scored = [], set()
+    for event, place in events:
+        if event.get("type") == kind:
+            rows.append(_as_row(event, str(kind), place))
+            scored.add(rows[-1].question)
+    rows += [Row(sample, status="error") for sample in sorted(failed - scored)]
+    spec = source.content[0]["spec"]
+    models = spec.get("completion_fns")
+    return Evaluation._from_rows(
+        rows,
+        model=", ".join(map(str, models)) if isinstance(models, list) else None,
+        task=text_or_none(spec.get("eval_name")),
+        format=NAME,
+        notes=(f"The score is that of the events {kind!r}.",),
+    )
+
+
+def _as_row(event: dict[str, Any], kind: str, place: str) -> Row:
+    data = event.get("data")
+    if not isinstance(data, dict) or _SCORED[kind] not in data:
+        raise ParameterError(
+            "path",
+            f"must hold {_SCORED[kind]!r} in each event {kind!r}. Got {place} without.",
+        )
+    return Row(
+        str(event["sample_id"]), as_score(data[_SCORED[kind]], place), place=place
+    )

@@ -1,0 +1,186 @@
+"""From a path to an evaluation: which reader's file it is."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from os import PathLike
+from types import ModuleType
+
+from .._errors import ParameterError, ParameterTypeError, public
+from .._validation import check_bool, check_choice, check_verbose
+from . import (
+    _deepeval,
+    _helm,
+    _hle,
+    _inspect,
+    _lighteval,
+    _lm_eval,
+    _openai_evals,
+    _promptfoo,
+    _simple_evals,
+    _tables,
+)
+from ._evaluation import Evaluation
+from ._files import Source, open_source
+from ._options import Options
+
+READERS: tuple[ModuleType, ...] = (
+    _lm_eval,
+    _inspect,
+    _helm,
+    _lighteval,
+    _hle,
+    _simple_evals,
+    _promptfoo,
+    _deepeval,
+    _openai_evals,
+)
+
+FORMATS = tuple(reader.NAME for reader in (*READERS, _tables))
+
+
+@public
+def read_evaluation(
+    path: str | PathLike[str],
+    *,
+    format: str | None = None,
+    score: str | None = None,
+    filter: str | None = None,
+    split: str | None = None,
+    model: str | None = None,
+    columns: Mapping[str, str] | None = None,
+    groups: Sequence[str] = (),
+    pos_label: str | None = None,
+    percent: bool = False,
+    missing: str = "keep",
+    verbose: int = 0,
+) -> Evaluation:
+    """Read the file in which a harness wrote the answers of a system.
+
+    The format is recognised by the content of the file, not by its name. Nothing is
+    chosen in silence: if a file holds several scores, filters, splits or systems, an
+    error lists them and names the parameter that chooses one.
+
+    Parameters
+    ----------
+    path : str or path-like
+        File or run folder: samples of lm-evaluation-harness, a log of inspect_ai
+        (``.eval`` or ``.json``), a run folder of HELM, details of lighteval, judged
+        answers of HLE, results of simple-evals, promptfoo, deepeval or OpenAI evals; or
+        a plain table as CSV, TSV, parquet, or JSON objects, one per line or in an
+        array.
+    format : str, default=None
+        Name of the format. If None, the format is recognised.
+    score : str, default=None
+        Metric or scorer to use. If None, the only one, or for lm-evaluation-harness
+        ``acc``.
+    filter : str, default=None
+        Filter of lm-evaluation-harness to use.
+    split : str, default=None
+        Split of HELM to use.
+    model : str, default=None
+        System to use, where a file holds several.
+    columns : mapping of str to str, default=None
+        Columns of a plain table by what they hold: 'score' (whether the answer is
+        right), 'proba', 'question', 'model'. Columns with usual names, such as
+        ``correct``, ``confidence`` and ``id``, need not be given.
+    groups : sequence of str, default=()
+        Further columns of a plain table to keep, for example its subject.
+    pos_label : str, default=None
+        Label in the column 'score' that counts as right.
+    percent : bool, default=False
+        Whether the probabilities of a plain table run from 0 to 100.
+    missing : {'keep', 'error'}, default='keep'
+        Whether rows of a plain table with an empty cell are kept, as NaN or an empty
+        name, or are an error.
+    verbose : int, default=0
+        If positive, the progress in a long table is printed to standard error.
+
+    Returns
+    -------
+    evaluation : Evaluation
+
+    Raises
+    ------
+    ValueError
+        If the file cannot be read, is of no known format or of two, holds several
+        scores, filters, splits or systems and none is chosen, or has a malformed row.
+    ImportError
+        If the file is parquet without pyarrow installed, or is compressed by Zstandard
+        without zstandard before Python 3.14.
+
+    Examples
+    --------
+    >>> import json, tempfile
+    >>> from pathlib import Path
+    >>> from skcalib import read_evaluation
+    >>> answer = {"response": "Paris. Confidence: 80%"}
+    >>> verdict = {"correct": "yes", "confidence": 80}
+    >>> judged = {"q1": {**answer, "judge_response": verdict}}
+    >>> path = Path(tempfile.mkdtemp()) / "judged.json"
+    >>> _ = path.write_text(json.dumps(judged))
+    >>> read_evaluation(path).proba
+    array([0.8])
+    """
+    source = open_source(path)
+    options = Options(
+        score,
+        filter,
+        split,
+        model,
+        dict(columns or {}),
+        tuple(groups),
+        pos_label,
+        check_bool(percent, name="percent"),
+        check_choice(missing, ("keep", "error"), name="missing"),
+        check_verbose(verbose),
+    )
+    readers = {reader.NAME: reader for reader in (*READERS, _tables)}
+    if format is not None:
+        if format not in readers:
+            raise ParameterError(
+                "format", f"must be one of {list(readers)}. Got {format!r}."
+            )
+        found = [readers[format]]
+    else:
+        found = [reader for reader in READERS if reader.claims(source)]
+        if not found and _tables.claims(source):
+            found = [_tables]
+    if len(found) != 1:
+        raise ParameterError("path", _not_one(source, found, list(readers)))
+    try:
+        return found[0].read(source, options)
+    except (AttributeError, IndexError, KeyError, OverflowError, TypeError) as error:
+        if isinstance(error, ParameterTypeError):
+            raise
+        raise ParameterError(
+            "path",
+            f"must be a complete file of {found[0].NAME}. Got {source.path.name}, with "
+            f"an entry of another kind than the harness writes: {error!s:.200}.",
+        ) from error
+
+
+def _not_one(source: Source, found: list[ModuleType], known: list[str]) -> str:
+    """Return what is wrong with a file that no reader claims, or several."""
+    name = source.path.name
+    if found:
+        names = " or of ".join(reader.NAME for reader in found)
+        return (
+            f"must be a file of one format. Got {name}, which could be one of {names}: "
+            "name it with 'format'."
+        )
+    content = source.content if isinstance(source.content, dict) else {}
+    if "results" in content and {"configs", "config_general", "versions"} & set(
+        content
+    ):
+        return (
+            f"must be a file with the single answers. Got {name}, which holds averages "
+            "only: give the samples (lm-evaluation-harness writes them with "
+            "--log_samples) or the details beside it."
+        )
+    if source.kind == "folder":
+        return (
+            "must be a file, or a run folder of HELM. Got the folder "
+            f"{name} without per_instance_stats.json: give the files in it."
+        )
+    return f"must be a file of {', '.join(known)}. Got {name}, which is none of these."

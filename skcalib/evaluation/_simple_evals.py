@@ -1,0 +1,79 @@
+"""Results of simple-evals: the files that end in ``_allresults.json``."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import numpy as np
+
+from .._errors import ParameterError
+from ._evaluation import Evaluation, Row
+from ._files import Source
+from ._options import Options
+from ._values import as_dict, as_score, numbered_repeats
+
+NAME = "simple-evals"
+
+_SCORE = re.compile(r"<p>Score: ([^<]*)</p>")
+_EXTRACTED = re.compile(r"<p>Extracted Answer: (None|)</p>")
+
+
+def claims(source: Source) -> bool:
+    """Return whether the file holds results of simple-evals."""
+    content = source.head
+    return (
+        source.kind == "json"
+        and isinstance(content, dict)
+        and {"htmls", "convos", "metrics"} <= set(content)
+    )
+
+
+def read(source: Source, options: Options) -> Evaluation:
+    """Return the evaluation of a file of results."""
+    options.reject(NAME, "score", "filter", "split", "model")
+    pages, talks = source.content["htmls"], source.content["convos"]
+    if not isinstance(pages, list) or not isinstance(talks, list):
+        raise ParameterError("path", "must hold lists of pages and conversations.")
+    if len(pages) != len(talks):
+        raise ParameterError(
+            "path",
+            f"must hold a page for each conversation. Got {len(pages)} and "
+            f"{len(talks)}.",
+        )
+    questions = [_question(talk, source.place(k)) for k, talk in enumerate(talks)]
+    rows = [
+        _as_row(page, question, repeat, source.place(k))
+        for k, (page, question, repeat) in enumerate(
+            zip(pages, questions, numbered_repeats(questions), strict=True)
+        )
+    ]
+    notes = ["A question is its first message. There are no probabilities."]
+    missed = as_dict(source.content["metrics"]).get("is_not_attempted")
+    if isinstance(missed, float) and missed > 0:
+        notes.append(
+            f"{missed:.1%} of the answers were not attempted; the file does not say "
+            "which, and they count as wrong."
+        )
+    return Evaluation._from_rows(rows, format=NAME, notes=tuple(notes))
+
+
+def _question(talk: Any, place: str) -> str:
+    try:
+        content = talk[0]["content"]
+    except (TypeError, KeyError, IndexError):
+        raise ParameterError(
+            "path", f"must hold a first message. Got none in {place}."
+        ) from None
+    return content if isinstance(content, str) else repr(content)
+
+
+def _as_row(page: Any, question: str, repeat: int, place: str) -> Row:
+    found = _SCORE.findall(page) if isinstance(page, str) else []
+    if not found:
+        return Row(question, status="unscored", repeat=repeat, place=place)
+    # The last one is the harness's own; an answer could hold such a line too.
+    score = as_score(found[-1], place)
+    is_parsed = np.isnan(score) or not _EXTRACTED.search(page)
+    status = "answered" if is_parsed else "unparseable"
+    return Row(question, score, status, repeat=repeat, place=place)

@@ -1,0 +1,133 @@
+"""Scores, probabilities and names, from the forms in which harnesses write them."""
+
+from __future__ import annotations
+
+import reprlib
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import numpy as np
+
+from .._errors import ParameterError
+
+# Names under which files keep a stated confidence.
+CONFIDENCE = ("confidence", "probability", "proba", "prob", "certainty")
+
+_WORDS = {
+    "c": 1.0,
+    "p": 0.5,
+    "i": 0.0,
+    "n": 0.0,
+    "yes": 1.0,
+    "no": 0.0,
+    "true": 1.0,
+    "false": 0.0,
+    "correct": 1.0,
+    "incorrect": 0.0,
+    "pass": 1.0,
+    "fail": 0.0,
+}
+
+
+def as_score(value: Any, place: str) -> float:
+    """Return a score; NaN for None. Letters and words are those of the harnesses."""
+    if value is None:
+        return np.nan
+    if isinstance(value, (bool, int, float)):
+        return _finite(value, value, place)
+    if isinstance(value, str):
+        word = value.strip().lower()
+        if word in _WORDS:
+            return _WORDS[word]
+        try:
+            return _finite(float(word), value, place)
+        except ValueError:
+            pass
+    raise ParameterError(
+        "path", f"must hold a number or verdict as score. Got {value!r:.60} in {place}."
+    )
+
+
+def _finite(number: Any, value: Any, place: str) -> float:
+    try:
+        found = float(number)
+    except OverflowError:
+        found = np.inf
+    if np.isinf(found):
+        raise ParameterError(
+            "path", f"must hold scores in [0, 1]. Got {value!r:.60} in {place}."
+        )
+    return found
+
+
+def as_dict(value: Any) -> dict[str, Any]:
+    """Return a mapping as it is, and an empty one for anything else."""
+    return value if isinstance(value, dict) else {}
+
+
+def as_list(value: Any) -> list[Any]:
+    """Return a list as it is, and an empty one for anything else."""
+    return value if isinstance(value, list) else []
+
+
+def text_or_none(value: Any) -> str | None:
+    """Return a text as it is, and None for anything else."""
+    return value if isinstance(value, str) else None
+
+
+def as_text(value: Any) -> str:
+    """Return an identity or the name of a group as text."""
+    return value if isinstance(value, str) else str(value)
+
+
+def scalar_fields(values: Any) -> dict[str, str]:
+    """Return the entries of a mapping that name a group: short texts and integers."""
+    if not isinstance(values, Mapping):
+        return {}
+    return {
+        str(name): as_text(value)
+        for name, value in values.items()
+        if isinstance(value, (str, int)) and len(str(value)) <= 100
+    }
+
+
+def softmax(log_values: np.ndarray) -> np.ndarray:
+    """Return exp(log_values), divided by its sum."""
+    weights = np.exp(log_values - log_values.max())
+    return weights / weights.sum()
+
+
+def choose(
+    wanted: str | None, names: Iterable[str], *, option: str, what: str
+) -> str | None:
+    """Return the one of several names that the user wants, or the only one.
+
+    `option` is the parameter that decides, `what` the noun for a message. None if there
+    is no name at all and none is wanted.
+    """
+    found = list(dict.fromkeys(names))
+    shown = repr(found) if sum(map(len, found)) < 1000 else reprlib.repr(found)
+    if wanted is not None:
+        if wanted not in found:
+            raise ParameterError(
+                option,
+                f"must be one of the {what}s {shown} of the file. Got {wanted!r}.",
+            )
+        return wanted
+    if len(found) > 1:
+        raise ParameterError(
+            option,
+            f"must name one of the {what}s of the file, which has several: {shown}. "
+            "Got None.",
+        )
+    return found[0] if found else None
+
+
+def numbered_repeats(questions: Iterable[str]) -> list[int]:
+    """Return for each row how many rows before it are of the same question."""
+    seen: dict[str, int] = {}
+    repeats = []
+    for question in questions:
+        repeats.append(seen.get(question, 0))
+        seen[question] = repeats[-1] + 1
+    return repeats

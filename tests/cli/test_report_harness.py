@@ -1,0 +1,406 @@
+"""`skcalib report` on files of evaluation harnesses."""
+
+import json
+import os
+import re
+import zipfile
+from html.parser import HTMLParser
+from io import BytesIO
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from skcalib import read_evaluation
+from skcalib.plot import ReliabilityDisplay
+
+DATA = Path(os.environ.get("SKCALIB_DATA", "nowhere"), "evaluation")
+
+needs_files = pytest.mark.skipif(
+    not DATA.is_dir(), reason="SKCALIB_DATA does not name a folder with evaluations"
+)
+
+
+def only(pattern):
+    (path,) = DATA.glob(pattern)
+    return path
+
+
+@pytest.fixture
+def numbers(run):
+    """Give the object that `skcalib report --json` prints."""
+
+    def numbers(*arguments):
+        code, out, err = run("report", *arguments, "--json")
+        assert (code, err) == (0, "")
+        return json.loads(out)
+
+    return numbers
+
+
+def write_hle(path, answers):
+    judged = {
+        name: {
+            "model": "m",
+            "response": f"Confidence: {percent}%",
+            "judge_response": {"correct": correct, "confidence": percent},
+        }
+        for name, correct, percent in answers
+    }
+    Path(path).write_text(json.dumps(judged))
+    return path
+
+
+def write_inspect(path, values, model="m", task="t"):
+    """Write a log; a value that is None is a sample with an error."""
+    samples = [
+        {
+            "id": k,
+            "epoch": 1,
+            "metadata": {"subject": "ab"[k % 2]},
+            **({"error": {"message": "x"}, "scores": {}} if value is None else {}),
+            **({"scores": {"s": {"value": value}}} if value is not None else {}),
+        }
+        for k, value in enumerate(values)
+    ]
+    log = {"version": 2, "eval": {"model": model, "task": task}, "samples": samples}
+    Path(path).write_text(json.dumps(log))
+    return path
+
+
+def write_lm_eval(path, metric, n=20, **more):
+    rows = [
+        {
+            "doc_id": k,
+            "doc": {"subject": "law"},
+            "target": str(k % 2),
+            "resps": [],
+            "filtered_resps": [["-1.0", "False"], ["-2.0", "False"]],
+            "metrics": [metric],
+            metric: float(k % 2 == 0),
+            **more,
+        }
+        for k in range(n)
+    ]
+    Path(path).write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return path
+
+
+KEYS = {
+    *("file", "format", "model", "task", "n", "n_samples", "n_groups", "n_skipped"),
+    *("accuracy", "unanswered", "unanswered_rule", "notes", "overall", "figure"),
+    *("calibration_error", "plug_in", "ece", "brier", "regions"),
+}
+
+
+def test_json_has_its_keys_with_and_without_probabilities(numbers):
+    answers = [(f"q{k}", "yes" if k % 3 else "no", 80) for k in range(30)]
+    found = numbers(write_hle("judged.json", answers))
+    assert set(found) == KEYS
+    assert found["format"] == "HLE"
+    assert (found["n"], found["n_samples"], found["n_groups"]) == (30, 30, None)
+    assert set(found["accuracy"]) == {"estimate", "low", "high"}
+    assert found["accuracy"]["estimate"] == pytest.approx(2 / 3)
+    assert found["overall"]["mean_probability"] == pytest.approx(0.8)
+    found = numbers(write_inspect("log.json", ["C", "I"] * 10))
+    assert set(found) == KEYS
+    assert found["calibration_error"] is found["brier"] is found["ece"] is None
+    assert found["regions"] == []
+    assert found["accuracy"]["estimate"] == 0.5
+
+
+def test_target_of_lm_eval_is_not_read_as_the_truth(numbers):
+    found = numbers(write_lm_eval("samples.jsonl", "acc"))
+    assert found["format"] == "lm-evaluation-harness"
+    assert found["accuracy"]["estimate"] == 0.5
+    assert found["overall"]["mean_probability"] == pytest.approx(1 / (1 + np.exp(-1)))
+
+
+@pytest.mark.parametrize(
+    ("policy", "n", "estimate"),
+    [
+        ((), 9, 6 / 9),  # inspect: N is wrong, errors are in no metric
+        (("--unanswered", "wrong"), 10, 6 / 10),
+        (("--unanswered", "drop"), 8, 6 / 8),
+        (("--unanswered", "separate"), 8, 6 / 8),
+    ],
+)
+def test_what_is_not_answered_counts_as_chosen(run, numbers, policy, n, estimate):
+    file = write_inspect("log.json", ["C"] * 6 + ["I"] * 2 + ["N", None])
+    found = numbers(file, *policy)
+    assert found["unanswered"] == {"unparseable": 1, "error": 1}
+    assert found["n_skipped"] == 10 - n
+    assert (found["n"], found["accuracy"]["estimate"]) == (n, pytest.approx(estimate))
+    if "separate" in policy:
+        assert found["accuracy_if_wrong"]["estimate"] == pytest.approx(0.6)
+    _, out, _ = run("report", file, *policy)
+    assert re.search(r"unanswered +1 unparseable, 1 error; \d left out", out)
+    assert found["unanswered_rule"][:20] in out
+
+
+def test_unjudged_answers_of_hle_count_as_wrong(numbers):
+    write_hle("judged.json", [(f"q{k}", "yes", 80) for k in range(9)])
+    judged = json.loads(Path("judged.json").read_text())
+    judged["q9"] = {"model": "m", "response": "", "judge_response": None}
+    Path("judged.json").write_text(json.dumps(judged))
+    found = numbers("judged.json")
+    assert found["accuracy"]["estimate"] == pytest.approx(0.9)
+    assert found["calibration_error"]["n_pairs"] == 9
+
+
+def test_files_of_one_run_are_one_report_by_task(run, numbers):
+    values = {"law": ["C"] * 6 + ["I"] * 2, "art": ["C"] * 2 + ["I"] * 2}
+    files = [write_inspect(f"{t}.json", v, task=t) for t, v in values.items()]
+    found = numbers(*files)
+    assert found["files"] == files
+    assert (found["n"], found["accuracy"]["estimate"]) == (12, pytest.approx(8 / 12))
+    assert found["by"]["column"] == "task"
+    accuracy = {k: v["accuracy"]["estimate"] for k, v in found["by"]["values"].items()}
+    assert accuracy == {"law": 0.75, "art": 0.5}
+    _, out, _ = run("report", *files)
+    assert re.search(r"^task = law +8 +0.750", out, re.MULTILINE)
+
+
+def test_several_systems_are_an_array_and_a_table(run, numbers):
+    files = [
+        write_inspect("one.json", ["C"] * 9 + ["I"], model="one"),
+        write_inspect("two.json", ["C"] * 5 + ["I"] * 5, model="two"),
+    ]
+    found = numbers(*files)
+    assert [each["model"] for each in found] == ["one", "two"]
+    assert [each["accuracy"]["estimate"] for each in found] == [0.9, 0.5]
+    code, out, _ = run("report", *files, "--html", "page.html")
+    assert code == 0
+    lines = out.splitlines()
+    assert re.match(r"one +10 +0.900 ", lines[1])
+    assert re.match(r"two +10 +0.500 ", lines[2])
+    assert "<h2>two</h2>" in Path("page.html").read_text()
+
+
+def test_two_runs_of_one_model_are_two_systems(numbers):
+    files = [write_inspect(f"{k}.json", ["C", "I"] * 5) for k in range(2)]
+    assert [each["file"] for each in numbers(*files)] == files
+
+
+def test_by_and_groups_name_fields_of_the_harness(run, numbers):
+    file = write_inspect("log.json", ["C", "I"] * 10)
+    found = numbers(file, "--by", "subject")["by"]["values"]
+    assert found["a"]["accuracy"]["estimate"] == 1
+    assert numbers(file, "--groups", "subject")["n_groups"] == 2
+    code, _, err = run("report", file, "--by", "colour")
+    assert code == 2
+    assert "--by must be one of subject, question. Got 'colour'" in err
+
+
+def test_repeated_questions_are_groups(numbers):
+    columns = "question,correct,confidence\n"
+    rows = [f"q{k},{k % 2},0.{5 + k % 4}\n" for k in range(40)]
+    Path("once.csv").write_text(columns + "".join(rows))
+    Path("often.csv").write_text(columns + "".join(rows * 10))
+    once, often = numbers("once.csv"), numbers("often.csv")
+    assert (often["n"], often["n_samples"]) == (40, 400)
+    assert often["accuracy"]["estimate"] == once["accuracy"]["estimate"]
+    assert often["calibration_error"]["n_groups"] == 40
+    width = [e["accuracy"]["high"] - e["accuracy"]["low"] for e in (once, often)]
+    assert width[1] == pytest.approx(width[0], rel=0.1)
+
+
+def test_p_values_of_parts_are_adjusted_by_holms_rule(numbers):
+    rng = np.random.default_rng(0)
+    q = rng.uniform(0.3, 0.9, 600)
+    subject = np.repeat(["a", "b", "c"], 200)
+    y = rng.random(600) < np.where(subject == "a", q / 2, q)
+    lines = [f"{s},{int(t)},{p}\n" for s, t, p in zip(subject, y, q, strict=True)]
+    Path("a.csv").write_text("subject,correct,confidence\n" + "".join(lines))
+    parts = numbers("a.csv", "--by", "subject")["by"]["values"]
+    p = np.array([part["calibration_error"]["p_value"] for part in parts.values()])
+    adjusted = [part["p_value_adjusted"] for part in parts.values()]
+    order = p.argsort()
+    expected = np.maximum.accumulate(p[order] * [3, 2, 1]).clip(0, 1)
+    np.testing.assert_allclose(np.array(adjusted)[order], expected)
+
+
+def test_few_groups_give_no_false_verdict(numbers):
+    # A model that is right on average, and wrong by +- 0.1 in each of two groups.
+    found = []
+    for seed in range(60):
+        rng = np.random.default_rng(seed)
+        shift = rng.choice([-0.1, 0.1], 2)
+        q = rng.uniform(0.3, 0.8, 100)
+        group = np.arange(100) % 2
+        y = rng.random(100) < q + shift[group]
+        rows = zip(y, q, group, strict=True)
+        lines = "".join(f"{int(t)},{p},{g}\n" for t, p, g in rows)
+        Path("g.csv").write_text("correct,p,g\n" + lines)
+        found.append(numbers("g.csv", "--groups", "g")["overall"]["verdict"] == "fits")
+    assert np.mean(found) >= 0.9
+
+
+AMBIGUOUS = {
+    "two filters": ("--filter", ["--filter", "'strict'", "'loose'"]),
+    "two scores": ("--score", ["--score", "'exact_match'", "'contains'"]),
+}
+
+
+@pytest.mark.parametrize("case", AMBIGUOUS)
+def test_what_can_be_read_in_two_ways_is_an_error_that_names_both(run, case):
+    option, parts = AMBIGUOUS[case]
+    if case == "two filters":
+        for name in ("strict", "loose"):
+            write_lm_eval(f"{name}.jsonl", "exact_match", filter=name)
+        text = "".join(Path(f"{n}.jsonl").read_text() for n in ("strict", "loose"))
+        Path("samples.jsonl").write_text(text)
+    else:
+        write_lm_eval("samples.jsonl", "exact_match", contains=1.0)
+        text = Path("samples.jsonl").read_text()
+        text = text.replace('["exact_match"]', '["exact_match", "contains"]')
+        Path("samples.jsonl").write_text(text)
+    code, out, err = run("report", "samples.jsonl")
+    assert (code, out) == (2, "")
+    assert all(part in err for part in parts)
+    assert run("report", "samples.jsonl", option, parts[1].strip("'"))[0] == 0
+
+
+def test_a_file_that_two_formats_claim_is_an_error(run):
+    log = json.loads(Path(write_inspect("a.json", ["C", "I"])).read_text())
+    log |= {"htmls": [], "convos": [], "metrics": {}}
+    Path("a.json").write_text(json.dumps(log))
+    code, _, err = run("report", "a.json")
+    assert code == 2
+    assert "inspect_ai or of simple-evals: name it with --format" in err
+    assert run("report", "a.json", "--format", "inspect_ai")[0] == 0
+
+
+def test_options_for_tables_do_not_apply_to_harnesses(run):
+    file = write_inspect("log.json", ["C", "I"] * 3)
+    code, _, err = run("report", file, "--y-true", "correct")
+    assert code == 2
+    assert "to which --y-true does not apply" in err
+
+
+# The page
+
+
+class Tags(HTMLParser):
+    """The tags of a page that are open, and those that load or run something."""
+
+    void = ("meta", "br", "img", "link", "use", "path", "defs", "rect", "cc:work")
+
+    def __init__(self):
+        super().__init__()
+        self.names, self.links = set(), []
+
+    def handle_starttag(self, tag, attrs):
+        self.names.add(tag)
+        self.links += [v for k, v in attrs if k in ("src", "href", "xlink:href")]
+
+
+def test_the_page_is_self_contained_and_escapes_the_file(run):
+    evil = '<script>alert("1")</script><img src=x onerror=alert(1)>\u202e'
+    rows = [
+        {"correct": k % 2, "p": [0.2, 0.7][k % 2], "m": f"{evil}{k % 2}"}
+        for k in range(40)
+    ]
+    text = "".join(json.dumps(row) + "\n" for row in rows)
+    Path("a <b>.jsonl").write_text(text)
+    code, out, _ = run("report", "a <b>.jsonl", "--by", "m", "--html", "page.html")
+    assert code == 0
+    assert out.endswith("page: page.html\n")
+    page = Path("page.html").read_text("utf-8")
+    tags = Tags()
+    tags.feed(page)
+    assert "svg" in tags.names
+    assert re.search("<!-- Share that came true -->.*<!-- Answers -->", page, re.DOTALL)
+    assert not tags.names & {"script", "img", "iframe", "link", "object"}
+    assert all(link.startswith("#") for link in tags.links)
+    assert "&lt;script&gt;" in page
+    assert "\u202e" not in page
+    for word in ("prefers-color-scheme: dark", "@media print", "viewport"):
+        assert word in page
+
+
+def test_a_page_that_cannot_be_written_loses_no_numbers(run):
+    file = write_inspect("log.json", ["C", "I"] * 5)
+    code, out, err = run("report", file, "--html", ".")
+    assert code == 2
+    assert "accuracy 0.5000" in out
+    assert "directory" in err
+
+
+# Genuine files
+
+
+@needs_files
+@pytest.mark.parametrize(
+    ("pattern", "options", "n", "has_proba"),
+    [
+        ("lm_eval/replayed/llama-13b-prompt0/samples_mmlu_anatomy*", (), 150, True),
+        (
+            "lm_eval/replayed/6b_finetuning/samples_*",
+            ("--filter", "strict-match"),
+            150,
+            False,
+        ),
+        ("inspect/replayed/*philosophy*.json", (), 59, False),
+        ("helm/generated/*", ("--split", "test"), None, True),
+        ("hle/judged_generated.json", (), None, True),
+        ("hle/judged_plaut_truthfulqa_gpt-4-turbo.json", (), None, True),
+        ("simple_evals/mmlu_allresults.json", (), None, False),
+        (
+            "promptfoo/business_two_models.json",
+            ("--model", "gemini-1.5-flash-002"),
+            60,
+            False,
+        ),
+        ("deepeval/biology_llama.json", (), 39, False),
+        ("openai_evals/computer_science_gemini.jsonl", (), 58, False),
+        ("lighteval/details/llama-13b-prompt1/*medicine*", (), None, True),
+        ("inspect/replayed/2026-11-22T02-30-49*.eval", (), 66, False),
+    ],
+)
+def test_genuine_files_have_a_report(run, numbers, pattern, options, n, has_proba):
+    if pattern.endswith("medicine*"):
+        pytest.importorskip("pyarrow")
+    if pattern.endswith(".eval"):
+        pytest.importorskip("zstandard")
+    path = only(pattern)
+    found = numbers(path, *options)
+    assert n is None or found["n"] == n
+    assert (found["calibration_error"] is not None) == has_proba
+    code, out, _ = run("report", path, *options, "--html", "page.html")
+    assert code == 0
+    assert found["format"] in out
+    assert "what to do now" in out
+
+
+@needs_files
+def test_ten_prompts_of_a_question_widen_the_interval(numbers):
+    with zipfile.ZipFile(DATA / "sets" / "conformal_mmlu_softmax.zip") as archive:
+        scores, target = (
+            np.load(BytesIO(archive.read(f"anatomy_{name}.npy")))
+            for name in ("scores", "targets")
+        )
+    right = scores.argmax(2) == target
+    q = scores.max(2)
+    lines = [
+        f"{k},{int(right[prompt, k])},{min(q[prompt, k], 1)}\n"
+        for prompt in range(scores.shape[0])
+        for k in range(scores.shape[1])
+    ]
+    Path("repeated.csv").write_text("question,correct,confidence\n" + "".join(lines))
+    Path("pooled.csv").write_text("row,correct,confidence\n" + "".join(lines))
+    repeated, pooled = numbers("repeated.csv"), numbers("pooled.csv")
+    assert repeated["n"] == scores.shape[1]
+
+    def width(found):
+        return found["high"] - found["low"]
+
+    for name in ("accuracy", "calibration_error"):
+        assert width(repeated[name]) > 1.3 * width(pooled[name])
+
+
+@needs_files
+def test_three_lines_draw_a_harness_file():
+    evaluation = read_evaluation(only("hle/judged_generated.json")).answered()
+    display = ReliabilityDisplay.from_predictions(evaluation.score, evaluation.proba)
+    assert display.ax_ is not None

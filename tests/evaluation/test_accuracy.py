@@ -1,0 +1,126 @@
+"""Intervals of an accuracy, against enumeration, matrices and simulation."""
+
+import warnings
+
+import numpy as np
+import pytest
+from scipy.linalg import fractional_matrix_power
+from scipy.stats import binom
+
+from skcalib.evaluation import accuracy_interval
+from skcalib.evaluation._accuracy import _sandwich
+
+
+@pytest.mark.parametrize(("k", "n"), [(0, 5), (3, 10), (15, 15), (49, 50), (1, 1)])
+@pytest.mark.parametrize("level", [0.9, 0.95])
+def test_mid_p_ends_have_half_of_the_level_in_each_tail(k, n, level):
+    found = accuracy_interval([1] * k + [0] * (n - k), confidence_level=level)
+    tail = (1 - level) / 2
+    if k > 0:
+        above = binom.sf(k, n, found.low) + binom.pmf(k, n, found.low) / 2
+        assert above == pytest.approx(tail, rel=1e-6)
+    else:
+        assert found.low == 0
+    if k < n:
+        below = binom.cdf(k - 1, n, found.high) + binom.pmf(k, n, found.high) / 2
+        assert below == pytest.approx(tail, rel=1e-6)
+    else:
+        assert found.high == 1
+
+
+@pytest.mark.parametrize(
+    ("n", "p", "expected"),
+    # Exact coverage of mid-P intervals, by enumeration.
+    [(15, 0.5, 0.965), (15, 0.9, 0.987), (50, 0.9, 0.942), (200, 0.99, 0.984)],
+)
+def test_coverage_of_independent_answers(n, p, expected):
+    ends = [accuracy_interval([1] * k + [0] * (n - k)) for k in range(n + 1)]
+    covers = np.array([e.low <= p <= e.high for e in ends])
+    assert binom.pmf(np.arange(n + 1), n, p) @ covers == pytest.approx(
+        expected, abs=5e-4
+    )
+
+
+def test_sandwich_is_that_of_the_matrices():
+    # Bell and McCaffrey (2002) for a regression on a constant, by matrices.
+    size = np.array([1, 4, 2, 7])
+    codes = np.repeat(np.arange(4), size)
+    y = np.random.default_rng(0).random(14)
+    n = y.size
+    residual = y - y.mean()
+    hat = np.ones((n, n)) / n
+    columns = []
+    for g in range(4):
+        own = codes == g
+        adjusted = fractional_matrix_power(
+            np.eye(own.sum()) - hat[np.ix_(own, own)], -0.5
+        )
+        columns.append((np.eye(n) - hat)[:, own] @ adjusted @ np.ones(own.sum()) / n)
+    design = np.column_stack(columns)
+    products = design.T @ design
+    expected = (residual @ design) @ (residual @ design)
+    freedom = np.trace(products) ** 2 / np.trace(products @ products)
+    found = _sandwich(np.bincount(codes, residual), size.astype(float))
+    assert found == pytest.approx((expected, freedom), rel=1e-10)
+
+
+def test_several_samples_of_a_question_count_as_one():
+    once = accuracy_interval([0.5, 1, 0, 1])
+    twice = accuracy_interval(
+        [0, 1, 1, 1, 0, 0, 1, 1], questions=["a", "a", "b", "b", "c", "c", "d", "d"]
+    )
+    assert (twice.estimate, twice.n) == (once.estimate, 4)
+    assert (twice.low, twice.high) == (once.low, once.high)
+
+
+def test_groups_that_are_alike_inside_widen_the_interval():
+    right = [1, 1, 1, 1, 0, 0, 0, 0] * 5
+    alone = accuracy_interval(right)
+    grouped = accuracy_interval(right, groups=np.repeat(np.arange(10), 4))
+    assert grouped.n_groups == 10
+    assert grouped.high - grouped.low > 1.5 * (alone.high - alone.low)
+
+
+def test_one_group_says_nothing():
+    with pytest.warns(UserWarning, match="one group"):
+        found = accuracy_interval([1, 0, 1], groups=["a", "a", "a"])
+    assert (found.low, found.high) == (0, 1)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"y": []}, "at least one score"),
+        ({"y": [0.5, 1.5]}, "1.5 in row 1"),
+        ({"y": [0.5, np.nan]}, "nan in row 1"),
+        ({"y": [1, 0], "groups": [1]}, "for each of the 2 rows. Got 1"),
+        ({"y": [1, 0], "questions": [1, 1], "groups": [1, 2]}, "two groups"),
+        ({"y": [1, 0], "confidence_level": 1}, "strictly between 0 and 1"),
+    ],
+)
+def test_bad_arguments_are_named(arguments, message):
+    with pytest.raises(ValueError, match=message):
+        accuracy_interval(**arguments)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("accuracy", [0.3, 0.7, 0.95])
+@pytest.mark.parametrize("kind", ["poisson", "lognormal", "zipf"])
+def test_coverage_in_groups(accuracy, kind):
+    # Laws that were not used to choose the rule for few odd answers; se at most .008.
+    generator = np.random.default_rng(1)
+    covered = []
+    for _ in range(1500):
+        size = {
+            "poisson": lambda: 1 + generator.poisson(5, 12),
+            "lognormal": lambda: np.ceil(generator.lognormal(1.5, 1, 30)).astype(int),
+            "zipf": lambda: np.maximum(1, 60 // np.arange(1, 31)),
+        }[kind]()
+        own = generator.beta(9 * accuracy, 9 * (1 - accuracy), size.size)
+        codes = np.repeat(np.arange(size.size), size)
+        right = generator.random(codes.size) < own[codes]
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            found = accuracy_interval(right.astype(float), groups=codes)
+        covered.append(found.low <= accuracy <= found.high)
+    assert np.mean(covered) > 0.93 - 2 * 0.008
