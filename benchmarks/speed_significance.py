@@ -24,7 +24,7 @@ from _common import best_times, print_table, versions, write_csv
 from scipy.stats import bootstrap
 
 from skcalib.significance import compare_systems, paired_bootstrap_test
-from skcalib.significance._counts import resample_sums
+from skcalib.significance._resamples import resample_sums
 
 SIZES = (100, 2000, 24_000)
 MANY = 10**7
