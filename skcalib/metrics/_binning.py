@@ -22,6 +22,7 @@ from .._pairs import Pairs
 from .._validation import check_choice, check_integer
 from ._bins import (
     BinSums,
+    cut_around_classes,
     cut_by_number,
     cut_by_size,
     cut_by_value,
@@ -55,11 +56,15 @@ _BITS = 12
 
 @dataclass(frozen=True)
 class Binning:
-    """How pairs are binned: checked `bin_size`, `n_bins` and `strategy`."""
+    """How pairs are binned: checked `bin_size`, `n_bins` and `strategy`.
+
+    With `whole_classes`, bins are those of the score interval, see `interval_bounds`.
+    """
 
     bin_size: int | str | None
     n_bins: int | None
     strategy: str
+    whole_classes: bool = False
 
     @property
     def is_automatic(self) -> bool:
@@ -87,6 +92,9 @@ class Binning:
             assert self.n_bins is not None
             edges = edges_of_width(ordered.q, self.n_bins)
             return ordered.snap(cut_by_value(ordered.below, edges, ordered.total)), None
+        if self.whole_classes:
+            assert isinstance(self.bin_size, int)
+            return interval_bounds(ordered, self.bin_size), self.bin_size
         bounds, size = self.rank_bounds(ordered.total)
         if isinstance(ordered, SortedRows):  # every cut is a rank
             return bounds.astype(np.intp), size
@@ -200,8 +208,18 @@ def interval_sums(pairs: Pairs) -> tuple[BinSums, int]:
         ordered = sort_pairs(pairs)
         few = pairs.total < _ROUNDED
         size = _size_of_ordered(ordered) if few else interval_bin_size(pairs)
-    bounds = ordered.snap(cut_by_size(ordered.total, size))
-    return sum_bins(ordered, bounds), size
+    return sum_bins(ordered, interval_bounds(ordered, size)), size
+
+
+def interval_bounds(ordered: SortedRows | SortedCells, size: int) -> np.ndarray:
+    """Return the bounds of the bins of the score interval.
+
+    Large tie classes are bins by themselves, unless there are so many pairs that the
+    bins at their ends are a small part.
+    """
+    if ordered.total >= _ROUNDED:
+        return ordered.snap(cut_by_size(ordered.total, size))
+    return cut_around_classes(ordered, size)
 
 
 def _size_of_ordered(ordered: SortedRows | SortedCells) -> int:

@@ -94,6 +94,46 @@ def cut_by_size(total: float, bin_size: float) -> np.ndarray:
     return np.r_[np.arange(n_bins) * bin_size, total]
 
 
+def cut_around_classes(ordered: SortedRows | SortedCells, size: int) -> np.ndarray:
+    """Return the bounds of bins that keep large tie classes whole.
+
+    Stated confidences and hard answers have few distinct probabilities. A bin that
+    holds the end of one class and the start of the next averages their errors, which
+    may differ. So a class of at least one bin's weight begins and ends with a cut.
+    """
+    _, weight, _ = ordered.cells()
+    large = weight >= max(size, 4)
+    if not large.any():
+        return ordered.snap(cut_by_size(ordered.total, size))
+    end = np.cumsum(weight)
+    stops = end[large]
+    pieces: list[np.ndarray] = [np.zeros(1)]
+    place = 0.0
+    for start, stop in zip(stops - weight[large], stops, strict=True):
+        pieces.append(_between(place, start, size))
+        pieces.append(start + cut_by_size(stop - start, size)[1:])
+        place = stop
+    last = _between(place, float(end[-1]), size)
+    if last.size == 0:  # too few rows behind the last class for a bin
+        pieces[-1] = pieces[-1][:-1]
+    bounds = np.concatenate([*pieces, last[1:]])
+    bounds = np.unique(np.r_[bounds[bounds < ordered.total - 0.5], ordered.total])
+    return ordered.snap(bounds)
+
+
+def _between(start: float, stop: float, size: int) -> np.ndarray:
+    """Return the bounds from the end of a class to the start of the next.
+
+    Fewer than two rows join the class behind them.
+    """
+    rest = stop - start
+    if rest < 1e-9 * max(stop, 1.0):
+        return np.array([stop])
+    if rest < 2:
+        return np.zeros(0)
+    return start + cut_by_size(rest, size)
+
+
 def cut_by_number(total: float, n_bins: int) -> np.ndarray:
     """Return the bounds of `n_bins` bins of equal weight.
 

@@ -45,8 +45,8 @@ def pivots_of_groups(
     """
     residual, count, number = bins.single_groups()
     share = bins.weight / bins.weight.sum()
-    n = np.asarray(bins.count.sum(axis=0))
-    truth = float(share @ (np.asarray(bins.residual.sum(axis=0)) / n) ** 2)
+    n = bins.count_sum
+    truth = float(share @ (bins.residual_sum / n) ** 2)
     own, own_n = residual * residual, count * count
     n_draws, chance = max(2, round(number.sum())), number / number.sum()
     pivots = np.empty(n_samples)

@@ -11,7 +11,7 @@ for the bin and for each group in it; sums of squares of single rows cancel.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -26,6 +26,9 @@ from ._sorted_pairs import SortedCells
 # Entries of a block of products that are held at once (12 bytes each).
 _BLOCK = 20_000_000
 
+# Numbers of a table of groups and sets that is held with its zeros (8 bytes each).
+_DENSE = 4_000_000
+
 
 class GroupedRows:
     """Dependent pairs in ascending order of q, which all binnings of them share.
@@ -38,8 +41,8 @@ class GroupedRows:
         First row of each class, and the number of rows.
     group : ndarray of shape (n_rows,), int
         Code of the group.
-    residual, weight : ndarray of shape (n_rows,)
-        w r and w, with r = q - y.
+    residual, weight, proba, variance : ndarray of shape (n_rows,)
+        w r, w, w q and w q (1 - q), with r = q - y.
     repeats : ndarray of shape (n_codes,), or None
         How many independent groups each group stands for; 1 where None.
     n_codes, n_groups : int
@@ -58,7 +61,8 @@ class GroupedRows:
         self.first = np.flatnonzero(np.r_[True, q[1:] != q[:-1], True])
         self.cells = SortedCells.from_sorted(q, positive, self.weight, self.first)
         self.residual = self.weight * (q - positive)
-        self.variance = self.weight * q * (1 - q)
+        self.proba = self.weight * q
+        self.variance = self.proba * (1 - q)
         self.group = pairs.groups[order]
         size = np.bincount(self.group)
         self.n_codes = size.size
@@ -77,7 +81,7 @@ class GroupedRows:
 
 
 @dataclass(frozen=True)
-class _Entries:
+class Entries:
     """Sums of w r and of w by group and set, one entry for each pair that meets.
 
     Where a group stands for m groups, the squares of its entries are over m.
@@ -87,20 +91,63 @@ class _Entries:
     set: np.ndarray
     residual: np.ndarray
     count: np.ndarray
+    shape: tuple[int, int]
+    repeats: np.ndarray | None
 
-    def squares(
-        self, values: np.ndarray, n_sets: int, repeats: np.ndarray | None
-    ) -> np.ndarray:
+    def by_set(self, values: np.ndarray) -> np.ndarray:
+        """Return the sum over the groups of each set."""
+        return np.bincount(self.set, values, self.shape[1])
+
+    def by_group(self, values: np.ndarray) -> np.ndarray:
+        """Return the sum over the sets of each group."""
+        return np.bincount(self.group, values, self.shape[0])
+
+    def squares(self, values: np.ndarray) -> np.ndarray:
         """Return the sum over the groups of the squared values of each set."""
         square = values * values
-        if repeats is not None:
-            square /= repeats[self.group]
-        return np.bincount(self.set, square, n_sets)
+        if self.repeats is not None:
+            square /= self.repeats[self.group]
+        return self.by_set(square)
+
+    def table(self, values: np.ndarray) -> sparse.csr_array:
+        """Return the values as a sparse table of groups and sets."""
+        return sparse.coo_array((values, (self.group, self.set)), self.shape).tocsr()
+
+    def gram_moments(
+        self, root: np.ndarray, own: np.ndarray
+    ) -> tuple[float, float | None, float]:
+        """Return tr H^2, tr H^3 and the sum of own_c (H^2)_cc for H = root root^T.
+
+        tr H^3 is None where the table is too large for it. The traces are those of
+        root^T root as well, so the smaller of the two is taken.
+        """
+        n_groups, n_sets = self.shape
+        if n_groups * n_sets <= _DENSE and min(self.shape) <= 1000:
+            dense = np.zeros(self.shape)
+            dense[self.group, self.set] = root
+            h = dense @ dense.T if n_groups <= n_sets else dense.T @ dense
+            square = h @ h
+            if n_groups <= n_sets:
+                diagonal = np.diag(square)
+            else:
+                diagonal = ((dense @ h) * dense).sum(axis=1)
+            norm, cube = float((h * h).sum()), float((square * h).sum())
+            return norm, cube, float(diagonal @ own)
+        table = self.table(root)
+        per_group = np.bincount(self.group, minlength=n_groups).astype(float)
+        per_set = np.bincount(self.set, minlength=n_sets).astype(float)
+        if (per_group**2).sum() < (per_set**2).sum():
+            table = table.T.tocsr()
+        return _squared_norm(table), None, 0.0
 
 
 def _entries(
-    rows: GroupedRows, row: np.ndarray, where: np.ndarray, chance: np.ndarray | None
-) -> _Entries:
+    rows: GroupedRows,
+    row: np.ndarray,
+    where: np.ndarray,
+    n_sets: int,
+    chance: np.ndarray | None,
+) -> Entries:
     """Return the sums over rows that are in a set with some chance, 1 where None."""
     group, residual, count = rows.group[row], rows.residual[row], rows.weight[row]
     if chance is not None:
@@ -116,7 +163,8 @@ def _entries(
         )
         last = order[first]
         group, where = group[last], where[last]
-    return _Entries(group, where, residual, count)
+    shape = (rows.n_codes, n_sets)
+    return Entries(group, where, residual, count, shape, rows.repeats)
 
 
 class GroupedBins:
@@ -133,10 +181,14 @@ class GroupedBins:
         Total weight of the set.
     pair_residual, pair_count : ndarray of shape (n_sets,)
         Expected sums of r_i r_j and number of pairs, i and j from different groups.
-    residual, count : csr_array of shape (n_groups, n_sets)
+    residual_sum, count_sum : ndarray of shape (n_sets,)
         Expected sums of w r and of w, r = q - y.
-    label_variance : ndarray of shape (n_sets,)
-        Mean of q (1 - q).
+    entries : Entries
+        The same by group.
+    residual, count : csr_array of shape (n_codes, n_sets)
+        The same as sparse tables.
+    label_variance, mean_proba : ndarray of shape (n_sets,)
+        Means of q (1 - q) and of q.
     n_effective : ndarray of shape (n_sets,)
         Number of groups that would tell as much if all were of one size.
     """
@@ -192,72 +244,74 @@ class GroupedBins:
     def _multiply(self) -> None:
         """Sum the products of rows from different groups in each set."""
         rows, shares, n_sets = self._rows, self.sums.shares, self.weight.size
-        self._entries = whole = _entries(rows, self._row, self._set, self._chance)
+        self.entries = whole = _entries(
+            rows, self._row, self._set, n_sets, self._chance
+        )
+        self.residual_sum = whole.by_set(whole.residual)
+        self.count_sum = whole.by_set(whole.count)
         taken, size = shares.taken[self._edge], shares.total[self._edge]
         drawn = taken * (size - taken) / np.maximum(size - 1, 1)
         known, column = np.unique(self._edge_cell, return_inverse=True)
         row, n_rows = rows.rows_of(known)
-        tied = _entries(rows, row, np.repeat(np.arange(known.size), n_rows), None)
+        where = np.repeat(np.arange(known.size), n_rows)
+        tied = _entries(rows, row, where, known.size, None)
 
-        def products(values: np.ndarray, tied_values: np.ndarray) -> np.ndarray:
-            sums = np.bincount(whole.set, values, n_sets)
-            between = sums**2 - whole.squares(values, n_sets, rows.repeats)
-            tied_sums = np.bincount(tied.set, tied_values, known.size)
-            squares = tied.squares(tied_values, known.size, rows.repeats)
-            inside = (squares - tied_sums**2)[column] / size**2
+        def products(
+            values: np.ndarray, sums: np.ndarray, tied_values: np.ndarray
+        ) -> np.ndarray:
+            between = sums**2 - whole.squares(values)
+            tied_sums = tied.by_set(tied_values)
+            inside = (tied.squares(tied_values) - tied_sums**2)[column] / size**2
             total = between + np.bincount(self._edge_set, drawn * inside, n_sets)
             # What rounding alone can make is zero: a root would turn 1e-17 into 3e-9.
             noise = 16 * np.finfo(np.float64).eps * (2 * sums**2 - between)
             return np.where(np.abs(total) <= noise, 0, total)
 
-        self.pair_residual = products(whole.residual, tied.residual)
-        self.pair_count = products(whole.count, tied.count)
-
-    def _table(self, values: np.ndarray) -> sparse.csr_array:
-        place, shape = (self._entries.group, self._entries.set), self._shape
-        return sparse.coo_array((values, place), shape=shape).tocsr()
-
-    @property
-    def _shape(self) -> tuple[int, int]:
-        return self._rows.n_codes, self.weight.size
+        self.pair_residual = products(whole.residual, self.residual_sum, tied.residual)
+        self.pair_count = products(whole.count, self.count_sum, tied.count)
 
     @cached_property
     def residual(self) -> sparse.csr_array:
         """Expected sum of w r of each group in each set."""
-        return self._table(self._entries.residual)
+        return self.entries.table(self.entries.residual)
 
     @cached_property
     def count(self) -> sparse.csr_array:
         """Expected sum of w of each group in each set."""
-        return self._table(self._entries.count)
+        return self.entries.table(self.entries.count)
 
     @cached_property
-    def _same(self) -> np.ndarray:
+    def same(self) -> np.ndarray:
         """1 / m for a group that stands for m groups."""
         repeats = self._rows.repeats
         return np.ones(self._rows.n_codes) if repeats is None else 1 / repeats
 
     @cached_property
-    def _part(self) -> sparse.dia_array:
-        # A group that stands for m of them has m parts of 1/m: squares are over m.
-        return sparse.diags_array(np.sqrt(self._same))
-
-    @cached_property
     def label_variance(self) -> np.ndarray:
         """Mean of q (1 - q) in each set."""
-        variance = self._rows.variance[self._row]
+        return self._mean(self._rows.variance)
+
+    @cached_property
+    def mean_proba(self) -> np.ndarray:
+        """Mean of q in each set."""
+        return self._mean(self._rows.proba)
+
+    def _mean(self, values: np.ndarray) -> np.ndarray:
+        """Return the mean over each set of values that are times w."""
+        values = values[self._row]
         if self._chance is not None:
-            variance = self._chance * variance
-        n_sets = self.weight.size
-        n = np.bincount(self._entries.set, self._entries.count, n_sets)
-        return np.bincount(self._set, variance, n_sets) / n
+            values = self._chance * values
+        return np.bincount(self._set, values, self.weight.size) / self.count_sum
 
     @cached_property
     def n_effective(self) -> np.ndarray:
         """Number of groups of equal size that would tell as much, in each set."""
-        entries, n_sets = self._entries, self.weight.size
-        n = np.bincount(entries.set, entries.count, n_sets)
-        return n**2 / entries.squares(entries.count, n_sets, self._rows.repeats)
+        return self.count_sum**2 / self.entries.squares(self.entries.count)
+
+    @cached_property
+    def group_weight(self) -> np.ndarray:
+        """Total weight of each group."""
+        return self.entries.by_group(self.entries.count)
 
     @property
     def several_groups(self) -> np.ndarray:
@@ -278,12 +332,18 @@ class GroupedBins:
                 "use a larger 'bin_size', or groups that are smaller.",
             )
 
+    @property
+    def n_effective_groups(self) -> float:
+        """Number of groups of one size that would tell as much: (sum n)^2 / sum n^2."""
+        n = self.group_weight
+        return float(n.sum()) ** 2 / float(self.same @ n**2)
+
     def single_groups(self) -> tuple[sparse.csr_array, sparse.csr_array, np.ndarray]:
         """Return the residual and count of one group of each kind, and how many."""
-        used = np.asarray(self.count.sum(axis=1)) > 0
-        part = sparse.diags_array(self._same[used])
+        used = self.group_weight > 0
+        part = sparse.diags_array(self.same[used])
         single = (part @ self.residual[used]).tocsr(), (part @ self.count[used]).tocsr()
-        return *single, 1 / self._same[used]
+        return *single, 1 / self.same[used]
 
     @property
     def n_units(self) -> float:
@@ -296,14 +356,11 @@ class GroupedBins:
     @property
     def mean_residual_variance(self) -> float:
         """Variance of the mean residual of all rows, by how groups differ in it."""
-        rows = self._rows
-        residual, weight = (
-            np.bincount(rows.group, each, rows.n_codes)
-            for each in (rows.residual, rows.weight)
-        )
+        weight = self.group_weight
+        residual = self.entries.by_group(self.entries.residual)
         total, n = weight.sum(), float((weight > 0).sum())
         centred = residual - weight * (residual.sum() / total)
-        return float(self._same @ centred**2) / total**2 * n / max(n - 1, 1)
+        return float(self.same @ centred**2) / total**2 * n / max(n - 1, 1)
 
     @property
     def scale(self) -> np.ndarray:
@@ -314,45 +371,43 @@ class GroupedBins:
         """Return sum_b w_b sum r_i r_j / number of pairs, over different groups."""
         return float(self.scale @ self.pair_residual)
 
-    def centred(self) -> sparse.csr_array:
+    def centred(self) -> np.ndarray:
         """Return the sums of residuals less the mean residual of their set."""
-        mean = np.asarray(self.residual.sum(axis=0)) / np.asarray(
-            self.count.sum(axis=0)
-        )
-        return (self.residual - self.count * mean).tocsr()
+        mean = self.residual_sum / self.count_sum
+        return self.entries.residual - self.entries.count * mean[self.entries.set]
 
-    def product_moments(self, table: sparse.csr_array) -> tuple[float, float]:
+    def product_moments(self, values: np.ndarray) -> tuple[float, float]:
         """Return the variance and third moment of the sum of group products.
 
         These are 2 sum h^2 and 8 sum h h h over different groups c, d with
-        h = sum_b scale_b table_cb table_db: exact for the sum with random signs of
+        h = sum_b scale_b value_cb value_db: exact for the sum with random signs of
         the groups. The third moment of many groups is that of independent bins with
         the same variances.
         """
-        root = self._part @ (table * np.sqrt(self.scale))
+        e, same = self.entries, self.same
+        root = values * np.sqrt(self.scale[e.set] * same[e.group])
         # What a group would give with itself; in m equal parts, each gives 1 / m of it.
-        own = np.asarray((root * root).sum(axis=1)) * self._same
-        twice = float(own @ (own / self._same))
-        if (1 / self._same).sum() <= 2000:
-            h = (root @ root.T).toarray()
-            squared = h @ h
-            thrice = 3 * np.diag(squared) @ own - 2 * own**2 @ (own / self._same)
-            third = float((squared * h).sum() - thrice)
-            return 2 * (float(np.trace(squared)) - twice), 8 * third
-        second = 2 * (_squared_norm(root) - twice)
-        bins = _column_squares(root)
-        shape = float((bins**3).sum() ** 2 / (bins**2).sum() ** 3)
+        own = e.by_group(root**2) * same
+        norm, cube, weighted = e.gram_moments(root, own)
+        second = 2 * max(norm - float(own @ (own / same)), 0.0)
+        if cube is not None:
+            return second, 8 * (cube - 3 * weighted + 2 * float(own**2 @ (own / same)))
+        bins = e.by_set(root**2)
+        if second <= 0 or not bins.any():
+            return second, 0.0
+        bins = bins / bins.max()
+        shape = float((bins**3).sum() / (bins**2).sum() ** 1.5)
         # skewness of a weighted sum of chi squares, on the variance found
-        return second, float(np.sqrt(8 * second**3 * shape))
+        return second, float(np.sqrt(8) * second**1.5 * shape)
 
-    def mean_variance(self, table: sparse.csr_array) -> np.ndarray:
+    def mean_variance(self, values: np.ndarray) -> np.ndarray:
         """Return the variance of the mean residual of each set.
 
         One group of variance q (1 - q) is added to those that were seen, since labels
         that never came would have none.
         """
-        n, m = np.asarray(self.count.sum(axis=0)), self.n_effective
-        seen = _column_squares(self._part @ table) / n**2
+        m = self.n_effective
+        seen = self.entries.squares(values) / self.count_sum**2
         return (m * seen + self.label_variance / m) / (m + 1)
 
     def null_variance(self) -> np.ndarray:
@@ -361,27 +416,26 @@ class GroupedBins:
         As seen, where labels are expected to vary in several groups of the set; where
         not even in one, that of groups whose rows are all alike.
         """
-        n, m = np.asarray(self.count.sum(axis=0)), self.n_effective
-        seen = _column_squares(self._part @ self.residual) / n**2
+        m = self.n_effective
+        seen = self.entries.squares(self.entries.residual) / self.count_sum**2
         varying = (m * self.label_variance) ** 2
         return (varying * seen + self.label_variance / m) / (varying + 1)
 
-    def error_noise(self, table: sparse.csr_array) -> float:
-        """Return sum_c (sum_b w_b D_b table_cb / n_b)^2, D_b without group c.
+    def error_noise(self, values: np.ndarray) -> float:
+        """Return sum_c (sum_b w_b D_b value_cb / n_b)^2, D_b without group c.
 
-        `table` are centred sums. A group that is in the mean residual D_b as well would
-        make large noise meet a large error, or a small one, where labels are skewed.
+        `values` are centred sums. A group that is in the mean residual D_b as well
+        would make large noise meet a large error, or a small one, where labels are
+        skewed.
         """
-        n, r = np.asarray(self.count.sum(axis=0)), np.asarray(self.residual.sum(axis=0))
-        own, own_n = (each.tocoo() for each in (self.residual, self.count))
-        group, column = own_n.coords
-        rest_n = n[column] - own_n.data * self._same[group]
-        rest = r[column] - own.data * self._same[group]
-        alone = rest_n <= 1e-9 * n[column]
-        mean = np.where(alone, (r / n)[column], rest / np.where(alone, 1, rest_n))
-        factor = sparse.coo_array((mean, (group, column)), shape=own.shape).tocsr()
-        linear = (self._part @ (factor * table)) @ (self.weight / self.weight.sum() / n)
-        return float(linear @ linear)
+        e, n, r = self.entries, self.count_sum, self.residual_sum
+        rest_n = n[e.set] - e.count * self.same[e.group]
+        rest = r[e.set] - e.residual * self.same[e.group]
+        alone = rest_n <= 1e-9 * n[e.set]
+        mean = np.where(alone, (r / n)[e.set], rest / np.where(alone, 1, rest_n))
+        share = self.weight / self.weight.sum() / n
+        linear = e.by_group(mean * values * share[e.set])
+        return float(linear**2 @ self.same)
 
 
 def are_single_rows(pairs: Pairs) -> bool:
@@ -406,14 +460,10 @@ def grouped_bins(
     if may_grow or binning.is_automatic:
         while not bins.several_groups.all() and bins.sums.weight.size > 1:
             assert bins.bin_size is not None
-            doubled = Binning(2 * bins.bin_size, None, "quantile")
+            doubled = replace(binning, bin_size=2 * bins.bin_size, n_bins=None)
             bins = GroupedBins(pairs, doubled, rows)
     bins.check_several_groups()
     return bins
-
-
-def _column_squares(table: sparse.csr_array) -> np.ndarray:
-    return np.asarray((table * table).sum(axis=0))
 
 
 def _squared_norm(root: sparse.csr_array) -> float:

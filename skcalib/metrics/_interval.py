@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Hashable
 from dataclasses import dataclass
 from typing import Literal
@@ -30,10 +31,17 @@ from ._drawn_intervals import (
     pivots_of_groups,
     simulation_interval,
 )
-from ._grouped_bins import GroupedBins, grouped_bins
-from ._score_interval import SquareLaw, law_of_bins, law_of_groups
+from ._group_law import law_of_groups
+from ._grouped_bins import GroupedBins, are_single_rows, grouped_bins
+from ._levels import has_one_value, interval_of_one_value
+from ._null_test import null_p_value, null_p_value_of_groups
+from ._row_law import law_of_bins
+from ._score_interval import SquareLaw
 
 METHODS = ("score", "bootstrap", "simulation")
+
+# Fewer effective groups hardly tell how groups differ.
+_FEW_GROUPS = 10
 
 
 @dataclass(frozen=True)
@@ -63,6 +71,9 @@ class CalibrationErrorInterval(Result):
         Number of pairs of positive weight.
     n_groups : int or None
         Number of groups of dependent rows; None if rows are taken as independent.
+    n_effective_groups : float or None
+        Number of groups of one size that would tell as much: (sum n)^2 / sum n^2 for
+        groups of n rows.
     n_samples : int or None
         Number of draws; None where nothing is drawn.
 
@@ -93,6 +104,7 @@ class CalibrationErrorInterval(Result):
     n_bins: int
     n_pairs: int
     n_groups: int | None
+    n_effective_groups: float | None
     n_samples: int | None
 
     def _in_words(self) -> list[str]:
@@ -282,7 +294,9 @@ def calibration_error_interval(
             "must be 'score' or 'bootstrap' where there are 'groups': 'simulation' "
             "takes rows as independent, as published.",
         )
-    return interval_of_pairs(pairs, binning, level, draws)
+    result = interval_of_pairs(pairs, binning, level, draws)
+    _warn_of_few_groups(result.n_effective_groups)
+    return result
 
 
 @dataclass(frozen=True)
@@ -300,10 +314,14 @@ def interval_of_pairs(
     """Return the interval of checked pairs, by default of method 'score'."""
     _check_total(pairs.total)
     draws = Draws() if draws is None else draws
+    n_groups, bins = None, None
+    alone = draws.method == "score" and are_single_rows(pairs)
     # Algorithm 2 takes all pairs as independent, as published.
-    if draws.method == "simulation" or not pairs.is_dependent:
+    if draws.method == "simulation" or alone or not pairs.is_dependent:
         sums, size = _sums(pairs, binning, published=draws.method == "simulation")
-        law, n_groups, bins = law_of_bins(sums), None, None
+        law = law_of_bins(sums)
+        if alone:
+            n_groups = pairs.q.size
     else:
         bins = _grouped_bins(pairs, binning)
         sums, law, n_groups = bins.sums, law_of_groups(bins), bins.n_groups
@@ -321,7 +339,8 @@ def interval_of_table(
     check_independent(table)
     _check_two(binning)
     if binning.is_automatic and table.n_samples:
-        binning = Binning(interval_bin_size_of_cells(cells), None, "quantile")
+        automatic = interval_bin_size_of_cells(cells)
+        binning = Binning(automatic, None, "quantile", whole_classes=True)
     sums, _, size = sums_of_cells(table, cells, binning)
     _check_total(cells.total)
     assert size is not None
@@ -363,8 +382,18 @@ def _assemble(
     n_groups: int | None,
 ) -> CalibrationErrorInterval:
     """Return the interval of a square whose law is known."""
-    p_value = law.p_value(bool((sums.squared_residual > 0).any()))
-    estimate, low, high = _ends(draws, law, level, p_value, sums, bins)
+    square_p_value = law.p_value(bool((sums.squared_residual > 0).any()))
+    exact = bins is None and draws.method == "score" and has_one_value(sums)
+    if exact:
+        estimate = float(np.sqrt(max(law.square, 0)))
+        low, high, p_value = interval_of_one_value(sums, level)
+        low = min(low, max(estimate, 2.0**-52))
+    else:
+        if bins is None:
+            p_value = null_p_value(sums, square_p_value)
+        else:
+            p_value = null_p_value_of_groups(bins, square_p_value)
+        estimate, low, high = _ends(draws, law, level, p_value, sums, bins)
     return CalibrationErrorInterval(
         estimate=estimate,
         low=low,
@@ -377,8 +406,22 @@ def _assemble(
         n_bins=sums.weight.size,
         n_pairs=n_pairs,
         n_groups=n_groups,
+        n_effective_groups=n_groups if bins is None else bins.n_effective_groups,
         n_samples=None if draws.method == "score" else draws.n_samples,
     )
+
+
+def _warn_of_few_groups(n_effective: float | None) -> None:
+    """Warn where groups are too few, or too unequal, for the level of the interval."""
+    if n_effective is not None and n_effective < _FEW_GROUPS:
+        warnings.warn(
+            f"The interval rests on {n_effective:.1f} effective groups, "
+            f"(sum n)^2 / sum n^2 for groups of n rows. With fewer than {_FEW_GROUPS} "
+            "it contains the true error less often than its level says. Use more "
+            "groups, or groups of more equal sizes.",
+            UserWarning,
+            stacklevel=4,
+        )
 
 
 def _sums(
@@ -397,7 +440,7 @@ def _grouped_bins(pairs: Pairs, binning: Binning) -> GroupedBins:
     """Return the bins of dependent rows; automatic ones hold several groups each."""
     if not binning.is_automatic:
         return grouped_bins(pairs, binning)
-    binning = Binning(interval_bin_size(pairs), None, "quantile")
+    binning = Binning(interval_bin_size(pairs), None, "quantile", whole_classes=True)
     return grouped_bins(pairs, binning, may_grow=True)
 
 

@@ -262,7 +262,7 @@ class TestInvariance:
         assert abs(tied.estimate**2 - np.mean(moved)) < 5 * se + 1e-6
 
     @pytest.mark.parametrize("n_rows", [None, 1, 3])
-    @pytest.mark.parametrize("n", [20, 100, 1000])
+    @pytest.mark.parametrize("n", [30, 100, 1000])
     def test_it_does_not_jump_where_every_mean_is_exact(self, n, n_rows):
         # Half of the rows of .5 are positive. A billionth off, the upper end is the
         # same to a billionth or so.
@@ -313,8 +313,9 @@ class TestRareLabels:
         found = calibration_error_interval(
             [0] * 50 + [1] * 50, [tiny] * 50 + [1.0] * 50
         )
-        # all came as it was said; a label may still have come one time in 20
-        assert (1 - found.high) ** 100 == pytest.approx(0.05)
+        # all came as it was said; a label may still have come one time in 40
+        assert found.low == 0
+        assert 0.025 <= (1 - found.high) ** 100 <= 0.050001
 
     def test_sharp_labels_are_not_taken_for_rare_ones(self):
         y, q = make_calibrated_pairs(1000, a=0.02, b=0.02, random_state=0)
@@ -335,7 +336,9 @@ class TestExtremes:
     def test_what_cannot_happen_is_rejected(self, q):
         found = calibration_error_interval([int(1 - q)] * 60, [q] * 60)
         assert found.p_value == 0
-        assert (found.estimate, found.low, found.high) == pytest.approx((1, 1, 1))
+        assert (found.estimate, found.high) == (1, 1)
+        # a frequency as low as this gives 60 of 60 one time in 40, or in 20
+        assert 0.025 <= found.low**60 <= 0.05
 
     def test_what_cannot_happen_is_rejected_in_groups(self):
         groups = np.arange(200) // 2
@@ -368,7 +371,8 @@ class TestExtremes:
         q = np.full(100, 10.0**exponent)
         found = calibration_error_interval([1] * 100, q, groups=groups)
         assert found.p_value < 1e-6
-        assert found.low == pytest.approx(1)
+        n = 100 if groups is None else 50
+        assert found.low**n > 0.02
 
     @pytest.mark.parametrize(
         ("y", "q"),
@@ -622,6 +626,7 @@ class TestExport:
             n_bins=5,
             n_pairs=100,
             n_groups=None,
+            n_effective_groups=None,
             n_samples=None,
         )
 
@@ -654,7 +659,7 @@ class TestExport:
     def test_frame_has_one_row(self, interval):
         frame = interval.frame()
         assert isinstance(frame, pd.DataFrame)
-        assert frame.shape == (1, 12)
+        assert frame.shape == (1, 13)
         assert frame.loc[0, "high"] == 0.25
 
     def test_frame_without_pandas_says_what_to_do(self, interval, monkeypatch):

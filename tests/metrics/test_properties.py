@@ -179,6 +179,7 @@ class TestCurve:
         assert (high <= 1).all()
 
 
+@pytest.mark.filterwarnings("ignore:The interval rests on")
 class TestInterval:
     @given(
         pairs_and(st.integers(0, 6), min_size=2), st.booleans(), st.floats(0.01, 0.99)
@@ -236,7 +237,7 @@ class TestExtremes:
     @pytest.mark.parametrize("q", TINY)
     def test_an_event_that_was_all_but_excluded(self, q):
         found = calibration_error_interval([1, 1, 1], [q, q, q])
-        assert found.p_value == 0
+        assert found.p_value < 1e-100
         assert 0 < found.low <= found.high == 1
 
     @given(

@@ -1,0 +1,171 @@
+"""The law of the debiased square where the data have few distinct probabilities.
+
+Each level has so many rows that its frequency is known well enough to tell where the
+error is. The error under test is a multiple of the one seen, cut off where frequencies
+would leave [0, 1], and variances are those of the frequencies that it implies: labels
+that are all alike are then no proof that labels do not vary.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from ._bins import BinSums
+from ._frequency_intervals import blaker_interval, clopper_pearson, frequency_interval
+from ._null_test import linear_p_value
+from ._pearson import MOST
+
+# Rows that a level needs on the average.
+_ROWS = 5
+
+
+@dataclass(frozen=True)
+class Levels:
+    """Rows, probability and error seen of each level; arrays of equal length."""
+
+    rows: np.ndarray
+    proba: np.ndarray
+    error: np.ndarray
+
+    @cached_property
+    def _path(self) -> _Path:
+        return _Path.of(self)
+
+    def errors_at(self, x: float) -> np.ndarray:
+        """Return errors of mean square x, in proportion to those seen where possible.
+
+        Where x is beyond the reach of all errors seen, the largest are returned.
+        """
+        path = self._path
+        k = int(path.reached.searchsorted(x))
+        factor = 1e300
+        if k < path.reached.size:
+            factor = math.sqrt(max(x - path.full[k], 0.0) / path.growing[k])
+        return np.minimum(factor, path.most) * self.error
+
+    def unseen(self, level: float) -> float:
+        """Return the largest error that a single level of probability 0 or 1 allows.
+
+        Of labels that such a level excludes, few or none may have come by chance.
+        """
+        if not self.error.any():
+            return 0.0
+        sure = np.flatnonzero((self.proba == 0) | (self.proba == 1))
+        share = np.sqrt(self.rows / self.rows.sum())
+        most = 0.0
+        for k in sure:
+            n = float(self.rows[k])
+            p = min(abs(float(self.error[k])) * (n + 1) / n, 1.0)
+            most = max(most, float(share[k]) * clopper_pearson(p, n, level)[1])
+        return most
+
+    def at(self, x: float) -> tuple[float, float, float]:
+        """Return deviation and skewness of T at squared error x, and half a step.
+
+        The step is that of one label more, at the error seen.
+        """
+        n, q = self.rows, self.proba
+        total, w, once, twice, thrice = self._weights
+        d = self.errors_at(x)
+        p = q - d
+        label = p * (1 - p)
+        label[label < 1e-15] = 0.0
+        v, square, lean = label / n, d * d, 1 - 2 * p
+        flips = w * label * square
+        x = float(w @ square)
+        linear = 4 * float(flips.sum()) / total
+        population = max(float(w @ square**2) - x**2, 0.0) / total
+        variance = 2 * float(once @ label**2) + linear + population
+        deviation = math.sqrt(variance)
+        if deviation < 1e-150:
+            return 0.0, 0.0, 0.0
+        cube = 8 * float(twice @ label**3) + 4 * float(thrice @ (label * lean) ** 2)
+        cube += 24 * float((flips * w) @ v) / total
+        cube -= 8 * float((flips * lean) @ d) / total**2
+        if x > 0:
+            cube += 2 * population**2 / x
+        step = 0.0
+        if linear > 0:
+            step = 4 * float(flips @ np.abs(self.error * lean)) / total**2 / variance
+        return deviation, min(max(cube / deviation**3, -MOST), MOST), step
+
+    @cached_property
+    def _weights(self) -> tuple[float, np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+        """Return the total, the shares, and factors of the cumulants of pairs."""
+        n, total = self.rows, float(self.rows.sum())
+        g = 1 / (total * np.maximum(n - 1, 1))
+        pairs = n * np.maximum(n - 1, 0)
+        triples = pairs * np.maximum(n - 2, 0)
+        return total, n / total, pairs * g**2, triples * g**3, pairs * g**3
+
+
+@dataclass(frozen=True)
+class _Path:
+    """How multiples of the errors seen reach the ends of [0, 1], one after another.
+
+    `most` is the largest multiple of each level. In the order of these, `reached` is
+    the mean square where the next end is reached, `full` that of the levels that are
+    at their ends before it, and `growing` that of the others at the multiple 1.
+    """
+
+    most: np.ndarray
+    reached: np.ndarray
+    full: np.ndarray
+    growing: np.ndarray
+
+    @classmethod
+    def of(cls, levels: Levels) -> _Path:
+        error = levels.error
+        room = np.where(error > 0, levels.proba, 1 - levels.proba)
+        some = np.flatnonzero(error)
+        most = np.full(error.size, 1e300)
+        most[some] = room[some] / np.abs(error[some])
+        order = some[np.argsort(most[some])]
+        share = levels.rows[order] / levels.rows.sum()
+        growing = np.cumsum((share * error[order] ** 2)[::-1])[::-1]
+        full = np.cumsum(share * room[order] ** 2) - share * room[order] ** 2
+        return cls(most, full + growing * most[order] ** 2, full, growing)
+
+
+def levels_of(sums: BinSums) -> Levels | None:
+    """Return the levels if no bin has two, None if probabilities vary inside bins."""
+    if (sums.low < sums.high).any():
+        return None
+    first = np.flatnonzero(np.r_[True, sums.low[1:] != sums.low[:-1]])
+    n = np.add.reduceat(sums.weight, first)
+    if n.sum() < _ROWS * n.size:
+        return None
+    # one row more, as expected, so that labels are never sure to be alike
+    error = np.add.reduceat(sums.q - sums.y, first) / (n + 1)
+    error[np.abs(error) < 1e-12] = 0
+    return Levels(n, sums.low[first], error)
+
+
+def has_one_value(sums: BinSums) -> bool:
+    """Return whether all rows have the same probability."""
+    return bool(sums.low.min() == sums.high.max())
+
+
+def interval_of_one_value(sums: BinSums, level: float) -> tuple[float, float, float]:
+    """Return the ends of the interval of the error, and the p-value of no error.
+
+    The number of positives is binomial, and the error is the distance of its frequency
+    from the one probability. Zero is in the interval if and only if
+    p_value >= 1 - level.
+    """
+    n, q = float(sums.weight.sum()), float(sums.low[0])
+    k = min(max(float(sums.y.sum()), 0.0), n)
+    variance = n * q * (1 - q)
+    p_value = linear_p_value(n * q - k, variance, -variance * (1 - 2 * q))
+    first, last = blaker_interval(k, n, level)
+    low = 0.0
+    if p_value < 1 - level:
+        low = max(first - q, q - last, 2.0**-52)
+    # where labels are rare, Wilson's interval may reach further
+    left, right = (float(x) for x in frequency_interval(k / n, n, level))
+    furthest = max(abs(x - q) for x in (first, last, left, right))
+    return low, max(furthest, low), p_value

@@ -1,0 +1,185 @@
+"""The test of perfect calibration: four statistics, combined.
+
+The debiased square spreads its power over errors of every shape. Most errors are
+shifts and slopes, so three statistics that are linear in, or smooth over, the
+probabilities are tested beside it:
+
+- the mean residual;
+- Spiegelhalter's statistic, the sum of (1 - 2 q) (q - y);
+- the sum of squares of eight Legendre polynomials' coefficients, Neyman's smooth test;
+- the debiased square.
+
+Every one has a known law if each probability is right, so each gives a p-value. Their
+Cauchy combination [LX20]_ is the p-value of the test. It needs no simulation, and
+depends little on how the statistics depend on each other.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from scipy.special import chdtrc, ndtri, stdtr
+
+from ._bins import BinSums
+from ._grouped_bins import GroupedBins
+from ._pearson import tail_above
+
+# Parts of the level, found by simulated power.
+WEIGHTS = (0.3, 0.4, 0.1, 0.2)
+
+# Number of polynomials.
+N_SMOOTH = 8
+
+# Statistics that are neither independent nor equal: the combination has these
+# quantiles under perfect calibration, by simulation of five kinds of probabilities.
+_COMBINED = np.array(
+    [0, 0.01, 0.048, 0.104, 0.219, 0.332, 0.441, 0.561, 0.668, 0.767, 0.858]
+    + [0.949, 0.974, 0.979, 1]
+)
+_UNIFORM = (0, 0.0104, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99, 1)
+
+
+def combine(p_values: list[float], weights: list[float]) -> float:
+    """Return the Cauchy combination of p-values (Liu and Xie 2020)."""
+    p_values = [p for p, w in zip(p_values, weights, strict=True) if w > 0]
+    weights = [w for w in weights if w > 0]
+    total = sum(weights)
+    if total <= 0 or min(p_values) >= 0.99:
+        return 1.0
+    if min(p_values) < 1e-15:
+        least = min(p / w for p, w in zip(p_values, weights, strict=True))
+        return min(1.0, least * total)
+    statistic = sum(
+        w * math.tan(math.pi * (0.5 - min(p, 0.99)))
+        for p, w in zip(p_values, weights, strict=True)
+    )
+    combined = 0.5 - math.atan(statistic / total) / math.pi
+    return float(np.interp(combined, _COMBINED, _UNIFORM))
+
+
+def null_p_value(sums: BinSums, square_p_value: float) -> float:
+    """Return the p-value of perfect calibration for independent rows.
+
+    `square_p_value` is that of the debiased square.
+    """
+    q, square, residual = sums.q, sums.qq, sums.residual
+    mean = q / sums.weight
+    variance = np.maximum(q - square, 0)
+    total = float(variance.sum())
+    if total <= 0:  # every probability is 0 or 1
+        return 1.0 if not (sums.squared_residual > 0).any() else 0.0
+    lean = 1 - 2 * mean
+    # (1 - 2 q) (q - y) is exact, powers of q inside a bin are those of its mean
+    slope = float((residual - 2 * (square - sums.yq)).sum())
+    thirds = variance * lean
+    weights = list(WEIGHTS)
+    if total < N_SMOOTH:  # hardly any label varies: there are no polynomials to see
+        weights[2] = 0.0
+    p_values = [
+        linear_p_value(float(residual.sum()), total, -float(thirds.sum())),
+        linear_p_value(
+            slope, float(variance @ lean**2), -float((thirds * lean**3).sum())
+        ),
+        _smooth_p_value(residual, variance, mean),
+        square_p_value,
+    ]
+    return combine(p_values, weights)
+
+
+def linear_p_value(value: float, variance: float, third: float) -> float:
+    """Return the two-sided p-value of a sum of mean 0 with that third cumulant.
+
+    Half of the typical step third / variance is given to the value's own tail, as a
+    correction for continuity: it matters where few labels are expected.
+    """
+    if variance < 1e-100:  # ratios overflow; Chebyshev's inequality is enough
+        return 1.0 if value**2 <= variance else variance / value**2
+    deviation = math.sqrt(variance)
+    skewness = third / variance / deviation
+    step = abs(third) / variance / 2
+    above = tail_above((value - step) / deviation, skewness)
+    below = tail_above(-(value + step) / deviation, -skewness)
+    return min(1.0, 2 * min(above, below))
+
+
+def legendre(place: np.ndarray, n: int) -> np.ndarray:
+    """Return n orthonormal Legendre polynomials at places in [-1, 1], one per row."""
+    rows = [np.ones_like(place), place]
+    for k in range(1, n - 1):
+        rows.append(((2 * k + 1) * place * rows[k] - k * rows[k - 1]) / (k + 1))
+    return np.array(rows[:n]) * np.sqrt(2 * np.arange(n) + 1)[:, np.newaxis]
+
+
+def _smooth_p_value(
+    residual: np.ndarray, variance: np.ndarray, mean: np.ndarray
+) -> float:
+    """Return the p-value of Neyman's smooth test.
+
+    The sum of squares has its first two moments; fourth cumulants of labels are theirs.
+    """
+    basis = smooth_basis(variance)
+    total = float(variance.sum())
+    if total < 1e-100:
+        return 1.0
+    coefficients = basis @ residual / math.sqrt(total)
+    covariance = (basis * variance) @ basis.T / total
+    kurtosis = variance * (1 - 6 * mean * (1 - mean))
+    own = (basis**2).sum(axis=0)
+    spread = 2 * float((covariance**2).sum())
+    spread += float(own**2 @ kurtosis) / total / total
+    return scaled_chi_square_p_value(
+        float(coefficients @ coefficients), float(np.trace(covariance)), spread
+    )
+
+
+def smooth_basis(variance: np.ndarray) -> np.ndarray:
+    """Return the polynomials at the middle of each bin, by its share of variance."""
+    end = np.cumsum(variance)
+    top = max(float(end[-1]), 1e-300)
+    return legendre((2 * end - variance) / top - 1, min(N_SMOOTH, variance.size))
+
+
+def scaled_chi_square_p_value(value: float, mean: float, variance: float) -> float:
+    """Return the upper tail of a multiple of a chi square with these moments."""
+    if mean <= 0 or variance <= 0:
+        return 1.0
+    freedom = 2 * mean**2 / variance
+    return float(chdtrc(freedom, max(value, 0) * freedom / mean))
+
+
+def null_p_value_of_groups(bins: GroupedBins, square_p_value: float) -> float:
+    """Return the p-value of perfect calibration for groups of dependent rows.
+
+    The mean residual and Spiegelhalter's statistic are compared with their variances
+    over groups by Student's distribution.
+    """
+    e, n = bins.entries, bins.count_sum
+    factors = (np.ones(n.size), 1 - 2 * bins.mean_proba)
+    n_effective = bins.n_effective_groups
+    freedom = max(n_effective - 1, 1.0)
+    widened = float(stdtr(freedom, ndtri(max(square_p_value, 1e-300))))
+    p_values, weights = [widened], [WEIGHTS[3]]
+    for factor, weight in zip(factors, WEIGHTS[:2], strict=True):
+        value = e.by_group(e.residual * factor[e.set])
+        expected = float(n @ (bins.label_variance * factor**2))
+        p = student_p_value(value, bins.same, n_effective, expected)
+        p_values.append(p)
+        weights.append(weight)
+    return combine(p_values, weights)
+
+
+def student_p_value(
+    value: np.ndarray, same: np.ndarray, n_effective: float, expected: float
+) -> float:
+    """Return the two-sided p-value of a sum over groups that has mean 0."""
+    square = float(same @ value**2)
+    total = float(value.sum())
+    if square <= 0:
+        return 1.0
+    freedom = max(n_effective - 1, 1.0)
+    centred = max(square - total**2 / n_effective, 0.0) * n_effective / freedom
+    # labels that are hardly ever expected to vary show no variance
+    expected_rows = max(expected, 1e-12)
+    variance = (expected_rows * max(centred, 1e-300) + expected) / (expected_rows + 1)
+    return min(1.0, 2 * float(stdtr(freedom, -abs(total) / math.sqrt(variance))))
