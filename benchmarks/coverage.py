@@ -1,7 +1,7 @@
 """Coverage of the true calibration error by the intervals.
 
-    python benchmarks/coverage.py [--replicates 2000] [--jobs 2]
-    python benchmarks/coverage.py --special | --rare | --figure
+    python benchmarks/coverage.py [--replicates 2000] [--jobs 2] [--only-default]
+    python benchmarks/coverage.py --figure
 
 Probabilities are drawn from a Beta law, labels with probability t(q), and the true
 error is the root of E (q - t(q))^2 over the Beta law, unbinned. Prints and writes the
@@ -9,9 +9,7 @@ share of replicates whose interval holds it, the mean width, and how often p < 0
 Beside the default interval stand a closed form with bins of 20 and of 200 (a normal
 law, equal tails) and Algorithm 2 (500 replicates), and the basic bootstrap (200).
 
---special: instead, probabilities of seventeen values, as language models state them,
-and sentences whose labels share a latent effect, also with five classes pooled.
---rare: instead, one probability for all and few positives, exactly.
+--only-default: only the default interval is measured again, on the same samples.
 --figure: only draw the committed CSV.
 """
 
@@ -20,13 +18,14 @@ import os
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
+import operator
 import time
 
 import numpy as np
 from _common import RESULTS, print_table, read_csv, versions, write_csv
 from joblib import Parallel, delayed
 from scipy import special
-from scipy.stats import binom, chi2
+from scipy.stats import chi2
 
 from skcalib.datasets import make_calibrated_pairs
 from skcalib.metrics import calibration_error_interval
@@ -103,7 +102,7 @@ def true_error(shape, law):
     return float(np.sqrt(np.mean((q - LAWS[law](q)) ** 2)))
 
 
-def replicate(shape, law, n, seed, number):
+def replicate(shape, law, n, methods, seed, number):
     """Return (low, high, p_value) of each method on one sample."""
     a, b = SHAPES[shape]
     rng = np.random.default_rng(seed)
@@ -111,25 +110,26 @@ def replicate(shape, law, n, seed, number):
     found = {}
     last = {"score": np.inf, "basic bootstrap": N_BOOTSTRAPPED}
     for name, settings in METHODS.items():
-        if number < last.get(name, N_COMPARED):
+        if name in methods and number < last.get(name, N_COMPARED):
             r = calibration_error_interval(y, q, random_state=rng, **settings)
             found[name] = r.low, r.high, r.p_value
     for name, size in CLOSED_FORMS.items():
-        if number < N_COMPARED:
+        if name in methods and number < N_COMPARED:
             found[name] = closed_form(y, q, size)
     return found
 
 
-def cell(shape, law, n, n_replicates, parallel):
+def cell(shape, law, n, methods, n_replicates, parallel):
     """Return a row for each method."""
     truth = true_error(shape, law)
     key = [list(SHAPES).index(shape), list(LAWS).index(law), n]
     seeds = np.random.SeedSequence(key).spawn(n_replicates)
     several = parallel(
-        delayed(replicate)(shape, law, n, seed, k) for k, seed in enumerate(seeds)
+        delayed(replicate)(shape, law, n, methods, seed, k)
+        for k, seed in enumerate(seeds)
     )
     rows = []
-    for method in [*METHODS, *CLOSED_FORMS]:
+    for method in methods:
         found = [results[method] for results in several if method in results]
         low, high, p_value = np.array(found).T
         covered = (low <= truth) & (truth <= high)
@@ -149,154 +149,11 @@ def cell(shape, law, n, n_replicates, parallel):
     return rows
 
 
-LEVELS = (
-    np.array([0, 5, 10, 15, 20, 25, 30, 40, 50, 60, 70, 75, 80, 85, 90, 95, 100]) / 100
-)
-LEVEL_WEIGHTS = np.array([1, 1, 2, 2, 3, 2, 2, 3, 5, 8, 10, 12, 15, 12, 12, 8, 3])
-
-
-def stated(law, seed, n=2500):
-    """Return one sample of stated confidences."""
-    rng, chance = np.random.default_rng(seed), LEVEL_WEIGHTS / LEVEL_WEIGHTS.sum()
-    frequency = LAWS[law](LEVELS)
-    drawn = rng.choice(LEVELS.size, n, p=chance)
-    y = (rng.random(n) < frequency[drawn]).astype(int)
-    return y, LEVELS[drawn], None
-
-
-def true_error_of_stated(law):
-    chance = LEVEL_WEIGHTS / LEVEL_WEIGHTS.sum()
-    return float(np.sqrt(chance @ (LEVELS - LAWS[law](LEVELS)) ** 2))
-
-
-def sentences(temperature, seed, n_sentences=200, length=12):
-    """Return sentences whose labels have a correlation of 0.5 in the latent normal.
-
-    A label is 1 where a standard normal, half of whose variance the sentence shares,
-    lies below the quantile of the true probability; said is a sharper one.
-    """
-    rng = np.random.default_rng(seed)
-    true = rng.beta(0.5, 0.5, (n_sentences, length)).clip(1e-9, 1 - 1e-9)
-    latent = rng.normal(size=(n_sentences, 1)) + rng.normal(size=(n_sentences, length))
-    y = (latent / np.sqrt(2) < special.ndtri(true)).astype(int)
-    said = special.expit(temperature * special.logit(true))
-    groups = np.repeat(np.arange(n_sentences), length)
-    return y.ravel(), said.ravel(), groups
-
-
-def true_error_of_sentences(temperature):
-    true = np.random.default_rng(12345).beta(0.5, 0.5, 4_000_000).clip(1e-9, 1 - 1e-9)
-    return float(
-        np.sqrt(np.mean((special.expit(temperature * special.logit(true)) - true) ** 2))
-    )
-
-
-def classes(temperature, seed, n_sentences=200, length=12, n_classes=5):
-    """Return sentences of five classes whose labels share a latent effect."""
-    rng = np.random.default_rng(seed)
-    scores = rng.normal(0, 1.5, (n_sentences, length, n_classes))
-    latent = rng.normal(size=(n_sentences, 1)) + rng.normal(size=(n_sentences, length))
-    reached = special.softmax(scores, -1).cumsum(-1)
-    drawn = special.ndtr(latent / np.sqrt(2))[..., np.newaxis]
-    y = np.minimum((drawn > reached).sum(-1), n_classes - 1)
-    said = special.softmax(temperature * scores, -1).reshape(-1, n_classes)
-    groups = np.repeat(np.arange(n_sentences), length)
-    return y.ravel(), said, groups
-
-
-def true_error_of_classes(temperature):
-    """Return the error of the pooled pairs, by means over 1,000 neighbours in q."""
-    if temperature == 1:
-        return 0.0
-    scores = np.random.default_rng(12345).normal(0, 1.5, (600_000, 5))
-    said = special.softmax(temperature * scores, -1).ravel()
-    order = np.argsort(said)
-    distance = (said - special.softmax(scores, -1).ravel())[order].reshape(-1, 1000)
-    return float(np.sqrt(np.mean(distance.mean(axis=1) ** 2)))
-
-
-def special_replicate(make, argument, seed, grouped):
-    y, q, groups = make(argument, seed)
-    result = calibration_error_interval(y, q, groups=groups if grouped else None)
-    return result.low, result.high, result.p_value
-
-
-def special_rows(n_replicates, parallel):
-    """Return a row for each special case."""
-    cases = [("17 values", stated, true_error_of_stated, law, False) for law in LAWS]
-    for temperature in (1.0, 1.6):
-        for grouped in (True, False):
-            for name, make, true in (
-                ("sentences", sentences, true_error_of_sentences),
-                ("five classes", classes, true_error_of_classes),
-            ):
-                cases.append((name, make, true, temperature, grouped))
-    rows = []
-    for k, (name, make, true, argument, grouped) in enumerate(cases):
-        truth, seeds = true(argument), np.random.SeedSequence(k).spawn(n_replicates)
-        found = parallel(
-            delayed(special_replicate)(make, argument, seed, grouped) for seed in seeds
-        )
-        low, high, p_value = np.array(found).T
-        covered, width = (low <= truth) & (truth <= high), high - low
-        rows.append(
-            {
-                "case": name,
-                "law or temperature": argument,
-                "true_error": f"{truth:.4f}",
-                "groups": grouped,
-                "coverage": f"{100 * covered.mean():.2f}",
-                "width": f"{width.mean():.5f}",
-                "rejected": f"{100 * (p_value < 0.05).mean():.2f}",
-            }
-        )
-    print_table(rows)
-    return rows
-
-
-# Number of rows, the one probability of them all, and how often it comes true.
-RARE = (
-    (100, 0.0, 0.1),
-    (100, 0.001, 0.05),
-    (1000, 0.001, 0.005),
-    (1000, 0.01, 0.02),
-    (1000, 0.01, 0.01),
-    (1000, 0.01, 0.005),
-    (1000, 0.02, 0.005),
-    (5000, 0.001, 0.002),
-    (1000, 0.3, 0.35),
-)
-
-
-def rare_rows():
-    """Return the exact coverage where all probabilities are equal.
-
-    What comes out is then a binomial number of positives; all that are likely are
-    looked at.
-    """
-    rows = []
-    for n, q, p in RARE:
-        covered = width = 0.0
-        first, last = (int(binom.ppf(tail, n, p)) for tail in (1e-7, 1 - 1e-7))
-        for k in range(first, last + 1):
-            y = (np.arange(n) < k).astype(int)
-            found = calibration_error_interval(y, np.full(n, q))
-            chance = binom.pmf(k, n, p)
-            covered += chance * (found.low <= abs(q - p) <= found.high)
-            width += chance * (found.high - found.low)
-        row = {"n": n, "q": q, "p": p, "true_error": f"{abs(q - p):.4f}"}
-        row |= {"coverage": f"{100 * covered:.1f}", "width": f"{width:.5f}"}
-        rows.append(row)
-    print_table(rows)
-    return rows
-
-
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--replicates", type=int, default=2000)
     parser.add_argument("--jobs", type=int, default=2)
-    parser.add_argument("--special", action="store_true")
-    parser.add_argument("--rare", action="store_true")
+    parser.add_argument("--only-default", action="store_true")
     parser.add_argument("--figure", action="store_true")
     options = parser.parse_args()
     error = 100 * np.sqrt(0.95 * 0.05 / options.replicates)
@@ -304,27 +161,26 @@ def main():
         f"{options.replicates} replicates, standard error {error:.2f} points at 95%; "
     )
     note += "coverage and rejected in %; " + versions("numpy", "scipy")
-    if options.special:
-        with Parallel(n_jobs=options.jobs, batch_size=20) as parallel:
-            rows = special_rows(options.replicates, parallel)
-        write_csv("coverage_special.csv", rows, note)
-        return
-    if options.rare:
-        write_csv("coverage_rare.csv", rare_rows(), versions("numpy", "scipy"))
-        return
     if options.figure:
         draw()
         return
+    methods = [*METHODS, *CLOSED_FORMS]
+    if options.only_default:
+        methods = ["score"]
     start, rows = time.perf_counter(), []
     with Parallel(n_jobs=options.jobs, batch_size=20) as parallel:
         for shape in SHAPES:
             for law in LAWS:
                 for n in SIZES:
-                    new = cell(shape, law, n, options.replicates, parallel)
+                    new = cell(shape, law, n, methods, options.replicates, parallel)
                     print_table(new)
                     rows += new
     note += "; Algorithm 2 with 300 draws, bootstrap with 1,000"
     print(f"{note}; {time.perf_counter() - start:.0f} s")
+    if options.only_default:
+        key = operator.itemgetter("q", "labels", "n", "method")
+        new = {tuple(map(str, key(row))): row for row in rows}
+        rows = [new.get(key(row), row) for row in read_csv("coverage.csv")[1]]
     write_csv("coverage.csv", rows, note)
     draw()
 

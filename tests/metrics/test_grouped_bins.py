@@ -255,7 +255,10 @@ class TestInterval:
         once = calibration_error_interval(y, q, bin_size=20)
         twice, thrice = (
             calibration_error_interval(
-                y.repeat(m), q.repeat(m), groups=np.arange(600).repeat(m), bin_size=20 * m
+                y.repeat(m),
+                q.repeat(m),
+                groups=np.arange(600).repeat(m),
+                bin_size=20 * m,
             )
             for m in (2, 3)
         )

@@ -291,7 +291,8 @@ def test_constructors_take_the_same_parameters(constructor):
 def test_positions_are_those_of_scikit_learn():
     for method in FROM:
         theirs = inspect.signature(getattr(RocCurveDisplay, method)).parameters
-        positional = [n for n, p in theirs.items() if p.kind != p.KEYWORD_ONLY]
+        # the oldest supported version ends with **kwargs
+        positional = [n for n, p in theirs.items() if p.kind == p.POSITIONAL_OR_KEYWORD]
         ours = inspect.signature(getattr(ReliabilityDisplay, method)).parameters
         found = [n for n, p in ours.items() if p.kind == p.POSITIONAL_OR_KEYWORD]
         expected = ["y_true", "y_proba"] if "pred" in method else positional

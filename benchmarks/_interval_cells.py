@@ -1,8 +1,9 @@
 """Named distributions on which the intervals of the calibration error are measured.
 
 A cell has a `draw(rng)` that returns labels, probabilities and groups (or None), and
-the root mean square error of the population. Cells in TUNING (and the 36 cells of
-coverage.py) were looked at while the method was chosen, those in TESTING were not.
+the root mean square error of the population. The cells of `tuning_rows`,
+`tuning_groups`, CONSTANT and coverage.py were looked at while the method was chosen;
+those of `testing_rows` and `testing_groups` were not.
 """
 
 from collections.abc import Callable
@@ -477,3 +478,21 @@ def testing_groups():
             "25 Poisson(8), errors differ", poisson_sizes(25, 8), beta25, 0.7, -0.6
         ),
     ]
+
+
+# Errors on which the power of the test is measured: the name, how probabilities are
+# drawn, and the true frequency.
+ERRORS = (
+    ("shift -.08, Beta(2,1)", beta(2, 1), moved(-0.08)),
+    ("shift +.08, Beta(2,1)", beta(2, 1), moved(0.08)),
+    ("shift -.1, uniform", uniform(0, 1), moved(-0.1)),
+    ("slope .7, uniform", uniform(0, 1), scaled(0.7, 0.15)),
+    ("slope .8, Beta(1,4)", beta(1, 4), scaled(0.8)),
+    ("slope 1.3, Beta(1,4)", beta(1, 4), scaled(1.3)),
+    ("temperature .6, uniform", uniform(0, 1), temperature(0.6)),
+    ("temperature 1.8, uniform", uniform(0, 1), temperature(1.8)),
+    ("temperature .6, Beta(.5,.5)", beta(0.5, 0.5), temperature(0.6)),
+    ("wave of .15, 2 periods, uniform", uniform(0, 1), wave(0.15, 2)),
+    ("wave of .15, 4 periods, uniform", uniform(0, 1), wave(0.15, 4)),
+    ("step of -.2 above .5, .2 below", uniform(0.2, 0.8), step(-0.2, 0.5, 0.2)),
+)
