@@ -13,7 +13,6 @@ from ._grouped_bins import GroupedBins
 from ._row_law import label_noise, largest_error, slope_of
 from ._score_interval import MeanBound, SquareLaw, trust_in
 
-
 # Share of the degrees of freedom seen that is counted, found by simulation: few groups
 # seldom show the large ones.
 _SEEN = 0.6
@@ -51,7 +50,7 @@ def group_spread(bins: GroupedBins, noise_variance: float) -> tuple[float, float
     """
     squares = squares_left_out(bins)
     repeats = 1 / bins.same[bins.group_weight > 0]
-    n_groups = float(repeats.sum())
+    n_groups = bins.n_independent
     if n_groups < 2:
         return 0.0, 1.0
     centred = squares - float(repeats @ squares) / n_groups
@@ -79,7 +78,7 @@ def proportional_spread(bins: GroupedBins) -> float:
     if total <= 0:
         return 0.0
     centred = noise / total - size / float(size.sum())
-    n_groups = bins.n_groups
+    n_groups = bins.n_independent
     return float(bins.same @ centred**2) * n_groups / max(n_groups - 1, 1)
 
 

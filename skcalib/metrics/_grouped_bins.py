@@ -333,6 +333,11 @@ class GroupedBins:
             )
 
     @property
+    def n_independent(self) -> float:
+        """Number of groups, one that stands for m of them counted m times."""
+        return float((1 / self.same[self.group_weight > 0]).sum())
+
+    @property
     def n_effective_groups(self) -> float:
         """Number of groups of one size that would tell as much: (sum n)^2 / sum n^2."""
         n = self.group_weight
@@ -358,7 +363,7 @@ class GroupedBins:
         """Variance of the mean residual of all rows, by how groups differ in it."""
         weight = self.group_weight
         residual = self.entries.by_group(self.entries.residual)
-        total, n = weight.sum(), float((weight > 0).sum())
+        total, n = weight.sum(), self.n_independent
         centred = residual - weight * (residual.sum() / total)
         return float(self.same @ centred**2) / total**2 * n / max(n - 1, 1)
 

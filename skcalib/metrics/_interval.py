@@ -199,41 +199,56 @@ def calibration_error_interval(
     ValueError
         If a parameter or a row is not as described, or there are fewer than two pairs.
 
+    Warns
+    -----
+    UserWarning
+        If there are fewer than ten effective groups.
+
     See Also
     --------
     calibration_error : The error alone, at any bins and in other norms.
 
     Notes
     -----
+    The interval is about the calibration error of the population that the rows, or with
+    `groups` the groups, were drawn from: which of them were drawn is part of the
+    uncertainty, beside the labels.
+
     Let D be the mean of r = q - y in a bin of n pairs, w = n / N the share of the bin,
     s^2 the sample variance of r, and T = sum w (D^2 - s^2 / n) the debiased square
-    [2]_. At a true squared error x, T has mean x, variance tau + 4 kappa x and third
-    cumulant gamma + 24 kappa^2 x, with V the variance of D, tau = 2 sum w^2 V^2,
-    kappa = sum w^2 V d^2 / sum w d^2 and d the error of a bin. gamma is that of a sum
-    over pairs of labels, which is large where labels are rare. Tails are those of the
-    chi square law with these moments. V is found from two neighbouring bins, with one
-    more row of variance q (1 - q). kappa is found without bias from falling factorials
-    of the counts of positives, and where T is not far from 0 it is drawn towards two
-    thirds of its value if errors were in proportion to the noise: this, the limits of
-    the bin size and of the skewness are settings that were chosen by simulation.
+    [2]_. The interval holds every x that has T in neither tail if the squared error is
+    x. T has mean x, and its variance has three parts: labels where there is no error,
+    2 sum w^2 V^2 with V the variance of D; labels times the error, 4 x sum w^2 V d^2 /
+    sum w d^2 with d the error of a bin; and the variance of the mean of d^2 over the
+    rows drawn. The error under test is a multiple of the one seen, and variances are
+    those of the frequencies that it implies, estimated without bias from falling
+    factorials of the counts of positives; where T is not far from 0 they are drawn
+    towards those of errors in proportion to the noise. Tails are those of the chi
+    square law with the first three moments. If each probability has five rows or more
+    on average (stated confidences, hard answers), counts by value take the place of
+    bins; if all are equal, the interval is Blaker's exact one of the frequency [5]_.
 
-    The interval holds every x that has T in neither tail. How 1 - confidence_level is
-    divided among the tails depends on x, as Feldman and Cousins [3]_ divide it for a
-    normal mean that cannot be negative: nothing is in the lower tail at x = 0, and
-    tails are equal from x = z standard deviations on. The p-value is the upper tail of
-    T under perfect calibration, where V = q (1 - q) / n; zero is in the interval just
-    if p_value >= 1 - confidence_level. A T below its 5% point counts as that point, so
-    the upper end stays above 0, and it is never below 1 - (1 - confidence_level)^(1/N),
-    the frequency of labels that might still never have come. Nor is it below the
-    distance of mean q from the farther end of Wilson's interval for the frequency of
-    all labels together, since no root mean square is below the mean: of rare labels few
-    may have come by chance, and V is then small.
+    How 1 - confidence_level is divided among the tails depends on x, as Feldman and
+    Cousins [3]_ divide it for a normal mean that cannot be negative: nothing is in the
+    lower tail at x = 0, and tails are equal from x = z standard deviations on. The
+    upper end is never below what the frequency of all labels together allows, since no
+    root mean square is below the mean, nor below 1 - (1 - confidence_level)^(1/N), the
+    frequency of labels that might still never have come; and never above the root mean
+    square of max(q, 1 - q), the largest error there can be.
+
+    The p-value is the Cauchy combination [4]_ of those of four statistics under perfect
+    calibration: the mean residual, Spiegelhalter's statistic [6]_, Neyman's smooth test
+    with eight Legendre polynomials [7]_, and T. The first three see shifts, slopes and
+    smooth curves in samples where T alone does not. Zero is in the interval just if
+    p_value >= 1 - confidence_level.
 
     Rows of equal probability that a cut divides enter by their mean over orders, and
     count in the variance once, however many bins they fill. With `groups`, T multiplies
-    rows of different groups only, and its variances are those of sums over groups (a
-    sandwich estimate), at least those of groups that are independent from bin to bin
-    with one more group of variance q (1 - q) in each.
+    rows of different groups only, variances are those of sums over groups and, for the
+    choice of the groups, of T with one group left out at a time (the jackknife), with
+    Satterthwaite's degrees of freedom and quantiles of Student's distribution; the
+    p-value combines the mean residual, Spiegelhalter's statistic and T. With fewer than
+    ten effective groups a warning is given. Groups of one row each are no groups.
 
     Dask arrays are read through a :class:`ReliabilitySketch` of their blocks, with
     'score', without `groups` and of one pair a row.
@@ -246,6 +261,14 @@ def calibration_error_interval(
        calibration error". arXiv 2408.08998.
     .. [3] G. J. Feldman and R. D. Cousins (1998). "Unified approach to the classical
        statistical analysis of small signals". Physical Review D 57(7).
+    .. [4] Y. Liu and J. Xie (2020). "Cauchy combination test". Journal of the American
+       Statistical Association 115(529).
+    .. [5] H. Blaker (2000). "Confidence curves and improved exact confidence intervals
+       for discrete distributions". Canadian Journal of Statistics 28(4).
+    .. [6] D. J. Spiegelhalter (1986). "Probabilistic prediction in patient management
+       and clinical trials". Statistics in Medicine 5(5).
+    .. [7] J. Neyman (1937). "Smooth test for goodness of fit". Scandinavian Actuarial
+       Journal.
 
     Examples
     --------
@@ -260,7 +283,7 @@ def calibration_error_interval(
     >>> y_true, y_proba = make_calibrated_pairs(4000, k=0.1, random_state=0)
     >>> result = calibration_error_interval(y_true, y_proba)
     >>> round(result.low, 3), round(result.high, 3)
-    (0.074, 0.097)
+    (0.073, 0.097)
     """
     check_choice(method, METHODS, name="method")
     level = check_level(confidence_level)

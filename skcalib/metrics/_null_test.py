@@ -10,8 +10,8 @@ probabilities are tested beside it:
 - the debiased square.
 
 Every one has a known law if each probability is right, so each gives a p-value. Their
-Cauchy combination [LX20]_ is the p-value of the test. It needs no simulation, and
-depends little on how the statistics depend on each other.
+Cauchy combination (Liu and Xie 2020) is the p-value of the test. It needs no
+simulation, and depends little on how the statistics depend on each other.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ _UNIFORM = (0, 0.0104, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 
 
 
 def combine(p_values: list[float], weights: list[float]) -> float:
-    """Return the Cauchy combination of p-values (Liu and Xie 2020)."""
+    """Return the Cauchy combination of p-values, corrected for their dependence."""
     p_values = [p for p, w in zip(p_values, weights, strict=True) if w > 0]
     weights = [w for w in weights if w > 0]
     total = sum(weights)

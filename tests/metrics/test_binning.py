@@ -16,7 +16,8 @@ from skcalib.metrics import (
     sample_size_curve,
     score_decomposition,
 )
-from skcalib.metrics._bins import edges_of_width
+from skcalib.metrics._bins import cut_around_classes, edges_of_width
+from skcalib.metrics._sorted_pairs import SortedRows
 
 
 class TestManyBinsOfEqualWidth:
@@ -95,3 +96,23 @@ def test_modules_import_in_one_direction():
         ready = {name for name, needs in left.items() if not needs & left.keys()}
         assert ready, f"a circle of imports in {sorted(left)}"
         left = {name: needs for name, needs in left.items() if name not in ready}
+
+
+class TestWholeClasses:
+    """Bins of the score interval: large tie classes begin and end with a cut."""
+
+    def bounds(self, q, size):
+        ordered = SortedRows(np.asarray(q, float), np.zeros(0))
+        return cut_around_classes(ordered, size).tolist()
+
+    def test_a_large_class_is_cut_at_both_ends(self):
+        # classes of 3, 12 and 5 rows
+        q = [0.1] * 3 + [0.5] * 12 + [0.9] * 5
+        assert self.bounds(q, 6) == [0, 3, 9, 15, 20]
+        assert self.bounds(q, 5) == [0, 3, 8, 15, 20]
+
+    def test_a_single_row_before_a_class_joins_it(self):
+        assert self.bounds([0.1] + [0.5] * 8 + [0.9] * 2, 8) == [0, 9, 11]
+
+    def test_without_large_classes_cuts_are_those_of_the_size(self):
+        assert self.bounds(np.arange(20) / 20, 6) == [0, 6, 12, 20]
