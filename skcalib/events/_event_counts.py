@@ -131,7 +131,7 @@ class EventCounts(Result):
     >>> counts = EventCounter(EventRule(), random_state=0).count(documents, scores)
     >>> counts
     EventCounts(n_countries=4, n_periods=2 1990Q1 to 1990Q2, n_documents=80, ...)
-    >>> low, high = counts.interval(method="quantile")
+    >>> low, high = counts.interval()
     >>> low[counts.country == "KEN"], high[counts.country == "KEN"]
     (array([1., 5.]), array([ 6., 11.]))
     >>> counts.compare("KEN", "FRA", "1990Q2")
@@ -199,7 +199,7 @@ class EventCounts(Result):
 
     @public
     def interval(
-        self, confidence_level: float = 0.95, method: str = "normal"
+        self, confidence_level: float = 0.95, method: str = "quantile"
     ) -> tuple[np.ndarray, np.ndarray]:
         """Return a credible interval of each count.
 
@@ -207,11 +207,12 @@ class EventCounts(Result):
         ----------
         confidence_level : float, default=0.95
             Posterior probability of the interval.
-        method : {'normal', 'quantile'}, default='normal'
-            'normal' is mean +- 1.96 sd at level 0.95, as in the paper; it may begin
-            below 0. 'quantile' uses quantiles of the exact distribution of the count
-            given the probabilities of its documents. Its ends are possible counts, and
-            its probability is at least `confidence_level`.
+        method : {'quantile', 'normal'}, default='quantile'
+            'quantile' uses quantiles of the exact distribution of the count given the
+            probabilities of its documents. Its ends are possible counts, and its
+            probability is at least `confidence_level`. 'normal' is mean +- 1.96 sd at
+            level 0.95, as in the paper; it may begin below 0, or end above the number
+            of documents.
 
         Returns
         -------
@@ -398,14 +399,14 @@ class EventCounts(Result):
         return {**super().to_dict(), "unit": self.unit, "n_samples": self.n_samples}
 
     @public
-    def frame(self, confidence_level: float = 0.95, method: str = "normal") -> Any:
+    def frame(self, confidence_level: float = 0.95, method: str = "quantile") -> Any:
         """Return a pandas DataFrame with a row for each period and actor.
 
         Parameters
         ----------
         confidence_level : float, default=0.95
             Confidence level of the intervals.
-        method : {'normal', 'quantile'}, default='normal'
+        method : {'quantile', 'normal'}, default='quantile'
             Method of :meth:`interval`.
 
         Returns

@@ -132,7 +132,7 @@ class EventCountDisplay(Display):
         countries: Sequence[str] | None = None,
         top: int | None = None,
         confidence_level: float = 0.95,
-        method: str = "normal",
+        method: str = "quantile",
         ax: Axes | None = None,
         **plot_params: Any,
     ) -> EventCountDisplay:
@@ -149,10 +149,10 @@ class EventCountDisplay(Display):
             Largest number of actors. If None, there is no limit.
         confidence_level : float, default=0.95
             Confidence level of the intervals.
-        method : {'normal', 'quantile'}, default='normal'
+        method : {'quantile', 'normal'}, default='quantile'
             Method of the intervals, as in
-            :meth:`~skcalib.events.EventCounts.interval`. An interval by 'quantile'
-            never begins below 0.
+            :meth:`~skcalib.events.EventCounts.interval`. An interval by 'normal', as in
+            the paper, may begin below 0.
         ax : matplotlib Axes, default=None
             Axes to draw all actors on. If None, a new figure is made.
         **plot_params

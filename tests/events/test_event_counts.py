@@ -108,7 +108,7 @@ def test_moments_and_distributions(counts, tables, documents, unit, period):
 @pytest.mark.parametrize("period", ["1990Q1", "1990Q3"])
 def test_quantile_intervals(counts, tables, documents, unit, period, level):
     table = totals(tables, documents, unit, period)
-    low, high = counts.interval(level, method="quantile")
+    low, high = counts.interval(level)
     for c, code in enumerate(CODES[:2]):
         pmf = of_one(table, c)
         (cell,) = np.flatnonzero((counts.period == period) & (counts.country == code))
@@ -123,7 +123,7 @@ def test_quantile_intervals(counts, tables, documents, unit, period, level):
 
 
 def test_normal_intervals_are_as_published(counts):
-    low, high = counts.interval()
+    low, high = counts.interval(method="normal")
     np.testing.assert_allclose(low, counts.mean - 1.959964 * counts.sd, atol=1e-6)
     np.testing.assert_allclose(high, counts.mean + 1.959964 * counts.sd, atol=1e-6)
     low, _ = counts.interval(0.8, "normal")

@@ -54,7 +54,7 @@ def test_lines_and_bands_are_the_counts(counts):
         np.testing.assert_allclose(edges, (low[own], high[own]))
 
 
-def test_the_band_is_the_published_one_by_default(counts):
+def test_the_band_is_that_of_the_quantiles_by_default(counts):
     display = from_counts(counts)
     name = counts.countries[0]
     own = counts.country == name
