@@ -282,7 +282,7 @@ def _measure_part(
         raise CommandError(
             f"{system.file}: {value!r} of --by has one row only; two are needed."
         )
-    if part.groups is not None and np.unique(part.groups).size < 2:
+    if part.groups is not None and (part.groups == part.groups[0]).all():
         raise CommandError(
             f"{where}: --groups needs rows of two groups or more. Got "
             f"{str(part.group_names[part.groups[0]])!r} in every row."

@@ -190,10 +190,12 @@ def _of_one_model(
 
 def _repeats(question: np.ndarray) -> np.ndarray:
     """Return how many rows of the same question stand before each row."""
+    if question.dtype != object:  # numbers of rows
+        return np.zeros(question.size, dtype=np.int64)
     # Hashes need less memory than a table of millions of names.
     hashes = np.fromiter(map(hash, question.tolist()), np.int64, question.size)
     hashes.sort()
-    if question.dtype != object or (hashes[1:] != hashes[:-1]).all():
+    if (hashes[1:] != hashes[:-1]).all():
         return np.zeros(question.size, dtype=np.int64)
     return np.array(numbered_repeats(question.tolist()), dtype=np.int64)
 
