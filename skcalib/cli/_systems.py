@@ -8,6 +8,7 @@ from argparse import Namespace
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -360,15 +361,22 @@ def _is_repeated(evaluation: Evaluation) -> bool:
     return evaluation.n_questions < len(evaluation)
 
 
-def _factorised(names: np.ndarray) -> tuple[np.ndarray, list]:
-    """Return a number for each different name in order of appearance, and the names."""
+def _factorised(names: np.ndarray) -> tuple[np.ndarray, list[Any]]:
+    """Return a number for each different name in order of appearance, and the names.
+
+    Readers keep one object for all rows of a name, so that hardly more objects than
+    names have to be compared as text.
+    """
     values = names.tolist()
-    number = dict.fromkeys(values)
-    different = list(number)
-    number.update(zip(different, range(len(different)), strict=True))
-    return np.fromiter(
-        map(number.__getitem__, values), np.int64, len(values)
-    ), different
+    identity = np.fromiter(map(id, values), np.int64, len(values))
+    _, first, code = np.unique(identity, return_index=True, return_inverse=True)
+    order = np.argsort(first)
+    objects = [values[k] for k in first[order]]
+    different = list(dict.fromkeys(objects))
+    number = dict(zip(different, range(len(different)), strict=True))
+    number_of_code = np.empty(order.size, dtype=np.int64)
+    number_of_code[order] = [number[name] for name in objects]
+    return number_of_code[code], different
 
 
 def _compact(codes: np.ndarray) -> np.ndarray:
