@@ -61,8 +61,8 @@ one report.
 """
 
 FIGURES = (".png", ".svg", ".pdf")
-# More values of --by than these would make the figure unreadable.
-MOST_CURVES = 12
+# More values of --by than these would repeat the colours of the figure.
+MOST_CURVES = 10
 # Beyond this level the quantiles of the intervals are infinite.
 HIGHEST_LEVEL = 1 - 1e-9
 
