@@ -4,7 +4,7 @@
 
 Reads the evaluations below SKCALIB_DATA/evaluation, and writes a table of what each
 harness printed of a file and what follows from `skcalib.read_evaluation`. Statistics of
-a generated file are those that the harness's own function returns for it.
+a generated file are computed from it by the harness's formulas.
 """
 
 import json
@@ -19,8 +19,8 @@ from skcalib.evaluation._files import Archive
 
 DATA = Path(os.environ["SKCALIB_DATA"], "evaluation")
 
-# What `compute_calibration_metrics` of HELM 0.5.16 (with uncertainty-calibration 0.1.4)
-# returns for trial 0 and split test of the generated run.
+# What the functions that HELM 0.5.16 calls (get_ece_em, get_ece and get_selective_stats
+# of uncertainty-calibration 0.1.4) return for trial 0, split test of the generated run.
 HELM_CALIBRATION = {
     "ece_10_bin": 0.18450260968256788,
     "ece_1_bin": 0.06944807788685098,

@@ -17,7 +17,7 @@ from ._shared import CommandError
 
 TABLE = "table"
 
-# Tables of more bytes show on a terminal how far they are read.
+# Files of more bytes show on a terminal how far they are read.
 _LONG = 20_000_000
 
 # Options that name a column of a plain table.
@@ -142,7 +142,6 @@ def _read(path: Path, options: Namespace) -> Evaluation:
     }
     inside = [options.groups, options.by]
     may_miss = options.skip_missing or options.unanswered is not None
-    is_long = path.is_file() and path.stat().st_size > _LONG
     try:
         evaluation = read_evaluation(
             path,
@@ -156,7 +155,7 @@ def _read(path: Path, options: Namespace) -> Evaluation:
             pos_label=options.pos_label,
             percent=options.percent,
             missing="keep" if may_miss else "error",
-            verbose=int(is_long and sys.stderr.isatty()),
+            verbose=int(sys.stderr.isatty() and _is_long(path)),
         )
     except (ValueError, TypeError) as error:
         raise _as_command_error(path, error, options) from None
@@ -165,6 +164,12 @@ def _read(path: Path, options: Namespace) -> Evaluation:
     if evaluation.format != TABLE:
         _reject_columns(path, evaluation, options)
     return evaluation
+
+
+def _is_long(path: Path) -> bool:
+    """Return whether a file, or the files of a folder, take a while to read."""
+    files = path.iterdir() if path.is_dir() else [path]
+    return sum(file.stat().st_size for file in files if file.is_file()) > _LONG
 
 
 def _as_command_error(path: Path, error: Exception, options: Namespace) -> CommandError:

@@ -33,7 +33,7 @@ def read(source: Source, options: Options) -> Evaluation:
     """Return the evaluation of a run."""
     options.reject(NAME, "filter", "model")
     if source.kind == "folder":
-        source = open_source(source.path / _FILE)
+        source = open_source(source.path / _FILE, source.verbose)
     rows = [
         (_stats(entry, source.place(k)), entry)
         for k, entry in enumerate(source.content)

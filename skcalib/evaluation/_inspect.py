@@ -47,7 +47,7 @@ def read(source: Source, options: Options) -> Evaluation:
     if source.kind == "zip":
         with Archive(source.path) as archive:
             head, samples = _open_archive(archive)
-            return _read(source, options, head, samples)
+            return _read(source, options, head, source.progress(samples))
     samples = source.content.get("samples")
     return _read(source, options, source.content, iter(as_list(samples)))
 

@@ -39,7 +39,7 @@ def read(source: Source, options: Options) -> Evaluation:
     options.reject(NAME, "filter", "split", "model")
     rows = [
         _flat(row, f"row {k} of {source.path.name}")
-        for k, row in enumerate(read_parquet(source.path))
+        for k, row in enumerate(source.progress(read_parquet(source.path)))
     ]
     names = [name for name, value in rows[0]["metric"].items() if value is not None]
     score = choose(options.score, names, option="score", what="metric")

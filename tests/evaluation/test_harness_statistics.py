@@ -183,14 +183,15 @@ def test_helm_without_log_probabilities_has_no_probabilities():
 
 
 @pytest.mark.parametrize(
-    "trial, ten_bins, one_bin, area, top",
+    ("trial", "ten_bins", "one_bin", "area", "top"),
     [
         (0, 0.18450260968256788, 0.06944807788685098, 0.6289181948791197, 5 / 6),
         (1, 0.1492698202357514, 0.13968650307292307, 0.8146162091430094, 1.0),
     ],
 )
 def test_calibration_metrics_of_helm(trial, ten_bins, one_bin, area, top):
-    # The values are those of compute_calibration_metrics of HELM 0.5.16.
+    # The values are those of the functions that HELM 0.5.16 calls, in
+    # uncertainty-calibration 0.1.4: get_ece_em, get_ece and get_selective_stats.
     evaluation = read_evaluation(only("helm/generated/*"), split="test")
     evaluation = evaluation.take(evaluation.repeat == trial)
     pairs = evaluation.score, evaluation.proba
@@ -207,7 +208,8 @@ def test_calibration_metrics_of_helm(trial, ten_bins, one_bin, area, top):
 def test_calibration_error_of_hle():
     evaluation = read_evaluation(only("hle/judged_generated.json")).scored("drop")
     truth = json.loads(only("hle/judged_generated.truth.json").read_text())
-    # The harness counts the judge's 100 for answers that state no confidence.
+    # The truth has the formula of the script, with ties in the order of the file. It
+    # counts the judge's 100 for answers that state no confidence.
     proba = np.where(np.isnan(evaluation.proba), 1.0, evaluation.proba)
     order = np.argsort(proba, kind="stable")
     n_bins = order.size // 100
