@@ -280,7 +280,8 @@ def _measure_part(
         where += f", {system.by_name} = {value}"
     if part.y.size < 2:
         raise CommandError(
-            f"{system.file}: {value!r} of --by has one row only; two are needed."
+            f"{system.file}: --by needs at least two rows of each value. Got one row "
+            f"of {value!r}."
         )
     if part.groups is not None and (part.groups == part.groups[0]).all():
         raise CommandError(

@@ -122,8 +122,8 @@ class Outcomes:
             raise ParameterError(
                 "path",
                 "must hold 0/1, true/false, yes/no, correct/incorrect or a score in "
-                f"[0, 1] in {self.name!r}. Got {text!r:.60} in line {line}: name with "
-                "pos_label the label that the probability is of.",
+                f"[0, 1] in {self.name!r}. Got {text!r:.60} in line {line}: name the "
+                "label that counts as right with pos_label.",
             )
         return number
 
@@ -222,8 +222,8 @@ class Fractions:
         text, line = self._first["fraction"]
         return self._error(
             self._first[kind],
-            f"looks like a percentage; {text!r} in line {line} does not. Write all "
-            "probabilities in one unit.",
+            f"looks like a percentage, while {text!r} in line {line} does not. Write "
+            "all probabilities in one unit.",
         )
 
     @property

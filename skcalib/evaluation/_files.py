@@ -147,12 +147,13 @@ def parse(text: str | bytes, place: str) -> Any:
     try:
         return json.loads(text)
     except json.JSONDecodeError as error:
-        problem = f"{error.msg} in line {error.lineno}, column {error.colno}"
+        line = "" if error.lineno == 1 else f"line {error.lineno}, "
+        problem = f"{error.msg} at {line}column {error.colno}"
     except RecursionError:
         problem = "objects nested too deeply"
     except (ValueError, UnicodeDecodeError) as error:  # numbers of thousands of digits
         problem = str(error)
-    raise ParameterError("path", f"must hold valid JSON. Got {problem} of {place}.")
+    raise ParameterError("path", f"must hold valid JSON. Got {place}: {problem}.")
 
 
 def sibling(path: Path, name: str) -> Any:

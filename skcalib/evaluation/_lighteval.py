@@ -96,7 +96,9 @@ def _flat(row: dict, place: str) -> dict[str, Any]:
 
 def _as_row(row: dict, score: str | None, repeat: int, place: str) -> Row:
     if score is None:
-        raise ParameterError("path", f"must hold metrics. Got none in {place}.")
+        raise ParameterError(
+            "path", f"must hold the metrics of each answer. Got none in {place}."
+        )
     value = as_score(row["metric"].get(score), place)
     logprobs = np.array(row["logprobs"] or (), dtype=float).ravel()
     options = None

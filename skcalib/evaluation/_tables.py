@@ -168,7 +168,7 @@ def _fill(columns: dict[str, Any], table: Table, options: Options) -> None:
             n_said = n
     if not n:
         raise ParameterError(
-            "path", f"must hold answers. Got {table.path.name}, with no row."
+            "path", f"must hold answers. Got {table.path.name}, which has no rows."
         )
     for name, column in columns.items():
         if options.missing == "error" and column.first_missing is not None:

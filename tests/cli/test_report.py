@@ -658,7 +658,7 @@ ERRORS = {
         "a.csv",
         "y,q,m\n1,0.5,a\n1,0.5,b\n0,0.5,a\n",
         ("--by", "m"),
-        "'b' of --by has one row only",
+        "--by needs at least two rows of each value. Got one row of 'b'",
     ),
     "repeated header": (
         "a.csv",
@@ -761,7 +761,7 @@ ERRORS = {
         "a.jsonl",
         '{"y":1,"q":1},\n{"y":0,"q":1}\n',
         (),
-        "must hold valid JSON. Got Extra data",
+        "must hold valid JSON. Got a.jsonl: Extra data at column 14",
     ),
     "no key": ("a.jsonl", "{}\n{}\n", (), "--y-true must .* Its columns are "),
     "one column twice": (
