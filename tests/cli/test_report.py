@@ -13,6 +13,7 @@ from scipy.stats import binomtest
 
 import skcalib
 from skcalib.cli import main
+from skcalib.cli._systems import Answers, _factorised
 from skcalib.metrics import (
     adaptive_reliability_curve,
     calibration_error_interval,
@@ -888,3 +889,15 @@ def test_a_reader_of_a_pipe_may_go_away(file):
         ["sh", "-c", f"({command}) | true"], capture_output=True, text=True
     )
     assert done.stderr == "0\n"
+
+
+def test_names_are_numbered_by_text_in_order_of_appearance():
+    first, again = "group one", " ".join(["group", "one"])
+    assert first is not again
+    names = np.array(["b", first, again, "b", "a", first], dtype=object)
+    codes, different = _factorised(names)
+    assert codes.tolist() == [0, 1, 1, 0, 2, 1]
+    assert different == ["b", "group one", "a"]
+    answers = Answers(np.ones(3), np.ones(3), groups=np.array([5, 2, 5]))
+    assert answers.compact().groups.tolist() == [1, 0, 1]
+    assert answers.compact().question is None
