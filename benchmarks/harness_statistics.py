@@ -3,7 +3,8 @@
     SKCALIB_DATA=... python benchmarks/harness_statistics.py
 
 Reads the evaluations below SKCALIB_DATA/evaluation, and writes a table of what each
-harness printed of a file and what follows from `skcalib.read_evaluation`.
+harness printed of a file and what follows from `skcalib.read_evaluation`. Statistics of
+a generated file are computed from it by the harness's formulas.
 """
 
 import json
@@ -13,10 +14,19 @@ from pathlib import Path
 import numpy as np
 from _common import print_table, versions, write_csv
 
-from skcalib import read_evaluation
+from skcalib import calibration_error, read_evaluation
 from skcalib.evaluation._files import Archive
 
 DATA = Path(os.environ["SKCALIB_DATA"], "evaluation")
+
+# What the functions that HELM 0.5.16 calls (get_ece_em, get_ece and get_selective_stats
+# of uncertainty-calibration 0.1.4) return for trial 0, split test of the generated run.
+HELM_CALIBRATION = {
+    "ece_10_bin": 0.18450260968256788,
+    "ece_1_bin": 0.06944807788685098,
+    "selective_cov_acc_area": 0.6289181948791197,
+    "selective_acc@10": 0.8333333333333334,
+}
 
 
 def only(pattern):
@@ -102,6 +112,22 @@ def helm():
         and "perturbation" not in s["name"]
     }
     yield "exact_match", wrote, read_evaluation(folder, split="test").score.mean()
+    # No run with log-probabilities, of which alone HELM has these, is among the data.
+    run = read_evaluation(only("helm/generated/*"), split="test")
+    trial = run.take(run.repeat == 0)
+    for n_bins, strategy in ((10, "quantile"), (1, "uniform")):
+        error = calibration_error(
+            trial.score, trial.proba, n_bins=n_bins, strategy=strategy, norm="l1"
+        )
+        name = f"ece_{n_bins}_bin"
+        yield f"{name} (generated run)", HELM_CALIBRATION[name], error
+    order = np.argsort(-trial.proba)
+    accuracy = np.cumsum(trial.score[order]) / np.arange(1, order.size + 1)
+    for name, value in (
+        ("selective_cov_acc_area", accuracy.mean()),
+        ("selective_acc@10", accuracy[order.size // 10]),
+    ):
+        yield f"{name} (generated run)", HELM_CALIBRATION[name], value
 
 
 def lighteval():
@@ -113,11 +139,32 @@ def lighteval():
     yield "acc_stderr", wrote["acc_stderr"], standard_error(found.score)
 
 
+def calib_err_of_hle(evaluation):
+    """Return the root mean square gap of bins of 100, without the last bin.
+
+    The judge's 100 for answers that state no confidence counts, as in the harness.
+    """
+    judged = evaluation.scored("drop")
+    proba = np.where(np.isnan(judged.proba), 1.0, judged.proba)
+    order = np.argsort(proba, kind="stable")
+    gaps = [
+        (proba[rows] - judged.score[rows]).mean()
+        for rows in np.split(order, np.arange(100, order.size, 100))
+    ]
+    n_counted = order.size // 100 - 1
+    return np.sqrt(100 / order.size * np.square(gaps[:n_counted]).sum())
+
+
 def hle():
     truth = json.loads(only("hle/judged_generated.truth.json").read_text())
     found = read_evaluation(only("hle/judged_generated.json"))
     accuracy = found.score.sum() / truth["n_questions"]
     yield "accuracy", truth["accuracy_of_harness"], accuracy
+    yield (
+        "calib_err (generated file)",
+        truth["calib_err_of_harness"],
+        calib_err_of_hle(found),
+    )
 
 
 def simple_evals():

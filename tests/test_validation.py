@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 
 from skcalib._validation import (
+    as_groups,
     check_bool,
     check_choice,
     check_finite,
@@ -173,3 +174,12 @@ def test_verbose_is_no_text_and_not_negative(value, error):
 )
 def test_a_bool_is_no_integer(value, expected):
     assert is_integer(value) is expected
+
+
+def test_groups_that_are_codes_are_numbered_as_any_labels():
+    rng = np.random.default_rng(0)
+    for codes in (rng.integers(0, 60, 40), rng.integers(50, 1000, 40), np.array([3])):
+        expected = np.unique(codes, return_inverse=True)[1]
+        for groups in (codes, [f"{code:04}" for code in codes], codes - 100):
+            found = as_groups(groups, codes.size)
+            np.testing.assert_array_equal(found, expected)

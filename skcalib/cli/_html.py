@@ -33,11 +33,20 @@ th, td { padding: .25rem .75rem .25rem 0; border-bottom: 1px solid var(--line);
   text-align: right; vertical-align: top; }
 th:first-child, td:first-child, th.text, td.text { text-align: left; }
 td { white-space: nowrap; }
-td:first-child, td.text { overflow-wrap: anywhere; white-space: normal; }
+td:first-child, td.text { overflow-wrap: anywhere; white-space: normal;
+  min-width: 6.5rem; }
+td:first-child { min-width: 7rem; }
 figure { margin: 1rem 0; background: #ffffff; border-radius: .5rem; padding: .5rem;
   max-width: 34rem; }
 figure svg { display: block; width: 100%; height: auto; }
-@media print { body { max-width: none; padding: 0; background: #fff; color: #000; }
+@media (max-width: 30rem) { table { font-size: .75rem; }
+  th, td { padding-right: .375rem; }
+  td:first-child { min-width: 4.5rem; }
+  td.text { min-width: 3.5rem; } }
+@media print { :root { --ink: #000; --soft: #444; --line: #bbb; --paper: #fff;
+    --card: #f2f2f2; --accent: #1f5fa8; }
+  figure { break-before: avoid; }
+  body { max-width: none; padding: 0; }
   h2 { break-after: avoid; } tr, figure, .numbers div { break-inside: avoid; }
   .scroll { overflow: visible; } }
 """

@@ -61,8 +61,8 @@ one report.
 """
 
 FIGURES = (".png", ".svg", ".pdf")
-# More values of --by than these would make the figure unreadable.
-MOST_CURVES = 12
+# More values of --by than these would repeat the colours of the figure.
+MOST_CURVES = 10
 # Beyond this level the quantiles of the intervals are infinite.
 HIGHEST_LEVEL = 1 - 1e-9
 
@@ -280,9 +280,10 @@ def _measure_part(
         where += f", {system.by_name} = {value}"
     if part.y.size < 2:
         raise CommandError(
-            f"{system.file}: {value!r} of --by has one row only; two are needed."
+            f"{system.file}: --by needs at least two rows of each value. Got one row "
+            f"of {value!r}."
         )
-    if part.groups is not None and np.unique(part.groups).size < 2:
+    if part.groups is not None and (part.groups == part.groups[0]).all():
         raise CommandError(
             f"{where}: --groups needs rows of two groups or more. Got "
             f"{str(part.group_names[part.groups[0]])!r} in every row."

@@ -21,6 +21,8 @@ from ._systems import Answers
 N_REGIONS = 10
 # With at most so many different probabilities, each has a region of its own.
 MOST_STATED = 20
+# Probabilities that mostly show whether there are more, without sorting all of them.
+_FIRST = 10_000
 
 
 def stated_values(q: np.ndarray) -> np.ndarray | None:
@@ -28,6 +30,8 @@ def stated_values(q: np.ndarray) -> np.ndarray | None:
 
     They are also too many if most of them occur only once.
     """
+    if np.unique(q[:_FIRST]).size > MOST_STATED:
+        return None
     values = np.unique(q)
     return values if values.size <= min(MOST_STATED, q.size / 2) else None
 
@@ -44,7 +48,7 @@ def _region(part: Answers, low: float, high: float, level: float) -> dict[str, A
     """Return how probabilities and outcomes compare between two probabilities."""
     said, came = float(part.q.mean()), float(part.y.mean())
     codes = part.dependent
-    if codes is None or np.unique(codes).size == codes.size:
+    if codes is None or np.bincount(codes).max() == 1:
         left, right = (
             float(end) for end in frequency_interval(came, part.y.size, level)
         )
@@ -135,6 +139,7 @@ def measure(
     level: float,
 ) -> dict[str, Any]:
     """Return all numbers of the report on some answers."""
+    part = part.compact()
     found = _accuracy(part, level)
     stating = with_probabilities(part)
     if stating is not None:

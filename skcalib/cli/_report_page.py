@@ -96,7 +96,7 @@ def _tables(
     if found["regions"]:
         page.heading("Stated and true")
         page.table(
-            ["probability", "n", "mean", "frequency", percent, "verdict"],
+            ["probability", "n", "mean", "freq.", percent, "verdict"],
             [
                 [
                     limits(row),
@@ -149,11 +149,15 @@ def _errors(page: Page, found: dict[str, Any], percent: str) -> None:
             ],
             ["Brier score", f"{bins['score']:.4f}", "lower is better"],
             [
-                "of it calibration",
+                "Brier score: calibration part",
                 f"{bins['calibration']:.4f}",
                 "what recalibration can gain",
             ],
-            ["of it refinement", f"{bins['refinement']:.4f}", "what would be left"],
+            [
+                "Brier score: refinement part",
+                f"{bins['refinement']:.4f}",
+                "what would be left",
+            ],
         ],
     )
 

@@ -8,6 +8,7 @@ from argparse import Namespace
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -16,7 +17,7 @@ from ._shared import CommandError
 
 TABLE = "table"
 
-# Tables of more bytes show on a terminal how far they are read.
+# Files of more bytes show on a terminal how far they are read.
 _LONG = 20_000_000
 
 # Options that name a column of a plain table.
@@ -33,7 +34,7 @@ _IN_QUOTES = {
 
 @dataclass
 class Answers:
-    """Scored answers as arrays; question and groups are codes, or None."""
+    """Scored answers as arrays; question, groups and `by` are codes, or None."""
 
     y: np.ndarray
     q: np.ndarray
@@ -41,6 +42,7 @@ class Answers:
     groups: np.ndarray | None = None
     by: np.ndarray | None = None
     group_names: list[str] = field(default_factory=list)
+    by_names: list[str] = field(default_factory=list)
     # Whether `by` names the groups, so that each part is one group.
     is_by_group: bool = False
 
@@ -56,19 +58,27 @@ class Answers:
             groups,
             by,
             group_names=self.group_names,
+            by_names=self.by_names,
         )
+
+    def compact(self) -> Answers:
+        """Return the same answers with codes of questions and groups without gaps."""
+        columns = (self.question, self.groups)
+        question, groups = (None if c is None else _compact(c) for c in columns)
+        return replace(self, question=question, groups=groups)
 
     def parts(self) -> dict[str, Answers]:
         """Return the answers of each value of the column `by`, as they appear."""
         if self.by is None:
             return {}
-        codes = _codes(self.by)
-        names = list(dict.fromkeys(self.by.tolist()))
-        order = np.argsort(codes, kind="stable")
-        ends = np.cumsum(np.bincount(codes))
+        order = np.argsort(self.by, kind="stable")
+        ends = np.cumsum(np.bincount(self.by, minlength=len(self.by_names)))
         parts = {
             str(name): self[rows]
-            for name, rows in zip(names, np.split(order, ends[:-1]), strict=True)
+            for name, rows in zip(
+                self.by_names, np.split(order, ends[:-1]), strict=True
+            )
+            if rows.size
         }
         if self.is_by_group:
             parts = {name: replace(part, groups=None) for name, part in parts.items()}
@@ -132,7 +142,6 @@ def _read(path: Path, options: Namespace) -> Evaluation:
     }
     inside = [options.groups, options.by]
     may_miss = options.skip_missing or options.unanswered is not None
-    is_long = path.is_file() and path.stat().st_size > _LONG
     try:
         evaluation = read_evaluation(
             path,
@@ -146,7 +155,7 @@ def _read(path: Path, options: Namespace) -> Evaluation:
             pos_label=options.pos_label,
             percent=options.percent,
             missing="keep" if may_miss else "error",
-            verbose=int(is_long and sys.stderr.isatty()),
+            verbose=int(sys.stderr.isatty() and _is_long(path)),
         )
     except (ValueError, TypeError) as error:
         raise _as_command_error(path, error, options) from None
@@ -155,6 +164,12 @@ def _read(path: Path, options: Namespace) -> Evaluation:
     if evaluation.format != TABLE:
         _reject_columns(path, evaluation, options)
     return evaluation
+
+
+def _is_long(path: Path) -> bool:
+    """Return whether a file, or the files of a folder, take a while to read."""
+    files = path.iterdir() if path.is_dir() else [path]
+    return sum(file.stat().st_size for file in files if file.is_file()) > _LONG
 
 
 def _as_command_error(path: Path, error: Exception, options: Namespace) -> CommandError:
@@ -229,21 +244,22 @@ def _system(run: list[tuple[Path, Evaluation]], options: Namespace) -> System:
         scored = evaluation.scored(options.unanswered)
     except ValueError as error:
         raise CommandError(f"{file}: {getattr(error, 'problem', error)}") from None
-    by = None if by_name is None else _column(scored, by_name, "--by", file)
-    groups = None
-    if options.groups is not None:
-        groups = _column(scored, options.groups, "--groups", file)
+    by, by_names = _codes_of(scored, by_name, "--by", file)
+    groups, group_names = by, by_names
+    if options.groups != by_name:
+        groups, group_names = _codes_of(scored, options.groups, "--groups", file)
     answers = Answers(
         y=scored.score,
         q=scored.proba,
-        question=_codes(scored.question) if _is_repeated(scored) else None,
-        groups=None if groups is None else _codes(groups),
+        question=_factorised(scored.question)[0] if _is_repeated(scored) else None,
+        groups=groups if options.groups is not None else None,
         by=by,
-        group_names=[] if groups is None else list(dict.fromkeys(groups.tolist())),
+        group_names=group_names,
+        by_names=by_names,
         is_by_group=by_name == options.groups,
     )
     if evaluation.format == TABLE and options.unanswered != "wrong":
-        answers = _complete(answers, scored, (groups, by), file)
+        answers = _complete(answers, scored.has_proba, file)
     counts = evaluation.counts()
     counts.pop("answered", None)
     return System(
@@ -269,7 +285,7 @@ def _accuracy_if_wrong(
     every = evaluation.scored("wrong")
     found = accuracy_interval(
         every.score,
-        questions=_codes(every.question),
+        questions=_factorised(every.question)[0],
         confidence_level=options.confidence_level,
     )
     return {"estimate": found.estimate, "low": found.low, "high": found.high}
@@ -284,14 +300,17 @@ def _rule(format: str, unanswered: str | None) -> str:
     }[unanswered]
 
 
-def _complete(answers: Answers, scored: Evaluation, names: tuple, file: str) -> Answers:
+def _complete(answers: Answers, has_proba: bool, file: str) -> Answers:
     """Return the rows of a table without an empty cell in a column that is read."""
     complete = np.ones(answers.y.size, dtype=bool)
-    if scored.has_proba:
+    if has_proba:
         complete &= np.isfinite(answers.q)
-    for column in names:
-        if column is not None:
-            complete &= column != ""
+    for codes, names in (
+        (answers.groups, answers.group_names),
+        (answers.by, answers.by_names),
+    ):
+        if codes is not None and "" in names:
+            complete &= codes != names.index("")
     if not complete.any():
         raise CommandError(f"{file} has no row without an empty cell.")
     return answers if complete.all() else answers[complete]
@@ -327,12 +346,16 @@ def _joined(evaluations: list[Evaluation]) -> Evaluation:
     )
 
 
-def _column(evaluation: Evaluation, name: str, option: str, file: str) -> np.ndarray:
-    """Return the names by which an option groups the answers."""
+def _codes_of(
+    evaluation: Evaluation, name: str | None, option: str, file: str
+) -> tuple[np.ndarray | None, list[str]]:
+    """Return the codes and names by which an option groups the answers."""
+    if name is None:
+        return None, []
     if name in evaluation.groups:
-        return evaluation.groups[name]
+        return _factorised(evaluation.groups[name])
     if name == "question":
-        return evaluation.question
+        return _factorised(evaluation.question)
     known = ", ".join([*evaluation.groups, "question"])
     raise CommandError(f"{file}: {option} must be one of {known}. Got {name!r}.")
 
@@ -343,11 +366,28 @@ def _is_repeated(evaluation: Evaluation) -> bool:
     return evaluation.n_questions < len(evaluation)
 
 
-def _codes(names: np.ndarray) -> np.ndarray:
-    """Return a number for each different name, in order of appearance."""
+def _factorised(names: np.ndarray) -> tuple[np.ndarray, list[Any]]:
+    """Return a number for each different name in order of appearance, and the names.
+
+    Readers keep one object for all rows of a name, so that hardly more objects than
+    names have to be compared as text.
+    """
     values = names.tolist()
-    number = {name: k for k, name in enumerate(dict.fromkeys(values))}
-    return np.fromiter(map(number.__getitem__, values), np.int64, len(values))
+    identity = np.fromiter(map(id, values), np.int64, len(values))
+    _, first, code = np.unique(identity, return_index=True, return_inverse=True)
+    order = np.argsort(first)
+    objects = [values[k] for k in first[order]]
+    different = list(dict.fromkeys(objects))
+    number = dict(zip(different, range(len(different)), strict=True))
+    number_of_code = np.empty(order.size, dtype=np.int64)
+    number_of_code[order] = [number[name] for name in objects]
+    return number_of_code[code], different
+
+
+def _compact(codes: np.ndarray) -> np.ndarray:
+    """Return codes without gaps, in the same order."""
+    seen = np.bincount(codes) > 0
+    return codes if seen.all() else (np.cumsum(seen) - 1)[codes]
 
 
 def safe_stem(path: Path) -> str:

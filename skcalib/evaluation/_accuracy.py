@@ -262,16 +262,18 @@ def grouped_frequency_interval(
 ) -> tuple[float, float]:
     """Return an interval of the frequency of y, given probabilities q, with groups.
 
+    `codes` are numbers of groups, from 0, of which some may not occur.
     How far groups differ is seen from y - q: what the probabilities foresee is no
     noise. The interval of a single group is [0, 1].
     """
-    codes = np.unique(codes, return_inverse=True)[1]
     size = np.bincount(codes).astype(np.float64)
+    is_seen = size > 0
+    size = size[is_seen]
     if size.size == 1:
         return 0.0, 1.0
     residual = (y - q) - (y - q).mean()
     unit = float(residual @ residual) / y.size**2
-    sums = np.bincount(codes, residual)
+    sums = np.bincount(codes, residual)[is_seen]
     return _wilson_of_sums(float(y.mean()), sums, size, unit, level)[:2]
 
 

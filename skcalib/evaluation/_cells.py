@@ -18,6 +18,9 @@ NO = frozenset(["false", "f", "no", "n", "incorrect", "wrong"])
 # Cells that hold nothing.
 _MISSING = frozenset(["", "nan", "na", "n/a", "#n/a", "null", "none", "<na>"])
 
+# Names of which one text is kept for all rows; more of them are rarely repeated.
+_MOST_SHARED = 1_000_000
+
 # Rounding that a probability may have outside of [0, 1].
 _ROUNDING = 1e-9
 
@@ -52,20 +55,18 @@ class Names:
         self.name = name
         self.first_missing: int | None = None
         self._chunks: list[np.ndarray] = []
-        self._known: dict[Any, str] = {}
+        self._known: dict[str, str] = {}
 
     def add(self, cells: Sequence[Any], lines: Sequence[int]) -> None:
         """Read the cells of a chunk."""
         if set(map(type, cells)) <= {str}:
             names = list(map(str.strip, cells))
-            different = set(names)
-            if different & _MISSING_AS_WRITTEN:
+            if not _MISSING_AS_WRITTEN.isdisjoint(names):
                 names = list(map(text_of, names))
-            elif 2 * len(different) < len(names):  # one text in memory for each
-                known = self._known
-                names = [known.setdefault(name, name) for name in names]
         else:
             names = [text_of(cell) for cell in cells]
+        if len(self._known) < _MOST_SHARED:
+            names = list(map(self._known.setdefault, names, names))
         if self.first_missing is None and "" in names:
             self.first_missing = lines[names.index("")]
         self._chunks.append(np.array(names, dtype=object))
@@ -121,8 +122,8 @@ class Outcomes:
             raise ParameterError(
                 "path",
                 "must hold 0/1, true/false, yes/no, correct/incorrect or a score in "
-                f"[0, 1] in {self.name!r}. Got {text!r:.60} in line {line}: name with "
-                "pos_label the label that the probability is of.",
+                f"[0, 1] in {self.name!r}. Got {text!r:.60} in line {line}: name the "
+                "label that counts as right with pos_label.",
             )
         return number
 
@@ -221,8 +222,8 @@ class Fractions:
         text, line = self._first["fraction"]
         return self._error(
             self._first[kind],
-            f"looks like a percentage; {text!r} in line {line} does not. Write all "
-            "probabilities in one unit.",
+            f"looks like a percentage, while {text!r} in line {line} does not. Write "
+            "all probabilities in one unit.",
         )
 
     @property

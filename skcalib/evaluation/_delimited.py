@@ -36,13 +36,16 @@ class Table:
 def delimited_table(path: Path) -> Table:
     sample = [line for _, line in islice(numbered_lines(path), 20)]
     if not sample:
-        raise ParameterError("path", f"must hold answers. Got {path.name}, all empty.")
+        raise ParameterError(
+            "path", f"must hold answers. Got {path.name}, which is empty."
+        )
     try:
         delimiter = _delimiter(sample, path)
         first = next(csv.reader(sample, delimiter=delimiter))
     except csv.Error as error:
         raise ParameterError(
-            "path", f"must be a table. Got {error} in the first lines of {path.name}."
+            "path",
+            f"must be a table. The first lines of {path.name} cannot be read: {error}.",
         ) from None
     header = [name.strip() for name in first]
     repeated = sorted({name for name in header if name and header.count(name) > 1})
@@ -99,7 +102,7 @@ def _blocks(
         yield from _parsed(path, file, delimiter, width, line)
     except csv.Error as error:
         raise ParameterError(
-            "path", f"must be a table. Got {error} in a line of {path.name}."
+            "path", f"must be a table. A line of {path.name} cannot be read: {error}."
         ) from None
     except UnicodeDecodeError as error:
         raise ParameterError(

@@ -187,7 +187,9 @@ class Evaluation(Result):
             kept = kept.take(~np.isnan(score))
         if not len(kept):
             raise ParameterError(
-                None, f"needs an answer with a score. Got {len(self)} without."
+                None,
+                f"needs an answer with a score. Got {len(self)} samples, none of which "
+                "has one.",
             )
         if unanswered is None and self.counts().keys() - {"answered"}:
             kept = replace(kept, notes=(*kept.notes, rule_of(self.format)))

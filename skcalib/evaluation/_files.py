@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+import sys
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from .._errors import ParameterError
 
@@ -21,18 +22,25 @@ _LARGEST_RATIO = 2000
 
 _ZSTANDARD = 93
 
+# Answers of a harness after which progress is printed.
+_SAID_EACH = 10_000
+
+Each = TypeVar("Each")
+
 
 @dataclass(frozen=True)
 class Source:
     """A file, and what it holds as far as any reader needs it to recognise it.
 
     `kind` is 'json' (`head` is the value), 'jsonl' (`head` is the value of the first
-    line), 'parquet', 'zip', 'folder' or 'text' (`head` is None).
+    line), 'parquet', 'zip', 'folder' or 'text' (`head` is None). If `verbose` is
+    positive, progress is printed to standard error.
     """
 
     path: Path
     kind: str
     head: Any = None
+    verbose: int = 0
 
     @property
     def first_row(self) -> Any:
@@ -46,7 +54,14 @@ class Source:
         """The value of a JSON file, or a list of the values of its lines."""
         if self.kind != "jsonl":
             return self.head
-        return [value for _, value in self.numbered_rows()]
+        return [value for _, value in self.progress(self.numbered_rows())]
+
+    def progress(self, rows: Iterable[Each]) -> Iterator[Each]:
+        """Yield the rows, and print now and then how many there were."""
+        for n, row in enumerate(rows, 1):
+            yield row
+            if self.verbose and n % _SAID_EACH == 0:
+                print(f"{n:,} rows of {self.path.name} read", file=sys.stderr)
 
     @cached_property
     def _lines(self) -> list[int]:
@@ -79,7 +94,7 @@ def numbered_lines(path: Path) -> Iterator[tuple[int, str]]:
         ) from None
 
 
-def open_source(path: Any) -> Source:
+def open_source(path: Any, verbose: int = 0) -> Source:
     """Return the file or run folder at a path, recognised by its content."""
     try:
         path = Path(path)
@@ -88,7 +103,7 @@ def open_source(path: Any) -> Source:
             "path", f"must be a path to a file or folder. Got {path!r:.80}."
         ) from None
     if path.is_dir():
-        return Source(path, "folder")
+        return Source(path, "folder", verbose=verbose)
     try:
         with path.open("rb") as file:
             head = file.read(4)
@@ -97,22 +112,26 @@ def open_source(path: Any) -> Source:
             "path", f"must be a file that can be read. Got {path}: {error.strerror}."
         ) from None
     if head == b"PAR1":
-        return Source(path, "parquet")
+        return Source(path, "parquet", verbose=verbose)
     if head == b"PK\x03\x04":
-        return Source(path, "zip")
-    return _open_text(path)
+        return Source(path, "zip", verbose=verbose)
+    return _open_text(path, verbose)
 
 
-def _open_text(path: Path) -> Source:
+def _open_text(path: Path, verbose: int) -> Source:
     """Return a text file: one JSON value, one value per line, or neither."""
     lines = numbered_lines(path)
     _, first = next(lines, (0, ""))
     if first.lstrip()[:1] not in ("{", "["):
-        return Source(path, "text")
+        return Source(path, "text", verbose=verbose)
     if _is_json(first) and next(lines, None) is not None:
-        return Source(path, "jsonl", parse(first, f"the first line of {path.name}"))
+        head = parse(first, f"the first line of {path.name}")
+        return Source(path, "jsonl", head, verbose)
+    if verbose:
+        size = path.stat().st_size / 1e6
+        print(f"reading {path.name}, {size:,.0f} MB", file=sys.stderr)
     text = "".join(line for _, line in numbered_lines(path))
-    return Source(path, "json", parse(text, path.name))
+    return Source(path, "json", parse(text, path.name), verbose)
 
 
 def _is_json(text: str) -> bool:
@@ -128,12 +147,13 @@ def parse(text: str | bytes, place: str) -> Any:
     try:
         return json.loads(text)
     except json.JSONDecodeError as error:
-        problem = f"{error.msg} in line {error.lineno}, column {error.colno}"
+        line = "" if error.lineno == 1 else f"line {error.lineno}, "
+        problem = f"{error.msg} at {line}column {error.colno}"
     except RecursionError:
         problem = "objects nested too deeply"
     except (ValueError, UnicodeDecodeError) as error:  # numbers of thousands of digits
         problem = str(error)
-    raise ParameterError("path", f"must hold valid JSON. Got {problem} of {place}.")
+    raise ParameterError("path", f"must hold valid JSON. Got {place}: {problem}.")
 
 
 def sibling(path: Path, name: str) -> Any:

@@ -33,7 +33,7 @@ def read(source: Source, options: Options) -> Evaluation:
     """Return the evaluation of a run."""
     options.reject(NAME, "filter", "model")
     if source.kind == "folder":
-        source = open_source(source.path / _FILE)
+        source = open_source(source.path / _FILE, source.verbose)
     rows = [
         (_stats(entry, source.place(k)), entry)
         for k, entry in enumerate(source.content)
@@ -95,7 +95,7 @@ def _stats(entry: Any, place: str) -> dict[str, Any]:
         name = stat.get("name") if isinstance(stat, dict) else None
         if not isinstance(name, dict) or "name" not in name:
             raise ParameterError(
-                "path", f"must name each statistic. Got one without in {place}."
+                "path", f"must name each statistic. Got one without a name in {place}."
             )
         means[str(name["name"])] = stat.get("mean")
         split = str(name.get("split", split))
@@ -108,14 +108,17 @@ def _default_score(rows: list) -> str:
             return name
     names = sorted({name for stats, _ in rows for name in stats["means"]})
     raise ParameterError(
-        "score", f"must name a statistic, since {_SCORES} are not there. Got {names}."
+        "score",
+        f"must name one of the statistics {names}, since the run has neither of "
+        f"{_SCORES}. Got None.",
     )
 
 
 def _as_row(stats: dict, entry: dict, score: str, has_logprob: bool, place: str) -> Row:
     if score not in stats["means"]:
         raise ParameterError(
-            "score", f"must be a statistic of each row. Got {score!r}, not in {place}."
+            "score",
+            f"must be a statistic of each row. Got {score!r}, which {place} lacks.",
         )
     value = as_score(stats["means"][score], place)
     proba = stats["means"].get("max_prob") if has_logprob else None

@@ -47,7 +47,7 @@ def read(source: Source, options: Options) -> Evaluation:
     if source.kind == "zip":
         with Archive(source.path) as archive:
             head, samples = _open_archive(archive)
-            return _read(source, options, head, samples)
+            return _read(source, options, head, source.progress(samples))
     samples = source.content.get("samples")
     return _read(source, options, source.content, iter(as_list(samples)))
 
@@ -70,7 +70,8 @@ def _read(
     for k, sample in enumerate(samples):
         if not isinstance(sample, dict) or "id" not in sample:
             raise ParameterError(
-                "path", f"must hold samples with an id. Got {source.place(k)} without."
+                "path",
+                f"must hold samples with an id. Got {source.place(k)}, which has none.",
             )
         place = f"sample {sample['id']!r} of {source.path.name}"
         scores = _scores(sample)
@@ -80,8 +81,8 @@ def _read(
     if not rows:
         raise ParameterError(
             "path",
-            f"must be a log with samples. Got {source.path.name} without: run the "
-            "evaluation without --no-log-samples.",
+            f"must be a log with samples. Got {source.path.name}, which has none: run "
+            "the evaluation without --no-log-samples.",
         )
     if scorer is None:
         raise ParameterError(

@@ -39,7 +39,7 @@ def read(source: Source, options: Options) -> Evaluation:
     options.reject(NAME, "filter", "split", "model")
     rows = [
         _flat(row, f"row {k} of {source.path.name}")
-        for k, row in enumerate(read_parquet(source.path))
+        for k, row in enumerate(source.progress(read_parquet(source.path)))
     ]
     names = [name for name, value in rows[0]["metric"].items() if value is not None]
     score = choose(options.score, names, option="score", what="metric")
@@ -96,7 +96,9 @@ def _flat(row: dict, place: str) -> dict[str, Any]:
 
 def _as_row(row: dict, score: str | None, repeat: int, place: str) -> Row:
     if score is None:
-        raise ParameterError("path", f"must hold metrics. Got none in {place}.")
+        raise ParameterError(
+            "path", f"must hold the metrics of each answer. Got none in {place}."
+        )
     value = as_score(row["metric"].get(score), place)
     logprobs = np.array(row["logprobs"] or (), dtype=float).ravel()
     options = None

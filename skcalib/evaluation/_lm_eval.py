@@ -75,7 +75,8 @@ def read(source: Source, options: Options) -> Evaluation:
         if not (isinstance(row, dict) and {"doc_id", "filtered_resps"} <= set(row)):
             raise ParameterError(
                 "path",
-                f"must hold samples of {NAME}. Got {source.place(k)} without 'doc_id'.",
+                f"must hold samples of {NAME}. Got {source.place(k)}, which has no "
+                "'doc_id' or no 'filtered_resps'.",
             )
     rows, notes = _of_one_filter(rows, options.filter)
     score = _choose_score([row for _, row in rows], options.score)
@@ -130,7 +131,9 @@ def _choose_score(rows: list[dict], wanted: str | None) -> str:
     chosen = choose(wanted, scalar, option="score", what="metric")
     if chosen is None:
         raise ParameterError(
-            "path", f"must hold a score of each answer. Got only the metrics {names}."
+            "path",
+            f"must hold a score of each answer. Got only the metrics "
+            f"{names}, which are no scores.",
         )
     return chosen
 
@@ -202,14 +205,14 @@ def _lengths(row: dict, score: str, n: int, place: str) -> np.ndarray:
     if len(texts) != n or not all(isinstance(text, str) for text in texts):
         raise ParameterError(
             "score",
-            f"must be 'acc' where the texts of options are not kept. Got {score!r} "
-            f"for {place}.",
+            f"must be 'acc', since {place} does not keep the texts of the options. Got "
+            f"{score!r}.",
         )
     lengths = [_LENGTHS[score](str(text).removeprefix(" ")) for text in texts]
     if 0 in lengths:
         raise ParameterError(
             "score",
-            f"must be 'acc' where an option is empty. Got {score!r} in {place}.",
+            f"must be 'acc', since {place} has an empty option. Got {score!r}.",
         )
     return np.array(lengths, dtype=float)
 

@@ -62,7 +62,8 @@ def _as_row(event: dict[str, Any], kind: str, place: str) -> Row:
     if not isinstance(data, dict) or _SCORED[kind] not in data:
         raise ParameterError(
             "path",
-            f"must hold {_SCORED[kind]!r} in each event {kind!r}. Got {place} without.",
+            f"must hold {_SCORED[kind]!r} in each event {kind!r}. Got {place}, "
+            "which has none.",
         )
     return Row(
         str(event["sample_id"]), as_score(data[_SCORED[kind]], place), place=place

@@ -41,7 +41,8 @@ def read(source: Source, options: Options) -> Evaluation:
         if not isinstance(row, dict) or not isinstance(row.get("vars"), dict):
             raise ParameterError(
                 "path",
-                f"must hold the variables of a test. Got {source.place(k)} without.",
+                f"must hold the variables of a test. Got {source.place(k)}, "
+                "which has none.",
             )
     systems = _systems(rows)
     model = choose(options.model, systems, option="model", what="system")

@@ -94,7 +94,7 @@ def read_evaluation(
         Whether rows of a plain table with an empty cell are kept, as NaN or an empty
         name, or are an error.
     verbose : int, default=0
-        If positive, the progress in a long table is printed to standard error.
+        If positive, the progress in a long file is printed to standard error.
 
     Returns
     -------
@@ -122,7 +122,8 @@ def read_evaluation(
     >>> read_evaluation(path).proba
     array([0.8])
     """
-    source = open_source(path)
+    verbose = check_verbose(verbose)
+    source = open_source(path, verbose)
     options = Options(
         score,
         filter,
@@ -133,7 +134,7 @@ def read_evaluation(
         pos_label,
         check_bool(percent, name="percent"),
         check_choice(missing, ("keep", "error"), name="missing"),
-        check_verbose(verbose),
+        verbose,
     )
     readers = {reader.NAME: reader for reader in (*READERS, _tables)}
     if format is not None:

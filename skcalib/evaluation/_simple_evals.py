@@ -34,12 +34,12 @@ def read(source: Source, options: Options) -> Evaluation:
     options.reject(NAME, "score", "filter", "split", "model")
     pages, talks = source.content["htmls"], source.content["convos"]
     if not isinstance(pages, list) or not isinstance(talks, list):
-        raise ParameterError("path", "must hold lists of pages and conversations.")
+        raise ParameterError("path", "must hold the lists 'htmls' and 'convos'.")
     if len(pages) != len(talks):
         raise ParameterError(
             "path",
-            f"must hold a page for each conversation. Got {len(pages)} and "
-            f"{len(talks)}.",
+            f"must hold one page for each conversation. Got {len(pages)} pages and "
+            f"{len(talks)} conversations.",
         )
     questions = [_question(talk, source.place(k)) for k, talk in enumerate(talks)]
     rows = [

@@ -168,7 +168,7 @@ def _fill(columns: dict[str, Any], table: Table, options: Options) -> None:
             n_said = n
     if not n:
         raise ParameterError(
-            "path", f"must hold answers. Got {table.path.name}, with no row."
+            "path", f"must hold answers. Got {table.path.name}, which has no rows."
         )
     for name, column in columns.items():
         if options.missing == "error" and column.first_missing is not None:
@@ -190,10 +190,12 @@ def _of_one_model(
 
 def _repeats(question: np.ndarray) -> np.ndarray:
     """Return how many rows of the same question stand before each row."""
+    if question.dtype != object:  # numbers of rows
+        return np.zeros(question.size, dtype=np.int64)
     # Hashes need less memory than a table of millions of names.
     hashes = np.fromiter(map(hash, question.tolist()), np.int64, question.size)
     hashes.sort()
-    if question.dtype != object or (hashes[1:] != hashes[:-1]).all():
+    if (hashes[1:] != hashes[:-1]).all():
         return np.zeros(question.size, dtype=np.int64)
     return np.array(numbered_repeats(question.tolist()), dtype=np.int64)
 

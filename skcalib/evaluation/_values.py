@@ -44,7 +44,8 @@ def as_score(value: Any, place: str) -> float:
         except ValueError:
             pass
     raise ParameterError(
-        "path", f"must hold a number or verdict as score. Got {value!r:.60} in {place}."
+        "path",
+        f"must hold a number or a verdict as the score. Got {value!r:.60} in {place}.",
     )
 
 

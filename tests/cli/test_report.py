@@ -13,6 +13,7 @@ from scipy.stats import binomtest
 
 import skcalib
 from skcalib.cli import main
+from skcalib.cli._systems import Answers, _factorised
 from skcalib.metrics import (
     adaptive_reliability_curve,
     calibration_error_interval,
@@ -476,10 +477,10 @@ def test_of_many_parts_the_largest_are_drawn(run, numbers, folder):
     assert code == 0
     assert out.count("\nm = p") == 24
     assert err == (
-        "skcalib report: the figure shows the 12 largest of the 24 values of 'm'.\n"
+        "skcalib report: the figure shows the 10 largest of the 24 values of 'm'.\n"
     )
     drawn = set(re.findall(r"<!-- (p\d+)", (folder / "a.svg").read_text("utf-8")))
-    assert drawn == {f"p{k}" for k in range(12, 24)}
+    assert drawn == {f"p{k}" for k in (12, 13, 14, 15, 16, 17, 18, 19, 21, 23)}
     assert len(numbers(file, "--by", "m")["by"]["values"]) == 24
 
 
@@ -658,7 +659,7 @@ ERRORS = {
         "a.csv",
         "y,q,m\n1,0.5,a\n1,0.5,b\n0,0.5,a\n",
         ("--by", "m"),
-        "'b' of --by has one row only",
+        "--by needs at least two rows of each value. Got one row of 'b'",
     ),
     "repeated header": (
         "a.csv",
@@ -761,7 +762,7 @@ ERRORS = {
         "a.jsonl",
         '{"y":1,"q":1},\n{"y":0,"q":1}\n',
         (),
-        "must hold valid JSON. Got Extra data",
+        "must hold valid JSON. Got a.jsonl: Extra data at column 14",
     ),
     "no key": ("a.jsonl", "{}\n{}\n", (), "--y-true must .* Its columns are "),
     "one column twice": (
@@ -888,3 +889,15 @@ def test_a_reader_of_a_pipe_may_go_away(file):
         ["sh", "-c", f"({command}) | true"], capture_output=True, text=True
     )
     assert done.stderr == "0\n"
+
+
+def test_names_are_numbered_by_text_in_order_of_appearance():
+    first, again = "group one", " ".join(["group", "one"])
+    assert first is not again
+    names = np.array(["b", first, again, "b", "a", first], dtype=object)
+    codes, different = _factorised(names)
+    assert codes.tolist() == [0, 1, 1, 0, 2, 1]
+    assert different == ["b", "group one", "a"]
+    answers = Answers(np.ones(3), np.ones(3), groups=np.array([5, 2, 5]))
+    assert answers.compact().groups.tolist() == [1, 0, 1]
+    assert answers.compact().question is None

@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from skcalib import read_evaluation
+from skcalib import calibration_error, read_evaluation
 
 DATA = Path(os.environ.get("SKCALIB_DATA", "nowhere"), "evaluation")
 
@@ -180,6 +180,45 @@ def test_helm_without_log_probabilities_has_no_probabilities():
         and "perturbation" not in s["name"]
     }
     assert evaluation.score.mean() == pytest.approx(expected)
+
+
+@pytest.mark.parametrize(
+    ("trial", "ten_bins", "one_bin", "area", "top"),
+    [
+        (0, 0.18450260968256788, 0.06944807788685098, 0.6289181948791197, 5 / 6),
+        (1, 0.1492698202357514, 0.13968650307292307, 0.8146162091430094, 1.0),
+    ],
+)
+def test_calibration_metrics_of_helm(trial, ten_bins, one_bin, area, top):
+    # The values are those of the functions that HELM 0.5.16 calls, in
+    # uncertainty-calibration 0.1.4: get_ece_em, get_ece and get_selective_stats.
+    evaluation = read_evaluation(only("helm/generated/*"), split="test")
+    evaluation = evaluation.take(evaluation.repeat == trial)
+    pairs = evaluation.score, evaluation.proba
+    found = calibration_error(*pairs, n_bins=10, strategy="quantile", norm="l1")
+    assert found == pytest.approx(ten_bins, rel=1e-14)
+    found = calibration_error(*pairs, n_bins=1, strategy="uniform", norm="l1")
+    assert found == pytest.approx(one_bin, rel=1e-14)
+    right = evaluation.score[np.argsort(-evaluation.proba)]
+    accuracy = np.cumsum(right) / np.arange(1, right.size + 1)
+    assert accuracy.mean() == pytest.approx(area, rel=1e-14)
+    assert accuracy[right.size // 10] == pytest.approx(top, rel=1e-14)
+
+
+def test_calibration_error_of_hle():
+    evaluation = read_evaluation(only("hle/judged_generated.json")).scored("drop")
+    truth = json.loads(only("hle/judged_generated.truth.json").read_text())
+    # The truth has the formula of the script, with ties in the order of the file. It
+    # counts the judge's 100 for answers that state no confidence.
+    proba = np.where(np.isnan(evaluation.proba), 1.0, evaluation.proba)
+    order = np.argsort(proba, kind="stable")
+    n_bins = order.size // 100
+    total = 0.0
+    for rows in np.split(order, 100 * np.arange(1, n_bins))[:-1]:
+        total += rows.size * (proba[rows] - evaluation.score[rows]).mean() ** 2
+    assert np.sqrt(total / order.size) == pytest.approx(
+        truth["calib_err_of_harness"], rel=1e-14
+    )
 
 
 def test_judged_answers_of_hle():
