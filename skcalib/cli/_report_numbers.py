@@ -114,9 +114,11 @@ def _calibration(
     size: int | Literal["auto"] = "auto" if bin_size is None else bin_size
     curve = adaptive_reliability_curve(part.y, part.q, bin_size=size)
     groups = part.dependent if part.has_two_groups else None
-    interval = calibration_error_interval(
-        part.y, part.q, groups=groups, confidence_level=level
-    )
+    with warnings.catch_warnings():  # the report says itself that groups are few
+        warnings.simplefilter("ignore", UserWarning)
+        interval = calibration_error_interval(
+            part.y, part.q, groups=groups, confidence_level=level
+        )
     bins = score_decomposition(part.y, part.q, bin_size=size)
     levels = score_decomposition(part.y, part.q, method="isotonic")
     return {

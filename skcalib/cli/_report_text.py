@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from ..metrics import LEAST_GROUPS
 from ._advice import DIRECTION, next_steps, verdict
 from ._report_numbers import N_REGIONS
 from ._shared import printable
@@ -141,6 +142,16 @@ def _score_lines(brier: dict[str, Any]) -> list[str]:
     ]
 
 
+def _few_groups(n_effective: float | None, percent: str) -> list[str]:
+    """Return a line where groups are too few, or too unequal, for the interval."""
+    if n_effective is None or n_effective >= LEAST_GROUPS:
+        return []
+    return [
+        f"  only {n_effective:.1f} effective groups: the interval contains the true "
+        f"error less often than {percent}"
+    ]
+
+
 def _details(found: dict[str, Any], level: float) -> list[str]:
     """Return the errors, the parts of the Brier score, and the table of regions."""
     error, plug_in = found["calibration_error"], found["plug_in"]
@@ -159,6 +170,7 @@ def _details(found: dict[str, Any], level: float) -> list[str]:
         f"  mean |.|    {found['ece']:.4f}  {N_REGIONS} equal-width bins, known as "
         "ECE; biased upwards",
         f"perfect calibration: p = {error['p_value']:.3g}, {rejected}",
+        *_few_groups(error["n_effective_groups"], percent),
         "",
         *_score_lines(found["brier"]),
         "",

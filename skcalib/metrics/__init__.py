@@ -14,6 +14,7 @@ from ._curve import ReliabilityCurve, adaptive_reliability_curve, curve_of_pairs
 from ._decomposition import ScoreDecomposition, score_decomposition
 from ._frequency_intervals import frequency_interval
 from ._interval import (
+    LEAST_GROUPS,
     CalibrationErrorInterval,
     calibration_error_interval,
     interval_of_pairs,
@@ -29,6 +30,7 @@ from ._sketch import ReliabilitySketch
 
 # What the scorers, the displays and the command line build on, beside the public names.
 _FOR_SIBLINGS = (
+    LEAST_GROUPS,
     Binning,
     ResampledError,
     brier_of_rows,

@@ -41,7 +41,7 @@ from ._score_interval import SquareLaw
 METHODS = ("score", "bootstrap", "simulation")
 
 # Fewer effective groups hardly tell how groups differ.
-_FEW_GROUPS = 10
+LEAST_GROUPS = 10
 
 
 @dataclass(frozen=True)
@@ -436,10 +436,10 @@ def _assemble(
 
 def _warn_of_few_groups(n_effective: float | None) -> None:
     """Warn where groups are too few, or too unequal, for the level of the interval."""
-    if n_effective is not None and n_effective < _FEW_GROUPS:
+    if n_effective is not None and n_effective < LEAST_GROUPS:
         warnings.warn(
             f"The interval rests on {n_effective:.1f} effective groups, "
-            f"(sum n)^2 / sum n^2 for groups of n rows. With fewer than {_FEW_GROUPS} "
+            f"(sum n)^2 / sum n^2 for groups of n rows. With fewer than {LEAST_GROUPS} "
             "it contains the true error less often than its level says. Use more "
             "groups, or groups of more equal sizes.",
             UserWarning,
