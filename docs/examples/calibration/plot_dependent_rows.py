@@ -1,0 +1,56 @@
+"""
+Intervals of rows that depend on each other
+===========================================
+
+Tokens of one document, or several answers to one question, are right or wrong together.
+An interval that takes them as independent is too narrow, and perfect calibration is
+rejected too often.
+"""
+
+# %%
+# Documents of very different lengths. The model is right on average: in each document
+# its probabilities are too high or too low by chance.
+
+import matplotlib.pyplot as plt
+import numpy as np
+from scipy.special import expit, logit
+
+from skcalib import calibration_error_interval
+
+
+def draw_documents(seed, n_documents=150):
+    rng = np.random.default_rng(seed)
+    lengths = np.ceil(rng.lognormal(1.5, 1, n_documents)).astype(int)
+    document = np.repeat(np.arange(n_documents), lengths)
+    y_proba = rng.uniform(0.2, 0.9, document.size)
+    # the mean over documents is the probability itself, to three digits
+    shift = rng.normal(0, 0.6, n_documents)[document]
+    frequency = expit(1.06 * logit(y_proba) + shift)
+    return (rng.random(document.size) < frequency).astype(int), y_proba, document
+
+
+y_true, y_proba, document = draw_documents(0)
+alone = calibration_error_interval(y_true, y_proba)
+grouped = calibration_error_interval(y_true, y_proba, groups=document)
+print(f"rows:      p = {alone.p_value:.3f}")
+print(f"documents: p = {grouped.p_value:.3f}")
+print(
+    f"{grouped.n_groups} documents of these lengths tell as much as "
+    f"{grouped.n_effective_groups:.0f} of one length"
+)
+
+# %%
+# Thirty corpora, drawn in the same way. An interval that begins above 0 says that the
+# model is not calibrated; with a level of 95% that should be one or two of thirty.
+
+fig, axes = plt.subplots(1, 2, sharey=True, figsize=(8, 4), layout="constrained")
+for ax, name in zip(axes, ("rows as independent", "documents as groups"), strict=True):
+    for seed in range(30):
+        y_true, y_proba, document = draw_documents(seed)
+        groups = document if name == "documents as groups" else None
+        result = calibration_error_interval(y_true, y_proba, groups=groups)
+        color = "C3" if result.low > 0 else "C0"
+        ax.vlines(seed, result.low, result.high, color=color)
+        ax.plot(seed, result.estimate, "o", color=color, markersize=3)
+    ax.set(title=name, xlabel="corpus")
+axes[0].set_ylabel("calibration error, 95% interval")
