@@ -79,9 +79,9 @@ class PairedBootstrapResult(PairedTestResult):
     Examples
     --------
     >>> from skcalib.significance import paired_bootstrap_test
-    >>> result = paired_bootstrap_test([1, 1, 1, 0, 1, 1], [0, 1, 0, 0, 1, 1])
-    >>> result.to_dict()["method"]
-    'exact'
+    >>> result = paired_bootstrap_test([3, 5, 4, 6, 7, 5], [2, 4, 1, 4, 3, 0])
+    >>> result.method, result.pvalue, result.smallest_pvalue
+    ('sign_flips', 0.03125, 0.03125)
     """
 
     _shown: ClassVar[tuple[str, ...]] = (

@@ -61,7 +61,9 @@ class PairTests:
         """Return the gains and p-values of pairs of systems, by their numbers."""
         n = len(pairs)
         found = PairResults(list(pairs), np.zeros(n), np.ones(n), [""] * n, np.zeros(n))
-        constant, left, flipped = [], [], []
+        constant: list[int] = []
+        left: list[tuple[int, PairedItems]] = []
+        flipped: list[tuple[int, FlippedGain]] = []
         for k, (i, j) in enumerate(pairs):
             items = self.systems.items(i, j)
             if self.method == "auto":
@@ -76,23 +78,23 @@ class PairTests:
             flips = self._flips(items)
             if flips is not None and not self._bootstraps(flips):
                 flipped.append((k, flips))
-                continue
-            known = undrawn_p_value(
-                items.linear, items.metric.name, self.alternative, self.method
-            )
-            if known is None:
+            elif not self._undrawn(found, k, items):
                 left.append((k, items))
-            else:
-                found.pvalue[k], found.method[k] = known.pvalue, known.method
-                if self._refused(flips, known.pvalue):
-                    flipped.append((k, flips))
+            elif flips is not None and self._refused(flips, found.pvalue[k]):
+                flipped.append((k, flips))
         if constant:
             self._warn_of_constant(found, constant)
-        if left:
-            flipped += self._draw(found, left)
-        if flipped:
-            self._flip(found, flipped)
+        self._flip(found, flipped + self._draw(found, left))
         return found
+
+    def _undrawn(self, found: PairResults, k: int, items: PairedItems) -> bool:
+        """Fill in a p-value for which nothing is drawn, if there is one."""
+        known = undrawn_p_value(
+            items.linear, items.metric.name, self.alternative, self.method
+        )
+        if known is not None:
+            found.pvalue[k], found.method[k] = known.pvalue, known.method
+        return known is not None
 
     def _flips(self, items: PairedItems) -> FlippedGain | None:
         """Return the pair's sign flips where they may be needed."""
@@ -101,8 +103,8 @@ class PairTests:
     def _bootstraps(self, flips: FlippedGain) -> bool:
         return self.method == "auto" and flips.suits_bootstrap
 
-    def _refused(self, flips: FlippedGain | None, pvalue: float) -> bool:
-        return flips is not None and flips.refuses(pvalue, self.alternative)
+    def _refused(self, flips: FlippedGain, pvalue: float) -> bool:
+        return flips.refuses(pvalue, self.alternative)
 
     def _flip(self, found: PairResults, flipped: list[tuple[int, FlippedGain]]) -> None:
         """Fill in the p-values of the pairs whose signs are flipped."""
@@ -132,6 +134,8 @@ class PairTests:
 
         Returned are those of which no resample says anything.
         """
+        if not left:
+            return []
         found.drawn, found.tilts = True, self.method != "monte_carlo"
         seen = self._count_extremes(found, left)
         # a stream for each pair: none depends on what others needed

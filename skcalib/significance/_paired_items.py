@@ -150,7 +150,7 @@ class PairedItems:
 
 def is_informative(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     """Return which rows are not all zeros in both systems, of shape (n,)."""
-    return a.any(axis=1) | b.any(axis=1)
+    return np.asarray(a.any(axis=1) | b.any(axis=1))
 
 
 def column_sums(columns: np.ndarray) -> np.ndarray:

@@ -44,11 +44,12 @@ _MANY = 16
 # many differences.
 _FEWEST_EXTREME, _FEWEST_FOR_SADDLEPOINT = 50, 30
 
-# What the bootstrap needs: so many items or groups, in effect, by the squares and by the
-# fourth powers of their lengths; or so many wins, losses and ties, of which half at
-# least are ties; or as many without ties. Chosen on the laws for tuning of
+# What the bootstrap needs: so many items or groups, in effect, by the squares and by
+# the fourth powers of their lengths (of groups, whose differences grow with their
+# lengths, more of the latter); or so many wins, losses and ties, of which half at least
+# are ties; or as many without ties. Chosen on the laws for tuning of
 # benchmarks/paired_test_size.py.
-_FEWEST_BY_SQUARES, _FEWEST_BY_FOURTH_POWERS = 50, 30
+_FEWEST_BY_SQUARES, _FEWEST_ITEMS, _FEWEST_GROUPS = 50, 30, 60
 _FEWEST_WITH_TIES, _FEWEST_WITHOUT_TIES = 20, 30
 
 # Which of two p-values below is smaller is nobody's concern.
@@ -99,6 +100,7 @@ class FlippedGain:
 
     def __init__(self, items: PairedItems):
         items = items.informative
+        self.grouped = items.n_groups is not None and items.n_groups < items.n_items
         gain = _as_ratio(items) if items.linear is None else items.linear
         # the better system first, so that swapping the two changes no draw
         self.sign = _orientation(gain)
@@ -140,7 +142,8 @@ class FlippedGain:
         by_squares = float(gain.times @ share) ** 2 / square
         by_fourth_powers = square**2 / float(gain.times @ share**4)
         if by_squares >= _FEWEST_BY_SQUARES:
-            return by_fourth_powers >= _FEWEST_BY_FOURTH_POWERS
+            fewest = _FEWEST_GROUPS if self.grouped else _FEWEST_ITEMS
+            return by_fourth_powers >= fewest
         size = size[size > self.tie]
         if size.size and np.ptp(size) <= 1e-9 * size[0] and np.ptp(share) <= 1e-9:
             many = gain.n >= _FEWEST_WITHOUT_TIES
