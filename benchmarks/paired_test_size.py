@@ -5,11 +5,14 @@
 Parts: items, groups and empty, each as -tuning (the laws on which the rule of
 ``method="auto"`` was chosen) and as -testing (laws that were looked at afterwards).
 A law of a part takes two minutes or less of one core; what is drawn anew replaces its
-rows of the table. For each cell the share of replicates with p < .05 of two systems with the same
-expectation: by the default, by the resamples that the default took before
+rows of the table. For each cell the share of replicates with p < .05 of two systems
+with the same expectation: by the default, by the resamples that the default took before
 (``exact``, ``saddlepoint`` or ``monte_carlo``) and by the permutation test; then the
 power of the default and of the permutation test where system A leads. Standard errors
 of sizes are those of a rate of .05.
+
+The parts calibration-tuning and calibration-testing do the same for
+``compare_calibration``, of models with the same calibration error.
 """
 
 import argparse
@@ -25,6 +28,7 @@ import numpy as np
 from _common import print_table, read_csv, versions, write_csv
 from scipy import special
 
+from skcalib.scorers import compare_calibration
 from skcalib.significance import paired_bootstrap_test, permutation_test
 
 N_RESAMPLES = 2000
@@ -225,6 +229,104 @@ EMPTY = {
     },
 }
 
+# Two models with the same calibration error: labels, both probabilities, groups.
+
+
+def sentences(n, mean_length, rng):
+    return np.repeat(np.arange(n), 1 + rng.poisson(mean_length, n))
+
+
+def alike(scale, noise, sentence_noise):
+    """Return a law of exchangeable models with noise of their own."""
+
+    def law(n, rng):
+        groups = sentences(n, 11, rng)
+        score = rng.normal(0, 1.5, groups.size)
+        truth = score + 0.5 * rng.normal(size=n)[groups]
+        y = rng.random(groups.size) < special.expit(truth)
+        models = [
+            scale
+            * (
+                score
+                + sentence_noise * rng.normal(size=n)[groups]
+                + noise * rng.normal(size=groups.size)
+            )
+            for _ in range(2)
+        ]
+        return y, *special.expit(models), groups
+
+    return law
+
+
+def apart(shift):
+    """Return a law of models that are as far too high as too low."""
+
+    def law(n, rng):
+        groups = sentences(n, 11, rng)
+        truth = rng.normal(0, 1.5, groups.size) + 0.5 * rng.normal(size=n)[groups]
+        y = rng.random(groups.size) < special.expit(truth)
+        noise = 0.2 * rng.normal(size=(2, groups.size))
+        return y, *special.expit(truth + noise + [[shift], [-shift]]), groups
+
+    return law
+
+
+def stated_levels(n, rng):
+    """Answers in tenths, a little too high."""
+    groups = sentences(n, 2, rng)
+    truth = rng.normal(0, 1.5, groups.size)
+    y = rng.random(groups.size) < special.expit(truth)
+    noise = 0.8 * rng.normal(size=(2, groups.size)) + 0.4
+    return y, *special.expit(truth + noise).round(1), groups
+
+
+def single_rows(n, rng):
+    y, a, b, _ = alike(1.5, 0.5, 0.0)(n, rng)
+    return y, a, b, None
+
+
+CALIBRATION = {
+    "tuning": {
+        "alike, noisy": alike(1.0, 0.3, 0.6),
+        "alike, too sharp": alike(2.0, 0.2, 0.2),
+        "alike, calibrated": alike(1.0, 0.0, 0.15),
+        "apart by .5": apart(0.5),
+    },
+    "testing": {
+        "apart by 1": apart(1.0),
+        "apart by 2": apart(2.0),
+        "stated levels": stated_levels,
+        "rows without groups": single_rows,
+    },
+}
+N_SENTENCES = (30, 100)
+CALIBRATION_NAME = "calibration_comparison_size.csv"
+
+
+def calibration_cell(kind, name, n, n_replicates):
+    rng = np.random.default_rng(zlib.crc32(f"calibration {kind} {name} {n}".encode()))
+    p, brier, agree = [], [], True
+    for _ in range(n_replicates):
+        y, a, b, groups = CALIBRATION[kind][name](n, rng)
+        found = compare_calibration(
+            y.astype(int), a, b, groups=groups, n_resamples=199, random_state=rng
+        )
+        p.append(found.pvalue)
+        brier.append(found.brier_pvalue)
+        agree &= (found.low <= 0 <= found.high) == (found.pvalue >= LEVEL * (1 - 1e-12))
+    # 10 of 200 p-values are at most .05
+    return {
+        "laws": kind,
+        "law": name,
+        "n": n,
+        "replicates": n_replicates,
+        "size": f"{(np.array(p) <= LEVEL).mean():.4f}",
+        "size_brier": f"{(np.array(brier) < LEVEL).mean():.4f}",
+        "standard_error": f"{np.sqrt(LEVEL * (1 - LEVEL) / n_replicates):.4f}",
+        "agree": agree,
+    }
+
+
 N_OF_PART = {
     "items": (5, 10, 20, 50, 100),
     "groups": (5, 10, 20, 50, 100, 300, 600),
@@ -297,9 +399,26 @@ def cell(part, kind, name, n, n_replicates):
     }
 
 
+def write(name, rows, key):
+    """Write rows, and those of the table that they do not replace, in order."""
+    new = {tuple(str(row[k]) for k in key) for row in rows}
+    old = [row for row in read_csv(name)[1] if tuple(row[k] for k in key) not in new]
+    numbered = {k: i for i, k in enumerate([*KINDS, *LAWS])}
+    rows = sorted(
+        [*rows, *old],
+        key=lambda row: [
+            int(row[k]) if k == "n" else (numbered.get(row[k], 0), row[k]) for k in key
+        ],
+    )
+    note = f"{N_RESAMPLES} resamples where drawn; " + versions("numpy", "scipy")
+    write_csv(name, rows, note)
+
+
+KINDS = ("tuning", "testing")
+
+
 def main():
-    kinds = ("tuning", "testing")
-    parts = [f"{part}-{kind}" for kind in kinds for part in LAWS]
+    parts = [f"{part}-{kind}" for kind in KINDS for part in (*LAWS, "calibration")]
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--part", choices=parts, required=True)
     parser.add_argument("--law", help="only this law of the part")
@@ -310,32 +429,24 @@ def main():
     warnings.simplefilter("ignore", UserWarning)
     start = time.perf_counter()
     part, kind = options.part.split("-")
-    names = [options.law] if options.law else list(LAWS[part][kind])
+    of_calibration = part == "calibration"
+    laws = CALIBRATION[kind] if of_calibration else LAWS[part][kind]
+    sizes = N_SENTENCES if of_calibration else N_OF_PART[part]
     rows = []
-    for name in names:
-        for n in [options.n] if options.n else N_OF_PART[part]:
-            rows.append(cell(part, kind, name, n, options.replicates))
+    for name in [options.law] if options.law else laws:
+        for n in [options.n] if options.n else sizes:
+            if of_calibration:
+                rows.append(calibration_cell(kind, name, n, options.replicates))
+            else:
+                rows.append(cell(part, kind, name, n, options.replicates))
             print_table(rows[-1:])
     print(f"{time.perf_counter() - start:.0f} s")
-    if options.replicates >= 1000:
-        new = {(r["laws"], r["part"], r["law"], str(r["n"])) for r in rows}
-        old = [
-            row
-            for row in read_csv(NAME)[1]
-            if (row["laws"], row["part"], row["law"], row["n"]) not in new
-        ]
-        note = f"{N_RESAMPLES} resamples where drawn; " + versions("numpy", "scipy")
-        order = [*LAWS]
-        rows = sorted(
-            old + rows,
-            key=lambda r: (
-                kinds.index(r["laws"]) if r["laws"] in kinds else 0,
-                order.index(r["part"]),
-                r["law"],
-                int(r["n"]),
-            ),
-        )
-        write_csv(NAME, rows, note)
+    if options.replicates < 1000:
+        return
+    if of_calibration:
+        write(CALIBRATION_NAME, rows, ("laws", "law", "n"))
+    else:
+        write(NAME, rows, ("laws", "part", "law", "n"))
 
 
 if __name__ == "__main__":

@@ -175,11 +175,11 @@ class FlippedGain:
     ) -> tuple[float, float, int | None]:
         """Return the p-value alone, its error by drawing and the number of draws."""
         alternative = self._oriented(alternative)
-        whole = self._lattice_p_value(alternative)
-        if whole is not None:
-            return whole, 0.0, None
         flips = self._listed()
         if flips is None:
+            whole = self._lattice_p_value(alternative)
+            if whole is not None:
+                return whole, 0.0, None
             flips = self._drawn(n_resamples, rng)
         return *self._p_value(flips, alternative), flips.n_drawn
 
@@ -191,12 +191,12 @@ class FlippedGain:
         """Return the p-value and its standard error by drawing."""
         if abs(self.total) <= self.tie and alternative == "two-sided":
             return 1.0, 0.0
-        whole = self._lattice_p_value(alternative)
-        if whole is not None:
-            return whole, 0.0
         p = self._share(flips, alternative)
         if flips.n_drawn is None:
             return p, 0.0
+        whole = self._lattice_p_value(alternative)
+        if whole is not None:
+            return whole, 0.0
         if p * flips.n_drawn < _FEWEST_EXTREME:
             tail = self._saddlepoint(alternative)
             if tail is not None:
