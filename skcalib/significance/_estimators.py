@@ -63,7 +63,7 @@ def significance_table(
         What the estimators are asked for.
     alternative : {'two-sided', 'greater', 'less'}, default='two-sided'
         As in :func:`compare_systems`.
-    method : {'auto', 'exact', 'saddlepoint', 'monte_carlo', 'tilted'}, default='auto'
+    method : str, default='auto'
         As in :func:`compare_systems`.
     n_resamples : int, default=10_000
         As in :func:`compare_systems`.

@@ -247,11 +247,13 @@ def compare_systems(
         'greater' asks for each pair whether the system named first in `systems` is
         better. Order them before the data are seen: to order them by their metric
         doubles the error rate.
-    method : {'auto', 'exact', 'saddlepoint', 'monte_carlo', 'tilted'}, default='auto'
+    method : str, default='auto'
         As in :func:`paired_bootstrap_test`. Where resamples are drawn they are the
         same for all pairs; tilted ones are each pair's own. 'auto' takes a saddlepoint
         also for small p-values of 'f1', from 100 items on that are not all 0, and draws
-        tilted resamples only where that is in doubt.
+        tilted resamples only where that is in doubt. Pairs with few items, or few or
+        unequal groups, have their signs flipped; that p-value is at least 2^(1 - k),
+        with k the number of items or groups in which the two differ.
     n_resamples : int, default=10_000
         Number of shared resamples; of tilted ones 500 at most for each pair and
         tail, and 100 where the p-value is far below what could matter.
