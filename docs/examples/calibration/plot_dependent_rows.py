@@ -23,13 +23,13 @@ def draw_documents(seed, n_documents=150):
     lengths = np.ceil(rng.lognormal(1.5, 1, n_documents)).astype(int)
     document = np.repeat(np.arange(n_documents), lengths)
     y_proba = rng.uniform(0.2, 0.9, document.size)
-    # the mean over documents is the probability itself, to three digits
-    shift = rng.normal(0, 0.6, n_documents)[document]
-    frequency = expit(1.06 * logit(y_proba) + shift)
+    # over all documents the mean frequency is the probability, to one hundredth
+    shift = rng.normal(0, 1.2, n_documents)[document]
+    frequency = expit(1.24 * logit(y_proba) + shift)
     return (rng.random(document.size) < frequency).astype(int), y_proba, document
 
 
-y_true, y_proba, document = draw_documents(0)
+y_true, y_proba, document = draw_documents(1)
 alone = calibration_error_interval(y_true, y_proba)
 grouped = calibration_error_interval(y_true, y_proba, groups=document)
 print(f"rows:      p = {alone.p_value:.3f}")
