@@ -29,7 +29,7 @@ def draw_documents(seed, n_documents=150):
     return (rng.random(document.size) < frequency).astype(int), y_proba, document
 
 
-y_true, y_proba, document = draw_documents(1)
+y_true, y_proba, document = draw_documents(16)
 alone = calibration_error_interval(y_true, y_proba)
 grouped = calibration_error_interval(y_true, y_proba, groups=document)
 print(f"rows:      p = {alone.p_value:.3f}")
