@@ -49,7 +49,7 @@ _FEWEST_EXTREME, _FEWEST_FOR_SADDLEPOINT = 50, 30
 # lengths, more of the latter); or so many wins, losses and ties, of which half at least
 # are ties; or as many without ties. Chosen on the laws for tuning of
 # benchmarks/paired_test_size.py.
-_FEWEST_BY_SQUARES, _FEWEST_ITEMS, _FEWEST_GROUPS = 50, 30, 60
+_FEWEST_BY_SQUARES, _FEWEST_ITEMS, _FEWEST_GROUPS = 60, 30, 60
 _FEWEST_WITH_TIES, _FEWEST_WITHOUT_TIES = 20, 30
 
 # Which of two p-values below is smaller is nobody's concern.
@@ -141,7 +141,7 @@ class FlippedGain:
         square = float(gain.times @ share**2)
         by_squares = float(gain.times @ share) ** 2 / square
         by_fourth_powers = square**2 / float(gain.times @ share**4)
-        if by_squares >= _FEWEST_BY_SQUARES:
+        if by_squares >= _FEWEST_BY_SQUARES * (1 - 1e-9):
             fewest = _FEWEST_GROUPS if self.grouped else _FEWEST_ITEMS
             return by_fourth_powers >= fewest
         size = size[size > self.tie]
