@@ -65,6 +65,11 @@ def student(n, rng):
     return rng.standard_t(4, n) / np.sqrt(2)
 
 
+def exponential(n, rng):
+    """Skewed: equal on average, but not exchangeable, which no test here allows for."""
+    return rng.exponential(size=n) - 1
+
+
 def half_zero(n, rng):
     return np.where(rng.random(n) < 0.5, rng.normal(size=n), 0) * np.sqrt(2)
 
@@ -120,6 +125,7 @@ ITEMS = {
         "uniform": difference(uniform),
         "Student, 4 df": difference(student),
         "half zero": difference(half_zero),
+        "exponential": difference(exponential),
         "ratings": rated,
         "Brier": brier,
     },

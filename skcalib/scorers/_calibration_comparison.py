@@ -33,8 +33,8 @@ ALTERNATIVES = ("two-sided", "greater", "less")
 # Swaps from which it is seen how alike the models err.
 _N_PILOT = 50
 
-# With so large a share of the models' squared errors, errors of swapped models have as
-# good as no bias of their own to lose, or as good as none left.
+# Swapped models keep the errors of models that err alike. Resamples count alone where
+# no more than the first share of the squared errors is left, swaps where the second is.
 _UNLIKE, _ALIKE = 0.5, 0.8
 
 # Above this smallest attainable p-value a test cannot find anything.
@@ -199,9 +199,9 @@ def compare_calibration(
     exact for exchangeable models, and wrong for models that err to different sides: to
     mix them takes their errors away. *Resamples*: of items drawn with replacement, d*
     - d, with d the difference of the errors and d* that of the resample. That is right
-    on the whole for models that err differently; of models that err alike the errors
-    differ by less than their resamples do, and .02 of them were called different at
-    .05. So each distribution counts as much as the data say: with r the mean squared
+    on the whole for models that err differently; the errors of models that err alike
+    differ by less than their resamples do, so that too few are called different. So
+    each distribution counts as much as the data say: with r the mean squared
     error of swapped models over that of the models themselves, swaps count fully from
     r = .8 on, not at all below r = .5, and in proportion between. The quantiles are
     averaged with these weights.

@@ -173,7 +173,7 @@ def paired_bootstrap_test(
         draws resamples. 'tilted' draws them where the event is common, and weights
         them, for small p-values of any smooth metric. 'sign_flips' swaps the two
         systems at random in each item or group, all ways of doing so where these are
-        few. 'auto' takes sign flips below about 50 items or groups, in effect, and for
+        few. 'auto' takes sign flips below about 60 items or groups, in effect, and for
         unequal groups (see Notes); else the first of exact (on a lattice of moderate
         size) and saddlepoint that is possible, else Monte Carlo, and tilted where fewer
         than 50 resamples are extreme.
@@ -238,7 +238,7 @@ def paired_bootstrap_test(
 
     *Which of them 'auto' takes*: resamples take the variance of the gain for known, and
     with a document among the items that holds half of the rows it is not. It takes them
-    if (sum l)^2 / sum l^2 is at least 50 and (sum l^2)^2 / sum l^4 at least 30, or 60
+    if (sum l)^2 / sum l^2 is at least 60 and (sum l^2)^2 / sum l^4 at least 30, or 60
     with groups; and for wins, losses and ties from 30 items on, or 20 of which half are
     ties. No p-value of 'auto' is below that of a lead in every item or group that
     differs. Measured sizes are in :ref:`the guide <significance_few>`.

@@ -49,7 +49,7 @@ _FEWEST_EXTREME, _FEWEST_FOR_SADDLEPOINT = 50, 30
 # lengths, more of the latter); or so many wins, losses and ties, of which half at least
 # are ties; or as many without ties. Chosen on the laws for tuning of
 # benchmarks/paired_test_size.py.
-_FEWEST_BY_SQUARES, _FEWEST_ITEMS, _FEWEST_GROUPS = 50, 30, 60
+_FEWEST_BY_SQUARES, _FEWEST_ITEMS, _FEWEST_GROUPS = 60, 30, 60
 _FEWEST_WITH_TIES, _FEWEST_WITHOUT_TIES = 20, 30
 
 # Which of two p-values below is smaller is nobody's concern.
@@ -141,7 +141,7 @@ class FlippedGain:
         square = float(gain.times @ share**2)
         by_squares = float(gain.times @ share) ** 2 / square
         by_fourth_powers = square**2 / float(gain.times @ share**4)
-        if by_squares >= _FEWEST_BY_SQUARES:
+        if by_squares >= _FEWEST_BY_SQUARES * (1 - 1e-9):
             fewest = _FEWEST_GROUPS if self.grouped else _FEWEST_ITEMS
             return by_fourth_powers >= fewest
         size = size[size > self.tie]
@@ -258,7 +258,8 @@ class FlippedGain:
     ) -> tuple[float, float]:
         """Return the gains that are not rejected, 0 being so just if p says it."""
         above, others = flips.difference, self.total - flips.difference
-        length, rest = flips.length, float(self.gain.length_total) - flips.length
+        whole = float(self.gain.length_total)
+        length, rest = flips.length, whole - flips.length
         first = _quotient(above, length, self.tie)
         second = _quotient(others, rest, self.tie)
         # without any length and any difference, whatever the gain is
@@ -272,15 +273,11 @@ class FlippedGain:
         ]
         rejected = pvalue < chance
         if rejected and ends[0] <= 0:
-            # the next flips would have it so: the p-value has no error by drawing
-            ends[0] = float(np.min(low[low > 0], initial=self.total / self._length))
+            # the p-value has no error by drawing, where the end may have one
+            ends[0] = float(np.min(low[low > 0], initial=self.total / whole))
         if not rejected:
             ends[0] = min(ends[0], 0.0)
         return ends[0], ends[1]
-
-    @property
-    def _length(self) -> float:
-        return float(self.gain.length_total)
 
     def _listed(self) -> _Flips | None:
         """Return all flips, None where they are many."""
@@ -296,7 +293,8 @@ class FlippedGain:
                 [np.repeat(counts, n + 1, axis=0), np.tile(k, len(counts))[:, None]]
             )
             chance = np.outer(chance, law).ravel()
-        return self._sums(counts, chance, None)
+        gain = self.gain
+        return _Flips(counts @ gain.difference, counts @ gain.length, chance, None)
 
     def _drawn(self, n_resamples: int, rng: np.random.Generator) -> _Flips:
         """Return random flips; those that were seen, none, are one of them."""
@@ -315,12 +313,6 @@ class FlippedGain:
                 chunk += n_flips @ rows[often]
         chance = np.full(n_resamples + 1, 1 / (n_resamples + 1))
         return _Flips(sums[:, 0], sums[:, 1], chance, n_resamples)
-
-    def _sums(
-        self, counts: np.ndarray, chance: np.ndarray, n_drawn: int | None
-    ) -> _Flips:
-        gain = self.gain
-        return _Flips(counts @ gain.difference, counts @ gain.length, chance, n_drawn)
 
 
 def _binomial(n: int) -> np.ndarray:

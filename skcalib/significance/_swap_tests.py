@@ -22,6 +22,7 @@ from .._validation import (
 )
 from ._paired_items import PairedItems, check_items
 from ._resamples import plain_p_value
+from ._sign_flips import random_signs
 from ._tail_probabilities import signed_sum_tail
 from ._test_result import ALTERNATIVES, PairedTestResult
 
@@ -33,8 +34,8 @@ _MOST_SWAPS, _LARGEST_LATTICE = 1 << 20, 1 << 20
 # What 'auto' lists and takes.
 _FEW_SWAPS, _QUICK_LATTICE = 1 << 13, 1 << 15
 
-# Swaps held at once (4 bytes each).
-_BLOCK = 1 << 22
+# Swaps held at once (8 bytes each).
+_BLOCK = 1 << 21
 
 
 @dataclass(frozen=True, repr=False)
@@ -249,8 +250,7 @@ def swapped_gains(
     step = max(1, _BLOCK // max(n, 1))
     for start in range(0, n_resamples, step):
         size = min(step, n_resamples - start)
-        bits = np.frombuffer(rng.bytes(-(-size * n // 8)), dtype=np.uint8)
-        swapped = np.unpackbits(bits, count=size * n).reshape(size, n)
+        swapped = random_signs(size, n, rng)
         gains[start : start + size] = _gains(items, rest, swapped, difference)
     return gains
 
@@ -262,7 +262,7 @@ def all_swapped_gains(items: PairedItems, largest: int) -> np.ndarray | None:
     if 2**n > largest:
         return None
     difference = differing[:, items.a.shape[1] :] - differing[:, : items.a.shape[1]]
-    swapped = np.arange(2**n)[:, np.newaxis] >> np.arange(n) & 1
+    swapped = (np.arange(2**n)[:, np.newaxis] >> np.arange(n) & 1).astype(np.float64)
     return _gains(items, rest, swapped, difference)
 
 
@@ -278,7 +278,7 @@ def _differing(items: PairedItems) -> tuple[np.ndarray, np.ndarray]:
 def _gains(
     items: PairedItems, sums: np.ndarray, swapped: np.ndarray, difference: np.ndarray
 ) -> np.ndarray:
-    moved = swapped.astype(np.float64) @ difference
+    moved = swapped @ difference
     return items.gains(sums + np.hstack([moved, -moved]))[0]
 
 
