@@ -37,7 +37,8 @@ def test_a_sum_of_residuals_has_nearly_the_binomial_tails(n, q):
         exact = min(1, 2 * min(binom.cdf(k, n, q), binom.sf(k - 1, n, q)))
         if exact > 1e-4:
             found = linear_p_value(n * q - k, variance, -variance * (1 - 2 * q))
-            assert found == pytest.approx(exact, rel=0.2, abs=0.03)
+            # half a step less, which matters where the counts are few
+            assert exact - 0.06 < found < exact + 0.02
 
 
 def test_polynomials_are_orthonormal():
