@@ -11,6 +11,11 @@ from scipy.special import expit
 
 from skcalib.significance import paired_bootstrap_test, permutation_test
 
+# right answers of few sentences may differ in five or less
+pytestmark = pytest.mark.filterwarnings(
+    "ignore:paired_bootstrap_test. the systems differ in so few"
+)
+
 
 def abilities(n, rng, lead=0.0):
     shared = 0.8 * rng.normal(size=(n, 1))
