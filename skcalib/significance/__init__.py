@@ -3,6 +3,7 @@
 from ._bootstrap_test import PairedBootstrapResult, paired_bootstrap_test
 from ._estimators import resample_training, significance_table
 from ._resamples import resample_counts
+from ._score_comparison import ScoreComparison, compare_scores
 from ._swap_tests import (
     McNemarResult,
     PermutationTestResult,
@@ -34,9 +35,11 @@ __all__ = [
     "McNemarResult",
     "PairedBootstrapResult",
     "PermutationTestResult",
+    "ScoreComparison",
     "SystemComparison",
     "TestSizeCurve",
     "borderline_threshold",
+    "compare_scores",
     "compare_systems",
     "mcnemar_test",
     "paired_bootstrap_test",
