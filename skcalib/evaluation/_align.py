@@ -372,16 +372,16 @@ def _common(
         if absent:
             known = set(evaluations[name].question.tolist())
             unscored = sum(q in known for q in absent)
-            why = f", {unscored} of them there without a score" if unscored else ""
+            why = f"; {unscored} of them without a score there" if unscored else ""
             lacking.append(
-                f"{name} lacks {len(absent)} of {len(others)} questions{why} "
-                f"({_examples(absent)})"
+                f"{name} lacks {len(absent)} of {len(others)} questions "
+                f"({_examples(absent)}{why})"
             )
     if lacking and missing == "error":
         raise ParameterError(
             "missing",
             "must be 'drop' to compare the systems on their "
-            f"{len(shared)} common questions. Got {'; '.join(lacking)}.",
+            f"{len(shared)} common questions: {', '.join(lacking)}.",
         )
     for text in lacking:
         notes.append(f"{text}: left out.")
@@ -534,8 +534,8 @@ def _check_related(aligned: AlignedEvaluations) -> None:
                     "must be 'keep' if questions are named by row numbers and the "
                     "scores of two systems are unrelated. Got a correlation of "
                     f"{r:.3f} between {a} and {b} on {n} questions. Either their "
-                    "questions are in different orders, and row numbers do not match them, or one of "
-                    "the two guesses.",
+                    "questions are in different orders, and row numbers do not match "
+                    "them, or one of the two guesses.",
                 )
 
 

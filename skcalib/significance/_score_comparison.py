@@ -428,9 +428,9 @@ def compare_scores(
 
         |sum_u (D_u - d n_u)| <= c sqrt(sum_u (D_u - d n_u)^2)
 
-    where D are the summed differences of units u, n their numbers of questions, and c is
-    the quantile of the normal distribution. Where the test and the interval would disagree about a
-    gain of 0, the end of the interval next to 0 is moved to 0.
+    where D are the summed differences of units u, n their numbers of questions, and c
+    is the quantile of the normal distribution. Where the test and the interval would
+    disagree about a gain of 0, the end of the interval next to 0 is moved to 0.
 
     References
     ----------
@@ -475,7 +475,7 @@ def compare_scores(
     wins, losses = _wins_and_losses(score, first, second)
     if is_binary:
         pvalue, methods, moments = _mcnemar(score, wins, losses)
-        floor = 0.0
+        floor = 2.0 ** max(1 - len(score), -1000)
     else:
         pvalue, methods, moments, floor = _flips(
             score, number, codes, first, second, wins, losses, rng

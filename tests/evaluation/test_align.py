@@ -41,7 +41,7 @@ def test_a_question_without_a_score_is_missing():
         "A": evaluation_of([1, np.nan, 0], question=["a", "b", "c"]),
         "B": evaluation_of([1, 1, 0], question=["a", "b", "c"]),
     }
-    with pytest.raises(ValueError, match="1 of them there without a score"):
+    with pytest.raises(ValueError, match="1 of them without a score there"):
         align_evaluations(systems)
     assert len(align_evaluations(systems, missing="drop")) == 2
 
