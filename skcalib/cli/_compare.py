@@ -18,6 +18,7 @@ from ._compare_inputs import read_inputs
 from ._compare_numbers import measure
 from ._compare_page import compare_page
 from ._compare_text import as_csv, as_text
+from ._compare_texts import METRICS, measure_texts, metric_of
 from ._shared import DONE, CommandError, printable
 
 DESCRIPTION = """\
@@ -43,6 +44,7 @@ examples:
   skcalib compare answers.csv --gold answer --missing drop
   skcalib compare old.eval new.eval --margin 0.02 --fail-if inferior
   skcalib compare old.eval new.eval --pass-at 4 --power 0.03
+  skcalib compare a.txt b.txt c.txt --metric bleu --reference ref.txt
 
 exit status:
   0  the comparison was made
@@ -144,6 +146,20 @@ def _add_measures(group: argparse._ArgumentGroup) -> None:
         help="column of the passage, document, ... of a question: answers of one group "
         "may depend on each other, and tests and intervals allow for it",
     )
+    add(
+        "--metric",
+        choices=METRICS,
+        help="f1: entities of files with a token per line, tags in the last column; "
+        "bleu, chrf, ter: plain lines (default: scores of questions, or f1 where every "
+        "line ends in a tag)",
+    )
+    add(
+        "--reference",
+        type=Path,
+        metavar="FILE",
+        help="references, a line per sentence; for f1 a file with the right tags "
+        "(default: the last column but one)",
+    )
     add("--by", metavar="COL", help="compare each value of this column by itself too")
     add("--pass-at", type=int, metavar="K", help="compare pass@K of several samples")
     add("--pass-all", type=int, metavar="K", help="compare pass^K of several samples")
@@ -198,7 +214,11 @@ def _names(text: str) -> list[str]:
 def run_compare(options: Namespace) -> int:
     """Print the comparison, draw it and write its page; return the exit status."""
     _check_options(options)
-    found = measure(read_inputs(options), options)
+    metric = metric_of(options)
+    if metric is None:
+        found = measure(read_inputs(options), options)
+    else:
+        found = measure_texts(metric, options)
     failed = fails(found, options.fail_if) if options.fail_if else []
     if options.fail_if:
         found["fail_if"] = {"condition": options.fail_if, "systems": failed}

@@ -2,6 +2,7 @@
 
 from ._bootstrap_test import PairedBootstrapResult, paired_bootstrap_test
 from ._estimators import resample_training, significance_table
+from ._metric_comparison import compare_metrics
 from ._resamples import resample_counts
 from ._score_comparison import ScoreComparison, compare_scores
 from ._swap_tests import (
@@ -19,6 +20,14 @@ from ._test_size import (
     check_gains,
     test_size_curve,
     threshold_of,
+)
+from ._translation import (
+    bleu,
+    bleu_statistics,
+    chrf,
+    chrf_statistics,
+    ter,
+    ter_statistics,
 )
 
 # What scorers, displays and the command line build on, beside the public names.
@@ -38,7 +47,12 @@ __all__ = [
     "ScoreComparison",
     "SystemComparison",
     "TestSizeCurve",
+    "bleu",
+    "bleu_statistics",
     "borderline_threshold",
+    "chrf",
+    "chrf_statistics",
+    "compare_metrics",
     "compare_scores",
     "compare_systems",
     "mcnemar_test",
@@ -46,5 +60,7 @@ __all__ = [
     "permutation_test",
     "resample_training",
     "significance_table",
+    "ter",
+    "ter_statistics",
     "test_size_curve",
 ]

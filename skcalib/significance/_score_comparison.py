@@ -47,7 +47,7 @@ _METHODS = {
 
 
 @dataclass(frozen=True)
-class _Moments:
+class Moments:
     """What the intervals of pairs need; arrays have an entry for each pair."""
 
     n: int
@@ -58,6 +58,7 @@ class _Moments:
     wins: np.ndarray
     losses: np.ndarray
     is_binary: bool
+    bound: float = 1.0
 
     @property
     def n_effective(self) -> float:
@@ -133,7 +134,7 @@ class ScoreComparison(Result):
     adjust: str | None
     confidence_level: float
     smallest_pvalue: float
-    _moments: _Moments
+    _moments: Moments
 
     @public
     def noninferiority_pvalue(self, margin: float) -> np.ndarray:
@@ -149,7 +150,7 @@ class ScoreComparison(Result):
         pvalue : ndarray of shape (n_pairs,)
             If it is small, the score of B is above the score of A minus the margin.
         """
-        margin = check_real(margin, low=0, high=1, name="margin")
+        margin = check_real(margin, low=0, high=self._moments.bound, name="margin")
         return self._tail(self._distance(-margin))
 
     @public
@@ -167,7 +168,7 @@ class ScoreComparison(Result):
             The larger of two one-sided p-values. If it is small, the scores of A and B
             differ by less than the margin.
         """
-        margin = check_real(margin, low=0, high=1, name="margin")
+        margin = check_real(margin, low=0, high=self._moments.bound, name="margin")
         lower = self._tail(self._distance(-margin))
         return np.maximum(lower, self._tail(-self._distance(margin)))
 
@@ -213,7 +214,8 @@ class ScoreComparison(Result):
         n_questions : ndarray of shape (n_pairs,)
             Questions like these, in groups as large as these.
         """
-        gain = abs(check_real(gain, low=-1, high=1, name="gain"))
+        bound = self._moments.bound
+        gain = abs(check_real(gain, low=-bound, high=bound, name="gain"))
         if gain == 0:
             raise ParameterError("gain", "must not be 0.")
         power = check_fraction(power, name="power")
@@ -304,7 +306,8 @@ class ScoreComparison(Result):
             z = tango_statistic(m.wins, m.losses, m.n, np.full(m.wins.size, gain))
         else:
             spread = m.squares - 2 * gain * m.across + gain**2 * m.sizes
-            spread += abs(gain) * (1 - abs(gain)) * m.sizes / m.n_effective
+            if m.bound == 1:
+                spread += abs(gain) * (1 - abs(gain)) * m.sizes / m.n_effective
             z = (m.total - m.n * gain) / np.sqrt(np.maximum(spread, 1e-300))
         return z
 
@@ -481,7 +484,7 @@ def compare_scores(
             score, number, codes, first, second, wins, losses, rng
         )
     gain = (score.mean(axis=0)[second] - score.mean(axis=0)[first]) + 0.0
-    low, high = _limits(moments, gain, pvalue, level)
+    low, high = limits_of_gains(moments, gain, pvalue, level)
     return ScoreComparison(
         names=names,
         score=score.mean(axis=0),
@@ -608,13 +611,13 @@ def _wins_and_losses(
 
 def _mcnemar(
     score: np.ndarray, wins: np.ndarray, losses: np.ndarray
-) -> tuple[np.ndarray, list[str], _Moments]:
+) -> tuple[np.ndarray, list[str], Moments]:
     n = len(score)
     pvalue, is_midp = mcnemar_pvalues(wins, losses, n)
     words = np.where(is_midp, "McNemar's exact test with mid-p", "McNemar's exact test")
     total = (wins - losses).astype(np.float64)
     squares = (wins + losses).astype(np.float64)
-    moments = _Moments(
+    moments = Moments(
         n=n,
         sizes=float(n),
         total=total,
@@ -636,7 +639,7 @@ def _flips(
     wins: np.ndarray,
     losses: np.ndarray,
     rng: np.random.Generator,
-) -> tuple[np.ndarray, list[str], _Moments, float]:
+) -> tuple[np.ndarray, list[str], Moments, float]:
     n, n_pairs = len(score), first.size
     scale = _scale_of(score, number)
     whole = np.rint(score * scale) if scale else score
@@ -664,7 +667,7 @@ def _flips(
         total[k] = difference.sum() / unit
         squares[k] = difference @ difference / unit**2
         across[k] = difference @ size / unit
-    moments = _Moments(
+    moments = Moments(
         n=n,
         sizes=float(size @ size),
         total=total,
@@ -685,8 +688,8 @@ def _scale_of(score: np.ndarray, number: np.ndarray) -> int:
     return 0
 
 
-def _limits(
-    m: _Moments, gain: np.ndarray, pvalue: np.ndarray, level: float
+def limits_of_gains(
+    m: Moments, gain: np.ndarray, pvalue: np.ndarray, level: float
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return the ends of the intervals of gains, which agree with the tests at 0."""
     quantile = float(-ndtri((1 - level) / 2))
@@ -694,10 +697,10 @@ def _limits(
         low, high = tango_limits(m.wins, m.losses, m.n, quantile)
     else:
         low, high = score_limits(
-            m.total, m.squares, m.across, m.sizes, float(m.n), quantile
+            m.total, m.squares, m.across, m.sizes, float(m.n), quantile, m.bound
         )
         # Where hardly any unit differs, units that do may not have been seen.
-        few = (m.wins + m.losses) < FEWEST_FLIPS
+        few = ((m.wins + m.losses) < FEWEST_FLIPS) & (m.bound == 1)
         unseen = quantile**2 / (m.n_effective + quantile**2)
         low = np.where(few, np.maximum(np.minimum(low, gain - unseen), -1), low)
         high = np.where(few, np.minimum(np.maximum(high, gain + unseen), 1), high)

@@ -168,11 +168,12 @@ def score_limits(
     sizes: float,
     n: float,
     quantile: float,
+    bound: float = 1.0,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return the gains d with (sum of D - d n)^2 <= quantile^2 sum of (D - d size)^2.
 
     `squares` is the sum of D^2, `across` of D times size, `sizes` of size^2. The limits
-    are those of all gains, -1 and 1, where effectively too few units are there.
+    are -bound and bound where effectively too few units are there.
     """
     c2 = quantile**2
     a = n**2 - c2 * sizes
@@ -182,8 +183,8 @@ def score_limits(
         root = np.sqrt(np.maximum(b**2 - a * c, 0))
         low, high = (b - root) / a, (b + root) / a
     bounded = a > 1e-9 * n**2
-    low = np.where(bounded, np.maximum(low, -1), -1.0)
-    high = np.where(bounded, np.minimum(high, 1), 1.0)
+    low = np.where(bounded, np.maximum(low, -bound), -bound)
+    high = np.where(bounded, np.minimum(high, bound), bound)
     return low, high
 
 
