@@ -330,7 +330,10 @@ def _calibration_section(found: dict[str, Any], level: str) -> Section:
                     pvalue(part["pvalue"]),
                 ]
             )
-    words = ["Lower is better in each of them. p-values are not adjusted."]
+    words = [
+        "Lower is better in each of them. p-values are not adjusted. The log score "
+        "takes probabilities of 0 and 1 as 1e-6 and 1 - 1e-6."
+    ]
     return "calibration", header, rows, words
 
 

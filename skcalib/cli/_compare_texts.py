@@ -181,8 +181,14 @@ def _span_counts(names: list[str], options: Namespace) -> dict[str, np.ndarray]:
         try:
             systems[name] = span_statistics(gold, predicted)
         except ValueError as error:
-            message = getattr(error, "problem", error)
-            raise CommandError(f"{path}: the tags {message}") from None
+            message = str(getattr(error, "problem", error))
+            message = message.replace("must hold tags", "needs tags")
+            if options.reference is None:
+                message += (
+                    " The right tags are read from the last column but one; a file with "
+                    "them is given by --reference."
+                )
+            raise CommandError(f"{path} {message}") from None
     return systems
 
 
@@ -206,9 +212,7 @@ def _check_lengths(path: Path, words: Any, origin: Path, gold: Any) -> None:
         raise CommandError(
             f"{path} must have the {len(gold)} sentences of {origin}. Got {len(words)}."
         )
-    k = next(
-        k for k, (a, b) in enumerate(zip(words, gold, strict=True)) if len(a) != len(b)
-    )
+    k = next(k for k in range(len(gold)) if len(words[k]) != len(gold[k]))
     raise CommandError(
         f"{path} must have the sentences of {origin}. Got {len(words[k])} tokens for "
         f"{len(gold[k])} in sentence {k + 1}."
@@ -223,9 +227,7 @@ def _check_same(path: Path, found: Any, origin: Path, expected: Any, what: str) 
         k for k, (a, b) in enumerate(zip(found, expected, strict=True)) if a != b
     ]
     k = different[0]
-    i = next(
-        i for i, (a, b) in enumerate(zip(found[k], expected[k], strict=True)) if a != b
-    )
+    i = next(i for i in range(len(found[k])) if found[k][i] != expected[k][i])
     remedy = " --mismatch keep ignores it." if what == "tokens" else ""
     raise CommandError(
         f"{path} and {origin} must have the same {what}. {len(different)} of "
