@@ -185,8 +185,8 @@ def _span_counts(names: list[str], options: Namespace) -> dict[str, np.ndarray]:
             message = message.replace("must hold tags", "needs tags")
             if options.reference is None:
                 message += (
-                    " The right tags are read from the last column but one; a file with "
-                    "them is given by --reference."
+                    " The right tags are read from the last column but one; "
+                    "--reference gives a file with them."
                 )
             raise CommandError(f"{path} {message}") from None
     return systems

@@ -227,7 +227,7 @@ def pass_at_k(
     --------
     >>> from skcalib.evaluation import pass_at_k
     >>> pass_at_k([4, 0, 2, 1, 4, 3, 0, 4, 4, 1], 4, k=2)
-    PassAtK(pass@2 0.7000 [...], n_questions=10, n_samples=4, method=..., ...)
+    PassAtK(pass@2 0.6833 [0.43..., 0.87...], n_questions=10, n_samples=4, ...)
     """
     level = check_fraction(confidence_level, name="confidence_level")
     all_of = check_bool(all_of, name="all_of")
@@ -311,8 +311,7 @@ def sample_variance(score: ArrayLike, *, question: ArrayLike) -> SampleVariance:
     >>> score = [1, 1, 1, 0, 0, 0, 0, 1, 1, 1, 1, 1]
     >>> question = [0, 0, 0, 1, 1, 1, 2, 2, 2, 3, 3, 3]
     >>> sample_variance(score, question=question)
-    SampleVariance(standard_error=0.2205, share_of_samples=0.14, n_questions=4,
-                   n_samples=3)
+    SampleVariance(standard_error=0.2357, share_of_samples=0.12, n_questions=4, ...)
     """
     values = np.asarray(score, dtype=np.float64)
     codes = np.unique(np.asarray(question), return_inverse=True)[1]
