@@ -22,6 +22,7 @@ _METHODS = {
     "monte_carlo": "paired bootstrap, drawn",
     "tilted": "paired bootstrap, drawn near the observed gain",
     "permutation": "permutation test",
+    "sign_flips": "sign flips",
 }
 
 
