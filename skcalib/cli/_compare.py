@@ -163,6 +163,7 @@ def _add_measures(group: argparse._ArgumentGroup) -> None:
     add("--by", metavar="COL", help="compare each value of this column by itself too")
     add("--pass-at", type=int, metavar="K", help="compare pass@K of several samples")
     add("--pass-all", type=int, metavar="K", help="compare pass^K of several samples")
+    add("--best-of", type=int, metavar="K", help="compare the best score of K samples")
     add(
         "--margin",
         type=float,
@@ -289,7 +290,9 @@ def _check_options(options: Namespace) -> None:
         raise CommandError(
             "--fail-if inferior needs --margin D, the loss that does not matter."
         )
-    for first, second in (("json", "csv"), ("pass_at", "pass_all")):
+    pairs = [("json", "csv"), ("pass_at", "pass_all")]
+    pairs += [("pass_at", "best_of"), ("pass_all", "best_of")]
+    for first, second in pairs:
         if getattr(options, first) and getattr(options, second):
             names = [f"--{name}".replace("_", "-") for name in (first, second)]
             raise CommandError(f"{' and '.join(names)} exclude each other.")

@@ -11,6 +11,7 @@ import numpy as np
 from ..evaluation import (
     AlignedEvaluations,
     pass_at_k,
+    question_best_of_k,
     question_pass_at_k,
     sample_variance,
 )
@@ -26,8 +27,9 @@ _MOST_CALIBRATED = 6
 def measure(inputs: Inputs, options: Namespace) -> dict[str, Any]:
     """Return all numbers of a comparison of scores."""
     aligned, metric = inputs.aligned, "score"
-    if options.pass_at is not None or options.pass_all is not None:
-        aligned, metric = passing(aligned, options)
+    taken = _of_samples(options)
+    if taken is not None:
+        aligned, metric = _taking_samples(aligned, taken, options)
     elif np.isin(aligned.score, (0, 1)).all() or aligned.is_repeated:
         metric = "accuracy" if _is_right_or_wrong(aligned) else "score"
     groups = None
@@ -56,7 +58,7 @@ def measure(inputs: Inputs, options: Namespace) -> dict[str, Any]:
         found["power"] = power_of(result, options)
     if inputs.by_name is not None:
         found["by"] = _by(aligned, inputs.by_name, options)
-    if aligned.is_repeated and metric != "score":
+    if inputs.aligned.is_repeated:
         found["repeats"] = _repeats(inputs.aligned)
     known = np.isfinite(aligned.proba).all(axis=0)
     if known[0] and known.sum() > 1 and metric == "accuracy":
@@ -64,32 +66,47 @@ def measure(inputs: Inputs, options: Namespace) -> dict[str, Any]:
     return found
 
 
-def passing(
-    aligned: AlignedEvaluations, options: Namespace
+# Options that take several samples of a question, and the names of their scores.
+_OF_SAMPLES = {"pass_at": "pass@{k}", "pass_all": "pass^{k}", "best_of": "best of {k}"}
+
+
+def _of_samples(options: Namespace) -> str | None:
+    """Return the option that takes several samples, None without one."""
+    given = (name for name in _OF_SAMPLES if getattr(options, name) is not None)
+    return next(given, None)
+
+
+def _taking_samples(
+    aligned: AlignedEvaluations, name: str, options: Namespace
 ) -> tuple[AlignedEvaluations, str]:
-    """Return the questions' estimates of pass@k or pass^k as their scores."""
-    all_of = options.pass_all is not None
-    k = options.pass_all if all_of else options.pass_at
-    name = "--pass-all" if all_of else "--pass-at"
+    """Return the questions' estimates of pass@k, pass^k or the best of k as scores."""
+    k, option = getattr(options, name), "--" + name.replace("_", "-")
     if k < 1:
-        raise CommandError(f"{name} must be at least 1. Got {k}.")
-    if not _is_right_or_wrong(aligned):
-        raise CommandError(f"{name} needs samples that are right or wrong, 1 or 0.")
+        raise CommandError(f"{option} must be at least 1. Got {k}.")
+    if name != "best_of" and not _is_right_or_wrong(aligned):
+        raise CommandError(
+            f"{option} needs samples that are right or wrong, 1 or 0. For other scores "
+            "use --best-of."
+        )
     columns = []
     for j, system in enumerate(aligned.names):
         right, number = aligned.sample_counts(j)
-        try:
-            columns.append(question_pass_at_k(right, number, k, all_of=all_of))
-        except ValueError:
+        if (number < k).any():
             raise CommandError(
-                f"{name} {k} needs {k} samples of each question. Got {system} with "
-                f"{int(number.min())} for {int((number < k).sum())} of {number.size} "
+                f"{option} {k} needs {k} samples of each question. {system} has "
+                f"{int(number.min())} of {int((number < k).sum())} of {number.size} "
                 "questions. Use a smaller number."
-            ) from None
+            )
+        if name == "best_of":
+            codes = np.repeat(np.arange(number.size), number)
+            columns.append(question_best_of_k(aligned.samples[j], codes, k))
+        else:
+            all_of = name == "pass_all"
+            columns.append(question_pass_at_k(right, number, k, all_of=all_of))
     score = np.column_stack(columns)
     single = np.ones(score.shape, dtype=np.int64)
     part = replace(aligned, score=score, n_samples=single, samples=list(score.T))
-    return part, f"pass{'^' if all_of else '@'}{k}"
+    return part, _OF_SAMPLES[name].format(k=k)
 
 
 def _use_pass_intervals(

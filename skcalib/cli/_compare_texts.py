@@ -64,7 +64,7 @@ def _has_tags(path: Path) -> bool:
 
 def measure_texts(metric: str, options: Namespace) -> dict[str, Any]:
     """Return all numbers of a comparison by a metric of sums."""
-    for name in ("groups", "by", "pass_at", "pass_all"):
+    for name in ("groups", "by", "pass_at", "pass_all", "best_of"):
         if getattr(options, name) is not None:
             option = "--" + name.replace("_", "-")
             raise CommandError(f"{option} does not apply to --metric {metric}.")

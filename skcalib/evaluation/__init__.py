@@ -8,7 +8,9 @@ from ._read import FORMATS, read_evaluation
 from ._repeats import (
     PassAtK,
     SampleVariance,
+    best_of_k,
     pass_at_k,
+    question_best_of_k,
     question_pass_at_k,
     sample_variance,
 )
@@ -20,6 +22,7 @@ _FOR_SIBLINGS = (
     FORMATS,
     POLICIES,
     grouped_frequency_interval,
+    question_best_of_k,
     question_pass_at_k,
     read_fingerprints,
     rule_of,
@@ -33,6 +36,7 @@ __all__ = [
     "SampleVariance",
     "accuracy_interval",
     "align_evaluations",
+    "best_of_k",
     "evaluation_of",
     "pass_at_k",
     "read_evaluation",

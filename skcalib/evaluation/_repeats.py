@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import betaln, gammaln, logsumexp
+from scipy.special import logsumexp
 
 from .._errors import ParameterError, public
 from .._results import Result
-from .._validation import check_bool, check_fraction, check_integer
-from ._accuracy import accuracy_interval
+from .._validation import as_groups, check_bool, check_fraction, check_integer
+from ._accuracy import AccuracyInterval, accuracy_interval
 
 # The prior of the Beta-binomial model: a uniform mean, and a concentration whose
 # logarithm is uniform between these limits.
@@ -48,7 +48,7 @@ class PassAtK(Result):
     n_samples : int
         Least number of samples of a question.
     method : str
-        'Beta-binomial', 'Beta-binomial and Wilson' or 'Wilson'.
+        'Beta-binomial', 'Beta-binomial and Wilson', 'Wilson' or 'mid-P'.
     confidence_level : float
         Confidence level of the interval.
 
@@ -216,7 +216,8 @@ def pass_at_k(
     prior of the concentration. It is joined with the interval of
     :func:`accuracy_interval` for the questions' estimates where the model does not fit:
     where their mean is outside the central 80% of the posterior.
-    With groups, only the latter is used.
+    With groups, only the latter is used. A single sample of each question has the
+    mid-P interval.
 
     References
     ----------
@@ -234,10 +235,11 @@ def pass_at_k(
     k = check_integer(k, minimum=1, name="k")
     right, number = _check_counts(correct, n_samples)
     scores = question_pass_at_k(right, number, k, all_of=all_of)
-    codes = np.arange(scores.size) if groups is None else groups
+    is_single = groups is None and int(number.max()) == 1
+    codes = np.arange(scores.size) if groups is None and not is_single else groups
     plain = accuracy_interval(scores, groups=codes, confidence_level=level)
     low, high, method = plain.low, plain.high, plain.method
-    if groups is None:
+    if groups is None and not is_single:
         ends = (plain.low, plain.high)
         low, high, method = _interval(
             right, number, k, all_of, plain.estimate, ends, level
@@ -259,24 +261,107 @@ def pass_at_k(
     )
 
 
-def question_pass_at_k(
-    right: np.ndarray, number: np.ndarray, k: int, *, all_of: bool
-) -> np.ndarray:
-    """Return the unbiased estimate of each question."""
+def _check_enough(number: np.ndarray, k: int) -> None:
+    """Raise if a question has fewer than k samples."""
     short = number < k
     if short.any():
         row = int(short.argmax())
         raise ParameterError(
             "k",
             f"must be at most the number of samples of each question. Got {k} and "
-            f"{int(number[row])} samples in row {row}, and so in {int(short.sum())} of "
-            f"{number.size} questions. Beyond the samples nothing but a model would "
-            "speak.",
+            f"{int(number[row])} samples of question {row}. {int(short.sum())} of "
+            f"{number.size} questions have fewer than {k} samples, and nothing can be "
+            "said about samples that were not drawn.",
         )
+
+
+def question_pass_at_k(
+    right: np.ndarray, number: np.ndarray, k: int, *, all_of: bool
+) -> np.ndarray:
+    """Return the unbiased estimate of each question."""
+    _check_enough(number, k)
     chosen = right if all_of else number - right
     steps = np.arange(k)[:, np.newaxis]
     share = np.clip((chosen - steps) / (number - steps), 0, None).prod(axis=0)
     return share if all_of else 1 - share
+
+
+@public
+def best_of_k(
+    score: ArrayLike,
+    *,
+    question: ArrayLike,
+    k: int,
+    groups: ArrayLike | None = None,
+    confidence_level: float = 0.95,
+) -> AccuracyInterval:
+    """Estimate the mean score of the best of k samples of a question.
+
+    Parameters
+    ----------
+    score : array-like of shape (n_rows,)
+        Score of each sample, in [0, 1].
+    question : array-like of shape (n_rows,)
+        Question of each sample.
+    k : int
+        Number of samples of which the best counts. No question may have fewer.
+    groups : array-like of shape (n_rows,), default=None
+        Group of each sample. All samples of a question must be in one group.
+    confidence_level : float, default=0.95
+        Confidence level of the interval.
+
+    Returns
+    -------
+    interval : AccuracyInterval
+
+    Raises
+    ------
+    ValueError
+        If a question has fewer than k samples, or a score is not in [0, 1].
+
+    See Also
+    --------
+    pass_at_k : The same for samples that are right or wrong, with a better interval.
+
+    Notes
+    -----
+    The estimate of a question is the mean over all choices of k of its samples, which
+    has no bias.
+
+    Examples
+    --------
+    >>> from skcalib.evaluation import best_of_k
+    >>> score = [0.2, 0.4, 0.9, 0.5, 0.5, 0.5]
+    >>> round(best_of_k(score, question=[0, 0, 0, 1, 1, 1], k=2).estimate, 4)
+    0.6167
+    """
+    k = check_integer(k, minimum=1, name="k")
+    values = np.asarray(score, dtype=np.float64)
+    codes = as_groups(question, values.size)
+    assert codes is not None
+    best = question_best_of_k(values, codes, k)
+    first = np.unique(codes, return_index=True)[1]
+    inner = None if groups is None else np.asarray(groups)[first]
+    return accuracy_interval(
+        best,
+        groups=np.arange(best.size) if inner is None else inner,
+        confidence_level=confidence_level,
+    )
+
+
+def question_best_of_k(values: np.ndarray, codes: np.ndarray, k: int) -> np.ndarray:
+    """Return the mean over all choices of k samples of their best, by question."""
+    number = np.bincount(codes)
+    _check_enough(number, k)
+    order = np.lexsort((values, codes))
+    start = np.cumsum(number) - number
+    below = np.arange(values.size) - np.repeat(start, number)
+    # the share of the choices whose best is the sample with so many below it
+    size = np.repeat(number, number)
+    share = k / size
+    for j in range(1, k):
+        share = share * np.clip(below - j + 1, 0, None) / (size - j)
+    return np.bincount(codes[order], share * values[order])
 
 
 @public
@@ -416,17 +501,23 @@ def _posterior(
     a = mean[:, np.newaxis] * concentration
     b = (1 - mean)[:, np.newaxis] * concentration
     log_posterior = np.repeat(weight[:, np.newaxis], concentration.size, axis=1)
-    pairs, times = np.unique(
-        np.column_stack([right, number]), axis=0, return_counts=True
-    )
-    for (c, n), t in zip(pairs, times, strict=True):
-        log_posterior += t * (betaln(a + c, b + n - c) - betaln(a, b))
+    log_posterior += _log_rising(a, right) + _log_rising(b, number - right)
+    log_posterior -= _log_rising(concentration, number)
     posterior = np.exp(log_posterior - logsumexp(log_posterior))
-    first = a if all_of else b
     # E[p^k], or E[(1 - p)^k], of a Beta distribution
-    moment = np.exp(
-        gammaln(first + k) - gammaln(first) + gammaln(a + b) - gammaln(a + b + k)
-    )
+    once = np.array([k])
+    moment = _log_rising(a if all_of else b, once) - _log_rising(concentration, once)
+    moment = np.exp(moment)
     value = (moment if all_of else 1 - moment).ravel()
     order = np.argsort(value)
     return value[order], np.cumsum(posterior.ravel()[order])
+
+
+def _log_rising(x: np.ndarray, counts: np.ndarray) -> np.ndarray:
+    """Return the sum over counts c of log(x (x + 1) ... (x + c - 1))."""
+    above = counts.size - np.cumsum(np.bincount(counts))  # counts above 0, 1, ...
+    total = np.zeros(x.shape)
+    for i, times in enumerate(above.tolist()):
+        if times:
+            total += times * np.log(x + i)
+    return total

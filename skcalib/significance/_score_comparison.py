@@ -12,7 +12,7 @@ from scipy.special import ndtri, stdtrit
 
 from .._errors import ParameterError, ParameterTypeError, public
 from .._random import RandomStateLike, as_generator
-from .._results import Result
+from .._results import Result, plain
 from .._validation import as_floats, as_groups, check_choice, check_fraction, check_real
 from ..evaluation import (
     AlignedEvaluations,
@@ -337,6 +337,18 @@ class ScoreComparison(Result):
             np.sqrt(np.maximum(spread, 0.5 * m.sizes / units) * units / (units - 1))
             / m.n
         )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the numbers and settings as a dict of lists and numbers."""
+        ends = zip(self.score, self.low, self.high, strict=True)
+        systems = dict(zip(self.names, (plain(list(e)) for e in ends), strict=True))
+        columns = {name: plain(value) for name, value in self._columns().items()}
+        settings = ("n_questions", "n_groups", "adjust", "confidence_level")
+        return {
+            "systems": systems,
+            **columns,
+            **{name: getattr(self, name) for name in settings},
+        }
 
     def _columns(self) -> dict[str, Any]:
         return {

@@ -14,6 +14,9 @@ from .._errors import ParameterError, public
 # Orders of n-grams: of words in BLEU, of characters in chrF.
 _BLEU_ORDER, _CHRF_ORDER = 4, 6
 
+# Up to so many numbers, BLEU is computed by Python, whose logarithms are sacrebleu's.
+_N_SCALARS = 500
+
 # chrF weighs recall by this factor.
 _CHRF_BETA = 2
 
@@ -165,8 +168,9 @@ def bleu(sums: np.ndarray) -> np.ndarray:
     48.89
     """
     sums = np.asarray(sums, dtype=np.float64)
-    if sums.ndim == 1:
-        return np.asarray(_bleu_of_one(sums.tolist()))
+    if sums.size <= _N_SCALARS:
+        rows = sums.reshape(-1, sums.shape[-1]).tolist()
+        return np.array(list(map(_bleu_of_one, rows))).reshape(sums.shape[:-1])
     length, reference = sums[..., 0], sums[..., 1]
     right, total = sums[..., 2:6], sums[..., 6:10]
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):

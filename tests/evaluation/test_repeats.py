@@ -6,7 +6,7 @@ from math import comb
 import numpy as np
 import pytest
 
-from skcalib.evaluation import pass_at_k, sample_variance
+from skcalib.evaluation import best_of_k, pass_at_k, sample_variance
 
 
 @pytest.mark.parametrize("all_of", [False, True])
@@ -26,6 +26,31 @@ def test_estimates_are_means_over_all_choices_of_k_samples(n, k, all_of):
     assert 0 <= result.low <= result.estimate <= result.high <= 1
 
 
+@pytest.mark.parametrize("k", [1, 2, 4])
+def test_the_best_of_k_is_the_mean_over_all_choices(k):
+    rng = np.random.default_rng(k)
+    samples = rng.random((6, 4)).round(1)
+    expected = np.mean(
+        [[max(chosen) for chosen in combinations(row, k)] for row in samples.tolist()]
+    )
+    order = rng.permutation(24)
+    question = np.repeat(np.arange(6), 4)[order]
+    found = best_of_k(samples.ravel()[order], question=question, k=k)
+    assert found.estimate == pytest.approx(expected)
+    assert found.low <= expected <= found.high
+    with pytest.raises(ValueError, match="Got 5 and 4 samples"):
+        best_of_k(samples.ravel(), question=question, k=5)
+
+
+def test_the_best_of_k_of_right_and_wrong_samples_is_pass_at_k():
+    rng = np.random.default_rng(0)
+    samples = rng.integers(0, 2, (9, 5))
+    question = np.repeat(np.arange(9), 5)
+    found = best_of_k(samples.ravel(), question=question, k=3)
+    expected = pass_at_k(samples.sum(axis=1), 5, k=3)
+    assert found.estimate == pytest.approx(expected.estimate)
+
+
 def test_the_published_formula():
     n, c, k = 200, 13, 100
     expected = 1 - comb(n - c, k) / comb(n, k)
@@ -33,7 +58,7 @@ def test_the_published_formula():
 
 
 def test_k_beyond_the_samples_is_an_error():
-    with pytest.raises(ValueError, match=r"Got 4 and 3 samples in row 1.* 1 of 3"):
+    with pytest.raises(ValueError, match=r"Got 4 and 3 samples of question 1.* 1 of 3"):
         pass_at_k([1, 1, 1], [5, 3, 4], k=4)
 
 

@@ -262,7 +262,10 @@ def test_matrix_and_repr():
     assert result.matrix("gain")[0, 1] == -result.matrix("gain")[1, 0] == result.gain[0]
     assert result.matrix()[0, 0] == 1
     assert repr(result).startswith("ScoreComparison(3 systems, 3 pairs, 2 with")
-    assert list(result.to_dict())[:3] == ["system_a", "system_b", "gain"]
+    numbers = result.to_dict()
+    assert numbers["systems"]["A"] == [result.score[0], result.low[0], result.high[0]]
+    assert numbers["gain"] == result.gain.tolist()
+    assert numbers["n_questions"] == 30
 
 
 @pytest.mark.parametrize(
