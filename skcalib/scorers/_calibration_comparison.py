@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+import warnings
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,6 +17,7 @@ from .._random import RandomStateLike, as_generator
 from .._results import Result
 from .._validation import as_probabilities, check_choice, check_fraction, check_integer
 from ..metrics import (
+    Binning,
     ResampledError,
     brier_of_rows,
     check_binning,
@@ -26,6 +29,19 @@ from ..significance import (
 )
 
 ALTERNATIVES = ("two-sided", "greater", "less")
+
+# Swaps from which it is seen how alike the models err.
+_N_PILOT = 50
+
+# With so large a share of the models' squared errors, errors of swapped models have as
+# good as no bias of their own to lose, or as good as none left.
+_UNLIKE, _ALIKE = 0.5, 0.8
+
+# Above this smallest attainable p-value a test cannot find anything.
+_USUAL_LEVEL = 0.05
+
+# Swaps held at once (4 bytes each).
+_BLOCK = 1 << 21
 
 
 @dataclass(frozen=True)
@@ -165,6 +181,12 @@ def compare_calibration(
         If a parameter or a row is not as described, the two models have probabilities
         of different shapes, or there are fewer than two items.
 
+    Warns
+    -----
+    UserWarning
+        If there are so few items that even the most extreme swap of two-sided tests is
+        more frequent than .05.
+
     See Also
     --------
     skcalib.metrics.calibration_error_interval : The error of one model.
@@ -172,17 +194,27 @@ def compare_calibration(
 
     Notes
     -----
-    With d the difference of the errors and d* that of a resample of items (rows, or
-    groups), p is the share of ``|d* - d| >= |d|``, of 'greater' that of
-    ``d* >= 2 d``, with one added above and below; the interval is d with the quantile
-    of ``|d* - d|`` at both sides. The errors are the plug-in ones, which label noise
-    makes too large; so are those of a resample once more. Of models that are about
-    equally sharp this falls out of the difference. The rule ``d* <= 0`` and percentile
-    intervals do not allow for it, and hardly ever reject.
+    Two distributions of the difference under the hypothesis are drawn. *Swaps*: in each
+    item (row, or group) a coin decides which model's probabilities are A's. That is
+    exact for exchangeable models, and wrong for models that err to different sides: to
+    mix them takes their errors away. *Resamples*: of items drawn with replacement, d*
+    - d, with d the difference of the errors and d* that of the resample. That is right
+    on the whole for models that err differently; of models that err alike the errors
+    differ by less than their resamples do, and .02 of them were called different at
+    .05. So each distribution counts as much as the data say: with r the mean squared
+    error of swapped models over that of the models themselves, swaps count fully from
+    r = .8 on, not at all below r = .5, and in proportion between. The quantiles are
+    averaged with these weights.
 
-    The Brier score is a mean, so its test is exact or nearly so
-    (:func:`~skcalib.significance.paired_bootstrap_test`), and has more power; but it is
-    of sharpness too.
+    p is the share of them that are as far from 0 as d, with one added above and below,
+    and the two-sided interval d with their quantile at both sides: it leaves out 0 just
+    if the two-sided p-value is below 1 - confidence_level. The errors are the plug-in
+    ones, which label noise makes too large; of models that are about equally sharp this
+    falls out of the difference.
+
+    The Brier score is a mean, so its test
+    (:func:`~skcalib.significance.paired_bootstrap_test`) needs neither, and has more
+    power; but it is of sharpness too.
 
     Examples
     --------
@@ -217,27 +249,30 @@ def compare_calibration(
         raise ParameterError(None, f"needs two {what} at least. Got {n_items}.")
     binning = binning.for_rows(several[0].row_total)
     assert isinstance(binning.bin_size, int)
-    error_a, error_b = (ResampledError(pairs, item, binning) for pairs in several)
-    a, b = (float(error(np.ones((1, n_items)))[0]) for error in (error_a, error_b))
-    chunks = resample_counts(n_items, n_resamples, generator)
-    drawn = np.concatenate([error_a(counts) - error_b(counts) for counts in chunks])
+    _warn_of_few(n_items, "rows" if groups is None else "groups", alternative)
+    drawn = _Differences(several, item, binning, n_resamples, generator)
+    a, b = drawn.errors
+    distances = drawn.null(alternative)
     brier = [brier_of_rows(pairs) for pairs in several]
-    score = paired_bootstrap_test(
-        *brier,
-        statistic="mean",
-        alternative=alternative,
-        groups=brier_groups,
-        confidence_level=level,
-        random_state=generator,
-    )
-    half = float(np.quantile(np.abs(drawn - (a - b)), level))
+    with warnings.catch_warnings():
+        # of few items, as said above
+        warnings.simplefilter("ignore", UserWarning)
+        score = paired_bootstrap_test(
+            *brier,
+            statistic="mean",
+            alternative=alternative,
+            groups=brier_groups,
+            confidence_level=level,
+            random_state=generator,
+        )
+    low, high = _interval(a - b, drawn.null("two-sided"), level)
     return CalibrationComparison(
         error_a=a,
         error_b=b,
         difference=a - b,
-        pvalue=_recentred_pvalue(a - b, drawn, alternative),
-        low=a - b - half,
-        high=a - b + half,
+        pvalue=_p_value(a - b, distances, alternative),
+        low=low,
+        high=high,
         brier_a=float(brier[0].mean()),
         brier_b=float(brier[1].mean()),
         brier_difference=float(score.statistic),
@@ -284,13 +319,117 @@ def _items_of_pairs(a: Pairs, b: Pairs) -> tuple[np.ndarray, np.ndarray | None]:
     return np.repeat(rank, a.n_classes), None
 
 
-def _recentred_pvalue(difference: float, drawn: np.ndarray, alternative: str) -> float:
+class _Differences:
+    """Differences of the errors of two models under the hypothesis, drawn.
+
+    Attributes
+    ----------
+    errors : tuple of float
+        Those of the models.
+    weight : float
+        How much swaps count, from 0 to 1; the rest are resamples.
+    """
+
+    def __init__(
+        self,
+        several: Sequence[Pairs],
+        item: np.ndarray,
+        binning: Binning,
+        n_resamples: int,
+        rng: np.random.Generator,
+    ):
+        n_items = int(item.max()) + 1
+        self._models = [ResampledError(pairs, item, binning) for pairs in several]
+        both = _both(*several)
+        self._swapped = ResampledError(both, np.r_[item, item + n_items], binning)
+        self._n_items, self._rng = n_items, rng
+        here = np.ones((1, n_items))
+        a, b = (float(model(here)[0]) for model in self._models)
+        self.errors = a, b
+        pilot = self._swaps(min(_N_PILOT, n_resamples))
+        self.weight = 1.0
+        if a != b:
+            share = float((pilot**2).sum(axis=1).mean()) / (a**2 + b**2)
+            share = (share - _UNLIKE) / (_ALIKE - _UNLIKE)
+            self.weight = min(max(share, 0.0), 1.0)
+        self._values: list[tuple[float, np.ndarray]] = []
+        if self.weight > 0:
+            more = self._swaps(n_resamples - len(pilot))
+            first, second = np.concatenate([pilot, more]).T
+            self._values.append((self.weight, first - second))
+        if self.weight < 1:
+            chunks = resample_counts(n_items, n_resamples, rng)
+            one, other = self._models
+            drawn = np.concatenate([one(counts) - other(counts) for counts in chunks])
+            self._values.append((1 - self.weight, drawn - (a - b)))
+
+    def null(self, alternative: str) -> np.ndarray:
+        """Return what the difference may be without one, or its size; sorted."""
+        found = np.zeros(1)
+        for weight, values in self._values:
+            # what rounding alone makes is nothing
+            values = np.where(np.abs(values) < 1e-12, 0.0, values)
+            if alternative == "two-sided":
+                values = np.abs(values)
+            found = found + weight * np.sort(values)
+        return found
+
+    def _swaps(self, n: int) -> np.ndarray:
+        """Return the errors of both models after random swaps, of shape (n, 2)."""
+        errors = np.empty((n, 2))
+        step = max(1, _BLOCK // self._n_items)
+        for start in range(0, n, step):
+            size = min(step, n - start)
+            stays = self._rng.integers(0, 2, (size, self._n_items), dtype=np.int8)
+            turned = 1 - stays
+            errors[start : start + size, 0] = self._swapped(np.hstack([stays, turned]))
+            errors[start : start + size, 1] = self._swapped(np.hstack([turned, stays]))
+        return errors
+
+
+def _both(a: Pairs, b: Pairs) -> Pairs:
+    """Return the pairs of both models, one after the other."""
+    positive = np.concatenate([a.indicator(), b.indicator()]).astype(bool)
+    q = np.concatenate([a.q, b.q])
+    return Pairs(q=q, positive=positive, positive_q=q[positive])
+
+
+def _p_value(difference: float, null: np.ndarray, alternative: str) -> float:
     """Return (s + 1) / (b + 1), ties counted in."""
-    away = drawn - difference
     if alternative == "two-sided":
-        away, difference = np.abs(away), abs(difference)
+        difference = abs(difference)
     elif alternative == "less":
-        away, difference = -away, -difference
+        null, difference = -null, -difference
     # what rounding alone makes is a tie
-    extreme = away >= difference - 1e-9 * abs(difference)
-    return float((np.count_nonzero(extreme) + 1) / (drawn.size + 1))
+    extreme = null >= difference - 1e-9 * abs(difference)
+    return float((np.count_nonzero(extreme) + 1) / (null.size + 1))
+
+
+def _interval(
+    difference: float, distances: np.ndarray, level: float
+) -> tuple[float, float]:
+    """Return the differences that are not rejected; `distances` are sorted.
+
+    Its half width is the largest distance x with a p-value (s + 1) / (b + 1) of at
+    least 1 - level.
+    """
+    chance = (1 - level) * (1 - 1e-12)
+    reached = math.ceil(chance * (distances.size + 1)) - 1
+    half = float(distances[-max(reached, 1)])
+    if _p_value(difference, distances, "two-sided") < chance:
+        half = min(half, math.nextafter(abs(difference), 0.0))
+    else:
+        half = max(half, abs(difference))
+    return difference - half, difference + half
+
+
+def _warn_of_few(n_items: int, unit: str, alternative: str) -> None:
+    smallest = 2.0 ** (1 - n_items if alternative == "two-sided" else -n_items)
+    if smallest <= _USUAL_LEVEL:
+        return
+    warnings.warn(
+        f"compare_calibration: {n_items} {unit} are so few that swapping the models "
+        f"in them gives no p-value below {smallest:.3g}. Compare them on more.",
+        UserWarning,
+        stacklevel=4,
+    )

@@ -1,7 +1,8 @@
-"""Paired bootstrap test with recentring."""
+"""Paired bootstrap test with recentring, and sign flips where that errs too often."""
 
 from __future__ import annotations
 
+import math
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -18,10 +19,14 @@ from ..evaluation import Evaluation
 from ._paired_items import PairedItems, check_items
 from ._ratio_gain import Undrawn, linear_half_width, undrawn_p_value
 from ._resamples import resample_gains
+from ._sign_flips import FlippedGain
 from ._test_result import ALTERNATIVES, ConfidenceInterval, PairedTestResult
 from ._tilted_resamples import drawn_p_value
 
-METHODS = ("auto", "exact", "saddlepoint", "monte_carlo", "tilted")
+METHODS = ("auto", "exact", "saddlepoint", "monte_carlo", "tilted", "sign_flips")
+
+# Above this smallest attainable p-value a test cannot find anything.
+_USUAL_LEVEL = 0.05
 
 
 @dataclass(frozen=True, repr=False)
@@ -45,13 +50,22 @@ class PairedBootstrapResult(PairedTestResult):
         'mean', 'ratio', 'f1' or the name of the callable.
     alternative : str
     method : str
-        How the p-value was found: 'exact', 'saddlepoint', 'monte_carlo', 'tilted', or
-        'permutation' where no resample says anything.
+        How the p-value was found: by resamples, 'exact', 'saddlepoint', 'monte_carlo'
+        or 'tilted'; or by 'sign_flips'.
     confidence_level : float
+    smallest_pvalue : float
+        The smallest p-value that is attainable: with sign flips and with 'auto' that
+        of a lead of one system in every item (or group) in which they differ; of
+        'monte_carlo' 1 / (n_resamples + 1); else 0.
     n_items : int
         Number of rows that were passed.
     n_groups : int or None
         Number of groups; None if items are resampled.
+    n_informative : int
+        Number of items (or groups) that are not all zeros in both systems.
+    n_effective_groups : float
+        (sum n)^2 / sum n^2 of the sizes n of groups, in items that are not all zeros;
+        without groups `n_informative`.
     n_resamples : int or None
         None where nothing is drawn.
     monte_carlo_error : float
@@ -66,9 +80,9 @@ class PairedBootstrapResult(PairedTestResult):
     Examples
     --------
     >>> from skcalib.significance import paired_bootstrap_test
-    >>> result = paired_bootstrap_test([1, 1, 1, 0, 1, 1], [0, 1, 0, 0, 1, 1])
-    >>> result.to_dict()["method"]
-    'exact'
+    >>> result = paired_bootstrap_test([3, 5, 4, 6, 7, 5], [2, 4, 1, 4, 3, 0])
+    >>> result.method, result.pvalue, result.smallest_pvalue
+    ('sign_flips', 0.03125, 0.03125)
     """
 
     _shown: ClassVar[tuple[str, ...]] = (
@@ -77,8 +91,11 @@ class PairedBootstrapResult(PairedTestResult):
         "alternative",
         "method",
         "confidence_level",
+        "smallest_pvalue",
         "n_items",
         "n_groups",
+        "n_informative",
+        "n_effective_groups",
         "n_resamples",
         "monte_carlo_error",
     )
@@ -91,8 +108,11 @@ class PairedBootstrapResult(PairedTestResult):
     alternative: str
     method: str
     confidence_level: float
+    smallest_pvalue: float
     n_items: int
     n_groups: int | None
+    n_informative: int
+    n_effective_groups: float
     n_resamples: int | None
     monte_carlo_error: float
     n_undefined: int
@@ -240,43 +260,82 @@ def paired_bootstrap_test(
     level = check_fraction(confidence_level, name="confidence_level")
     rng = as_generator(random_state)
     items = check_items(stats_a, stats_b, statistic, groups)
+    if method == "auto":
+        items = items.informative
+    if items.is_constant and items.gain == 0:
+        return _result(items, "exact", 1.0, alternative, level, 0.0, 0.0)
     if items.is_constant:
-        if items.gain != 0:
-            warnings.warn(
-                "paired_bootstrap_test: zero variance of the gain, which is the same "
-                "in every item, so resampling is not informative. The p-value is that "
-                "of swapping the systems at random.",
-                UserWarning,
-                stacklevel=3,
-            )
-        return _constant_result(items, alternative, level)
+        warnings.warn(
+            "paired_bootstrap_test: zero variance of the gain, which is the same "
+            "in every item, so resampling is not informative. The p-value is that "
+            "of swapping the systems at random.",
+            UserWarning,
+            stacklevel=3,
+        )
+        flips = FlippedGain(items)
+        return _flipped_result(items, flips, alternative, level, n_resamples, rng)
+    if method in ("auto", "sign_flips"):
+        flips = FlippedGain(items)
+        _warn_of_few(flips.smallest_p_value(alternative), items, alternative)
+    if method == "sign_flips" or (method == "auto" and not flips.suits_bootstrap):
+        return _flipped_result(items, flips, alternative, level, n_resamples, rng)
     known = undrawn_p_value(items.linear, items.metric.name, alternative, method)
     if known is not None:
-        return _undrawn_result(items, known, method, alternative, level)
-    return _drawn_result(items, method, alternative, level, n_resamples, rng)
+        result = _undrawn_result(items, known, alternative, level)
+    else:
+        result = _drawn_result(items, method, alternative, level, n_resamples, rng)
+    if method != "auto":
+        return result
+    if flips.refuses(result.pvalue, alternative):
+        return _flipped_result(items, flips, alternative, level, n_resamples, rng)
+    return replace(result, smallest_pvalue=flips.smallest_p_value(alternative))
 
 
-def _constant_result(
-    items: PairedItems, alternative: str, level: float
+def _warn_of_few(smallest: float, items: PairedItems, alternative: str) -> None:
+    """Warn where the usual level cannot be reached."""
+    if smallest <= _USUAL_LEVEL:
+        return
+    unit = "items" if items.n_groups is None else "groups"
+    least = "six" if alternative == "two-sided" else "five"
+    warnings.warn(
+        f"paired_bootstrap_test: the systems differ in so few {unit} that no p-value "
+        f"can be below {smallest:.3g}, whatever the gain. Compare them on more {unit} "
+        f"({least} in which they differ are the least for p < .05), or report the "
+        "scores without a test.",
+        UserWarning,
+        stacklevel=4,
+    )
+
+
+def _flipped_result(
+    items: PairedItems,
+    flips: FlippedGain,
+    alternative: str,
+    level: float,
+    n_resamples: int,
+    rng: np.random.Generator,
 ) -> PairedBootstrapResult:
-    """Return the result where every resample has the same gain."""
-    if items.gain == 0:
-        return _result(items, "exact", 1.0, alternative, level, 0.0, 0.0)
-    p = items.swap_floor(alternative)
-    return _result(items, "permutation", p, alternative, level, 0.0, 0.0)
+    """Return the result of sign flips, p-value and interval from the same ones."""
+    found = flips.test(alternative, level, n_resamples, rng)
+    error = flips.gain.standard_error
+    return replace(
+        _result(items, "sign_flips", found.pvalue, alternative, level, 0.0, error),
+        confidence_interval=ConfidenceInterval(found.low, found.high),
+        smallest_pvalue=flips.smallest_p_value(alternative),
+        n_resamples=found.n_drawn,
+        monte_carlo_error=found.error,
+    )
 
 
 def _undrawn_result(
-    items: PairedItems, known: Undrawn, method: str, alternative: str, level: float
+    items: PairedItems, known: Undrawn, alternative: str, level: float
 ) -> PairedBootstrapResult:
     """Return the result of a p-value for which nothing was drawn."""
     linear = items.linear
     assert linear is not None
     half = linear_half_width(linear, level, largest_window=known.largest_window)
-    p, found = known.pvalue, known.method
-    if p == 0 and method == "auto":
-        p, found = items.swap_floor(alternative), "permutation"
-    return _result(items, found, p, alternative, level, half, linear.standard_error)
+    error = linear.standard_error
+    return _result(items, known.method, known.pvalue, alternative, level, half, error)
 
 
 def _drawn_result(
@@ -293,8 +352,10 @@ def _drawn_result(
     found = drawn_p_value(items, alternative, method, seen, n_resamples, rng)
     spread = float(gains.values.std(ddof=1)) if gains.n > 1 else 0.0
     half = gains.half_width(level)
+    least = 1 / (gains.n + 1) if found.method == "monte_carlo" else 0.0
     return replace(
         _result(items, found.method, found.pvalue, alternative, level, half, spread),
+        smallest_pvalue=least,
         n_resamples=gains.n,
         monte_carlo_error=found.error,
         n_undefined=gains.n_undefined,
@@ -311,6 +372,8 @@ def _result(
     standard_error: float,
 ) -> PairedBootstrapResult:
     gain = items.gain
+    if alternative == "two-sided":
+        half = _agreeing(half, gain, p, level)
     return PairedBootstrapResult(
         statistic=gain,
         pvalue=p,
@@ -322,9 +385,23 @@ def _result(
         alternative=alternative,
         method=method,
         confidence_level=level,
+        smallest_pvalue=0.0,
         n_items=items.n_items,
         n_groups=items.n_groups,
+        n_informative=items.informative.n,
+        n_effective_groups=items.n_effective,
         n_resamples=None,
         monte_carlo_error=0.0,
         n_undefined=0,
     )
+
+
+def _agreeing(half: float, gain: float, p: float, level: float) -> float:
+    """Return a half width with which 0 is left out just if p is below 1 - level.
+
+    The p-value may come from elsewhere than the width: from a lattice, a saddlepoint or
+    tilted resamples.
+    """
+    if p < (1 - level) * (1 - 1e-12):
+        return min(half, math.nextafter(abs(gain), 0.0))
+    return max(half, abs(gain))

@@ -43,7 +43,9 @@ def surface_p_value(items: PairedItems, alternative: str) -> float | None:
     """
     if items.metric is not READY["f1"]:
         return None
-    rows = np.column_stack([_as_quotient(items.a), _as_quotient(items.b)])
+    of_rows = items.metric.quotient
+    assert of_rows is not None
+    rows = np.column_stack([*of_rows(items.a), *of_rows(items.b)])
     rows /= rows.max()  # F1 has no unit
     few = np.count_nonzero(rows.any(axis=1)) < _FEWEST_ITEMS
     if few or _n_denominators(rows) < _FEWEST_DENOMINATORS:
@@ -55,11 +57,6 @@ def surface_p_value(items: PairedItems, alternative: str) -> float | None:
             return None
         p += tail
     return min(p, 1.0)
-
-
-def _as_quotient(stats: np.ndarray) -> np.ndarray:
-    """Return columns whose sums F1 is the quotient of."""
-    return np.column_stack([2 * stats[:, 0], stats[:, 1] + stats[:, 2]])
 
 
 def _n_denominators(rows: np.ndarray) -> float:

@@ -16,23 +16,33 @@ class Metric:
     """A metric of sums.
 
     `of_sums` maps sums of shape (k, m) to (values, undefined), arrays of shape (k,);
-    where a value is 0/0 it is 0 and `undefined` is True.
+    where a value is 0/0 it is 0 and `undefined` is True. `quotient` gives the two
+    columns whose sums the metric divides, None where it is no quotient.
     """
 
     name: str
     of_sums: Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]]
+    quotient: Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]] | None = None
 
     def value(self, sums: np.ndarray) -> float:
         """Return the metric of one row of sums."""
         return float(self.of_sums(sums[np.newaxis])[0][0])
 
 
+def _ratio_columns(stats: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    return stats[:, 0], stats[:, 1]
+
+
+def _f1_columns(stats: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    return 2 * stats[:, 0], stats[:, 1] + stats[:, 2]
+
+
 def _ratio(sums: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    return _divide(sums[:, 0], sums[:, 1])
+    return _divide(*_ratio_columns(sums))
 
 
 def _f1(sums: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    return _divide(2 * sums[:, 0], sums[:, 1] + sums[:, 2])
+    return _divide(*_f1_columns(sums))
 
 
 def _divide(above: np.ndarray, below: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -44,9 +54,9 @@ def _divide(above: np.ndarray, below: np.ndarray) -> tuple[np.ndarray, np.ndarra
 # The mean of values is the ratio of their sum to the number of items: with groups,
 # whose sizes differ, it is not a mean of group sums.
 READY = {
-    "mean": Metric("mean", _ratio),
-    "ratio": Metric("ratio", _ratio),
-    "f1": Metric("f1", _f1),
+    "mean": Metric("mean", _ratio, _ratio_columns),
+    "ratio": Metric("ratio", _ratio, _ratio_columns),
+    "f1": Metric("f1", _f1, _f1_columns),
 }
 
 

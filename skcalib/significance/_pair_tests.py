@@ -12,6 +12,7 @@ from ._f1_saddlepoint import surface_p_value
 from ._paired_items import PairedItems, Systems
 from ._ratio_gain import undrawn_p_value
 from ._resamples import Extremes, resample_counts, sum_type, thresholds
+from ._sign_flips import FlippedGain
 from ._tilted_resamples import DrawnPValue, drawn_p_value
 
 # Tilted draws for a tail: each pair needs its own, and among many pairs little depends
@@ -60,31 +61,59 @@ class PairTests:
         """Return the gains and p-values of pairs of systems, by their numbers."""
         n = len(pairs)
         found = PairResults(list(pairs), np.zeros(n), np.ones(n), [""] * n, np.zeros(n))
-        constant, left = [], []
+        constant: list[int] = []
+        left: list[tuple[int, PairedItems]] = []
+        flipped: list[tuple[int, FlippedGain]] = []
         for k, (i, j) in enumerate(pairs):
             items = self.systems.items(i, j)
+            if self.method == "auto":
+                items = items.informative
             found.gain[k] = items.gain
             if items.is_constant:
-                found.method[k] = "exact" if items.gain == 0 else "permutation"
+                found.method[k] = "exact"
                 if items.gain != 0:
                     constant.append(k)
-                    found.pvalue[k] = items.swap_floor(self.alternative)
+                    flipped.append((k, FlippedGain(items)))
                 continue
-            known = undrawn_p_value(
-                items.linear, items.metric.name, self.alternative, self.method
-            )
-            if known is None:
+            flips = self._flips(items)
+            if flips is not None and not self._bootstraps(flips):
+                flipped.append((k, flips))
+            elif not self._undrawn(found, k, items):
                 left.append((k, items))
-            elif known.pvalue == 0 and self.method == "auto":
-                found.method[k] = "permutation"
-                found.pvalue[k] = items.swap_floor(self.alternative)
-            else:
-                found.pvalue[k], found.method[k] = known.pvalue, known.method
+            elif flips is not None and self._refused(flips, found.pvalue[k]):
+                flipped.append((k, flips))
         if constant:
             self._warn_of_constant(found, constant)
-        if left:
-            self._draw(found, left)
+        self._flip(found, flipped + self._draw(found, left))
         return found
+
+    def _undrawn(self, found: PairResults, k: int, items: PairedItems) -> bool:
+        """Fill in a p-value for which nothing is drawn, if there is one."""
+        known = undrawn_p_value(
+            items.linear, items.metric.name, self.alternative, self.method
+        )
+        if known is not None:
+            found.pvalue[k], found.method[k] = known.pvalue, known.method
+        return known is not None
+
+    def _flips(self, items: PairedItems) -> FlippedGain | None:
+        """Return the pair's sign flips where they may be needed."""
+        return FlippedGain(items) if self.method in ("auto", "sign_flips") else None
+
+    def _bootstraps(self, flips: FlippedGain) -> bool:
+        return self.method == "auto" and flips.suits_bootstrap
+
+    def _refused(self, flips: FlippedGain, pvalue: float) -> bool:
+        return flips.refuses(pvalue, self.alternative)
+
+    def _flip(self, found: PairResults, flipped: list[tuple[int, FlippedGain]]) -> None:
+        """Fill in the p-values of the pairs whose signs are flipped."""
+        streams = self.rng.spawn(len(flipped))
+        for (k, flips), stream in zip(flipped, streams, strict=True):
+            test = flips.p_value(self.alternative, self.n_resamples, stream)
+            found.pvalue[k], found.monte_carlo_error[k], n_drawn = test
+            found.method[k] = "sign_flips"
+            found.drawn |= n_drawn is not None
 
     def _warn_of_constant(self, found: PairResults, constant: list[int]) -> None:
         i, j = found.pairs[constant[0]]
@@ -98,8 +127,15 @@ class PairTests:
             stacklevel=5,
         )
 
-    def _draw(self, found: PairResults, left: list[tuple[int, PairedItems]]) -> None:
-        """Fill in the p-values of the pairs that are left."""
+    def _draw(
+        self, found: PairResults, left: list[tuple[int, PairedItems]]
+    ) -> list[tuple[int, FlippedGain]]:
+        """Fill in the p-values of the pairs that are left.
+
+        Returned are those of which no resample says anything.
+        """
+        if not left:
+            return []
         found.drawn, found.tilts = True, self.method != "monte_carlo"
         seen = self._count_extremes(found, left)
         # a stream for each pair: none depends on what others needed
@@ -108,6 +144,12 @@ class PairTests:
             drawn = self._drawn_p_value(items, each, len(found.pairs), stream)
             found.pvalue[k], found.monte_carlo_error[k] = drawn.pvalue, drawn.error
             found.method[k] = drawn.method
+        several = ((k, self._flips(items)) for k, items in left)
+        return [
+            (k, flips)
+            for k, flips in several
+            if flips is not None and self._refused(flips, found.pvalue[k])
+        ]
 
     def _drawn_p_value(
         self, items: PairedItems, seen: Extremes, n_pairs: int, rng: np.random.Generator

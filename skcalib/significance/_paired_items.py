@@ -34,6 +34,8 @@ class PairedItems:
     n_items : int
         Number of rows that were passed; more than n if these are in groups.
     n_groups : int or None
+    sizes : ndarray of shape (n,), default=None
+        Number of rows that count in each item or group; one of each where None.
     """
 
     a: np.ndarray
@@ -41,11 +43,33 @@ class PairedItems:
     metric: Metric
     n_items: int
     n_groups: int | None
+    sizes: np.ndarray | None = None
 
     @property
     def n(self) -> int:
         """Number of rows that are resampled."""
         return len(self.a)
+
+    @cached_property
+    def informative(self) -> PairedItems:
+        """The same without items that are all zeros in both systems.
+
+        These change no sum: without a denominator, an entity or a weight, they say
+        nothing about the scores or the gain.
+        """
+        counts = is_informative(self.a, self.b)
+        if counts.all():
+            return self
+        sizes = None if self.sizes is None else self.sizes[counts]
+        return replace(self, a=self.a[counts], b=self.b[counts], sizes=sizes)
+
+    @property
+    def n_effective(self) -> float:
+        """Return (sum n)^2 / sum n^2 over the sizes n of items or groups that count."""
+        items = self.informative
+        if items.sizes is None or items.n == 0:
+            return float(items.n)
+        return float(items.sizes.sum()) ** 2 / float((items.sizes**2).sum())
 
     @cached_property
     def scores(self) -> tuple[float, float]:
@@ -112,13 +136,6 @@ class PairedItems:
         scale = np.abs(self.a[:, 0]).max() + np.abs(self.b[:, 0]).max()
         return bool((np.abs(linear.residual) <= 1e-12 * scale).all())
 
-    def swap_floor(self, alternative: str) -> float:
-        """Return the smallest p-value of a swap test: one assignment of 2^n."""
-        if alternative == "two-sided":
-            return 2.0 ** (1 - self.n)
-        right_side = (self.gain > 0) == (alternative == "greater")
-        return 2.0**-self.n if right_side else 1.0
-
     def gains(self, sums: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return the gain, and whether a system's metric is 0/0, for rows of sums."""
         m = self.a.shape[1]
@@ -130,6 +147,11 @@ class PairedItems:
     def tolerance(self) -> float:
         """How far below a threshold still counts as a tie, for rounded numbers."""
         return max(1e-9 * abs(self.gain), 1e-12 * max(map(abs, self.scores)))
+
+
+def is_informative(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """Return which rows are not all zeros in both systems, of shape (n,)."""
+    return np.asarray(a.any(axis=1) | b.any(axis=1))
 
 
 def column_sums(columns: np.ndarray) -> np.ndarray:
@@ -173,10 +195,10 @@ def check_items(stats_a: Any, stats_b: Any, statistic: Any, groups: Any) -> Pair
             "needs the same columns in 'stats_a' and 'stats_b'. Got "
             f"{a.shape[1]} and {b.shape[1]}.",
         )
-    n_items = len(a)
-    (a, b), n_groups = in_groups([a, b], groups)
+    n_items, counts = len(a), is_informative(a, b)
+    (a, b, sizes), n_groups = in_groups([a, b, counts[:, np.newaxis] + 0.0], groups)
     metric = check_metric(statistic, {"stats_a": a, "stats_b": b})
-    return PairedItems(a, b, metric, n_items, n_groups)
+    return PairedItems(a, b, metric, n_items, n_groups, sizes[:, 0])
 
 
 def in_groups(

@@ -325,6 +325,20 @@ def signed_sum_tail(
     return min(max(math.exp(log_chance) * total, TINY), 1.0)
 
 
+def signed_sum_saddlepoint(
+    values: np.ndarray, times: np.ndarray, threshold: float
+) -> float:
+    """Return P(S >= threshold) as above by Lugannani and Rice, 0 < threshold < top.
+
+    For sums of many values on no coarse lattice.
+    """
+    theta = _signed_tilt(values, times, threshold)
+    log_chance = float(times @ _log_cosh(theta * values)) - theta * threshold
+    variance = float(times @ (values / np.cosh(np.minimum(theta * values, 300))) ** 2)
+    w, u = math.sqrt(-2 * log_chance), theta * math.sqrt(variance)
+    return min(max(corrected_tail(log_chance, 1 / u - 1 / w), TINY), 1.0)
+
+
 def _log_cosh(x: np.ndarray) -> np.ndarray:
     # log1p of 2 sinh(x/2)^2 = cosh(x) - 1, which does not overflow here
     size = np.minimum(x, 30)

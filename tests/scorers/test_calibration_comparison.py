@@ -1,5 +1,7 @@
 """Two models' calibration errors: by the rule, and how often it errs."""
 
+from itertools import product
+
 import numpy as np
 import pytest
 from scipy.special import expit, logit
@@ -45,12 +47,13 @@ def test_a_worse_model_is_found(data):
     assert one_sided["greater"] > 0.9
 
 
-def test_the_rule_on_groups_resampled_by_hand():
-    """d* of whole sentences; p and interval from |d* - d|."""
+def test_resamples_of_groups_by_hand():
+    """Of models that err to different sides: p and interval from |d* - d|."""
     rng = np.random.default_rng(0)
-    groups = np.repeat(np.arange(12), rng.integers(1, 9, 12))
-    q = rng.random((2, groups.size))
-    y = (rng.random(groups.size) < q[0]).astype(int)
+    groups = np.repeat(np.arange(12), rng.integers(20, 30, 12))
+    true = rng.random(groups.size)
+    y = (rng.random(groups.size) < true).astype(int)
+    q = expit(logit(true) + 1), expit(logit(true) - 0.8)
     b = 4000
     result = compare_calibration(
         y, *q, groups=groups, bin_size=10, n_resamples=b, random_state=1
@@ -71,6 +74,54 @@ def test_the_rule_on_groups_resampled_by_hand():
     assert result.high - d == pytest.approx(half, rel=0.06)
     assert d - result.low == pytest.approx(result.high - d)
     assert result.n_items == 12
+
+
+def test_swaps_of_groups_by_hand():
+    """Of models that err alike: p and interval from all swaps of whole sentences."""
+    rng = np.random.default_rng(1)
+    groups = np.repeat(np.arange(8), rng.integers(9, 14, 8))
+    true = rng.random(groups.size)
+    y = (rng.random(groups.size) < true).astype(int)
+    q = np.stack([true ** rng.uniform(3, 6, groups.size) for _ in range(2)])
+    b = 20_000
+    result = compare_calibration(
+        y, *q, groups=groups, bin_size=10, n_resamples=b, random_state=1
+    )
+    swapped = []
+    for turned in product([False, True], repeat=8):
+        at = np.array(turned)[groups]
+        one, two = np.where(at, q[::-1], q)
+        errors = [calibration_error(y, x, bin_size=10) for x in (one, two)]
+        swapped.append(abs(errors[0] - errors[1]))
+    swapped = np.array(swapped)
+    expected = np.mean(swapped >= abs(result.difference) - 1e-12)
+    assert 0.02 < expected < 0.98
+    error = np.sqrt(expected * (1 - expected) / b)
+    assert abs(result.pvalue - expected) < 5 * error
+    half = np.sort(swapped)[-13]  # one in twenty of 256 are as far
+    assert result.high - result.difference == pytest.approx(half, rel=0.1)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_p_value_and_interval_agree(seed):
+    rng = np.random.default_rng(seed)
+    true = rng.random(200)
+    y = (rng.random(200) < true).astype(int)
+    models = [expit(logit(true) * t + rng.normal(0, 0.5, 200)) for t in (0.7, 1.2)]
+    if seed % 2:
+        models = [expit(logit(true) + rng.normal(0, 1, 200)) for _ in range(2)]
+    for level in (0.5, 0.8, 0.9, 0.95):
+        result = compare_calibration(
+            y, *models, n_resamples=199, confidence_level=level, random_state=seed
+        )
+        inside = result.low <= 0 <= result.high
+        assert inside == (result.pvalue >= (1 - level) * (1 - 1e-12))
+
+
+def test_few_groups_are_said(data):
+    y, a, b = data
+    with pytest.warns(UserWarning, match="4 groups are so few.*below 0.125"):
+        compare_calibration(y, a, b, groups=np.arange(900) % 4, n_resamples=50)
 
 
 def test_equal_models_have_a_p_value_of_one(data):
@@ -180,7 +231,7 @@ def exchangeable_models(rng, n_sentences):
 
 @pytest.mark.slow
 def test_type_one_error():
-    """At a level of .05, within two standard errors of at most .063."""
+    """At a level of .05, within two standard errors of .04 to .06."""
     rng = np.random.default_rng(1)
     n_runs, rejected, brier = 400, 0, 0
     for _ in range(n_runs):
@@ -191,5 +242,20 @@ def test_type_one_error():
         rejected += result.pvalue <= 0.05
         brier += result.brier_pvalue <= 0.05
     error = np.sqrt(0.05 * 0.95 / n_runs)
-    assert 0.01 <= rejected / n_runs <= 0.063 + 2 * error
+    assert abs(rejected / n_runs - 0.05) <= 0.01 + 2 * error
     assert abs(brier / n_runs - 0.05) <= 0.013 + 2 * error
+
+
+@pytest.mark.slow
+def test_type_one_error_of_models_that_err_to_different_sides():
+    """By symmetry both have the same error; to swap them takes it away."""
+    rng = np.random.default_rng(2)
+    n_runs, rejected = 400, 0
+    for _ in range(n_runs):
+        score = rng.normal(0, 1.5, 1200)
+        y = (rng.random(1200) < expit(score)).astype(int)
+        models = [expit(score + s + rng.normal(0, 0.2, 1200)) for s in (0.5, -0.5)]
+        result = compare_calibration(y, *models, n_resamples=199, random_state=rng)
+        rejected += result.pvalue <= 0.05
+    error = np.sqrt(0.05 * 0.95 / n_runs)
+    assert abs(rejected / n_runs - 0.05) <= 0.01 + 2 * error

@@ -26,6 +26,7 @@ few = settings(max_examples=15)
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore:paired_bootstrap_test. zero variance of the"),
+    pytest.mark.filterwarnings("ignore:paired_bootstrap_test. the systems differ in"),
     pytest.mark.filterwarnings("ignore:The threshold of borderline_threshold is from"),
 ]
 alternatives = pytest.mark.parametrize("alternative", TURNED)
