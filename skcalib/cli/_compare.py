@@ -224,7 +224,7 @@ def run_compare(options: Namespace) -> int:
     if options.fail_if:
         found["fail_if"] = {"condition": options.fail_if, "systems": failed}
     if options.json:
-        print(json.dumps(found, indent=2))
+        print(json.dumps(found, indent=2, allow_nan=False))
     elif options.csv:
         print(as_csv(found), end="")
     else:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import warnings
 from typing import Any
 
@@ -52,8 +53,10 @@ def compare_probabilities(
                 "high": found.high,
                 "pvalue": found.pvalue,
             },
-            "brier": _difference((score - proba) ** 2, groups, level),
-            "log_score": _difference(_log_scores(score, proba), groups, level),
+            "brier": _difference((score - proba) ** 2, groups, level, 1.0),
+            "log_score": _difference(
+                _log_scores(score, proba), groups, level, -math.log(_SMALLEST)
+            ),
         }
 
 
@@ -63,8 +66,9 @@ def _log_scores(score: np.ndarray, proba: np.ndarray) -> np.ndarray:
 
 
 def _difference(
-    columns: np.ndarray, groups: np.ndarray | None, level: float
+    columns: np.ndarray, groups: np.ndarray | None, level: float, largest: float
 ) -> dict[str, float]:
+    """Return the difference of two means, at most `largest`, with its interval."""
     test = paired_bootstrap_test(
         columns[:, 1],
         columns[:, 0],
@@ -73,7 +77,8 @@ def _difference(
         random_state=0,
     )
     a, b = columns.mean(axis=0)
-    low, high = test.confidence_interval
+    # With few groups nothing can be rejected.
+    low, high = np.clip(test.confidence_interval, -largest, largest)
     return {
         "a": float(a),
         "b": float(b),

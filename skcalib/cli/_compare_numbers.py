@@ -35,7 +35,7 @@ def measure(inputs: Inputs, options: Namespace) -> dict[str, Any]:
     groups = None
     if options.groups is not None:
         groups = column_of(aligned, options.groups, "--groups")
-    result = _compared(aligned, groups, options, "the questions in common")
+    result = _compared(aligned, groups, options)
     found: dict[str, Any] = {
         "metric": metric,
         "n": len(aligned),
@@ -135,7 +135,7 @@ def _is_right_or_wrong(aligned: AlignedEvaluations) -> bool:
 
 
 def _compared(
-    aligned: AlignedEvaluations, groups: Any, options: Namespace, where: str
+    aligned: AlignedEvaluations, groups: Any, options: Namespace
 ) -> ScoreComparison:
     try:
         return compare_scores(
@@ -148,7 +148,8 @@ def _compared(
         problem = getattr(error, "problem", error)
         if getattr(error, "name", None) == "groups":
             raise CommandError(f"--groups {problem}") from None
-        raise CommandError(f"{where}: {problem}") from None
+        problem = str(problem).replace("must have", "needs")
+        raise CommandError(f"compare {problem}") from None
 
 
 def systems_of(result: Any, files: dict[str, list[str]]) -> list[dict[str, Any]]:
@@ -205,7 +206,8 @@ def power_of(result: ScoreComparison, options: Namespace) -> list[dict[str, Any]
     for k, (a, b) in enumerate(result.pairs):
         if a != result.names[0]:
             continue
-        each: dict[str, Any] = {"a": a, "b": b, "detectable_gain": float(smallest[k])}
+        gain = float(smallest[k]) if np.isfinite(smallest[k]) else None
+        each: dict[str, Any] = {"a": a, "b": b, "detectable_gain": gain}
         if options.power:
             needed = result.questions_needed(options.power)
             each["gain"] = options.power

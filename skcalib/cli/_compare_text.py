@@ -341,12 +341,14 @@ def _power_in_words(found: dict[str, Any]) -> list[str]:
     unit = found.get("unit", "questions")
     lines = []
     for each in found["power"]:
-        text = (
-            f"{each['b']} - {each['a']}: these {found['n']} {unit} find a true gain of "
-            f"{number(each['detectable_gain'], found)} with 80% power."
-        )
-        if each["detectable_gain"] != each["detectable_gain"]:
-            text = f"{each['b']} - {each['a']}: there are too few groups for any power."
+        pair = f"{each['b']} - {each['a']}"
+        if each["detectable_gain"] is None:
+            text = f"{pair}: these {found['n']} {unit} can find no gain at all."
+        else:
+            text = (
+                f"{pair}: these {found['n']} {unit} find a true gain of "
+                f"{number(each['detectable_gain'], found)} with 80% power."
+            )
         if "gain" in each and each["questions_needed"] is not None:
             text += (
                 f" A gain of {each['gain']:g} would need about "

@@ -184,9 +184,12 @@ class ScoreComparison(Result):
         Returns
         -------
         gain : ndarray of shape (n_pairs,)
-            NaN where there are too few groups.
+            NaN where there are too few questions or groups to reject at all.
         """
         power = check_fraction(power, name="power")
+        n_units = self.n_questions if self.n_groups is None else self.n_groups
+        if smallest_pvalue(n_units) > 1 - self.confidence_level:
+            return np.full(len(self.pairs), np.nan)
         z, z_power = self._quantile(), float(ndtri(power))
         m = self._moments
         if not m.is_binary:
