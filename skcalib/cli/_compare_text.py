@@ -144,12 +144,18 @@ def pair_in_words(found: dict[str, Any], pair: dict[str, Any]) -> list[str]:
     sentences = [
         f"{verdict(found, pair)}: gain {signed(pair['gain'], found)} ({level} "
         f"{gain_interval(pair, found)}), p = {pvalue(pair['pvalue'])}.",
-        f"Test: {pair['method']}. {pair['b']} scores higher on {pair['wins']} {unit}, "
+        f"Test: {pair['method']}. {pair['b']} scores higher on "
+        f"{counted(pair['wins'], unit)}, "
         f"lower on {pair['losses']}, the same on {ties}.",
     ]
     if "margin" in pair:
         sentences.append(margin_in_words(pair))
     return sentences
+
+
+def counted(n: int, unit: str) -> str:
+    """Return a number of questions or sentences."""
+    return f"{n} {unit[:-1] if n == 1 else unit}"
 
 
 def margin_in_words(pair: dict[str, Any]) -> str:

@@ -15,7 +15,7 @@ from .._errors import ParameterError, public
 _BLEU_ORDER, _CHRF_ORDER = 4, 6
 
 # Up to so many numbers, BLEU is computed by Python, whose logarithms are sacrebleu's.
-_N_SCALARS = 500
+_N_SCALARS = 80
 
 # chrF weighs recall by this factor.
 _CHRF_BETA = 2
