@@ -22,7 +22,7 @@ from scipy.stats import t as student
 
 from skcalib.evaluation import accuracy_interval, pass_at_k
 from skcalib.significance import bleu, bleu_statistics, compare_metrics, compare_scores
-from skcalib.significance._score_comparison import _mcnemar, limits_of_gains
+from skcalib.significance._score_gains import limits_of_gains, mcnemar_gains
 
 N_REPLICATES = 1000
 
@@ -90,14 +90,14 @@ def tests():
     for kind, cells in (("size", SIZE), ("power", POWER)):
         for n, p, q in cells:
             wins, losses, chance = tables(n, p, q)
-            pvalue, _, _ = _mcnemar(np.zeros((n, 2)), wins, losses)
+            pvalue, _, _ = mcnemar_gains(np.zeros((n, 2)), wins, losses)
             row = {"kind": kind, "questions": n, "first": p, "second": q}
             row["skcalib"] = f"{chance[pvalue <= 0.05].sum():.4f}"
             for name, other in other_pvalues(wins, losses, n).items():
                 row[name] = f"{chance[other <= 0.05].sum():.4f}"
             rows.append(row)
     worst = max(
-        (float(chance[_mcnemar(np.zeros((n, 2)), w, x)[0] <= 0.05].sum()), n, d)
+        (float(chance[mcnemar_gains(np.zeros((n, 2)), w, x)[0] <= 0.05].sum()), n, d)
         for n in (5, 8, 12, 17, 20, 30, 50, 100, 200)
         for d in np.arange(0.04, 0.97, 0.04)
         for w, x, chance in [tables(n, d / 2, d / 2)]
@@ -158,7 +158,7 @@ def clusters():
     rng = np.random.default_rng(0)
     rows = []
     for kind, (a, b), n_replicates in (
-        ("size", (1, 1), 2500),
+        ("size", (1, 1), 1500),
         ("power", (1.5, 0.75), N_REPLICATES),
     ):
         for name, size in GROUPS.items():
@@ -186,7 +186,7 @@ def clusters():
                 rows.append(row)
                 print(row, flush=True)
     note = (
-        f"rejections at .05, 2500 replicates for the size and {N_REPLICATES} for the "
+        f"rejections at .05, 1500 replicates for the size and {N_REPLICATES} for the "
         f"power; {versions('skcalib', 'numpy')}"
     )
     write_csv("compare_models_clusters.csv", rows, note)
@@ -200,7 +200,7 @@ def gains():
     rows = []
     for n, p, q in SIZE + POWER:
         wins, losses, chance = tables(n, p, q)
-        pvalue, _, moments = _mcnemar(np.zeros((n, 2)), wins, losses)
+        pvalue, _, moments = mcnemar_gains(np.zeros((n, 2)), wins, losses)
         low, high = limits_of_gains(moments, (wins - losses) / n, pvalue, 0.95)
         inside = (low <= q - p + 1e-12) & (q - p <= high + 1e-12)
         row = {"questions": f"{n} {p} {q}", "coverage": f"{chance[inside].sum():.4f}"}
@@ -305,7 +305,7 @@ CHANCES = {
 
 def passes():
     rng = np.random.default_rng(3)
-    n_replicates = 100
+    n_replicates = 200
     rows = []
     for name, draw in CHANCES.items():
         p = draw(rng, 500_000)
@@ -343,7 +343,7 @@ def passes():
                 print(rows[-1], flush=True)
     note = (
         f"intervals of pass@k and pass^k at .95; samples and k: 1 1, 4 1, 4 4, 8 4, "
-        f"16 8, 64 16; {n_replicates} replicates a cell, se .022 near .95; t over "
+        f"16 8, 64 16; {n_replicates} replicates a cell, se .015 near .95; t over "
         f"questions; {versions('skcalib', 'numpy')}"
     )
     write_csv("compare_models_passes.csv", rows, note)

@@ -13,7 +13,8 @@ from .._random import RandomStateLike
 from .._validation import as_groups, check_fraction, check_positive
 from ._metrics import Metric
 from ._paired_items import check_systems
-from ._score_comparison import Moments, ScoreComparison, limits_of_gains
+from ._score_comparison import ScoreComparison
+from ._score_gains import Moments, limits_of_gains
 from ._system_comparison import compare_systems
 
 _METHODS = {

@@ -11,7 +11,7 @@ from scipy.stats import binom, norm
 
 from skcalib.evaluation import align_evaluations, evaluation_of
 from skcalib.significance import compare_scores, mcnemar_test, permutation_test
-from skcalib.significance._score_comparison import _mcnemar, limits_of_gains
+from skcalib.significance._score_gains import limits_of_gains, mcnemar_gains
 from skcalib.significance._score_tests import tango_limits, tango_statistic
 
 
@@ -160,7 +160,7 @@ def test_intervals_of_independent_answers_cover(n, p_win, p_loss):
             if q > 1e-7:
                 wins.append(w), losses.append(d - w), chance.append(q)
     w, lo, q = map(np.array, (wins, losses, chance))
-    pvalue, _, moments = _mcnemar(np.zeros((n, 2)), w, lo)
+    pvalue, _, moments = mcnemar_gains(np.zeros((n, 2)), w, lo)
     low, high = limits_of_gains(moments, (w - lo) / n, pvalue, 0.95)
     true = p_win - p_loss
     assert q.sum() > 0.999
