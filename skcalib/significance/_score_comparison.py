@@ -257,8 +257,22 @@ class ScoreComparison(Result):
         ordered = sorted(sorted(group) for group in groups)
         return [[self.names[order[i]] for i in group] for group in ordered]
 
+    @public
     def matrix(self, column: str = "pvalue_adjusted") -> np.ndarray:
-        """Return 'gain', 'pvalue' or 'pvalue_adjusted' of systems against systems."""
+        """Return one column as a matrix, systems against systems.
+
+        Parameters
+        ----------
+        column : {'pvalue_adjusted', 'pvalue', 'gain'}, default='pvalue_adjusted'
+            Column to return.
+
+        Returns
+        -------
+        matrix : ndarray of shape (n_systems, n_systems)
+            The entry of row i and column j belongs to systems i and j. A gain is the
+            score of system j minus the score of system i. On the diagonal gains are 0
+            and p-values 1.
+        """
         check_choice(column, ("gain", "pvalue", "pvalue_adjusted"), name="column")
         n = len(self.names)
         found = np.zeros((n, n)) if column == "gain" else np.ones((n, n))

@@ -9,7 +9,6 @@ from scipy.special import ndtri
 
 from ._score_tests import (
     FEWEST_FLIPS,
-    Units,
     as_whole,
     common_scale,
     flip_pvalue,
@@ -116,7 +115,7 @@ def flipped_gains(
         difference = columns[j] - columns[i]
         if not scale:
             difference[np.abs(difference) < 1e-12] = 0
-        pvalue[k], way = flip_pvalue(Units(difference, size, unit, bool(scale)), rng)
+        pvalue[k], way = flip_pvalue(difference, bool(scale), rng)
         n_differing = int(np.count_nonzero(difference))
         floor = min(floor, smallest_pvalue(max(n_differing, 1)))
         methods.append(_METHODS[way].format(n=size.size, units=units))

@@ -7,7 +7,6 @@ are summed by unit (a question, or a group of questions), and units are independ
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 
 import numpy as np
 from scipy.special import bdtr, ndtr
@@ -31,20 +30,6 @@ _N_FLIPS = 100_000
 _BLOCK = 1 << 22
 
 
-@dataclass(frozen=True)
-class Units:
-    """Sums of the differences of units, for one pair.
-
-    `difference` has an entry for each unit, scaled to whole numbers where `is_integer`;
-    `scale` is what it was multiplied with. `size` is the number of questions.
-    """
-
-    difference: np.ndarray
-    size: np.ndarray
-    scale: float
-    is_integer: bool
-
-
 def mcnemar_pvalues(
     wins: np.ndarray, losses: np.ndarray, n: int
 ) -> tuple[np.ndarray, np.ndarray]:
@@ -62,28 +47,26 @@ def mcnemar_pvalues(
     return np.clip(found, np.finfo(np.float64).tiny, 1), uses_midp
 
 
-def flip_pvalue(units: Units, rng: np.random.Generator) -> tuple[float, str]:
+def flip_pvalue(
+    difference: np.ndarray, is_integer: bool, rng: np.random.Generator
+) -> tuple[float, str]:
     """Return the two-sided p-value of flipping the signs of units, and how it is made.
 
-    The way is 'exact', 'mid-p', 'drawn' or 'drawn mid-p'.
+    `difference` has an entry for each unit. The way is 'exact', 'mid-p', 'drawn' or
+    'drawn mid-p'.
     """
-    differing = units.difference[units.difference != 0]
-    total = abs(float(differing.sum()))
-    midp = use_midp(differing, units.difference.size)
+    differing = difference[difference != 0]
     if differing.size == 0:
         return 1.0, "exact"
-    found = _exact_tails(differing, units.is_integer)
-    way = "exact"
-    if found is None:
-        way = "drawn"
-        found = _drawn_tails(differing, rng)
-    above, equal = found
-    if total <= 1e-9 * float(np.abs(differing).sum()):
-        way = way if not midp else "mid-p" if way == "exact" else "drawn mid-p"
-        return 1 - (equal / 2 if midp else 0), way
-    if not midp:
-        return min(1.0, 2 * above), way
-    return min(1.0, 2 * above - equal), "mid-p" if way == "exact" else "drawn mid-p"
+    tails, way = _exact_tails(differing, is_integer), "exact"
+    if tails is None:
+        tails, way = _drawn_tails(differing, rng), "drawn"
+    above, equal = tails
+    is_tie = abs(float(differing.sum())) <= 1e-9 * float(np.abs(differing).sum())
+    if not use_midp(differing, difference.size):
+        return (1.0 if is_tie else min(1.0, 2 * above)), way
+    way = "mid-p" if way == "exact" else "drawn mid-p"
+    return (1 - equal / 2 if is_tie else min(1.0, 2 * above - equal)), way
 
 
 def use_midp(differing: np.ndarray, n_units: int) -> bool:
