@@ -180,6 +180,7 @@ def _as_command_error(error: Exception, path: Path | None = None) -> CommandErro
     name = getattr(error, "name", None)
     problem = str(getattr(error, "problem", error))
     problem = problem.replace("'format'", "--format")
+    problem = problem.replace("with pos_label", "with --pos-label")
     where = "" if path is None else f"{path}: "
     if name == "path":
         return CommandError(f"{path} {problem}")

@@ -381,7 +381,8 @@ def _common(
         raise ParameterError(
             "missing",
             "must be 'drop' to compare the systems on their "
-            f"{len(shared)} common questions: {', '.join(lacking)}.",
+            f"{len(shared)} common question{'s' * (len(shared) > 1)}: "
+            f"{', '.join(lacking)}.",
         )
     for text in lacking:
         notes.append(f"{text}: left out.")
