@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from .. import __version__
+from ._compare import add_compare
 from ._demo import add_demo
 from ._report import add_report
 from ._shared import DONE, WRONG_USE, CommandError, printable
@@ -18,11 +19,14 @@ DESCRIPTION = """\
 Do these probabilities mean what they say? If a model gives 70% to some cases,
 do 70% of them come true?
 
-Two commands answer it, one for a file of your own and one on data at hand:
+Two commands answer it, one for a file of your own and one on data at hand; a
+third compares systems:
 
   skcalib report answers.csv   your model's answers: what an evaluation harness
                                wrote, or a table in which a column says whether
                                it was right, another how sure it was
+  skcalib compare old new      is a system better than another on the same
+                               questions?
   skcalib demo                 two classifiers side by side, in a few seconds
 """
 
@@ -52,6 +56,7 @@ def _parser() -> argparse.ArgumentParser:
         dest="command", required=True, metavar="COMMAND", title="commands"
     )
     add_report(commands)
+    add_compare(commands)
     add_demo(commands)
     return parser
 
@@ -79,7 +84,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     -------
     status : int
         Exit status: 0 if the command did its work, also where the reader of a pipe did
-        not want all of it; 2 for wrong use, or a file that cannot be read or written.
+        not want all of it; 1 if the condition of ``--fail-if`` is met; 2 for wrong use,
+        or a file that cannot be read or written.
 
     Examples
     --------
@@ -92,12 +98,13 @@ def main(argv: Sequence[str] | None = None) -> int:
         # A terminal without Unicode shows what it can, rather than a traceback.
         sys.stdout.reconfigure(errors="backslashreplace")
     try:
-        arguments.run(arguments)
+        status = arguments.run(arguments)
         sys.stdout.flush()
     except BrokenPipeError:  # the reader, for example `head`, has seen enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return DONE
     except (CommandError, OSError) as error:
         message = printable(f"{error}{_remedy(arguments, error)}")
         print(f"skcalib {arguments.command}: error: {message}", file=sys.stderr)
         return WRONG_USE
-    return DONE
+    return DONE if status is None else status

@@ -6,6 +6,7 @@ from ._event_counts import EventCountDisplay
 from ._panels import ReliabilityPanelsDisplay
 from ._reliability import ReliabilityDisplay
 from ._significance import SignificanceDisplay
+from ._system_scores import SystemScoresDisplay
 from ._tag_error import TagErrorDisplay
 
 __all__ = [
@@ -15,5 +16,6 @@ __all__ = [
     "ReliabilityDisplay",
     "ReliabilityPanelsDisplay",
     "SignificanceDisplay",
+    "SystemScoresDisplay",
     "TagErrorDisplay",
 ]

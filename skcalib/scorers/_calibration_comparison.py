@@ -137,6 +137,7 @@ def compare_calibration(
     multi_class: str | None = None,
     labels: ArrayLike | None = None,
     pos_label: Any = None,
+    y_true_b: ArrayLike | None = None,
     random_state: RandomStateLike = None,
 ) -> CalibrationComparison:
     """Test whether two models differ in calibration error, on the same items.
@@ -168,6 +169,9 @@ def compare_calibration(
         Labels in the order of the columns.
     pos_label : label, default=None
         The positive class.
+    y_true_b : array-like of shape (n,), default=None
+        Labels of model B, if the models have labels of their own: for language models,
+        whether each model's own answer is right. If None, `y_true` is used.
     random_state : int, RandomState, Generator or None, default=None
         Source of the draws.
 
@@ -238,8 +242,12 @@ def compare_calibration(
     probabilities = _same_shape(proba_a, proba_b)
     settings = {"multi_class": multi_class, "labels": labels, "pos_label": pos_label}
     several = [
-        check_pairs(y_true, proba, groups=groups, **settings)[0]
-        for proba in probabilities
+        check_pairs(labels_of, proba, groups=groups, **settings)[0]
+        for labels_of, proba in zip(
+            (y_true, y_true if y_true_b is None else y_true_b),
+            probabilities,
+            strict=True,
+        )
     ]
     generator = as_generator(random_state)
     item, brier_groups = _items_of_pairs(*several)
@@ -312,7 +320,8 @@ def _items_of_pairs(a: Pairs, b: Pairs) -> tuple[np.ndarray, np.ndarray | None]:
         return a.groups, a.groups[:: a.n_classes]
     if math.fsum(brier_of_rows(a)) < math.fsum(brier_of_rows(b)):
         a, b = b, a
-    columns = [x.reshape(-1, a.n_classes).T for x in (a.indicator(), a.q, b.q)]
+    values = (b.indicator(), a.indicator(), a.q, b.q)
+    columns = [x.reshape(-1, a.n_classes).T for x in values]
     order = np.lexsort(np.concatenate(columns))
     rank = np.empty(order.size, dtype=np.intp)
     rank[order] = np.arange(order.size)

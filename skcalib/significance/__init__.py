@@ -2,7 +2,9 @@
 
 from ._bootstrap_test import PairedBootstrapResult, paired_bootstrap_test
 from ._estimators import resample_training, significance_table
+from ._metric_comparison import compare_metrics
 from ._resamples import resample_counts
+from ._score_comparison import ScoreComparison, compare_scores
 from ._swap_tests import (
     McNemarResult,
     PermutationTestResult,
@@ -19,6 +21,14 @@ from ._test_size import (
     test_size_curve,
     threshold_of,
 )
+from ._translation import (
+    bleu,
+    bleu_statistics,
+    chrf,
+    chrf_statistics,
+    ter,
+    ter_statistics,
+)
 
 # What scorers, displays and the command line build on, beside the public names.
 _FOR_SIBLINGS = (
@@ -34,14 +44,23 @@ __all__ = [
     "McNemarResult",
     "PairedBootstrapResult",
     "PermutationTestResult",
+    "ScoreComparison",
     "SystemComparison",
     "TestSizeCurve",
+    "bleu",
+    "bleu_statistics",
     "borderline_threshold",
+    "chrf",
+    "chrf_statistics",
+    "compare_metrics",
+    "compare_scores",
     "compare_systems",
     "mcnemar_test",
     "paired_bootstrap_test",
     "permutation_test",
     "resample_training",
     "significance_table",
+    "ter",
+    "ter_statistics",
     "test_size_curve",
 ]

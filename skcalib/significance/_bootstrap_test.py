@@ -15,6 +15,7 @@ from .._errors import public
 from .._random import RandomStateLike, as_generator
 from .._results import as_frame
 from .._validation import check_choice, check_fraction, check_integer
+from ..evaluation import Evaluation
 from ._paired_items import PairedItems, check_items
 from ._ratio_gain import Undrawn, linear_half_width, undrawn_p_value
 from ._resamples import resample_gains
@@ -131,8 +132,8 @@ class PairedBootstrapResult(PairedTestResult):
 
 @public
 def paired_bootstrap_test(
-    stats_a: ArrayLike,
-    stats_b: ArrayLike,
+    stats_a: ArrayLike | Evaluation,
+    stats_b: ArrayLike | Evaluation,
     *,
     statistic: str | Callable = "mean",
     alternative: str = "two-sided",
@@ -151,11 +152,12 @@ def paired_bootstrap_test(
 
     Parameters
     ----------
-    stats_a, stats_b : array-like of shape (n,) or (n, m)
+    stats_a, stats_b : array-like of shape (n,) or (n, m), or Evaluation
         Sufficient statistics of the two systems, a row for each item (sentence), in
         the same order. For 'mean' a value an item, (n,) or (n, 1); for 'ratio'
         numerator and denominator, (n, 2); for 'f1' the numbers correct, guessed and
-        gold, (n, 3).
+        gold, (n, 3). Two evaluations are matched by question and compared by the mean
+        scores of their questions; `groups` may then name a column of theirs.
     statistic : {'mean', 'ratio', 'f1'} or callable, default='mean'
         The metric of summed columns: 'ratio' divides one sum by the other, 'f1' is
         2 correct / (guessed + gold), and 0/0 is 0. A callable maps the summed columns

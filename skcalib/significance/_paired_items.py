@@ -12,6 +12,7 @@ import numpy as np
 
 from .._errors import ParameterError, ParameterTypeError
 from .._validation import as_floats, as_groups, check_same_length
+from ._evaluations import pair_as_statistics, systems_as_statistics
 from ._metrics import READY, Metric, check_metric_name, metric_of_callable
 from ._ratio_gain import LinearGain
 
@@ -179,6 +180,9 @@ def _as_lists(arrays: tuple[np.ndarray, ...]) -> list[list]:
 
 def check_items(stats_a: Any, stats_b: Any, statistic: Any, groups: Any) -> PairedItems:
     """Return the checked items of two systems, summed by group."""
+    stats_a, stats_b, groups = pair_as_statistics(
+        stats_a, stats_b, groups, ("stats_a", "stats_b")
+    )
     check_metric_name(statistic)
     a, b = (
         check_statistics(x, statistic, name=name)
@@ -360,6 +364,7 @@ class Systems:
 
 def check_systems(systems: Any, statistic: Any, groups: Any) -> Systems:
     """Return the checked statistics of several systems, summed by group."""
+    systems, groups = systems_as_statistics(systems, groups)
     check_metric_name(statistic)
     if not isinstance(systems, Mapping):
         raise ParameterTypeError(

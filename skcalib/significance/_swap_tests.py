@@ -20,6 +20,8 @@ from .._validation import (
     check_integer,
     check_same_length,
 )
+from ..evaluation import Evaluation
+from ._evaluations import pair_as_statistics
 from ._paired_items import PairedItems, check_items
 from ._resamples import plain_p_value
 from ._sign_flips import random_signs
@@ -99,8 +101,8 @@ class PermutationTestResult(PairedTestResult):
 
 @public
 def permutation_test(
-    stats_a: ArrayLike,
-    stats_b: ArrayLike,
+    stats_a: ArrayLike | Evaluation,
+    stats_b: ArrayLike | Evaluation,
     *,
     statistic: str | Callable = "mean",
     alternative: str = "two-sided",
@@ -119,7 +121,7 @@ def permutation_test(
 
     Parameters
     ----------
-    stats_a, stats_b : array-like of shape (n,) or (n, m)
+    stats_a, stats_b : array-like of shape (n,) or (n, m), or Evaluation
         Sufficient statistics of the two systems, a row for each item, as in
         :func:`paired_bootstrap_test`.
     statistic : {'mean', 'ratio', 'f1'} or callable, default='mean'
@@ -317,8 +319,8 @@ class McNemarResult(PairedTestResult):
 
 @public
 def mcnemar_test(
-    correct_a: ArrayLike,
-    correct_b: ArrayLike,
+    correct_a: ArrayLike | Evaluation,
+    correct_b: ArrayLike | Evaluation,
     *,
     alternative: str = "two-sided",
     mid_p: bool = False,
@@ -331,9 +333,10 @@ def mcnemar_test(
 
     Parameters
     ----------
-    correct_a, correct_b : array-like of shape (n,), or int
+    correct_a, correct_b : array-like of shape (n,), Evaluation, or int
         1 where the classifier is right, else 0, for the same items; or the numbers of
-        items that A alone and that B alone has right.
+        items that A alone and that B alone has right. Evaluations are matched by
+        question.
     alternative : {'two-sided', 'greater', 'less'}, default='two-sided'
         'greater' asks whether A is better.
     mid_p : bool, default=False
@@ -395,6 +398,9 @@ def _p_value(only_a: int, only_b: int, alternative: str, mid_p: bool) -> float:
 
 def _discordant(correct_a: Any, correct_b: Any) -> tuple[int, int]:
     """Return how many items A alone, and B alone, has right."""
+    correct_a, correct_b, _ = pair_as_statistics(
+        correct_a, correct_b, None, ("correct_a", "correct_b")
+    )
     counts = (("correct_a", correct_a), ("correct_b", correct_b))
     if all(isinstance(x, Integral) for _, x in counts):
         only_a, only_b = (check_integer(x, minimum=0, name=name) for name, x in counts)

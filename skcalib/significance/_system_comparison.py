@@ -16,6 +16,7 @@ from .._errors import public
 from .._random import RandomStateLike, as_generator
 from .._results import Result, plain
 from .._validation import check_choice, check_fraction, check_integer
+from ..evaluation import Evaluation
 from ._bootstrap_test import METHODS
 from ._pair_tests import PairResults, PairTests
 from ._paired_items import check_systems
@@ -223,7 +224,7 @@ class SystemComparison(Result):
 
 @public
 def compare_systems(
-    systems: Mapping[str, ArrayLike],
+    systems: Mapping[str, ArrayLike] | Mapping[str, Evaluation],
     *,
     statistic: str | Callable = "mean",
     alternative: str = "two-sided",
@@ -238,9 +239,10 @@ def compare_systems(
 
     Parameters
     ----------
-    systems : mapping of str to array-like of shape (n,) or (n, m)
+    systems : mapping of str to array-like of shape (n,) or (n, m), or to Evaluation
         Sufficient statistics of each system by name, a row for each item, in the same
-        order, as in :func:`paired_bootstrap_test`.
+        order, as in :func:`paired_bootstrap_test`; or evaluations, which are matched by
+        question.
     statistic : {'mean', 'ratio', 'f1'} or callable, default='mean'
         The metric of summed columns, as in :func:`paired_bootstrap_test`.
     alternative : {'two-sided', 'greater', 'less'}, default='two-sided'

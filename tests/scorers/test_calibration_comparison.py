@@ -19,6 +19,16 @@ def data():
     return y, right, expit(3 * logit(right))
 
 
+def test_models_may_have_labels_of_their_own():
+    y_true, q = make_calibrated_pairs(600, random_state=0)
+    other, q_other = make_calibrated_pairs(600, random_state=1)
+    result = compare_calibration(y_true, q, q_other**2, y_true_b=other, random_state=0)
+    assert result.error_a == pytest.approx(calibration_error(y_true, q))
+    assert result.error_b == pytest.approx(calibration_error(other, q_other**2))
+    assert result.brier_b == pytest.approx(np.mean((other - q_other**2) ** 2))
+    assert result.pvalue < 0.01
+
+
 def test_errors_and_scores_are_the_metrics(data):
     y, a, b = data
     result = compare_calibration(y, a, b, n_resamples=99, bin_size=60, random_state=0)

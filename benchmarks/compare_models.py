@@ -1,0 +1,450 @@
+"""Error rates, power and coverage of the comparison of models, beside other methods.
+
+    python benchmarks/compare_models.py [PART ...]
+
+The parts are tests, clusters, gains, scores, passes and speed. Without an argument all
+of them run, in about ten minutes; `speed` reads MMLU-Pro and the translations of WMT
+2017 below SKCALIB_DATA. Cells of independent answers are exact, by
+enumeration of all tables; the others are simulated, with the number of replicates and
+the standard error in the table.
+"""
+
+import gzip
+import os
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+from _common import print_table, read_csv, versions, write_csv
+from scipy.stats import binom, norm
+from scipy.stats import t as student
+
+from skcalib.evaluation import accuracy_interval, pass_at_k
+from skcalib.significance import bleu, bleu_statistics, compare_metrics, compare_scores
+from skcalib.significance._score_gains import limits_of_gains, mcnemar_gains
+from skcalib.significance._score_tests import flip_pvalue, smallest_pvalue
+
+N_REPLICATES = 1000
+
+# Questions, p(only the first right), p(only the second right).
+SIZE = [(20, 0.15, 0.15), (100, 0.1, 0.1), (100, 0.03, 0.03), (500, 0.1, 0.1)]
+SIZE += [(500, 0.02, 0.02)]
+POWER = [(20, 0.35, 0.05), (100, 0.17, 0.06), (500, 0.10, 0.06), (500, 0.03, 0.01)]
+
+
+def zipf(n, n_groups, exponent=1.1):
+    """Return sizes of groups that fall as a power of their rank."""
+    weight = 1 / np.arange(1, n_groups + 1) ** exponent
+    size = np.maximum(1, np.rint(weight / weight.sum() * n)).astype(int)
+    size[0] += n - size.sum()
+    return size
+
+
+GROUPS = {
+    "20 alone": np.ones(20, dtype=int),
+    "100 alone": np.ones(100, dtype=int),
+    "5 x 4": np.full(5, 4),
+    "20 x 5": np.full(20, 5),
+    "100 in 15 Zipf": zipf(100, 15),
+    "50 x 10": np.full(50, 10),
+    "500 in 40 Zipf": zipf(500, 40),
+}
+
+
+def standard_error(share, n):
+    return np.sqrt(share * (1 - share) / n)
+
+
+# --- Independent answers, exact
+
+
+def tables(n, p, q):
+    """Return all numbers of wins and losses, and the chance of each."""
+    discordant = np.repeat(np.arange(n + 1), np.arange(1, n + 2))
+    wins = np.concatenate([np.arange(d + 1) for d in range(n + 1)])
+    chance = binom.pmf(discordant, n, p + q) * binom.pmf(wins, discordant, q / (p + q))
+    kept = chance > 1e-12
+    return wins[kept], (discordant - wins)[kept], chance[kept]
+
+
+def other_pvalues(wins, losses, n):
+    """Return p-values of other tests: exact, paired t, unpaired z."""
+    discordant, gain = wins + losses, (wins - losses) / n
+    exact = np.minimum(1, 2 * binom.cdf(np.minimum(wins, losses), discordant, 0.5))
+    variance = (discordant / n - gain**2) * n / (n - 1)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        paired = 2 * student.sf(np.abs(gain) / np.sqrt(variance / n), n - 1)
+        # the share on which both are right is taken as .5 less that of the losses
+        first, second = 0.5, 0.5 + gain
+        spread = (first * (1 - first) + second * (1 - second)) / (n - 1)
+        unpaired = 2 * norm.sf(np.abs(gain) / np.sqrt(np.maximum(spread, 1e-12)))
+    return {
+        "McNemar exact": exact,
+        "paired t": np.where(gain == 0, 1, np.nan_to_num(paired)),
+        "unpaired z": unpaired,
+    }
+
+
+def tests():
+    rows = []
+    for kind, cells in (("size", SIZE), ("power", POWER)):
+        for n, p, q in cells:
+            wins, losses, chance = tables(n, p, q)
+            pvalue, _, _ = mcnemar_gains(np.zeros((n, 2)), wins, losses)
+            row = {"kind": kind, "questions": n, "first": p, "second": q}
+            row["skcalib"] = f"{chance[pvalue <= 0.05].sum():.4f}"
+            for name, other in other_pvalues(wins, losses, n).items():
+                row[name] = f"{chance[other <= 0.05].sum():.4f}"
+            rows.append(row)
+    worst = max(
+        (float(chance[mcnemar_gains(np.zeros((n, 2)), w, x)[0] <= 0.05].sum()), n, d)
+        for n in (5, 8, 12, 17, 20, 30, 50, 100, 200)
+        for d in np.arange(0.04, 0.97, 0.04)
+        for w, x, chance in [tables(n, d / 2, d / 2)]
+    )
+    note = (
+        "exact rejection rates at .05; largest over 5 to 200 questions and shares of "
+        f"discordant questions .04 to .96: {worst[0]:.4f} ({worst[1]} questions, "
+        f"{worst[2]:.2f}); {versions('skcalib', 'numpy', 'scipy')}"
+    )
+    print_table(rows)
+    print(note)
+    write_csv("compare_models_tests.csv", rows, note)
+
+
+# --- Groups
+
+
+def answers(size, a, b, n_samples, rng):
+    """Return scores of two systems; a Beta(b, a) share of each group's wins."""
+    groups = np.repeat(np.arange(size.size), size)
+    share = rng.beta(a, b, size.size)[groups]
+    n = groups.size
+    discordant = rng.random(n) < 0.3
+    wins = discordant & (rng.random(n) < share)
+    both = rng.random(n) < 0.5
+    first = np.where(discordant, ~wins, both).astype(float)
+    second = np.where(discordant, wins, both).astype(float)
+    if n_samples > 1:
+        scores = [
+            rng.binomial(n_samples, 0.1 + 0.8 * x) / n_samples for x in (first, second)
+        ]
+        first, second = scores
+    return first, second, groups
+
+
+def clustered_t(first, second, groups):
+    """Return the p-value of the CR1 error with t(G - 1)."""
+    difference = second - first
+    sums = np.bincount(groups, difference - difference.mean())
+    n_groups = sums.size
+    error = np.sqrt(n_groups / (n_groups - 1) * sums @ sums) / difference.size
+    if error == 0:
+        return 1.0
+    return 2 * student.sf(abs(difference.mean()) / error, n_groups - 1)
+
+
+def cluster_bootstrap(first, second, groups, rng):
+    """Return whether the percentile interval of 500 draws of groups excludes 0."""
+    sums = np.bincount(groups, second - first)
+    size = np.bincount(groups)
+    drawn = rng.integers(0, size.size, (500, size.size))
+    means = sums[drawn].sum(axis=1) / size[drawn].sum(axis=1)
+    low, high = np.quantile(means, (0.025, 0.975))
+    return low > 0 or high < 0
+
+
+def default_test(first, second, groups, n_samples, rng):
+    """Return p-value and smallest p-value of compare_scores, without its intervals."""
+    alone = groups[-1] + 1 == groups.size
+    if alone and n_samples == 1:
+        wins = np.array([(second > first).sum()])
+        losses = np.array([(first > second).sum()])
+        return mcnemar_gains(np.zeros((groups.size, 2)), wins, losses)[0][0], 0.0
+    sums = np.rint(n_samples * np.bincount(groups, second - first))
+    pvalue, _ = flip_pvalue(sums, True, rng)
+    return pvalue, smallest_pvalue(max(np.count_nonzero(sums), 1))
+
+
+def clusters():
+    rng = np.random.default_rng(0)
+    rows = []
+    for kind, (a, b), n_replicates in (
+        ("size", (1, 1), 4 * N_REPLICATES),
+        ("power", (1.5, 0.75), 2 * N_REPLICATES),
+    ):
+        for name, size in GROUPS.items():
+            for n_samples in (1, 8):
+                count = np.zeros(5)
+                for _ in range(n_replicates):
+                    x, y, groups = answers(size, a, b, n_samples, rng)
+                    pvalue, least = default_test(x, y, groups, n_samples, rng)
+                    count += (
+                        pvalue <= 0.05,
+                        clustered_t(x, y, groups) <= 0.05,
+                        cluster_bootstrap(x, y, groups, rng),
+                        clustered_t(x, y, np.arange(groups.size)) <= 0.05,
+                        least > 0.05,
+                    )
+                share = count / n_replicates
+                row = {"kind": kind, "groups": name, "samples": n_samples}
+                names = ("skcalib", "CR1 t", "cluster bootstrap", "paired t")
+                row |= {k: f"{v:.3f}" for k, v in zip(names, share, strict=False)}
+                row["cannot reject"] = f"{share[4]:.3f}"
+                row["se"] = f"{standard_error(share[0], n_replicates):.3f}"
+                rows.append(row)
+                print(row, flush=True)
+    note = (
+        f"rejections at .05, {4 * N_REPLICATES} replicates for the size and "
+        f"{2 * N_REPLICATES} for the power; {versions('skcalib', 'numpy')}"
+    )
+    write_csv("compare_models_clusters.csv", rows, note)
+
+
+# --- Intervals of gains
+
+
+def gains():
+    rng = np.random.default_rng(1)
+    rows = []
+    for n, p, q in SIZE + POWER:
+        wins, losses, chance = tables(n, p, q)
+        pvalue, _, moments = mcnemar_gains(np.zeros((n, 2)), wins, losses)
+        low, high = limits_of_gains(moments, (wins - losses) / n, pvalue, 0.95)
+        inside = (low <= q - p + 1e-12) & (q - p <= high + 1e-12)
+        row = {"questions": f"{n} {p} {q}", "coverage": f"{chance[inside].sum():.4f}"}
+        row |= {"width": f"{chance @ (high - low):.4f}", "se": "0"}
+        rows.append(row)
+    for name, size in GROUPS.items():
+        for a, b in ((1, 1), (1.5, 0.75)):
+            true = 0.3 * (2 * a / (a + b) - 1)
+            inside, width = [], []
+            for _ in range(N_REPLICATES // 2):
+                x, y, groups = answers(size, a, b, 1, rng)
+                found = compare_scores({"a": x, "b": y}, groups=groups)
+                inside.append(found.gain_low[0] <= true <= found.gain_high[0])
+                width.append(found.gain_high[0] - found.gain_low[0])
+            share = np.mean(inside)
+            rows.append(
+                {
+                    "questions": f"{name}, share Beta({a}, {b})",
+                    "coverage": f"{share:.4f}",
+                    "width": f"{np.mean(width):.4f}",
+                    "se": f"{standard_error(share, len(inside)):.4f}",
+                }
+            )
+    print_table(rows)
+    note = (
+        "intervals of gains at .95; groups simulated, "
+        f"{N_REPLICATES // 2} replicates; {versions('skcalib', 'numpy')}"
+    )
+    write_csv("compare_models_gains.csv", rows, note)
+
+
+# --- Intervals of scores
+
+
+def scores():
+    rng = np.random.default_rng(2)
+    rows = []
+    for n in (15, 20, 30, 50, 100, 200, 1000):
+        ends = [accuracy_interval(np.arange(n) < k) for k in range(n + 1)]
+        low, high = np.array([(e.low, e.high) for e in ends]).T
+        grid = np.r_[0.5, 0.9, 0.98, 0.99, np.linspace(0.5, 0.99, 246)]
+        cover = [
+            binom.pmf(np.arange(n + 1), n, p)[(low <= p) & (p <= high)].sum()
+            for p in grid
+        ]
+        rows.append(
+            {
+                "answers": n,
+                "accuracy": ".5 .9 .98 .99",
+                "coverage": " ".join(f"{c:.3f}" for c in cover[:4]),
+                "least over .5 to .99": f"{min(cover):.3f}",
+                "t": "",
+                "se": "0",
+            }
+        )
+    for name, size in list(GROUPS.items())[3:]:
+        for accuracy in (0.5, 0.9, 0.98):
+            groups = np.repeat(np.arange(size.size), size)
+            inside = np.zeros(2)
+            for _ in range(N_REPLICATES):
+                share = rng.beta(4 * accuracy, 4 * (1 - accuracy), size.size)
+                right = rng.random(groups.size) < share[groups]
+                found = accuracy_interval(right, groups=groups)
+                inside[0] += found.low <= accuracy <= found.high
+                mean = right.mean()
+                sums = np.bincount(groups, right - mean)
+                error = np.sqrt(size.size / (size.size - 1) * sums @ sums) / right.size
+                half = student.ppf(0.975, size.size - 1) * error
+                inside[1] += abs(mean - accuracy) <= half
+            share, other = inside / N_REPLICATES
+            rows.append(
+                {
+                    "answers": name,
+                    "accuracy": accuracy,
+                    "coverage": f"{share:.3f}",
+                    "least over .5 to .99": "",
+                    "t": f"{other:.3f}",
+                    "se": f"{standard_error(share, N_REPLICATES):.3f}",
+                }
+            )
+    print_table(rows)
+    note = (
+        f"intervals of an accuracy at .95; groups have ICC .2, {N_REPLICATES} "
+        f"replicates, t is that of CR1; {versions('skcalib', 'numpy')}"
+    )
+    write_csv("compare_models_scores.csv", rows, note)
+
+
+# --- pass@k
+
+
+CHANCES = {
+    "Beta(.6, .4)": lambda rng, n: rng.beta(0.6, 0.4, n),
+    "Beta(2, 6)": lambda rng, n: rng.beta(2, 6, n),
+    "Beta(.3, 2.7)": lambda rng, n: rng.beta(0.3, 2.7, n),
+    ".2 or .9": lambda rng, n: rng.choice([0.2, 0.9], n),
+    "0, .5 or 1": lambda rng, n: rng.choice([0, 0.5, 1], n),
+    "mostly .02": lambda rng, n: np.where(rng.random(n) < 0.9, 0.02, 0.7),
+    "all .3": lambda rng, n: np.full(n, 0.3),
+}
+
+
+def passes():
+    rng = np.random.default_rng(3)
+    n_replicates = 200
+    rows = []
+    for name, draw in CHANCES.items():
+        p = draw(rng, 500_000)
+        cells = []
+        for n in (15, 30, 100):
+            for m, k in ((1, 1), (4, 1), (4, 4), (8, 4), (16, 8), (64, 16)):
+                for all_of in (False, True) if k > 1 else (False,):
+                    true = (p**k).mean() if all_of else (1 - (1 - p) ** k).mean()
+                    inside = np.zeros(2)
+                    width = np.zeros(2)
+                    for _ in range(n_replicates):
+                        right = rng.binomial(m, draw(rng, n))
+                        found = pass_at_k(right, m, k=k, all_of=all_of)
+                        inside[0] += found.low - 1e-9 <= true <= found.high + 1e-9
+                        half = student.ppf(0.975, n - 1) * found.standard_error
+                        inside[1] += abs(found.estimate - true) <= half
+                        width += found.high - found.low, 2 * half
+                    cells.append((all_of, n, *(inside / n_replicates), *width))
+        for all_of in (False, True):
+            for n in (15, 30, 100):
+                part = np.array([c[2:] for c in cells if c[:2] == (all_of, n)])
+                rows.append(
+                    {
+                        "chances": name,
+                        "score": "pass^k" if all_of else "pass@k",
+                        "questions": n,
+                        "cells": len(part),
+                        "mean coverage": f"{part[:, 0].mean():.3f}",
+                        "least": f"{part[:, 0].min():.2f}",
+                        "t: mean": f"{part[:, 1].mean():.3f}",
+                        "t: least": f"{part[:, 1].min():.2f}",
+                        "width": f"{part[:, 2].mean() / n_replicates:.3f}",
+                    }
+                )
+                print(rows[-1], flush=True)
+    note = (
+        f"intervals of pass@k and pass^k at .95; samples and k: 1 1, 4 1, 4 4, 8 4, "
+        f"16 8, 64 16; {n_replicates} replicates a cell, se .015 near .95; t over "
+        f"questions; {versions('skcalib', 'numpy')}"
+    )
+    write_csv("compare_models_passes.csv", rows, note)
+
+
+# --- Speed
+
+
+def seconds(function):
+    start = time.perf_counter()
+    found = function()
+    return time.perf_counter() - start, found
+
+
+def speed():
+    data = Path(os.environ["SKCALIB_DATA"])
+    path = data / "evaluation" / "sets" / "mmlu_pro_letters.csv.gz"
+    with gzip.open(path, "rt", encoding="utf-8") as file:
+        header, *cells = (line.rstrip("\n").split(",") for line in file)
+    columns = dict(zip(header, np.array(cells).T, strict=True))
+    right = {name: columns[name] == columns["answer"] for name in header[4:]}
+    rows = []
+    for what, groups in (("", None), (" in groups", columns["src"])):
+        taken, found = seconds(lambda g=groups: compare_scores(right, groups=g))
+        n = "" if found.n_groups is None else f" ({found.n_groups})"
+        rows.append(
+            {
+                "what": f"MMLU-Pro, {len(cells)} questions{what}{n}",
+                "pairs": len(found.pairs),
+                "seconds": f"{taken:.2f}",
+            }
+        )
+    path = data / "wmt17_en_de" / "outputs.tsv.gz"
+    with gzip.open(path, "rt", encoding="utf-8", newline="\n") as file:
+        header, *lines = (line.rstrip("\n").split("\t") for line in file)
+    reference, *outputs = zip(*lines, strict=True)
+    taken, statistics = seconds(
+        lambda: {
+            name: bleu_statistics(output, reference)
+            for name, output in zip(header[1:], outputs, strict=True)
+        }
+    )
+    what = "WMT 2017, statistics of BLEU by sacrebleu"
+    rows.append({"what": what, "pairs": "", "seconds": f"{taken:.2f}"})
+    taken, found = seconds(
+        lambda: compare_metrics(statistics, statistic=bleu, largest=100)
+    )
+    what = "WMT 2017, pairs by BLEU"
+    rows.append({"what": what, "pairs": len(found.pairs), "seconds": f"{taken:.2f}"})
+    import sacrebleu
+
+    same = sum(
+        sacrebleu.corpus_bleu(output, [reference]).score == score
+        for output, score in zip(outputs, found.score, strict=True)
+    )
+    rows.append(
+        {"what": "systems with sacrebleu's BLEU to the last digit", "pairs": same}
+        | {"seconds": ""}
+    )
+    print_table(rows)
+    note = f"one core, not idle; {versions('skcalib', 'numpy', 'sacrebleu')}"
+    write_csv("compare_models_speed.csv", rows, note)
+
+
+def page():
+    """Write the tables of the guide."""
+    _, exact = read_csv("compare_models_tests.csv")
+    _, grouped = read_csv("compare_models_clusters.csv")
+    if not exact or not grouped:
+        return
+    lines = ["Rejections at .05 where nothing differs (size), and power, exact for"]
+    lines += ["independent questions:", "", ".. csv-table::", "    :header-rows: 1", ""]
+    names = ["kind", "questions", "first", "second", "skcalib"]
+    names += ["McNemar exact", "paired t", "unpaired z"]
+    lines.append("    " + ",".join(names))
+    lines += ["    " + ",".join(row[name] for name in names) for row in exact]
+    note, _ = read_csv("compare_models_clusters.csv")
+    lines += ["", f"and in groups ({note.partition(';')[0].partition(', ')[2]}):", ""]
+    lines += [".. csv-table::", "    :header-rows: 1", ""]
+    lines.append("    " + ",".join(grouped[0]))
+    lines += ["    " + ",".join(row.values()) for row in grouped]
+    path = Path(__file__).parent / "results" / "compare_models.rst"
+    path.write_text("\n".join(lines) + "\n")
+    print(f"written: {path.name}")
+
+
+PARTS = (tests, clusters, gains, scores, passes, speed)
+
+if __name__ == "__main__":
+    wanted = sys.argv[1:] or [part.__name__ for part in PARTS]
+    for part in PARTS:
+        if part.__name__ in wanted:
+            part()
+    page()

@@ -1,0 +1,320 @@
+"""``skcalib compare``: tests whether systems differ on the same questions."""
+
+from __future__ import annotations
+
+import argparse
+import errno
+import io
+import json
+import os
+import sys
+from argparse import Namespace
+from pathlib import Path
+from typing import Any
+
+from ..evaluation import FORMATS, POLICIES
+from ..plot import SystemScoresDisplay
+from ._compare_inputs import read_inputs
+from ._compare_numbers import measure
+from ._compare_page import compare_page
+from ._compare_text import as_csv, as_text
+from ._compare_texts import METRICS, measure_texts, metric_of
+from ._shared import DONE, CommandError, printable
+
+DESCRIPTION = """\
+Compare systems on the same questions: scores with intervals, the gain of each
+later file over each earlier one, an exact test, and a verdict.
+
+A file is what an evaluation harness wrote, a folder of its files (a task each),
+or a table. A table may have a column of scores for each system:
+
+  question,small,large
+  capital of Peru,1,1
+  boiling point of tin,0,1
+
+The first system is the baseline. Questions are matched by their names or hashes,
+never by their position.
+"""
+
+EPILOG = """\
+examples:
+  skcalib compare old.jsonl new.jsonl
+  skcalib compare runs/base runs/tuned --groups subject --html compare.html
+  skcalib compare scores.csv --by subject
+  skcalib compare answers.csv --gold answer --missing drop
+  skcalib compare old.eval new.eval --margin 0.02 --fail-if inferior
+  skcalib compare old.eval new.eval --pass-at 4 --power 0.03
+  skcalib compare a.txt b.txt c.txt --metric bleu --reference ref.txt
+
+exit status:
+  0  the comparison was made
+  1  the condition of --fail-if is met
+  2  wrong use, or files that cannot be read or do not match
+"""
+
+CONDITIONS = ("worse", "not-better", "inferior")
+FAILED = 1
+
+_FIGURES = (".png", ".svg", ".pdf")
+_HIGHEST_LEVEL = 1 - 1e-9
+
+
+def add_compare(commands: argparse._SubParsersAction) -> None:
+    """Add the command to those of the parser."""
+    compare = commands.add_parser(
+        "compare",
+        help="compare systems on the same questions",
+        description=DESCRIPTION,
+        epilog=EPILOG,
+    )
+    compare.set_defaults(run=run_compare)
+    compare.add_argument(
+        "file",
+        type=Path,
+        nargs="+",
+        metavar="FILE",
+        help="what a harness wrote for a system, a folder of such files, or a table; "
+        "the first system is the baseline",
+    )
+    _add_reading(compare.add_argument_group("what to read"))
+    _add_matching(compare.add_argument_group("how to match questions"))
+    _add_measures(compare.add_argument_group("how to compare"))
+    _add_output(compare.add_argument_group("what to write"))
+
+
+def _add_reading(group: argparse._ArgumentGroup) -> None:
+    add = group.add_argument
+    add("--question", metavar="COL", help="column of a table that names the question")
+    add(
+        "--system-column",
+        metavar="COL",
+        help="column of a table that names the system of each row",
+    )
+    add(
+        "--systems",
+        type=_names,
+        metavar="A,B,...",
+        help="systems to compare, or columns of a table, in this order",
+    )
+    add(
+        "--gold",
+        metavar="COL",
+        help="column of right answers, if the columns of the systems are answers",
+    )
+    add("--pos-label", metavar="LABEL", help="label in the score column that is right")
+    add("--format", choices=FORMATS, metavar="NAME", help="one of %(choices)s")
+    add("--score", metavar="NAME", help="metric, scorer, or column of the score")
+    add("--filter", metavar="NAME", help="filter of lm-evaluation-harness")
+    add("--split", metavar="NAME", help="split of HELM")
+    add("--model", metavar="NAME", help="system, where each file has several")
+    add(
+        "--unanswered",
+        choices=POLICIES,
+        help="how refused, unparseable and failed samples count (default: the rule of "
+        "the harness)",
+    )
+
+
+def _add_matching(group: argparse._ArgumentGroup) -> None:
+    add = group.add_argument
+    add(
+        "--missing",
+        choices=("error", "drop"),
+        default="error",
+        help="questions that not all systems have (default: %(default)s)",
+    )
+    add(
+        "--duplicates",
+        choices=("error", "mean", "drop"),
+        default="error",
+        help="names that stand for several rows, while most stand for one (default: "
+        "%(default)s)",
+    )
+    add(
+        "--mismatch",
+        choices=("error", "drop", "keep"),
+        default="error",
+        help="questions with different right answers or prompts (default: %(default)s)",
+    )
+
+
+def _add_measures(group: argparse._ArgumentGroup) -> None:
+    add = group.add_argument
+    add(
+        "--groups",
+        metavar="COL",
+        help="column of the passage, document, ... of a question: answers of one group "
+        "may depend on each other, and tests and intervals allow for it",
+    )
+    add(
+        "--metric",
+        choices=METRICS,
+        help="f1: entities of files with a token per line, tags in the last column; "
+        "bleu, chrf, ter: plain lines (default: scores of questions, or f1 where every "
+        "line ends in a tag)",
+    )
+    add(
+        "--reference",
+        type=Path,
+        metavar="FILE",
+        help="references, a line per sentence; for f1 a file with the right tags "
+        "(default: the last column but one)",
+    )
+    add("--by", metavar="COL", help="compare each value of this column by itself too")
+    add("--pass-at", type=int, metavar="K", help="compare pass@K of several samples")
+    add("--pass-all", type=int, metavar="K", help="compare pass^K of several samples")
+    add("--best-of", type=int, metavar="K", help="compare the best score of K samples")
+    add(
+        "--margin",
+        type=float,
+        metavar="D",
+        help="test that a later system is worse by less than D, and that both are "
+        "equivalent",
+    )
+    add(
+        "--power",
+        type=float,
+        nargs="?",
+        const=0.0,
+        metavar="D",
+        help="say which gain these questions can find, and how many a gain of D needs",
+    )
+    add(
+        "--adjust",
+        choices=("holm", "bh", "none"),
+        default="holm",
+        help="correction for several pairs (default: %(default)s)",
+    )
+    add(
+        "--confidence-level",
+        type=float,
+        default=0.95,
+        metavar="LEVEL",
+        help="level of all intervals; tests use 1 - LEVEL (default: %(default)s)",
+    )
+
+
+def _add_output(group: argparse._ArgumentGroup) -> None:
+    add = group.add_argument
+    add("--json", action="store_true", help="print JSON instead of text")
+    add("--csv", action="store_true", help="print a row for each pair as CSV")
+    add("--output", type=Path, metavar="FIGURE", help="PNG, SVG or PDF to draw to")
+    add("--html", type=Path, metavar="PAGE", help="one page to write to")
+    add(
+        "--fail-if",
+        choices=CONDITIONS,
+        help="exit with status 1 if any later system is significantly worse than the "
+        "baseline, is not significantly better, or may be worse by the margin or more",
+    )
+
+
+def _names(text: str) -> list[str]:
+    return [name.strip() for name in text.split(",") if name.strip()]
+
+
+def run_compare(options: Namespace) -> int:
+    """Print the comparison, draw it and write its page; return the exit status."""
+    _check_options(options)
+    metric = metric_of(options)
+    if metric is None:
+        found = measure(read_inputs(options), options)
+    else:
+        found = measure_texts(metric, options)
+    failed = fails(found, options.fail_if) if options.fail_if else []
+    if options.fail_if:
+        found["fail_if"] = {"condition": options.fail_if, "systems": failed}
+    if options.json:
+        print(json.dumps(found, indent=2, allow_nan=False))
+    elif options.csv:
+        print(as_csv(found), end="")
+    else:
+        print(as_text(found))
+    sys.stdout.flush()
+    if options.output is not None:
+        figure = draw(found)
+        figure.savefig(options.output, dpi=150, bbox_inches="tight")
+    if options.html is not None:
+        text = io.StringIO()
+        draw(found).savefig(text, format="svg", bbox_inches="tight")
+        options.html.write_text(compare_page(found, text.getvalue()), "utf-8")
+    if failed:
+        print(
+            printable(f"skcalib compare: {options.fail_if}: {', '.join(failed)}"),
+            file=sys.stderr,
+        )
+        return FAILED
+    return DONE
+
+
+def fails(found: dict[str, Any], condition: str) -> list[str]:
+    """Return the later systems that meet a condition of --fail-if."""
+    alpha = 1 - found["confidence_level"]
+    sign = -1 if found.get("lower_is_better") else 1
+    failed = []
+    for pair in found["pairs"]:
+        if pair["a"] != found["baseline"]:
+            continue
+        significant = pair["pvalue_adjusted"] <= alpha
+        met = {
+            "worse": significant and sign * pair["gain"] < 0,
+            "not-better": not (significant and sign * pair["gain"] > 0),
+            "inferior": not pair.get("is_noninferior", True),
+        }
+        if met[condition]:
+            failed.append(pair["b"])
+    return failed
+
+
+def draw(found: dict[str, Any]) -> Any:
+    """Return a figure of the scores of all systems."""
+    from matplotlib.figure import Figure
+
+    systems = found["systems"]
+    height = max(1.8, 0.32 * len(systems) + 1.1)
+    axes = Figure(figsize=(6.4, height), layout="constrained").subplots()
+    display = SystemScoresDisplay(
+        names=[printable(each["name"]) for each in systems],
+        score=[each["score"] for each in systems],
+        low=[each["low"] for each in systems],
+        high=[each["high"] for each in systems],
+        not_separated=[list(map(printable, g)) for g in found["not_separated"]],
+        metric=found["metric"],
+        confidence_level=found["confidence_level"],
+    )
+    return display.plot(axes).figure_
+
+
+def _check_options(options: Namespace) -> None:
+    _check_numbers(options)
+    if options.fail_if == "inferior" and options.margin is None:
+        raise CommandError(
+            "--fail-if inferior needs --margin D, the loss that does not matter."
+        )
+    pairs = [("json", "csv"), ("pass_at", "pass_all")]
+    pairs += [("pass_at", "best_of"), ("pass_all", "best_of")]
+    for first, second in pairs:
+        if getattr(options, first) and getattr(options, second):
+            names = [f"--{name}".replace("_", "-") for name in (first, second)]
+            raise CommandError(f"{' and '.join(names)} exclude each other.")
+    if options.output is not None and options.output.suffix.lower() not in _FIGURES:
+        raise CommandError(
+            f"--output must end in {', '.join(_FIGURES)}. Got {str(options.output)!r}."
+        )
+    for path in (options.output, options.html):
+        if path is not None and not path.parent.is_dir():
+            raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), str(path))
+
+
+def _check_numbers(options: Namespace) -> None:
+    level = options.confidence_level
+    if not 0 < level <= _HIGHEST_LEVEL:
+        raise CommandError(
+            "--confidence-level must be above 0 and at most 1 - 1e-9, for example "
+            f"0.95. Got {level!r}."
+        )
+    for name in ("margin", "power"):
+        value = getattr(options, name)
+        if value is not None and not 0 <= value < 100:
+            raise CommandError(f"--{name} must be a gain above 0. Got {value!r}.")
+    if options.margin == 0:
+        raise CommandError("--margin must be above 0, for example 0.02. Got 0.")

@@ -1,0 +1,242 @@
+"""From the files of ``skcalib compare`` to systems on the same questions."""
+
+from __future__ import annotations
+
+from argparse import Namespace
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ..evaluation import (
+    AlignedEvaluations,
+    Evaluation,
+    align_evaluations,
+    read_evaluations,
+    read_fingerprints,
+)
+from ._shared import CommandError
+from ._systems import _joined
+
+TABLE = "table"
+
+# Parameters of the reader and of the alignment that are options of another name.
+_OPTIONS = {
+    "columns": "--question, --system-column or --score",
+    "unanswered": "--unanswered",
+}
+
+
+@dataclass
+class Inputs:
+    """The systems of a command: their names, files and aligned answers."""
+
+    files: dict[str, list[str]]
+    aligned: AlignedEvaluations
+    formats: list[str]
+    by_name: str | None
+    notes: list[str] = field(default_factory=list)
+
+
+@dataclass
+class _Read:
+    """One system of one file."""
+
+    path: Path
+    name: str
+    evaluation: Evaluation
+    golds: Mapping[str, str]
+    prompts: Mapping[str, str]
+
+
+def read_inputs(options: Namespace) -> Inputs:
+    """Return the systems of all files, on the same questions."""
+    found = [
+        each
+        for path in options.file
+        for file in _files_of(path)
+        for each in _read(file, options)
+    ]
+    runs = _runs(found)
+    if len(runs) < 2:
+        raise CommandError(
+            f"compare needs at least two systems. Got one, of {found[0].path}. Give a "
+            "file for each system, or a table with a column for each."
+        )
+    names = _names(runs)
+    evaluations, golds, prompts, files = {}, {}, {}, {}
+    for name, run in zip(names, runs, strict=True):
+        evaluations[name] = _of_run(run)
+        golds[name] = _known(run, "golds")
+        prompts[name] = _known(run, "prompts")
+        files[name] = [str(each.path) for each in run]
+    known = {name: each for name, each in golds.items() if each}
+    try:
+        aligned = align_evaluations(
+            evaluations,
+            missing=options.missing,
+            duplicates=options.duplicates,
+            mismatch=options.mismatch,
+            unanswered=options.unanswered,
+            golds=known or None,
+            prompts={name: each for name, each in prompts.items() if each},
+        )
+    except ValueError as error:
+        raise _as_command_error(error) from None
+    notes = list(
+        dict.fromkeys(note for each in found for note in each.evaluation.notes)
+    )
+    by_name = options.by
+    if by_name is None and any(len(run) > 1 for run in runs):
+        by_name = "task"
+    return Inputs(
+        files=files,
+        aligned=aligned,
+        formats=list(dict.fromkeys(e.format for e in evaluations.values())),
+        by_name=by_name,
+        notes=notes,
+    )
+
+
+def column_of(aligned: AlignedEvaluations, name: str, option: str) -> np.ndarray:
+    """Return the names by which an option groups the questions."""
+    if name == "question":
+        return aligned.question
+    if name not in aligned.groups:
+        known = ", ".join([*aligned.groups, "question"])
+        raise CommandError(f"{option} must be one of {known}. Got {name!r}.")
+    return aligned.groups[name]
+
+
+def _files_of(path: Path) -> list[Path]:
+    """Return the files of a folder that are samples of tasks, or the path itself."""
+    if not path.is_dir() or (path / "per_instance_stats.json").is_file():
+        return [path]
+    patterns = ("samples_*.jsonl", "*.eval", "details_*.parquet")
+    found = sorted(file for pattern in patterns for file in path.glob(pattern))
+    if not found:
+        raise CommandError(
+            f"{path} is a folder without {', '.join(patterns)} or "
+            "per_instance_stats.json. Give the files."
+        )
+    return found
+
+
+def _read(path: Path, options: Namespace) -> list[_Read]:
+    """Return the systems of a file, with errors that name options."""
+    columns = {}
+    if options.question is not None:
+        columns["question"] = options.question
+    if options.system_column is not None:
+        columns["model"] = options.system_column
+    inside = [options.groups, options.by]
+    try:
+        found = read_evaluations(
+            path,
+            systems=options.systems,
+            gold=options.gold,
+            columns=columns,
+            groups=list(
+                dict.fromkeys(
+                    name for name in inside if name is not None and name != "question"
+                )
+            )
+            if _is_text(path)
+            else (),
+            format=options.format,
+            score=options.score,
+            filter=options.filter,
+            split=options.split,
+            model=options.model,
+            pos_label=options.pos_label,
+        )
+        golds, prompts = read_fingerprints(
+            path,
+            filter=options.filter,
+            question=options.question,
+            format=options.format,
+        )
+    except (ValueError, TypeError) as error:
+        if not path.exists():
+            raise FileNotFoundError(2, "No such file or directory", str(path)) from None
+        raise _as_command_error(error, path) from None
+    except ImportError as error:
+        raise CommandError(str(error)) from None
+    return [
+        _Read(path, name, evaluation, golds, prompts)
+        for name, evaluation in found.items()
+    ]
+
+
+def _is_text(path: Path) -> bool:
+    """Return whether --groups and --by must be named to the reader of a table."""
+    return path.suffix.lower() in (".csv", ".tsv", ".txt", ".tab") and path.is_file()
+
+
+def _as_command_error(error: Exception, path: Path | None = None) -> CommandError:
+    """Return an error with the option instead of the parameter."""
+    name = getattr(error, "name", None)
+    problem = str(getattr(error, "problem", error))
+    problem = problem.replace("'format'", "--format")
+    problem = problem.replace("with pos_label", "with --pos-label")
+    where = "" if path is None else f"{path}: "
+    if name == "path":
+        return CommandError(f"{path} {problem}")
+    if name is None or name == "evaluations":
+        problem = problem.replace(
+            "Give the column of", "Name with --question the column of"
+        )
+        subject = "the files " if path is None else ""
+        return CommandError(f"{where}{subject}{problem}")
+    option = _OPTIONS.get(name, "--" + name.replace("_", "-"))
+    return CommandError(f"{where}{option} {problem}")
+
+
+def _runs(found: list[_Read]) -> list[list[_Read]]:
+    """Return the files of each run: one system on different tasks."""
+    runs: dict[Any, list[_Read]] = {}
+    for each in found:
+        e = each.evaluation
+        key = (e.format, each.name, e.model, str(each.path.resolve().parent))
+        runs.setdefault(key, []).append(each)
+    separate: list[list[_Read]] = []
+    for run in runs.values():
+        tasks = [each.evaluation.task for each in run]
+        if len(run) > 1 and (None in tasks or len(set(tasks)) < len(tasks)):
+            separate += [[each] for each in run]
+        else:
+            separate.append(run)
+    return separate
+
+
+def _names(runs: list[list[_Read]]) -> list[str]:
+    """Return names that tell the systems apart: model, file, folder or path."""
+    choices = [
+        [run[0].name for run in runs],
+        [run[0].path.stem for run in runs],
+        [run[0].path.resolve().parent.name for run in runs],
+        [str(run[0].path) for run in runs],
+    ]
+    for names in choices:
+        if len(set(names)) == len(names):
+            return names
+    return [f"{name} {k}" for k, name in enumerate(choices[0], 1)]
+
+
+def _of_run(run: list[_Read]) -> Evaluation:
+    if len(run) == 1:
+        return run[0].evaluation
+    return _joined([each.evaluation for each in run])
+
+
+def _known(run: list[_Read], what: str) -> dict[str, str]:
+    """Return what is known of each question, by its name in the joined evaluation."""
+    if len(run) == 1:
+        return dict(getattr(run[0], what))
+    return {
+        f"{each.evaluation.task}: {question}": value
+        for each in run
+        for question, value in getattr(each, what).items()
+    }

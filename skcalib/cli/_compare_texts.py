@@ -1,0 +1,236 @@
+"""``skcalib compare`` on tagged sentences and on translations: metrics of sums."""
+
+from __future__ import annotations
+
+import re
+from argparse import Namespace
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ..datasets import read_conll_columns
+from ..metrics import span_statistics
+from ..significance import (
+    bleu,
+    bleu_statistics,
+    chrf,
+    chrf_statistics,
+    compare_metrics,
+    ter,
+    ter_statistics,
+)
+from ._compare_numbers import pairs_of, power_of, systems_of
+from ._shared import CommandError
+
+METRICS = ("f1", "bleu", "chrf", "ter")
+
+_TRANSLATION: dict[str, tuple[Any, Any]] = {
+    "bleu": (bleu_statistics, bleu),
+    "chrf": (chrf_statistics, chrf),
+    "ter": (ter_statistics, ter),
+}
+
+_TAG = re.compile(r"O|[BIESLU]-\S+")
+
+# Lines that show whether a file has tags in its last column.
+_N_LOOKED_AT = 200
+
+
+def metric_of(options: Namespace) -> str | None:
+    """Return the metric of sums that is asked for; None for scores of questions."""
+    if options.metric is not None:
+        return options.metric
+    return "f1" if all(map(_has_tags, options.file)) else None
+
+
+def _has_tags(path: Path) -> bool:
+    """Return whether every line of a text ends in a tag, with blank lines between."""
+    if not path.is_file():
+        return False
+    try:
+        with path.open(encoding="utf-8-sig") as file:
+            lines = [line.rstrip("\n") for line in islice(file, _N_LOOKED_AT)]
+    except (UnicodeDecodeError, OSError):
+        return False
+    cells = [line.split() for line in lines if line.strip()]
+    return (
+        bool(cells)
+        and len(cells) < len(lines)
+        and all(len(each) > 1 and _TAG.fullmatch(each[-1]) for each in cells)
+    )
+
+
+def measure_texts(metric: str, options: Namespace) -> dict[str, Any]:
+    """Return all numbers of a comparison by a metric of sums."""
+    for name in ("groups", "by", "pass_at", "pass_all", "best_of"):
+        if getattr(options, name) is not None:
+            option = "--" + name.replace("_", "-")
+            raise CommandError(f"{option} does not apply to --metric {metric}.")
+    names = _names(options.file)
+    if len(names) < 2:
+        raise CommandError("compare needs at least two files, one for each system.")
+    if metric == "f1":
+        systems = _span_counts(names, options)
+        statistic: Any = "f1"
+    else:
+        systems, statistic = _translations(metric, names, options)
+    result = compare_metrics(
+        systems,
+        statistic=statistic,
+        adjust=None if options.adjust == "none" else options.adjust,
+        confidence_level=options.confidence_level,
+        largest=1.0 if metric == "f1" else 100.0,
+    )
+    files = {name: [str(path)] for name, path in zip(names, options.file, strict=True)}
+    found: dict[str, Any] = {
+        "metric": {"f1": "F1", "bleu": "BLEU", "chrf": "chrF2", "ter": "TER"}[metric],
+        "unit": "sentences",
+        "is_percent": metric != "f1",
+        "lower_is_better": metric == "ter",
+        "n": result.n_questions,
+        "n_groups": None,
+        "groups": None,
+        "only_in": dict.fromkeys(names, 0),
+        "notes": [],
+        "confidence_level": options.confidence_level,
+        "adjust": result.adjust,
+        "smallest_pvalue": result.smallest_pvalue,
+        "baseline": names[0],
+        "systems": systems_of(result, files),
+        "pairs": pairs_of(result, options),
+        "not_separated": result.not_separated(1 - options.confidence_level),
+    }
+    if options.margin is not None and metric == "ter":
+        raise CommandError("--margin does not apply to TER, of which less is better.")
+    if options.power is not None:
+        found["power"] = power_of(result, options)
+    return found
+
+
+def _names(paths: list[Path]) -> list[str]:
+    stems = [path.stem for path in paths]
+    if len(set(stems)) == len(stems):
+        return stems
+    names = [str(path) for path in paths]
+    if len(set(names)) < len(names):
+        raise CommandError("compare needs different files. Got one of them twice.")
+    return names
+
+
+def _translations(
+    metric: str, names: list[str], options: Namespace
+) -> tuple[dict[str, np.ndarray], Any]:
+    """Return the statistics of plain lines against those of the reference."""
+    if options.reference is None:
+        raise CommandError(
+            f"--metric {metric} needs --reference FILE, with one line per sentence."
+        )
+    reference = _lines(options.reference)
+    count, statistic = _TRANSLATION[metric]
+    systems = {}
+    for name, path in zip(names, options.file, strict=True):
+        lines = _lines(path)
+        if len(lines) != len(reference):
+            raise CommandError(
+                f"{path} must have a line for each of the {len(reference)} lines of "
+                f"{options.reference}. Got {len(lines)}."
+            )
+        try:
+            systems[name] = count(lines, reference)
+        except ImportError as error:
+            raise CommandError(str(error)) from None
+    return systems, statistic
+
+
+def _lines(path: Path) -> list[str]:
+    """Return the lines of a text; only line feeds end one."""
+    try:
+        text = path.read_bytes().decode("utf-8-sig")
+    except UnicodeDecodeError:
+        raise CommandError(f"{path} must be a text in UTF-8.") from None
+    lines = text.split("\n")
+    if lines and not lines[-1]:
+        lines.pop()
+    if not lines:
+        raise CommandError(f"{path} must have at least one line. It is empty.")
+    return [line.removesuffix("\r") for line in lines]
+
+
+def _span_counts(names: list[str], options: Namespace) -> dict[str, np.ndarray]:
+    """Return the counts of entities of each sentence, which must be the same ones."""
+    gold: list[list[str]] | None = None
+    tokens: list[list[str]] | None = None
+    origin = options.reference
+    if origin is not None:
+        tokens, gold = _columns(origin, -1)
+    systems = {}
+    for name, path in zip(names, options.file, strict=True):
+        words, predicted = _columns(path, -1)
+        if options.reference is None:
+            _, own = _columns(path, -2)
+            if gold is None:
+                gold, tokens, origin = own, words, path
+            else:
+                _check_same(path, own, origin, gold, "tags in the last column but one")
+        assert gold is not None
+        _check_lengths(path, words, origin, gold)
+        if options.mismatch != "keep" and tokens is not None:
+            _check_same(path, words, origin, tokens, "tokens")
+        try:
+            systems[name] = span_statistics(gold, predicted)
+        except ValueError as error:
+            message = str(getattr(error, "problem", error))
+            message = message.replace("must hold tags", "needs tags")
+            if options.reference is None:
+                message += (
+                    " The right tags are read from the last column but one; "
+                    "--reference gives a file with them."
+                )
+            raise CommandError(f"{path} {message}") from None
+    return systems
+
+
+def _columns(path: Path, label: int) -> tuple[list[list[str]], list[list[str]]]:
+    try:
+        words, tags = read_conll_columns(path, label=label, delimiter=None)
+    except ValueError as error:
+        if label == -2:
+            raise CommandError(
+                f"{path} must have the right tags in its last column but one. Give a "
+                "file with the right tags by --reference."
+            ) from None
+        raise CommandError(str(getattr(error, "problem", error))) from None
+    return words, tags
+
+
+def _check_lengths(path: Path, words: Any, origin: Path, gold: Any) -> None:
+    if list(map(len, words)) == list(map(len, gold)):
+        return
+    if len(words) != len(gold):
+        raise CommandError(
+            f"{path} must have the {len(gold)} sentences of {origin}. Got {len(words)}."
+        )
+    k = next(k for k in range(len(gold)) if len(words[k]) != len(gold[k]))
+    raise CommandError(
+        f"{path} must have the sentences of {origin}. Got {len(words[k])} tokens for "
+        f"{len(gold[k])} in sentence {k + 1}."
+    )
+
+
+def _check_same(path: Path, found: Any, origin: Path, expected: Any, what: str) -> None:
+    if found == expected:
+        return
+    _check_lengths(path, found, origin, expected)
+    different = [
+        k for k, (a, b) in enumerate(zip(found, expected, strict=True)) if a != b
+    ]
+    k = different[0]
+    i = next(i for i in range(len(found[k])) if found[k][i] != expected[k][i])
+    remedy = " --mismatch keep ignores it." if what == "tokens" else ""
+    raise CommandError(
+        f"{path} and {origin} must have the same {what}. {len(different)} of "
+        f"{len(found)} sentences differ, first sentence {k + 1}: {found[k][i]!r} and "
+        f"{expected[k][i]!r}.{remedy}"
+    )

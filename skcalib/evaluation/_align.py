@@ -1,0 +1,563 @@
+"""Two or more evaluations on their common questions, matched by name or hash."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from .._errors import ParameterError, ParameterTypeError, public
+from .._results import Result
+from .._validation import check_choice
+from ._evaluation import Evaluation
+
+MISSING = ("error", "drop")
+DUPLICATES = ("error", "mean", "drop")
+MISMATCH = ("error", "drop", "keep")
+
+# Questions that an error names as examples.
+_N_NAMED = 3
+
+# Two systems on the same questions agree more than by chance: correlations of their
+# scores are between .15 and .6 as a rule. Where row numbers are all that names the
+# questions, a correlation that is clearly lower than this says that the order differs.
+_RELATED = 0.15
+_CLEARLY = 4.0  # standard errors: from 712 questions on
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class AlignedEvaluations(Result):
+    """Scores of several systems on the same questions.
+
+    Made by :func:`align_evaluations`.
+
+    Attributes
+    ----------
+    names : list of str
+        Names of the systems.
+    question : ndarray of shape (n_questions,), str
+        The questions that all systems have, in the order of the first system.
+    score : ndarray of shape (n_questions, n_systems)
+        Score of each question: the mean of its samples.
+    n_samples : ndarray of shape (n_questions, n_systems), int
+        Number of samples of each question with a score.
+    samples : list of ndarray of shape (n_rows,)
+        Scores of the samples of each system, ordered by question.
+    proba : ndarray of shape (n_questions, n_systems)
+        Probability that the answer is right, NaN where there is none or where a
+        question has several samples.
+    groups : dict of str to ndarray of shape (n_questions,)
+        Further names of each question, such as its subject, from the first system
+        that has them.
+    only_in : dict of str to int
+        Number of questions of each system that are left out, because another system
+        does not have them.
+    notes : tuple of str
+        What was left out, one sentence each.
+
+    See Also
+    --------
+    align_evaluations : Match evaluations.
+    skcalib.significance.compare_scores : Compare the systems.
+
+    Examples
+    --------
+    >>> from skcalib.evaluation import align_evaluations, evaluation_of
+    >>> first = evaluation_of([1, 1, 0], question=["a", "b", "c"])
+    >>> second = evaluation_of([0, 1], question=["c", "a"])
+    >>> aligned = align_evaluations({"A": first, "B": second}, missing="drop")
+    >>> aligned.question.tolist(), aligned.score.tolist(), aligned.only_in
+    (['a', 'c'], [[1.0, 1.0], [0.0, 0.0]], {'A': 1, 'B': 0})
+    """
+
+    names: list[str]
+    question: np.ndarray
+    score: np.ndarray
+    n_samples: np.ndarray
+    samples: list[np.ndarray]
+    proba: np.ndarray
+    groups: dict[str, np.ndarray]
+    only_in: dict[str, int]
+    notes: tuple[str, ...] = ()
+
+    @property
+    def is_repeated(self) -> bool:
+        """Whether any question has several samples."""
+        return bool((self.n_samples > 1).any())
+
+    def sample_counts(self, k: int) -> tuple[np.ndarray, np.ndarray]:
+        """Return the numbers of right samples and of samples of the k-th system."""
+        number = self.n_samples[:, k]
+        return np.rint(self.score[:, k] * number).astype(np.int64), number
+
+    def _columns(self) -> dict[str, Any]:
+        scores = dict(zip(self.names, self.score.T, strict=True))
+        return {"question": self.question, **self.groups, **scores}
+
+    def __len__(self) -> int:
+        return self.question.size
+
+    def __repr__(self) -> str:
+        return (
+            f"AlignedEvaluations({len(self.names)} systems, n_questions={len(self)}, "
+            f"only_in={self.only_in})"
+        )
+
+
+@public
+def evaluation_of(
+    score: Any,
+    *,
+    question: Any = None,
+    proba: Any = None,
+    groups: Mapping[str, Any] | None = None,
+    model: str | None = None,
+) -> Evaluation:
+    """Make an evaluation of arrays.
+
+    Parameters
+    ----------
+    score : array-like of shape (n,)
+        Scores in [0, 1]; NaN for a question without a score.
+    question : array-like of shape (n,), default=None
+        Identity of each question. Rows of the same question are its samples. If None,
+        the rows are their own questions and cannot be matched with another evaluation.
+    proba : array-like of shape (n,), default=None
+        Probability that the answer is right.
+    groups : mapping of str to array-like of shape (n,), default=None
+        Further names of each row, such as its subject or source.
+    model : str, default=None
+        Name of the system.
+
+    Returns
+    -------
+    evaluation : Evaluation
+
+    See Also
+    --------
+    read_evaluation : Read the file of a harness.
+
+    Examples
+    --------
+    >>> from skcalib.evaluation import evaluation_of
+    >>> evaluation_of([1, 0, 1], question=["a", "b", "b"], model="tiny")
+    Evaluation(n_rows=3, n_questions=2, model='tiny', format='table')
+    """
+    scores = np.asarray(score, dtype=np.float64)
+    if scores.ndim != 1 or scores.size == 0:
+        raise ParameterError(
+            "score",
+            f"must have shape (n,) with at least one score. Got {scores.shape}.",
+        )
+    bad = (scores < 0) | (scores > 1)
+    if bad.any():
+        row = int(bad.argmax())
+        raise ParameterError(
+            "score", f"must be in [0, 1]. Got {float(scores[row])!r} in row {row}."
+        )
+    n = scores.size
+    if question is None:
+        names: np.ndarray = np.arange(n)
+        repeat = np.zeros(n, dtype=np.int64)
+    else:
+        names = _texts(question, n, "question")
+        seen: Counter = Counter()
+        repeat = np.zeros(n, dtype=np.int64)
+        for k, name in enumerate(names.tolist()):
+            repeat[k] = seen[name]
+            seen[name] += 1
+    chances = np.full(n, np.nan)
+    if proba is not None:
+        chances = np.asarray(proba, dtype=np.float64)
+        if chances.shape != (n,):
+            raise ParameterError(
+                "proba", f"must have one entry per score, {n}. Got {chances.shape}."
+            )
+        bad = (chances < 0) | (chances > 1)
+        if bad.any():
+            row = int(bad.argmax())
+            raise ParameterError(
+                "proba", f"must be in [0, 1]. Got {float(chances[row])!r} in row {row}."
+            )
+    status = np.full(n, "answered", dtype=object)
+    status[np.isnan(scores)] = "unscored"
+    return Evaluation(
+        question=names,
+        repeat=repeat,
+        score=scores,
+        proba=chances,
+        status=status,
+        groups={
+            name: _texts(values, n, f"groups[{name!r}]")
+            for name, values in (groups or {}).items()
+        },
+        model=model,
+    )
+
+
+@public
+def align_evaluations(
+    evaluations: Mapping[str, Evaluation],
+    *,
+    missing: str = "error",
+    duplicates: str = "error",
+    mismatch: str = "error",
+    unanswered: str | None = None,
+    golds: Mapping[str, Mapping[str, str]] | None = None,
+    prompts: Mapping[str, Mapping[str, str]] | None = None,
+) -> AlignedEvaluations:
+    """Match the questions of two or more systems by name or hash, never by position.
+
+    Parameters
+    ----------
+    evaluations : mapping of str to Evaluation
+        Evaluation of each system by name.
+    missing : {'error', 'drop'}, default='error'
+        What happens if a system does not have a question of another system, or has no
+        score for it.
+    duplicates : {'error', 'mean', 'drop'}, default='error'
+        What happens if some questions occur more than once in a system, while most
+        occur once. 'mean' takes the mean of their rows, 'drop' leaves them out. Where
+        most questions have several rows, these are samples, and not duplicates.
+    mismatch : {'error', 'drop', 'keep'}, default='error'
+        What happens if two systems have different right answers or different prompts
+        for a question of the same name, or if questions are named by row numbers and
+        the scores are unrelated. 'drop' leaves out questions that differ, 'keep'
+        compares them nevertheless.
+    unanswered : {'wrong', 'drop', 'separate'}, default=None
+        How samples without an answer count, as in :meth:`Evaluation.scored`.
+    golds, prompts : mapping of str to mapping of str to str, default=None
+        For each system, the right answer and the prompt (or a hash of it) of each
+        question. If `golds` is None, `Evaluation.gold` is used where it is known.
+
+    Returns
+    -------
+    aligned : AlignedEvaluations
+
+    Raises
+    ------
+    ValueError
+        If the questions have no names, none is common to all systems, or questions are
+        missing, duplicated or differ and the parameter above is 'error'. The message
+        counts and names them.
+
+    Examples
+    --------
+    >>> from skcalib.evaluation import align_evaluations, evaluation_of
+    >>> a = evaluation_of([1, 0, 1], question=["x", "y", "z"])
+    >>> b = evaluation_of([1, 1, 1], question=["z", "x", "y"])
+    >>> align_evaluations({"A": a, "B": b})
+    AlignedEvaluations(2 systems, n_questions=3, only_in={'A': 0, 'B': 0})
+    """
+    _check(evaluations, missing, duplicates, mismatch)
+    notes: list[str] = []
+    places: dict[str, dict[str, list[int]]] = {}
+    scored: dict[str, Evaluation] = {}
+    for name, evaluation in evaluations.items():
+        _check_named(name, evaluation)
+        dropped = _duplicated(name, evaluation, duplicates, notes)
+        scored[name] = evaluation.scored(unanswered)
+        places[name] = _rows_of(scored[name], dropped)
+    common = _common(evaluations, places, missing, notes)
+    only_in = {name: len(each) - len(common) for name, each in places.items()}
+    common = _agreeing(scored, places, common, mismatch, golds, prompts, notes)
+    aligned = _collect(scored, places, common, only_in, tuple(notes))
+    if mismatch != "keep":
+        _check_related(aligned)
+    return aligned
+
+
+def _check(evaluations: Any, missing: str, duplicates: str, mismatch: str) -> None:
+    if not isinstance(evaluations, Mapping):
+        raise ParameterTypeError(
+            "evaluations",
+            "must be a mapping of names to evaluations. Got "
+            f"{type(evaluations).__name__}.",
+        )
+    for name, value in evaluations.items():
+        if not isinstance(value, Evaluation):
+            raise ParameterTypeError(
+                "evaluations",
+                f"must contain evaluations. Got {type(value).__name__} for {name!r}.",
+            )
+    if len(evaluations) < 2:
+        raise ParameterError(
+            "evaluations",
+            f"must contain at least two systems. Got {len(evaluations)}.",
+        )
+    check_choice(missing, MISSING, name="missing")
+    check_choice(duplicates, DUPLICATES, name="duplicates")
+    check_choice(mismatch, MISMATCH, name="mismatch")
+
+
+def _check_named(name: str, evaluation: Evaluation) -> None:
+    if evaluation.question.dtype != object:
+        raise ParameterError(
+            "evaluations",
+            f"must name their questions. Got {name}, whose questions have no names: "
+            "its rows may be in any order, so they are not matched by position. Give "
+            "the column of the question's id, or of its text.",
+        )
+
+
+def _examples(questions: Sequence[str]) -> str:
+    shown = ", ".join(repr(_short(q)) for q in questions[:_N_NAMED])
+    return shown + (", ..." if len(questions) > _N_NAMED else "")
+
+
+def _short(text: Any) -> str:
+    text = str(text)
+    return text if len(text) <= 60 else text[:57] + "..."
+
+
+def _duplicated(
+    name: str, evaluation: Evaluation, duplicates: str, notes: list[str]
+) -> set[str]:
+    """Return the questions to leave out because their names are not unique."""
+    counts = Counter(evaluation.question.tolist())
+    more = [question for question, n in counts.items() if n > 1]
+    if not more or 2 * len(more) > len(counts):
+        same = Counter(
+            zip(evaluation.question.tolist(), evaluation.repeat.tolist(), strict=True)
+        )
+        twice = [question for (question, _), n in same.items() if n > 1]
+        if not twice:
+            return set()
+        more = list(dict.fromkeys(twice))
+    what = f"{len(more)} of {len(counts)} questions of {name}"
+    if duplicates == "error":
+        raise ParameterError(
+            "duplicates",
+            f"must be 'mean' or 'drop' if a name stands for several rows. Got {what} "
+            f"with more than one row: {_examples(more)}.",
+        )
+    done = "count with their mean" if duplicates == "mean" else "are left out"
+    notes.append(f"{what} have more than one row and {done}.")
+    return set(more) if duplicates == "drop" else set()
+
+
+def _rows_of(evaluation: Evaluation, dropped: set[str]) -> dict[str, list[int]]:
+    """Return the rows of each question, but of those that are left out."""
+    places: dict[str, list[int]] = {}
+    for k, question in enumerate(evaluation.question.tolist()):
+        places.setdefault(question, []).append(k)
+    for question in dropped:
+        places.pop(question, None)
+    return places
+
+
+def _common(
+    evaluations: Mapping[str, Evaluation],
+    places: dict[str, dict[str, list[int]]],
+    missing: str,
+    notes: list[str],
+) -> list[str]:
+    """Return the questions that all systems have."""
+    names = list(places)
+    shared = set(places[names[0]]).intersection(*(places[name] for name in names[1:]))
+    if not shared:
+        pairs = ", ".join(f"{n}: {_examples(list(places[n])[:1])}" for n in names[:2])
+        raise ParameterError(
+            "evaluations",
+            f"must have questions in common. Got no question that all {len(names)} "
+            f"systems have ({pairs}).",
+        )
+    lacking = []
+    for name in names:
+        others = dict.fromkeys(q for other in names for q in places[other])
+        absent = [q for q in others if q not in places[name]]
+        if absent:
+            known = set(evaluations[name].question.tolist())
+            unscored = sum(q in known for q in absent)
+            why = f"; {unscored} of them without a score there" if unscored else ""
+            lacking.append(
+                f"{name} lacks {len(absent)} of {len(others)} questions "
+                f"({_examples(absent)}{why})"
+            )
+    if lacking and missing == "error":
+        raise ParameterError(
+            "missing",
+            "must be 'drop' to compare the systems on their "
+            f"{len(shared)} common question{'s' * (len(shared) > 1)}: "
+            f"{', '.join(lacking)}.",
+        )
+    for text in lacking:
+        notes.append(f"{text}: left out.")
+    return [q for q in places[names[0]] if q in shared]
+
+
+def _agreeing(
+    scored: dict[str, Evaluation],
+    places: dict[str, dict[str, list[int]]],
+    common: list[str],
+    mismatch: str,
+    golds: Mapping[str, Mapping[str, str]] | None,
+    prompts: Mapping[str, Mapping[str, str]] | None,
+    notes: list[str],
+) -> list[str]:
+    """Return the questions whose answers and prompts are the same in all systems."""
+    if golds is None:
+        golds = {
+            name: _golds(evaluation, places[name])
+            for name, evaluation in scored.items()
+            if evaluation.gold is not None
+        }
+    differing: dict[str, None] = {}
+    found = []
+    for what, known in (("right answers", golds), ("prompts", prompts or {})):
+        other = _differing(known, common)
+        if other:
+            found.append(_differing_in_words(what, other, known, common))
+            differing.update(dict.fromkeys(other))
+    if not differing:
+        return common
+    if mismatch == "error":
+        raise ParameterError(
+            "mismatch",
+            "must be 'drop' or 'keep' if questions of the same name differ. Got "
+            + "; ".join(found)
+            + ".",
+        )
+    done = "compared nevertheless" if mismatch == "keep" else "left out"
+    notes += [f"{text}: {done}." for text in found]
+    if mismatch == "keep":
+        return common
+    kept = [q for q in common if q not in differing]
+    if not kept:
+        raise ParameterError(
+            "mismatch", f"must leave questions to compare. Got {'; '.join(found)}."
+        )
+    return kept
+
+
+def _golds(
+    evaluation: Evaluation, places: Mapping[str, Sequence[int]]
+) -> dict[str, str]:
+    gold = evaluation.gold
+    assert gold is not None
+    return {q: str(gold[rows[0]]) for q, rows in places.items() if gold[rows[0]] >= 0}
+
+
+def _differing(
+    known: Mapping[str, Mapping[str, str]], common: Sequence[str]
+) -> list[str]:
+    """Return the questions for which two systems say different things."""
+    sides = list(known.values())
+    return [q for q in common if len({side[q] for side in sides if q in side}) > 1]
+
+
+def _differing_in_words(
+    what: str,
+    differing: Sequence[str],
+    known: Mapping[str, Mapping[str, str]],
+    common: Sequence[str],
+) -> str:
+    """Return how many differ, and whether the order of the files explains it."""
+    first = differing[0]
+    shown = {name: _short(side[first]) for name, side in known.items() if first in side}
+    sides = " and ".join(f"{value!r} in {name}" for name, value in shown.items())
+    text = (
+        f"{len(differing)} of {len(common)} questions with different {what}, for "
+        f"example question {_short(first)!r}: {sides}"
+    )
+    if what != "prompts" or 10 * len(differing) < len(common):
+        if 4 * len(differing) < len(common):
+            return text
+        return (
+            f"{text}. Either the files have their questions in different orders, so "
+            "that equal names stand for different questions, or they were scored by "
+            "different answers"
+        )
+    texts = [set(side.values()) for side in known.values()]
+    n_shared = len(set.intersection(*texts))
+    if n_shared < 2:
+        return (
+            f"{text}. By name all questions are common, by prompt {n_shared} are: the "
+            "prompts were made in different ways, or the questions are others"
+        )
+    return (
+        f"{text}. By name {len(common) - len(differing)} of {len(common)} questions "
+        f"agree, by prompt {n_shared} are in all files: the questions are in different "
+        "orders, and their names are row numbers"
+    )
+
+
+def _collect(
+    scored: dict[str, Evaluation],
+    places: dict[str, dict[str, list[int]]],
+    common: list[str],
+    only_in: dict[str, int],
+    notes: tuple[str, ...],
+) -> AlignedEvaluations:
+    n, n_systems = len(common), len(scored)
+    score, proba = np.empty((n, n_systems)), np.full((n, n_systems), np.nan)
+    number = np.empty((n, n_systems), dtype=np.int64)
+    samples = []
+    groups: dict[str, np.ndarray] = {}
+    for k, (name, evaluation) in enumerate(scored.items()):
+        rows = [places[name][question] for question in common]
+        number[:, k] = list(map(len, rows))
+        flat = np.fromiter((row for each in rows for row in each), np.int64)
+        starts = np.cumsum(number[:, k]) - number[:, k]
+        values = evaluation.score[flat]
+        samples.append(values)
+        score[:, k] = np.add.reduceat(values, starts) / number[:, k]
+        if evaluation.has_proba:
+            single = number[:, k] == 1
+            proba[single, k] = evaluation.proba[flat[starts[single]]]
+        for group, column in evaluation.groups.items():
+            groups.setdefault(group, column[flat[starts]])
+    question = np.empty(n, dtype=object)
+    question[:] = common
+    return AlignedEvaluations(
+        list(scored), question, score, number, samples, proba, groups, only_in, notes
+    )
+
+
+def _check_related(aligned: AlignedEvaluations) -> None:
+    """Raise if row numbers name the questions and the scores are unrelated."""
+    if not _are_row_numbers(aligned.question):
+        return
+    n = len(aligned)
+    score = aligned.score - aligned.score.mean(axis=0)
+    spread = np.sqrt((score**2).sum(axis=0))
+    moving = np.flatnonzero(spread > 0)
+    for i in moving:
+        for j in moving[moving > i]:
+            r = float(score[:, i] @ score[:, j] / (spread[i] * spread[j]))
+            if r + _CLEARLY / np.sqrt(n) < _RELATED:
+                a, b = aligned.names[i], aligned.names[j]
+                raise ParameterError(
+                    "mismatch",
+                    "must be 'keep' if questions are named by row numbers and the "
+                    "scores of two systems are unrelated. Got a correlation of "
+                    f"{r:.3f} between {a} and {b} on {n} questions. Either their "
+                    "questions are in different orders, and row numbers do not match "
+                    "them, or one of the two guesses.",
+                )
+
+
+def _are_row_numbers(questions: np.ndarray) -> bool:
+    """Return whether the names are whole numbers that leave hardly any out."""
+    try:
+        numbers = [int(q.rpartition(": ")[2]) for q in questions.tolist()]
+    except (AttributeError, ValueError):
+        return False
+    tasks = len({q.rpartition(": ")[0] for q in questions.tolist()})
+    span = max(numbers) - min(numbers) + 1
+    return min(numbers) <= 1 and span * tasks <= 2 * len(numbers) + 2 * tasks
+
+
+def _texts(values: Any, n: int, name: str) -> np.ndarray:
+    found = np.asarray(values).tolist()
+    if not isinstance(found, list) or len(found) != n:
+        raise ParameterError(
+            name,
+            f"must have one entry per score, {n}. Got {len(np.atleast_1d(values))}.",
+        )
+    array = np.empty(n, dtype=object)
+    array[:] = [str(value) for value in found]
+    return array

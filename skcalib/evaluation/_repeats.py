@@ -1,0 +1,523 @@
+"""Several samples per question: pass@k, pass^k, and what more samples would bring."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.special import logsumexp
+
+from .._errors import ParameterError, public
+from .._results import Result
+from .._validation import as_groups, check_bool, check_fraction, check_integer
+from ._accuracy import AccuracyInterval, accuracy_interval
+
+# The prior of the Beta-binomial model: a uniform mean, and a concentration whose
+# logarithm is uniform between these limits.
+_CONCENTRATIONS = (0.05, 3000.0)
+_N_MEANS, _N_CONCENTRATIONS = 160, 60
+
+# If the posterior chance of a value below the mean estimate, or above it, is smaller
+# than this, the model is taken to misfit.
+_MISFIT = 0.1
+
+
+@dataclass(frozen=True, repr=False)
+class PassAtK(Result):
+    """Chance that at least one of k samples is right, or that all are.
+
+    Made by :func:`pass_at_k`.
+
+    Attributes
+    ----------
+    estimate : float
+        Mean of the unbiased estimates of the questions.
+    low, high : float
+        Ends of the interval.
+    standard_error : float
+        Standard error of the estimate; NaN for a single question.
+    k : int
+        Number of samples that a question is given.
+    all_of : bool
+        Whether all k samples have to be right (pass^k).
+    n_questions : int
+        Number of questions.
+    n_samples : int
+        Least number of samples of a question.
+    method : str
+        'Beta-binomial', 'Beta-binomial and Wilson', 'Wilson' or 'mid-P'.
+    confidence_level : float
+        Confidence level of the interval.
+
+    See Also
+    --------
+    pass_at_k : Compute it.
+
+    Examples
+    --------
+    >>> from skcalib.evaluation import pass_at_k
+    >>> result = pass_at_k([4, 0, 2, 1], 4, k=2)
+    >>> round(result.estimate, 4)
+    0.5833
+    """
+
+    estimate: float
+    low: float
+    high: float
+    standard_error: float
+    k: int
+    all_of: bool
+    n_questions: int
+    n_samples: int
+    method: str
+    confidence_level: float
+
+    def _in_words(self) -> Sequence[str]:
+        what = "all are right" if self.all_of else "at least one is right"
+        return (
+            f"If a question is answered {self.k} times, {what} with a chance of "
+            f"{self.estimate:.3f} ({self.low:.3f} to {self.high:.3f}).",
+        )
+
+    def __repr__(self) -> str:
+        sign = "^" if self.all_of else "@"
+        return (
+            f"PassAtK(pass{sign}{self.k} {self.estimate:.4f} [{self.low:.4f}, "
+            f"{self.high:.4f}], n_questions={self.n_questions}, "
+            f"n_samples={self.n_samples}, method={self.method!r}, "
+            f"confidence_level={self.confidence_level:g})"
+        )
+
+
+@dataclass(frozen=True, repr=False)
+class SampleVariance(Result):
+    """Variance of a mean score, split into questions and samples.
+
+    Made by :func:`sample_variance`.
+
+    Attributes
+    ----------
+    standard_error : float
+        Standard error of the mean score.
+    between : float
+        Variance of the questions' true mean scores.
+    within : float
+        Mean variance of the samples of one question.
+    share_of_samples : float
+        Share of the variance of the mean that more samples would remove.
+    standard_error_more_samples : float
+        Standard error with twice as many samples per question.
+    standard_error_more_questions : float
+        Standard error with twice as many questions, and as many samples of each.
+    n_questions : int
+        Number of questions.
+    n_samples : float
+        Mean number of samples per question.
+
+    See Also
+    --------
+    sample_variance : Compute it.
+
+    Examples
+    --------
+    >>> from skcalib.evaluation import sample_variance
+    >>> result = sample_variance([1, 1, 0, 1, 0, 0], question=[0, 0, 1, 1, 2, 2])
+    >>> round(result.share_of_samples, 2)
+    0.33
+    """
+
+    standard_error: float
+    between: float
+    within: float
+    share_of_samples: float
+    standard_error_more_samples: float
+    standard_error_more_questions: float
+    n_questions: int
+    n_samples: float
+
+    @property
+    def advice(self) -> str:
+        """What reduces the standard error more, in a sentence."""
+        percent = f"{100 * self.share_of_samples:.0f}%"
+        to = (
+            f"twice the samples give {self.standard_error_more_samples:.4f}, twice the "
+            f"questions {self.standard_error_more_questions:.4f}"
+        )
+        if self.share_of_samples < 0.1:
+            what = "More samples would bring hardly anything: ask more questions"
+        elif self.share_of_samples < 0.9:
+            what = "Both more samples and more questions help, questions more"
+        else:
+            what = "More samples help as much as more questions"
+        return (
+            f"{what}. {percent} of the variance come from the samples (standard error "
+            f"{self.standard_error:.4f}; {to})."
+        )
+
+    def _in_words(self) -> Sequence[str]:
+        return (self.advice,)
+
+    def __repr__(self) -> str:
+        return (
+            f"SampleVariance(standard_error={self.standard_error:.4f}, "
+            f"share_of_samples={self.share_of_samples:.2f}, "
+            f"n_questions={self.n_questions}, n_samples={self.n_samples:g})"
+        )
+
+
+@public
+def pass_at_k(
+    correct: ArrayLike,
+    n_samples: ArrayLike,
+    *,
+    k: int,
+    all_of: bool = False,
+    groups: ArrayLike | None = None,
+    confidence_level: float = 0.95,
+) -> PassAtK:
+    """Estimate the chance that at least one of k samples is right, or that all are.
+
+    Parameters
+    ----------
+    correct : array-like of shape (n_questions,), int
+        Number of right samples of each question.
+    n_samples : int or array-like of shape (n_questions,), int
+        Number of samples of each question.
+    k : int
+        Number of samples that a question is given. No question may have fewer samples.
+    all_of : bool, default=False
+        If True, all k samples have to be right (pass^k); if False, at least one
+        (pass@k).
+    groups : array-like of shape (n_questions,), default=None
+        Group of each question. Questions of one group may depend on each other.
+    confidence_level : float, default=0.95
+        Confidence level of the interval.
+
+    Returns
+    -------
+    result : PassAtK
+
+    Raises
+    ------
+    ValueError
+        If k is larger than the number of samples of a question, if there are more right
+        samples than samples, or if a parameter is not as described.
+
+    Notes
+    -----
+    With n samples of which c are right, the unbiased estimate of a question is
+    1 - C(n - c, k) / C(n, k) for pass@k [1]_, and C(c, k) / C(n, k) for pass^k.
+
+    The interval is that of the posterior of a Beta-binomial model: the chances of
+    questions are Beta-distributed, with a uniform prior of the mean and a log-uniform
+    prior of the concentration. It is joined with the interval of
+    :func:`accuracy_interval` for the questions' estimates where the model does not fit:
+    where their mean is outside the central 80% of the posterior.
+    With groups, only the latter is used. A single sample of each question has the
+    mid-P interval.
+
+    References
+    ----------
+    .. [1] M. Chen et al. (2021). "Evaluating large language models trained on code".
+       arXiv:2107.03374.
+
+    Examples
+    --------
+    >>> from skcalib.evaluation import pass_at_k
+    >>> pass_at_k([4, 0, 2, 1, 4, 3, 0, 4, 4, 1], 4, k=2)
+    PassAtK(pass@2 0.6833 [0.43..., 0.87...], n_questions=10, n_samples=4, ...)
+    """
+    level = check_fraction(confidence_level, name="confidence_level")
+    all_of = check_bool(all_of, name="all_of")
+    k = check_integer(k, minimum=1, name="k")
+    right, number = _check_counts(correct, n_samples)
+    scores = question_pass_at_k(right, number, k, all_of=all_of)
+    is_single = groups is None and int(number.max()) == 1
+    codes = np.arange(scores.size) if groups is None and not is_single else groups
+    plain = accuracy_interval(scores, groups=codes, confidence_level=level)
+    low, high, method = plain.low, plain.high, plain.method
+    if groups is None and not is_single:
+        ends = (plain.low, plain.high)
+        low, high, method = _interval(
+            right, number, k, all_of, plain.estimate, ends, level
+        )
+    error = (
+        float(scores.std(ddof=1) / np.sqrt(scores.size)) if scores.size > 1 else np.nan
+    )
+    return PassAtK(
+        estimate=float(scores.mean()),
+        low=low,
+        high=high,
+        standard_error=error,
+        k=k,
+        all_of=all_of,
+        n_questions=scores.size,
+        n_samples=int(number.min()),
+        method=method,
+        confidence_level=level,
+    )
+
+
+def _check_enough(number: np.ndarray, k: int) -> None:
+    """Raise if a question has fewer than k samples."""
+    short = number < k
+    if short.any():
+        row = int(short.argmax())
+        raise ParameterError(
+            "k",
+            f"must be at most the number of samples of each question. Got {k} and "
+            f"{int(number[row])} samples of question {row}. {int(short.sum())} of "
+            f"{number.size} questions have fewer than {k} samples, and nothing can be "
+            "said about samples that were not drawn.",
+        )
+
+
+def question_pass_at_k(
+    right: np.ndarray, number: np.ndarray, k: int, *, all_of: bool
+) -> np.ndarray:
+    """Return the unbiased estimate of each question."""
+    _check_enough(number, k)
+    chosen = right if all_of else number - right
+    steps = np.arange(k)[:, np.newaxis]
+    share = np.clip((chosen - steps) / (number - steps), 0, None).prod(axis=0)
+    return share if all_of else 1 - share
+
+
+@public
+def best_of_k(
+    score: ArrayLike,
+    *,
+    question: ArrayLike,
+    k: int,
+    groups: ArrayLike | None = None,
+    confidence_level: float = 0.95,
+) -> AccuracyInterval:
+    """Estimate the mean score of the best of k samples of a question.
+
+    Parameters
+    ----------
+    score : array-like of shape (n_rows,)
+        Score of each sample, in [0, 1].
+    question : array-like of shape (n_rows,)
+        Question of each sample.
+    k : int
+        Number of samples of which the best counts. No question may have fewer.
+    groups : array-like of shape (n_rows,), default=None
+        Group of each sample. All samples of a question must be in one group.
+    confidence_level : float, default=0.95
+        Confidence level of the interval.
+
+    Returns
+    -------
+    interval : AccuracyInterval
+
+    Raises
+    ------
+    ValueError
+        If a question has fewer than k samples, or a score is not in [0, 1].
+
+    See Also
+    --------
+    pass_at_k : The same for samples that are right or wrong, with a better interval.
+
+    Notes
+    -----
+    The estimate of a question is the mean over all choices of k of its samples, which
+    has no bias.
+
+    Examples
+    --------
+    >>> from skcalib.evaluation import best_of_k
+    >>> score = [0.2, 0.4, 0.9, 0.5, 0.5, 0.5]
+    >>> round(best_of_k(score, question=[0, 0, 0, 1, 1, 1], k=2).estimate, 4)
+    0.6167
+    """
+    k = check_integer(k, minimum=1, name="k")
+    values = np.asarray(score, dtype=np.float64)
+    codes = as_groups(question, values.size)
+    assert codes is not None
+    best = question_best_of_k(values, codes, k)
+    first = np.unique(codes, return_index=True)[1]
+    inner = None if groups is None else np.asarray(groups)[first]
+    return accuracy_interval(
+        best,
+        groups=np.arange(best.size) if inner is None else inner,
+        confidence_level=confidence_level,
+    )
+
+
+def question_best_of_k(values: np.ndarray, codes: np.ndarray, k: int) -> np.ndarray:
+    """Return the mean over all choices of k samples of their best, by question."""
+    number = np.bincount(codes)
+    _check_enough(number, k)
+    order = np.lexsort((values, codes))
+    start = np.cumsum(number) - number
+    below = np.arange(values.size) - np.repeat(start, number)
+    # the share of the choices whose best is the sample with so many below it
+    size = np.repeat(number, number)
+    share = k / size
+    for j in range(1, k):
+        share = share * np.clip(below - j + 1, 0, None) / (size - j)
+    return np.bincount(codes[order], share * values[order])
+
+
+@public
+def sample_variance(score: ArrayLike, *, question: ArrayLike) -> SampleVariance:
+    """Split the variance of a mean score into questions and samples.
+
+    Parameters
+    ----------
+    score : array-like of shape (n_rows,)
+        Score of each sample.
+    question : array-like of shape (n_rows,)
+        Question of each sample.
+
+    Returns
+    -------
+    variance : SampleVariance
+
+    Raises
+    ------
+    ValueError
+        If there are fewer than two questions, or no question has two samples.
+
+    Notes
+    -----
+    The variance of the mean of question means is estimated by their variance over their
+    number. The part of the samples is the mean variance of a question's samples over
+    their number; the rest is due to the choice of questions.
+
+    Examples
+    --------
+    >>> from skcalib.evaluation import sample_variance
+    >>> score = [1, 1, 1, 0, 0, 0, 0, 1, 1, 1, 1, 1]
+    >>> question = [0, 0, 0, 1, 1, 1, 2, 2, 2, 3, 3, 3]
+    >>> sample_variance(score, question=question)
+    SampleVariance(standard_error=0.2357, share_of_samples=0.12, n_questions=4, ...)
+    """
+    values = np.asarray(score, dtype=np.float64)
+    codes = np.unique(np.asarray(question), return_inverse=True)[1]
+    if values.ndim != 1 or codes.shape != values.shape:
+        raise ParameterError(
+            "question",
+            f"must have one entry per score. Got {codes.shape} and {values.shape}.",
+        )
+    return variance_of(values, codes)
+
+
+def variance_of(values: np.ndarray, codes: np.ndarray) -> SampleVariance:
+    """Return the split of the variance, for clean arrays."""
+    number = np.bincount(codes)
+    n = number.size
+    if n < 2 or not (number > 1).any():
+        raise ParameterError(
+            "question",
+            "must name at least two questions, one of which has two samples. Got "
+            f"{n} questions and at most {number.max(initial=0)} samples.",
+        )
+    means = np.bincount(codes, values) / number
+    squares = np.bincount(codes, (values - means[codes]) ** 2)
+    several = number > 1
+    within = float((squares[several] / (number[several] - 1)).mean())
+    of_samples = float((within / number).mean())
+    spread = float(means.var(ddof=1))
+    between = max(0.0, spread - of_samples)
+    total = max(spread, of_samples)
+    return SampleVariance(
+        standard_error=float(np.sqrt(total / n)),
+        between=between,
+        within=within,
+        share_of_samples=of_samples / total if total > 0 else 0.0,
+        standard_error_more_samples=float(np.sqrt((between + of_samples / 2) / n)),
+        standard_error_more_questions=float(np.sqrt(total / (2 * n))),
+        n_questions=n,
+        n_samples=float(number.mean()),
+    )
+
+
+def _check_counts(correct: Any, n_samples: Any) -> tuple[np.ndarray, np.ndarray]:
+    right = np.asarray(correct)
+    if right.ndim != 1 or right.size == 0:
+        raise ParameterError(
+            "correct",
+            f"must have shape (n_questions,) with at least one. Got {right.shape}.",
+        )
+    number = np.asarray(n_samples)
+    if number.shape not in ((), right.shape):
+        raise ParameterError(
+            "n_samples",
+            f"must be one number, or one per question. Got {number.shape} for "
+            f"{right.size} questions.",
+        )
+    number = np.broadcast_to(number, right.shape)
+    for name, values in (("correct", right), ("n_samples", number)):
+        if (
+            not np.issubdtype(values.dtype, np.number)
+            or (values != np.rint(values)).any()
+        ):
+            raise ParameterError(name, f"must be whole numbers. Got {values!r:.60}.")
+    bad = (right < 0) | (right > number)
+    if bad.any():
+        row = int(bad.argmax())
+        raise ParameterError(
+            "correct",
+            f"must be between 0 and the number of samples. Got {int(right[row])} of "
+            f"{int(number[row])} in row {row}.",
+        )
+    return right.astype(np.int64), number.astype(np.int64)
+
+
+def _interval(
+    right: np.ndarray,
+    number: np.ndarray,
+    k: int,
+    all_of: bool,
+    mean: float,
+    plain: tuple[float, float],
+    level: float,
+) -> tuple[float, float, str]:
+    """Return the interval of the model, joined with the plain one if it misfits."""
+    value, cumulative = _posterior(right, number, k, all_of)
+    tail = (1 - level) / 2
+    low, high = np.interp([tail, 1 - tail], cumulative, value).tolist()
+    place = float(np.interp(mean, value, cumulative))
+    if _MISFIT < place < 1 - _MISFIT:
+        return min(low, mean), max(high, mean), "Beta-binomial"
+    return min(low, plain[0]), max(high, plain[1]), "Beta-binomial and Wilson"
+
+
+def _posterior(
+    right: np.ndarray, number: np.ndarray, k: int, all_of: bool
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return values of pass@k or pass^k and their cumulative posterior chances."""
+    # finer near 0 and 1
+    mean = np.sin(np.pi / 2 * (np.arange(_N_MEANS) + 0.5) / _N_MEANS) ** 2
+    edges = np.sin(np.pi / 2 * np.arange(_N_MEANS + 1) / _N_MEANS) ** 2
+    weight = np.log(np.diff(edges))
+    concentration = np.geomspace(*_CONCENTRATIONS, _N_CONCENTRATIONS)
+    a = mean[:, np.newaxis] * concentration
+    b = (1 - mean)[:, np.newaxis] * concentration
+    log_posterior = np.repeat(weight[:, np.newaxis], concentration.size, axis=1)
+    log_posterior += _log_rising(a, right) + _log_rising(b, number - right)
+    log_posterior -= _log_rising(concentration, number)
+    posterior = np.exp(log_posterior - logsumexp(log_posterior))
+    # E[p^k], or E[(1 - p)^k], of a Beta distribution
+    once = np.array([k])
+    moment = _log_rising(a if all_of else b, once) - _log_rising(concentration, once)
+    moment = np.exp(moment)
+    value = (moment if all_of else 1 - moment).ravel()
+    order = np.argsort(value)
+    return value[order], np.cumsum(posterior.ravel()[order])
+
+
+def _log_rising(x: np.ndarray, counts: np.ndarray) -> np.ndarray:
+    """Return the sum over counts c of log(x (x + 1) ... (x + c - 1))."""
+    above = counts.size - np.cumsum(np.bincount(counts))  # counts above 0, 1, ...
+    total = np.zeros(x.shape)
+    for i, times in enumerate(above.tolist()):
+        if times:
+            total += times * np.log(x + i)
+    return total

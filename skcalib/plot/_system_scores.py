@@ -1,0 +1,199 @@
+"""Scores of many systems with intervals, and the groups that are not separated."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from .._errors import ParameterError, ParameterTypeError, public
+from ..significance import ScoreComparison
+from ._base import Display, drawing
+from ._figures import visible_text
+
+
+class SystemScoresDisplay(Display):
+    """Scores of systems with their intervals, the best at the top.
+
+    Bars beside the scores join systems that are not separated. It is recommended to use
+    :meth:`from_comparison`.
+
+    Parameters
+    ----------
+    names : list of str
+        Names of the systems.
+    score, low, high : array-like of shape (n_systems,)
+        Score of each system and the ends of its interval.
+    not_separated : list of list of str, default=()
+        Groups of systems of which no two are separated.
+    metric : str, default='score'
+        Name of the scores.
+    confidence_level : float, default=0.95
+        Confidence level of the intervals.
+
+    Attributes
+    ----------
+    ax_ : matplotlib Axes
+        Axes that were drawn on.
+    figure_ : matplotlib Figure
+        Figure of the axes.
+    intervals_ : matplotlib ErrorbarContainer
+        Scores with their intervals.
+    bars_ : list of matplotlib Line2D
+        Bars of the groups with at least two systems.
+
+    See Also
+    --------
+    skcalib.significance.compare_scores : Compute scores, intervals and groups.
+
+    Examples
+    --------
+    >>> from skcalib.plot import SystemScoresDisplay
+    >>> from skcalib.significance import compare_scores
+    >>> right = {"a": [1] * 30, "b": [1] * 29 + [0], "c": [0] * 30}
+    >>> SystemScoresDisplay.from_comparison(compare_scores(right)).names
+    ['a', 'b', 'c']
+    """
+
+    def __init__(
+        self,
+        names: Sequence[str],
+        score: ArrayLike,
+        low: ArrayLike,
+        high: ArrayLike,
+        not_separated: Sequence[Sequence[str]] = (),
+        *,
+        metric: str = "score",
+        confidence_level: float = 0.95,
+    ):
+        self.names = list(names)
+        self.score, self.low, self.high = (
+            np.asarray(x, dtype=np.float64) for x in (score, low, high)
+        )
+        self.not_separated = [list(group) for group in not_separated]
+        self.metric, self.confidence_level = metric, confidence_level
+
+    @classmethod
+    @public
+    def from_comparison(
+        cls,
+        comparison: ScoreComparison,
+        *,
+        metric: str = "score",
+        ax: Any = None,
+    ) -> SystemScoresDisplay:
+        """Draw the systems of a comparison.
+
+        Parameters
+        ----------
+        comparison : ScoreComparison
+            Result of :func:`~skcalib.significance.compare_scores`.
+        metric : str, default='score'
+            Name of the scores.
+        ax : matplotlib Axes, default=None
+            Axes to draw on. If None, a new figure is made.
+
+        Returns
+        -------
+        display : SystemScoresDisplay
+        """
+        if not isinstance(comparison, ScoreComparison):
+            raise ParameterTypeError(
+                "comparison",
+                f"must be a ScoreComparison. Got {type(comparison).__name__}.",
+            )
+        display = cls(
+            comparison.names,
+            comparison.score,
+            comparison.low,
+            comparison.high,
+            comparison.not_separated(1 - comparison.confidence_level),
+            metric=metric,
+            confidence_level=comparison.confidence_level,
+        )
+        return display.plot(ax)
+
+    @drawing
+    def plot(
+        self, ax: Any = None, *, errorbar_kwargs: dict | None = None
+    ) -> SystemScoresDisplay:
+        """Draw the scores.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, default=None
+            Axes to draw on. If None, a new figure is made.
+        errorbar_kwargs : dict, default=None
+            Keywords for the intervals.
+
+        Returns
+        -------
+        display : SystemScoresDisplay
+        """
+        n = len(self.names)
+        if not (self.score.shape == self.low.shape == self.high.shape == (n,)):
+            raise ParameterError(
+                "score", f"must have one entry per name, {n}. Got {self.score.shape}."
+            )
+        if ax is None:
+            import matplotlib.pyplot as plt
+
+            _, ax = plt.subplots(figsize=(6.4, max(1.8, 0.32 * n + 1.1)))
+        order = np.argsort(-self.score, kind="stable")
+        place = {self.names[k]: row for row, k in enumerate(order)}
+        below, above = self.score - self.low, self.high - self.score
+        style = {"fmt": "o", "markersize": 4, "capsize": 2, "color": "C0"}
+        self.intervals_ = ax.errorbar(
+            self.score[order],
+            np.arange(n),
+            xerr=np.maximum([below[order], above[order]], 0),
+            **style | (errorbar_kwargs or {}),
+        )
+        self.bars_ = self._draw_bars(ax, place)
+        ax.set_yticks(
+            np.arange(n), [visible_text(self.names[k]) for k in order], parse_math=False
+        )
+        ax.set_ylim(n - 0.5, -0.5)
+        level = f"{100 * self.confidence_level:g}%"
+        ax.set_xlabel(f"{visible_text(self.metric)} with {level} interval")
+        if self.bars_:
+            ax.set_title("bars join systems that are not separated", fontsize="small")
+        ax.grid(axis="x", alpha=0.3)
+        self.ax_, self.figure_ = ax, ax.figure
+        return self
+
+    def _draw_bars(self, ax: Any, place: dict[str, int]) -> list:
+        """Draw a bar for each group, beside the axes so that none hides a score."""
+        groups = [sorted(place[name] for name in g) for g in self.not_separated]
+        several = [rows for rows in groups if len(rows) > 1]
+        lanes: list[int] = []
+        bars = []
+        for rows in sorted(several):
+            lane = next((k for k, end in enumerate(lanes) if end < rows[0]), len(lanes))
+            lanes[lane : lane + 1] = [rows[-1]]
+            bars += ax.plot(
+                [1.02 + 0.02 * lane] * len(rows),
+                rows,
+                "-",
+                marker=".",
+                color="0.45",
+                clip_on=False,
+                transform=ax.get_yaxis_transform(),
+            )
+        return bars
+
+    def _columns(self) -> dict[str, Any]:
+        return {
+            "system": self.names,
+            "score": self.score,
+            "low": self.low,
+            "high": self.high,
+        }
+
+    def _lines(self) -> Sequence[str]:
+        return (
+            f"{len(self.names)} systems",
+            f"{self.metric} with {100 * self.confidence_level:g}% intervals",
+        )

@@ -1,0 +1,230 @@
+"""Tests and intervals of gains in mean scores, for many pairs of systems at once.
+
+Everything here takes clean arrays. A gain is the mean of differences; the differences
+are summed by unit (a question, or a group of questions), and units are independent.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from scipy.special import bdtr, ndtr
+from scipy.stats import binom
+
+from ._tail_probabilities import signed_sum_tail
+
+# The mid-p variant is used where its rejection rate stays below .055: McNemar's test
+# if at most this share of the questions is discordant, sign flips from this number of
+# units on that differ.
+MOST_DISCORDANT = 0.75
+FEWEST_FLIPS = 7
+
+# Work of the exact distribution of sign flips (units times places of the lattice), and
+# the number of distinct values from which the lattice is filled unit by unit.
+_MOST_WORK, _MANY_VALUES = 20_000_000, 24
+_LARGEST_LATTICE = 1 << 22
+
+# Sign flips that are drawn where the exact distribution takes too long.
+_N_FLIPS = 100_000
+_BLOCK = 1 << 22
+
+
+def mcnemar_pvalues(
+    wins: np.ndarray, losses: np.ndarray, n: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return two-sided p-values of McNemar's test, and whether they are mid-p."""
+    discordant = wins + losses
+    fewer = np.minimum(wins, losses)
+    exact = np.minimum(2 * bdtr(fewer, discordant, 0.5), 1)
+    midp = np.where(
+        2 * fewer == discordant,
+        1 - binom.pmf(fewer, discordant, 0.5) / 2,
+        2 * bdtr(fewer, discordant, 0.5) - binom.pmf(fewer, discordant, 0.5),
+    )
+    uses_midp = (discordant <= MOST_DISCORDANT * n) & (discordant > 0)
+    found = np.where(uses_midp, midp, exact)
+    return np.clip(found, np.finfo(np.float64).tiny, 1), uses_midp
+
+
+def flip_pvalue(
+    difference: np.ndarray, is_integer: bool, rng: np.random.Generator
+) -> tuple[float, str]:
+    """Return the two-sided p-value of flipping the signs of units, and how it is made.
+
+    `difference` has an entry for each unit. The way is 'exact', 'mid-p', 'drawn' or
+    'drawn mid-p'.
+    """
+    differing = difference[difference != 0]
+    if differing.size == 0:
+        return 1.0, "exact"
+    tails, way = _exact_tails(differing, is_integer), "exact"
+    if tails is None:
+        tails, way = _drawn_tails(differing, rng), "drawn"
+    above, equal = tails
+    is_tie = abs(float(differing.sum())) <= 1e-9 * float(np.abs(differing).sum())
+    if not use_midp(differing, difference.size):
+        return (1.0 if is_tie else min(1.0, 2 * above)), way
+    way = "mid-p" if way == "exact" else "drawn mid-p"
+    return (1 - equal / 2 if is_tie else min(1.0, 2 * above - equal)), way
+
+
+def use_midp(differing: np.ndarray, n_units: int) -> bool:
+    """Return whether the mid-p variant of sign flips keeps its size."""
+    if differing.size < FEWEST_FLIPS:
+        return False
+    size = np.abs(differing)
+    return bool(size.min() < size.max()) or differing.size <= MOST_DISCORDANT * n_units
+
+
+def _exact_tails(differing: np.ndarray, is_integer: bool) -> tuple[float, float] | None:
+    """Return P(sum >= |observed|) and P(sum = |observed|) over all sign flips."""
+    if not is_integer:
+        if differing.size > 16:
+            return None
+        signs = 1 - 2.0 * (
+            np.arange(1 << differing.size)[:, np.newaxis] >> np.arange(differing.size)
+            & 1
+        )
+        sums, total = signs @ differing, abs(float(differing.sum()))
+        slack = 1e-9 * float(np.abs(differing).sum())
+        equal = np.abs(sums - total) <= slack
+        return float((equal | (sums > total)).mean()), float(equal.mean())
+    whole = np.rint(differing).astype(np.int64)
+    whole //= np.gcd.reduce(np.abs(whole))
+    size, total = np.abs(whole), abs(int(whole.sum()))
+    values, times = np.unique(size, return_counts=True)
+    if values.size < _MANY_VALUES:
+        above = signed_sum_tail(values, times, total, _LARGEST_LATTICE)
+        if above is None:
+            return None
+        beyond = signed_sum_tail(values, times, total + 1, _LARGEST_LATTICE)
+        assert beyond is not None
+        return above, above - beyond
+    top = int(size.sum())
+    if size.size * top > _MOST_WORK:
+        return None
+    chance = np.zeros(top + 1)
+    chance[0], reach = 1.0, 0
+    for step in np.sort(size).tolist():
+        # the sum of the units whose sign is +, one unit more
+        reach += step
+        moved = chance[: reach + 1 - step].copy()
+        chance[: reach + 1] *= 0.5
+        chance[step : reach + 1] += 0.5 * moved
+    first = (top + total) // 2
+    return float(chance[first:].sum()), float(chance[first])
+
+
+def _drawn_tails(
+    differing: np.ndarray, rng: np.random.Generator
+) -> tuple[float, float]:
+    """Return the tails of drawn sign flips, the observed signs being one more draw."""
+    n, total = differing.size, abs(float(differing.sum()))
+    slack = 1e-9 * float(np.abs(differing).sum())
+    above = equal = 0
+    rows = max(1, _BLOCK // n)
+    for start in range(0, _N_FLIPS, rows):
+        m = min(rows, _N_FLIPS - start)
+        bits = np.frombuffer(rng.bytes(-(-m * n // 8)), dtype=np.uint8)
+        plus = np.unpackbits(bits, count=m * n).reshape(m, n)
+        sums = np.abs(2 * (plus @ differing) - float(differing.sum()))
+        ties = np.abs(sums - total) <= slack
+        above += int((ties | (sums > total)).sum())
+        equal += int(ties.sum())
+    # Both signs of the sum were counted.
+    return (above + 1) / (_N_FLIPS + 1) / 2, equal / _N_FLIPS / 2
+
+
+def smallest_pvalue(n_differing: int) -> float:
+    """Return the smallest p-value that sign flips of so many units can give."""
+    if n_differing == 0:
+        return 1.0
+    log2 = -n_differing + (0 if n_differing >= FEWEST_FLIPS else 1)
+    return 2.0 ** max(log2, -1000)
+
+
+def score_limits(
+    total: np.ndarray,
+    squares: np.ndarray,
+    across: np.ndarray,
+    sizes: float,
+    n: float,
+    quantile: float,
+    bound: float = 1.0,
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the gains d with (sum of D - d n)^2 <= quantile^2 sum of (D - d size)^2.
+
+    `squares` is the sum of D^2, `across` of D times size, `sizes` of size^2. The limits
+    are -bound and bound where effectively too few units are there.
+    """
+    c2 = quantile**2
+    a = n**2 - c2 * sizes
+    b = n * total - c2 * across
+    c = total**2 - c2 * squares
+    with np.errstate(invalid="ignore", divide="ignore"):
+        root = np.sqrt(np.maximum(b**2 - a * c, 0))
+        low, high = (b - root) / a, (b + root) / a
+    bounded = a > 1e-9 * n**2
+    low = np.where(bounded, np.maximum(low, -bound), -bound)
+    high = np.where(bounded, np.minimum(high, bound), bound)
+    return low, high
+
+
+def tango_statistic(
+    wins: np.ndarray, losses: np.ndarray, n: int, gain: np.ndarray
+) -> np.ndarray:
+    """Return Tango's standardised distance of (wins - losses) / n from a gain."""
+    a = 2.0 * n
+    b = -(wins + losses) + (2 * n - wins + losses) * gain
+    c = -losses * gain * (1 - gain)
+    # The most likely share of losses for this gain.
+    share = (-b + np.sqrt(np.maximum(b**2 - 4 * a * c, 0))) / (2 * a)
+    variance = n * (2 * share + gain * (1 - gain))
+    above = wins - losses - n * gain
+    with np.errstate(divide="ignore", invalid="ignore"):
+        z = above / np.sqrt(np.maximum(variance, 0))
+    return np.where(above == 0, 0.0, z)
+
+
+def tango_limits(
+    wins: np.ndarray, losses: np.ndarray, n: int, quantile: float
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return Tango's interval of the gain, for a normal quantile."""
+    gain = (wins - losses) / n
+
+    def limit(side: float) -> np.ndarray:
+        inside, outside = gain.astype(float).copy(), np.full(gain.shape, side)
+        for _ in range(60):
+            middle = (inside + outside) / 2
+            near = np.abs(tango_statistic(wins, losses, n, middle)) <= quantile
+            inside, outside = (
+                np.where(near, middle, inside),
+                np.where(near, outside, middle),
+            )
+        return (inside + outside) / 2
+
+    return limit(-1.0), limit(1.0)
+
+
+def normal_pvalue(statistic: np.ndarray) -> np.ndarray:
+    """Return the upper tail of the normal distribution."""
+    return ndtr(-statistic)
+
+
+def as_whole(difference: np.ndarray, scale: int) -> tuple[np.ndarray, bool]:
+    """Return differences times a scale as whole numbers, if they are such."""
+    scaled = difference * scale
+    whole = np.rint(scaled)
+    is_whole = bool(np.abs(scaled - whole).max(initial=0) < 1e-6)
+    return (whole if is_whole else difference), is_whole
+
+
+def common_scale(n_samples: np.ndarray, most: int = 10_000) -> int:
+    """Return the least common multiple of numbers of samples, 1 if it is too large."""
+    scale = 1
+    for number in np.unique(n_samples).tolist():
+        scale = math.lcm(scale, int(number))
+        if scale > most:
+            return 1
+    return scale

@@ -1,0 +1,328 @@
+"""Statistics of BLEU, chrF and TER, made by sacrebleu, and the scores of their sums."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from .._errors import ParameterError, public
+
+# Orders of n-grams: of words in BLEU, of characters in chrF.
+_BLEU_ORDER, _CHRF_ORDER = 4, 6
+
+# Up to so many numbers, BLEU is computed by Python, whose logarithms are sacrebleu's.
+_N_SCALARS = 80
+
+# chrF weighs recall by this factor.
+_CHRF_BETA = 2
+
+
+@public
+def bleu_statistics(
+    hypotheses: Sequence[str], references: Sequence[str] | Sequence[Sequence[str]]
+) -> np.ndarray:
+    """Count what BLEU needs of each sentence.
+
+    Parameters
+    ----------
+    hypotheses : sequence of str
+        Translations of a system, one per sentence.
+    references : sequence of str, or sequence of sequences of str
+        References, one per sentence; or several such sequences.
+
+    Returns
+    -------
+    statistics : ndarray of shape (n_sentences, 10), int
+        Length of the translation and of the reference, numbers of matching n-grams and
+        of n-grams for n from 1 to 4, for ``statistic=bleu``.
+
+    Raises
+    ------
+    ImportError
+        If sacrebleu is not installed.
+    ValueError
+        If the numbers of sentences differ.
+
+    See Also
+    --------
+    bleu : BLEU of summed statistics.
+
+    Notes
+    -----
+    The sentences are tokenised as in sacrebleu's default (13a, mixed case) [1]_.
+
+    References
+    ----------
+    .. [1] M. Post (2018). "A call for clarity in reporting BLEU scores". Proceedings of
+       the third conference on machine translation.
+
+    Examples
+    --------
+    >>> from skcalib.significance import bleu, bleu_statistics
+    >>> said = ["the cat sat on the mat ."]
+    >>> bleu_statistics(said, ["the cat sat on a mat ."])  # doctest: +SKIP
+    array([[7, 7, 6, 4, 2, 1, 7, 6, 5, 4]])
+    """
+    return _statistics("BLEU", hypotheses, references).astype(np.int64)
+
+
+@public
+def chrf_statistics(
+    hypotheses: Sequence[str], references: Sequence[str] | Sequence[Sequence[str]]
+) -> np.ndarray:
+    """Count what chrF needs of each sentence.
+
+    Parameters
+    ----------
+    hypotheses : sequence of str
+        Translations of a system, one per sentence.
+    references : sequence of str, or sequence of sequences of str
+        References, one per sentence; or several such sequences.
+
+    Returns
+    -------
+    statistics : ndarray of shape (n_sentences, 18), int
+        Numbers of n-grams of the translation, of the reference and in both, for n from
+        1 to 6, for ``statistic=chrf``.
+
+    Raises
+    ------
+    ImportError
+        If sacrebleu is not installed.
+    ValueError
+        If the numbers of sentences differ.
+
+    See Also
+    --------
+    chrf : chrF of summed statistics.
+
+    Examples
+    --------
+    >>> from skcalib.significance import chrf_statistics
+    >>> chrf_statistics(["a cat"], ["the cat"]).shape  # doctest: +SKIP
+    (1, 18)
+    """
+    return _statistics("CHRF", hypotheses, references).astype(np.int64)
+
+
+@public
+def ter_statistics(
+    hypotheses: Sequence[str], references: Sequence[str] | Sequence[Sequence[str]]
+) -> np.ndarray:
+    """Count the edits of each sentence, for the translation edit rate.
+
+    Parameters
+    ----------
+    hypotheses : sequence of str
+        Translations of a system, one per sentence.
+    references : sequence of str, or sequence of sequences of str
+        References, one per sentence; or several such sequences.
+
+    Returns
+    -------
+    statistics : ndarray of shape (n_sentences, 2)
+        Number of edits and (mean) length of the references, for ``statistic=ter``. A
+        lower rate is better.
+
+    Raises
+    ------
+    ImportError
+        If sacrebleu is not installed.
+    ValueError
+        If the numbers of sentences differ.
+
+    See Also
+    --------
+    ter : TER of summed statistics.
+
+    Examples
+    --------
+    >>> from skcalib.significance import ter_statistics
+    >>> ter_statistics(["a cat"], ["the cat"])  # doctest: +SKIP
+    array([[1., 2.]])
+    """
+    return _statistics("TER", hypotheses, references)
+
+
+def bleu(sums: np.ndarray) -> np.ndarray:
+    """Return BLEU (0 to 100) of summed statistics, with exponential smoothing.
+
+    Parameters
+    ----------
+    sums : ndarray of shape (..., 10)
+        Sums of the rows of :func:`bleu_statistics`.
+
+    Returns
+    -------
+    score : ndarray of shape (...)
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skcalib.significance import bleu
+    >>> round(float(bleu(np.array([7, 7, 6, 4, 2, 1, 7, 6, 5, 4]))), 2)
+    48.89
+    """
+    sums = np.asarray(sums, dtype=np.float64)
+    if sums.size <= _N_SCALARS:
+        rows = sums.reshape(-1, sums.shape[-1]).tolist()
+        return np.array(list(map(_bleu_of_one, rows))).reshape(sums.shape[:-1])
+    length, reference = sums[..., 0], sums[..., 1]
+    right, total = sums[..., 2:6], sums[..., 6:10]
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        penalty = np.where(length < reference, np.exp(1 - reference / length), 1.0)
+        penalty = np.where(length > 0, penalty, np.where(reference > 0, 0.0, 1.0))
+        # each n without a match halves the pseudocount; no n-gram at all ends it
+        zero = (right == 0) & (total > 0)
+        smooth = 2.0 ** -np.cumsum(zero, axis=-1)
+        share = 100.0 * np.where(zero, smooth, right) / total
+        share = np.where(np.cumprod(total > 0, axis=-1) == 1, share, 0.0)
+        # sacrebleu gives a precision of 0 the logarithm -9999999999
+        logs = np.where(share > 0, np.log(share), -9999999999.0)
+        score = penalty * np.exp(
+            (logs[..., 0] + logs[..., 1] + logs[..., 2] + logs[..., 3]) / _BLEU_ORDER
+        )
+    return np.where(right.any(axis=-1), score, 0.0)
+
+
+def _bleu_of_one(sums: list[float]) -> float:
+    """Return BLEU to the last digit of sacrebleu, whose logarithms are Python's."""
+    length, reference, *counts = sums
+    right, total = counts[:_BLEU_ORDER], counts[_BLEU_ORDER:]
+    if not any(right):
+        return 0.0
+    penalty = math.exp(1 - reference / length) if length < reference else 1.0
+    smooth, logs = 1.0, [-9999999999.0] * _BLEU_ORDER
+    for n in range(_BLEU_ORDER):
+        if total[n] == 0:
+            break
+        if right[n] == 0:
+            smooth *= 2
+            logs[n] = math.log(100.0 / (smooth * total[n]))
+        else:
+            logs[n] = math.log(100.0 * right[n] / total[n])
+    return penalty * math.exp(sum(logs) / _BLEU_ORDER)
+
+
+def chrf(sums: np.ndarray) -> np.ndarray:
+    """Return chrF2 (0 to 100) of summed statistics.
+
+    Parameters
+    ----------
+    sums : ndarray of shape (..., 18)
+        Sums of the rows of :func:`chrf_statistics`.
+
+    Returns
+    -------
+    score : ndarray of shape (...)
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skcalib.significance import chrf
+    >>> float(chrf(np.array([4, 4, 2] * 6)))
+    50.0
+    """
+    sums = np.asarray(sums, dtype=np.float64)
+    said, reference, both = sums[..., 0::3], sums[..., 1::3], sums[..., 2::3]
+    known = (said > 0) & (reference > 0)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        precision, recall = np.zeros(said.shape[:-1]), np.zeros(said.shape[:-1])
+        for n in range(_CHRF_ORDER):  # summed in sacrebleu's order
+            precision = precision + np.where(
+                known[..., n], both[..., n] / said[..., n], 0
+            )
+            recall = recall + np.where(
+                known[..., n], both[..., n] / reference[..., n], 0
+            )
+        count = known.sum(axis=-1)
+        precision, recall = precision / count, recall / count
+        factor = _CHRF_BETA**2
+        score = (1 + factor) * precision * recall / (factor * precision + recall)
+    return np.where((count > 0) & (precision + recall > 0), 100 * score, 0.0)
+
+
+def ter(sums: np.ndarray) -> np.ndarray:
+    """Return the translation edit rate (0 to 100 and more) of summed statistics.
+
+    Parameters
+    ----------
+    sums : ndarray of shape (..., 2)
+        Sums of the rows of :func:`ter_statistics`.
+
+    Returns
+    -------
+    score : ndarray of shape (...)
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skcalib.significance import ter
+    >>> float(ter(np.array([3.0, 12.0])))
+    25.0
+    """
+    sums = np.asarray(sums, dtype=np.float64)
+    edits, length = sums[..., 0], sums[..., 1]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        score = 100 * (edits / length)
+    return np.where(length > 0, score, np.where(edits > 0, 100.0, 0.0))
+
+
+def _statistics(name: str, hypotheses: Any, references: Any) -> np.ndarray:
+    """Return sacrebleu's statistics of each sentence."""
+    try:
+        import sacrebleu  # noqa: F401
+    except ImportError as error:
+        raise ImportError(
+            "BLEU, chrF and TER need sacrebleu, which is not installed. Install it "
+            "with `pip install sacrebleu` or `pip install skcalib[mt]`."
+        ) from error
+    said = _sentences(hypotheses, "hypotheses")
+    sides = _references(references)
+    for side in sides:
+        if len(side) != len(said):
+            raise ParameterError(
+                None,
+                "needs as many references as hypotheses. Got "
+                f"{len(side)} references and {len(said)} hypotheses.",
+            )
+    metric = _metric(name, tuple(map(tuple, sides)))
+    # sacrebleu's own paired tests call the same method; nothing public gives this.
+    found = metric._extract_corpus_statistics(said, None)
+    return np.asarray(found, dtype=np.float64)
+
+
+@lru_cache(maxsize=3)
+def _metric(name: str, references: tuple[tuple[str, ...], ...]) -> Any:
+    """Return a metric that has counted its references, for many systems."""
+    from sacrebleu import metrics
+
+    return getattr(metrics, name)(references=[list(side) for side in references])
+
+
+def _references(references: Any) -> list[list[str]]:
+    """Return the sides of references: one, or several."""
+    if isinstance(references, str):
+        raise ParameterError("references", "must be a sequence of texts. Got a text.")
+    several = list(references)
+    if several and not isinstance(several[0], str):
+        return [_sentences(side, "references") for side in several]
+    return [_sentences(several, "references")]
+
+
+def _sentences(values: Any, name: str) -> list[str]:
+    if isinstance(values, str):
+        raise ParameterError(name, "must be a sequence of texts. Got a single text.")
+    found = list(values)
+    for k, text in enumerate(found):
+        if not isinstance(text, str):
+            raise ParameterError(
+                name, f"must contain texts. Got {type(text).__name__} in entry {k}."
+            )
+    if not found:
+        raise ParameterError(name, "must contain at least one text. Got none.")
+    return found

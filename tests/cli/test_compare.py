@@ -1,0 +1,365 @@
+"""``skcalib compare``: what it prints, its errors and its exit status."""
+
+import csv
+import io
+import json
+
+import numpy as np
+import pytest
+
+from skcalib.cli import main
+from skcalib.significance import compare_scores
+
+
+def write_table(path, columns):
+    rows = zip(*columns.values(), strict=True)
+    with path.open("w", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(columns)
+        writer.writerows(rows)
+    return str(path)
+
+
+@pytest.fixture
+def scores():
+    rng = np.random.default_rng(0)
+    ease = rng.random(120)
+    return {
+        "base": (rng.random(120) < ease).astype(int),
+        "tuned": (rng.random(120) < ease**0.3).astype(int),
+    }
+
+
+@pytest.fixture
+def files(tmp_path, scores):
+    """Return a file of each system, in different orders, with subjects and sources."""
+    paths = []
+    rng = np.random.default_rng(1)
+    for name, right in scores.items():
+        order = rng.permutation(120)
+        columns = {
+            "id": [f"q{k}" for k in order],
+            "correct": right[order],
+            "subject": [f"s{k % 3}" for k in order],
+            "source": [f"src{k % 20}" for k in order],
+        }
+        paths.append(write_table(tmp_path / f"{name}.csv", columns))
+    return paths
+
+
+def run(capsys, *arguments):
+    status = main(["compare", *map(str, arguments)])
+    return status, capsys.readouterr()
+
+
+def as_json(capsys, *arguments):
+    status, out = run(capsys, *arguments, "--json")
+    assert status == 0, out.err
+    return json.loads(out.out)
+
+
+def test_two_files_are_matched_by_id_and_tested(capsys, files, scores):
+    found = as_json(capsys, *files)
+    expected = compare_scores(scores)
+    pair = found["pairs"][0]
+    assert (pair["a"], pair["b"]) == ("base", "tuned")
+    assert pair["gain"] == pytest.approx(scores["tuned"].mean() - scores["base"].mean())
+    assert pair["pvalue"] == pytest.approx(float(expected.pvalue[0]))
+    assert pair["wins"] == ((scores["tuned"] > scores["base"]).sum())
+    assert found["metric"] == "accuracy"
+    assert found["n"] == 120
+    assert found["only_in"] == {"base": 0, "tuned": 0}
+    for k, system in enumerate(found["systems"]):
+        assert system["score"] == pytest.approx(expected.score[k])
+        assert (system["low"], system["high"]) == (expected.low[k], expected.high[k])
+
+
+def test_text_names_the_verdict_the_test_and_the_counts(capsys, files):
+    status, out = run(capsys, *files)
+    assert status == 0
+    text = " ".join(out.out.split())
+    assert "tuned is better than base: gain +0." in text
+    assert "McNemar's exact test with mid-p" in text
+    assert "on the same 120 questions" in text
+
+
+def test_groups_and_subjects(capsys, files, scores):
+    found = as_json(capsys, *files, "--groups", "source", "--by", "subject")
+    expected = compare_scores(scores, groups=np.arange(120) % 20)
+    assert found["pairs"][0]["pvalue"] == pytest.approx(float(expected.pvalue[0]))
+    assert found["n_groups"] == 20
+    rows = {row["value"]: row for row in found["by"]["rows"]}
+    assert {value: row["n"] for value, row in rows.items()} == dict.fromkeys(
+        ("s0", "s1", "s2"), 40
+    )
+    # Holm: the smallest p-value times 3, never below the ones before it.
+    by_p = sorted(rows.values(), key=lambda row: row["pvalue"])
+    assert by_p[0]["pvalue_adjusted"] == pytest.approx(min(3 * by_p[0]["pvalue"], 1))
+    assert by_p[2]["pvalue_adjusted"] >= by_p[1]["pvalue_adjusted"]
+    _, out = run(capsys, *files, "--by", "subject")
+    assert "with Holm's correction for these rows" in " ".join(out.out.split())
+
+
+def test_too_few_groups_are_said(capsys, tmp_path):
+    columns = {
+        "id": list(range(40)),
+        "src": [k % 4 for k in range(40)],
+        "old": [0] * 40,
+        "new": [1] * 40,
+    }
+    path = write_table(tmp_path / "wide.csv", columns)
+    _, out = run(capsys, path, "--groups", "src")
+    assert "smallest p-value that this test can give is 0.12" in " ".join(
+        out.out.split()
+    )
+
+
+def test_a_table_with_a_column_for_each_system(capsys, tmp_path, scores):
+    third = np.roll(scores["base"], 1)
+    columns = {"question": [f"q{k}" for k in range(120)], **scores, "third": third}
+    path = write_table(tmp_path / "wide.csv", columns)
+    found = as_json(capsys, path)
+    assert [each["name"] for each in found["systems"]] == ["base", "tuned", "third"]
+    assert len(found["pairs"]) == 3
+    chosen = as_json(capsys, path, "--systems", "third,base")
+    assert [each["name"] for each in chosen["systems"]] == ["third", "base"]
+
+
+def test_answers_are_compared_with_the_gold_column(capsys, tmp_path):
+    columns = {
+        "question_id": [f"q{k}" for k in range(6)],
+        "category": ["law"] * 6,
+        "answer": list("ABCABC"),
+        "one": list("ABCAB?"),
+        "two": ["A", "B", "", "B", "B", "C"],
+    }
+    path = write_table(tmp_path / "letters.csv", columns)
+    status, out = run(capsys, path, "--gold", "answer")
+    assert status == 2
+    assert "two lacks 1 of 6 questions ('q2')" in out.err
+    found = as_json(capsys, path, "--gold", "answer", "--missing", "drop")
+    assert found["n"] == 5
+    assert [each["score"] for each in found["systems"]] == [0.8, 0.8]
+
+
+def test_a_table_with_a_system_in_each_row(capsys, tmp_path, scores):
+    columns = {
+        "model": np.repeat(["base", "tuned"], 120),
+        "id": [f"q{k}" for k in range(120)] * 2,
+        "correct": np.concatenate(list(scores.values())),
+    }
+    path = write_table(tmp_path / "long.csv", columns)
+    found = as_json(capsys, path)
+    assert found["pairs"][0]["gain"] == pytest.approx(
+        scores["tuned"].mean() - scores["base"].mean()
+    )
+
+
+def test_probabilities_are_compared(capsys, tmp_path, scores):
+    paths = []
+    for name, right in scores.items():
+        proba = 0.3 + 0.5 * right + 0.001 * np.arange(120)
+        columns = {
+            "id": [f"q{k}" for k in range(120)],
+            "correct": right,
+            "confidence": proba,
+        }
+        paths.append(write_table(tmp_path / f"{name}.csv", columns))
+    found = as_json(capsys, *paths)
+    brier = found["calibration"][0]["brier"]
+    a, b = (
+        ((0.3 + 0.5 * y + 0.001 * np.arange(120) - y) ** 2).mean()
+        for y in scores.values()
+    )
+    assert (brier["a"], brier["b"]) == pytest.approx((a, b))
+    assert brier["difference"] == pytest.approx(b - a)
+    assert brier["low"] <= b - a <= brier["high"]
+    error = found["calibration"][0]["calibration_error"]
+    assert error["low"] <= error["difference"] <= error["high"]
+
+
+def test_exit_status_of_conditions(capsys, files):
+    old, new = files
+    assert run(capsys, old, new, "--fail-if", "worse")[0] == 0
+    assert run(capsys, old, new, "--fail-if", "not-better")[0] == 0
+    status, out = run(capsys, new, old, "--fail-if", "worse")
+    assert status == 1
+    assert "worse: base" in out.err
+    assert run(capsys, new, old, "--fail-if", "not-better")[0] == 1
+    margin = ("--margin", "0.02", "--fail-if", "inferior")
+    assert run(capsys, new, old, *margin)[0] == 1
+    assert run(capsys, old, new, *margin)[0] == 0
+
+
+def test_margin_and_power_in_words(capsys, files):
+    _, out = run(capsys, *files, "--margin", "0.1", "--power", "0.05")
+    text = " ".join(out.out.split())
+    assert "tuned is not worse than base by 0.1 or more" in text
+    assert "with 80% power" in text
+    assert "A gain of 0.05 would need about" in text
+    assert "power" in as_json(capsys, *files, "--power")
+
+
+def test_csv_has_a_row_for_each_pair(capsys, files):
+    status, out = run(capsys, *files, "--csv", "--margin", "0.1")
+    rows = list(csv.DictReader(io.StringIO(out.out)))
+    assert status == 0
+    assert len(rows) == 1
+    assert rows[0]["a"] == "base"
+    assert float(rows[0]["gain"]) > 0
+    assert rows[0]["is_noninferior"] == "True"
+
+
+def test_figure_and_page(capsys, tmp_path, files):
+    figure, page = tmp_path / "f.png", tmp_path / "p.html"
+    status, _ = run(capsys, *files, "--output", figure, "--html", page)
+    assert status == 0
+    assert figure.read_bytes().startswith(b"\x89PNG")
+    text = page.read_text("utf-8")
+    assert "<svg" in text
+    assert "tuned is better than base" in text
+    assert "http://" not in text.replace("http://www.w3.org", "").replace(
+        "http://purl.org", ""
+    ).replace("http://creativecommons.org", "")
+
+
+def repeated(tmp_path, n_samples):
+    rng = np.random.default_rng(2)
+    paths = []
+    for name, a in (("one", 1.0), ("two", 2.0)):
+        chance = np.repeat(rng.beta(a, 1, 30), n_samples)
+        columns = {
+            "id": np.repeat([f"q{k}" for k in range(30)], n_samples),
+            "correct": (rng.random(chance.size) < chance).astype(int),
+        }
+        paths.append(write_table(tmp_path / f"{name}.csv", columns))
+    return paths
+
+
+def test_samples_of_a_question_are_one_question(capsys, tmp_path):
+    paths = repeated(tmp_path, 4)
+    found = as_json(capsys, *paths)
+    assert found["n"] == 30
+    assert "30 questions" in found["pairs"][0]["method"]
+    assert [each["name"] for each in found["repeats"]] == ["one", "two"]
+    _, out = run(capsys, *paths)
+    assert "of the variance come from the samples" in " ".join(out.out.split())
+
+
+def test_pass_at_k(capsys, tmp_path):
+    paths = repeated(tmp_path, 4)
+    found = as_json(capsys, *paths, "--pass-at", "2")
+    assert found["metric"] == "pass@2"
+    mean = as_json(capsys, *paths)["systems"][0]["score"]
+    once = as_json(capsys, *paths, "--pass-at", "1")["systems"][0]["score"]
+    assert once == pytest.approx(mean)
+    every = as_json(capsys, *paths, "--pass-all", "2")
+    assert every["metric"] == "pass^2"
+    assert every["systems"][0]["score"] < mean < found["systems"][0]["score"]
+    status, out = run(capsys, *paths, "--pass-at", "5")
+    assert status == 2
+    assert "--pass-at 5 needs 5 samples of each question. one has 4 of 30" in out.err
+    best = as_json(capsys, *paths, "--best-of", "2")
+    assert best["metric"] == "best of 2"
+    assert best["systems"][0]["score"] == pytest.approx(found["systems"][0]["score"])
+
+
+CONLL = (
+    "EU B-ORG {0}\nrejects O {1}\n\nParis B-LOC {2}\nsleeps O {3}\n\nBonn B-LOC {4}\n"
+)
+
+
+def test_entities(capsys, tmp_path):
+    good, bad = tmp_path / "good.conll", tmp_path / "bad.conll"
+    good.write_text(CONLL.format("B-ORG", "O", "B-LOC", "O", "B-LOC"))
+    bad.write_text(CONLL.format("B-ORG", "O", "B-PER", "O", "O"))
+    found = as_json(capsys, bad, good)
+    assert found["metric"] == "F1"
+    assert [each["score"] for each in found["systems"]] == [pytest.approx(0.4), 1]
+    assert found["n"] == 3
+    other = tmp_path / "other.conll"
+    other.write_text(
+        CONLL.format("B-ORG", "O", "B-LOC", "O", "B-LOC").replace("EU", "UN")
+    )
+    status, out = run(capsys, good, other)
+    assert status == 2
+    assert "must have the same tokens. 1 of 3 sentences differ" in out.err
+    assert "'UN' and 'EU'" in out.err
+    assert run(capsys, good, other, "--mismatch", "keep")[0] == 0
+
+
+def test_translations_need_a_reference_of_the_same_length(capsys, tmp_path):
+    for name, text in (("a.txt", "x\ny\n"), ("b.txt", "x\n"), ("ref.txt", "x\nz\n")):
+        (tmp_path / name).write_text(text)
+    a, b, ref = (str(tmp_path / name) for name in ("a.txt", "b.txt", "ref.txt"))
+    status, out = run(capsys, a, b, "--metric", "bleu")
+    assert status == 2
+    assert "--metric bleu needs --reference FILE" in out.err
+    pytest.importorskip("sacrebleu")
+    status, out = run(capsys, a, b, "--metric", "bleu", "--reference", ref)
+    assert status == 2
+    assert "must have a line for each of the 2 lines" in out.err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error"),
+    [
+        (["--confidence-level", "1"], "--confidence-level must be above 0"),
+        (["--margin", "0"], "--margin must be above 0"),
+        (["--margin", "-1"], "--margin must be a gain above 0"),
+        (["--fail-if", "inferior"], "--fail-if inferior needs --margin"),
+        (["--json", "--csv"], "--json and --csv exclude each other"),
+        (["--pass-at", "1", "--pass-all", "2"], "--pass-at and --pass-all exclude"),
+        (["--output", "x.gif"], "--output must end in .png"),
+        (["--groups", "nosuch"], "nosuch"),
+        (["--by", "nosuch"], "nosuch"),
+        (["--pass-at", "0"], "--pass-at must be at least 1"),
+    ],
+)
+def test_wrong_options_are_errors(capsys, files, arguments, error):
+    status, out = run(capsys, *files, *arguments)
+    assert status == 2
+    assert error in out.err
+    assert "Traceback" not in out.err
+
+
+def test_files_that_do_not_match_are_errors(capsys, tmp_path, files):
+    status, out = run(capsys, files[0])
+    assert status == 2
+    assert "at least two systems" in out.err
+    status, out = run(capsys, files[0], tmp_path / "nosuch.csv")
+    assert status == 2
+    assert "No such file" in out.err
+    no_ids = write_table(tmp_path / "noid.csv", {"correct": [1, 0, 1]})
+    status, out = run(capsys, files[0], no_ids)
+    assert status == 2
+    assert "not matched by position. Name with --question" in out.err
+    other = write_table(tmp_path / "other.csv", {"id": ["x"], "correct": [1]})
+    status, out = run(capsys, files[0], other)
+    assert status == 2
+    assert "must have questions in common" in out.err
+
+
+def test_right_answers_that_differ_are_an_error(capsys, tmp_path):
+    paths = [
+        write_table(
+            tmp_path / f"{name}.csv",
+            {"id": list("abcdef"), "correct": [1, 0, 1, 1, 0, 1], "gold": list(gold)},
+        )
+        for name, gold in (("one", "xxyyxx"), ("two", "xxyxxx"))
+    ]
+    columns = ("--score", "correct")
+    status, out = run(capsys, *paths, *columns)
+    assert status == 2
+    assert "--mismatch must be 'drop' or 'keep'" in out.err
+    assert "1 of 6 questions with different right answers" in out.err
+    found = as_json(capsys, *paths, *columns, "--mismatch", "drop")
+    assert found["n"] == 5
+
+
+def test_a_name_acts_on_no_terminal(capsys, tmp_path):
+    columns = {"id": [0, 1, 2], "a\x1b[31m": [1, 0, 1], "b": [1, 1, 1]}
+    path = write_table(tmp_path / "wide.csv", columns)
+    status, out = run(capsys, path)
+    assert status == 0
+    assert "\x1b" not in out.out

@@ -1,0 +1,192 @@
+"""Questions of several systems are matched by name, and what differs is an error."""
+
+import json
+
+import numpy as np
+import pytest
+
+from skcalib.evaluation import align_evaluations, evaluation_of, read_evaluation
+
+
+def two(first=("a", "b", "c", "d"), second=("d", "b", "a", "c")):
+    return {
+        "A": evaluation_of([1, 0, 1, 0][: len(first)], question=list(first)),
+        "B": evaluation_of([1, 1, 0, 0][: len(second)], question=list(second)),
+    }
+
+
+def test_rows_are_matched_by_name_and_not_by_position():
+    aligned = align_evaluations(two())
+    assert aligned.question.tolist() == ["a", "b", "c", "d"]
+    assert aligned.score.tolist() == [[1, 0], [0, 1], [1, 0], [0, 1]]
+    assert aligned.only_in == {"A": 0, "B": 0}
+    assert aligned.notes == ()
+
+
+def test_missing_questions_are_an_error_that_counts_and_names_them():
+    systems = two(("a", "b", "c", "d"), ("d", "e", "a"))
+    with pytest.raises(ValueError, match="'missing'") as caught:
+        align_evaluations(systems)
+    assert "2 common questions" in str(caught.value)
+    assert "A lacks 1 of 5 questions ('e')" in str(caught.value)
+    assert "B lacks 2 of 5 questions ('b', 'c')" in str(caught.value)
+    aligned = align_evaluations(systems, missing="drop")
+    assert aligned.question.tolist() == ["a", "d"]
+    assert aligned.only_in == {"A": 2, "B": 1}
+    assert len(aligned.notes) == 2
+
+
+def test_a_question_without_a_score_is_missing():
+    systems = {
+        "A": evaluation_of([1, np.nan, 0], question=["a", "b", "c"]),
+        "B": evaluation_of([1, 1, 0], question=["a", "b", "c"]),
+    }
+    with pytest.raises(ValueError, match="1 of them without a score there"):
+        align_evaluations(systems)
+    assert len(align_evaluations(systems, missing="drop")) == 2
+
+
+def test_no_common_question_is_an_error_whatever_is_dropped():
+    with pytest.raises(ValueError, match=r"in common.*A: 'a'.*B: 'x'"):
+        align_evaluations(two(("a", "b"), ("x", "y")), missing="drop")
+
+
+def test_duplicated_names_are_an_error_unless_a_rule_is_given():
+    systems = {
+        "A": evaluation_of([1, 0, 1, 0], question=["a", "b", "c", "c"]),
+        "B": evaluation_of([1, 1, 0], question=["a", "b", "c"]),
+    }
+    with pytest.raises(ValueError, match=r"1 of 3 questions of A .*'c'"):
+        align_evaluations(systems)
+    mean = align_evaluations(systems, duplicates="mean")
+    assert mean.score[:, 0].tolist() == [1, 0, 0.5]
+    dropped = align_evaluations(systems, duplicates="drop", missing="drop")
+    assert dropped.question.tolist() == ["a", "b"]
+
+
+def test_several_samples_of_most_questions_are_no_duplicates():
+    systems = {
+        "A": evaluation_of([1, 0, 1, 1], question=["a", "a", "b", "b"]),
+        "B": evaluation_of([1, 0], question=["b", "a"]),
+    }
+    aligned = align_evaluations(systems)
+    assert aligned.is_repeated
+    assert aligned.score.tolist() == [[0.5, 0], [1, 1]]
+    assert aligned.n_samples.tolist() == [[2, 1], [2, 1]]
+    assert aligned.samples[0].tolist() == [1, 0, 1, 1]
+    assert [each.tolist() for each in aligned.sample_counts(0)] == [[1, 2], [2, 2]]
+
+
+def test_different_right_answers_are_an_error_unless_a_rule_is_given():
+    golds = {
+        "A": dict.fromkeys("abcd", "x"),
+        "B": {**dict.fromkeys("abcd", "x"), "b": "y"},
+    }
+    with pytest.raises(
+        ValueError, match=r"1 of 4 .*right answers.*'b'.*'x' in A and 'y' in B"
+    ):
+        align_evaluations(two(), golds=golds)
+    dropped = align_evaluations(two(), golds=golds, mismatch="drop")
+    assert dropped.question.tolist() == ["a", "c", "d"]
+    assert len(align_evaluations(two(), golds=golds, mismatch="keep")) == 4
+
+
+def test_prompts_in_another_order_are_told_from_other_prompts():
+    names = [str(k) for k in range(40)]
+    score = np.arange(40) % 3 == 0
+    systems = {
+        "A": evaluation_of(score, question=names),
+        "B": evaluation_of(score, question=names),
+    }
+    texts = [f"question number {k}" for k in range(40)]
+    prompts = {
+        "A": dict(zip(names, texts, strict=True)),
+        "B": dict(zip(names, texts[::-1], strict=True)),
+    }
+    with pytest.raises(
+        ValueError, match="By name 0 of 40 .*by prompt 40 are in all"
+    ) as e:
+        align_evaluations(systems, prompts=prompts)
+    assert "their names are row numbers" in str(e.value)
+    prompts["B"] = {name: f"{text}!" for name, text in prompts["A"].items()}
+    with pytest.raises(ValueError, match="made in different ways"):
+        align_evaluations(systems, prompts=prompts)
+
+
+def test_row_numbers_with_unrelated_scores_are_another_order():
+    rng = np.random.default_rng(0)
+    ease = rng.random(2000)
+    names = np.arange(2000)
+    first, second = (rng.random(2000) < ease for _ in range(2))
+    systems = {
+        "A": evaluation_of(first, question=names),
+        "B": evaluation_of(second, question=names),
+    }
+    assert len(align_evaluations(systems)) == 2000
+    systems["B"] = evaluation_of(rng.permutation(second), question=names)
+    with pytest.raises(ValueError, match="row numbers .*correlation of -?0.0.* 2000"):
+        align_evaluations(systems)
+    assert len(align_evaluations(systems, mismatch="keep")) == 2000
+
+
+def test_rows_without_names_are_not_matched_by_position():
+    systems = {"A": evaluation_of([1, 0]), "B": evaluation_of([1, 0])}
+    with pytest.raises(ValueError, match="have no names.*not matched by position"):
+        align_evaluations(systems)
+
+
+@pytest.mark.parametrize(
+    ("systems", "error"),
+    [
+        ([1, 2], "mapping"),
+        ({"A": 3, "B": 4}, "int for 'A'"),
+        ({"A": evaluation_of([1], question=["a"])}, "at least two systems"),
+    ],
+)
+def test_other_arguments_are_errors(systems, error):
+    with pytest.raises(ValueError, match=error):
+        align_evaluations(systems)
+
+
+def test_samples_of_lm_evaluation_harness_are_matched_by_their_hashes(tmp_path):
+    def row(number, correct):
+        return {
+            "doc_id": number,
+            "doc_hash": f"hash{number}",
+            "resps": [["x"]],
+            "filtered_resps": ["x"],
+            "metrics": ["exact_match"],
+            "exact_match": correct,
+        }
+
+    for name, rows in (
+        ("a", [(0, 1), (1, 0), (2, 1)]),
+        ("b", [(2, 0), (0, 1), (1, 1)]),
+    ):
+        text = "\n".join(json.dumps(row(*each)) for each in rows)
+        (tmp_path / f"{name}.jsonl").write_text(text + "\n")
+    aligned = align_evaluations(
+        {name: read_evaluation(tmp_path / f"{name}.jsonl") for name in "ab"}
+    )
+    assert aligned.score.T.tolist() == [[1, 0, 1], [1, 1, 0]]
+
+
+def test_repr_and_dict():
+    aligned = align_evaluations(two())
+    assert repr(aligned).startswith("AlignedEvaluations(2 systems, n_questions=4")
+    assert list(aligned.to_dict()) == ["question", "A", "B"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error"),
+    [
+        ({"score": []}, "at least one score"),
+        ({"score": [0, 2]}, "Got 2.0 in row 1"),
+        ({"score": [0, 1], "question": ["a"]}, "one entry per score"),
+        ({"score": [0, 1], "proba": [0.1]}, "one entry per score"),
+        ({"score": [0, 1], "proba": [0.1, 1.5]}, "Got 1.5 in row 1"),
+    ],
+)
+def test_evaluations_of_arrays_are_checked(arguments, error):
+    with pytest.raises(ValueError, match=error):
+        evaluation_of(**arguments)

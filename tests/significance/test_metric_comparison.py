@@ -1,0 +1,137 @@
+"""Metrics of sums of all pairs, and statistics of translations."""
+
+import numpy as np
+import pytest
+
+from skcalib.significance import (
+    bleu,
+    bleu_statistics,
+    chrf,
+    chrf_statistics,
+    compare_metrics,
+    compare_systems,
+    ter,
+    ter_statistics,
+)
+
+REFERENCE = [
+    "the cat sat on the mat .",
+    "it rains today in the north",
+    "nobody knows why this happened",
+    "two and two are four",
+] * 3
+GOOD = [line.replace("north", "south") for line in REFERENCE]
+BAD = [line.replace("the", "a").replace("two", "three") for line in REFERENCE]
+
+
+def counts(p, seed):
+    rng = np.random.default_rng(seed)
+    gold = np.random.default_rng(0).integers(0, 4, 150)
+    right = rng.binomial(gold, p)
+    return np.column_stack([right, right + rng.integers(0, 2, 150), gold])
+
+
+def test_p_values_are_those_of_compare_systems_and_gains_are_of_the_later():
+    systems = {"A": counts(0.5, 1), "B": counts(0.8, 2), "C": counts(0.55, 3)}
+    result = compare_metrics(systems, statistic="f1")
+    other = compare_systems(systems, statistic="f1", random_state=0)
+    assert result.pvalue.tolist() == other.pvalue.tolist()
+    assert result.gain.tolist() == (-other.gain).tolist()
+    sums = systems["B"].sum(axis=0)
+    assert result.score[1] == pytest.approx(2 * sums[0] / (sums[1] + sums[2]))
+    assert (result.low <= result.score).all()
+    assert (result.score <= result.high).all()
+    excludes = (result.gain_low > 0) | (result.gain_high < 0)
+    assert (excludes == (result.pvalue < 0.05)).all()
+
+
+def test_intervals_of_a_ratio_are_those_of_the_delta_method():
+    rng = np.random.default_rng(4)
+    length = rng.integers(5, 30, 400)
+    first, second = rng.binomial(length, 0.8), rng.binomial(length, 0.82)
+    systems = {"A": np.c_[first, length], "B": np.c_[second, length]}
+    result = compare_metrics(systems, statistic="ratio")
+    gain = (second - first).sum() / length.sum()
+    residual = second - first - gain * length
+    error = np.sqrt((residual**2).sum()) / length.sum()
+    assert result.gain[0] == pytest.approx(gain)
+    assert result.gain_high[0] - gain == pytest.approx(1.96 * error, rel=0.03)
+
+
+def test_groups_are_counted():
+    systems = {"A": counts(0.5, 1), "B": counts(0.8, 2)}
+    result = compare_metrics(systems, statistic="f1", groups=np.arange(150) % 30)
+    assert result.n_groups == 30
+    assert result.n_questions == 150
+
+
+def test_bleu_of_hand_made_counts():
+    # Precisions 6/7, 4/6, 2/5 and 1/4, no brevity penalty.
+    row = np.array([7, 7, 6, 4, 2, 1, 7, 6, 5, 4])
+    expected = 100 * (6 / 7 * 4 / 6 * 2 / 5 * 1 / 4) ** 0.25
+    assert float(bleu(row)) == pytest.approx(expected)
+    assert bleu(np.stack([row, 2 * row])) == pytest.approx([expected, expected])
+    shorter = np.array([7, 14, 6, 4, 2, 1, 7, 6, 5, 4])
+    assert float(bleu(shorter)) == pytest.approx(expected * np.exp(-1))
+    assert float(bleu(np.zeros(10))) == 0
+
+
+def test_ter_and_chrf_of_hand_made_counts():
+    assert float(ter(np.array([3, 12]))) == 25
+    assert float(ter(np.array([3, 0]))) == 100
+    assert float(ter(np.array([0, 0]))) == 0
+    row = np.array([10, 5, 4] + [0, 0, 0] * 5)
+    # One order with precision .4 and recall .8; recall counts four times.
+    assert float(chrf(row)) == pytest.approx(100 * 5 * 0.4 * 0.8 / (4 * 0.4 + 0.8))
+    assert float(chrf(np.zeros(18))) == 0
+
+
+@pytest.mark.parametrize("lines", [GOOD, BAD, ["x"] * 12, REFERENCE, [""] * 12])
+def test_scores_are_those_of_sacrebleu_to_the_last_digit(lines):
+    sacrebleu = pytest.importorskip("sacrebleu")
+    for count, metric, theirs in (
+        (bleu_statistics, bleu, sacrebleu.corpus_bleu),
+        (chrf_statistics, chrf, sacrebleu.corpus_chrf),
+        (ter_statistics, ter, sacrebleu.corpus_ter),
+    ):
+        rows = count(lines, REFERENCE)
+        assert len(rows) == 12
+        assert float(metric(rows.sum(axis=0))) == theirs(lines, [REFERENCE]).score
+        assert metric(np.stack([rows.sum(axis=0)] * 2))[0] == pytest.approx(
+            theirs(lines, [REFERENCE]).score, rel=1e-12
+        )
+
+
+def test_translations_are_compared():
+    pytest.importorskip("sacrebleu")
+    systems = {
+        name: bleu_statistics(lines, REFERENCE)
+        for name, lines in (("good", GOOD), ("bad", BAD))
+    }
+    result = compare_metrics(systems, statistic=bleu, largest=100)
+    assert result.gain[0] < 0
+    assert 0 <= result.low[0] <= result.score[0] <= result.high[0] <= 100
+
+
+@pytest.mark.parametrize(
+    ("hypotheses", "references", "error"),
+    [
+        (["a"], ["a", "b"], "Got 2 references and 1 hypotheses"),
+        ("a", ["a"], "Got a single text"),
+        ([1], ["a"], "Got int in entry 0"),
+        ([], [], "at least one text"),
+        (["a"], "a", "must be a sequence of texts"),
+    ],
+)
+def test_wrong_texts_are_errors(hypotheses, references, error):
+    pytest.importorskip("sacrebleu")
+    with pytest.raises(ValueError, match=error):
+        bleu_statistics(hypotheses, references)
+
+
+def test_without_sacrebleu_the_error_says_what_to_install(monkeypatch):
+    import sys
+
+    monkeypatch.setitem(sys.modules, "sacrebleu", None)
+    with pytest.raises(ImportError, match="pip install sacrebleu"):
+        bleu_statistics(["a"], ["a"])
