@@ -89,7 +89,17 @@ class AlignedEvaluations(Result):
         return bool((self.n_samples > 1).any())
 
     def sample_counts(self, k: int) -> tuple[np.ndarray, np.ndarray]:
-        """Return the numbers of right samples and of samples of the k-th system."""
+        """Return the numbers of right samples and of samples of a system.
+
+        Parameters
+        ----------
+        k : int
+            Position of the system in `names`.
+
+        Returns
+        -------
+        right, number : ndarray of shape (n_questions,), int
+        """
         number = self.n_samples[:, k]
         return np.rint(self.score[:, k] * number).astype(np.int64), number
 

@@ -49,7 +49,7 @@ def bleu_statistics(
 
     See Also
     --------
-    bleu : BLEU of summed statistics.
+    bleu : Give BLEU of summed statistics.
 
     Notes
     -----
@@ -98,7 +98,7 @@ def chrf_statistics(
 
     See Also
     --------
-    chrf : chrF of summed statistics.
+    chrf : Give chrF of summed statistics.
 
     Examples
     --------
@@ -137,7 +137,7 @@ def ter_statistics(
 
     See Also
     --------
-    ter : TER of summed statistics.
+    ter : Give TER of summed statistics.
 
     Examples
     --------

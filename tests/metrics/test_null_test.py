@@ -30,15 +30,14 @@ class TestCombination:
         assert combine([0.3, 1e-9], [1.0, 0.0]) == combine([0.3], [1.0])
 
 
-@pytest.mark.parametrize(("n", "q"), [(40, 0.5), (200, 0.1), (1000, 0.02)])
+@pytest.mark.parametrize(("n", "q"), [(60, 0.05), (200, 0.1), (1000, 0.02)])
 def test_a_sum_of_residuals_has_nearly_the_binomial_tails(n, q):
     variance = n * q * (1 - q)
     for k in range(n):
         exact = min(1, 2 * min(binom.cdf(k, n, q), binom.sf(k - 1, n, q)))
         if exact > 1e-4:
             found = linear_p_value(n * q - k, variance, -variance * (1 - 2 * q))
-            # half a step less, which matters where the counts are few
-            assert exact - 0.08 < found < exact + 0.02
+            assert found == pytest.approx(exact, rel=0.2, abs=0.03)
 
 
 def test_polynomials_are_orthonormal():
