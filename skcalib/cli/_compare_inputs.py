@@ -18,7 +18,7 @@ from ..evaluation import (
     read_fingerprints,
 )
 from ._shared import CommandError
-from ._systems import _joined
+from ._systems import joined
 
 TABLE = "table"
 
@@ -228,7 +228,7 @@ def _names(runs: list[list[_Read]]) -> list[str]:
 def _of_run(run: list[_Read]) -> Evaluation:
     if len(run) == 1:
         return run[0].evaluation
-    return _joined([each.evaluation for each in run])
+    return joined([each.evaluation for each in run])
 
 
 def _known(run: list[_Read], what: str) -> dict[str, str]:

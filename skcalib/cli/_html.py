@@ -83,7 +83,8 @@ class Page:
         """Add a table, whose first column and columns of words are set to the left."""
         body = [list(row) for row in rows]
         is_text = [
-            k > 0 and any(not row[k][:1].isdigit() for row in body if row[k])
+            k > 0
+            and any(not row[k].lstrip("+-")[:1].isdigit() for row in body if row[k])
             for k in range(len(header))
         ]
 

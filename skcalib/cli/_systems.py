@@ -236,7 +236,7 @@ def _runs(found: Sequence[tuple[Path, Evaluation]]) -> list[list]:
 
 def _system(run: list[tuple[Path, Evaluation]], options: Namespace) -> System:
     paths = [path for path, _ in run]
-    evaluation = run[0][1] if len(run) == 1 else _joined([e for _, e in run])
+    evaluation = run[0][1] if len(run) == 1 else joined([e for _, e in run])
     by_name = options.by or ("task" if len(run) > 1 else None)
     name = evaluation.model or paths[0].stem
     file = str(paths[0]) if len(paths) == 1 else str(paths[0].parent)
@@ -316,7 +316,7 @@ def _complete(answers: Answers, has_proba: bool, file: str) -> Answers:
     return answers if complete.all() else answers[complete]
 
 
-def _joined(evaluations: list[Evaluation]) -> Evaluation:
+def joined(evaluations: list[Evaluation]) -> Evaluation:
     """Return the evaluation of several tasks, whose questions are named by the task."""
     columns = {
         name: np.concatenate([getattr(e, name) for e in evaluations])
