@@ -1,0 +1,129 @@
+"""Warnings about samples that do not look as their design says."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+
+import numpy as np
+from scipy.stats import rankdata
+
+from ._sample import Sample
+from ._totals import Total, contributions
+
+# Standard errors by which a sample may differ from the corpus.
+_MOST_DEVIATION = 4.0
+
+# Errors that the labels must show before Student's t interval can be trusted.
+_ENOUGH_ERRORS = 4.0
+
+
+def warn(message: str) -> None:
+    """Warn at the line that called the public function."""
+    # warn, its caller, the function and the wrapper of `public`
+    warnings.warn(message, UserWarning, stacklevel=5)
+
+
+def deviation(sample: Sample, values: np.ndarray) -> float:
+    """Return by how many standard errors the sample misses the corpus in `values`.
+
+    Values are replaced by ranks, whose totals are close to normal in small samples.
+    """
+    ranks = rankdata(values)
+    if np.ptp(ranks) == 0 or len(sample.rows) == sample.n_documents:
+        return 0.0
+    n = sample.n_documents
+    drawn, expanded = ranks[sample.rows], 1 / sample.probability[sample.rows]
+    expanded *= n / expanded.sum()
+    mean = float(expanded @ drawn) / n
+    parts, _ = contributions(sample, (drawn - mean) * expanded, 0.5)
+    error = float(np.sqrt(parts @ parts))
+    if sample.groups is None and np.ptp(sample.probability) == 0:
+        share = len(sample.rows) / n
+        error = n * np.sqrt((1 - share) / len(sample.rows)) * float(ranks.std(ddof=1))
+    return n * (mean - float(ranks.mean())) / error if error > 0 else 0.0
+
+
+def warn_of_the_sample(sample: Sample, is_given: bool) -> None:
+    """Warn if labelled documents differ from the corpus as no random sample would.
+
+    is_given : whether the user gave inclusion probabilities.
+    """
+    by_f = deviation(sample, sample.expected)
+    design = "`inclusion_probability`" if is_given else "equal inclusion probabilities"
+    if abs(by_f) > _MOST_DEVIATION:
+        more = "larger" if by_f > 0 else "smaller"
+        warn(
+            f"The labelled documents do not look like a sample drawn with {design}: "
+            f"their `expected` is {more} than that of the corpus, by {abs(by_f):.1f} "
+            "standard errors. If they were chosen by the model or by a keyword, the "
+            "interval does not hold. Pass the probabilities with which they were "
+            "drawn as `inclusion_probability`."
+        )
+        return
+    if sample.expected.min() < 0 or sample.expected.max() > 1:
+        return
+    by_doubt = deviation(sample, sample.expected * (1 - sample.expected))
+    if by_doubt < -_MOST_DEVIATION:
+        warn(
+            "The model is surer of the labelled documents than of the others, by "
+            f"{-by_doubt:.1f} standard errors. If it was fitted on their labels, the "
+            "interval does not hold. Predict them out of fold, or label other "
+            "documents."
+        )
+    elif by_doubt > _MOST_DEVIATION:
+        warn(
+            f"The labelled documents do not look like a sample drawn with {design}: "
+            f"the model is in doubt about them, by {by_doubt:.1f} standard errors more "
+            "than about the corpus. If they were chosen by its doubt, pass the "
+            "probabilities with which they were drawn as `inclusion_probability`."
+        )
+
+
+def warn_of_the_number(sample: Sample) -> None:
+    """Warn if the number of labels is not what the probabilities add up to."""
+    pi, drawn = sample.probability, np.zeros(sample.n_documents)
+    drawn[sample.rows] = 1
+    if sample.groups is not None:
+        first = np.unique(sample.groups, return_index=True)[1]
+        pi, drawn = pi[first], drawn[first]
+    expected, n = float(pi.sum()), int(drawn.sum())
+    # Independent draws vary most.
+    if abs(n - expected) > max(1.0, 4 * np.sqrt(float(pi @ (1 - pi)))):
+        warn(
+            f"The inclusion probabilities add up to {expected:.1f}, but {n} were "
+            "drawn. They must be the probabilities with which documents were "
+            "drawn, for the labelled and for the other documents."
+        )
+
+
+def warn_of_the_errors(total: Total, sample: Sample, method: str) -> None:
+    """Warn if the labels tell too little of the errors for the method."""
+    if method == "t" and total.n_errors < _ENOUGH_ERRORS and total.standard_error >= 0:
+        warn(
+            f"The labels show {total.n_errors:.1f} errors of one unit. From fewer than "
+            f"{_ENOUGH_ERRORS:g} errors, method='t' gives intervals that are too "
+            "narrow. Use method='score'."
+        )
+    # Of n normal errors the largest square has this share with probability 5%.
+    n = len(sample.rows)
+    if n == sample.n_documents or not np.isinf(sample.high).any():
+        return
+    if total.largest_share > max(0.1, 3 * np.log(n) / n):
+        warn(
+            f"One labelled document has {100 * total.largest_share:.0f}% of the "
+            "estimated variance. With such errors, 95% intervals contain the count in "
+            "about 90% of samples. Label more documents, or draw large documents with "
+            "larger probabilities (see choose_documents)."
+        )
+
+
+def warn_of_empty_domains(names: Sequence[str], n_domains: int) -> None:
+    """Warn of domains without a label, all in one warning."""
+    if names:
+        shown = ", ".join(names[:5]) + (", ..." if len(names) > 5 else "")
+        warn(
+            f"{len(names)} of {n_domains} rows of the table have no labelled document: "
+            f"{shown}. Their estimate takes the mean error of the whole corpus, and "
+            "they have no interval (NaN)."
+        )
