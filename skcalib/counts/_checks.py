@@ -187,9 +187,10 @@ def check_strata(
     other = codes != codes[first][place]
     if other.any():
         row = int(other.argmax())
+        stratum = labels.tolist()[codes[row]]
         problem = (
-            "must be one for all documents of a group. Got "
-            f"{labels[codes[row]]!r} in row {row}, and another one in its group."
+            f"must be one for all documents of a group. Got {stratum!r} in row {row}, "
+            "and another one in its group."
         )
         raise ParameterError("strata", problem)
 

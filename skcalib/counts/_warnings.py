@@ -9,10 +9,11 @@ import numpy as np
 from scipy.stats import rankdata
 
 from ._sample import Sample
-from ._totals import Total, contributions
+from ._totals import Total
 
-# Standard errors by which a sample may differ from the corpus.
-_MOST_DEVIATION = 4.0
+# Standard errors by which a sample may differ from the corpus. One random sample in a
+# thousand differs by more.
+_MOST_DEVIATION = 3.3
 
 # Errors that the labels must show before Student's t interval can be trusted.
 _ENOUGH_ERRORS = 4.0
@@ -27,21 +28,28 @@ def warn(message: str) -> None:
 def deviation(sample: Sample, values: np.ndarray) -> float:
     """Return by how many standard errors the sample misses the corpus in `values`.
 
-    Values are replaced by ranks, whose totals are close to normal in small samples.
+    Values are replaced by ranks, whose means are close to normal in small samples. The
+    variance is that of the design: ranks are known for the whole corpus.
     """
-    ranks = rankdata(values)
-    if np.ptp(ranks) == 0 or len(sample.rows) == sample.n_documents:
+    if len(sample.rows) == sample.n_documents:
         return 0.0
-    n = sample.n_documents
-    drawn, expanded = ranks[sample.rows], 1 / sample.probability[sample.rows]
-    expanded *= n / expanded.sum()
-    mean = float(expanded @ drawn) / n
-    parts, _ = contributions(sample, (drawn - mean) * expanded, 0.5)
-    error = float(np.sqrt(parts @ parts))
-    if sample.groups is None and np.ptp(sample.probability) == 0:
-        share = len(sample.rows) / n
-        error = n * np.sqrt((1 - share) / len(sample.rows)) * float(ranks.std(ddof=1))
-    return n * (mean - float(ranks.mean())) / error if error > 0 else 0.0
+    ranks = rankdata(values)
+    ranks -= ranks.mean()
+    pi, strata = sample.probability, sample.strata
+    drawn = 1 / pi[sample.rows]
+    mean = float(drawn @ ranks[sample.rows] / drawn.sum())
+    if sample.groups is not None:
+        ranks = np.bincount(sample.groups, ranks)
+        _, first = np.unique(sample.groups, return_index=True)
+        pi, strata = pi[first], strata[first]
+    # Hajek's approximation for draws of a fixed number in each stratum
+    n_strata = int(strata.max()) + 1
+    spread = np.bincount(strata, pi * (1 - pi), n_strata)
+    total = np.bincount(strata, (1 - pi) * ranks, n_strata)
+    centre = np.divide(total, spread, out=np.zeros(n_strata), where=spread > 0)
+    variance = float((pi * (1 - pi)) @ (ranks / pi - centre[strata]) ** 2)
+    error = np.sqrt(variance) / sample.n_documents
+    return mean / error if error > 1e-9 else 0.0
 
 
 def warn_of_the_sample(sample: Sample, is_given: bool) -> None:
@@ -50,25 +58,24 @@ def warn_of_the_sample(sample: Sample, is_given: bool) -> None:
     is_given : whether the user gave inclusion probabilities.
     """
     by_f = deviation(sample, sample.expected)
+    by_doubt = 0.0
+    if sample.expected.min() >= 0 and sample.expected.max() <= 1:
+        by_doubt = deviation(sample, sample.expected * (1 - sample.expected))
     design = "`inclusion_probability`" if is_given else "equal inclusion probabilities"
-    if abs(by_f) > _MOST_DEVIATION:
+    if abs(by_f) > max(_MOST_DEVIATION, abs(by_doubt)):
         more = "larger" if by_f > 0 else "smaller"
         warn(
             f"The labelled documents do not look like a sample drawn with {design}: "
             f"their `expected` is {more} than that of the corpus, by {abs(by_f):.1f} "
             "standard errors. If they were chosen by the model or by a keyword, the "
-            "interval does not hold. Pass the probabilities with which they were "
+            "interval is not valid. Pass the probabilities with which they were "
             "drawn as `inclusion_probability`."
         )
-        return
-    if sample.expected.min() < 0 or sample.expected.max() > 1:
-        return
-    by_doubt = deviation(sample, sample.expected * (1 - sample.expected))
-    if by_doubt < -_MOST_DEVIATION:
+    elif by_doubt < -_MOST_DEVIATION:
         warn(
             "The model is surer of the labelled documents than of the others, by "
             f"{-by_doubt:.1f} standard errors. If it was fitted on their labels, the "
-            "interval does not hold. Predict them out of fold, or label other "
+            "interval is not valid. Predict them out of fold, or label other "
             "documents."
         )
     elif by_doubt > _MOST_DEVIATION:
@@ -80,7 +87,7 @@ def warn_of_the_sample(sample: Sample, is_given: bool) -> None:
         )
 
 
-def warn_of_the_number(sample: Sample) -> None:
+def number_is_wrong(sample: Sample) -> bool:
     """Warn if the number of labels is not what the probabilities add up to."""
     pi, drawn = sample.probability, np.zeros(sample.n_documents)
     drawn[sample.rows] = 1
@@ -89,12 +96,14 @@ def warn_of_the_number(sample: Sample) -> None:
         pi, drawn = pi[first], drawn[first]
     expected, n = float(pi.sum()), int(drawn.sum())
     # Independent draws vary most.
-    if abs(n - expected) > max(1.0, 4 * np.sqrt(float(pi @ (1 - pi)))):
+    is_wrong = abs(n - expected) > max(1.0, 4 * np.sqrt(float(pi @ (1 - pi))))
+    if is_wrong:
         warn(
             f"The inclusion probabilities add up to {expected:.1f}, but {n} were "
             "drawn. They must be the probabilities with which documents were "
             "drawn, for the labelled and for the other documents."
         )
+    return is_wrong
 
 
 def warn_of_the_errors(total: Total, sample: Sample, method: str) -> None:
