@@ -227,8 +227,9 @@ def corrected_count(
     )
     domains = _Domains(periods, by, len(y))
     total_weight = _total_weight(estimand, weight, periods, domains, len(y))
-    check_sides(f, rows)
     is_given = inclusion_probability is not None
+    if not is_given:
+        check_sides(f, rows)
     if not (is_given and number_is_wrong(sample)):
         warn_of_the_sample(sample, is_given)
     if np.ptp(f) == 0 and sample.is_tuned and np.ptp(sample.size) == 0:

@@ -114,15 +114,16 @@ def warn_of_the_errors(total: Total, sample: Sample, method: str) -> None:
             f"{_ENOUGH_ERRORS:g} errors, method='t' gives intervals that are too "
             "narrow. Use method='score'."
         )
-    # Of n normal errors the largest square has this share with probability 5%.
+    # In samples of skewed counts, this share tells best whether one document has a tenth
+    # of the variance in the corpus. Normal errors hardly ever reach it.
     n = len(sample.rows)
     if n == sample.n_documents or not np.isinf(sample.high).any():
         return
-    if total.largest_share > max(0.1, 3 * np.log(n) / n):
+    if total.largest_share > max(0.1, 4 * np.log(n) / n):
         warn(
             f"One labelled document has {100 * total.largest_share:.0f}% of the "
             "estimated variance. With such errors, 95% intervals contain the count in "
-            "about 90% of samples. Label more documents, or draw large documents with "
+            "85 to 95% of samples. Label more documents, or draw large documents with "
             "larger probabilities (see choose_documents)."
         )
 
