@@ -114,7 +114,7 @@ def warn_of_the_errors(total: Total, sample: Sample, method: str) -> None:
             f"{_ENOUGH_ERRORS:g} errors, method='t' gives intervals that are too "
             "narrow. Use method='score'."
         )
-    # In samples of skewed counts, this share tells best whether one document has a tenth
+    # With skewed counts, this share tells best whether one document has a tenth
     # of the variance in the corpus. Normal errors hardly ever reach it.
     n = len(sample.rows)
     if n == sample.n_documents or not np.isinf(sample.high).any():
