@@ -34,6 +34,7 @@ from ._warnings import (
     number_is_wrong,
     warn,
     warn_of_empty_domains,
+    warn_of_recalibration,
     warn_of_the_errors,
     warn_of_the_sample,
 )
@@ -136,9 +137,9 @@ def corrected_count(
     -----
     UserWarning
         If the labelled documents do not look like a random sample of this design, if
-        the model looks fitted on them, if a stratum has one label or a period none, if
-        the model says the same of all documents, or if one document has a large share
-        of the variance.
+        the model looks fitted or recalibrated on them, if a stratum has one label or a
+        period none, if the model says the same of all documents, or if one document has
+        a large share of the variance.
 
     See Also
     --------
@@ -232,6 +233,7 @@ def corrected_count(
         check_sides(f, rows)
     if not (is_given and number_is_wrong(sample)):
         warn_of_the_sample(sample, is_given)
+    warn_of_recalibration(sample)
     if np.ptp(f) == 0 and sample.is_tuned and np.ptp(sample.size) == 0:
         warn(
             f"The 'expected' parameter is {f[0]:g} for every document. The model tells "

@@ -87,6 +87,23 @@ def warn_of_the_sample(sample: Sample, is_given: bool) -> None:
         )
 
 
+def warn_of_recalibration(sample: Sample) -> None:
+    """Warn if expectations are the mean labels of the rows that share them.
+
+    Isotonic regression on the labelled documents gives such expectations.
+    """
+    f = sample.expected[sample.rows]
+    values, place = np.unique(f, return_inverse=True)
+    means = np.bincount(place, sample.y) / np.bincount(place)
+    is_exact = bool((np.abs(means - values) <= 1e-9 * (1 + np.abs(values))).all())
+    if is_exact and (f != sample.y).any() and (values % 1 != 0).sum() >= 2:
+        warn(
+            "At each value of `expected`, the labels have exactly this mean. If the "
+            "model was recalibrated on these labels, the interval is not valid. "
+            "Recalibrate it in folds, or pass its expectations as they were before."
+        )
+
+
 def number_is_wrong(sample: Sample) -> bool:
     """Warn if the number of labels is not what the probabilities add up to."""
     pi, drawn = sample.probability, np.zeros(sample.n_documents)

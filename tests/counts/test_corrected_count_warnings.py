@@ -4,6 +4,7 @@ import warnings
 
 import numpy as np
 import pytest
+from sklearn.isotonic import IsotonicRegression
 
 from skcalib.counts import choose_documents, corrected_count
 
@@ -88,6 +89,19 @@ def test_model_fitted_on_the_labels():
     fitted[sample] = np.where(y[sample] == 1, 0.99, 0.01)
     with pytest.warns(UserWarning, match="fitted on their labels"):
         corrected_count(labels(y, sample), fitted)
+
+
+def test_model_recalibrated_on_the_labels():
+    y, proba, rng = corpus()
+    sample = rng.choice(400, 50, replace=False)
+    isotonic = IsotonicRegression(out_of_bounds="clip").fit(proba[sample], y[sample])
+    with pytest.warns(UserWarning, match="recalibrated on these labels"):
+        corrected_count(labels(y, sample), isotonic.predict(proba))
+    others = np.setdiff1d(np.arange(400), sample)
+    isotonic.fit(proba[others], y[others])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        corrected_count(labels(y, sample), isotonic.predict(proba))
 
 
 def test_probabilities_that_are_none():
