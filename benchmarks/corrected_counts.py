@@ -175,7 +175,7 @@ def labels_alone(y, rows):
 
 
 def ppi_plus_plus(y, f, rows):
-    """Return the ends of the interval of PPI++ (power-tuned, superpopulation)."""
+    """Return the ends of the interval of PPI++, equal to those of ppi-python 0.2.3."""
     size, n = len(y), len(rows)
     rest = np.ones(size, dtype=bool)
     rest[rows] = False
@@ -183,11 +183,11 @@ def ppi_plus_plus(y, f, rows):
     variance = f.var(ddof=1)
     slope = 0.0
     if variance > 0:
-        covariance = np.cov(y[rows], f[rows])[0, 1]
+        covariance = np.cov(y[rows], f[rows], ddof=0)[0, 1]
         slope = np.clip(covariance / ((1 + n / m) * variance), 0, 1)
     e = y[rows] - slope * f[rows]
     mean = slope * f[rest].mean() + e.mean()
-    error = np.sqrt(slope**2 * f[rest].var(ddof=1) / m + e.var(ddof=1) / n)
+    error = np.sqrt(slope**2 * f[rest].var() / m + e.var() / n)
     return size * (mean - Z * error), size * (mean + Z * error)
 
 

@@ -5,6 +5,7 @@ from itertools import combinations, product
 
 import numpy as np
 import pytest
+from scipy.special import ndtri
 from scipy.stats import t as student
 
 from skcalib.counts import CorrectedCount, corrected_count
@@ -124,6 +125,24 @@ def test_equal_to_prediction_powered_inference(lam):
         labels(y, range(20)), f, slope=lam * 50 / 30, estimand="mean"
     )
     assert result.estimate == pytest.approx(published, abs=1e-10)
+
+
+@pytest.mark.parametrize(
+    ("lam", "published"),
+    [(0, 1.75), (0.4, 1.8166666666666667), (1, 1.9166666666666667)],
+)
+def test_equal_to_ppi_python(lam, published):
+    # ppi_mean_pointestimate(y, f, rest, lam=lam) of ppi-python 0.2.3
+    y = [2.0, 0, 1, 3, 5, 0, 1, 2] + [np.nan] * 12
+    f = [1.5, 0.5, 1.25, 2, 4, 0.75, 0.5, 1]
+    rest = [0.5, 1, 2.5, 3, 0.25, 1.75, 2, 0.5, 0.75, 1.5, 4.5, 1]
+    result = corrected_count(y, f + rest, slope=lam * 20 / 12, estimand="mean")
+    assert result.estimate == pytest.approx(published, abs=1e-10)
+    if lam == 0:
+        # Its normal interval divides by n instead of n - 1, for an infinite population.
+        error = (2.8318708261295527 - 0.6681291738704471) / 2 / ndtri(0.975)
+        finite = np.sqrt(8 / 7 * (1 - 8 / 20))
+        assert result.standard_error == pytest.approx(error * finite, abs=1e-10)
 
 
 def test_best_slope_is_least_squares():
