@@ -326,6 +326,7 @@ def design_cell(name, corpus, n, n_splits):
         "sd, mix .5": {"sd": sd},
         "sd, mix .2": {"sd": sd, "mix": 0.2},
         "five strata of sd": {"sd": sd, "strata": strata},
+        "sd squared, mix .5": {"sd": variance},
     }
     rows = []
     for design, arguments in designs.items():
@@ -362,7 +363,12 @@ def design_cell(name, corpus, n, n_splits):
     return rows
 
 
-DESIGNS = ("generated, T=.25", "generated, T=1", "counts, sizes vary")
+DESIGNS = (
+    "generated, T=.25",
+    "generated, T=1",
+    "counts, sizes vary",
+    "counts, a few huge documents",
+)
 
 
 def main():
