@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import warnings
 from collections.abc import Sequence
 
@@ -20,9 +21,11 @@ _ENOUGH_ERRORS = 4.0
 
 
 def warn(message: str) -> None:
-    """Warn at the line that called the public function."""
-    # warn, its caller, the function and the wrapper of `public`
-    warnings.warn(message, UserWarning, stacklevel=5)
+    """Warn at the line outside this package that called the public function."""
+    level, frame = 2, sys._getframe(1)
+    while frame.f_back and frame.f_globals["__name__"].split(".")[0] == "skcalib":
+        level, frame = level + 1, frame.f_back
+    warnings.warn(message, UserWarning, stacklevel=level)
 
 
 def deviation(sample: Sample, values: np.ndarray) -> float:

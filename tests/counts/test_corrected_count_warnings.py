@@ -61,12 +61,20 @@ def test_labels_chosen_by_a_keyword():
         corrected_count(labels(y, sample), proba)
 
 
-def test_warning_points_at_the_call():
-    y, proba, _ = corpus()
-    sample = np.r_[np.argsort(proba)[-40:], np.argsort(proba)[:5]]
-    with pytest.warns(UserWarning, match="`expected` is larger") as found:
-        corrected_count(labels(y, sample), proba)
-    assert found[0].filename == __file__
+@pytest.mark.parametrize(
+    ("arguments", "match"),
+    [
+        ({}, "is 0 for every document"),
+        ({"method": "t"}, "Use method='score'"),
+        ({"periods": np.arange(400) == 399}, "no labelled document"),
+        ({"inclusion_probability": 0.5}, "add up to"),
+    ],
+)
+def test_warnings_point_at_the_call(arguments, match):
+    y_true = labels(np.zeros(400), np.arange(0, 398, 10))
+    with pytest.warns(UserWarning, match=match) as found:
+        corrected_count(y_true, np.zeros(400), **arguments)
+    assert {each.filename for each in found} == {__file__}
 
 
 def test_forgotten_probabilities_of_a_choice_by_doubt():
