@@ -42,7 +42,7 @@ result.frame().round(1)
 
 # %%
 # The corrected intervals contain the true counts. The model's own intervals assume that
-# its probabilities are right. They are narrow, and wrong from the second year on.
+# its probabilities are right. They are narrow, and wrong from the third year on.
 
 table, years = result.table, np.unique(year)
 model_sd = np.sqrt(np.bincount(year - 2010, proba * (1 - proba)))
