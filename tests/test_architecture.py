@@ -29,6 +29,7 @@ FLOORS = {
     "sequence": 3,
     "coref": 3,
     "datasets": 3,
+    "counts": 4,
     "recalibration": 4,
     "events": 4,
     "plot": 5,

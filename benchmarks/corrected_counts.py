@@ -1,0 +1,401 @@
+"""Coverage and width of corrected counts, over random samples of labelled documents.
+
+    python benchmarks/corrected_counts.py --part generated [--splits 1000]
+
+Parts: generated, counts, real, periods and design, each of two minutes or less of one
+core. Their rows replace those of the same part in corrected_counts.csv (counts of whole
+corpora), corrected_counts_periods.csv and corrected_counts_design.csv.
+
+For each cell, documents are drawn at random to be labelled, and the share of samples
+is reported in which the 95% interval contains the true count: by ``corrected_count``
+(score, and Student's t), by the labels alone (Wilson's interval with the correction for
+finite populations for counts of 0 and 1, otherwise Student's), by PPI++ as published
+(normal, without that correction), and by the model's own distribution, uncorrected.
+Widths are mean widths divided by that of the labels alone.
+
+The real part takes entities of LitBank and GUM, with the number of different first
+words of mentions as the "model", and tags of UD English EWT, with an HMM that was
+trained on 30 sentences. Data are fetched where they are not there yet.
+"""
+
+import argparse
+import os
+
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+
+import time
+import warnings
+import zlib
+
+import numpy as np
+from _common import print_table, read_csv, versions, write_csv
+from scipy.special import expit, logit
+from scipy.stats import t as student
+
+from skcalib.counts import choose_documents, corrected_count
+from skcalib.datasets import fetch_gum, fetch_litbank, fetch_ud_english_ewt
+from skcalib.sequence import HMMTagger
+
+NUMBERS = (20, 50, 100)
+Z = 1.959964
+
+
+# Corpora: true counts, the model's expectations, the variance the model gives them
+
+
+def generated(temperature):
+    def corpus(rng):
+        proba = rng.beta(0.2, 0.8, 400)
+        truth = rng.random(400) < proba
+        f = expit(logit(np.clip(proba, 1e-9, 1 - 1e-9)) / temperature)
+        return truth, f, f * (1 - f)
+
+    return corpus
+
+
+def silent(rng):
+    truth = np.zeros(2000)
+    truth[rng.choice(2000, 42, replace=False)] = 1
+    return truth, np.zeros(2000), np.zeros(2000)
+
+
+def right_and_certain(rng):
+    truth = rng.random(1000) < 0.3
+    f = np.where(rng.random(1000) < 0.03, ~truth, truth).astype(float)
+    return truth, f, f * (1 - f)
+
+
+def useless(rng):
+    f = rng.beta(1, 3, 400)
+    return rng.random(400) < 0.25, f, f * (1 - f)
+
+
+def rare(rng):
+    proba = rng.beta(0.1, 2.4, 2000)
+    return rng.random(2000) < proba, proba**1.5, proba**1.5 * (1 - proba**1.5)
+
+
+def counts_with_size(spread, bias=0.6):
+    """Counts that grow with lognormal sizes; the model misses some."""
+
+    def corpus(rng):
+        size = np.exp(rng.normal(0, spread, 400))
+        truth = rng.poisson(20 * size)
+        f = bias * rng.gamma(20, truth / 20 + 0.1)
+        return truth, f, f
+
+    return corpus
+
+
+def useless_counts(rng):
+    return rng.poisson(8, 400), rng.poisson(8, 400) * 0.5, np.full(400, 4.0)
+
+
+GENERATED = {
+    "generated, T=.25": generated(0.25),
+    "generated, T=.6": generated(0.6),
+    "generated, T=1": generated(1),
+    "generated, T=2": generated(2),
+    "model says 0, truth 2%": silent,
+    "97% right and certain": right_and_certain,
+    "useless probabilities": useless,
+    "rare, 4%": rare,
+}
+COUNTS = {
+    "counts, sizes vary little": counts_with_size(0.3),
+    "counts, sizes vary": counts_with_size(1.0),
+    "counts, a few huge documents": counts_with_size(1.8),
+    "useless counts": useless_counts,
+}
+
+
+def entities_of(fetch, subset):
+    """True numbers of entities; a model that takes equal first words as one entity."""
+
+    def corpus(rng):
+        del rng
+        documents, y = fetch(subset=subset, return_X_y=True)
+        truth = np.array([len(set(np.asarray(each).tolist())) for each in y])
+        f = np.array([n_first_words(document) for document in documents], dtype=float)
+        return truth, f, f
+
+    return corpus
+
+
+def n_first_words(document):
+    words = [word.lower() for sent in document.sentences for word in sent.form]
+    return len({words[mention.start] for mention in document.mentions})
+
+
+def tag_counts(data, tag):
+    """Tags per document of the others; a model trained on 30 sentences."""
+
+    def corpus(rng):
+        groups = np.array(data.groups)
+        train = rng.choice(np.flatnonzero(groups < 40), 30, replace=False)
+        tagger = HMMTagger()
+        tagger.fit([data.data[i] for i in train], [data.target[i] for i in train])
+        rest = np.flatnonzero(groups >= 40)
+        marginals = tagger.predict_proba([data.data[i] for i in rest])
+        column = list(tagger.classes_).index(tag)
+        p = [each[:, column] for each in marginals]
+        document = groups[rest] - 40
+        truth = [sum(each == tag for each in data.target[i]) for i in rest]
+        f, variance = ([sum(v) for v in u] for u in (p, [q * (1 - q) for q in p]))
+        return tuple(np.bincount(document, each) for each in (truth, f, variance))
+
+    return corpus
+
+
+def real_corpora():
+    tagged = fetch_ud_english_ewt(subset="train", column="upos")
+    return {
+        "LitBank entities, equal words": entities_of(fetch_litbank, "all"),
+        "GUM entities, equal words": entities_of(fetch_gum, "train"),
+        "EWT verbs, HMM of 30": tag_counts(tagged, "VERB"),
+        "EWT proper nouns, HMM of 30": tag_counts(tagged, "PROPN"),
+    }
+
+
+# Intervals
+
+
+def labels_alone(y, rows):
+    """Return the ends of the interval of the total by the labels alone."""
+    size, n = len(y), len(rows)
+    seen, share = y[rows], 1 - len(rows) / len(y)
+    if np.isin(y, (0, 1)).all():
+        p, q = seen.mean(), Z * np.sqrt(share)
+        middle = (p + q * q / (2 * n)) / (1 + q * q / n)
+        half = q * np.sqrt(p * (1 - p) / n + (q / (2 * n)) ** 2) / (1 + q * q / n)
+    else:
+        middle = seen.mean()
+        half = student.ppf(0.975, n - 1) * seen.std(ddof=1) * np.sqrt(share / n)
+    return size * (middle - half), size * (middle + half)
+
+
+def ppi_plus_plus(y, f, rows):
+    """Return the ends of the interval of PPI++, equal to those of ppi-python 0.2.3."""
+    size, n = len(y), len(rows)
+    rest = np.ones(size, dtype=bool)
+    rest[rows] = False
+    m = int(rest.sum())
+    variance = f.var(ddof=1)
+    slope = 0.0
+    if variance > 0:
+        covariance = np.cov(y[rows], f[rows], ddof=0)[0, 1]
+        slope = np.clip(covariance / ((1 + n / m) * variance), 0, 1)
+    e = y[rows] - slope * f[rows]
+    mean = slope * f[rest].mean() + e.mean()
+    error = np.sqrt(slope**2 * f[rest].var() / m + e.var() / n)
+    return size * (mean - Z * error), size * (mean + Z * error)
+
+
+def uncorrected(f, variance):
+    half = Z * np.sqrt(variance.sum())
+    return f.sum() - half, f.sum() + half
+
+
+def percent(values):
+    return round(100 * float(np.mean(values)), 1)
+
+
+def cell(name, corpus, n, n_splits):
+    rng = np.random.default_rng(zlib.crc32(f"{name} {n}".encode()))
+    truth, f, variance = corpus(np.random.default_rng(zlib.crc32(name.encode())))
+    y, total = truth.astype(float), float(truth.sum())
+    ends = {key: [] for key in ("score", "t", "labels", "ppi++", "uncorrected")}
+    n_warned = 0
+    for _ in range(n_splits):
+        rows = rng.choice(len(y), n, replace=False)
+        y_true = np.full(len(y), np.nan)
+        y_true[rows] = y[rows]
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            score = corrected_count(y_true, f)
+            n_warned += any("of the estimated" in str(w.message) for w in caught)
+            by_t = corrected_count(y_true, f, method="t")
+        ends["score"].append((score.low, score.high))
+        ends["t"].append((by_t.low, by_t.high))
+        ends["labels"].append(labels_alone(y, rows))
+        ends["ppi++"].append(ppi_plus_plus(y, f, rows))
+        ends["uncorrected"].append(uncorrected(f, variance))
+    row = {"corpus": name, "n_documents": len(y), "truth": int(total), "n": n}
+    widths = {}
+    for key, pairs in ends.items():
+        low, high = np.array(pairs).T
+        row[f"coverage {key}"] = percent((low <= total) & (total <= high))
+        widths[key] = np.mean(high - low)
+    for key in ("score", "t", "ppi++", "uncorrected"):
+        row[f"width {key}"] = round(float(widths[key] / widths["labels"]), 2)
+    row["% warned of one document"] = percent(n_warned / n_splits)
+    return row
+
+
+def totals(corpora, n_splits):
+    for name, corpus in corpora.items():
+        for n in NUMBERS:
+            if not (n == 100 and name.startswith("LitBank")):  # all of it
+                yield cell(name, corpus, n, n_splits)
+
+
+# Periods
+
+
+def drifting(n_documents, n_periods, drift):
+    def corpus(rng):
+        period = np.arange(n_documents) * n_periods // n_documents
+        proba = rng.beta(0.2, 0.8, n_documents)
+        temperature = np.geomspace(0.4, 2, n_periods)[period] if drift else 0.4
+        f = expit(logit(np.clip(proba, 1e-9, 1 - 1e-9)) / temperature)
+        return rng.random(n_documents) < proba, f, period
+
+    return corpus
+
+
+PERIODS = {
+    "4 periods, 48 labels, strata, drift": (drifting(400, 4, True), 48, True),
+    "12 periods, 48 labels, equal": (drifting(400, 12, False), 48, False),
+    "12 periods, 96 labels, strata, drift": (drifting(400, 12, True), 96, True),
+    "8 periods, 40 labels, strata, rare": (None, 40, True),
+}
+
+
+def rare_periods(rng):
+    proba = rng.beta(0.1, 2.4, 960)
+    return rng.random(960) < proba, proba**1.5, np.arange(960) // 120
+
+
+def period_cell(name, n_splits):
+    corpus, n, with_strata = PERIODS[name]
+    corpus = corpus or rare_periods
+    rng = np.random.default_rng(zlib.crc32(name.encode()))
+    truth, f, period = corpus(rng)
+    y, n_periods = truth.astype(float), period.max() + 1
+    totals = np.bincount(period, y)
+    time_of = np.arange(n_periods) - np.arange(n_periods).mean()
+    trend = time_of @ totals / (time_of @ time_of)
+    covered, widths = [], []
+    of_trend, n_empty = [], 0
+    model_sd = np.sqrt(np.bincount(period, f * (1 - f)))
+    model_miss = np.abs(np.bincount(period, f) - totals) > Z * model_sd
+    for _ in range(n_splits):
+        if with_strata:
+            strata = period
+            rows = choose_documents(
+                np.ones(len(y)), n, strata=period, random_state=rng
+            ).index
+        else:
+            strata, rows = None, rng.choice(len(y), n, replace=False)
+        y_true = np.full(len(y), np.nan)
+        y_true[rows] = y[rows]
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            found = corrected_count(
+                y_true, f, strata=strata, periods=period, estimand="trend"
+            )
+        low, high = found.table["low"], found.table["high"]
+        has = ~np.isnan(low)
+        n_empty += (~has).sum()
+        covered.append(np.where(has, (low <= totals) & (totals <= high), np.nan))
+        widths.append(np.nanmean(high - low))
+        of_trend.append(found.low <= trend <= found.high)
+    by_period = np.nanmean(covered, axis=0)
+    return {
+        "cell": name,
+        "coverage": percent(by_period),
+        "coverage of the worst period": percent(by_period.min()),
+        "mean width": round(float(np.mean(widths)), 1),
+        "mean count": round(float(totals.mean()), 1),
+        "% without labels": percent(n_empty / (n_splits * n_periods)),
+        "% uncorrected": percent(~model_miss),
+        "coverage of the trend": percent(of_trend),
+    }
+
+
+# Designs
+
+
+def design_cell(name, corpus, n, n_splits):
+    truth, f, variance = corpus(np.random.default_rng(zlib.crc32(name.encode())))
+    y, total = truth.astype(float), float(truth.sum())
+    sd = np.sqrt(variance)
+    strata = np.argsort(np.argsort(sd)) * 5 // len(sd)
+    designs = {
+        "equal": {"sd": np.ones(len(y))},
+        "sd, mix .5": {"sd": sd},
+        "sd, mix .2": {"sd": sd, "mix": 0.2},
+        "five strata of sd": {"sd": sd, "strata": strata},
+        "sd squared, mix .5": {"sd": variance},
+    }
+    rows = []
+    for design, arguments in designs.items():
+        rng = np.random.default_rng(zlib.crc32(f"{name} {design}".encode()))
+        found = []
+        for _ in range(n_splits):
+            choice = choose_documents(n=n, random_state=rng, **arguments)
+            y_true = np.full(len(y), np.nan)
+            y_true[choice.index] = y[choice.index]
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                result = corrected_count(
+                    y_true,
+                    f,
+                    inclusion_probability=choice.inclusion_probability,
+                    strata=arguments.get("strata"),
+                )
+            found.append((result.estimate, result.low, result.high))
+        estimate, low, high = np.array(found).T
+        rows.append(
+            {
+                "corpus": name,
+                "n": n,
+                "design": design,
+                "coverage": percent((low <= total) & (total <= high)),
+                "width": np.mean(high - low),
+                "rmse": np.sqrt(np.mean((estimate - total) ** 2)),
+            }
+        )
+    width, rmse = rows[0]["width"], rows[0]["rmse"]
+    for row in rows:
+        row["width"] = round(float(row["width"] / width), 2)
+        row["rmse"] = round(float(row["rmse"] / rmse), 2)
+    return rows
+
+
+DESIGNS = (
+    "generated, T=.25",
+    "generated, T=1",
+    "counts, sizes vary",
+    "counts, a few huge documents",
+)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parts = ("generated", "counts", "real", "periods", "design")
+    parser.add_argument("--part", choices=parts, required=True)
+    parser.add_argument("--splits", type=int, default=1000)
+    options = parser.parse_args()
+    start, n_splits = time.process_time(), options.splits
+    name, key = "corrected_counts.csv", "corpus"
+    if options.part == "periods":
+        name, key = "corrected_counts_periods.csv", "cell"
+        rows = [period_cell(each, n_splits) for each in PERIODS]
+    elif options.part == "design":
+        name, corpora = "corrected_counts_design.csv", {**GENERATED, **COUNTS}
+        cells = [design_cell(each, corpora[each], 50, n_splits) for each in DESIGNS]
+        rows = [row for found in cells for row in found]
+    else:
+        corpora = {"generated": GENERATED, "counts": COUNTS}.get(options.part)
+        rows = list(totals(corpora or real_corpora(), n_splits))
+    print_table(rows)
+    new = {row[key] for row in rows}
+    kept = [row for row in read_csv(name)[1] if row[key] not in new]
+    note = f"{n_splits} samples per cell, 95% intervals; {versions('numpy', 'scipy')}"
+    write_csv(name, [*kept, *rows], note)
+    print(f"{time.process_time() - start:.0f} s of CPU time")
+
+
+if __name__ == "__main__":
+    main()

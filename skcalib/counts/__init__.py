@@ -1,0 +1,13 @@
+"""Counts in a corpus, from a model's expectations corrected by labelled documents."""
+
+from ._choose_documents import DocumentChoice, choose_documents
+from ._corrected_count import corrected_count
+from ._results import CorrectedCount, LabelsOnly
+
+__all__ = [
+    "CorrectedCount",
+    "DocumentChoice",
+    "LabelsOnly",
+    "choose_documents",
+    "corrected_count",
+]

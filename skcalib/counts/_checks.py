@@ -1,0 +1,211 @@
+"""Validation of labels, expectations and the design of the sample."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .._errors import ParameterError, ParameterTypeError
+from .._validation import as_floats, as_groups, as_labels, check_choice, check_finite
+
+# Fewer labels do not tell how far the model's expectations are off.
+_FEWEST_LABELS = 5
+
+# An unlabelled rest on one side of the median is no accident from this number on.
+_ENOUGH_FOR_SIDES = 20
+
+
+def as_column(values: Any, n: int | None, *, name: str) -> np.ndarray:
+    """Return one number per document as floats."""
+    array = as_floats(values, name=name).astype(np.float64, copy=False)
+    if array.ndim != 1:
+        problem = f"must have one entry per document. Got shape {array.shape}."
+        raise ParameterError(name, problem)
+    if n is not None and len(array) != n:
+        problem = f"must have one entry for each of {n} documents. Got {len(array)}."
+        raise ParameterError(name, problem)
+    return array
+
+
+def _raise_where(bad: np.ndarray, values: np.ndarray, expected: str, name: str) -> None:
+    if bad.any():
+        row = int(bad.argmax())
+        got = f"Got {float(values[row])!r} in row {row}."
+        raise ParameterError(name, f"must {expected}. {got}")
+
+
+def check_labels(y_true: Any) -> tuple[np.ndarray, np.ndarray]:
+    """Return the labels with NaN for none, and the rows that have one."""
+    y = as_column(y_true, None, name="y_true")
+    _raise_where(np.isinf(y), y, "be finite, or NaN where there is no label", "y_true")
+    rows = np.flatnonzero(~np.isnan(y))
+    if len(rows) < min(_FEWEST_LABELS, max(len(y), 1)):
+        problem = (
+            f"must have at least {_FEWEST_LABELS} labels, with NaN where a document "
+            f"has none. Got {len(rows)} labels in {len(y)} documents."
+        )
+        raise ParameterError("y_true", problem)
+    return y, rows
+
+
+def check_expected(expected: Any, n: int) -> np.ndarray:
+    """Return the model's expectations."""
+    f = as_column(expected, n, name="expected")
+    _raise_where(~np.isfinite(f), f, "be finite in every row", "expected")
+    return f
+
+
+def check_size(size: Any, n: int) -> np.ndarray:
+    """Return the size of each document, 1 for None."""
+    if size is None:
+        return np.ones(n)
+    x = as_column(size, n, name="size")
+    _raise_where(~((x > 0) & np.isfinite(x)), x, "be positive and finite", "size")
+    return x
+
+
+def check_bounds(bounds: Any, y: np.ndarray, f: np.ndarray) -> list[np.ndarray]:
+    """Return the least and the largest possible count of each document."""
+    labelled = ~np.isnan(y)
+    if bounds is None:
+        if (y[labelled] < 0).any():
+            row = int((labelled & (y < 0)).argmax())
+            problem = (
+                f"has a negative label. Got {float(y[row])!r} in row {row}. A document "
+                "without a label has NaN. For a difference of counts, pass "
+                "bounds=(-numpy.inf, numpy.inf)."
+            )
+            raise ParameterError("y_true", problem)
+        is_binary = np.isin(y[labelled], (0, 1)).all() and f.max() <= 1 + 1e-9
+        bounds = (0.0, 1.0 if is_binary else np.inf)
+    if not isinstance(bounds, (tuple, list)) or len(bounds) != 2:
+        problem = f"must be a pair (low, high). Got {bounds!r:.80}."
+        raise ParameterTypeError("bounds", problem)
+    ends = []
+    for end in bounds:
+        array = as_floats(end, name="bounds").astype(np.float64)
+        if array.shape not in ((), y.shape) or np.isnan(array).any():
+            problem = f"must hold numbers, or one number for each of {len(y)} documents"
+            raise ParameterError("bounds", f"{problem}. Got shape {array.shape}.")
+        ends.append(np.broadcast_to(array, y.shape))
+    low, high = ends
+    if (low > high).any():
+        row = int((low > high).argmax())
+        problem = f"must have low <= high. Got {low[row]}, {high[row]} in row {row}."
+        raise ParameterError("bounds", problem)
+    with np.errstate(invalid="ignore"):
+        bad = labelled & ((y < low) | (y > high))
+    _raise_where(bad, y, "lie within `bounds` where a document is labelled", "y_true")
+    return ends
+
+
+def check_slope(slope: Any) -> str | float:
+    """Return how the slope is found, or its value."""
+    if isinstance(slope, str):
+        return check_choice(slope, ("shrunk", "best"), name="slope")
+    return check_finite(slope, name="slope")
+
+
+def as_codes(values: Any, n: int, *, name: str) -> tuple[np.ndarray, np.ndarray]:
+    """Return distinct labels in order, and the code of each document's label."""
+    labels = as_labels(values, name=name)
+    if labels.size != n:
+        problem = f"must have one entry for each of {n} documents. Got {labels.size}."
+        raise ParameterError(name, problem)
+    return np.unique(labels, return_inverse=True)
+
+
+def check_groups(groups: Any, labelled: np.ndarray) -> np.ndarray | None:
+    """Return the group of each document; all or none of a group is labelled."""
+    codes = as_groups(groups, len(labelled))
+    if codes is None:
+        return None
+    held = np.bincount(codes, labelled)
+    partial = (held > 0) & (held < np.bincount(codes))
+    if partial.any():
+        row = int((partial[codes] & ~labelled).argmax())
+        problem = (
+            "must be labelled as a whole or not at all, since groups are what was "
+            f"drawn. Row {row} has no label, and other rows of its group have one. If "
+            "documents were drawn, do not pass `groups`."
+        )
+        raise ParameterError("groups", problem)
+    if (held > 0).sum() < 3 and not labelled.all():
+        problem = f"must have at least 3 labelled groups. Got {(held > 0).sum()}."
+        raise ParameterError("groups", problem)
+    return codes
+
+
+def check_probability(probability: Any, labelled: np.ndarray) -> np.ndarray:
+    """Return the inclusion probabilities that were given."""
+    n, name = len(labelled), "inclusion_probability"
+    array = as_floats(probability, name=name).astype(np.float64)
+    pi = np.full(n, float(array)) if array.ndim == 0 else as_column(array, n, name=name)
+    zero = pi == 0
+    if zero.any():
+        problem = (
+            "must be positive: nothing is known of documents that could not be drawn. "
+            f"Got 0 in row {int(zero.argmax())}. Leave them out of the corpus, or draw "
+            "them with a small probability."
+        )
+        raise ParameterError(name, problem)
+    _raise_where(~((pi > 0) & (pi <= 1 + 1e-9)), pi, "lie in (0, 1]", name)
+    pi = np.minimum(pi, 1.0)
+    missed = (pi > 1 - 1e-12) & ~labelled
+    if missed.any():
+        problem = (
+            "is 1 for a document without a label. Got 1 in row "
+            f"{int(missed.argmax())}, which should have been drawn with certainty."
+        )
+        raise ParameterError(name, problem)
+    return pi
+
+
+def equal_probability(
+    labelled: np.ndarray, strata: np.ndarray, groups: np.ndarray | None
+) -> np.ndarray:
+    """Return the share of documents (or groups) drawn in each stratum."""
+    if groups is not None:
+        _, first = np.unique(groups, return_index=True)
+        strata_drawn, drawn = strata[first], labelled[first]
+    else:
+        strata_drawn, drawn = strata, labelled
+    n_strata = int(strata.max()) + 1
+    held = np.bincount(strata_drawn, drawn, n_strata)
+    share = held / np.bincount(strata_drawn, minlength=n_strata)
+    return share[strata]
+
+
+def check_strata(
+    codes: np.ndarray, labels: np.ndarray, groups: np.ndarray | None
+) -> None:
+    """Raise if a group is in two strata."""
+    if groups is None:
+        return
+    _, first, place = np.unique(groups, return_index=True, return_inverse=True)
+    other = codes != codes[first][place]
+    if other.any():
+        row = int(other.argmax())
+        stratum = labels.tolist()[codes[row]]
+        problem = (
+            f"must be one for all documents of a group. Got {stratum!r} in row {row}, "
+            "and another one in its group."
+        )
+        raise ParameterError("strata", problem)
+
+
+def check_sides(expected: np.ndarray, rows: np.ndarray) -> None:
+    """Raise if all labelled documents are on one side of the median expectation."""
+    if len(rows) < _ENOUGH_FOR_SIDES or len(rows) == len(expected):
+        return
+    middle = np.median(expected)
+    for side, is_there in (("above", expected > middle), ("below", expected < middle)):
+        if is_there[rows].all():
+            problem = (
+                "must be drawn from the whole corpus. All labelled documents are "
+                f"{side} the median of `expected`, so that nothing is known of the "
+                "others. Label some of them, or pass the corpus from which the "
+                "documents were drawn."
+            )
+            raise ParameterError("y_true", problem)

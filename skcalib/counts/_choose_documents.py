@@ -1,0 +1,237 @@
+"""Random samples of documents to label, with probabilities that follow uncertainty."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from .._errors import ParameterError, public
+from .._random import RandomStateLike, as_generator
+from .._results import Result
+from .._validation import check_integer, check_real
+from ._checks import as_codes, as_column
+
+# A stratum needs two labels for a variance.
+_LEAST_PER_STRATUM = 2
+
+
+@dataclass(frozen=True, repr=False)
+class DocumentChoice(Result):
+    """Sample of documents to label, from :func:`choose_documents`.
+
+    Attributes
+    ----------
+    index : ndarray of shape (n,)
+        Indices of the chosen documents, in ascending order.
+    inclusion_probability : ndarray of shape (N,)
+        Probability with which each document of the corpus was drawn. Keep it with the
+        labels: :func:`corrected_count` needs it.
+
+    See Also
+    --------
+    choose_documents : Draw the sample.
+
+    Examples
+    --------
+    >>> from skcalib.counts import choose_documents
+    >>> choice = choose_documents([0.5, 0.1, 0.1, 0.1], 2, random_state=0)
+    >>> choice.inclusion_probability.round(3).tolist()
+    [0.875, 0.375, 0.375, 0.375]
+    """
+
+    index: np.ndarray
+    inclusion_probability: np.ndarray
+
+    def _columns(self) -> dict[str, Any]:
+        return {
+            "index": self.index,
+            "inclusion_probability": self.inclusion_probability[self.index],
+        }
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the indices, and the probabilities of all documents, as lists."""
+        return {
+            "index": self.index.tolist(),
+            "inclusion_probability": self.inclusion_probability.tolist(),
+        }
+
+    def _in_words(self) -> Sequence[str]:
+        return (
+            f"{len(self.index)} of {len(self.inclusion_probability)} documents are to "
+            "be labelled.",
+        )
+
+    def __repr__(self) -> str:
+        pi = self.inclusion_probability
+        return (
+            f"DocumentChoice({len(self.index)} of {len(pi)} documents, "
+            f"inclusion_probability {pi.min():.3g} to {pi.max():.3g})"
+        )
+
+
+@public
+def choose_documents(
+    sd: ArrayLike,
+    n: int,
+    *,
+    strata: ArrayLike | None = None,
+    mix: float = 0.5,
+    random_state: RandomStateLike = None,
+) -> DocumentChoice:
+    """Draw documents to label, more of those about which the model is uncertain.
+
+    Part of the probability is spread evenly, so that every document can be drawn: a
+    model may be sure and wrong.
+
+    Parameters
+    ----------
+    sd : array-like of shape (N,)
+        Standard deviation of each document's count by the model, sqrt(p (1 - p)) for a
+        probability p, or the size of the document. Equal values give equal
+        probabilities.
+    n : int
+        Number of documents to label.
+    strata : array-like of shape (N,), default=None
+        Strata, such as periods, within which documents are drawn. Each stratum has at
+        least two draws, or all its documents.
+    mix : float, default=0.5
+        Share of the probability that is spread evenly, in (0, 1]. No document's weight
+        exceeds N / (n mix). 1 gives equal probabilities.
+    random_state : int, RandomState, Generator or None, default=None
+        Random state used to draw the sample.
+
+    Returns
+    -------
+    choice : DocumentChoice
+        `index` of the chosen documents and `inclusion_probability` of all documents.
+
+    Raises
+    ------
+    ValueError
+        If `n` exceeds the number of documents, or is too small for two documents per
+        stratum, or if `sd` is negative or not finite.
+
+    See Also
+    --------
+    corrected_count : Count the corpus with the labels of these documents.
+
+    Notes
+    -----
+    Probabilities in proportion to the standard deviation of the residuals minimise the
+    variance [1]_. Documents are drawn systematically in a random order [2]_, so that
+    their number is fixed and all pairs of documents can be drawn. A systematic sample
+    in a fixed order, such as that of dates, has no valid estimate of its variance. For
+    a sample that is spread over time, pass periods as `strata`.
+
+    Equal probabilities (``mix=1``) are better for fewer than 50 labels, and for rare
+    counts of 0 and 1: labels that are taken away from documents of which the model is
+    sure leave more errors unseen there.
+
+    References
+    ----------
+    .. [1] J. Neyman (1934). "On the two different aspects of the representative
+       method". Journal of the Royal Statistical Society 97.
+    .. [2] H. O. Hartley and J. N. K. Rao (1962). "Sampling with unequal probabilities
+       and without replacement". Annals of Mathematical Statistics 33.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skcalib.counts import choose_documents
+    >>> proba = np.linspace(0.01, 0.5, 200)
+    >>> choice = choose_documents(np.sqrt(proba * (1 - proba)), 20, random_state=0)
+    >>> len(choice.index), round(float(choice.inclusion_probability.sum()), 6)
+    (20, 20.0)
+    >>> round(float(choice.inclusion_probability.min()), 3)
+    0.062
+    """
+    spread = as_column(sd, None, name="sd")
+    bad = ~((spread >= 0) & np.isfinite(spread))
+    if bad.any():
+        row = int(bad.argmax())
+        problem = f"must be finite and not negative. Got {spread[row]} in row {row}."
+        raise ParameterError("sd", problem)
+    n = check_integer(n, minimum=1, name="n")
+    if n > len(spread):
+        problem = f"must be at most the number of documents, {len(spread)}. Got {n}."
+        raise ParameterError("n", problem)
+    mix = check_real(mix, low=0, high=1, name="mix")
+    if mix == 0:
+        problem = "must be positive, so that every document can be drawn. Got 0."
+        raise ParameterError("mix", problem)
+    total = float(spread.sum())
+    even = np.full(len(spread), 1 / len(spread))
+    goal = mix * even + (1 - mix) * (spread / total if total > 0 else even)
+    codes = np.zeros(len(spread), dtype=np.intp)
+    if strata is not None:
+        codes = as_codes(strata, len(spread), name="strata")[1]
+    rng = as_generator(random_state)
+    pi = np.empty(len(spread))
+    chosen = []
+    budget = _allocate(n, np.bincount(codes, goal), np.bincount(codes))
+    for stratum, n_drawn in enumerate(budget):
+        rows = np.flatnonzero(codes == stratum)
+        pi[rows] = _probabilities(goal[rows], int(n_drawn))
+        chosen.append(rows[_systematic(pi[rows], int(n_drawn), rng)])
+    return DocumentChoice(np.sort(np.concatenate(chosen)), pi)
+
+
+def _allocate(n: int, goal: np.ndarray, n_documents: np.ndarray) -> np.ndarray:
+    """Return whole numbers of draws, near proportion to `goal`, that add up to n."""
+    least = np.minimum(n_documents, _LEAST_PER_STRATUM if len(goal) > 1 else 0)
+    if least.sum() > n:
+        problem = (
+            f"must be at least {least.sum()}, for two documents of each of the "
+            f"{len(goal)} strata. Got {n}."
+        )
+        raise ParameterError("n", problem)
+    # Strata at one of their ends are fixed, and the rest is divided again.
+    share = np.zeros(len(goal))
+    fixed = np.zeros(len(goal), dtype=bool)
+    while not fixed.all():
+        rest = n - share[fixed].sum()
+        share[~fixed] = rest * goal[~fixed] / goal[~fixed].sum()
+        over = ~fixed & (share > n_documents)
+        under = ~fixed & (share < least)
+        change = over if over.any() else under
+        if not change.any():
+            break
+        share[change] = np.where(over, n_documents, least)[change]
+        fixed |= change
+    draws = np.clip(np.floor(share + 1e-9).astype(int), least, n_documents)
+    while draws.sum() != n:  # at most one draw per stratum is left over
+        if draws.sum() < n:
+            room = np.where(draws < n_documents, share - draws, -np.inf)
+            draws[np.argmax(room)] += 1
+        else:
+            room = np.where(draws > least, draws - share, -np.inf)
+            draws[np.argmax(room)] -= 1
+    return draws
+
+
+def _probabilities(goal: np.ndarray, n: int) -> np.ndarray:
+    """Return probabilities in proportion to `goal`, at most 1, that add up to n."""
+    certain = np.zeros(len(goal), dtype=bool)
+    while True:
+        pi = np.ones(len(goal))
+        rest = n - int(certain.sum())
+        if not certain.all():
+            pi[~certain] = rest * goal[~certain] / goal[~certain].sum()
+        above = ~certain & (pi >= 1 - 1e-12)
+        if not above.any():
+            return pi
+        certain |= above
+
+
+def _systematic(pi: np.ndarray, n: int, rng: np.random.Generator) -> np.ndarray:
+    """Return n indices, drawn systematically in a random order."""
+    order = rng.permutation(len(pi))
+    steps = np.cumsum(pi[order])
+    steps *= n / steps[-1]
+    ticks = rng.random() + np.arange(n)
+    places = np.searchsorted(steps, ticks, side="right")
+    return np.sort(order[np.minimum(places, len(pi) - 1)])

@@ -1,0 +1,448 @@
+"""A count, mean, contrast or trend, corrected by labelled documents."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from .._errors import ParameterError, public
+from .._validation import check_choice, check_fraction, check_positive
+from ._checks import (
+    as_codes,
+    as_column,
+    check_bounds,
+    check_expected,
+    check_groups,
+    check_labels,
+    check_probability,
+    check_sides,
+    check_size,
+    check_slope,
+    check_strata,
+    equal_probability,
+)
+from ._domains import DomainTotals, domain_totals
+from ._regression import fit
+from ._results import CorrectedCount, LabelsOnly
+from ._sample import Sample
+from ._totals import Total, weighted_total
+from ._warnings import (
+    number_is_wrong,
+    warn,
+    warn_of_empty_domains,
+    warn_of_recalibration,
+    warn_of_the_errors,
+    warn_of_the_sample,
+)
+
+
+@public
+def corrected_count(
+    y_true: ArrayLike,
+    expected: ArrayLike,
+    *,
+    inclusion_probability: ArrayLike | None = None,
+    strata: ArrayLike | None = None,
+    groups: ArrayLike | None = None,
+    size: ArrayLike | None = None,
+    periods: ArrayLike | None = None,
+    by: ArrayLike | None = None,
+    weight: ArrayLike | None = None,
+    estimand: str = "count",
+    bounds: tuple[ArrayLike, ArrayLike] | None = None,
+    method: str = "auto",
+    unit: float = 1.0,
+    slope: str | float = "shrunk",
+    confidence_level: float = 0.95,
+) -> CorrectedCount:
+    """Correct a model's count of a corpus by documents whose true count is known.
+
+    A model gives each of N documents an expected count, for example the probability
+    that it reports an event. A random sample of the documents has labels. The labels
+    show by how much the model is wrong on average, and the sum of the expectations is
+    corrected by it. The interval is about the N documents. It is valid whatever the
+    model does, since only the sample is random.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (N,)
+        True count of each labelled document, and NaN for the other documents. For a
+        number of documents the count is 0 or 1.
+    expected : array-like of shape (N,)
+        Expected count of each document by the model, of labelled documents too. It must
+        have been computed without the labels in `y_true`.
+    inclusion_probability : float or array-like of shape (N,), default=None
+        Probability with which each document was drawn to be labelled, in (0, 1]. If
+        None, all documents (of a stratum) had equal probabilities.
+    strata : array-like of shape (N,), default=None
+        Strata within which documents were drawn, each with its own number of draws.
+    groups : array-like of shape (N,), default=None
+        Groups that were drawn as a whole, such as all articles of a newspaper. All
+        documents of a group are labelled, or none is.
+    size : array-like of shape (N,), default=None
+        Size of each document, such as its number of tokens, if counts and errors grow
+        with it.
+    periods : array-like of shape (N,), default=None
+        Period of each document. The result then has a table with a row per period.
+    by : array-like of shape (N,), default=None
+        Further label of each document, such as its newspaper or region. The table then
+        has a row per label, or per period and label.
+    weight : array-like of shape (N,), default=None
+        Weight of each document in the sum that is estimated: 1 and -1 for a difference
+        of two parts of the corpus, 0 for documents outside both.
+    estimand : {'count', 'mean', 'trend'}, default='count'
+        Quantity to estimate. 'count' is the sum over documents, 'mean' the sum divided
+        by the number of documents (a prevalence, if counts are 0 or 1), 'trend' the
+        least-squares slope of the counts of `periods` on time. Time is the value of
+        numeric periods; other periods are taken to follow each other at steps of 1, in
+        sorted order.
+    bounds : tuple of two floats or arrays of shape (N,), default=None
+        Least and largest possible count of a document. If None, they are 0 and 1 where
+        all labels are 0 or 1 and no expectation exceeds 1, and otherwise 0 and
+        infinity.
+    method : {'auto', 'score', 't'}, default='auto'
+        Method of the interval. 'score' allows for skewed errors and for errors that no
+        label has shown. 't' is Student's interval, which needs about four errors of a
+        `unit` in the labels. 'auto' is 'score' for the whole corpus, and in the table
+        't' if the labels show four errors, carried by eight documents, and otherwise
+        'score'.
+    unit : float, default=1.0
+        Smallest error that a count may have. An interval from labels that show no error
+        still allows for 3.84 unseen errors of this size, at a level of 95%.
+    slope : {'shrunk', 'best'} or float, default='shrunk'
+        Factor of the expectations. 'best' is the least-squares slope of the labels on
+        them, 'shrunk' draws it towards 1 by the weight of four documents. 1 gives the
+        difference estimator, and 0 the labels alone.
+    confidence_level : float, default=0.95
+        Confidence level of the intervals.
+
+    Returns
+    -------
+    result : CorrectedCount
+        Estimate with its interval, beside the uncorrected sum and the estimate from the
+        labels alone, and the table of periods.
+
+    Raises
+    ------
+    ValueError
+        If there are fewer than five labels, if an inclusion probability is 0, if a
+        stratum has no label, if a group is labelled in part, if all labelled documents
+        are on one side of the median expectation, or if a label is outside `bounds`.
+
+    Warns
+    -----
+    UserWarning
+        If the labelled documents do not look like a random sample of this design, if
+        the model looks fitted or recalibrated on them, if a stratum has one label or a
+        period none, if the model says the same of all documents, or if one document has
+        a large share of the variance.
+
+    See Also
+    --------
+    choose_documents : Draw the documents to label.
+    skcalib.events.EventCounter : Expected counts of events by a coreference posterior.
+
+    Notes
+    -----
+    With f the expectations, y the labels, pi the inclusion probabilities and c the
+    weights, the estimate is
+
+        sum over the corpus of c (a + b f) + sum over labels of c (y - a - b f) / pi.
+
+    a and b are the regression of y on f, weighted by 1 / pi, with b shrunk towards 1
+    [1]_ [2]_. b is near 0 where the model is useless, so that the estimate is not worse
+    than that of the labels in large samples [3]_. The variance is that of sampling
+    without replacement from N documents. Its residuals are those of a jackknife.
+
+    The score interval contains the totals T that solve (T - estimate)^2 = q^2 V(T).
+    V(T) is the variance if T were true, from the second and third moment of the
+    residuals, to which half an unseen error is added. For labels alone and counts of 0
+    and 1 it is close to Wilson's interval, and for other counts to that of [4]_. q is a
+    quantile of Student's distribution.
+
+    In the table, each row has the mean error of its own labels. The slope and the
+    variance are pooled over rows, except with `groups` or `size`.
+
+    References
+    ----------
+    .. [1] C.-E. Sarndal, B. Swensson and J. Wretman (1992). "Model Assisted Survey
+       Sampling". Springer.
+    .. [2] A. N. Angelopoulos, S. Bates, C. Fannjiang, M. I. Jordan and T. Zrnic (2023).
+       "Prediction-powered inference". Science 382.
+    .. [3] A. N. Angelopoulos, J. C. Duchi and T. Zrnic (2023). "PPI++: Efficient
+       prediction-powered inference". arXiv 2311.01453.
+    .. [4] P. G. Andersson (2004). "Alternative confidence intervals for the total of a
+       skewed biological population". Ecology 85.
+
+    Examples
+    --------
+    A model that is too sure counts too few documents.
+
+    >>> import numpy as np
+    >>> from skcalib.counts import corrected_count
+    >>> rng = np.random.default_rng(2)
+    >>> true_proba = rng.beta(0.3, 1, 1000)
+    >>> truth = rng.random(1000) < true_proba
+    >>> proba = true_proba**2 / (true_proba**2 + (1 - true_proba) ** 2)
+    >>> y_true = np.full(1000, np.nan)
+    >>> sample = rng.choice(1000, 100, replace=False)
+    >>> y_true[sample] = truth[sample]
+    >>> result = corrected_count(y_true, proba)
+    >>> int(truth.sum()), round(result.uncorrected), round(result.estimate)
+    (228, 207, 233)
+    >>> round(result.low), round(result.high)
+    (182, 292)
+    >>> round(result.equivalent_labels)
+    184
+    """
+    y, rows = check_labels(y_true)
+    f = check_expected(expected, len(y))
+    estimand = check_choice(estimand, ("count", "mean", "trend"), name="estimand")
+    method = check_choice(method, ("auto", "score", "t"), name="method")
+    confidence_level = check_fraction(confidence_level, name="confidence_level")
+    low, high = check_bounds(bounds, y, f)
+    labelled = ~np.isnan(y)
+    group_codes = check_groups(groups, labelled)
+    stratum_codes, collapsed = _strata(strata, f, labelled, group_codes)
+    pi = (
+        equal_probability(labelled, stratum_codes, group_codes)
+        if inclusion_probability is None
+        else check_probability(inclusion_probability, labelled)
+    )
+    sample = Sample(
+        rows=rows,
+        y=y[rows],
+        expected=f,
+        size=check_size(size, len(y)),
+        probability=pi,
+        strata=collapsed,
+        groups=group_codes,
+        low=low,
+        high=high,
+        unit=check_positive(unit, name="unit"),
+        slope=check_slope(slope),
+    )
+    domains = _Domains(periods, by, len(y))
+    total_weight = _total_weight(estimand, weight, periods, domains, len(y))
+    is_given = inclusion_probability is not None
+    if not is_given:
+        check_sides(f, rows)
+    if not (is_given and number_is_wrong(sample)):
+        warn_of_the_sample(sample, is_given)
+    warn_of_recalibration(sample)
+    if np.ptp(f) == 0 and sample.is_tuned and np.ptp(sample.size) == 0:
+        warn(
+            f"The 'expected' parameter is {f[0]:g} for every document. The model tells "
+            "nothing of their differences, and the result is that of the labels alone."
+        )
+        sample = replace(sample, slope=0.0)
+    return _estimate(sample, total_weight, domains, estimand, method, confidence_level)
+
+
+def _estimate(
+    sample: Sample,
+    weight: np.ndarray,
+    domains: _Domains,
+    estimand: str,
+    method: str,
+    confidence_level: float,
+) -> CorrectedCount:
+    overall = "t" if method == "t" else "score"
+    fitted = fit(sample)
+    total = weighted_total(
+        sample, weight, method=overall, confidence_level=confidence_level, fitted=fitted
+    )
+    alone = weighted_total(
+        replace(sample, expected=np.zeros(sample.n_documents), slope=0.0),
+        weight,
+        method=overall,
+        confidence_level=confidence_level,
+    )
+    warn_of_the_errors(total, sample, overall)
+    table = None
+    if domains.columns:
+        totals = domain_totals(
+            sample,
+            domains.place,
+            domains.n,
+            method=method,
+            confidence_level=confidence_level,
+            fitted=fitted,
+        )
+        empty = np.flatnonzero(totals.n_labelled == 0).tolist()
+        warn_of_empty_domains([domains.name(t) for t in empty], domains.n)
+        table = _table(domains.columns, totals, estimand)
+    n_groups = None
+    if sample.groups is not None:
+        n_groups = np.unique(sample.groups[sample.rows]).size
+    return CorrectedCount(
+        estimate=total.estimate,
+        low=total.low,
+        high=total.high,
+        standard_error=total.standard_error,
+        uncorrected=float(weight @ sample.expected),
+        labels_only=LabelsOnly(alone.estimate, alone.low, alone.high),
+        equivalent_labels=_equivalent(total, alone, sample),
+        slope=total.slope,
+        n_documents=sample.n_documents,
+        n_labelled=len(sample.rows),
+        n_groups=n_groups,
+        n_errors=total.n_errors,
+        n_effective=total.n_effective,
+        estimand=estimand,
+        method=overall,
+        confidence_level=confidence_level,
+        table=table,
+    )
+
+
+def _equivalent(total: Total, alone: Total, sample: Sample) -> float:
+    """Return how many labels would give the width of `total` without the model.
+
+    The variance of n labels of N documents is proportional to 1 / n - 1 / N.
+    """
+    n, n_all = len(sample.rows), sample.n_documents
+    width = alone.high - alone.low
+    if n == n_all or width <= 0:
+        return float(n)
+    ratio = (total.high - total.low) / width
+    return float(1 / (1 / n_all + ratio**2 * (1 / n - 1 / n_all)))
+
+
+class _Domains:
+    """Rows of the table: periods, other labels, or both."""
+
+    def __init__(self, periods: Any, by: Any, n: int):
+        self.columns: dict[str, np.ndarray] = {}
+        self.place = np.zeros(n, dtype=np.intp)
+        self.n = 1
+        parts = [("period", "periods", periods), ("by", "by", by)]
+        given = [
+            (column, *as_codes(values, n, name=name))
+            for column, name, values in parts
+            if values is not None
+        ]
+        for _, labels, codes in given:
+            self.place = self.place * len(labels) + codes
+        if not given:
+            return
+        # Only combinations that the corpus has are rows.
+        cells, self.place = np.unique(self.place, return_inverse=True)
+        self.n = len(cells)
+        for column, labels, _ in reversed(given):
+            self.columns = {column: labels[cells % len(labels)], **self.columns}
+            cells = cells // len(labels)
+
+    def name(self, row: int) -> str:
+        """Return the labels of a row, for messages."""
+        return ", ".join(str(column[row]) for column in self.columns.values())
+
+
+def _table(
+    labels: dict[str, np.ndarray], totals: DomainTotals, estimand: str
+) -> dict[str, np.ndarray]:
+    scale = totals.n_documents if estimand == "mean" else np.ones(1)
+    numbers = {
+        name: getattr(totals, name) / scale
+        for name in ("estimate", "low", "high", "standard_error", "uncorrected")
+    }
+    sizes = {"n_documents": totals.n_documents, "n_labelled": totals.n_labelled}
+    return {**labels, **numbers, **sizes}
+
+
+def _total_weight(
+    estimand: str, weight: Any, periods: Any, domains: _Domains, n: int
+) -> np.ndarray:
+    """Return the weight of each document in the sum that is estimated."""
+    if weight is not None:
+        if estimand != "count":
+            problem = f"cannot be combined with estimand={estimand!r}."
+            raise ParameterError("weight", f"{problem} Divide the weights instead.")
+        c = as_column(weight, n, name="weight")
+        if not np.isfinite(c).all():
+            row = int((~np.isfinite(c)).argmax())
+            raise ParameterError(
+                "weight", f"must be finite. Got {c[row]} in row {row}."
+            )
+        if not c.any():
+            raise ParameterError("weight", "is zero in every row.")
+        if domains.columns:
+            problem = "takes 'weight', or 'periods' and 'by', not both."
+            raise ParameterError(None, problem)
+        return c
+    if estimand == "mean":
+        return np.full(n, 1 / n)
+    if estimand == "count":
+        return np.ones(n)
+    if periods is None:
+        raise ParameterError("periods", "must be given for estimand='trend'.")
+    labels, place = as_codes(periods, n, name="periods")
+    if len(labels) < 2:
+        problem = f"must have at least two periods for a trend. Got {len(labels)}."
+        raise ParameterError("periods", problem)
+    is_numeric = labels.dtype.kind in "iuf"
+    time = labels.astype(np.float64) if is_numeric else np.arange(float(len(labels)))
+    time = time - time.mean()
+    return (time / (time @ time))[place]
+
+
+def _strata(
+    strata: Any, f: np.ndarray, labelled: np.ndarray, groups: np.ndarray | None
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the stratum of each document, and strata with two labels at least.
+
+    A stratum in which one of several documents (or groups) is labelled has no variance
+    of its own. For the variance it joins the stratum with the nearest mean of `f`.
+    """
+    n = len(f)
+    if strata is None:
+        return np.zeros(n, dtype=np.intp), np.zeros(n, dtype=np.intp)
+    labels, codes = as_codes(strata, n, name="strata")
+    check_strata(codes, labels, groups)
+    unit = np.arange(n) if groups is None else np.unique(groups, return_index=True)[1]
+    all_drawn = np.bincount(codes[unit], minlength=len(labels))
+    held = np.bincount(codes[unit], labelled[unit], len(labels)).astype(int)
+    if (held == 0).any():
+        stratum = labels.tolist()[int((held == 0).argmax())]
+        problem = (
+            f"must have a label in each stratum. Got none in {stratum!r}. Join it to "
+            "another one if documents were drawn from both together, or leave it out."
+        )
+        raise ParameterError("strata", problem)
+    single = (held == 1) & (all_drawn > 1)
+    if not single.any():
+        return codes, codes
+    means = np.bincount(codes, f) / np.bincount(codes)
+    joined = _join(single, held < all_drawn, means)
+    _warn_of_single(labels[single].tolist())
+    return codes, np.unique(joined, return_inverse=True)[1][codes]
+
+
+def _join(single: np.ndarray, is_open: np.ndarray, means: np.ndarray) -> np.ndarray:
+    """Return for each stratum the stratum that it is joined to."""
+    joined = np.arange(len(means))
+    for h in np.flatnonzero(single):
+        if (joined == joined[h]).sum() > 1:
+            continue  # another one has joined it
+        others = np.flatnonzero(is_open & (np.arange(len(means)) != h))
+        if not others.size:
+            problem = (
+                "must have two labels in at least one stratum that is not labelled in "
+                "full, for a variance."
+            )
+            raise ParameterError("strata", problem)
+        nearest = others[np.argmin(np.abs(means[others] - means[h]))]
+        joined[joined == joined[h]] = joined[nearest]
+    return joined
+
+
+def _warn_of_single(names: Sequence[Any]) -> None:
+    shown = ", ".join(repr(name) for name in names[:5])
+    warn(
+        f"{len(names)} strata have one label: {shown}. For the variance, each is "
+        "joined to the stratum with the nearest mean of `expected`."
+    )

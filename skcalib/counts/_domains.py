@@ -1,0 +1,183 @@
+"""Totals of domains, such as periods, which share the slope and the size of errors."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.special import stdtrit
+
+from ._regression import Fit, fit_slope, leverages
+from ._sample import Sample
+from ._score_arms import arms, unseen_errors
+from ._totals import effective_number, weighted_total
+
+# Student's t interval is taken if the labels show so many errors of a unit, carried by
+# twice as many documents.
+_ENOUGH_ERRORS = 4.0
+
+
+@dataclass(frozen=True)
+class DomainTotals:
+    """Totals of domains, each attribute with one entry per domain.
+
+    A domain without a label has NaN as ends and standard error.
+    """
+
+    estimate: np.ndarray
+    low: np.ndarray
+    high: np.ndarray
+    standard_error: np.ndarray
+    uncorrected: np.ndarray
+    n_documents: np.ndarray
+    n_labelled: np.ndarray
+
+
+def domain_totals(
+    sample: Sample,
+    place: np.ndarray,
+    n_domains: int,
+    *,
+    method: str,
+    confidence_level: float,
+    fitted: Fit,
+) -> DomainTotals:
+    """Estimate the sum of y in each domain.
+
+    place : (N,) domain of each document, as a code from 0.
+    """
+    rows = sample.rows
+    n_documents = np.bincount(place, minlength=n_domains)
+    n_labelled = np.bincount(place[rows], minlength=n_domains)
+    uncorrected = np.bincount(place, sample.expected, n_domains)
+    # With groups or sizes, errors of a domain's documents are not of one distribution.
+    if sample.groups is None and np.ptp(sample.size) == 0:
+        pooled = _Pooled(sample, place, n_documents, n_labelled, uncorrected)
+        ends = pooled.ends(method, confidence_level)
+    else:
+        ends = _separate(sample, place, n_domains, method, confidence_level, fitted)
+    unknown = n_labelled == 0
+    ends[1:, unknown] = np.nan
+    # Without a label, the mean error of the whole corpus is the best there is.
+    synthetic = np.bincount(place, fitted.fitted, n_domains)
+    ends[0, unknown] = synthetic[unknown]
+    for t in range(n_domains):
+        bounds = sample.possible((place == t) * 1.0)
+        ends[:3, t] = np.clip(ends[:3, t], *bounds)
+    estimate, low, high, error = ends
+    return DomainTotals(
+        estimate, low, high, error, uncorrected, n_documents, n_labelled
+    )
+
+
+def _separate(
+    sample: Sample,
+    place: np.ndarray,
+    n_domains: int,
+    method: str,
+    confidence_level: float,
+    fitted: Fit,
+) -> np.ndarray:
+    """Return estimate, low, high, standard error as weighted totals of the corpus."""
+    found = [
+        weighted_total(
+            sample,
+            (place == t) * 1.0,
+            method="t" if method == "t" else "score",
+            confidence_level=confidence_level,
+            fitted=fitted,
+        )
+        for t in range(n_domains)
+    ]
+    return np.array(
+        [[each.estimate, each.low, each.high, each.standard_error] for each in found]
+    ).T
+
+
+class _Pooled:
+    """Mean errors of single domains, with a pooled slope and distribution of errors."""
+
+    def __init__(
+        self,
+        sample: Sample,
+        place: np.ndarray,
+        n_documents: np.ndarray,
+        n_labelled: np.ndarray,
+        uncorrected: np.ndarray,
+    ):
+        self.sample, self.place = sample, place
+        self.n_documents, self.n_labelled = n_documents, n_labelled
+        n_domains = len(n_documents)
+        f, y, at = sample.expected[sample.rows], sample.y, place[sample.rows]
+        with np.errstate(invalid="ignore", divide="ignore"):
+            # Probabilities given the number of labels in each domain.
+            ratio = n_labelled / np.bincount(place, sample.probability, n_domains)
+            pi = np.minimum(sample.probability * ratio[place], 1)[sample.rows]
+            weight = 1 / pi
+            held = np.bincount(at, weight, n_domains)
+            mean_f = np.bincount(at, weight * f, n_domains) / held
+            mean_y = np.bincount(at, weight * y, n_domains) / held
+            # Standard deviation of one document's weight in its domain.
+            share = np.minimum(n_labelled / n_documents, 1)
+            self.step = np.sqrt(1 - share) / share
+        centred = f - mean_f[at]
+        n_free = len(y) - int((n_labelled > 0).sum())
+        self.df = max(n_free - int(sample.is_tuned), 1)
+        self.slope, to_slope = fit_slope(
+            centred,
+            y - mean_y[at],
+            weight,
+            df=self.df,
+            floor=sample.unit**2 * float(weight.mean()) / len(y),
+            slope=sample.slope,
+        )
+        residuals = y - mean_y[at] - self.slope * centred
+        residuals = residuals / (1 - leverages(to_slope, centred))
+        self.mean_f, self.mean_y = mean_f, mean_y
+        self.estimate = self.slope * uncorrected
+        self.estimate = self.estimate + n_documents * (mean_y - self.slope * mean_f)
+        # Error that the slope adds to a domain whose labels differ from it in f.
+        distance = uncorrected - n_documents * mean_f
+        self.of_slope = distance**2 * float(to_slope**2 @ residuals**2)
+        # On the scale of one document's weight, errors of all domains are pooled.
+        # Domains that are labelled in full tell nothing of the others.
+        use = self.step[at] > 0
+        scale = weight[use] * np.sqrt(1 - pi[use]) / self.step[at][use]
+        self.errors = residuals[use] * scale * np.sqrt(max(len(y), 1) / self.df)
+
+    def ends(self, method: str, confidence_level: float) -> np.ndarray:
+        """Return rows of estimate, low, high and standard error."""
+        errors, unit = self.errors, self.sample.unit
+        second = float(errors @ errors)
+        if method == "auto":
+            is_enough = second / unit**2 >= _ENOUGH_ERRORS
+            many = effective_number(errors) >= 2 * _ENOUGH_ERRORS
+            method = "t" if is_enough and many else "score"
+        quantile = float(stdtrit(self.df, 0.5 + confidence_level / 2))
+        share = self.n_labelled / max(errors.size, 1)
+        with np.errstate(invalid="ignore"):
+            variance = self.step**2 * share * second + self.of_slope
+        error = np.sqrt(variance)
+        below = above = quantile * error
+        if method == "score":
+            third = float((errors**3).sum())
+            below, above = self._arms(share * second, share * third, quantile)
+        return np.array(
+            [self.estimate, self.estimate - below, self.estimate + above, error]
+        )
+
+    def _arms(
+        self, second: np.ndarray, third: np.ndarray, quantile: float
+    ) -> tuple[np.ndarray, np.ndarray]:
+        n_domains = len(self.n_documents)
+        below, above = np.full((2, n_domains), np.nan)
+        for t in np.flatnonzero(self.n_labelled):
+            step = self.step[t]
+            fitted = self.mean_y[t] + self.slope * (
+                self.sample.expected - self.mean_f[t]
+            )
+            weight = (self.place == t) * 1.0
+            unseen, _ = unseen_errors(self.sample, fitted, weight, step)
+            moments = float(second[t]) * step**2, float(third[t]) * step**3
+            below[t], above[t] = arms(*moments, unseen, np.inf, quantile)
+        return below, above

@@ -1,0 +1,129 @@
+"""A weighted sum over the corpus, its variance and its interval."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.special import stdtrit
+
+from ._regression import Fit, fit
+from ._sample import Sample
+from ._score_arms import arms, unseen_errors
+
+
+@dataclass(frozen=True)
+class Total:
+    """An estimated sum with its interval.
+
+    Attributes
+    ----------
+    estimate, low, high, standard_error : float
+        Estimate, ends of the interval, root of the estimated variance.
+    slope : float
+        Factor of the model's expectations.
+    n_errors : float
+        Sum of squared residuals in units.
+    n_effective : float
+        Number of documents that carry the variance.
+    largest_share : float
+        Share of the variance that the largest contribution has.
+    """
+
+    estimate: float
+    low: float
+    high: float
+    standard_error: float
+    slope: float
+    n_errors: float
+    n_effective: float
+    largest_share: float
+
+
+def weighted_total(
+    sample: Sample,
+    weight: np.ndarray,
+    *,
+    method: str,
+    confidence_level: float,
+    fitted: Fit | None = None,
+) -> Total:
+    """Estimate the sum of weight * y over the corpus."""
+    found = fit(sample) if fitted is None else fitted
+    rows, pi = sample.rows, sample.probability
+    expanded = weight[rows] / pi[rows]
+    estimate = weight @ found.fitted + expanded @ found.residuals
+    # Labels also move the total through intercept and slope, as far as the weighted
+    # sample differs from the corpus in size and expectation.
+    gap = np.array(
+        [
+            weight @ sample.size - expanded @ sample.size[rows],
+            weight @ sample.expected - expanded @ sample.expected[rows],
+        ]
+    )
+    influence = found.residuals * (expanded + found.derivatives @ gap)
+    plain, df = contributions(sample, influence / np.sqrt(1 - found.leverage), 0.5)
+    jackknife, _ = contributions(sample, influence / (1 - found.leverage), 1.0)
+    quantile = float(stdtrit(max(df - sample.is_tuned, 1), 0.5 + confidence_level / 2))
+    if method == "t":
+        used = jackknife if sample.is_tuned else plain
+        below = above = quantile * float(np.sqrt(used @ used))
+    else:
+        step = np.sqrt(1 - pi) / pi
+        unseen, is_plain = unseen_errors(sample, found.fitted, weight, step)
+        m = float((weight[rows] != 0).sum())
+        if not is_plain or sample.groups is not None:
+            m = np.inf
+        moments = float(jackknife @ jackknife), float((jackknife**3).sum())
+        below, above = arms(*moments, unseen, m, quantile)
+    ends = np.array([estimate, estimate - below, estimate + above])
+    ends = np.clip(ends, *sample.possible(weight))
+    estimate, low, high = map(float, ends)
+    squares = jackknife**2
+    return Total(
+        estimate=estimate,
+        low=low,
+        high=high,
+        standard_error=float(np.sqrt(plain @ plain)),
+        slope=found.slope,
+        n_errors=float(found.residuals @ found.residuals) / sample.unit**2,
+        n_effective=effective_number(jackknife),
+        largest_share=float(squares.max() / squares.sum()) if squares.any() else 0.0,
+    )
+
+
+def effective_number(parts: np.ndarray) -> float:
+    """Return how many equal parts would have the same ratio of squares to fourths."""
+    fourth = float((parts**4).sum())
+    return float(parts @ parts) ** 2 / fourth if fourth > 0 else 0.0
+
+
+def contributions(
+    sample: Sample, influence: np.ndarray, power: float
+) -> tuple[np.ndarray, int]:
+    """Return contributions whose squares add up to the variance, and their number free.
+
+    Influences are centred within strata. Documents that were certain to be drawn
+    contribute nothing. The factor m / (m - 1) of a stratum has the exponent `power`:
+    0.5 gives the textbook variance, 1 the jackknife.
+    """
+    pi, strata = sample.probability[sample.rows], sample.strata[sample.rows]
+    if sample.groups is not None:
+        _, first, place = np.unique(
+            sample.groups[sample.rows], return_index=True, return_inverse=True
+        )
+        influence = np.bincount(place, influence)
+        pi, strata = pi[first], strata[first]
+    keep = 1 - pi
+    free = keep > 0
+    n_strata = int(sample.strata.max()) + 1
+    m = np.bincount(strata[free], minlength=n_strata)[strata]
+    mass = np.bincount(strata, keep, n_strata)[strata]
+    held = np.bincount(strata, keep * influence, n_strata)[strata]
+    parts = np.zeros_like(influence)
+    use = free & (m > 1)
+    centred = influence[use] - held[use] / mass[use]
+    factor = (m[use] / (m[use] - 1)) ** power
+    parts[use] = factor * np.sqrt(keep[use]) * centred
+    df = int(free.sum()) - np.unique(strata[free]).size
+    return parts, df

@@ -1,0 +1,402 @@
+"""Corrected counts against enumeration, survey formulas and worked tables."""
+
+from fractions import Fraction
+from itertools import combinations, product
+
+import numpy as np
+import pytest
+from scipy.special import ndtri
+from scipy.stats import t as student
+
+from skcalib.counts import CorrectedCount, corrected_count
+
+pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")
+
+Y = np.array([0.0, 3, 1, 0, 2, 5, 1, 4])
+F = np.array([0.5, 2.5, 1.5, 0.25, 1, 3.5, 2, 2])
+
+
+def labels(y, rows):
+    found = np.full(len(y), np.nan)
+    found[list(rows)] = np.asarray(y, dtype=float)[list(rows)]
+    return found
+
+
+def variance_of_mean(values, n):
+    """(1 - n / N) S^2 / n of a simple random sample, in rational numbers."""
+    exact = [Fraction(v) for v in values]
+    mean = sum(exact) / len(exact)
+    square = sum((v - mean) ** 2 for v in exact) / (len(exact) - 1)
+    return (1 - Fraction(n, len(exact))) * square / n
+
+
+# All samples of small populations
+
+
+@pytest.mark.parametrize("slope", [0, 1, 0.75])
+def test_all_simple_random_samples(slope):
+    found = [
+        corrected_count(labels(Y, rows), F, slope=slope)
+        for rows in combinations(range(8), 5)
+    ]
+    assert np.mean([each.estimate for each in found]) == pytest.approx(16, abs=1e-10)
+    expected = 64 * variance_of_mean(Y - slope * F, 5)
+    variance = np.mean([each.standard_error**2 for each in found])
+    assert variance == pytest.approx(float(expected), abs=1e-10)
+    assert np.var([each.estimate for each in found]) == pytest.approx(float(expected))
+
+
+@pytest.mark.parametrize("slope", [0, 1])
+def test_all_stratified_samples(slope):
+    strata = np.repeat(["a", "b"], [3, 5])
+    samples = product(combinations(range(3), 2), combinations(range(3, 8), 3))
+    found = [
+        corrected_count(labels(Y, a + b), F, strata=strata, slope=slope)
+        for a, b in samples
+    ]
+    e = Y - slope * F
+    expected = 9 * variance_of_mean(e[:3], 2) + 25 * variance_of_mean(e[3:], 3)
+    estimates = [each.estimate for each in found]
+    assert np.mean(estimates) == pytest.approx(16, abs=1e-10)
+    assert np.var(estimates) == pytest.approx(float(expected), abs=1e-10)
+    variance = np.mean([each.standard_error**2 for each in found])
+    assert variance == pytest.approx(float(expected), abs=1e-10)
+
+
+def test_all_samples_of_clusters():
+    groups = np.repeat(["u", "v", "w", "x"], 2)
+    found = [
+        corrected_count(
+            labels(Y, np.flatnonzero(np.isin(groups, chosen))),
+            F,
+            groups=groups,
+            slope=1,
+        )
+        for chosen in combinations("uvwx", 3)
+    ]
+    sums = (Y - F).reshape(4, 2).sum(axis=1)
+    expected = float(16 * variance_of_mean(sums, 3))
+    estimates = [each.estimate for each in found]
+    assert np.mean(estimates) == pytest.approx(16, abs=1e-10)
+    assert np.var(estimates) == pytest.approx(expected, abs=1e-10)
+    variance = np.mean([each.standard_error**2 for each in found])
+    assert variance == pytest.approx(expected, abs=1e-10)
+    assert {each.n_groups for each in found} == {3}
+
+
+def test_contrasts_are_linear():
+    everywhere = (-np.inf, np.inf)
+    y = labels(Y, [0, 1, 3, 4, 6])
+
+    def estimate(weight):
+        return corrected_count(y, F, weight=weight, bounds=everywhere).estimate
+
+    first = np.repeat([1.0, 0], 4)
+    difference = estimate(first) - 2 * estimate(1 - first)
+    assert estimate(3 * first - 2) == pytest.approx(difference, abs=1e-10)
+
+
+# Formulas
+
+
+def test_difference_estimator_by_hand():
+    # e = -1/2, 1/2, -1/2, 1, 3/2: mean 2/5, sum of squares of deviations 16/5.
+    rows = [0, 1, 2, 4, 5]
+    result = corrected_count(labels(Y, rows), F, slope=1, method="t")
+    assert result.estimate == pytest.approx(13.25 + 8 * 0.4, abs=1e-10)
+    variance = 64 * (1 - 5 / 8) * (3.2 / 4) / 5
+    assert result.standard_error == pytest.approx(np.sqrt(variance), abs=1e-10)
+    length = student.ppf(0.975, 4) * np.sqrt(variance)
+    assert result.high == pytest.approx(16.45 + length, abs=1e-10)
+    assert result.low == pytest.approx(16.45 - length, abs=1e-10)
+    assert result.uncorrected == 13.25
+    assert result.labels_only.estimate == pytest.approx(8 * 11 / 5, abs=1e-10)
+
+
+@pytest.mark.parametrize("lam", [0.0, 0.4, 1.0])
+def test_equal_to_prediction_powered_inference(lam):
+    # There the mean of the labelled documents is corrected by the others only, so that
+    # its factor is lam = slope M / N with M other documents of N.
+    rng = np.random.default_rng(0)
+    y, f = rng.poisson(2, 50) * 1.0, rng.uniform(0, 4, 50)
+    given, rest = slice(0, 20), slice(20, 50)
+    published = lam * f[rest].mean() + (y[given] - lam * f[given]).mean()
+    result = corrected_count(
+        labels(y, range(20)), f, slope=lam * 50 / 30, estimand="mean"
+    )
+    assert result.estimate == pytest.approx(published, abs=1e-10)
+
+
+@pytest.mark.parametrize(
+    ("lam", "published"),
+    [(0, 1.75), (0.4, 1.8166666666666667), (1, 1.9166666666666667)],
+)
+def test_equal_to_ppi_python(lam, published):
+    # ppi_mean_pointestimate(y, f, rest, lam=lam) of ppi-python 0.2.3
+    y = [2.0, 0, 1, 3, 5, 0, 1, 2] + [np.nan] * 12
+    f = [1.5, 0.5, 1.25, 2, 4, 0.75, 0.5, 1]
+    rest = [0.5, 1, 2.5, 3, 0.25, 1.75, 2, 0.5, 0.75, 1.5, 4.5, 1]
+    result = corrected_count(y, f + rest, slope=lam * 20 / 12, estimand="mean")
+    assert result.estimate == pytest.approx(published, abs=1e-10)
+    if lam == 0:
+        # Its normal interval divides by n instead of n - 1, for an infinite population.
+        error = (2.8318708261295527 - 0.6681291738704471) / 2 / ndtri(0.975)
+        finite = np.sqrt(8 / 7 * (1 - 8 / 20))
+        assert result.standard_error == pytest.approx(error * finite, abs=1e-10)
+
+
+def test_best_slope_is_least_squares():
+    rng = np.random.default_rng(1)
+    f = rng.uniform(0, 4, 40)
+    y = rng.poisson(f) * 1.0
+    rows = np.arange(15)
+    slope = np.polyfit(f[rows], y[rows], 1)[0]
+    result = corrected_count(labels(y, rows), f, slope="best")
+    assert result.slope == pytest.approx(slope, abs=1e-10)
+    regression = 40 * y[rows].mean() + slope * (f.sum() - 40 * f[rows].mean())
+    assert result.estimate == pytest.approx(regression, abs=1e-10)
+    shrunk = corrected_count(labels(y, rows), f).slope
+    assert min(slope, 1) < shrunk < max(slope, 1)
+
+
+def test_unequal_probabilities_by_hand():
+    pi = np.array([0.5, 1, 0.5, 0.75, 0.75, 1, 0.25, 0.25])
+    rows = [0, 1, 3, 4, 5]
+    d = 1 / pi[rows]
+    e = (Y - F)[rows]
+    result = corrected_count(
+        labels(Y, rows), F, inclusion_probability=pi, slope=1, method="t"
+    )
+    mean = (d @ e) / d.sum()
+    assert result.estimate == pytest.approx(F.sum() + 8 * mean, abs=1e-10)
+    # Documents drawn with certainty have no part in the variance.
+    u, keep = (8 / d.sum()) * d * (e - mean), 1 - pi[rows]
+    centre = (keep @ u) / keep.sum()
+    variance = 3 / 2 * (keep @ (u - centre) ** 2)
+    assert result.standard_error == pytest.approx(np.sqrt(variance), abs=1e-10)
+
+
+def test_size_gives_the_ratio_estimator():
+    size = np.array([2.0, 5, 3, 1, 4, 6, 2, 4])
+    rows = [1, 2, 3, 5, 7]
+    result = corrected_count(labels(Y, rows), F, size=size, slope=0)
+    ratio = Y[rows].sum() / size[rows].sum()
+    assert result.estimate == pytest.approx(27 * ratio, abs=1e-10)
+    e = Y[rows] - ratio * size[rows]
+    variance = (1 - 5 / 8) * 5 / 4 * (27 / size[rows].sum()) ** 2 * (e @ e)
+    assert result.standard_error == pytest.approx(np.sqrt(variance), abs=1e-10)
+
+
+def test_no_error_seen_is_the_rule_of_three():
+    # The arm x solves x^2 = q^2 (u x - x^2 / n) with u the weight of one document.
+    result = corrected_count(labels(np.zeros(1000), range(60)), np.zeros(1000))
+    u = np.sqrt(1 - 0.06) / 0.06
+    q = student.ppf(0.975, 59)
+    assert result.estimate == result.low == 0
+    assert result.high == pytest.approx(q**2 * u / (1 + q**2 / 60), abs=1e-10)
+
+
+def test_score_interval_of_labels_is_close_to_wilson():
+    y = np.zeros(100_000)
+    y[:60] = 1
+    result = corrected_count(labels(y, range(200)), np.zeros(100_000), estimand="mean")
+    q, p, n = 1.96, 0.3, 200
+    middle = (p + q * q / (2 * n)) / (1 + q * q / n)
+    half = q * np.sqrt(p * (1 - p) / n + (q / (2 * n)) ** 2) / (1 + q * q / n)
+    assert result.low == pytest.approx(middle - half, abs=0.002)
+    assert result.high == pytest.approx(middle + half, abs=0.002)
+
+
+def test_all_documents_labelled():
+    result = corrected_count(Y, F)
+    assert (result.estimate, result.low, result.high) == pytest.approx((16, 16, 16))
+    assert result.standard_error == 0
+    assert result.equivalent_labels == 8
+
+
+def test_mean_is_the_count_divided():
+    y = labels(Y > 1, [0, 1, 2, 4, 5, 6])
+    count = corrected_count(y, F / 4)
+    mean = corrected_count(y, F / 4, estimand="mean")
+    for name in ("estimate", "low", "high", "standard_error", "uncorrected"):
+        assert getattr(mean, name) == pytest.approx(getattr(count, name) / 8)
+    assert mean.equivalent_labels == pytest.approx(count.equivalent_labels)
+
+
+def test_useless_slope_is_worth_the_labels():
+    result = corrected_count(labels(Y, range(6)), F, slope=0)
+    assert result.equivalent_labels == pytest.approx(6)
+    assert result.labels_only == pytest.approx(
+        (result.estimate, result.low, result.high)
+    )
+
+
+def test_good_model_is_worth_more_labels():
+    rng = np.random.default_rng(3)
+    y = rng.poisson(20, 400) * 1.0
+    f = y + rng.normal(0, 1, 400)
+    result = corrected_count(labels(y, range(40)), f)
+    # 1 / n - 1 / N falls by the ratio of variances, about 20.
+    assert 150 < result.equivalent_labels < 350
+
+
+def test_interval_does_not_contradict_the_labels():
+    y = labels([1.0] * 10, range(7))
+    result = corrected_count(y, np.full(10, 0.1))
+    assert result.low >= 7
+    assert result.high <= 10
+
+
+def test_difference_of_two_actors():
+    rng = np.random.default_rng(4)
+    a, b = rng.poisson(3, 60) * 1.0, rng.poisson(1, 60) * 1.0
+    f_a, f_b = a + rng.normal(0, 0.5, 60), b + rng.normal(0, 0.5, 60)
+    everywhere = (-np.inf, np.inf)
+    result = corrected_count(
+        labels(a - b, range(30)), f_a - f_b, bounds=everywhere, slope=1
+    )
+    parts = [
+        corrected_count(labels(y, range(30)), f, bounds=everywhere, slope=1).estimate
+        for y, f in ((a, f_a), (b, f_b))
+    ]
+    assert result.estimate == pytest.approx(parts[0] - parts[1], abs=1e-10)
+
+
+def test_order_of_documents_does_not_matter():
+    rng = np.random.default_rng(5)
+    order = rng.permutation(8)
+    y, pi = labels(Y, [0, 2, 3, 5, 6, 7]), np.linspace(0.4, 0.9, 8)
+    first = corrected_count(y, F, inclusion_probability=pi)
+    second = corrected_count(y[order], F[order], inclusion_probability=pi[order])
+    assert (first.low, first.high) == pytest.approx((second.low, second.high))
+
+
+# Periods and other domains
+
+
+def periods_by_hand():
+    period = np.repeat([1990, 1991], 4)
+    y = labels(Y, [0, 1, 2, 4, 5, 6])
+    return y, period
+
+
+def test_periods_by_hand():
+    y, period = periods_by_hand()
+    result = corrected_count(y, F, periods=period, slope=1, method="t")
+    # 1990: e = -1/2, 1/2, -1/2; 1991: 1, 3/2, -1.
+    means = [-1 / 6, 1 / 2]
+    squares = (1 / 9 + 4 / 9 + 1 / 9) + (1 / 4 + 1 + 9 / 4)
+    error = np.sqrt(16 * (1 / 4) * (squares / 4) / 3)
+    table = result.table
+    expected = [4.75 + 4 * means[0], 8.5 + 4 * means[1]]
+    assert table["period"].tolist() == [1990, 1991]
+    assert table["estimate"] == pytest.approx(expected, abs=1e-10)
+    assert table["standard_error"] == pytest.approx([error, error], abs=1e-10)
+    assert table["uncorrected"] == pytest.approx([4.75, 8.5])
+    assert table["n_labelled"].tolist() == [3, 3]
+    # 1990 is at its lower bound, the 4 that its labels have found.
+    length = student.ppf(0.975, 4) * error
+    assert table["low"] == pytest.approx([4, 10.5 - length if length < 2.5 else 8])
+    assert table["high"] == pytest.approx(np.array(expected) + length, abs=1e-10)
+
+
+def test_periods_add_up_when_they_are_strata():
+    y, period = periods_by_hand()
+    result = corrected_count(y, F, periods=period, strata=period, slope=1)
+    assert result.table["estimate"].sum() == pytest.approx(result.estimate, abs=1e-10)
+
+
+def test_mean_of_periods():
+    y, period = periods_by_hand()
+    count = corrected_count(y, F, periods=period).table
+    mean = corrected_count(y, F, periods=period, estimand="mean").table
+    assert mean["high"] == pytest.approx(count["high"] / 4)
+
+
+def test_rows_for_periods_and_other_labels():
+    rng = np.random.default_rng(6)
+    y, f = rng.poisson(2, 60) * 1.0, rng.uniform(0, 4, 60)
+    period, region = np.arange(60) % 3, np.where(np.arange(60) < 30, "n", "s")
+    table = corrected_count(y, f, periods=period, by=region).table
+    assert table["period"].tolist() == [0, 0, 1, 1, 2, 2]
+    assert table["by"].tolist() == ["n", "s"] * 3
+    truth = [y[(period == p) & (region == r)].sum() for p in range(3) for r in "ns"]
+    assert table["estimate"] == pytest.approx(truth)
+    assert table["low"] == pytest.approx(truth)
+
+
+def test_period_without_labels():
+    y, period = periods_by_hand()
+    period = np.where(np.arange(8) == 3, 1989, period)
+    table = corrected_count(y, F, periods=period, slope=1).table
+    assert np.isnan(table["low"]).tolist() == [True, False, False]
+    # Its model count, corrected by the mean error of all labels, 1/6.
+    assert table["estimate"][0] == pytest.approx(0.25 + 1 / 6, abs=1e-10)
+
+
+@pytest.mark.parametrize("given", ["groups", "size"])
+def test_domains_of_groups_or_sizes_add_up(given):
+    y, period = periods_by_hand()
+    y = labels(Y, [0, 1, 2, 3, 4, 5])
+    values = np.repeat(list("abcd"), 2) if given == "groups" else np.arange(1.0, 9)
+    period = period[[0, 4, 1, 5, 2, 6, 3, 7]]
+    result = corrected_count(y, F, periods=period, slope=0.5, **{given: values})
+    assert result.table["estimate"].sum() == pytest.approx(result.estimate, abs=1e-10)
+
+
+def test_trend_of_a_labelled_corpus_is_that_of_its_counts():
+    period = np.array([1990, 1990, 1991, 1991, 1993, 1993, 1993, 1994])
+    counts = [Y[period == p].sum() for p in (1990, 1991, 1993, 1994)]
+    slope = np.polyfit([1990, 1991, 1993, 1994], counts, 1)[0]
+    result = corrected_count(Y, F, periods=period, estimand="trend")
+    assert result.estimate == pytest.approx(slope, abs=1e-10)
+    named = corrected_count(Y, F, periods=period.astype(str), estimand="trend")
+    assert named.estimate == pytest.approx(np.polyfit(range(4), counts, 1)[0])
+
+
+def test_trend_is_a_contrast_of_periods():
+    period = np.repeat([1, 2, 4], [3, 2, 3])
+    y, everywhere = labels(Y, [0, 1, 3, 5, 6]), (-np.inf, np.inf)
+    trend = corrected_count(
+        y, F, periods=period, estimand="trend", bounds=everywhere, slope=0.5
+    )
+    # Times 1, 2, 4: deviations -4/3, -1/3, 5/3 from their mean, sum of squares 14/3.
+    weight = np.repeat([-4 / 14, -1 / 14, 5 / 14], [3, 2, 3])
+    contrast = corrected_count(y, F, weight=weight, bounds=everywhere, slope=0.5)
+    for name in ("estimate", "low", "high", "uncorrected"):
+        assert getattr(trend, name) == pytest.approx(getattr(contrast, name))
+
+
+# Input and result
+
+
+def test_boolean_and_missing_labels():
+    y = np.array([True, None, False, True, False, True, None, False], dtype=object)
+    as_numbers = np.array([1, np.nan, 0, 1, 0, 1, np.nan, 0])
+    first, second = corrected_count(y, F / 4), corrected_count(as_numbers, F / 4)
+    assert first == second
+
+
+def test_inputs_are_not_modified():
+    y, f = labels(Y, range(6)), F.copy()
+    before = y.copy()
+    corrected_count(y, f)
+    np.testing.assert_array_equal(y, before)
+    np.testing.assert_array_equal(f, F)
+
+
+def test_dict_and_frame():
+    y, period = periods_by_hand()
+    result = corrected_count(y, F)
+    assert isinstance(result, CorrectedCount)
+    found = result.to_dict()
+    assert found["labels_only"]["estimate"] == result.labels_only.estimate
+    assert found["table"] is None
+    frame = result.frame()
+    assert frame.shape[0] == 1
+    assert frame["labels_only_low"][0] == result.labels_only.low
+    with_table = corrected_count(y, F, periods=period)
+    assert with_table.to_dict()["table"]["period"] == [1990, 1991]
+    assert with_table.frame()["period"].tolist() == [1990, 1991]
+    assert "table of 2 rows" in repr(with_table)
+    assert "labels alone" in result._repr_html_()
