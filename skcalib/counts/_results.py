@@ -37,6 +37,12 @@ class LabelsOnly(NamedTuple):
     high: float
 
 
+# Shown by the documentation in place of "Alias for field number 0".
+LabelsOnly.estimate.__doc__ = "Estimate without the model."
+LabelsOnly.low.__doc__ = "Lower end of the interval."
+LabelsOnly.high.__doc__ = "Upper end of the interval."
+
+
 @dataclass(frozen=True, repr=False)
 class CorrectedCount(Result):
     """Count corrected by labelled documents, from :func:`corrected_count`.

@@ -87,7 +87,7 @@ def test_the_true_error_is_covered_95_times_in_100(shape, name):
 
     covered, rejected = coverage(draw, truth)
     # a thousand skewed pairs have few positives; the interval is then a little wide
-    assert_near(covered, 0.95, 0.015)
+    assert 0.935 - 2 * standard_error(0.95) <= covered <= 0.99
     if name == "identity":
         assert_near(rejected, 0.05, 0.01)
 
