@@ -22,6 +22,7 @@ from scipy.stats import binom, norm
 from scipy.stats import t as student
 
 from skcalib.evaluation import accuracy_interval, pass_at_k
+from skcalib.metrics import frequency_interval
 from skcalib.significance import bleu, bleu_statistics, compare_metrics, compare_scores
 from skcalib.significance._score_gains import limits_of_gains, mcnemar_gains
 from skcalib.significance._score_tests import flip_pvalue, smallest_pvalue
@@ -253,10 +254,22 @@ def scores():
         ends = [accuracy_interval(np.arange(n) < k) for k in range(n + 1)]
         low, high = np.array([(e.low, e.high) for e in ends]).T
         grid = np.r_[0.5, 0.9, 0.98, 0.99, np.linspace(0.5, 0.99, 246)]
-        cover = [
-            binom.pmf(np.arange(n + 1), n, p)[(low <= p) & (p <= high)].sum()
-            for p in grid
-        ]
+        chance = binom.pmf(np.arange(n + 1), n, grid[:, np.newaxis])
+
+        def covers(low, high, chance=chance, p=grid[:, np.newaxis]):
+            return (chance * ((low <= p) & (p <= high))).sum(axis=1)
+
+        cover, seen = covers(low, high), np.arange(n + 1) / n
+        peers = {
+            method: frequency_interval(seen, n, 0.95, method)
+            for method in ("wilson", "clopper_pearson")
+        }
+        exact = peers["clopper_pearson"]
+        # the first four accuracies
+        widths = {
+            method: chance[:4] @ (ends[1] - ends[0])
+            for method, ends in {"mid-P": (low, high), **peers}.items()
+        }
         rows.append(
             {
                 "answers": n,
@@ -265,17 +278,24 @@ def scores():
                 "least over .5 to .99": f"{min(cover):.3f}",
                 "t": "",
                 "se": "0",
+                "width": " ".join(f"{w:.3f}" for w in widths["mid-P"]),
+                "Wilson, least": f"{covers(*peers['wilson']).min():.3f}",
+                "Clopper-Pearson, least": f"{covers(*exact).min():.3f}",
+                "Clopper-Pearson, width": " ".join(
+                    f"{w:.3f}" for w in widths["clopper_pearson"]
+                ),
             }
         )
     for name, size in list(GROUPS.items())[3:]:
         for accuracy in (0.5, 0.9, 0.98):
             groups = np.repeat(np.arange(size.size), size)
-            inside = np.zeros(2)
+            inside, width = np.zeros(2), 0.0
             for _ in range(N_REPLICATES):
                 share = rng.beta(4 * accuracy, 4 * (1 - accuracy), size.size)
                 right = rng.random(groups.size) < share[groups]
                 found = accuracy_interval(right, groups=groups)
                 inside[0] += found.low <= accuracy <= found.high
+                width += (found.high - found.low) / N_REPLICATES
                 mean = right.mean()
                 sums = np.bincount(groups, right - mean)
                 error = np.sqrt(size.size / (size.size - 1) * sums @ sums) / right.size
@@ -290,6 +310,10 @@ def scores():
                     "least over .5 to .99": "",
                     "t": f"{other:.3f}",
                     "se": f"{standard_error(share, N_REPLICATES):.3f}",
+                    "width": f"{width:.3f}",
+                    "Wilson, least": "",
+                    "Clopper-Pearson, least": "",
+                    "Clopper-Pearson, width": "",
                 }
             )
     print_table(rows)

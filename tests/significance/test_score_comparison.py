@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize_scalar
 from scipy.special import xlogy
-from scipy.stats import binom, norm
+from scipy.stats import binom, binomtest, norm
 
 from skcalib.evaluation import align_evaluations, evaluation_of
 from skcalib.significance import compare_scores, mcnemar_test, permutation_test
@@ -29,6 +29,10 @@ def test_independent_answers_have_mcnemars_midp_test(n, wins, losses):
     result = compare_scores(tables(n, wins, losses))
     expected = mcnemar_test(losses, wins, mid_p=True).pvalue
     assert result.pvalue[0] == pytest.approx(expected, rel=1e-12)
+    if wins != losses:  # half of the chance of what was seen, in both tails
+        seen = binom.pmf(wins, wins + losses, 0.5)
+        exact = binomtest(wins, wins + losses).pvalue
+        assert result.pvalue[0] == pytest.approx(exact - seen, rel=1e-12)
     assert result.method == ["McNemar's exact test with mid-p"]
     assert (result.wins[0], result.losses[0]) == (wins, losses)
     assert result.gain[0] == pytest.approx((wins - losses) / n)
