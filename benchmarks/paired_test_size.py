@@ -4,7 +4,7 @@
 
 Parts: items, groups and empty, each as -tuning (the laws on which the rule of
 ``method="auto"`` was chosen) and as -testing (laws that were looked at afterwards).
-A law of a part takes two minutes or less of one core; what is drawn anew replaces its
+A distribution takes two minutes of one core or less; what is drawn anew replaces its
 rows of the table. For each cell the share of replicates with p < .05 of two systems
 with the same expectation: by the default, by the resamples that the default took before
 (``exact``, ``saddlepoint`` or ``monte_carlo``) and by the permutation test; then the
@@ -40,7 +40,7 @@ NAME = "paired_test_size.csv"
 
 
 def difference(draw):
-    """Return a law of scores that differ by independent draws of mean 0 and sd 1."""
+    """Return a distribution of scores whose differences have mean 0 and sd 1."""
 
     def law(n, rng, lead):
         shared = rng.normal(size=n)
@@ -144,7 +144,7 @@ def lognormal_sizes(n_groups, rng):
 
 
 def in_documents(sizes, statistic, effect_of):
-    """Return a law of rows whose systems have an effect of each document."""
+    """Return a distribution of rows whose systems have an effect of each document."""
 
     def law(n_groups, rng, lead):
         groups = np.repeat(np.arange(n_groups), sizes(n_groups, rng))
@@ -243,7 +243,7 @@ def sentences(n, mean_length, rng):
 
 
 def alike(scale, noise, sentence_noise):
-    """Return a law of exchangeable models with noise of their own."""
+    """Return a distribution of exchangeable models, each with its own noise."""
 
     def law(n, rng):
         groups = sentences(n, 11, rng)
@@ -265,7 +265,7 @@ def alike(scale, noise, sentence_noise):
 
 
 def apart(shift):
-    """Return a law of models that are as far too high as too low."""
+    """Return a distribution of models, one as much too high as the other too low."""
 
     def law(n, rng):
         groups = sentences(n, 11, rng)
@@ -427,7 +427,7 @@ def main():
     parts = [f"{part}-{kind}" for kind in KINDS for part in (*LAWS, "calibration")]
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--part", choices=parts, required=True)
-    parser.add_argument("--law", help="only this law of the part")
+    parser.add_argument("--law", help="only this distribution of the part")
     parser.add_argument("--n", type=int, help="only this number of items or groups")
     parser.add_argument("--replicates", type=int, default=2000)
     options = parser.parse_args()

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import argparse
-import errno
 import io
 import json
-import os
 import sys
 from argparse import Namespace
 from pathlib import Path
@@ -19,7 +17,7 @@ from ._compare_numbers import measure
 from ._compare_page import compare_page
 from ._compare_text import as_csv, as_text
 from ._compare_texts import METRICS, measure_texts, metric_of
-from ._shared import DONE, CommandError, printable
+from ._shared import DONE, CommandError, check_level, check_outputs, printable
 
 DESCRIPTION = """\
 Compare systems on the same questions: scores with intervals, the gain of each
@@ -54,9 +52,6 @@ exit status:
 
 CONDITIONS = ("worse", "not-better", "inferior")
 FAILED = 1
-
-_FIGURES = (".png", ".svg", ".pdf")
-_HIGHEST_LEVEL = 1 - 1e-9
 
 
 def add_compare(commands: argparse._SubParsersAction) -> None:
@@ -296,22 +291,11 @@ def _check_options(options: Namespace) -> None:
         if getattr(options, first) and getattr(options, second):
             names = [f"--{name}".replace("_", "-") for name in (first, second)]
             raise CommandError(f"{' and '.join(names)} exclude each other.")
-    if options.output is not None and options.output.suffix.lower() not in _FIGURES:
-        raise CommandError(
-            f"--output must end in {', '.join(_FIGURES)}. Got {str(options.output)!r}."
-        )
-    for path in (options.output, options.html):
-        if path is not None and not path.parent.is_dir():
-            raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), str(path))
+    check_outputs(options)
 
 
 def _check_numbers(options: Namespace) -> None:
-    level = options.confidence_level
-    if not 0 < level <= _HIGHEST_LEVEL:
-        raise CommandError(
-            "--confidence-level must be above 0 and at most 1 - 1e-9, for example "
-            f"0.95. Got {level!r}."
-        )
+    check_level(options.confidence_level)
     for name in ("margin", "power"):
         value = getattr(options, name)
         if value is not None and not 0 <= value < 100:

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import argparse
-import errno
 import io
 import json
-import os
 import sys
 from argparse import Namespace
 from pathlib import Path
@@ -24,7 +22,14 @@ from ._report_numbers import (
 )
 from ._report_page import report_page
 from ._report_text import as_json, as_text, systems_table
-from ._shared import CommandError, new_axes, printable, save_figure
+from ._shared import (
+    CommandError,
+    check_level,
+    check_outputs,
+    new_axes,
+    printable,
+    save_figure,
+)
 from ._systems import Answers, System, read_systems, safe_stem
 
 DESCRIPTION = """\
@@ -60,11 +65,8 @@ probability where there are at most twenty. Files of one run, a task each, are
 one report.
 """
 
-FIGURES = (".png", ".svg", ".pdf")
 # More values of --by than these would repeat the colours of the figure.
 MOST_CURVES = 10
-# Beyond this level the quantiles of the intervals are infinite.
-HIGHEST_LEVEL = 1 - 1e-9
 
 
 def add_report(commands: argparse._SubParsersAction) -> None:
@@ -221,21 +223,10 @@ def _as_svg(axes: list[Any] | None) -> str | None:
 
 
 def _check_options(options: Namespace) -> None:
-    level = options.confidence_level
-    if not 0 < level <= HIGHEST_LEVEL:
-        raise CommandError(
-            "--confidence-level must be above 0 and at most 1 - 1e-9, for example "
-            f"0.95. Got {level!r}."
-        )
+    check_level(options.confidence_level)
     if options.bin_size is not None and options.bin_size < 1:
         raise CommandError(f"--bin-size must be at least 1. Got {options.bin_size}.")
-    if options.output is not None and options.output.suffix.lower() not in FIGURES:
-        raise CommandError(
-            f"--output must end in {', '.join(FIGURES)}. Got {str(options.output)!r}."
-        )
-    for path in (options.output, options.html):
-        if path is not None and not path.parent.is_dir():
-            raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), str(path))
+    check_outputs(options)
 
 
 def _figure_path(options: Namespace) -> Path | None:
@@ -311,7 +302,7 @@ def _curves(systems: list[System]) -> dict[str, Answers]:
 def _draw(parts: dict[str, Answers], options: Namespace) -> list[Any] | None:
     """Return the axes with a curve for each part that has probabilities.
 
-    Of many, the largest are drawn. None if there are none.
+    If there are many parts, the largest are drawn. Return None if no part has them.
     """
     curves = {name: with_probabilities(part) for name, part in parts.items()}
     known = {name: part for name, part in curves.items() if part is not None}

@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+import errno
+import os
 import unicodedata
+from argparse import Namespace
 from pathlib import Path
 from typing import Any, TextIO
 
 # Exit statuses.
 DONE = 0
 WRONG_USE = 2
+
+_FIGURES = (".png", ".svg", ".pdf")
+# Beyond this level the quantiles of the intervals are infinite.
+_HIGHEST_LEVEL = 1 - 1e-9
 
 # Width and height in inches of a reliability plot with its histogram.
 _PANEL = (5.2, 6.2)
@@ -24,6 +31,26 @@ _TURNING = frozenset(
 
 class CommandError(Exception):
     """An error in a file or an option that the user can correct."""
+
+
+def check_level(level: float) -> None:
+    """Raise unless a confidence level has finite quantiles."""
+    if not 0 < level <= _HIGHEST_LEVEL:
+        raise CommandError(
+            "--confidence-level must be above 0 and at most 1 - 1e-9, for example "
+            f"0.95. Got {level!r}."
+        )
+
+
+def check_outputs(options: Namespace) -> None:
+    """Raise unless the figure and the page can be written, before anything is read."""
+    if options.output is not None and options.output.suffix.lower() not in _FIGURES:
+        raise CommandError(
+            f"--output must end in {', '.join(_FIGURES)}. Got {str(options.output)!r}."
+        )
+    for path in (options.output, options.html):
+        if path is not None and not path.parent.is_dir():
+            raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), str(path))
 
 
 def printable(text: str) -> str:

@@ -211,10 +211,10 @@ def compare_calibration(
     averaged with these weights.
 
     p is the share of them that are as far from 0 as d, with one added above and below,
-    and the two-sided interval d with their quantile at both sides: it leaves out 0 just
-    if the two-sided p-value is below 1 - confidence_level. The errors are the plug-in
-    ones, which label noise makes too large; of models that are about equally sharp this
-    falls out of the difference.
+    and the two-sided interval d with their quantile at both sides: it excludes 0 if
+    and only if the two-sided p-value is below 1 - confidence_level. The errors are the
+    plug-in ones, which label noise makes too large; of models that are about equally
+    sharp this falls out of the difference.
 
     The Brier score is a mean, so its test
     (:func:`~skcalib.significance.paired_bootstrap_test`) needs neither, and has more

@@ -224,9 +224,9 @@ def paired_bootstrap_test(
 
     The interval of resamples is d -+ c, where c is the distance abs(d* - d) that is
     reached with probability 1 - confidence_level: the basic bootstrap with symmetric
-    tails. It leaves out 0 just if the two-sided p-value is below 1 - confidence_level.
-    The percentile interval has not this property, and where a metric is biased it adds
-    the bias a second time.
+    tails. It excludes 0 if and only if the two-sided p-value is below
+    1 - confidence_level. The percentile interval does not have this property, and where
+    a metric is biased it adds the bias a second time.
 
     *Sign flips* [2]_ write the gain as a ratio (sum x) / (sum l) over items or groups,
     x being a difference that turns its sign where the systems are swapped: of values or
