@@ -3,19 +3,31 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from hashlib import sha256
 from os import PathLike
 from typing import Any
 
-from . import _deepeval, _hle, _inspect, _lighteval, _lm_eval, _openai_evals, _tables
+from . import (
+    _deepeval,
+    _helm,
+    _hle,
+    _inspect,
+    _lighteval,
+    _lm_eval,
+    _openai_evals,
+    _simple_evals,
+    _tables,
+)
 from ._cells import Names
-from ._files import Archive, Source, open_source, read_parquet
+from ._files import Archive, Source, open_source, read_parquet, sibling
 from ._values import as_dict, as_list, as_text
 
 Known = tuple[dict[str, str], dict[str, str]]
 
 _GOLDS = ("gold", "target", "expected", "gold_answer", "correct_answer")
+_CORRECT = re.compile(r"<p>Correct Answer: ([^<]*)</p>")
 _PROMPTS = ("prompt", "prompt_hash", "doc_hash", "input", "question_text", "text")
 
 
@@ -86,6 +98,35 @@ def _texts_of(value: Any) -> Any:
     return value
 
 
+def _of_helm(source: Source, filter: str | None) -> Iterator[tuple[str, Any, Any]]:
+    inside = source.path / _helm._FILE if source.kind == "folder" else source.path
+    state = as_dict(sibling(inside, "scenario_state.json"))
+    for request in map(as_dict, as_list(state.get("request_states"))):
+        instance = as_dict(request.get("instance"))
+        if instance.get("id") is None or instance.get("perturbation"):
+            continue
+        options = [as_dict(each) for each in as_list(instance.get("references"))]
+        texts = [as_dict(each.get("output")).get("text") for each in options]
+        right = [
+            text
+            for text, each in zip(texts, options, strict=True)
+            if "correct" in as_list(each.get("tags"))
+        ]
+        prompt = [as_dict(instance.get("input")).get("text"), texts]
+        yield as_text(instance["id"]), right or None, prompt
+
+
+def _of_simple_evals(
+    source: Source, filter: str | None
+) -> Iterator[tuple[str, Any, Any]]:
+    pairs = zip(source.content["htmls"], source.content["convos"], strict=True)
+    for k, (page, talk) in enumerate(pairs):
+        found = _CORRECT.findall(page) if isinstance(page, str) else []
+        # The last one is the harness's own; an answer could hold such a line too.
+        gold = found[-1] if found else None
+        yield _simple_evals._question(talk, source.place(k)), gold, None
+
+
 def _of_lighteval(source: Source, filter: str | None) -> Iterator[tuple[str, Any, Any]]:
     for k, row in enumerate(read_parquet(source.path)):
         flat = _lighteval._flat(row, f"row {k}")
@@ -146,6 +187,8 @@ def _of_table(source: Source, question: str | None) -> Known:
 _READERS: tuple[tuple[Any, Any], ...] = (
     (_lm_eval, _of_lm_eval),
     (_inspect, _of_inspect),
+    (_helm, _of_helm),
+    (_simple_evals, _of_simple_evals),
     (_lighteval, _of_lighteval),
     (_hle, _of_hle),
     (_deepeval, _of_deepeval),

@@ -98,6 +98,30 @@ def test_right_answers_and_prompts_of_files(tmp_path):
     assert read_fingerprints(path) == ({"q": "x"}, {})
 
 
+def test_right_answers_and_prompts_of_helm(tmp_path):
+    write(tmp_path, "[]", "per_instance_stats.json")
+    option = {"output": {"text": "Lima"}, "tags": ["correct"]}
+    other = {"output": {"text": "Quito"}, "tags": []}
+    instance = {"id": "id7", "input": {"text": "capital?"}}
+    instance["references"] = [other, option]
+    changed = {**instance, "perturbation": {"name": "typos"}, "input": {"text": "cap"}}
+    states = [{"instance": changed}, {"instance": instance}]
+    write(tmp_path, json.dumps({"request_states": states}), "scenario_state.json")
+    row = [{"instance_id": "id7", "stats": []}]
+    path = write(tmp_path, json.dumps(row), "per_instance_stats.json")
+    expected = {"id7": '["Lima"]'}, {"id7": '["capital?", ["Quito", "Lima"]]'}
+    assert read_fingerprints(tmp_path) == expected
+    assert read_fingerprints(path) == expected
+
+
+def test_right_answers_of_simple_evals(tmp_path):
+    page = "<p>Correct Answer: A</p> said so <p>Correct Answer: H</p><p>Score: 1</p>"
+    talk = [{"role": "user", "content": "which?"}]
+    content = {"htmls": [page], "convos": [talk], "metrics": {}, "score": 1}
+    path = write(tmp_path, json.dumps(content), "x_allresults.json")
+    assert read_fingerprints(path) == ({"which?": "H"}, {})
+
+
 def test_prompts_of_a_log_do_not_depend_on_random_ids(tmp_path):
     def log(identity):
         sample = {
