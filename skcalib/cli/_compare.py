@@ -139,7 +139,9 @@ def _add_measures(group: argparse._ArgumentGroup) -> None:
         "--groups",
         metavar="COL",
         help="column of the passage, document, ... of a question: answers of one group "
-        "may depend on each other, and tests and intervals allow for it",
+        "may depend on each other, and tests and intervals allow for it. For --metric: "
+        "a file with a label per sentence, or 'document' for the documents that "
+        "-DOCSTART- lines begin",
     )
     add(
         "--metric",
@@ -155,7 +157,11 @@ def _add_measures(group: argparse._ArgumentGroup) -> None:
         help="references, a line per sentence; for f1 a file with the right tags "
         "(default: the last column but one)",
     )
-    add("--by", metavar="COL", help="compare each value of this column by itself too")
+    add(
+        "--by",
+        metavar="COL",
+        help="compare each value of this column too; for --metric as for --groups",
+    )
     add("--pass-at", type=int, metavar="K", help="compare pass@K of several samples")
     add("--pass-all", type=int, metavar="K", help="compare pass^K of several samples")
     add("--best-of", type=int, metavar="K", help="compare the best score of K samples")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from argparse import Namespace
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -219,37 +220,49 @@ def power_of(result: ScoreComparison, options: Namespace) -> list[dict[str, Any]
 
 
 def _by(aligned: AlignedEvaluations, name: str, options: Namespace) -> dict[str, Any]:
-    """Return the gains over the baseline in each part, adjusted over all of them."""
-    column = column_of(aligned, name, "--by")
+    """Return the gains over the baseline in each part of the questions."""
     groups = None
     if options.groups is not None and options.groups != name:
         groups = column_of(aligned, options.groups, "--groups")
-    rows: list[dict[str, Any]] = []
-    for value in dict.fromkeys(column.tolist()):
-        inside = column == value
-        n = int(inside.sum())
-        inner = None if groups is None else groups[inside]
-        if inner is not None and len(set(inner.tolist())) < 2:
-            inner = None  # a single group shows no difference of groups
-        score = aligned.score[inside]
-        if n < 2:
-            rows.append({"value": value, "n": n})
-            continue
-        result = compare_scores(
+
+    def compare(inside: np.ndarray, inner: np.ndarray | None) -> ScoreComparison:
+        return compare_scores(
             _part(aligned, inside),
             groups=inner,
             adjust=None,
             confidence_level=options.confidence_level,
         )
-        for k in range(len(aligned.names) - 1):
+
+    return gains_by(name, column_of(aligned, name, "--by"), groups, compare)
+
+
+def gains_by(
+    name: str,
+    column: np.ndarray,
+    groups: np.ndarray | None,
+    compare: Callable[[np.ndarray, np.ndarray | None], ScoreComparison],
+) -> dict[str, Any]:
+    """Return the gains over the baseline for each value, adjusted over all of them."""
+    rows: list[dict[str, Any]] = []
+    for value in dict.fromkeys(column.tolist()):
+        inside = column == value
+        n = int(inside.sum())
+        if n < 2:
+            rows.append({"value": value, "n": n})
+            continue
+        inner = None if groups is None else groups[inside]
+        if inner is not None and len(set(inner.tolist())) < 2:
+            inner = None  # a single group shows no difference of groups
+        result = compare(inside, inner)
+        for k in range(len(result.names) - 1):
             rows.append(
                 {
                     "value": value,
                     "n": n,
                     "a": result.pairs[k][0],
                     "b": result.pairs[k][1],
-                    "score_a": float(score[:, 0].mean()),
-                    "score_b": float(score[:, k + 1].mean()),
+                    "score_a": float(result.score[0]),
+                    "score_b": float(result.score[k + 1]),
                     "gain": float(result.gain[k]),
                     "low": float(result.gain_low[k]),
                     "high": float(result.gain_high[k]),

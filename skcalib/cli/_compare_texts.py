@@ -13,6 +13,7 @@ import numpy as np
 from ..datasets import read_conll_columns
 from ..metrics import span_statistics
 from ..significance import (
+    ScoreComparison,
     bleu,
     bleu_statistics,
     chrf,
@@ -21,10 +22,13 @@ from ..significance import (
     ter,
     ter_statistics,
 )
-from ._compare_numbers import pairs_of, power_of, systems_of
+from ._compare_numbers import gains_by, pairs_of, power_of, systems_of
 from ._shared import CommandError
 
 METRICS = ("f1", "bleu", "chrf", "ter")
+
+# The label of a sentence that is the number of its document.
+DOCUMENT = "document"
 
 _TRANSLATION: dict[str, tuple[Any, Any]] = {
     "bleu": (bleu_statistics, bleu),
@@ -64,10 +68,12 @@ def _has_tags(path: Path) -> bool:
 
 def measure_texts(metric: str, options: Namespace) -> dict[str, Any]:
     """Return all numbers of a comparison by a metric of sums."""
-    for name in ("groups", "by", "pass_at", "pass_all", "best_of"):
+    for name in ("pass_at", "pass_all", "best_of"):
         if getattr(options, name) is not None:
             option = "--" + name.replace("_", "-")
             raise CommandError(f"{option} does not apply to --metric {metric}.")
+    if options.margin is not None and metric == "ter":
+        raise CommandError("--margin does not apply to TER, of which less is better.")
     names = _names(options.file)
     if len(names) < 2:
         raise CommandError("compare needs at least two files, one for each system.")
@@ -76,13 +82,24 @@ def measure_texts(metric: str, options: Namespace) -> dict[str, Any]:
         statistic: Any = "f1"
     else:
         systems, statistic = _translations(metric, names, options)
-    result = compare_metrics(
-        systems,
-        statistic=statistic,
-        adjust=None if options.adjust == "none" else options.adjust,
-        confidence_level=options.confidence_level,
-        largest=1.0 if metric == "f1" else 100.0,
-    )
+    n = len(systems[names[0]])
+    groups = _labels_of(options.groups, "--groups", n, metric, options)
+    by = _labels_of(options.by, "--by", n, metric, options)
+
+    def compare(
+        inside: np.ndarray, inner: np.ndarray | None, adjust: str | None = None
+    ) -> ScoreComparison:
+        return compare_metrics(
+            {name: counts[inside] for name, counts in systems.items()},
+            statistic=statistic,
+            groups=inner,
+            adjust=adjust,
+            confidence_level=options.confidence_level,
+            largest=1.0 if metric == "f1" else 100.0,
+        )
+
+    adjust = None if options.adjust == "none" else options.adjust
+    result = compare(np.ones(n, dtype=bool), groups, adjust)
     files = {name: [str(path)] for name, path in zip(names, options.file, strict=True)}
     found: dict[str, Any] = {
         "metric": {"f1": "F1", "bleu": "BLEU", "chrf": "chrF2", "ter": "TER"}[metric],
@@ -90,8 +107,8 @@ def measure_texts(metric: str, options: Namespace) -> dict[str, Any]:
         "is_percent": metric != "f1",
         "lower_is_better": metric == "ter",
         "n": result.n_questions,
-        "n_groups": None,
-        "groups": None,
+        "n_groups": result.n_groups,
+        "groups": options.groups,
         "only_in": dict.fromkeys(names, 0),
         "notes": [],
         "confidence_level": options.confidence_level,
@@ -102,11 +119,52 @@ def measure_texts(metric: str, options: Namespace) -> dict[str, Any]:
         "pairs": pairs_of(result, options),
         "not_separated": result.not_separated(1 - options.confidence_level),
     }
-    if options.margin is not None and metric == "ter":
-        raise CommandError("--margin does not apply to TER, of which less is better.")
     if options.power is not None:
         found["power"] = power_of(result, options)
+    if by is not None:
+        found["by"] = gains_by(options.by, by, groups, compare)
     return found
+
+
+def _labels_of(
+    given: str | None, option: str, n: int, metric: str, options: Namespace
+) -> np.ndarray | None:
+    """Return the label of each sentence: its document, or its line of a file."""
+    if given is None:
+        return None
+    if metric == "f1" and given == DOCUMENT:
+        return np.array(_documents(options.reference or options.file[0], option))
+    path = Path(given)
+    if not path.is_file():
+        document = f", or {DOCUMENT!r}" if metric == "f1" else ""
+        raise CommandError(
+            f"{option} must be a file with a label for each sentence{document}, where "
+            f"the metric is {metric}. Got {given!r}."
+        )
+    labels = _lines(path)
+    if len(labels) != n:
+        raise CommandError(
+            f"{option} must have a line for each of the {n} sentences. {path} has "
+            f"{len(labels)}."
+        )
+    if "" in labels:
+        raise CommandError(
+            f"{option} must have a label for each sentence. Line "
+            f"{labels.index('') + 1} of {path} is empty."
+        )
+    return np.array(labels)
+
+
+def _documents(path: Path, option: str) -> list[int]:
+    *_, documents = read_conll_columns(
+        path, label=-1, delimiter=None, return_documents=True
+    )
+    if len(set(documents)) < 2:
+        raise CommandError(
+            f"{option} {DOCUMENT} needs at least two documents, each of which begins "
+            f"with a line -DOCSTART-. Got one in {path}."
+        )
+    return documents
 
 
 def _names(paths: list[Path]) -> list[str]:

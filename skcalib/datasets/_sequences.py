@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from typing import overload
+from typing import Literal, overload
 
 from .._errors import ParameterError, ParameterTypeError, public
-from .._validation import check_choice, check_integer
+from .._validation import check_bool, check_choice, check_integer
 from ..documents import Document
 from ._lines import Block, TextFile, blocks_of, interned, lines_of, malformed, opened
 
@@ -25,6 +25,15 @@ def read_conll_columns(
 def read_conll_columns(
     path: TextFile, *, token: int = ..., label: None, delimiter: str | None = ...
 ) -> tuple[list[list[str]], None]: ...
+@overload
+def read_conll_columns(
+    path: TextFile,
+    *,
+    token: int = ...,
+    label: int = ...,
+    delimiter: str | None = ...,
+    return_documents: Literal[True],
+) -> tuple[list[list[str]], list[list[str]], list[int]]: ...
 @public
 def read_conll_columns(
     path: TextFile,
@@ -32,7 +41,8 @@ def read_conll_columns(
     token: int = 0,
     label: int | None = 1,
     delimiter: str | None = "\t",
-) -> tuple[list[list[str]], list[list[str]] | None]:
+    return_documents: bool = False,
+) -> tuple[list[list[str]] | list[int] | None, ...]:
     r"""Read tokens and labels of a file with one token per line.
 
     A blank line ends a sentence. Quotes are tokens like any other and ``#`` does not
@@ -49,6 +59,9 @@ def read_conll_columns(
     delimiter : str, default='\t'
         Separator of the columns. If None, any white space separates them, as in the
         files of CoNLL-2003.
+    return_documents : bool, default=False
+        Whether to return the document of each sentence too, for example as `groups` of
+        an interval or a test.
 
     Returns
     -------
@@ -56,6 +69,9 @@ def read_conll_columns(
         Tokens of each sentence.
     y : list of list of str
         Labels of each sentence, or None if `label` is None.
+    documents : list of int
+        Number of the document of each sentence, from 0, by the ``-DOCSTART-`` lines.
+        Returned only if `return_documents` is true.
 
     Raises
     ------
@@ -89,19 +105,26 @@ def read_conll_columns(
             "must be a string that is not empty, or None for white space. "
             f"Got {delimiter!r} instead.",
         )
+    return_documents = check_bool(return_documents, name="return_documents")
     width: int | None = None
-    sentences = []
+    sentences: list[list[list[str]]] = []
+    documents: list[int] = []
+    number, starts = 0, False
     for block in blocks_of(path, returns_end_lines=True):
         rows = [line.text.split(delimiter) for line in block.lines]
         if _starts_document(rows[0], token):
             del rows[0], block.lines[0]
+            starts = bool(sentences)
         if not rows:
             continue
+        number, starts = number + starts, False
+        documents.append(number)
         width = width or len(rows[0])
         _check_rows(block, rows, wanted, width, delimiter)
         sentences.append([interned(row[column] for row in rows) for column in wanted])
     X = [columns[0] for columns in sentences]
-    return X, None if label is None else [columns[1] for columns in sentences]
+    y = None if label is None else [columns[1] for columns in sentences]
+    return (X, y, documents) if return_documents else (X, y)
 
 
 def _check_column(value: int, *, name: str) -> int:

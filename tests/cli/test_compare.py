@@ -288,6 +288,80 @@ def test_entities(capsys, tmp_path):
     assert run(capsys, good, other, "--mismatch", "keep")[0] == 0
 
 
+def sentences(labels, predicted):
+    """Return a file of one-token sentences, two documents after each other."""
+    lines = []
+    for k, (gold, tag) in enumerate(zip(labels, predicted, strict=True)):
+        if k in (0, len(labels) // 2):
+            lines.append("-DOCSTART- -X- O\n")
+        lines.append(f"w{k} {gold} {tag}\n")
+    return "\n".join(lines)
+
+
+def test_entities_by_document(capsys, tmp_path):
+    gold = ["B-X"] * 20
+    better = ["B-X"] * 20
+    # five of ten entities of the first document are found, all of the second
+    worse = ["O"] * 5 + ["B-X"] * 15
+    paths = []
+    for name, tags in (("worse", worse), ("better", better)):
+        paths.append(tmp_path / f"{name}.conll")
+        paths[-1].write_text(sentences(gold, tags))
+    found = as_json(capsys, *paths, "--groups", "document")
+    assert found["n_groups"] == 2
+    # two documents, of which only one differs, show nothing
+    assert found["pairs"][0]["pvalue"] == 1
+    rows = as_json(capsys, *paths, "--by", "document")["by"]["rows"]
+    assert [row["score_a"] for row in rows] == [pytest.approx(2 / 3), 1]
+    assert [row["n"] for row in rows] == [10, 10]
+    # the same labels in a file
+    labels = tmp_path / "documents.txt"
+    labels.write_text("first\n" * 10 + "second\n" * 10)
+    again = as_json(capsys, *paths, "--by", labels)["by"]["rows"]
+    assert [row["value"] for row in again] == ["first", "second"]
+    assert [row["gain"] for row in again] == [row["gain"] for row in rows]
+
+
+@pytest.mark.parametrize(
+    ("text", "error"),
+    [
+        ("a\nb\n", "--groups must have a line for each of the 3 sentences"),
+        ("a\n\nb\n", "--groups must have a label for each sentence. Line 2 of"),
+        (None, "--groups must be a file with a label for each sentence, or 'document'"),
+        ("document", "--groups document needs at least two documents"),
+    ],
+)
+def test_wrong_labels_of_sentences_are_errors(capsys, tmp_path, text, error):
+    path, labels = tmp_path / "a.conll", tmp_path / "labels"
+    path.write_text(CONLL.format("B-ORG", "O", "B-LOC", "O", "B-LOC"))
+    other = tmp_path / "b.conll"
+    other.write_text(path.read_text())
+    if text is not None and text != "document":
+        labels.write_text(text)
+    given = text if text == "document" else labels
+    status, out = run(capsys, path, other, "--groups", given)
+    assert status == 2
+    assert error in out.err
+
+
+def test_translations_in_groups(capsys, tmp_path):
+    pytest.importorskip("sacrebleu")
+    rng = np.random.default_rng(0)
+    words = np.array(["tree", "house", "river", "stone", "cloud", "road"])
+    text = rng.choice(words, (60, 8))
+    for name, share in (("ref", 0.0), ("a", 0.4), ("b", 0.1)):
+        changed = np.where(rng.random(text.shape) < share, "other", text)
+        lines = "".join(" ".join(row) + "\n" for row in changed)
+        (tmp_path / f"{name}.txt").write_text(lines)
+    (tmp_path / "docs").write_text("".join(f"doc{k // 4}\n" for k in range(60)))
+    a, b, ref = (tmp_path / f"{name}.txt" for name in ("a", "b", "ref"))
+    options = ("--metric", "bleu", "--reference", ref, "--groups", tmp_path / "docs")
+    found = as_json(capsys, a, b, *options)
+    assert (found["n"], found["n_groups"]) == (60, 15)
+    assert found["pairs"][0]["gain"] > 0
+    assert 0 < found["pairs"][0]["pvalue"] < 0.01
+
+
 def test_translations_need_a_reference_of_the_same_length(capsys, tmp_path):
     for name, text in (("a.txt", "x\ny\n"), ("b.txt", "x\n"), ("ref.txt", "x\nz\n")):
         (tmp_path / name).write_text(text)

@@ -308,6 +308,13 @@ class TestColumns:
 
     def test_marks_of_documents_between_tabs_are_skipped(self):
         assert self.read("-DOCSTART-\tO\n\na\tA\n") == ([["a"]], [["A"]])
+        start = "-DOCSTART-\tO\n"
+        for text, documents in (
+            ("a\tA\n\nb\tA\n", [0, 0]),
+            (f"{start}\na\tA\n\nb\tA\n\n{start}c\tA\n", [0, 0, 1]),
+            (f"a\tA\n\n{start}\nb\tA\n\n{start}\n{start}\nc\tA\n", [0, 1, 2]),
+        ):
+            assert self.read(text, return_documents=True)[2] == documents
         assert self.read("1\t-DOCSTART-\n\n1\ta\n", token=1, label=0) == (
             [["a"]],
             [["1"]],
