@@ -6,12 +6,13 @@
    translations of WMT 2020: gain against confidence, all pairs.
 2. Synthetic systems: hidden Markov models and conditional random fields trained on
    resamples of UD English EWT, of three sizes each; token accuracy of universal tags;
-   thresholds of pairs of one model and of two, at several sizes of the test set.
+   thresholds of pairs of one model and of two, at several sizes of the test set, and
+   at one size in each genre. The same models on names in tweets, by F1.
 3. Whether p < .05 predicts a win on new data: the other half of the same texts, other
    genres of EWT, GUM.
 
-Writes tables and figures; --quick tries it out with few systems and little data, and
-writes nothing.
+Writes tables and figures in some ten minutes on one core; --quick tries it out with few
+systems and little data in half a minute, and writes nothing.
 """
 
 import argparse
@@ -29,9 +30,11 @@ import numpy as np
 from _common import RESULTS, print_table, versions, write_csv
 from joblib import Parallel, delayed
 from scipy.special import ndtr, ndtri
+from sklearn.pipeline import make_pipeline
 
-from skcalib import CRFTagger, HMMTagger
+from skcalib import CRFTagger, HMMTagger, TokenFeatures
 from skcalib.datasets import (
+    fetch_broad_twitter_entities,
     fetch_gum,
     fetch_system_outputs,
     fetch_ud_english_ewt,
@@ -48,7 +51,29 @@ MODELS = {
 }
 # Sentences that each model is trained on, so that the accuracies of both overlap.
 TRAINED_ON = {"HMM": (12544, 10_000, 8000), "CRF": (8000, 6272, 4181)}
+
+
+def shape(sentence, t):
+    """Return what is seen of a word whose spelling may be new."""
+    word = sentence[t]
+    return {
+        "lower": word.lower(),
+        "capital": word[:1].isupper(),
+        "upper": word.isupper(),
+        "suffix": word[-3:],
+    }
+
+
+# The same for names in tweets, most of which no training part has.
+NAME_MODELS = {
+    "HMM": HMMTagger(0.1),
+    "CRF": make_pipeline(TokenFeatures(shape), CRFTagger(c2=1.0, max_iterations=60)),
+}
+TRAINED_ON_NAMES = {"HMM": (5138,), "CRF": (5138, 4000, 3000)}
 SIZES = (100, 250, 500, 1000, 2077, 4078)
+NAME_SIZES = (500, 1000, 2000, 4001)
+# Sentences of each genre, of which the smallest kept has a few more.
+GENRE_SIZE = 130
 SPLITS = 20
 # Of p-values, where the paper looks at how often a gain holds up.
 EDGES = (0, 0.001, 0.01, 0.05, 0.1, 0.2, 0.5, 1)
@@ -129,36 +154,57 @@ def load(settings):
     return train.data[:n_train], train.target[:n_train], X, y, np.array(genre)
 
 
-def train_one(name, k, size, X, y, X_test, y_test):
+def load_names(settings):
+    """Return tweets with names: training part, then development and test part."""
+    parts = [
+        fetch_broad_twitter_entities(subset=subset, download_if_missing=False)
+        for subset in ("train", "test", "dev")
+    ]
+    train, *tests = [
+        (part.data[: settings.most], part.target[: settings.most]) for part in parts
+    ]
+    X, y = (sum(texts, []) for texts in zip(*tests, strict=True))
+    return *train, X, y
+
+
+def train_one(models, name, k, size, X, y, X_test, y_test, count):
     """Return name and statistics of a model trained on a resample."""
     start = time.perf_counter()
     # no two systems on the same resample
-    seed = 1000 * list(MODELS).index(name) + k
+    seed = 1000 * list(models).index(name) + k
     (model,) = resample_training(
-        MODELS[name], X, y, n_models=1, sizes=size, random_state=seed
+        models[name], X, y, n_models=1, sizes=size, random_state=seed
     )
-    found = accuracy_statistics(y_test, model.predict(X_test))
+    found = count(y_test, model.predict(X_test))
     return f"{name} {k}", size, found, time.perf_counter() - start
 
 
-def synthetic(settings, X, y, X_test, y_test):
+def score(statistics):
+    """Return accuracy or F1, from the sums of their statistics."""
+    right, *totals = statistics.sum(axis=0)
+    return len(totals) * right / sum(totals)
+
+
+def synthetic(settings, models, trained_on, X, y, X_test, y_test, count):
     """Return the statistics of every system by name, and what it was trained on."""
     jobs = [
-        (name, k, min(TRAINED_ON[name][k % 3], len(X)))
-        for name in MODELS
+        (name, k, min(trained_on[name][k % len(trained_on[name])], len(X)))
+        for name in models
         for k in range(settings.n_models)
     ]
     # the longest first
     jobs.sort(key=lambda job: (job[0] != "CRF", -job[2]))
     start, systems, sizes = time.perf_counter(), {}, {}
     with Parallel(n_jobs=settings.jobs, return_as="generator") as parallel:
-        tasks = (delayed(train_one)(*job, X, y, X_test, y_test) for job in jobs)
+        tasks = (
+            delayed(train_one)(models, *job, X, y, X_test, y_test, count)
+            for job in jobs
+        )
         for name, size, found, seconds in parallel(tasks):
             systems[name], sizes[name] = found, size
-            right, total = found.sum(axis=0)
             print(
                 f"trained {len(systems)}/{len(jobs)}: {name} on {size} sentences, "
-                f"accuracy {right / total:.4f}, {seconds:.0f} s; "
+                f"score {score(found):.4f}, {seconds:.0f} s; "
                 f"{time.perf_counter() - start:.0f} s in all",
                 flush=True,
             )
@@ -170,40 +216,77 @@ def model_of(systems):
     return {name: name.split()[0] for name in systems}
 
 
-def sizes_rows(settings, systems, n_test):
-    """Return thresholds of pairs of one model and of two, by size of the test set."""
+def pairs_by_kind(systems):
+    """Yield the pairs of systems of one model, and those of two."""
     model = model_of(systems)
-    rows = []
     for kind, same in (("same model", True), ("different models", False)):
-        pairs = [
-            pair
-            for pair in combinations(systems, 2)
-            if (model[pair[0]] == model[pair[1]]) is same
-        ]
-        for size in [size for size in settings.sizes if size <= n_test]:
-            curve = size_curve(
-                systems,
-                sizes=[size],
-                statistic="ratio",
-                pairs=pairs,
-                # larger subsamples differ less, and have more borderline pairs
-                n_repeats=max(1, min(settings.repeats, n_test // size)),
-                random_state=size,
-            )
-            threshold = curve.threshold[0]
+        pairs = combinations(systems, 2)
+        yield kind, [(a, b) for a, b in pairs if (model[a] == model[b]) is same]
+
+
+def threshold_row(systems, pairs, size, statistic, repeats):
+    """Return the threshold of pairs at one size of the test set."""
+    curve = size_curve(
+        systems,
+        sizes=[size],
+        statistic=statistic,
+        pairs=pairs,
+        n_repeats=repeats,
+        random_state=size,
+    )
+    threshold = curve.threshold[0]
+    return {
+        "threshold": "" if threshold is None else f"{100 * threshold:.3f}",
+        "borderline pairs": int(curve.n_borderline[0]),
+        "mean p": f"{curve.mean_pvalue[0]:.4f}",
+        "power": f"{curve.power[0]:.4f}",
+        "subsamples": curve.n_repeats,
+    }
+
+
+def sizes_rows(settings, systems, n_test, sizes, statistic="ratio"):
+    """Return thresholds of pairs of one model and of two, by size of the test set."""
+    rows = []
+    for kind, pairs in pairs_by_kind(systems):
+        for size in [size for size in sizes if size <= n_test]:
+            # larger subsamples differ less, and have more borderline pairs
+            repeats = max(1, min(settings.repeats, n_test // size))
+            found = threshold_row(systems, pairs, size, statistic, repeats)
+            rows.append({"pairs": kind, "sentences": size, **found})
+            print(f"{kind}, {size} sentences: {found['threshold']}", flush=True)
+    return rows
+
+
+def genre_rows(settings, systems, genre, size):
+    """Return thresholds at one size of the test set, by genre."""
+    rows = []
+    for name in np.unique(genre):
+        inside = np.flatnonzero(genre == name)
+        if inside.size < size:
+            continue
+        part = {system: stats[inside] for system, stats in systems.items()}
+        for kind, pairs in pairs_by_kind(part):
+            repeats = max(1, min(settings.repeats, inside.size // size))
+            found = threshold_row(part, pairs, size, "ratio", repeats)
+            accuracy = np.mean([score(stats) for stats in part.values()])
             rows.append(
                 {
-                    "pairs": kind,
+                    "genre": name,
                     "sentences": size,
-                    "threshold": "" if threshold is None else f"{100 * threshold:.3f}",
-                    "borderline pairs": int(curve.n_borderline[0]),
-                    "mean p": f"{curve.mean_pvalue[0]:.4f}",
-                    "power": f"{curve.power[0]:.4f}",
-                    "subsamples": curve.n_repeats,
+                    "of": inside.size,
+                    "tokens per sentence": f"{part_length(part):.1f}",
+                    "mean accuracy": f"{accuracy:.3f}",
+                    "pairs": kind,
+                    **found,
                 }
             )
-            print(f"{kind}, {size} sentences: {rows[-1]['threshold']}", flush=True)
+        print(f"{name}: {rows[-2]['threshold']}, {rows[-1]['threshold']}", flush=True)
     return rows
+
+
+def part_length(systems):
+    """Return the mean number of tokens per sentence."""
+    return next(iter(systems.values()))[:, 1].mean()
 
 
 # New data
@@ -363,6 +446,33 @@ def draw_synthetic(comparison, model, rows, path):
     plt.close(figure)
 
 
+def draw_genres(rows, path):
+    import matplotlib.pyplot as plt
+
+    names = list(dict.fromkeys(row["genre"] for row in rows))
+    figure, ax = plt.subplots(
+        figsize=(6.2, 1.2 + 0.25 * len(names)), layout="constrained"
+    )
+    for marker, kind in zip("o^", ("same model", "different models"), strict=True):
+        line = [row for row in rows if row["pairs"] == kind and row["threshold"]]
+        ax.plot(
+            [float(row["threshold"]) for row in line],
+            [names.index(row["genre"]) for row in line],
+            marker,
+            label=kind,
+        )
+    ax.set_yticks(range(len(names)), labels=names)
+    ax.set(
+        xlabel=f"threshold, points of accuracy, {rows[0]['sentences']} sentences",
+        xlim=(0, None),
+    )
+    ax.invert_yaxis()
+    ax.grid(axis="y", alpha=0.3)
+    ax.legend(fontsize=8)
+    figure.savefig(path, dpi=80)
+    plt.close(figure)
+
+
 def draw_prediction(rows, path):
     import matplotlib.pyplot as plt
 
@@ -410,7 +520,9 @@ def main(arguments=None):
     }
     print(f"natural systems: {time.perf_counter() - start:.0f} s", flush=True)
     *train, X, y, genre = load(settings)
-    systems, sizes = synthetic(settings, *train, X, y)
+    systems, sizes = synthetic(
+        settings, MODELS, TRAINED_ON, *train, X, y, accuracy_statistics
+    )
     # the test part comes first, then the development part: both are unseen
     n_test = int(np.char.startswith(genre, "EWT").sum())
     n_shown = min(2077, n_test)
@@ -426,8 +538,26 @@ def main(arguments=None):
         }
         for name, metric in zip(comparison.names, comparison.metric, strict=True)
     ]
-    tables["sizes"] = sizes_rows(settings, web, n_test)
+    tables["sizes"] = sizes_rows(settings, web, n_test, settings.sizes)
+    genre_size = min(GENRE_SIZE, settings.most or GENRE_SIZE)
+    tables["genres"] = genre_rows(settings, systems, genre, genre_size)
     tables["prediction"] = prediction_rows(systems, settings, genre)
+    names, sizes = synthetic(
+        settings,
+        NAME_MODELS,
+        TRAINED_ON_NAMES,
+        *load_names(settings),
+        span_statistics,
+    )
+    tables["names_systems"] = [
+        {"system": name, "sentences": sizes[name], "F1": f"{score(stats):.4f}"}
+        for name, stats in names.items()
+    ]
+    n_names = len(next(iter(names.values())))
+    name_sizes = [min(size, n_names) for size in NAME_SIZES]
+    tables["names"] = sizes_rows(
+        settings, names, n_names, sorted(set(name_sizes)), "f1"
+    )
     for rows in tables.values():
         print_table(rows)
     n_real = int(np.sum(comparison.pvalue_adjusted <= 0.05))
@@ -442,6 +572,7 @@ def main(arguments=None):
             tables["sizes"],
             RESULTS / "significance_synthetic.png",
         )
+        draw_genres(tables["genres"], RESULTS / "significance_genres.png")
         draw_prediction(tables["prediction"], RESULTS / "significance_prediction.png")
     print(f"{time.perf_counter() - start:.0f} s")
 
