@@ -11,8 +11,10 @@ from typing import Any, NoReturn
 
 from .. import __version__
 from ._compare import add_compare
+from ._count import add_count
 from ._demo import add_demo
 from ._report import add_report
+from ._sample import add_sample
 from ._shared import DONE, WRONG_USE, CommandError, printable
 
 DESCRIPTION = """\
@@ -57,6 +59,8 @@ def _parser() -> argparse.ArgumentParser:
     )
     add_report(commands)
     add_compare(commands)
+    add_sample(commands)
+    add_count(commands)
     add_demo(commands)
     return parser
 
