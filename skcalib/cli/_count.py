@@ -227,10 +227,15 @@ def _check_options(options: Namespace) -> None:
     exclude(options, ("percent", "expected"))
     if options.trend and options.date is None:
         raise CommandError("--trend needs --date COL, the column of dates.")
-    if options.design is not None and options.groups is not None:
+    for name in ("groups", "strata"):
+        if options.design is not None and getattr(options, name) is not None:
+            raise CommandError(
+                f"--{name} does not apply with --design, which says how 'skcalib "
+                "sample' drew the documents."
+            )
+    if options.missing == "drop" and options.labels is None and options.design is None:
         raise CommandError(
-            "--groups does not apply with --design: 'skcalib sample' draws documents, "
-            "not groups."
+            "--missing drop needs --labels or --design, which say what was drawn."
         )
     check_figure(options.figure, "--figure")
     check_folders(options.csv, options.figure, options.html)

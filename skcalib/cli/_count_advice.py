@@ -21,9 +21,10 @@ def next_steps(found: dict[str, Any]) -> list[str]:
     steps = []
     empty = [row for row in found["table"] or [] if not row["n_labelled"]]
     if empty and found["freq"] is not None:
+        date = f"--date {shlex.quote(found['date'])} --freq {found['freq']}"
         steps.append(
-            "For an interval in each period, draw within periods: skcalib sample "
-            f"{shlex.quote(found['file'])} --date COL --freq {found['freq']}."
+            "For an interval in each period, draw within periods: "
+            f"{sample_command(found, max(100, found['n_labelled']))} {date}"
         )
     steps += _how_many_more(found)
     steps += _how_to_quote(found)

@@ -38,21 +38,31 @@ class Numbers:
         self.name = name
         self.first_missing: int | None = None
         self._least, self._words, self._pos_label = least, words, pos_label
-        self._known: dict[str, float] = {}
         self._chunks: list[np.ndarray] = []
 
     def add(self, cells: Sequence[Any], lines: Sequence[int]) -> None:
         """Read the cells of a chunk."""
-        texts = [cell if type(cell) is str else text_of(cell) for cell in cells]
-        known = self._known
-        for text in set(texts) - known.keys():
-            known[text] = self._number(text, lines[texts.index(text)])
-        found = np.fromiter(map(known.__getitem__, texts), float, len(texts))
-        if len(known) > len(texts):  # hardly any number is there twice
-            known.clear()
+        found = self._quickly(cells)
+        if found is None:
+            texts = [cell if type(cell) is str else text_of(cell) for cell in cells]
+            known: dict[str, float] = {}
+            for text, line in zip(texts, lines, strict=True):
+                if text not in known:
+                    known[text] = self._number(text, line)
+            found = np.fromiter(map(known.__getitem__, texts), float, len(texts))
         if self.first_missing is None and np.isnan(found).any():
             self.first_missing = lines[int(np.isnan(found).argmax())]
         self._chunks.append(found)
+
+    def _quickly(self, cells: Sequence[Any]) -> np.ndarray | None:
+        """Return cells that are all numbers; None for others."""
+        if self._pos_label is not None or set(map(type, cells)) != {str}:
+            return None
+        try:
+            found = np.fromiter(map(float, cells), float, len(cells))
+        except ValueError:
+            return None
+        return found if ((found >= self._least) & (found < np.inf)).all() else None
 
     def _number(self, cell: str, line: int) -> float:
         text = text_of(cell)
@@ -150,7 +160,7 @@ def one_column(
 ) -> str | None:
     """Return the column that is given, or the one with a usual name, or None."""
     if given is not None:
-        return check_column(table, given, option)
+        return check_column(table, given, option.split()[0])
     if len(known) > 1:
         names = " and ".join(map(repr, known))
         raise CommandError(f"{table.path}: {names} may each be meant. Choose {option}.")

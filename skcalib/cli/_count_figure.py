@@ -80,7 +80,13 @@ def _over_time(axes: Any, found: dict[str, Any]) -> None:
         axes.tick_params(axis="x", rotation=45)
     axes.set_ylim(bottom=min(0, axes.get_ylim()[0]))
     axes.set_ylabel(_what(found))
-    axes.legend(frameon=False)
+    _legend(axes)
+
+
+def _legend(axes: Any) -> None:
+    """Place the legend above the axes, where it covers nothing."""
+    n = len(axes.get_legend_handles_labels()[1])
+    axes.legend(frameon=False, loc="lower left", bbox_to_anchor=(0, 1), ncols=min(n, 4))
 
 
 def _column(rows: list[dict[str, Any]], name: str) -> np.ndarray:
@@ -120,7 +126,7 @@ def _as_dots(
         values = [row["uncorrected"] for _, row in shown]
         label = f"{_UNCORRECTED} (no interval)"
         axes.plot(values, range(len(shown)), "x", color="0.4", label=label)
-        axes.legend(frameon=False)
+        _legend(axes)
     axes.set_yticks(range(len(shown)), [printable(name) for name, _ in shown])
     axes.set_ylim(len(shown) - 0.4, -0.6)
     axes.set_xlim(left=min(0, axes.get_xlim()[0]))

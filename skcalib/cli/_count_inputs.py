@@ -208,7 +208,7 @@ def _join(corpus: Corpus, options: Namespace) -> None:
     """Add the labels and the design of other files."""
     drawn = None
     if options.design is not None:
-        drawn = _read_design(corpus, options.design, options.strata is not None)
+        drawn = _read_design(corpus, options.design)
     if options.labels is not None:
         rows, labels = _read_labels(corpus, options)
         corpus.label[rows] = labels
@@ -269,6 +269,8 @@ def _read_labels(corpus: Corpus, options: Namespace) -> tuple[np.ndarray, np.nda
 def _rows_of(corpus: Corpus, names: list[str]) -> np.ndarray:
     """Return the row of each id in the corpus, -1 for none."""
     assert corpus.ids is not None
+    if names == corpus.ids.tolist():
+        return np.arange(len(names))
     wanted = dict(zip(names, range(len(names)), strict=True))
     rows = np.full(len(names), -1, dtype=np.intp)
     for row, name in enumerate(corpus.ids.tolist()):
@@ -277,7 +279,7 @@ def _rows_of(corpus: Corpus, names: list[str]) -> np.ndarray:
     return rows
 
 
-def _read_design(corpus: Corpus, path: Path, has_strata: bool) -> np.ndarray:
+def _read_design(corpus: Corpus, path: Path) -> np.ndarray:
     """Add inclusion probabilities and strata of a design; return which are drawn."""
     assert corpus.ids is not None
     table = open_documents(path)
@@ -307,7 +309,7 @@ def _read_design(corpus: Corpus, path: Path, has_strata: bool) -> np.ndarray:
     order = np.argsort(rows)
     corpus.inclusion = found[PROBABILITY][order]
     corpus.inclusion_source = str(path)
-    if STRATUM in found and not has_strata:
+    if STRATUM in found:
         corpus.strata, corpus.strata_names = coded(found[STRATUM][order])
     return found[DRAWN][order] > 0
 

@@ -55,6 +55,7 @@ def measure(corpus: Corpus, options: Namespace) -> dict[str, Any]:
         },
         "estimand": "mean" if options.mean else "count",
         "confidence_level": options.confidence_level,
+        "date": options.date,
         "freq": None if corpus.periods is None else corpus.periods.freq,
         "period_labels": None if corpus.periods is None else corpus.periods.labels,
         "n_periods_without_documents": (

@@ -243,7 +243,8 @@ def _check_has_doubt(
         raise CommandError(
             f"{table.path}: --proba, --expected, --sd or --size must name a column "
             "that says where to look more closely, since no column has a usual name. "
-            f"Pass --equal for equal probabilities. Columns are {', '.join(table.names)}."
+            "Pass --equal for equal probabilities. Columns are "
+            f"{', '.join(table.names)}."
         )
 
 
