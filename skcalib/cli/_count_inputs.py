@@ -261,7 +261,8 @@ def _read_labels(corpus: Corpus, options: Namespace) -> tuple[np.ndarray, np.nda
             f"{path}: {unknown.size} of {rows.size} ids are not in {corpus.path}: "
             f"{_listed(names, unknown.size)}. Labels must be of documents of the "
             f"corpus. The ids of the corpus are those of its column "
-            f"{corpus.id_name!r}; choose another one with --id."
+            f"{corpus.id_name!r}; choose another one with --id. Spreadsheets change "
+            "some ids, such as 007 to 7."
         )
     return rows, found[label]
 

@@ -47,7 +47,7 @@ def count_page(found: dict[str, Any], svg: str) -> str:
         [f"{found['model']['kind']} by the model", found["model"]["column"]],
         ["inclusion probabilities", found["design"]["inclusion_probability"]],
         ["strata", str(len(found["design"]["strata"]) or "none")],
-        ["made with", f"skcalib {__version__}"],
+        ["skcalib", __version__],
     ]
     _table(page, ["what", "value"], rows)
     return str(page)

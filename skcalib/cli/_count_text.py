@@ -8,7 +8,14 @@ from textwrap import wrap
 from typing import Any
 
 from ._count_advice import next_steps
-from ._count_words import NO_INTERVAL, headline, in_words, interval, number
+from ._count_words import (
+    NO_INTERVAL,
+    design_in_words,
+    headline,
+    in_words,
+    interval,
+    number,
+)
 from ._report_text import columns_of
 from ._shared import printable
 
@@ -16,9 +23,11 @@ from ._shared import printable
 def as_text(found: dict[str, Any]) -> str:
     """Return the report on a count."""
     lines = [f"{printable(found['file'])}: {headline(found)}"]
+    if found["n_labelled"]:
+        lines.append(printable(design_in_words(found)))
     for sentence in in_words(found):
         lines += wrap(printable(sentence), 78)
-    lines += ["", *columns_of([["", *h] for h in [_header(found)]] + totals(found))]
+    lines += ["", *columns_of([["", *_header(found)], *totals(found)])]
     if found["table"]:
         lines += ["", periods_in_words(found), *columns_of(_joined(table(found)))]
     if found["trend"]:

@@ -13,11 +13,15 @@ def headline(found: dict[str, Any]) -> str:
     text = f"{n_all:,} documents, {n:,} with a label"
     if found.get("n_groups") is not None:
         text += f" in {found['n_groups']:,} groups"
-    if not n:
-        return text
-    inclusion = found["design"]["inclusion_probability"]
-    how = "equal" if inclusion == "equal" else f"those of {inclusion}"
-    return f"{text} (inclusion probabilities: {how})"
+    return text
+
+
+def design_in_words(found: dict[str, Any]) -> str:
+    """Return how the labelled documents were drawn."""
+    design = found["design"]
+    text = f"inclusion probabilities: {design['inclusion_probability']}"
+    n_strata = len(design["strata"])
+    return f"{text}, {n_strata} strata" if n_strata else text
 
 
 def in_words(found: dict[str, Any]) -> list[str]:

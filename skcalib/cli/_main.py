@@ -30,6 +30,12 @@ third compares systems:
   skcalib compare old new      is a system better than another on the same
                                questions?
   skcalib demo                 two classifiers side by side, in a few seconds
+
+A sum of probabilities over documents is a count, as wrong as the model. Two
+commands make a count of it that one can publish:
+
+  skcalib sample docs.csv --n 100   which documents to label
+  skcalib count docs.csv            the corrected count, with an interval
 """
 
 EPILOG = """\

@@ -2,7 +2,9 @@
 
 import csv
 import json
+import re
 import shlex
+import textwrap
 from pathlib import Path
 
 import numpy as np
@@ -393,3 +395,23 @@ def test_intervals_contain_the_true_count_as_often_as_they_say(
         n_inside += found["low"] <= true <= found["high"]
     # 88 or fewer of 100 have probability 0.4% at a coverage of 95%.
     assert n_inside > 88
+
+
+GUIDE = Path(__file__).parents[2] / "docs" / "guide" / "counting.rst"
+CODE = (
+    r"\.\. code-block:: (python|shell)\n\n((?:    .*\n|\n)+)"
+    r"(?:prints::\n\n((?:    .*\n|\n)+))?"
+)
+
+
+def test_the_guide_page_shows_what_the_commands_print(run):
+    names = {}
+    for kind, code, printed in re.findall(CODE, GUIDE.read_text("utf-8")):
+        if kind == "python":
+            exec(textwrap.dedent(code), names)
+            continue
+        status, out, err = run(*code.split()[1:])
+        assert (status, err) == (0, "")
+        assert out.strip() == textwrap.dedent(printed).strip()
+    assert names["truth"].sum() == 335
+    assert len(names["rows"]) == 240
