@@ -7,6 +7,9 @@ from typing import Any
 
 from ._count_words import interval, number
 
+# Warnings with these words put the interval itself in doubt.
+_DOUBTS = ("do not look like a sample", "interval is not valid", "add up to")
+
 # Gains of a model over labels alone begin here for documents that are 0 or 1.
 _FEW_LABELS = 50
 
@@ -65,6 +68,11 @@ def _how_many_more(found: dict[str, Any]) -> list[str]:
 def _how_to_quote(found: dict[str, Any]) -> list[str]:
     if found["n_labelled"] == found["n_documents"]:
         return []
+    if any(doubt in each for each in found["warnings"] for doubt in _DOUBTS):
+        return [
+            "Do not quote the interval before the warnings are settled: it is valid "
+            "only if documents were drawn at random, as was said."
+        ]
     percent = f"{100 * found['confidence_level']:g}%"
     what = "documents" if found["model"]["kind"] == "probability" else "in all"
     estimate = number(found["estimate"], found)

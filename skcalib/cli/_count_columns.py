@@ -110,6 +110,8 @@ def _as_command_error(path: Path, error: Exception) -> CommandError:
     problem = problem.replace("hold answers", "hold documents")
     problem = problem.replace("pass percent", "use --percent")
     problem = problem.replace("Pass percent", "Use --percent")
+    if "UTF-8" in problem:
+        problem += " Spreadsheets write it if told to save as 'CSV UTF-8'."
     if getattr(error, "name", None) == "percent":
         problem = f"--percent {problem.replace('must not be given', 'does not apply')}"
     return CommandError(f"{path}: {problem}")

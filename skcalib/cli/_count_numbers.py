@@ -25,7 +25,7 @@ _OPTIONS = {
     "by": "--by",
 }
 _IN_WORDS = {
-    "as `inclusion_probability`": "with --inclusion or --design",
+    "as `inclusion_probability`": "(--inclusion or --design)",
     "with `inclusion_probability`": "with these inclusion probabilities",
     "do not pass `groups`": "leave out --groups",
     "(see choose_documents)": "(skcalib sample --size)",

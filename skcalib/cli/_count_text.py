@@ -10,11 +10,11 @@ from typing import Any
 from ._count_advice import next_steps
 from ._count_words import (
     NO_INTERVAL,
-    design_in_words,
     headline,
     in_words,
     interval,
     number,
+    source_in_words,
 )
 from ._report_text import columns_of
 from ._shared import printable
@@ -23,9 +23,7 @@ from ._shared import printable
 def as_text(found: dict[str, Any]) -> str:
     """Return the report on a count."""
     lines = [f"{printable(found['file'])}: {headline(found)}"]
-    if found["n_labelled"]:
-        lines.append(printable(design_in_words(found)))
-    for sentence in in_words(found):
+    for sentence in (source_in_words(found), *in_words(found)):
         lines += wrap(printable(sentence), 78)
     lines += ["", *columns_of([["", *_header(found)], *totals(found)])]
     if found["table"]:

@@ -16,10 +16,14 @@ def headline(found: dict[str, Any]) -> str:
     return text
 
 
-def design_in_words(found: dict[str, Any]) -> str:
-    """Return how the labelled documents were drawn."""
-    design = found["design"]
-    text = f"inclusion probabilities: {design['inclusion_probability']}"
+def source_in_words(found: dict[str, Any]) -> str:
+    """Return which columns and files were read, since columns may be guessed."""
+    model, design = found["model"], found["design"]
+    text = f"model: {model['kind']} in column {model['column']!r}"
+    if not found["n_labelled"]:
+        return text
+    text += f"; labels: {found['labels']}; inclusion probabilities: "
+    text += design["inclusion_probability"]
     n_strata = len(design["strata"])
     return f"{text}, {n_strata} strata" if n_strata else text
 

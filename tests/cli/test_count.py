@@ -260,6 +260,8 @@ def test_labels_by_the_model_give_a_warning_everywhere(run, numbers, documents):
     assert "their 'p' is larger than that of the corpus" in found["warnings"][0]
     assert "--inclusion or --design" in found["warnings"][0]
     _, out, _ = run("count", file, "--html", "page.html")
+    assert "Do not quote the interval before the warnings are settled" in out
+    assert "Quote:" not in out
     assert "chosen by the model or by a keyword" in " ".join(out.split())
     assert "chosen by the model or by a keyword" in Path("page.html").read_text("utf-8")
 
