@@ -231,9 +231,9 @@ def check_unique(path: Path, ids: np.ndarray, lines: np.ndarray, name: str) -> N
             repeated.append((each, first[each], line))
     each, one, other = repeated[0]
     raise CommandError(
-        f"{path}: each document must have one row. {len(repeated)} rows have the id of "
-        f"an earlier row: {name} {each!r} is in lines {one} and {other}. Keep one of "
-        "them, or choose another column with --id."
+        f"{path}: each document must have one row. {len(repeated)} of {len(ids)} rows "
+        f"have the id of an earlier row: {name} {each!r} is in lines {one} and "
+        f"{other}. Keep one of them, or choose another column with --id."
     )
 
 

@@ -321,7 +321,8 @@ def _check_drawn(corpus: Corpus, drawn: np.ndarray, options: Namespace) -> None:
     extra = np.flatnonzero(labelled & ~drawn)
     if extra.size:
         raise CommandError(
-            f"{corpus.label_source}: {extra.size} labelled documents were not drawn: "
+            f"{corpus.label_source}: {extra.size} of {int(labelled.sum())} labels are "
+            "of documents that were not drawn: "
             f"{_places(corpus, extra)} of {corpus.path}. Labels of documents that were "
             "chosen in another way make the interval invalid. Take them out."
         )

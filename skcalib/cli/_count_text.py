@@ -66,8 +66,10 @@ def periods_in_words(found: dict[str, Any]) -> str:
     what = "row" if found["freq"] is None or found["by"] is not None else "period"
     empty = sum(not row["n_labelled"] for row in rows)
     text = f"{len(rows)} {what}{'s' * (len(rows) != 1)}, {empty} without a label"
-    if found["n_periods_without_documents"]:
-        text += f"; {found['n_periods_without_documents']} periods have no document"
+    n_empty = found["n_periods_without_documents"]
+    if n_empty:
+        have = "period has" if n_empty == 1 else "periods have"
+        text += f"; {n_empty} {have} no document"
     return text
 
 

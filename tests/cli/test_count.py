@@ -157,7 +157,7 @@ def test_a_year_without_documents_counts_zero_in_the_trend(run, numbers):
     assert found["trend"][0]["estimate"] == pytest.approx(3.5 / 5)
     assert found["n_periods_without_documents"] == 1
     _, out, _ = run("count", file, "--date", "year")
-    assert "3 periods, 0 without a label; 1 periods have no document" in out
+    assert "3 periods, 0 without a label; 1 period has no document" in out
 
 
 def test_a_year_without_documents_has_no_share_in_the_trend(numbers):
@@ -368,6 +368,30 @@ def test_groups_are_what_was_drawn(numbers, error):
     cells[3] = ""
     file = write("docs.csv", header, zip(group, p, cells, strict=True))
     assert "line 5 has no label" in error(file, "--groups", "paper")
+
+
+def test_sizes_change_the_estimate_as_in_corrected_count(numbers):
+    rng = np.random.default_rng(2)
+    size = rng.integers(1, 50, 80)
+    f = (0.3 * size).round(1)
+    y = np.where(np.arange(80) % 2, rng.poisson(0.4 * size), np.nan)
+    cells = ["" if np.isnan(each) else int(each) for each in y]
+    header = ["expected", "words", "label"]
+    file = write("docs.csv", header, zip(f, size, cells, strict=True))
+    expected = corrected_count(y, f, size=size)
+    assert numbers(file, "--size", "words")["low"] == pytest.approx(expected.low)
+    assert numbers(file)["low"] != pytest.approx(expected.low)
+
+
+def test_percentages_are_read_as_probabilities(numbers, error, documents):
+    rows = labelled(documents, lambda k: k % 3 == 0)
+    plain = numbers(write("docs.csv", HEADER, rows))
+    for row in rows:
+        row[3] = round(100 * row[3], 1)
+    file = write("docs.csv", HEADER, rows)
+    found = numbers(file, "--percent")
+    assert found["high"] == pytest.approx(plain["high"])
+    assert "Use --percent if probabilities run from 0 to 100" in error(file)
 
 
 @pytest.mark.parametrize("suffix", ["jsonl", "parquet", "tsv"])
