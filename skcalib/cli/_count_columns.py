@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from argparse import Namespace
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -252,3 +253,18 @@ def coded(names: np.ndarray) -> tuple[np.ndarray, list[str]]:
     place = np.empty(len(order), dtype=np.intp)
     place[[known[name] for name in order]] = np.arange(len(order))
     return place[codes], order
+
+
+def check_different(table: Table, named: dict[str, str | None]) -> None:
+    """Raise if one column has two roles."""
+    seen: dict[str, str] = {}
+    for option, name in named.items():
+        if name is not None and seen.setdefault(name, option) != option:
+            raise CommandError(
+                f"{table.path}: {seen[name]} and {option} must be different columns. "
+                f"Got {name!r} for both."
+            )
+
+
+def label_reader(name: str, options: Namespace) -> Numbers:
+    return Numbers(name, 0.0, words=True, pos_label=options.pos_label)

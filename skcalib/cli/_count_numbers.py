@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from ..counts import CorrectedCount, corrected_count
-from ._count_inputs import Corpus
+from ._count_corpus import Corpus
 from ._shared import CommandError
 
 # Options in place of the parameters of corrected_count.
