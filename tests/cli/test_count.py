@@ -1,13 +1,17 @@
 """The command ``skcalib count``."""
 
 import csv
+import datetime
 import json
 import re
 from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
+from skcalib.cli._count_periods import find_periods
 from skcalib.counts import corrected_count
 
 N = 60
@@ -192,6 +196,39 @@ def test_periods_are_those_of_the_calendar(numbers, freq, expected):
     file = write("docs.csv", ["date", "p", "label"], rows)
     found = numbers(file, "--date", "date", "--freq", freq)
     assert [row["period"] for row in found["table"]] == expected
+
+
+@given(
+    st.lists(
+        st.dates(datetime.date(1990, 1, 1), datetime.date(2014, 1, 1)),
+        min_size=1,
+        max_size=8,
+    )
+)
+def test_names_and_order_of_periods_are_those_of_the_standard_library(days):
+    texts = np.array([day.isoformat() for day in days], dtype=object)
+    names = {
+        "day": lambda day: day.isoformat(),
+        "week": lambda day: "{}-W{:02}".format(*day.isocalendar()[:2]),
+        "month": lambda day: f"{day:%Y-%m}",
+        "quarter": lambda day: f"{day.year}Q{-(-day.month // 3)}",
+        "year": lambda day: str(day.year),
+    }
+    for freq, name in names.items():
+        found = find_periods(
+            texts,
+            np.arange(len(days)),
+            column="date",
+            freq=freq,
+            date_format=None,
+            where="docs.csv",
+        )
+        assert [found.labels[k] for k in found.number] == list(map(name, days))
+        first, last = min(days), max(days)
+        between = [
+            first + datetime.timedelta(k) for k in range((last - first).days + 1)
+        ]
+        assert found.labels == list(dict.fromkeys(map(name, between)))
 
 
 @pytest.mark.parametrize("mark", ["%d/%m/%Y", "%m/%d/%Y"])
