@@ -1,4 +1,4 @@
-"""Command line: ``skcalib report FILE`` and ``skcalib demo``."""
+"""Command line: ``skcalib report``, ``compare``, ``sample``, ``count``, ``demo``."""
 
 from ._main import main
 

@@ -11,8 +11,10 @@ from typing import Any, NoReturn
 
 from .. import __version__
 from ._compare import add_compare
+from ._count import add_count
 from ._demo import add_demo
 from ._report import add_report
+from ._sample import add_sample
 from ._shared import DONE, WRONG_USE, CommandError, printable
 
 DESCRIPTION = """\
@@ -28,6 +30,12 @@ third compares systems:
   skcalib compare old new      is a system better than another on the same
                                questions?
   skcalib demo                 two classifiers side by side, in a few seconds
+
+A sum of probabilities over documents is a count, as wrong as the model. Two
+commands make a count of it that one can publish:
+
+  skcalib sample docs.csv --n 100   which documents to label
+  skcalib count docs.csv            the corrected count, with an interval
 """
 
 EPILOG = """\
@@ -57,6 +65,8 @@ def _parser() -> argparse.ArgumentParser:
     )
     add_report(commands)
     add_compare(commands)
+    add_sample(commands)
+    add_count(commands)
     add_demo(commands)
     return parser
 

@@ -44,11 +44,21 @@ def check_level(level: float) -> None:
 
 def check_outputs(options: Namespace) -> None:
     """Raise unless the figure and the page can be written, before anything is read."""
-    if options.output is not None and options.output.suffix.lower() not in _FIGURES:
+    check_figure(options.output, "--output")
+    check_folders(options.output, options.html)
+
+
+def check_figure(path: Path | None, option: str) -> None:
+    """Raise unless a figure has a known format."""
+    if path is not None and path.suffix.lower() not in _FIGURES:
         raise CommandError(
-            f"--output must end in {', '.join(_FIGURES)}. Got {str(options.output)!r}."
+            f"{option} must end in {', '.join(_FIGURES)}. Got {str(path)!r}."
         )
-    for path in (options.output, options.html):
+
+
+def check_folders(*paths: Path | None) -> None:
+    """Raise unless the folders of files to write exist."""
+    for path in paths:
         if path is not None and not path.parent.is_dir():
             raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), str(path))
 

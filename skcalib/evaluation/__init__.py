@@ -2,7 +2,10 @@
 
 from ._accuracy import AccuracyInterval, accuracy_interval, grouped_frequency_interval
 from ._align import AlignedEvaluations, align_evaluations, evaluation_of
+from ._cells import NO, YES, Fractions, Names, text_of
+from ._delimited import Table
 from ._evaluation import Evaluation
+from ._files import open_source
 from ._fingerprints import read_fingerprints
 from ._read import FORMATS, read_evaluation
 from ._repeats import (
@@ -15,17 +18,27 @@ from ._repeats import (
     sample_variance,
 )
 from ._several import read_evaluations
+from ._tables import known_columns, open_table
 from ._unanswered import POLICIES, rule_of
 
 # What the command line builds on, beside the public names.
 _FOR_SIBLINGS = (
     FORMATS,
+    NO,
     POLICIES,
+    YES,
+    Fractions,
+    Names,
+    Table,
     grouped_frequency_interval,
+    known_columns,
+    open_source,
+    open_table,
     question_best_of_k,
     question_pass_at_k,
     read_fingerprints,
     rule_of,
+    text_of,
 )
 
 __all__ = [

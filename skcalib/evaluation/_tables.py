@@ -241,6 +241,12 @@ def _known(table: Table, names: Sequence[str]) -> list[str]:
     return [lower[name] for name in names if name in lower]
 
 
+def known_columns(table: Table, role: str) -> list[str]:
+    """Return the columns with usual names of a role: label, proba or question."""
+    names = {"label": _LABELS, "proba": _PROBA, "question": _QUESTION}[role]
+    return _known(table, names)
+
+
 def _truth(table: Table, notes: list[str]) -> str:
     """Return the column that says whether an answer is right."""
     right, labels = _known(table, _RIGHT), _known(table, [*_LABELS, _TARGET])

@@ -1,0 +1,91 @@
+"""What to do after a count, and how to quote it."""
+
+from __future__ import annotations
+
+import shlex
+from typing import Any
+
+from ._count_words import interval, number
+
+# Warnings with these words put the interval itself in doubt.
+_DOUBTS = ("do not look like a sample", "interval is not valid", "add up to")
+
+# Gains of a model over labels alone begin here for documents that are 0 or 1.
+_FEW_LABELS = 50
+
+
+def next_steps(found: dict[str, Any]) -> list[str]:
+    """Return what to do now, a sentence or two each."""
+    if not found["n_labelled"]:
+        return [
+            "Draw documents to label at random: "
+            f"{sample_command(found, min(100, found['n_documents']))}"
+        ]
+    steps = []
+    empty = [row for row in found["table"] or [] if not row["n_labelled"]]
+    if empty and found["freq"] is not None:
+        date = f"--date {shlex.quote(found['date'])} --freq {found['freq']}"
+        steps.append(
+            "For an interval in each period, draw within periods: "
+            f"{sample_command(found, max(100, found['n_labelled']))} {date}"
+        )
+    steps += _how_many_more(found)
+    steps += _how_to_quote(found)
+    return steps
+
+
+def sample_command(found: dict[str, Any], n: int) -> str:
+    """Return the command that draws documents of the file."""
+    kind = "proba" if found["model"]["kind"] == "probability" else "expected"
+    column = shlex.quote(found["model"]["column"])
+    return f"skcalib sample {shlex.quote(found['file'])} --n {n} --{kind} {column}"
+
+
+def _how_many_more(found: dict[str, Any]) -> list[str]:
+    n, n_all = found["n_labelled"], found["n_documents"]
+    if n == n_all:
+        return []
+    # The variance of n of N documents is proportional to 1 / n - 1 / N.
+    needed = round(1 / (1 / n_all + (1 / n - 1 / n_all) / 4))
+    steps = [
+        f"For half the width of the interval, label about {needed - n:,} more "
+        f"documents: {needed:,} of {n_all:,} in all. Choose the number before you see "
+        "the interval; do not stop when it is narrow enough."
+    ]
+    if found["equivalent_labels"] < n:
+        steps.append(
+            f"The model makes the interval wider: with it, {n:,} labels are worth "
+            f"{found['equivalent_labels']:,.0f}. "
+            + (
+                f"That is usual below {_FEW_LABELS} labels."
+                if n < _FEW_LABELS
+                else "Its numbers hardly follow the labels."
+            )
+        )
+    return steps
+
+
+def _how_to_quote(found: dict[str, Any]) -> list[str]:
+    if found["n_labelled"] == found["n_documents"]:
+        return []
+    if any(doubt in each for each in found["warnings"] for doubt in _DOUBTS):
+        return [
+            "Do not quote the interval before the warnings are settled: it is valid "
+            "only if documents were drawn at random, as was said."
+        ]
+    percent = f"{100 * found['confidence_level']:g}%"
+    what = "documents" if found["model"]["kind"] == "probability" else "in all"
+    estimate = number(found["estimate"], found)
+    if found["estimand"] == "mean":
+        what = "per document"
+    drawn = (
+        "at random"
+        if found["design"]["inclusion_probability"] == "equal"
+        else "at random with known probabilities"
+    )
+    return [
+        f"Quote: {estimate} {what} ({percent} interval {interval(found, found)}); the "
+        f"model's sum, corrected by {found['n_labelled']:,} of "
+        f"{found['n_documents']:,} documents that were drawn {drawn} and labelled by "
+        "hand."
+    ]

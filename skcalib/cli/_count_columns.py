@@ -1,0 +1,270 @@
+"""Columns of a table of documents: which they are, and numbers in them."""
+
+from __future__ import annotations
+
+from argparse import Namespace
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ..evaluation import (
+    NO,
+    YES,
+    Fractions,
+    Table,
+    known_columns,
+    open_source,
+    open_table,
+    text_of,
+)
+from ._shared import CommandError
+
+# Usual names beside those that `skcalib report` knows.
+_IDS = ("document_id", "document", "doc", "docid")
+_EXPECTED = ("expected", "expected_count")
+_INCLUSION = ("inclusion_probability", "inclusion")
+
+
+class Numbers:
+    """Numbers from a least value on; NaN for a missing cell.
+
+    With `words`, cells may be yes and no, or `pos_label` (1) and other words (0).
+    """
+
+    def __init__(
+        self, name: str, least: float, words: bool = False, pos_label: str | None = None
+    ):
+        self.name = name
+        self.first_missing: int | None = None
+        self._least, self._words, self._pos_label = least, words, pos_label
+        self._chunks: list[np.ndarray] = []
+
+    def add(self, cells: Sequence[Any], lines: Sequence[int]) -> None:
+        """Read the cells of a chunk."""
+        found = self._quickly(cells)
+        if found is None:
+            texts = [cell if type(cell) is str else text_of(cell) for cell in cells]
+            known: dict[str, float] = {}
+            for text, line in zip(texts, lines, strict=True):
+                if text not in known:
+                    known[text] = self._number(text, line)
+            found = np.fromiter(map(known.__getitem__, texts), float, len(texts))
+        if self.first_missing is None and np.isnan(found).any():
+            self.first_missing = lines[int(np.isnan(found).argmax())]
+        self._chunks.append(found)
+
+    def _quickly(self, cells: Sequence[Any]) -> np.ndarray | None:
+        """Return cells that are all numbers; None for others."""
+        if self._pos_label is not None or set(map(type, cells)) != {str}:
+            return None
+        try:
+            found = np.fromiter(map(float, cells), float, len(cells))
+        except ValueError:
+            return None
+        return found if ((found >= self._least) & (found < np.inf)).all() else None
+
+    def _number(self, cell: str, line: int) -> float:
+        text = text_of(cell)
+        if not text:
+            return np.nan
+        if self._pos_label is not None:
+            return float(text == self._pos_label)
+        if self._words and text.lower() in YES | NO:
+            return float(text.lower() in YES)
+        try:
+            number = float(text)
+        except ValueError:
+            number = np.nan
+        if not self._least <= number < np.inf:
+            expected = f"numbers from {self._least:g} on"
+            remedy = ""
+            if self._words:
+                expected = "1 or 0, yes or no, or a count"
+                remedy = " Name the label that counts as 1 with --pos-label."
+            raise CommandError(
+                f"column {self.name!r} must have {expected}. Got {text!r:.60} in line "
+                f"{line}.{remedy}"
+            )
+        return number
+
+    def finish(self) -> np.ndarray:
+        """Return the numbers of all rows."""
+        return np.concatenate(self._chunks)
+
+
+def open_documents(path: Path) -> Table:
+    """Return the columns of a file, without its cells."""
+    if not path.exists():
+        raise FileNotFoundError(2, "No such file or directory", str(path))
+    try:
+        return open_table(open_source(path))
+    except ImportError as error:
+        raise CommandError(str(error)) from None
+    except ValueError as error:
+        raise _as_command_error(path, error) from None
+
+
+def _as_command_error(path: Path, error: Exception) -> CommandError:
+    problem = str(getattr(error, "problem", error))
+    problem = problem.replace("hold answers", "hold documents")
+    problem = problem.replace("pass percent", "use --percent")
+    problem = problem.replace("Pass percent", "Use --percent")
+    if "UTF-8" in problem:
+        problem += " Spreadsheets write it if told to save as 'CSV UTF-8'."
+    if getattr(error, "name", None) == "percent":
+        problem = f"--percent {problem.replace('must not be given', 'does not apply')}"
+    return CommandError(f"{path}: {problem}")
+
+
+def read_columns(
+    table: Table, columns: Mapping[str, Any], may_miss: Iterable[str] = ()
+) -> tuple[dict[str, np.ndarray], np.ndarray]:
+    """Return the cells of columns by their names, and the line of each row."""
+    read: list[np.ndarray] = []
+    found = {}
+    try:
+        for cells, lines in table.chunks(list(columns)):
+            for name, column in columns.items():
+                column.add(cells[name], lines)
+            read.append(np.array(lines, dtype=np.int64))
+        if not sum(map(len, read)):
+            raise CommandError("must hold documents. It has no rows.")
+        for name, column in columns.items():
+            if name not in may_miss and column.first_missing is not None:
+                raise CommandError(
+                    f"column {name!r} must have a value for every document, of "
+                    "labelled documents too. Got an empty cell in line "
+                    f"{column.first_missing}. Fill it in, or leave the document out "
+                    "of the corpus before documents are drawn."
+                )
+            is_fractions = isinstance(column, Fractions)
+            found[name] = column.finish()[0] if is_fractions else column.finish()
+    except CommandError as error:
+        raise CommandError(f"{table.path}: {error}") from None
+    except ValueError as error:
+        raise _as_command_error(table.path, error) from None
+    return found, np.concatenate(read)
+
+
+def check_column(table: Table, name: str, option: str) -> str:
+    """Return the name of a column that an option names."""
+    if name not in table.names:
+        raise CommandError(
+            f"{table.path}: {option} must name a column. Got {name!r}, which is none "
+            f"of {', '.join(table.names)}."
+        )
+    return name
+
+
+def one_column(
+    table: Table, given: str | None, option: str, known: Sequence[str]
+) -> str | None:
+    """Return the column that is given, or the one with a usual name, or None."""
+    if given is not None:
+        return check_column(table, given, option.split()[0])
+    if len(known) > 1:
+        names = " and ".join(map(repr, known))
+        raise CommandError(f"{table.path}: {names} may each be meant. Choose {option}.")
+    return known[0] if known else None
+
+
+def usual(table: Table, role: str) -> list[str]:
+    """Return the columns with usual names of a role.
+
+    role : 'label', 'proba', 'expected', 'inclusion' or 'id'.
+    """
+    more = {"id": _IDS, "expected": _EXPECTED, "inclusion": _INCLUSION}.get(role, ())
+    lower = {name.lower().strip(): name for name in reversed(table.names)}
+    found = [lower[name] for name in more if name in lower]
+    if role in ("label", "proba"):
+        found += known_columns(table, role)
+    elif role == "id":
+        found = known_columns(table, "question") + found
+    return found
+
+
+def find_id(table: Table, given: str | None) -> str:
+    """Return the column of document ids."""
+    name = one_column(table, given, "--id COL", usual(table, "id"))
+    if name is None:
+        raise CommandError(
+            f"{table.path}: --id must name the column of document ids, since no column "
+            f"has a usual name. Columns are {', '.join(table.names)}. If documents "
+            "have no id, add a column of numbers first: labels are joined by id, not "
+            "by position."
+        )
+    return name
+
+
+def find_model(
+    table: Table,
+    proba: str | None,
+    expected: str | None,
+    taken: Iterable[str | None] = (),
+) -> tuple[str, bool] | None:
+    """Return the column of the model, and whether it has probabilities."""
+    if proba is not None:
+        return check_column(table, proba, "--proba"), True
+    if expected is not None:
+        return check_column(table, expected, "--expected"), False
+    used = set(taken)
+    counts = [name for name in usual(table, "expected") if name not in used]
+    both = [name for name in usual(table, "proba") if name not in used] + counts
+    found = one_column(table, None, "--proba COL or --expected COL", both)
+    return None if found is None else (found, found not in counts)
+
+
+def model_reader(name: str, is_proba: bool, percent: bool) -> Fractions | Numbers:
+    """Return what reads the column of the model."""
+    return Fractions(name, percent) if is_proba else Numbers(name, 0.0)
+
+
+def check_unique(path: Path, ids: np.ndarray, lines: np.ndarray, name: str) -> None:
+    """Raise if two rows have one id."""
+    if len(set(ids.tolist())) == len(ids):
+        return
+    first: dict[str, int] = {}
+    repeated = []
+    for each, line in zip(ids.tolist(), lines.tolist(), strict=True):
+        if first.setdefault(each, line) != line:
+            repeated.append((each, first[each], line))
+    each, one, other = repeated[0]
+    raise CommandError(
+        f"{path}: each document must have one row. {len(repeated)} of {len(ids)} rows "
+        f"have the id of an earlier row: {name} {each!r} is in lines {one} and "
+        f"{other}. Keep one of them, or choose another column with --id."
+    )
+
+
+def coded(names: np.ndarray) -> tuple[np.ndarray, list[str]]:
+    """Return a code for each name, and the names, numbers in the order of numbers."""
+    known: dict[str, int] = {}
+    values = names.tolist()
+    codes = np.fromiter(
+        (known.setdefault(name, len(known)) for name in values), np.intp, len(values)
+    )
+    different = list(known)
+    try:
+        order = sorted(different, key=float)
+    except ValueError:
+        order = sorted(different)
+    place = np.empty(len(order), dtype=np.intp)
+    place[[known[name] for name in order]] = np.arange(len(order))
+    return place[codes], order
+
+
+def check_different(table: Table, named: dict[str, str | None]) -> None:
+    """Raise if one column has two roles."""
+    seen: dict[str, str] = {}
+    for option, name in named.items():
+        if name is not None and seen.setdefault(name, option) != option:
+            raise CommandError(
+                f"{table.path}: {seen[name]} and {option} must be different columns. "
+                f"Got {name!r} for both."
+            )
+
+
+def label_reader(name: str, options: Namespace) -> Numbers:
+    return Numbers(name, 0.0, words=True, pos_label=options.pos_label)

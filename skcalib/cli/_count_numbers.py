@@ -1,0 +1,246 @@
+"""The numbers of a corrected count, as the object that ``--json`` prints."""
+
+from __future__ import annotations
+
+import re
+import warnings
+from argparse import Namespace
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ..counts import CorrectedCount, corrected_count
+from ._count_corpus import Corpus
+from ._shared import CommandError
+
+# Options in place of the parameters of corrected_count.
+_OPTIONS = {
+    "y_true": "labels",
+    "inclusion_probability": "--inclusion or --design",
+    "strata": "--strata",
+    "groups": "--groups",
+    "size": "--size",
+    "periods": "--date",
+    "by": "--by",
+}
+_IN_WORDS = {
+    "as `inclusion_probability`": "(--inclusion or --design)",
+    "with `inclusion_probability`": "with these inclusion probabilities",
+    "do not pass `groups`": "leave out --groups",
+    "(see choose_documents)": "(skcalib sample --size)",
+    ", with NaN where a document has none": "",
+}
+
+# This warning names rows of a table by codes; the text says it by names.
+_ABOUT_EMPTY_ROWS = "rows of the table have no labelled document"
+
+
+def measure(corpus: Corpus, options: Namespace) -> dict[str, Any]:
+    """Return the counts, the table, the trend and all warnings."""
+    labelled = ~np.isnan(corpus.label)
+    said = _Warnings(corpus)
+    found: dict[str, Any] = {
+        "file": str(corpus.path),
+        "labels": corpus.label_source,
+        "model": {
+            "column": corpus.model,
+            "kind": "probability" if corpus.is_proba else "expected count",
+        },
+        "design": {
+            "inclusion_probability": corpus.inclusion_source or "equal",
+            "strata": [] if corpus.strata is None else corpus.strata_names,
+            "n_drawn": corpus.n_drawn,
+            "n_drawn_without_label": corpus.n_unlabelled,
+        },
+        "estimand": "mean" if options.mean else "count",
+        "confidence_level": options.confidence_level,
+        "date": options.date,
+        "freq": None if corpus.periods is None else corpus.periods.freq,
+        "period_labels": None if corpus.periods is None else corpus.periods.labels,
+        "n_periods_without_documents": (
+            0 if corpus.periods is None else corpus.periods.n_empty
+        ),
+        "by": options.by,
+    }
+    if labelled.any():
+        found |= _counted(corpus, options, said)
+    else:
+        if corpus.n_drawn is not None:
+            raise CommandError(
+                f"{corpus.label_source or options.design}: none of the "
+                f"{corpus.n_drawn} drawn documents has a label. Let annotators fill "
+                "in the labels, and name their file with --labels."
+            )
+        found |= _uncorrected(corpus, options)
+    found["warnings"] = said.sentences
+    found["notes"] = corpus.notes
+    return found
+
+
+def _counted(corpus: Corpus, options: Namespace, said: _Warnings) -> dict[str, Any]:
+    periods = None if corpus.periods is None else corpus.periods.number
+    count = _caller(corpus, options, said)
+    result = count(
+        periods=periods, by=corpus.by, estimand="mean" if options.mean else "count"
+    )
+    found = result.to_dict()
+    del found["estimand"]
+    table = found.pop("table")
+    found["table"] = None if table is None else _rows(table, corpus)
+    found["trend"] = None
+    if options.trend:
+        found["trend"] = _trends(corpus, options, count)
+    return found
+
+
+def _uncorrected(corpus: Corpus, options: Namespace) -> dict[str, Any]:
+    """Return sums of the model's expectations, which have no interval."""
+    n = corpus.line.size
+    total = float(corpus.expected.sum())
+    found: dict[str, Any] = {"estimate": None, "low": None, "high": None}
+    found["uncorrected"] = total / n if options.mean else total
+    found |= {"n_documents": n, "n_labelled": 0, "table": None, "trend": None}
+    return found
+
+
+def _rows(table: dict[str, list[Any]], corpus: Corpus) -> list[dict[str, Any]]:
+    """Return the rows of a table with names for codes, and None for NaN."""
+    names: dict[str, list[str]] = {"by": corpus.by_names}
+    if corpus.periods is not None:
+        names["period"] = corpus.periods.labels
+    rows = []
+    for cells in zip(*table.values(), strict=True):
+        row = dict(zip(table, cells, strict=True))
+        for key, value in row.items():
+            if key in names:
+                row[key] = names[key][value]
+            elif value != value:
+                row[key] = None
+        rows.append(row)
+    return rows
+
+
+def _trends(
+    corpus: Corpus, options: Namespace, count: Callable[..., CorrectedCount]
+) -> list[dict[str, Any]]:
+    """Return the trend of the corpus, and that of each value of --by."""
+    weight = trend_weights(corpus, options.mean)
+    if weight is None:
+        assert corpus.periods is not None
+        raise CommandError(
+            f"{corpus.path}: --trend needs documents in two periods or more. All are "
+            f"in {corpus.periods.labels[0]!r}; choose a shorter --freq."
+        )
+    parts: list[tuple[str | None, np.ndarray]] = [(None, weight)]
+    if corpus.by is not None:
+        for code, name in enumerate(corpus.by_names):
+            part = corpus.by == code
+            # The share of documents is that of the part.
+            own = trend_weights(corpus, options.mean, part)
+            if own is not None:
+                parts.append((name, own))
+    trends = []
+    for by, own in parts:
+        result = count(weight=own)
+        trends.append(
+            {
+                "by": by,
+                "estimate": result.estimate,
+                "low": result.low,
+                "high": result.high,
+                "uncorrected": result.uncorrected,
+                "labels_only": result.labels_only._asdict(),
+            }
+        )
+    return trends
+
+
+def trend_weights(
+    corpus: Corpus, is_mean: bool, part: np.ndarray | None = None
+) -> np.ndarray | None:
+    """Return weights whose sum is the least-squares slope per period; None for none.
+
+    Periods without documents have the count 0, and no mean.
+    """
+    assert corpus.periods is not None
+    number = corpus.periods.number
+    inside = np.ones(number.size) if part is None else part.astype(float)
+    n_documents = np.bincount(number, inside, len(corpus.periods.labels))
+    used = n_documents > 0 if is_mean else np.ones(n_documents.size, dtype=bool)
+    time = np.arange(float(n_documents.size))
+    time -= time[used].mean() if used.any() else 0.0
+    square = float((time[used] ** 2).sum())
+    if square == 0:
+        return None
+    slope = time / square
+    if is_mean:
+        slope = slope / np.maximum(n_documents, 1)
+    weight = slope[number] * inside
+    return weight if weight.any() else None
+
+
+def _caller(
+    corpus: Corpus, options: Namespace, said: _Warnings
+) -> Callable[..., CorrectedCount]:
+    """Return corrected_count for the corpus, with warnings and errors in its words."""
+    strata = corpus.strata
+    if strata is not None:  # by their names, which messages show
+        strata = np.array(corpus.strata_names)[strata]
+
+    def count(**more: Any) -> CorrectedCount:
+        try:
+            with warnings.catch_warnings(record=True) as caught:
+                warnings.simplefilter("always")
+                result = corrected_count(
+                    corpus.label,
+                    corpus.expected,
+                    inclusion_probability=corpus.inclusion,
+                    strata=strata,
+                    groups=corpus.groups,
+                    size=corpus.size,
+                    confidence_level=options.confidence_level,
+                    **more,
+                )
+        except ValueError as error:
+            raise _as_command_error(corpus, error) from None
+        for each in caught:
+            said.add(str(each.message))
+        return result
+
+    return count
+
+
+def _as_command_error(corpus: Corpus, error: ValueError) -> CommandError:
+    """Return an error of corrected_count with options and places of the file."""
+    name = getattr(error, "name", None)
+    problem = in_words(str(getattr(error, "problem", error)), corpus)
+    subject = _OPTIONS.get(str(name), "")
+    if name == "expected":
+        subject = f"column {corpus.model!r}"
+    return CommandError(f"{corpus.path}: {subject} {problem}".replace(":  ", ": "))
+
+
+def in_words(message: str, corpus: Corpus) -> str:
+    """Return a message of corrected_count about the columns and lines of the file."""
+    for said, words in _IN_WORDS.items():
+        message = message.replace(said, words)
+    message = message.replace("`expected`", repr(corpus.model))
+    message = message.replace("The 'expected' parameter", repr(corpus.model))
+    return re.sub(
+        r"\b([Rr])ow (\d+)", lambda found: corpus.place(int(found[2])), message
+    )
+
+
+class _Warnings:
+    """Different sentences of the warnings of several calls."""
+
+    def __init__(self, corpus: Corpus):
+        self.sentences: list[str] = []
+        self._corpus = corpus
+
+    def add(self, message: str) -> None:
+        """Keep a warning, unless it is there or the text says it better."""
+        sentence = in_words(message, self._corpus)
+        if _ABOUT_EMPTY_ROWS not in sentence and sentence not in self.sentences:
+            self.sentences.append(sentence)

@@ -1,0 +1,504 @@
+"""The command ``skcalib count``."""
+
+import csv
+import datetime
+import json
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from skcalib.cli._count_periods import find_periods
+from skcalib.counts import corrected_count
+
+N = 60
+
+
+def write(name, header, rows):
+    """Write a CSV file and return its name."""
+    with open(name, "w", newline="") as file:
+        csv.writer(file).writerows([header, *rows])
+    return name
+
+
+@pytest.fixture
+def numbers(run):
+    """Give the object that `skcalib count --json` prints."""
+
+    def numbers(*arguments):
+        code, out, err = run("count", *arguments, "--json")
+        assert (code, err) == (0, "")
+        return json.loads(out)
+
+    return numbers
+
+
+@pytest.fixture
+def error(run):
+    """Give the message of a command that fails."""
+
+    def error(*arguments):
+        code, out, err = run("count", *arguments)
+        assert (code, out) == (2, "")
+        return err
+
+    return error
+
+
+@pytest.fixture
+def documents():
+    """Documents d0, d1, ... whose every third one has a label."""
+    rng = np.random.default_rng(0)
+    proba = rng.beta(0.5, 1, N).round(3)
+    truth = (rng.random(N) < proba).astype(int)
+    years = np.repeat([2019, 2020, 2021], N // 3)
+    return [
+        [f"d{k}", f"{years[k]}-0{1 + k % 9}-11", "AB"[k % 2], proba[k], truth[k]]
+        for k in range(N)
+    ]
+
+
+HEADER = ["id", "date", "paper", "p", "label"]
+
+
+def labelled(documents, keep):
+    """Return rows whose label is empty unless `keep` is true for their number."""
+    return [[*row[:4], row[4] if keep(k) else ""] for k, row in enumerate(documents)]
+
+
+@pytest.fixture
+def corpus(documents):
+    return write("docs.csv", HEADER, labelled(documents, lambda k: k % 3 == 0))
+
+
+def test_all_documents_labelled_give_the_exact_count(run, numbers, documents):
+    file = write("docs.csv", HEADER, documents)
+    true = sum(row[4] for row in documents)
+    found = numbers(file, "--date", "date", "--by", "paper")
+    assert [found[k] for k in ("estimate", "low", "high")] == [true] * 3
+    assert list(found["labels_only"].values()) == [true] * 3
+    for row in found["table"]:
+        part = [
+            d[4]
+            for d in documents
+            if d[1].startswith(row["period"]) and d[2] == row["by"]
+        ]
+        assert (row["low"], row["high"]) == (sum(part), sum(part))
+        assert row["n_documents"] == row["n_labelled"] == len(part)
+    _, out, _ = run("count", file)
+    assert "without sampling error" in out
+
+
+def test_labels_that_differ_from_the_model_by_one_add_one_per_document(numbers):
+    # All residuals are zero at slope 1, so that the count is that of the model plus N.
+    rows = [[k, 2 * k, 2 * k + 1 if k % 2 else ""] for k in range(12)]
+    file = write("docs.csv", ["id", "expected", "label"], rows)
+    found = numbers(file)
+    assert found["uncorrected"] == sum(2 * k for k in range(12)) == 132
+    assert found["estimate"] == pytest.approx(132 + 12)
+
+
+def strata_rows():
+    """10 documents, 5 labels, 2 of them yes; 20 documents, 5 labels, 1 of them yes."""
+    small = ["yes", "yes", "no", "no", "no", *[""] * 5]
+    large = ["yes", "no", "no", "no", "no", *[""] * 15]
+    cells = [("small", 0.5, label) for label in small]
+    cells += [("large", 0.25, label) for label in large]
+    return [[f"d{k}", 0.3, *cell] for k, cell in enumerate(cells)]
+
+
+@pytest.mark.parametrize("option", ["--strata region", "--inclusion pi"])
+def test_strata_and_inclusion_probabilities_weight_the_labels(numbers, option):
+    # 10 * 2/5 + 20 * 1/5
+    header = ["id", "p", "region", "pi", "label"]
+    file = write("docs.csv", header, strata_rows())
+    found = numbers(file, *option.split())
+    assert found["estimate"] == pytest.approx(8)
+    assert found["labels_only"]["estimate"] == pytest.approx(8)
+    assert len(found["warnings"]) == 1
+    assert found["warnings"][0].startswith("'p' is 0.3 for every document.")
+
+
+def test_the_numbers_are_those_of_corrected_count(numbers, corpus, documents):
+    y = [row[4] if k % 3 == 0 else np.nan for k, row in enumerate(documents)]
+    f = [row[3] for row in documents]
+    year = [row[1][:4] for row in documents]
+    found = numbers(corpus, "--date", "date", "--trend", "--confidence-level", 0.9)
+    expected = corrected_count(y, f, periods=year, confidence_level=0.9).to_dict()
+    table = expected.pop("table")
+    del expected["estimand"]
+    assert {name: found[name] for name in expected} == expected
+    for name, column in table.items():
+        assert [row[name] for row in found["table"]] == column
+    slope = corrected_count(y, f, periods=year, estimand="trend", confidence_level=0.9)
+    trend = found["trend"][0]
+    assert trend["estimate"] == pytest.approx(slope.estimate)
+    assert (trend["low"], trend["high"]) == pytest.approx((slope.low, slope.high))
+
+
+def test_mean_is_the_share_of_documents(numbers, corpus):
+    count, mean = numbers(corpus), numbers(corpus, "--mean")
+    for name in ("estimate", "low", "high", "uncorrected"):
+        assert mean[name] == pytest.approx(count[name] / N)
+
+
+def counts_of_years(counts):
+    """Return documents, all labelled, so many of which are 1 in each year."""
+    rows = []
+    for year, (n_yes, n_no) in counts.items():
+        rows += [[year, 0.5 + 0.01 * (k % 7), 1] for k in range(n_yes)]
+        rows += [[year, 0.4 + 0.01 * (k % 7), 0] for k in range(n_no)]
+    return write("years.csv", ["year", "p", "label"], rows)
+
+
+def test_a_year_without_documents_counts_zero_in_the_trend(run, numbers):
+    file = counts_of_years({2000: (3, 1), 2002: (1, 3), 2003: (5, 5)})
+    found = numbers(file, "--date", "year", "--trend")
+    # Counts 3, 0, 1, 5 at times -1.5, -.5, .5, 1.5, whose squares add up to 5
+    assert found["trend"][0]["estimate"] == pytest.approx(3.5 / 5)
+    assert found["n_periods_without_documents"] == 1
+    _, out, _ = run("count", file, "--date", "year")
+    assert "3 periods, 0 without a label; 1 period has no document" in out
+
+
+def test_a_year_without_documents_has_no_share_in_the_trend(numbers):
+    file = counts_of_years({2000: (3, 1), 2002: (1, 3), 2003: (5, 5)})
+    found = numbers(file, "--date", "year", "--trend", "--mean")
+    # Shares 3/4, 1/4, 1/2 at times 0, 2, 3
+    slope = np.polyfit([0, 2, 3], [0.75, 0.25, 0.5], 1)[0]
+    assert found["trend"][0]["estimate"] == pytest.approx(slope)
+
+
+def test_trends_of_groups_add_up_to_that_of_the_corpus(numbers, corpus):
+    found = numbers(corpus, "--date", "date", "--trend", "--by", "paper")["trend"]
+    assert [each["by"] for each in found] == [None, "A", "B"]
+    assert found[1]["uncorrected"] + found[2]["uncorrected"] == pytest.approx(
+        found[0]["uncorrected"]
+    )
+
+
+@pytest.mark.parametrize(
+    ("freq", "expected"),
+    [
+        ("day", ["2021-01-03", "2021-01-04"]),
+        ("week", ["2020-W53", "2021-W01"]),
+        ("month", ["2021-01"]),
+        ("quarter", ["2021Q1"]),
+        ("year", ["2021"]),
+    ],
+)
+def test_periods_are_those_of_the_calendar(numbers, freq, expected):
+    days = ["2021-01-03", "2021-01-04T10:00:00"] * 5
+    rows = [[day, 0.1 * k, k % 2] for k, day in enumerate(days)]
+    file = write("docs.csv", ["date", "p", "label"], rows)
+    found = numbers(file, "--date", "date", "--freq", freq)
+    assert [row["period"] for row in found["table"]] == expected
+
+
+DAYS = st.dates(datetime.date(2019, 11, 1), datetime.date(2021, 3, 1))
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.lists(DAYS, min_size=1, max_size=8))
+def test_names_and_order_of_periods_are_those_of_the_standard_library(days):
+    texts = np.array([day.isoformat() for day in days], dtype=object)
+    names = {
+        "day": lambda day: day.isoformat(),
+        "week": lambda day: "{}-W{:02}".format(*day.isocalendar()[:2]),
+        "month": lambda day: f"{day:%Y-%m}",
+        "quarter": lambda day: f"{day.year}Q{-(-day.month // 3)}",
+        "year": lambda day: str(day.year),
+    }
+    for freq, name in names.items():
+        found = find_periods(
+            texts,
+            np.arange(len(days)),
+            column="date",
+            freq=freq,
+            date_format=None,
+            where="docs.csv",
+        )
+        assert [found.labels[k] for k in found.number] == list(map(name, days))
+        n_days = (max(days) - min(days)).days + 1
+        between = [min(days) + datetime.timedelta(k) for k in range(n_days)]
+        assert found.labels == list(dict.fromkeys(map(name, between)))
+
+
+@pytest.mark.parametrize("mark", ["%d/%m/%Y", "%m/%d/%Y"])
+def test_dates_have_the_format_that_is_given(numbers, mark):
+    rows = [["03/04/2020", 0.1 * k, k % 2] for k in range(10)]
+    file = write("docs.csv", ["date", "p", "label"], rows)
+    options = ("--date", "date", "--freq", "month", "--date-format", mark)
+    month = "2020-04" if mark.startswith("%d") else "2020-03"
+    assert [row["period"] for row in numbers(file, *options)["table"]] == [month]
+
+
+@pytest.mark.parametrize(
+    ("date", "freq", "expected"),
+    [
+        ("03/04/2020", "year", "--date-format %d/%m/%Y or --date-format %m/%d/%Y"),
+        ("2020-13-01", "year", "'2020-13-01' is not a date: month must be in 1..12"),
+        ("last year", "year", "Got 'last year'"),
+        ("2020", "month", "'2020' does not say which month it is"),
+        ("2020Q2", "month", "'2020Q2' does not say which month it is"),
+        ("2020-02", "week", "'2020-02' does not say which week it is"),
+        ("0020-02-01", "day", "are 730,487 periods of a day"),
+        ("", "year", "Got an empty cell in line 5"),
+    ],
+)
+def test_dates_that_cannot_be_read_are_named(error, date, freq, expected):
+    rows = [["2020-02-02", 0.1 * k, k % 2] for k in range(10)]
+    rows[3][0] = date
+    file = write("docs.csv", ["date", "p", "label"], rows)
+    found = error(file, "--date", "date", "--freq", freq)
+    assert expected in found
+    assert "line 5" in found
+
+
+def test_a_period_without_a_label_has_no_interval(run, numbers, documents):
+    rows = labelled(documents, lambda k: k % 3 == 0 and not 20 <= k < 40)
+    file = write("docs.csv", HEADER, rows)
+    table = numbers(file, "--date", "date")["table"]
+    assert [row["n_labelled"] for row in table] == [7, 0, 6]
+    assert [row["low"] is None for row in table] == [False, True, False]
+    _, out, _ = run("count", file, "--date", "date")
+    assert "3 periods, 1 without a label" in out
+    assert "1 of 3 rows have no labelled document." in out
+    words = " ".join(out.split())
+    assert "draw within periods: skcalib sample docs.csv --n 100 --proba p " in words
+    assert "--date date --freq year" in words
+
+
+def test_without_labels_there_is_no_interval_but_the_way_to_get_one(
+    run, numbers, documents
+):
+    file = write("docs.csv", HEADER, labelled(documents, lambda k: False))
+    code, out, err = run("count", file)
+    assert (code, err) == (0, "")
+    assert "no valid interval" in out
+    assert "skcalib sample docs.csv --n 60 --proba p" in " ".join(out.split())
+    found = numbers(file)
+    assert (found["estimate"], found["low"], found["high"]) == (None, None, None)
+    assert found["uncorrected"] == pytest.approx(sum(row[3] for row in documents))
+
+
+def test_labels_by_the_model_give_a_warning_everywhere(run, numbers, documents):
+    chosen = sorted(range(N), key=lambda k: -documents[k][3])[:19]
+    file = write("docs.csv", HEADER, labelled(documents, lambda k: k in chosen))
+    found = numbers(file)
+    assert "If they were chosen by the model or by a keyword" in found["warnings"][0]
+    assert "their 'p' is larger than that of the corpus" in found["warnings"][0]
+    assert "--inclusion or --design" in found["warnings"][0]
+    _, out, _ = run("count", file, "--html", "page.html")
+    assert "Do not quote the interval before the warnings are settled" in out
+    assert "Quote:" not in out
+    assert "chosen by the model or by a keyword" in " ".join(out.split())
+    assert "chosen by the model or by a keyword" in Path("page.html").read_text("utf-8")
+
+
+def test_labels_on_one_side_of_the_model_are_an_error(error, documents):
+    chosen = sorted(range(N), key=lambda k: -documents[k][3])[:25]
+    file = write("docs.csv", HEADER, labelled(documents, lambda k: k in chosen))
+    found = error(file)
+    assert "docs.csv: labels must be drawn from the whole corpus" in found
+    assert "above the median of 'p'" in found
+
+
+def changed(documents, row, column, value):
+    rows = labelled(documents, lambda k: k % 3 == 0)
+    rows[row][column] = value
+    return write("docs.csv", HEADER, rows)
+
+
+@pytest.mark.parametrize(
+    ("column", "value", "expected"),
+    [
+        (3, "", "column 'p' must have a value for every document, of labelled"),
+        (3, "nan", "Got an empty cell in line 9"),
+        (3, "1.2", "Got '1.2' in line 9, which is outside [0, 1]"),
+        (3, "high", "Got 'high' in line 9, which is not a number"),
+        (4, "maybe", "must have 1 or 0, yes or no, or a count. Got 'maybe' in line 9"),
+        (4, "-1", "Got '-1' in line 9"),
+        (4, "inf", "Got 'inf' in line 9"),
+    ],
+)
+def test_cells_that_cannot_be_read_are_named(error, documents, column, value, expected):
+    assert expected in error(changed(documents, 7, column, value))
+
+
+def test_few_labels_are_an_error(error, documents):
+    file = write("docs.csv", HEADER, labelled(documents, lambda k: k < 3))
+    assert "labels must have at least 5 labels. Got 3 labels in 60" in error(file)
+
+
+def test_an_inclusion_probability_of_zero_names_the_document(error):
+    rows = strata_rows()
+    rows[12][3] = 0
+    file = write("docs.csv", ["id", "p", "region", "pi", "label"], rows)
+    found = error(file, "--inclusion", "pi")
+    assert "--inclusion or --design must be positive" in found
+    assert "Got 0 in line 14 (id d12)" in found
+
+
+def test_two_possible_columns_are_an_error_that_names_both(error):
+    rows = [[0.1, 0.2, k % 2] for k in range(10)]
+    file = write("docs.csv", ["p", "score", "label"], rows)
+    assert "'score' and 'p' may each be meant. Choose --proba COL" in error(file)
+    file = write("docs.csv", ["p", "gold", "label"], rows)
+    assert "'label' and 'gold' may each be meant. Choose --label COL" in error(file)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "expected"),
+    [
+        ("--trend", "--trend needs --date COL"),
+        ("--freq month", "--freq needs --date COL"),
+        ("--proba p --expected p", "--proba and --expected exclude each other"),
+        ("--by colour", "--by must name a column. Got 'colour'"),
+        ("--label p", "--label and --proba must be different columns. Got 'p'"),
+        ("--by p", "column 'p' is read as numbers and as names"),
+        ("--figure f.txt", "--figure must end in .png, .svg, .pdf"),
+        ("--html no/page.html", "No such file or directory: 'no/page.html'"),
+        ("--confidence-level 1", "--confidence-level must be above 0"),
+        ("--missing drop", "--missing drop needs --labels or --design"),
+    ],
+)
+def test_wrong_options_are_named(error, corpus, arguments, expected):
+    proba = () if "proba" in arguments or arguments == "--label p" else ("--proba", "p")
+    if arguments == "--label p":
+        proba = ("--proba", "p")
+    assert expected in error(corpus, *proba, *arguments.split())
+
+
+def test_a_file_that_is_not_there_is_named(error):
+    assert "No such file or directory: 'none.csv'" in error("none.csv")
+
+
+def test_pos_label_names_the_label_that_counts(numbers, documents):
+    rows = labelled(documents, lambda k: k % 3 == 0)
+    plain = numbers(write("docs.csv", HEADER, rows))
+    for row in rows:
+        row[4] = {1: "protest", 0: "other", "": ""}[row[4]]
+    found = numbers(write("docs.csv", HEADER, rows), "--pos-label", "protest")
+    assert found["estimate"] == plain["estimate"]
+
+
+def test_groups_are_what_was_drawn(numbers, error):
+    rng = np.random.default_rng(1)
+    group = np.repeat(np.arange(20), 5)
+    p = rng.random(100).round(2)
+    y = (rng.random(100) < p).astype(float)
+    y[group % 2 == 1] = np.nan
+    cells = ["" if np.isnan(each) else int(each) for each in y]
+    header = ["paper", "p", "label"]
+    file = write("docs.csv", header, zip(group, p, cells, strict=True))
+    expected = corrected_count(y, p, groups=group)
+    found = numbers(file, "--groups", "paper")
+    assert (found["low"], found["high"]) == pytest.approx((expected.low, expected.high))
+    cells[3] = ""
+    file = write("docs.csv", header, zip(group, p, cells, strict=True))
+    assert "line 5 has no label" in error(file, "--groups", "paper")
+
+
+def test_sizes_change_the_estimate_as_in_corrected_count(numbers):
+    rng = np.random.default_rng(2)
+    size = rng.integers(1, 50, 80)
+    f = (0.3 * size).round(1)
+    y = np.where(np.arange(80) % 2, rng.poisson(0.4 * size), np.nan)
+    cells = ["" if np.isnan(each) else int(each) for each in y]
+    header = ["expected", "words", "label"]
+    file = write("docs.csv", header, zip(f, size, cells, strict=True))
+    expected = corrected_count(y, f, size=size)
+    assert numbers(file, "--size", "words")["low"] == pytest.approx(expected.low)
+    assert numbers(file)["low"] != pytest.approx(expected.low)
+
+
+def test_percentages_are_read_as_probabilities(numbers, error, documents):
+    rows = labelled(documents, lambda k: k % 3 == 0)
+    plain = numbers(write("docs.csv", HEADER, rows))
+    for row in rows:
+        row[3] = round(100 * row[3], 1)
+    file = write("docs.csv", HEADER, rows)
+    found = numbers(file, "--percent")
+    assert found["high"] == pytest.approx(plain["high"])
+    assert "Use --percent if probabilities run from 0 to 100" in error(file)
+
+
+@pytest.mark.parametrize("suffix", ["jsonl", "parquet", "tsv"])
+def test_other_tables_give_the_same_count(numbers, corpus, suffix):
+    expected = numbers(corpus)
+    pd = pytest.importorskip("pandas")
+    frame = pd.read_csv(corpus)
+    name = f"same.{suffix}"
+    if suffix == "jsonl":
+        frame.to_json(name, orient="records", lines=True)
+    elif suffix == "tsv":
+        frame.to_csv(name, sep="\t", index=False)
+    else:
+        pytest.importorskip("pyarrow")
+        frame.to_parquet(name)
+    assert numbers(name)["low"] == expected["low"]
+
+
+def test_dates_of_a_parquet_file_are_read(numbers, corpus):
+    pd = pytest.importorskip("pandas")
+    pytest.importorskip("pyarrow")
+    frame = pd.read_csv(corpus, parse_dates=["date"])
+    frame["day"] = frame["date"].dt.date
+    frame.to_parquet("same.parquet")
+    expected = numbers(corpus, "--date", "date")["table"]
+    assert numbers("same.parquet", "--date", "date")["table"] == expected
+    assert numbers("same.parquet", "--date", "day")["table"] == expected
+
+
+def test_the_table_is_written_as_csv(run, numbers, corpus):
+    options = (corpus, "--date", "date", "--by", "paper")
+    code, _, _ = run("count", *options, "--csv", "table.csv")
+    assert code == 0
+    with open("table.csv", newline="") as file:
+        rows = list(csv.DictReader(file))
+    table = numbers(*options)["table"]
+    assert [(row["period"], row["by"]) for row in rows] == [
+        (row["period"], row["by"]) for row in table
+    ]
+    assert [float(row["high"]) for row in rows] == [row["high"] for row in table]
+
+
+@pytest.mark.parametrize(
+    "options", ["", "--date date", "--by paper", "--date date --by paper", "--mean"]
+)
+def test_the_page_has_the_numbers_and_nothing_from_elsewhere(run, corpus, options):
+    written = ("--html", "page.html", "--figure", "figure.png")
+    code, out, err = run("count", corpus, *options.split(), *written)
+    assert (code, err) == (0, "")
+    page = Path("page.html").read_text("utf-8")
+    estimate = re.search(r"^corrected +(\S+)", out, re.MULTILINE)[1]
+    assert f"<b>{estimate}</b>" in page
+    assert "What to do now" in page
+    assert "<script" not in page
+    assert 'src="' not in page
+    assert Path("figure.png").read_bytes()[1:4] == b"PNG"
+
+
+def test_names_of_a_file_are_escaped(run, documents):
+    rows = labelled(documents, lambda k: k % 3 == 0)
+    for row in rows:
+        row[2] = "<b>\x1b[31mred" if row[2] == "A" else "B"
+    file = write("docs.csv", HEADER, rows)
+    _, out, _ = run("count", file, "--by", "paper", "--html", "page.html")
+    page = Path("page.html").read_text("utf-8")
+    assert "\x1b" not in out + page
+    assert "<b>\\x1b[31mred" not in page
+
+
+def test_the_figure_has_at_most_six_groups_and_says_so(run, documents):
+    rows = labelled(documents, lambda k: k % 3 == 0)
+    for k, row in enumerate(rows):
+        row[2] = f"paper {k % 8}"
+    file = write("docs.csv", HEADER, rows)
+    options = ("--by", "paper", "--date", "date", "--figure", "f.svg")
+    _, _, err = run("count", file, *options)
+    assert "the figure shows the 6 largest of the 8 values of 'paper'" in err
