@@ -2,10 +2,13 @@
 
 import os
 import re
+import sys
 import tomllib
 from pathlib import Path
 
 os.environ.setdefault("MPLBACKEND", "Agg")
+
+sys.path.insert(0, str(Path(__file__).parent))
 
 import skcalib  # noqa: E402
 
@@ -17,14 +20,27 @@ author = "The skcalib developers"
 copyright = "2026, The skcalib developers"
 version = release = skcalib.__version__
 
-# No intersphinx: the documentation builds without a network.
 extensions = [
     "sphinx.ext.autodoc",
     "sphinx.ext.autosummary",
-    "sphinx.ext.mathjax",
+    "_mathml",
     "numpydoc",
     "sphinx_gallery.gen_gallery",
 ]
+# The inventories of other projects need a network, without which the documentation
+# has to build: their names become links where it is built online.
+if os.environ.get("SKCALIB_DOCS_ONLINE"):
+    extensions.append("sphinx.ext.intersphinx")
+intersphinx_mapping = {
+    "python": ("https://docs.python.org/3", None),
+    "numpy": ("https://numpy.org/doc/stable", None),
+    "scipy": ("https://docs.scipy.org/doc/scipy", None),
+    "sklearn": ("https://scikit-learn.org/stable", None),
+    "matplotlib": ("https://matplotlib.org/stable", None),
+}
+linkcheck_timeout, linkcheck_retries, linkcheck_workers = 20, 2, 4
+# Publishers turn programs away.
+linkcheck_ignore = [r"https://doi\.org/.*", r"https://dl\.acm\.org/.*"]
 exclude_patterns = ["_build", "examples"]
 templates_path = ["_templates"]
 default_role = "literal"
@@ -54,6 +70,7 @@ sphinx_gallery_conf = {
     "ignore_repr_types": r"matplotlib\.",
 }
 
+html_math_renderer = "mathml"
 html_theme = "pydata_sphinx_theme"
 html_title = f"skcalib {version}"
 html_static_path = ["_static"]
@@ -62,6 +79,13 @@ html_show_sourcelink = False
 html_theme_options = {
     "navigation_with_keys": False,
     "header_links_before_dropdown": 6,
+    # One entry per release, newest first; read from the pages themselves.
+    "switcher": {
+        "json_url": "_static/switcher.json",
+        "version_match": version,
+    },
+    "check_switcher": False,
+    "navbar_end": ["version-switcher", "theme-switcher", "navbar-icon-links"],
 }
 # The front page and the changelog lead to nothing but themselves.
 html_sidebars = {"index": [], "changelog": [], "install": [], "references": []}

@@ -17,7 +17,7 @@ from .scorers import calibration_error_scorer, make_calibration_scorer
 from .sequence import CRFTagger, HMMTagger, TokenFeatures
 from .significance import paired_bootstrap_test
 
-__version__ = "0.1.0.dev0"
+__version__ = "0.9.0"
 
 __all__ = [
     "AntecedentRanker",

@@ -40,6 +40,29 @@ def test_the_lowest_versions_tested_are_the_floors():
     assert requirements(read(".ci/lowest.txt"), "==") == floors
 
 
+@pytest.mark.parametrize(
+    ("file", "line"),
+    [
+        ("CITATION.cff", "version: {}"),
+        (".ci/conda/meta.yaml", "  version: {}"),
+        ("docs/_static/switcher.json", '    "version": "{}",'),
+        ("docs/changelog.rst", "{}"),
+    ],
+)
+def test_files_name_the_version_of_the_code(file, line):
+    assert line.format(skcalib.__version__) in read(file).splitlines()
+
+
+def test_the_conda_recipe_needs_what_the_package_needs():
+    run = read(".ci/conda/meta.yaml").partition("  run:\n")[2].partition("test:")[0]
+    # conda-forge calls the package without its graphical toolkits "matplotlib-base".
+    lines = re.sub("^ *- |-base", "", run, flags=re.MULTILINE).replace(" >=", ">=")
+    config = configparser.ConfigParser()
+    config.read_string(read("setup.cfg"))
+    floors = requirements(config["options"]["install_requires"], ">=")
+    assert requirements(lines, ">=") == {**floors, "python": (3, 11)}
+
+
 def test_the_installed_version_is_the_one_of_the_code():
     assert importlib.metadata.version("skcalib") == skcalib.__version__
 
