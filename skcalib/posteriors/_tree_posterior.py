@@ -159,12 +159,13 @@ class TreePosterior:
             Row d has the probabilities of the heads of word d + 1: the root, then each
             word. Rows sum to one. With a single root, so does column 0.
         """
-        self.log_partition()  # raises for an impossible sentence
         found = [np.empty((0, 1))] * len(self)
         for rows in sums.stacks(self.lengths):
             stack = sums.arc_marginals(self._stack(rows), self.single_root)
             for i, proba in zip(rows.tolist(), stack, strict=True):
                 found[i] = proba
+        missing = [part.size > 0 and np.isnan(part[0, 0]) for part in found]
+        self._check_possible(np.where(missing, -np.inf, 0))
         return found
 
     def _stack(self, rows: np.ndarray) -> np.ndarray:

@@ -49,13 +49,16 @@ def log_partition(scores: np.ndarray, single_root: bool) -> np.ndarray:
 
 
 def arc_marginals(scores: np.ndarray, single_root: bool) -> np.ndarray:
-    """Return the probability of each arc; each sentence must have a tree."""
+    """Return the probability of each arc, NaN for a sentence without a tree."""
     if scores.shape[1] == 0:
         return np.zeros(scores.shape)
     found = _solve(scores, single_root)
     proba = _marginals(found, single_root)
     again = ~found.is_accurate
     if again.any():
+        log_z = elimination.log_partition(scores[again], single_root)
+        again[again] = log_z > -np.inf
+        proba[~found.is_accurate & ~again] = np.nan
         proba[again] = elimination.arc_marginals(scores[again], single_root)
     return proba
 
