@@ -73,7 +73,8 @@ def _solve(scores: np.ndarray, single_root: bool) -> Solution:
     matrix[:, diagonal, diagonal] = weights[:, :, in_sum].sum(axis=2)
     if single_root:  # Koo et al., equation 8, transposed
         matrix[:, :, 0] = weights[:, :, 0]
-    sign, log_det = np.linalg.slogdet(matrix)
+    with np.errstate(divide="ignore"):  # a singular matrix
+        sign, log_det = np.linalg.slogdet(matrix)
     regular = (sign > 0) & (log_det > -600)
     matrix[~regular] = np.eye(n)
     inverse = np.linalg.inv(matrix)
