@@ -71,10 +71,11 @@ def _check_tree(heads: np.ndarray, i: int, name: str) -> None:
     bad = (heads < 0) | (heads > n) | (heads == np.arange(1, n + 1))
     if bad.any():
         row = int(bad.argmax())
+        hint = " Add 1 to heads that count from 0." if (heads == -1).any() else ""
         problem = (
             f"must hold heads from 0 (the root) to {n}, and no word that is its own "
             f"head; words count from 1. Got {heads[row]} for word {row + 1} of "
-            f"sentence {i}."
+            f"sentence {i}.{hint}"
         )
         raise ParameterError(name, problem)
     after = np.concatenate([[0], heads])

@@ -64,8 +64,8 @@ class TreePosterior:
     log Z and the marginals follow from the matrix-tree theorem [1]_ [2]_ [3]_, with one
     determinant and one inverse per sentence, for all sentences of a length at once:
     time O(n_i^3), memory O(n_i^2). Where the inverse may have an error above 1e-11, the
-    words are eliminated one by one without subtraction in logarithms, which is exact
-    at scores of any size, and slower.
+    words are eliminated one by one without subtraction in logarithms [4]_, which is
+    exact at scores of any size, and slower.
 
     References
     ----------

@@ -54,14 +54,15 @@ class SubtreeQuery:
     is the sum of the probabilities of all trees of the sentence with that subtree.
 
     The whole sentence is never asked for, since with a single root it is a subtree of
-    every tree. In the answers, `item` has two columns, the first word of the span and
+    every tree. "Parsing subtree" is one of the structures that [1]_ names for polar
+    queries. In the answers, `item` has two columns, the first word of the span and
     the word after its last one, counted from 0. The `label` is always 1, since there is
     one question.
 
     References
     ----------
-    .. [1] K. Nguyen (2015). Thesis: "parsing subtree" is one of the structures whose
-       polar queries it names. Chapter 1.
+    .. [1] K. Nguyen. "Calibration for natural language processing systems". Honours
+       thesis, University of Massachusetts Amherst. Section 3.4.
 
     Examples
     --------
