@@ -10,4 +10,8 @@ from ._antecedent_algorithms import (  # noqa: F401
 from ._antecedent_posterior import AntecedentPosterior
 from ._linear_chain_posterior import LinearChainPosterior
 
-__all__ = ["AntecedentPosterior", "LinearChainPosterior"]
+# Queries read the true trees.
+from ._tree_checks import check_trees  # noqa: F401
+from ._tree_posterior import TreePosterior
+
+__all__ = ["AntecedentPosterior", "LinearChainPosterior", "TreePosterior"]

@@ -17,7 +17,7 @@ MOST_SCORE = np.float64(1e300)
 _N_ROWS = 64
 
 
-def _entries(values: Any, name: str, expected: str) -> list[Any]:
+def entries_of(values: Any, name: str, expected: str) -> list[Any]:
     """Return the arrays in a list with one array for each sequence or document."""
     if sparse.issparse(values):
         as_array(values, name=name)  # raises
@@ -48,7 +48,7 @@ def as_scores(values: Any, name: str, dtype: Any = np.float64) -> np.ndarray:
     return scores.astype(dtype if scores.dtype == dtype else np.float64, copy=False)
 
 
-def _scores_of(values: Any, name: str, entry: str, dtype: Any) -> np.ndarray:
+def scores_of(values: Any, name: str, entry: str, dtype: Any) -> np.ndarray:
     """Return the scores of one entry of a list, which errors name."""
     try:
         return as_scores(values, name, dtype)
@@ -94,8 +94,8 @@ def _stacked(
     name = "log_emission"
     parts = []
     size = []
-    for i, part in enumerate(_entries(values, name, "an array for each sequence")):
-        rows = _scores_of(part, name, f"sequence {i}", dtype)
+    for i, part in enumerate(entries_of(values, name, "an array for each sequence")):
+        rows = scores_of(part, name, f"sequence {i}", dtype)
         size.append(len(rows) if rows.size else 0)
         if not rows.size:
             continue
@@ -214,13 +214,13 @@ def _is_score(values: np.ndarray) -> np.ndarray:
 
 def as_antecedent_scores(values: Any) -> list[np.ndarray]:
     """Return the score matrix of each document, a copy with -inf above the diagonal."""
-    parts = _entries(values, "log_scores", "a square array for each document")
+    parts = entries_of(values, "log_scores", "a square array for each document")
     return [_as_square(part, i) for i, part in enumerate(parts)]
 
 
 def _as_square(part: Any, i: int) -> np.ndarray:
     name = "log_scores"
-    found = _scores_of(part, name, f"document {i}", np.float64)
+    found = scores_of(part, name, f"document {i}", np.float64)
     scores = np.array(found, order="C", copy=True)
     if scores.size == 0 and scores.ndim < 3:
         return np.empty((0, 0))

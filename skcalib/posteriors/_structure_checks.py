@@ -13,7 +13,7 @@ from .._validation import as_array, is_collection, is_integer, is_sequence
 from ._score_checks import rows_of_column
 
 
-def _as_integers(values: Any, name: str) -> np.ndarray:
+def as_integers(values: Any, name: str) -> np.ndarray:
     """Return an array, which is 0-d where rows differ in length."""
     try:
         return as_array(rows_of_column(values), name=name)
@@ -32,7 +32,7 @@ def check_paths(paths: Any, lengths: np.ndarray, n_tags: int) -> np.ndarray:
     check_entries(paths, lengths.size, "sequence", name)
     whole = [np.zeros(0, dtype=np.intp)]
     for i, (entry, length) in enumerate(zip(paths, lengths.tolist(), strict=True)):
-        path = _as_integers(entry, name)
+        path = as_integers(entry, name)
         if path.ndim != 1 or (path.size and path.dtype.kind not in "iu"):
             problem = (
                 f"must hold tag indices in one dimension. Got {path.dtype} of shape "
@@ -57,7 +57,7 @@ def check_paths(paths: Any, lengths: np.ndarray, n_tags: int) -> np.ndarray:
 def check_pairs(pairs: Any, n_tags: int) -> np.ndarray:
     """Return index pairs of shape (n_pairs, 2)."""
     name = "pairs"
-    found = _as_integers(pairs, name)
+    found = as_integers(pairs, name)
     if found.size == 0 and found.ndim < 3:
         return np.zeros((0, 2), dtype=np.intp)
     if found.ndim != 2 or found.shape[1] != 2 or found.dtype.kind not in "iu":

@@ -10,19 +10,23 @@ from ._answers import Answers
 # Other subpackages use these.
 from ._answers import answer_pairs as answer_pairs
 from ._answers import answers_by_label as answers_by_label
+from ._arcs import ArcQuery
 from ._classes import ClassQuery
 from ._coref_pairs import CorefPairQuery
 from ._spans import SpanQuery
 from ._steps import last_step as last_step
 from ._steps import transform_before as transform_before
+from ._subtrees import SubtreeQuery
 from ._tag_pairs import TagPairQuery
 from ._tags import TagQuery
 
 __all__ = [
     "Answers",
+    "ArcQuery",
     "ClassQuery",
     "CorefPairQuery",
     "SpanQuery",
+    "SubtreeQuery",
     "TagPairQuery",
     "TagQuery",
 ]

@@ -109,6 +109,8 @@ class Answers(Result):
     TagPairQuery : Ask a tagger for the tags of two tokens in a row.
     SpanQuery : Ask a tagger for entities.
     CorefPairQuery : Ask a coreference model for pairs of mentions.
+    ArcQuery : Ask a dependency parser for the heads of words.
+    SubtreeQuery : Ask a dependency parser for subtrees.
 
     Notes
     -----

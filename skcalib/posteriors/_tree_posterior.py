@@ -1,0 +1,413 @@
+"""Posterior distribution of an arc-factored parser over dependency trees."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from .._errors import ParameterError, public
+from .._random import RandomStateLike, as_generator
+from .._validation import check_bool, check_integer, check_positive
+from . import _tree_sums as sums
+from ._best_trees import best_tree
+from ._sampled_trees import sample
+from ._score_checks import MOST_SCORE
+from ._tree_checks import as_arc_scores, check_trees, check_word_spans
+
+
+class TreePosterior:
+    """Distribution over dependency trees of sentences, defined by scores of arcs.
+
+    Each word of a sentence has one head, another word or the root, and from each word
+    the heads lead to the root. A tree y has the probability exp(s(y)) / Z, where s(y)
+    is the sum of the scores of its arcs. Trees need not be projective. The scores can
+    come from a graph-based parser, for example a biaffine one.
+
+    Parameters
+    ----------
+    log_scores : list of array-like of shape (n_i, n_i + 1)
+        Unnormalised scores of arcs, one array per sentence. Row d is the word d + 1,
+        which depends; column 0 is the root as its head, and column h is word h as its
+        head. A score of -inf forbids an arc. The entries of a word with itself,
+        [d, d + 1], are not read. A sentence may be empty.
+    single_root : bool, default=True
+        Whether exactly one word has the root as its head, as in Universal Dependencies.
+        If False, any number of words may.
+
+    Attributes
+    ----------
+    log_scores : list of ndarray of shape (n_i, n_i + 1)
+        The scores as float64, -inf for a word with itself.
+    lengths : ndarray of shape (n_sentences,), int
+        Number of words of each sentence.
+
+    Raises
+    ------
+    ValueError
+        If an array has another shape, or if a score is NaN, +inf, or a finite number
+        beyond 1e300 in size. The message names the sentence. Methods raise a ValueError
+        for a sentence without any allowed tree.
+
+    See Also
+    --------
+    LinearChainPosterior : Posterior over taggings of sequences.
+    skcalib.queries.ArcQuery : Ask whether a word is the head of another.
+    skcalib.queries.SubtreeQuery : Ask whether words are a subtree.
+
+    Notes
+    -----
+    Heads are numbered as in CoNLL-U: 0 is the root, and words count from 1. Spans
+    count words from 0, as slices do.
+
+    log Z and the marginals follow from the matrix-tree theorem [1]_ [2]_ [3]_, with one
+    determinant and one inverse per sentence, for all sentences of a length at once:
+    time O(n_i^3), memory O(n_i^2). Where the inverse may have an error above 1e-11, the
+    words are eliminated one by one without subtraction in logarithms [4]_, which is
+    exact at scores of any size, and slower.
+
+    References
+    ----------
+    .. [1] T. Koo, A. Globerson, X. Carreras and M. Collins (2007). "Structured
+       prediction models via the matrix-tree theorem". EMNLP. Section 3.
+    .. [2] D. Smith and N. Smith (2007). "Probabilistic models of nonprojective
+       dependency trees". EMNLP.
+    .. [3] R. McDonald and G. Satta (2007). "On the complexity of non-projective
+       data-driven dependency parsing". IWPT.
+    .. [4] W. Grassmann, M. Taksar and D. Heyman (1985). "Regenerative analysis and
+       steady state distributions for Markov chains". Operations Research 33.
+
+    Examples
+    --------
+    "Ada sleeps": the second word is probably the root.
+
+    >>> import numpy as np
+    >>> from skcalib.posteriors import TreePosterior
+    >>> scores = np.log([[1, 0.5, 3], [2, 1, 0.5]])
+    >>> posterior = TreePosterior([scores])
+    >>> posterior.arc_marginals()[0].round(2)
+    array([[0.14, 0.  , 0.86],
+           [0.86, 0.14, 0.  ]])
+    >>> posterior.best_tree()
+    [array([2, 0])]
+    >>> np.exp(posterior.log_proba([[2, 0]])).round(2)
+    array([0.86])
+    """
+
+    @public
+    def __init__(
+        self, log_scores: Sequence[ArrayLike] | np.ndarray, *, single_root: bool = True
+    ):
+        self.single_root = check_bool(single_root, name="single_root")
+        self.log_scores = as_arc_scores(log_scores)
+        self.lengths = np.array(list(map(len, self.log_scores)), dtype=np.intp)
+
+    def _with(self, log_scores: list[np.ndarray]) -> TreePosterior:
+        """Return a posterior with other scores, which are valid."""
+        new = type(self).__new__(type(self))
+        new.single_root = self.single_root
+        new.log_scores = log_scores
+        new.lengths = np.array(list(map(len, log_scores)), dtype=np.intp)
+        return new
+
+    def __len__(self) -> int:
+        return len(self.log_scores)
+
+    def __getitem__(self, sentences: slice) -> TreePosterior:
+        """Return the posterior of a slice of the sentences."""
+        if not isinstance(sentences, slice):
+            raise TypeError(
+                f"TreePosterior is indexed by a slice of sentences. Got {sentences!r}."
+            )
+        return self._with(self.log_scores[sentences])
+
+    def __repr__(self) -> str:
+        return (
+            f"TreePosterior(n_sentences={len(self)}, n_words={self.lengths.sum()}, "
+            f"single_root={self.single_root})"
+        )
+
+    def log_partition(self) -> np.ndarray:
+        """Return log Z of each sentence.
+
+        Returns
+        -------
+        log_partition : ndarray of shape (n_sentences,)
+            Logarithm of the sum of exp(s(y)) over all trees y, 0 for an empty sentence.
+        """
+        log_z = _log_partition(self.log_scores, self.lengths, self.single_root)
+        self._check_possible(log_z)
+        return log_z
+
+    def _check_possible(self, log_z: np.ndarray) -> None:
+        bad = log_z == -np.inf
+        if bad.any():
+            i = int(bad.argmax())
+            with_root = " with a single root" if self.single_root else ""
+            raise ValueError(
+                f"Sentence {i} does not allow any tree{with_root}: its arcs with a "
+                "score above -inf do not connect each word to the root."
+            )
+
+    def arc_marginals(self) -> list[np.ndarray]:
+        """Return the posterior probability of each arc.
+
+        Returns
+        -------
+        marginals : list of ndarray of shape (n_i, n_i + 1)
+            Row d has the probabilities of the heads of word d + 1: the root, then each
+            word. Rows sum to one. With a single root, so does column 0.
+        """
+        found = [np.empty((0, 1))] * len(self)
+        for rows in sums.stacks(self.lengths):
+            stack = sums.arc_marginals(self._stack(rows), self.single_root)
+            for i, proba in zip(rows.tolist(), stack, strict=True):
+                found[i] = proba
+        missing = [part.size > 0 and np.isnan(part[0, 0]) for part in found]
+        self._check_possible(np.where(missing, -np.inf, 0))
+        return found
+
+    def _stack(self, rows: np.ndarray) -> np.ndarray:
+        return np.stack([self.log_scores[i] for i in rows.tolist()])
+
+    @public
+    def subtree_marginals(
+        self, spans: Sequence[Sequence[tuple[int, int]]]
+    ) -> list[np.ndarray]:
+        """Return the probability that spans of words are whole subtrees.
+
+        A span is a subtree if one of its words has a head outside the span, the heads
+        of all its other words are inside, and no word outside has a head inside. Such a
+        span is a constituent: a word with all its descendants.
+
+        Parameters
+        ----------
+        spans : sequence with one entry per sentence
+            Spans of each sentence as a list of (start, stop): the first word and the
+            word after the last one, counted from 0.
+
+        Returns
+        -------
+        marginals : list of ndarray of shape (n_spans_i,)
+            Exact probabilities.
+
+        Notes
+        -----
+        The words outside form a tree without the span. The words inside form a tree
+        with a single root, whose arc has any head outside. So the probability is
+
+            Z(outside) * Z(inside, root scores log sum_h exp(score of head h)) / Z,
+
+        where h runs over the words outside and, if several roots are allowed or there
+        is no word outside, over the root. This is two determinants per span.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from skcalib.posteriors import TreePosterior
+        >>> posterior = TreePosterior([np.zeros((3, 4))])  # nine trees
+        >>> posterior.subtree_marginals([[(0, 1), (0, 2), (0, 3)]])[0].round(3)
+        array([0.444, 0.222, 1.   ])
+        """
+        asked = check_word_spans(spans, self.lengths)
+        log_z = self.log_partition()
+        inside: list[np.ndarray] = []
+        outside: list[np.ndarray] = []
+        for scores, some in zip(self.log_scores, asked, strict=True):
+            for start, stop in some:
+                within, rest = sums.log_subtree_sums(
+                    scores, start, stop, self.single_root
+                )
+                inside.append(within)
+                outside.append(rest)
+        count = np.array(list(map(len, asked)), dtype=np.intp)
+        log_p = _log_partition(inside, _lengths(inside), True)
+        log_p += _log_partition(outside, _lengths(outside), self.single_root)
+        proba = np.minimum(np.exp(log_p - np.repeat(log_z, count)), 1)
+        return np.split(proba, np.cumsum(count)[:-1]) if len(self) else []
+
+    @public
+    def log_proba(self, trees: Sequence[ArrayLike]) -> np.ndarray:
+        """Return the log probability of one tree of each sentence.
+
+        Parameters
+        ----------
+        trees : sequence of array-like of shape (n_i,), int
+            Head of each word: 0 for the root, or the number of a word, counted from 1.
+
+        Returns
+        -------
+        log_proba : ndarray of shape (n_sentences,)
+            Log probabilities: -inf for a tree with a forbidden arc, or with several
+            roots where one is allowed; 0 for an empty sentence.
+        """
+        heads = check_trees(trees, self.lengths)
+        score = np.zeros(len(self))
+        for i, (tree, scores) in enumerate(zip(heads, self.log_scores, strict=True)):
+            score[i] = scores[np.arange(tree.size), tree].sum()
+            if self.single_root and (tree == 0).sum() > 1:
+                score[i] = -np.inf
+        return np.minimum(score - self.log_partition(), 0)
+
+    @public
+    def sample(
+        self, n_samples: int, random_state: RandomStateLike = None
+    ) -> list[np.ndarray]:
+        """Draw independent trees of each sentence.
+
+        Parameters
+        ----------
+        n_samples : int
+            Number of trees of each sentence.
+        random_state : int, RandomState, Generator or None, default=None
+            Random state used to draw the trees.
+
+        Returns
+        -------
+        samples : list of ndarray of shape (n_samples, n_i), int
+            Head of each word: 0 for the root, or the number of a word, counted from 1.
+
+        Notes
+        -----
+        Samples are exact. The head of each word is drawn independently, and words on a
+        cycle are drawn again until there is no cycle, which is Wilson's algorithm [1]_
+        with all cycles popped at once. With a single root, the word below it is drawn
+        first, from its exact marginals [2]_. Samples that still have a cycle after 500
+        rounds are drawn word by word from marginals given the heads so far.
+
+        References
+        ----------
+        .. [1] D. Wilson (1996). "Generating random spanning trees more quickly than the
+           cover time". STOC.
+        .. [2] R. Zmigrod, T. Vieira and R. Cotterell (2021). "Efficient sampling of
+           dependency structure". EMNLP.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from skcalib.posteriors import TreePosterior
+        >>> posterior = TreePosterior([np.log([[1, 1, 3], [2, 1, 1]])])
+        >>> (drawn,) = posterior.sample(1000, random_state=0)
+        >>> trees, count = np.unique(drawn, axis=0, return_counts=True)
+        >>> trees
+        array([[0, 1],
+               [2, 0]])
+        >>> (count / 1000).round(1)
+        array([0.1, 0.9])
+        """
+        size = check_integer(n_samples, minimum=1, name="n_samples")
+        rng = as_generator(random_state)
+        return [
+            sample(scores, proba, self.single_root, size, rng)
+            for scores, proba in zip(self.log_scores, self.arc_marginals(), strict=True)
+        ]
+
+    def best_tree(self) -> list[np.ndarray]:
+        """Return the most probable tree of each sentence.
+
+        Returns
+        -------
+        trees : list of ndarray of shape (n_i,), int
+            Head of each word: 0 for the root, or the number of a word, counted from 1.
+            Among equal scores, the lowest head is taken wherever one is chosen.
+
+        Notes
+        -----
+        The algorithm of Chu and Liu (1965) and Edmonds (1967). Where a single root is
+        required and the best tree has several, each word is tried below the root in
+        the order of an upper bound.
+        """
+        return self._best(lambda i: self.log_scores[i])
+
+    def mbr_trees(self) -> list[np.ndarray]:
+        """Return the tree with the highest expected number of right heads.
+
+        Returns
+        -------
+        trees : list of ndarray of shape (n_i,), int
+            The tree whose arcs have the highest sum of marginal probabilities, as
+            :meth:`best_tree` returns trees.
+        """
+        marginals = self.arc_marginals()
+
+        def gains(i: int) -> np.ndarray:
+            return np.where(self.log_scores[i] == -np.inf, -np.inf, marginals[i])
+
+        return self._best(gains)
+
+    def _best(self, gains: Callable[[int], np.ndarray]) -> list[np.ndarray]:
+        """Return the tree of each sentence with the highest sum of gains."""
+        found = []
+        for i in range(len(self)):
+            heads = best_tree(gains(i), self.single_root)
+            if heads is None:
+                self._check_possible(np.where(np.arange(len(self)) == i, -np.inf, 0))
+            assert heads is not None
+            found.append(heads)
+        return found
+
+    def entropy(self) -> np.ndarray:
+        """Return the entropy of the trees of each sentence, in nats.
+
+        Returns
+        -------
+        entropy : ndarray of shape (n_sentences,)
+            Entropies: 0 if one tree has all the probability, the logarithm of the
+            number of trees if all are equally probable.
+
+        Notes
+        -----
+        log Z minus the expected score, which is a sum over arcs.
+        """
+        found = self.log_partition()
+        for i, (scores, proba) in enumerate(
+            zip(self.log_scores, self.arc_marginals(), strict=True)
+        ):
+            certain = np.where(proba > 0, scores, 0)
+            found[i] -= (proba * certain).sum()
+        return np.maximum(found, 0)
+
+    @public
+    def tempered(self, temperature: float) -> TreePosterior:
+        """Return the posterior whose scores are divided by a temperature.
+
+        Parameters
+        ----------
+        temperature : float
+            Temperature. Above 1, probabilities become more even; below 1, more extreme.
+            The best tree and the forbidden trees do not change.
+
+        Returns
+        -------
+        posterior : TreePosterior
+            Posterior in which each tree has its probability to the power of
+            1 / temperature, renormalised.
+        """
+        divisor = check_positive(temperature, name="temperature")
+        tempered = []
+        for before in self.log_scores:
+            with np.errstate(over="ignore"):
+                after = before / divisor
+            if ((np.abs(after) > MOST_SCORE) & np.isfinite(before)).any():
+                problem = (
+                    f"is too small: {temperature!r} makes scores exceed {MOST_SCORE:g}."
+                )
+                raise ParameterError("temperature", problem)
+            tempered.append(after)
+        return self._with(tempered)
+
+
+def _lengths(scores: list[np.ndarray]) -> np.ndarray:
+    return np.array(list(map(len, scores)), dtype=np.intp)
+
+
+def _log_partition(
+    scores: list[np.ndarray], lengths: np.ndarray, single_root: bool
+) -> np.ndarray:
+    """Return log Z of sentences, -inf where there is no tree."""
+    found = np.zeros(len(scores))
+    for rows in sums.stacks(lengths):
+        stack = np.stack([scores[i] for i in rows.tolist()])
+        found[rows] = sums.log_partition(stack, single_root)
+    return found
