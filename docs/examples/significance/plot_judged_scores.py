@@ -3,7 +3,7 @@ How many labels does a judge need?
 ==================================
 
 A judge graded 2,000 answers. It takes a third of the wrong ones for right, so that its
-pass rate is too high, however many answers it grades. A few labels of people correct it.
+pass rate is too high, however many answers it grades. A few labels correct it.
 """
 
 # %%
@@ -41,7 +41,8 @@ for n in numbers:
 
 _, ax = plt.subplots(figsize=(6.4, 3.8), layout="constrained")
 place = np.arange(len(numbers))
-for shift, name, color in ((-0.1, "labels alone", "C1"), (0.1, "judge and labels", "C0")):
+kinds = ((-0.1, "labels alone", "C1"), (0.1, "judge and labels", "C0"))
+for shift, name, color in kinds:
     rates = [r.labels_only if name == "labels alone" else r for r in results]
     ax.vlines(
         place + shift, [r.low for r in rates], [r.high for r in rates], color, lw=2
