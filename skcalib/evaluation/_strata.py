@@ -132,7 +132,7 @@ def strata_of(labels: Labels, level: float) -> Strata:
     has = total > 0
     shares = np.where(has, table / np.where(has, total, 1), 1 / values.size)
     weight = np.bincount(labels.stratum, labels.weight, n)
-    weight /= weight.sum()
+    weight = weight / weight.sum()
     strata = Strata(
         weight=weight,
         size=np.bincount(labels.stratum, minlength=n),
