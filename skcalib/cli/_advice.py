@@ -85,6 +85,13 @@ def _how_many_more(found: dict[str, Any]) -> str:
 def _how_to_quote(found: dict[str, Any], level: float) -> str:
     percent = f"{100 * level:g}%"
     accuracy, error = found["accuracy"], found["calibration_error"]
+    if "judged" in found:
+        judged = found["judged"]
+        return (
+            f"Quote: accuracy {judged['estimate']:.3f} ({percent} interval "
+            f"{judged['low']:.3f} to {judged['high']:.3f}, {judged['n_items']:,} "
+            f"answers graded by the judge, {judged['n_labelled']:,} of them by people)."
+        )
     quote = (
         f"accuracy {accuracy['estimate']:.3f} ({percent} interval "
         f"{accuracy['low']:.3f} to {accuracy['high']:.3f}, {found['n']:,} questions)"

@@ -17,6 +17,7 @@ from ._compare_numbers import measure
 from ._compare_page import compare_page
 from ._compare_text import as_csv, as_text
 from ._compare_texts import METRICS, measure_texts, metric_of
+from ._labels import HELP as LABELS_HELP
 from ._shared import DONE, CommandError, check_level, check_outputs, printable
 
 DESCRIPTION = """\
@@ -42,6 +43,7 @@ examples:
   skcalib compare answers.csv --gold answer --missing drop
   skcalib compare old.eval new.eval --margin 0.02 --fail-if inferior
   skcalib compare old.eval new.eval --pass-at 4 --power 0.03
+  skcalib compare old.json new.json --labels people.csv
   skcalib compare a.txt b.txt c.txt --metric bleu --reference ref.txt
 
 exit status:
@@ -162,6 +164,14 @@ def _add_measures(group: argparse._ArgumentGroup) -> None:
         metavar="COL",
         help="compare each value of this column too; for --metric as for --groups",
     )
+    add(
+        "--labels",
+        type=Path,
+        action="append",
+        metavar="LABELS",
+        help=f"{LABELS_HELP}; with a column system, or a column of scores for each "
+        "system, or given once for each system in their order",
+    )
     add("--pass-at", type=int, metavar="K", help="compare pass@K of several samples")
     add("--pass-all", type=int, metavar="K", help="compare pass^K of several samples")
     add("--best-of", type=int, metavar="K", help="compare the best score of K samples")
@@ -217,6 +227,8 @@ def run_compare(options: Namespace) -> int:
     """Print the comparison, draw it and write its page; return the exit status."""
     _check_options(options)
     metric = metric_of(options)
+    if metric is not None and options.labels:
+        raise CommandError(f"--labels does not apply to --metric {metric}.")
     if metric is None:
         found = measure(read_inputs(options), options)
     else:

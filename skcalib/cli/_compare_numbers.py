@@ -19,6 +19,7 @@ from ..evaluation import (
 from ..significance import ScoreComparison, compare_scores, holm
 from ._compare_calibration import compare_probabilities
 from ._compare_inputs import Inputs, column_of
+from ._labels import judged_pairs
 from ._shared import CommandError
 
 # Systems whose calibration is compared pair by pair.
@@ -55,6 +56,9 @@ def measure(inputs: Inputs, options: Namespace) -> dict[str, Any]:
     }
     if metric.startswith("pass"):
         _use_pass_intervals(found["systems"], inputs.aligned, groups, options)
+    if options.labels:
+        level = options.confidence_level
+        found["judged"] = judged_pairs(options.labels, inputs.aligned, groups, level)
     if options.power is not None:
         found["power"] = power_of(result, options)
     if inputs.by_name is not None:

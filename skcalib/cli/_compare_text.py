@@ -258,6 +258,8 @@ def sections(found: dict[str, Any]) -> list[Section]:
     """Return the further tables, each with a title and sentences."""
     level = f"{100 * found['confidence_level']:g}%"
     made: list[Section] = []
+    if "judged" in found:
+        made.append(_judged_section(found, level))
     if "by" in found:
         made.append(_by_section(found, level))
     if "repeats" in found:
@@ -268,6 +270,27 @@ def sections(found: dict[str, Any]) -> list[Section]:
     if "power" in found:
         made.append(("power", [], [], _power_in_words(found)))
     return made
+
+
+def _judged_section(found: dict[str, Any], level: str) -> Section:
+    header = ["later - earlier", "by the judge", "by people", level, "labels", "worth"]
+    rows = [
+        [
+            f"{each['b']} - {each['a']}",
+            f"{each['uncorrected']:+.4f}",
+            f"{each['estimate']:+.4f}",
+            f"{each['low']:+.4f} to {each['high']:+.4f}",
+            str(each["n_labelled"]),
+            f"{each['equivalent_labels']:.0f}",
+        ]
+        for each in found["judged"]
+    ]
+    words = [
+        "The gain by people is estimated from the judge and the labels. All other "
+        "numbers take the judge's scores for the truth."
+    ]
+    words += dict.fromkeys(note for each in found["judged"] for note in each["notes"])
+    return "gain by people", header, rows, words
 
 
 def _by_section(found: dict[str, Any], level: str) -> Section:

@@ -14,6 +14,7 @@ import numpy as np
 
 from ..evaluation import FORMATS, POLICIES
 from ..plot import ReliabilityDisplay
+from ._labels import HELP as LABELS_HELP
 from ._report_numbers import (
     adjust_pvalues,
     measure,
@@ -55,6 +56,7 @@ examples:
   skcalib report mails.tsv --y-true class --pos-label spam --y-proba p
   skcalib report samples_gsm8k_*.jsonl --filter strict-match
   skcalib report logs/*.eval --html report.html
+  skcalib report judged.json --labels people.csv
 
 The report says how many answers are right, with an interval, and whether
 probabilities are too high or too low on the whole. It has the calibration
@@ -139,6 +141,7 @@ def _add_measures(group: argparse._ArgumentGroup) -> None:
         "on each other, and the interval allows for it",
     )
     add("--by", metavar="COL", help="report each value of this column by itself too")
+    add("--labels", type=Path, metavar="LABELS", help=LABELS_HELP)
     add(
         "--bin-size",
         type=int,
@@ -255,6 +258,8 @@ def _measured(
         for value, part in answers.parts().items()
     }
     adjust_pvalues(by)
+    if system.judged is not None:
+        whole["judged"] = system.judged
     return whole, by
 
 

@@ -10,7 +10,15 @@ from typing import Any
 from .. import __version__
 from ._advice import next_steps, verdict
 from ._html import Page
-from ._report_text import by_cells, by_header, by_row, by_verdict, limits
+from ._report_text import (
+    by_cells,
+    by_header,
+    by_row,
+    by_verdict,
+    judged_rows,
+    judged_words,
+    limits,
+)
 from ._shared import printable
 from ._systems import System
 
@@ -84,6 +92,11 @@ def _summary(page: Page, system: System, found: dict[str, Any], level: float) ->
     if system.unanswered:
         counts = ", ".join(f"{n} {status}" for status, n in system.unanswered.items())
         page.paragraph(f"Without an answer: {counts}. {system.rule}")
+    if "judged" in found:
+        page.heading("Accuracy by people")
+        page.table(["rate", "estimate", percent], judged_rows(found["judged"]))
+        for sentence in judged_words(found["judged"]):
+            page.paragraph(sentence)
     page.heading("What to do now")
     for step in next_steps(found, level):
         page.paragraph(step)
@@ -178,6 +191,7 @@ def _settings(page: Page, systems: list[System], options: Namespace) -> None:
         "split",
         "unanswered",
         "groups",
+        "labels",
         "by",
         "bin_size",
     )

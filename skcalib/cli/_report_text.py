@@ -55,6 +55,8 @@ def as_text(
         lines.append(f"{n} row{'s' * (n > 1)} with an empty cell left out")
     lines += [f"{printable(system.file)}: {_opening(whole, level)}"]
     lines += _about(system, whole, level, options)
+    if "judged" in whole:
+        lines += _judged(whole["judged"], level)
     lines += _details(whole, level)
     if by:
         lines += ["", *by_table(str(system.by_name), by, level)]
@@ -123,6 +125,56 @@ def _about(
             initial_indent="note        ",
             subsequent_indent=" " * 12,
         )
+    return lines
+
+
+def judged_rows(found: dict[str, Any]) -> list[list[str]]:
+    """Return the rates that the judge and the labels give, with their intervals."""
+    corrected = {"estimate": found["estimate"]}
+    rates = {
+        "by judge and labels": corrected | {k: found[k] for k in ("low", "high")},
+        "these answers only": corrected | found["items"],
+        "by labels alone": found["labels_only"],
+        "by the judge": {"estimate": found["uncorrected"]},
+        "judge's sensitivity": found["sensitivity"],
+        "judge's specificity": found["specificity"],
+    }
+    return [
+        [
+            name,
+            f"{rate['estimate']:.4f}",
+            f"[{rate['low']:.4f}, {rate['high']:.4f}]" if "low" in rate else "",
+        ]
+        for name, rate in rates.items()
+        if rate is not None
+    ]
+
+
+def judged_words(found: dict[str, Any]) -> list[str]:
+    """Return what the labels are worth, and what they say about probabilities."""
+    words = [
+        f"{found['n_labelled']} of {found['n_items']} answers have a label. With the "
+        f"judge they are worth {found['equivalent_labels']:.0f} labels drawn at random "
+        "without it. Labels alone describe the answers only if they were drawn without "
+        "regard to the judge."
+    ]
+    error = found["calibration_error"]
+    if error is not None:
+        words.append(
+            f"Calibration error of the {error['n']} answers with a label, by the "
+            f"labels: {error['estimate']:.4f} [{error['low']:.4f}, "
+            f"{error['high']:.4f}]. All other numbers about probabilities take the "
+            "judge's scores for the truth."
+        )
+    return words + found["notes"]
+
+
+def _judged(found: dict[str, Any], level: float) -> list[str]:
+    """Return the lines about a judge and labels."""
+    lines = ["", f"accuracy by people, {100 * level:g}% intervals ({found['method']})"]
+    lines += [f"  {line}" for line in columns_of(judged_rows(found))]
+    for sentence in judged_words(found):
+        lines += wrap(sentence, 78, initial_indent="  ", subsequent_indent="  ")
     return lines
 
 

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from ..evaluation import Evaluation, accuracy_interval, read_evaluation, rule_of
+from ._labels import judged_report, read_labels
 from ._shared import CommandError
 
 TABLE = "table"
@@ -110,6 +111,7 @@ class System:
     by_name: str | None
     files: list[str]
     if_wrong: dict[str, float] | None = None
+    judged: dict[str, Any] | None = None
 
     @property
     def title(self) -> str:
@@ -262,6 +264,15 @@ def _system(run: list[tuple[Path, Evaluation]], options: Namespace) -> System:
         answers = _complete(answers, scored.has_proba, file)
     counts = evaluation.counts()
     counts.pop("answered", None)
+    judged = None
+    if options.labels is not None:
+        judged = judged_report(
+            read_labels(options.labels),
+            scored,
+            groups if options.groups is not None else None,
+            names=(file, name, paths[0].stem),
+            level=options.confidence_level,
+        )
     return System(
         name=name,
         file=file,
@@ -273,6 +284,7 @@ def _system(run: list[tuple[Path, Evaluation]], options: Namespace) -> System:
         by_name=by_name,
         files=[str(path) for path in paths],
         if_wrong=_accuracy_if_wrong(evaluation, options),
+        judged=judged,
     )
 
 

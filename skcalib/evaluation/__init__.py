@@ -7,6 +7,9 @@ from ._delimited import Table
 from ._evaluation import Evaluation
 from ._files import open_source
 from ._fingerprints import read_fingerprints
+from ._judged_accuracy import JudgedAccuracy, judged_accuracy
+from ._judged_difference import JudgedDifference, judged_difference
+from ._judged_inputs import RateInterval
 from ._read import FORMATS, read_evaluation
 from ._repeats import (
     PassAtK,
@@ -45,12 +48,17 @@ __all__ = [
     "AccuracyInterval",
     "AlignedEvaluations",
     "Evaluation",
+    "JudgedAccuracy",
+    "JudgedDifference",
     "PassAtK",
+    "RateInterval",
     "SampleVariance",
     "accuracy_interval",
     "align_evaluations",
     "best_of_k",
     "evaluation_of",
+    "judged_accuracy",
+    "judged_difference",
     "pass_at_k",
     "read_evaluation",
     "read_evaluations",

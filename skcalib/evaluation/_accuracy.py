@@ -196,6 +196,12 @@ def _question_means(
     means = np.bincount(question, score) / np.bincount(question)
     if codes is None:
         return means, None
+    check_nested(question, codes)
+    return means, codes[np.unique(question, return_index=True)[1]]
+
+
+def check_nested(question: np.ndarray, codes: np.ndarray) -> None:
+    """Raise if the scores of a question are in several groups."""
     first = np.unique(question, return_index=True)[1]
     split = codes != codes[first][question]
     if split.any():
@@ -204,7 +210,6 @@ def _question_means(
             "must put all scores of a question into one group. Got two groups for the "
             f"question of row {int(split.argmax())}.",
         )
-    return means, codes[first]
 
 
 def mid_p_interval(k: int, n: int, level: float) -> tuple[float, float]:

@@ -1,0 +1,309 @@
+"""Labels of people from a CSV file, joined by question, and what they say."""
+
+from __future__ import annotations
+
+import csv
+import math
+import warnings
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ..evaluation import (
+    AlignedEvaluations,
+    Evaluation,
+    judged_accuracy,
+    judged_difference,
+)
+from ..metrics import calibration_error_interval
+from ._shared import CommandError
+
+HELP = (
+    "CSV file with scores by people of a few answers, in columns question and score; "
+    "scores of the files are then taken for those of a judge and corrected"
+)
+
+_RIGHT = frozenset(["yes", "true", "correct", "right"])
+_WRONG = frozenset(["no", "false", "incorrect", "wrong"])
+
+# Questions that an error names as examples.
+_N_NAMED = 3
+
+
+@dataclass(frozen=True)
+class Label:
+    """One score by a person: of a question, or one of its samples, by a system."""
+
+    question: str
+    score: float
+    repeat: str | None
+    system: str | None
+    inclusion: float
+    place: str
+
+
+def read_labels(path: Path, systems: Sequence[str] = ()) -> list[Label]:
+    """Return the labels of a file: a row each, or a column for each system."""
+    try:
+        with path.open(newline="", encoding="utf-8-sig") as file:
+            reader = csv.DictReader(file)
+            header = [name.strip() for name in reader.fieldnames or ()]
+            reader.fieldnames = header
+            rows = [(reader.line_num, row) for row in reader]
+    except (csv.Error, UnicodeDecodeError) as error:
+        raise CommandError(f"{path}: --labels must be a CSV file: {error}.") from None
+    columns = {name: name for name in systems if name in header}
+    if "score" in header:
+        columns = {"": "score"}
+    if "question" not in header or not columns:
+        names = f" or one of {', '.join(systems)}" if systems else ""
+        raise CommandError(
+            f"{path}: --labels needs the columns question and score{names}. Got "
+            f"{', '.join(header) or 'an empty file'}."
+        )
+    labels = [
+        _label(row, column, system or None, f"{path}, line {line}")
+        for line, row in rows
+        for system, column in columns.items()
+        if row[column] is None or row[column].strip()
+    ]
+    if not labels:
+        raise CommandError(f"{path}: --labels has no row with a score.")
+    return labels
+
+
+def _label(row: dict[str, Any], column: str, system: str | None, place: str) -> Label:
+    if None in row or None in row.values():
+        raise CommandError(f"{place} does not have as many cells as the header.")
+    question = row["question"].strip()
+    if not question:
+        raise CommandError(f"{place} has a score but no question.")
+    inclusion = _number(row.get("inclusion", "1"), "inclusion", place)
+    if not 0 < inclusion <= 1:
+        raise CommandError(
+            f"{place}: inclusion must be above 0 and at most 1. Got {inclusion:g}."
+        )
+    return Label(
+        question=question,
+        score=_score(row[column], column, place),
+        repeat=(row.get("repeat") or "").strip() or None,
+        system=system or (row.get("system") or "").strip() or None,
+        inclusion=inclusion,
+        place=place,
+    )
+
+
+def _score(cell: str, column: str, place: str) -> float:
+    text = cell.strip().lower()
+    if text in _RIGHT or text in _WRONG:
+        return float(text in _RIGHT)
+    score = _number(cell, column, place)
+    if not 0 <= score <= 1:
+        raise CommandError(
+            f"{place}: {column} must be in [0, 1], or yes or no. Got {cell.strip()!r}."
+        )
+    return score
+
+
+def _number(cell: str, column: str, place: str) -> float:
+    try:
+        number = float(cell)
+    except ValueError:
+        number = math.nan
+    if not math.isfinite(number):
+        raise CommandError(f"{place}: {column} must be a number. Got {cell.strip()!r}.")
+    return number
+
+
+def join_labels(
+    labels: Iterable[Label], question: Sequence[str], repeat: Sequence[int], where: str
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the label of each answer, NaN where there is none, and its inclusion."""
+    rows_of: dict[str, dict[str, int]] = {}
+    for row, (name, number) in enumerate(zip(question, repeat, strict=True)):
+        rows_of.setdefault(str(name), {})[str(number)] = row
+    human, inclusion = np.full(len(question), np.nan), np.ones(len(question))
+    found: dict[int, Label] = {}
+    unknown = [label for label in labels if label.question not in rows_of]
+    if unknown:
+        shown = ", ".join(repr(label.question) for label in unknown[:_N_NAMED])
+        more = ", ..." if len(unknown) > _N_NAMED else ""
+        raise CommandError(
+            f"{unknown[0].place}: {len(unknown)} labels are of questions that {where} "
+            f"does not have: {shown}{more}. Its questions are named like "
+            f"{next(iter(rows_of))!r}."
+        )
+    for label in labels:
+        row = _row_of(label, rows_of[label.question], where)
+        other = found.setdefault(row, label)
+        if other is not label:
+            how = "the same" if other.score == label.score else "another"
+            raise CommandError(
+                f"{label.place}: question {label.question!r} has {how} score in "
+                f"{other.place}. Give each answer one label."
+            )
+        human[row], inclusion[row] = label.score, label.inclusion
+    return human, inclusion
+
+
+def _row_of(label: Label, rows: dict[str, int], where: str) -> int:
+    if label.repeat is None and len(rows) > 1:
+        raise CommandError(
+            f"{label.place}: question {label.question!r} has {len(rows)} samples in "
+            f"{where}. Add a column repeat to --labels: {', '.join(rows)}."
+        )
+    if label.repeat is None:
+        return next(iter(rows.values()))
+    if label.repeat not in rows:
+        raise CommandError(
+            f"{label.place}: question {label.question!r} has no sample "
+            f"{label.repeat!r} in {where}. It has {', '.join(rows)}."
+        )
+    return rows[label.repeat]
+
+
+def judged_report(
+    labels: list[Label],
+    scored: Evaluation,
+    groups: np.ndarray | None,
+    *,
+    names: Sequence[str],
+    level: float,
+) -> dict[str, Any]:
+    """Return what labels say about the scored answers of a judge.
+
+    names : how the system may be named in a column system; the first is for messages.
+    """
+    where = names[0]
+    if scored.question.dtype != object:
+        raise CommandError(
+            f"{where}: --labels needs questions with names, in a column such as "
+            "question_id. Rows are not matched by position."
+        )
+    own = [label for label in labels if label.system is None or label.system in names]
+    if not own:
+        raise CommandError(
+            f"--labels has no label of {where}. Its column system has "
+            f"{', '.join(dict.fromkeys(str(label.system) for label in labels))}."
+        )
+    human, inclusion = join_labels(
+        own, scored.question.tolist(), scored.repeat.tolist(), where
+    )
+    is_repeated = scored.n_questions < len(scored)
+    settings: dict[str, Any] = {
+        "questions": scored.question if is_repeated else None,
+        "groups": groups,
+        "inclusion_probability": inclusion if (inclusion != 1).any() else None,
+        "confidence_level": level,
+    }
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", UserWarning)
+        try:
+            whole = judged_accuracy(scored.score, human, **settings)
+            items = judged_accuracy(scored.score, human, population="items", **settings)
+        except ValueError as error:
+            problem = getattr(error, "problem", error)
+            raise CommandError(f"{where}: --labels {problem}") from None
+    found = whole.to_dict()
+    found["items"] = {"low": items.low, "high": items.high}
+    found["notes"] = list(dict.fromkeys(str(each.message) for each in caught))
+    found["calibration_error"] = _calibration(human, scored, groups, level)
+    return found
+
+
+def _calibration(
+    human: np.ndarray, scored: Evaluation, groups: np.ndarray | None, level: float
+) -> dict[str, Any] | None:
+    """Return the calibration error of the labelled answers, by their labels."""
+    used = np.isin(human, (0, 1)) & np.isfinite(scored.proba)
+    if used.sum() < 2:
+        return None
+    inner = None if groups is None else groups[used]
+    if inner is None and scored.n_questions < len(scored):
+        inner = scored.question[used]
+    if inner is not None and len(set(inner.tolist())) < 2:
+        return None
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        error = calibration_error_interval(
+            human[used].astype(int),
+            scored.proba[used],
+            groups=inner,
+            confidence_level=level,
+        )
+    return {"n": int(used.sum())} | {
+        name: getattr(error, name) for name in ("estimate", "low", "high")
+    }
+
+
+def judged_pairs(
+    paths: Sequence[Path],
+    aligned: AlignedEvaluations,
+    groups: np.ndarray | None,
+    level: float,
+) -> list[dict[str, Any]]:
+    """Return the gain of each pair of systems, corrected by labels."""
+    if aligned.is_repeated:
+        raise CommandError(
+            "--labels of compare needs one answer to each question. The files have "
+            "several samples. Correct each system by skcalib report --labels."
+        )
+    human, inclusion = _of_systems(paths, aligned)
+    pairs = []
+    for a, b in combinations(range(len(aligned.names)), 2):
+        both = ~np.isnan(human[a] + human[b])
+        if both.sum() < 2:
+            raise CommandError(
+                f"--labels needs two questions with labels of both {aligned.names[a]} "
+                f"and {aligned.names[b]}. Got {int(both.sum())}."
+            )
+        used = inclusion[a] if (inclusion[a][both] != 1).any() else None
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always", UserWarning)
+            found = judged_difference(
+                aligned.score[:, a],
+                aligned.score[:, b],
+                human[a],
+                human[b],
+                groups=groups,
+                inclusion_probability=used,
+                confidence_level=level,
+            )
+        notes = list(dict.fromkeys(str(each.message) for each in caught))
+        names = {"a": aligned.names[a], "b": aligned.names[b]}
+        pairs.append(names | found.to_dict() | {"notes": notes})
+    return pairs
+
+
+def _of_systems(
+    paths: Sequence[Path], aligned: AlignedEvaluations
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return labels and inclusion of each system on the common questions."""
+    names = aligned.names
+    if len(paths) not in (1, len(names)):
+        raise CommandError(
+            f"--labels must be given once, or once for each of the {len(names)} "
+            f"systems in their order. Got {len(paths)} files."
+        )
+    if len(paths) > 1:
+        each = [read_labels(path) for path in paths]
+    else:
+        labels = read_labels(paths[0], names)
+        each = [[x for x in labels if x.system == name] for name in names]
+        if any(label.system not in names for label in labels):
+            bad = next(label for label in labels if label.system not in names)
+            raise CommandError(
+                f"{bad.place}: --labels of compare must name the system of each label, "
+                f"in a column system or by a column for each of {', '.join(names)}. "
+                f"Got {bad.system!r}."
+            )
+    joined = [
+        join_labels(part, aligned.question.tolist(), [0] * len(aligned), name)
+        for part, name in zip(each, names, strict=True)
+    ]
+    human, inclusion = (np.array(column) for column in zip(*joined, strict=True))
+    return human, inclusion

@@ -1,0 +1,450 @@
+"""Accuracy from the verdicts of a judge and a few labels of people."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from .._errors import ParameterError, public
+from .._results import Result
+from .._validation import check_choice, check_fraction, check_same_length
+from ._accuracy import accuracy_interval
+from ._judged_grades import regression_interval, warn_of_few
+from ._judged_inputs import (
+    METHODS,
+    Items,
+    RateInterval,
+    check_labels,
+    expansions,
+    is_one_group,
+    items_of,
+    scores_of,
+    values_of,
+    verdict_codes,
+    warn_of_verdicts,
+)
+from ._strata import (
+    POPULATIONS,
+    Labels,
+    Strata,
+    equivalent_labels,
+    strata_of,
+    stratified_interval,
+)
+from ._stratum_means import share_interval
+
+# Different scores of a judge that are taken for verdicts.
+_MOST_VERDICTS = 5
+
+
+@dataclass(frozen=True, repr=False)
+class JudgedAccuracy(Result):
+    """Accuracy from a judge and labels, from :func:`judged_accuracy`.
+
+    Attributes
+    ----------
+    estimate : float
+        Mean score that people would give.
+    low, high : float
+        Ends of the interval, in [0, 1].
+    standard_error : float
+        Standard error of the estimate; for method 'post-stratified' the standard
+        deviation of its distribution.
+    uncorrected : float
+        Mean score by the judge alone.
+    labels_only : RateInterval
+        Mean score by the labels alone, with the interval of
+        :func:`accuracy_interval`. It describes the items only if labels were drawn
+        without regard to the judge.
+    equivalent_labels : float
+        Number of labels that would give an interval of this width without the judge.
+    sensitivity : RateInterval or None
+        Share of right answers (by people) that the judge takes for right. None if
+        scores are not 0 and 1, or if the judge gives only one verdict.
+    specificity : RateInterval or None
+        Share of wrong answers that the judge takes for wrong.
+    n_items, n_labelled : int
+        Number of items, and of items with a label.
+    n_groups : int or None
+        Number of groups with labels.
+    population : str
+        'superpopulation' or 'items': what the interval is about.
+    method : str
+        'post-stratified' or 'PPI++'.
+    confidence_level : float
+        Confidence level of the intervals.
+
+    See Also
+    --------
+    judged_accuracy : Compute it.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skcalib.evaluation import judged_accuracy
+    >>> judge = np.tile([1, 1, 0, 1, 0], 40)
+    >>> human = np.full(200, np.nan)
+    >>> human[:20] = np.tile([1, 1, 0, 1, 0, 1, 0, 0, 1, 0], 2)
+    >>> result = judged_accuracy(judge, human)
+    >>> round(result.estimate, 3), round(result.uncorrected, 3)
+    (0.5, 0.6)
+    """
+
+    estimate: float
+    low: float
+    high: float
+    standard_error: float
+    uncorrected: float
+    labels_only: RateInterval
+    equivalent_labels: float
+    sensitivity: RateInterval | None
+    specificity: RateInterval | None
+    n_items: int
+    n_labelled: int
+    n_groups: int | None
+    population: str
+    method: str
+    confidence_level: float
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the numbers as a dict, intervals of rates as dicts in it."""
+        found = dict(vars(self))
+        for name in ("labels_only", "sensitivity", "specificity"):
+            rate = found[name]
+            found[name] = None if rate is None else rate._asdict()
+        return found
+
+    def _in_words(self) -> Sequence[str]:
+        level = f"{100 * self.confidence_level:g}%"
+        of = "these items" if self.population == "items" else "items like these"
+        return (
+            f"By people, {of} have a mean score of {self.estimate:.3f} ({level} "
+            f"{self.low:.3f} to {self.high:.3f}); by the judge {self.uncorrected:.3f}.",
+            f"With the judge, {self.n_labelled} labels say as much as "
+            f"{self.equivalent_labels:.0f} without it.",
+        )
+
+    def __repr__(self) -> str:
+        return (
+            f"JudgedAccuracy({self.estimate:.4f} [{self.low:.4f}, {self.high:.4f}], "
+            f"uncorrected={self.uncorrected:.4f}, n_items={self.n_items}, "
+            f"n_labelled={self.n_labelled}, method={self.method!r}, "
+            f"confidence_level={self.confidence_level:g})"
+        )
+
+
+@public
+def judged_accuracy(
+    judge: ArrayLike,
+    human: ArrayLike,
+    *,
+    questions: ArrayLike | None = None,
+    groups: ArrayLike | None = None,
+    inclusion_probability: ArrayLike | None = None,
+    population: str = "superpopulation",
+    method: str = "auto",
+    confidence_level: float = 0.95,
+) -> JudgedAccuracy:
+    """Estimate an accuracy from a judge's verdicts on all items and labels of a few.
+
+    Parameters
+    ----------
+    judge : array-like of shape (n_items,)
+        Score that the judge gives to each item, in [0, 1]; NaN where it gave none. Such
+        items are a class of their own.
+    human : array-like of shape (n_items,)
+        Score that a person gave to each item, in [0, 1]; NaN where there is none. Which
+        items have a label must have been drawn at random, among all items or among
+        those of each verdict.
+    questions : array-like of shape (n_items,), default=None
+        Question of each item, where a question was answered several times. Each
+        question then has the same weight.
+    groups : array-like of shape (n_items,), default=None
+        Group of each item, such as a document. Items of one group may depend on each
+        other. If labels were not drawn item by item, give here what was drawn.
+    inclusion_probability : array-like of shape (n_items,), default=None
+        Probability, up to a factor, with which each item was drawn to be labelled. It
+        is only needed if it differs between items with the same verdict. Entries of
+        items without a label are not used.
+    population : {'superpopulation', 'items'}, default='superpopulation'
+        What the interval is about. 'superpopulation': the accuracy on items like these,
+        as for :func:`accuracy_interval`. 'items': the mean score that people would give
+        to these items, if they labelled them all.
+    method : {'auto', 'post-stratified', 'PPI++'}, default='auto'
+        'post-stratified' estimates the mean label of each verdict. 'PPI++' corrects the
+        judge's mean by the labels, with a slope. 'auto' is 'post-stratified' if the
+        judge gives at most five different scores and people at most one beside 0 and 1.
+    confidence_level : float, default=0.95
+        Confidence level of the intervals.
+
+    Returns
+    -------
+    result : JudgedAccuracy
+
+    Raises
+    ------
+    ValueError
+        If a score is not in [0, 1], if fewer than two items have a label, or if a
+        parameter is not as described.
+
+    Warns
+    -----
+    UserWarning
+        If a verdict has items but no label, if all labels are in one group, or if
+        'PPI++' has fewer than 100 labels.
+
+    See Also
+    --------
+    judged_difference : Compare two systems.
+    accuracy_interval : Interval from labels alone.
+    skcalib.counts.corrected_count : Rates by period, unequal probabilities.
+
+    Notes
+    -----
+    With w the share of the items that the judge takes for right, and p1 and p0 the mean
+    labels of the items of each verdict, the accuracy is
+
+        theta = w p1 + (1 - w) p0
+
+    (post-stratification [1]_). The labels of each verdict are binomial, and p1 and p0
+    independent with the posterior Beta(k + 1/2, n - k + 1/2) of Jeffreys's prior, k
+    being the number of right answers among n labels. With three possible scores the
+    distribution is Dirichlet, with a prior that has the weight of one label. For the
+    superpopulation, w is random too: a Beta-distributed error is added that has the
+    variance of the mean of p over the items. For the items themselves, labels are
+    known, and the distributions are those of the mean of the items without a label. The
+    interval has the quantiles of the sum, by numerical convolution. Because labels are
+    compared within verdicts, it does not matter how many of each verdict were labelled.
+
+    With groups, or unequal weights within a verdict, n and k are divided by
+    deff (t / z)^2. The design effect deff comes from the sums over groups of the
+    linearised residuals, t and z are the quantiles of Student's and the normal
+    distribution, with the degrees of freedom of :func:`accuracy_interval`.
+
+    'PPI++' [2]_ is a difference estimator,
+
+        theta = lambda mean(judge, unlabelled) + mean(human - lambda judge, labelled),
+
+    with the lambda in [0, 1] that gives the smallest estimated variance. Its interval
+    is Student's with n - 2 degrees of freedom. With few labels it is too short where
+    none of them shows an error of the judge.
+
+    References
+    ----------
+    .. [1] D. Holt and T. M. F. Smith (1979). "Post stratification". Journal of the
+       Royal Statistical Society A 142(1).
+    .. [2] A. N. Angelopoulos, J. C. Duchi and T. Zrnic (2023). "PPI++: Efficient
+       Prediction-Powered Inference". arXiv:2311.01453.
+
+    Examples
+    --------
+    A judge takes 74% of 2,000 answers for right. People have graded 100 of them:
+
+    >>> import numpy as np
+    >>> from skcalib.evaluation import judged_accuracy
+    >>> rng = np.random.default_rng(2)
+    >>> right = rng.random(2000) < 0.6
+    >>> judge = np.where(right, rng.random(2000) < 0.95, rng.random(2000) < 0.4)
+    >>> human = np.full(2000, np.nan)
+    >>> human[:100] = right[:100]
+    >>> judged_accuracy(judge, human)
+    JudgedAccuracy(0.6410 [0.5681, 0.7054], uncorrected=0.7370, n_items=2000,
+                   n_labelled=100, method='post-stratified', confidence_level=0.95)
+    """
+    level = check_fraction(confidence_level, name="confidence_level")
+    check_choice(population, POPULATIONS, name="population")
+    check_choice(method, METHODS, name="method")
+    f, y = scores_of(judge, name="judge"), scores_of(human, name="human")
+    check_same_length(judge=f, human=y)
+    has = ~np.isnan(y)
+    judged = ~np.isnan(f)
+    check_labels(has, name="human")
+    check_labels(judged, name="judge")
+    items = items_of(y.size, questions, groups)
+    expansion = expansions(inclusion_probability, has)
+    values = values_of(y, 0.0, 1.0)
+    codes, verdicts = verdict_codes(f)
+    if method == "auto":
+        are_verdicts = len(verdicts) <= _MOST_VERDICTS and len(values) <= 3
+        method = "post-stratified" if are_verdicts else "PPI++"
+    if method == "PPI++":
+        if inclusion_probability is not None:
+            raise ParameterError(
+                "inclusion_probability",
+                "must be None for method='PPI++'. Use skcalib.counts.corrected_count "
+                "with estimand='mean'.",
+            )
+        numbers = _by_regression(f, y, items, population, level)
+    else:
+        if len(values) > 3:
+            raise ParameterError(
+                "human",
+                "must have at most one score beside 0 and 1 for "
+                f"method='post-stratified'. Got {values!r:.60}. Use method='PPI++'.",
+            )
+        labels = Labels(codes, y, values, items.weight, expansion, items.groups)
+        numbers = _by_verdict(labels, verdicts, population, level)
+    groups_of = items.groups
+    return JudgedAccuracy(
+        uncorrected=float(np.average(f[judged], weights=items.weight[judged])),
+        labels_only=_labels_only(y, items, level),
+        n_items=y.size,
+        n_labelled=int(has.sum()),
+        n_groups=None if groups_of is None else np.unique(groups_of[has]).size,
+        population=population,
+        method=method,
+        confidence_level=level,
+        **numbers,
+    )
+
+
+def _by_verdict(
+    labels: Labels, verdicts: list[tuple[float, ...]], population: str, level: float
+) -> dict[str, Any]:
+    """Return the post-stratified numbers of a result."""
+    strata = strata_of(labels, level)
+    warn_of_verdicts(verdicts, strata.weight, strata.n_labelled)
+    found = post_stratified(labels, strata, population, level)
+    sensitivity = specificity = None
+    if len(labels.values) == 2:
+        sensitivity, specificity = _error_rates(strata, verdicts, level)
+    return found | {"sensitivity": sensitivity, "specificity": specificity}
+
+
+def post_stratified(
+    labels: Labels, strata: Strata, population: str, level: float
+) -> dict[str, Any]:
+    """Return the mean label with its interval, and what the judge is worth."""
+    if is_one_group(labels.groups, labels.rows):
+        low, high = labels.values[0], labels.values[-1]
+        error, worth = (high - low) / 2, 1.0
+    else:
+        low, high, error = stratified_interval(labels, strata, population, level)
+        worth = equivalent_labels(labels, strata, high - low, population, level)
+    return {
+        "estimate": strata.estimate,
+        "low": low,
+        "high": high,
+        "standard_error": error,
+        "equivalent_labels": worth,
+    }
+
+
+def _error_rates(
+    strata: Strata, verdicts: list[tuple[float, ...]], level: float
+) -> tuple[RateInterval | None, RateInterval | None]:
+    """Return sensitivity and specificity, if the verdicts are 0 and 1."""
+    given = [verdict for verdict in verdicts if not np.isnan(verdict[0])]
+    if given != [(0.0,), (1.0,)]:
+        return None, None
+    zero, one = verdicts.index((0.0,)), verdicts.index((1.0,))
+    return (
+        _rate(strata, one, zero, label=1, level=level),
+        _rate(strata, zero, one, label=0, level=level),
+    )
+
+
+def _rate(
+    strata: Strata, own: int, other: int, *, label: int, level: float
+) -> RateInterval | None:
+    """Return the share of the items with a label that have the verdict `own`."""
+    right, wrong = (
+        float(strata.weight[k] * strata.shares[k, label]) for k in (own, other)
+    )
+    if right + wrong <= 0:
+        return None
+    low, high = share_interval(
+        strata.share_of(own, label), strata.share_of(other, label), level
+    )
+    rate = right / (right + wrong)
+    return RateInterval(rate, min(low, rate), max(high, rate))
+
+
+def _by_regression(
+    f: np.ndarray, y: np.ndarray, items: Items, population: str, level: float
+) -> dict[str, Any]:
+    """Return the numbers of a result by PPI++."""
+    if np.isnan(f).any():
+        raise ParameterError(
+            "judge",
+            "must have a score of each item for method='PPI++'. Got NaN in row "
+            f"{int(np.isnan(f).argmax())}.",
+        )
+    if items.questions is not None:
+        f, y, items = _question_means(f, y, items)
+    found = by_regression(f, y, items.groups, population=population, level=level)
+    found["low"], found["high"] = max(found["low"], 0.0), min(found["high"], 1.0)
+    return found | {"sensitivity": None, "specificity": None}
+
+
+def by_regression(
+    f: np.ndarray,
+    y: np.ndarray,
+    groups: np.ndarray | None,
+    *,
+    population: str,
+    level: float,
+) -> dict[str, Any]:
+    """Return the mean of y by PPI++, and what the judge is worth."""
+    rows = np.flatnonzero(~np.isnan(y))
+    if rows.size < 3:
+        raise ParameterError(None, f"needs three labels for PPI++. Got {rows.size}.")
+    warn_of_few(rows.size)
+    found, alone = (
+        regression_interval(f, y, groups, population=population, level=level, slope=s)
+        for s in (None, 0.0)
+    )
+    error = found.standard_error
+    worth = rows.size * (alone.standard_error / error) ** 2 if error > 0 else rows.size
+    bound = np.inf if is_one_group(groups, rows) else 0.0
+    return {
+        "estimate": found.estimate,
+        "low": found.low - bound,
+        "high": found.high + bound,
+        "standard_error": error,
+        "equivalent_labels": float(worth),
+    }
+
+
+def _question_means(
+    f: np.ndarray, y: np.ndarray, items: Items
+) -> tuple[np.ndarray, np.ndarray, Items]:
+    """Return mean scores of questions, all or none of whose samples have labels."""
+    question = items.questions
+    assert question is not None
+    number = np.bincount(question)
+    labelled = np.bincount(question, ~np.isnan(y))
+    partly = (labelled > 0) & (labelled < number)
+    if partly.any():
+        row = int(partly[question].argmax())
+        raise ParameterError(
+            "human",
+            "must have labels of all samples of a question, or of none, for "
+            f"method='PPI++'. Got some of the samples of the question of row {row}.",
+        )
+    means = [np.bincount(question, each) / number for each in (f, y)]
+    first = np.unique(question, return_index=True)[1]
+    groups = items.groups
+    inner = None if groups is None or groups is question else groups[first]
+    weight = np.full(number.size, 1 / number.size)
+    return means[0], means[1], Items(weight, None, inner)
+
+
+def _labels_only(y: np.ndarray, items: Items, level: float) -> RateInterval:
+    """Return the interval of the labels without the judge."""
+    has = ~np.isnan(y)
+    question, groups = (
+        None if codes is None else codes[has]
+        for codes in (items.questions, items.groups)
+    )
+    with warnings.catch_warnings():  # one group: the warning is given already
+        warnings.simplefilter("ignore", UserWarning)
+        found = accuracy_interval(
+            y[has], questions=question, groups=groups, confidence_level=level
+        )
+    return RateInterval(found.estimate, found.low, found.high)

@@ -1,0 +1,174 @@
+"""Arguments of the estimates from a judge and labels."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from .._errors import ParameterError
+from .._validation import as_floats, as_groups
+from ._accuracy import check_nested
+
+METHODS = ("auto", "post-stratified", "PPI++")
+
+
+class RateInterval(NamedTuple):
+    """A rate with its interval, in the results of :func:`judged_accuracy`.
+
+    Attributes
+    ----------
+    estimate : float
+        The rate.
+    low, high : float
+        Ends of its interval.
+
+    See Also
+    --------
+    JudgedAccuracy : Accuracy from a judge and labels.
+
+    Examples
+    --------
+    >>> from skcalib.evaluation import RateInterval
+    >>> RateInterval(0.83, 0.71, 0.91).low
+    0.71
+    """
+
+    estimate: float
+    low: float
+    high: float
+
+
+# Shown by the documentation in place of "Alias for field number 0".
+RateInterval.estimate.__doc__ = "The rate."
+RateInterval.low.__doc__ = "Lower end of the interval."
+RateInterval.high.__doc__ = "Upper end of the interval."
+
+
+@dataclass(frozen=True)
+class Items:
+    """Questions and groups of items as codes, and weights that add up to 1."""
+
+    weight: np.ndarray
+    questions: np.ndarray | None
+    groups: np.ndarray | None
+
+
+def scores_of(values: Any, *, name: str) -> np.ndarray:
+    """Return scores in [0, 1], or NaN."""
+    score = as_floats(values, name=name).astype(np.float64, copy=False)
+    if score.ndim != 1 or score.size == 0:
+        raise ParameterError(
+            name, f"must have shape (n_items,) with at least one. Got {score.shape}."
+        )
+    bad = ~np.isnan(score) & ~((score >= 0) & (score <= 1))
+    if bad.any():
+        row = int(bad.argmax())
+        raise ParameterError(
+            name,
+            "must hold scores in [0, 1], or NaN where there is none. Got "
+            f"{float(score[row])!r} in row {row}.",
+        )
+    return score
+
+
+def check_labels(has: np.ndarray, *, name: str, what: str = "an item") -> None:
+    """Raise unless two items have a score."""
+    n = int(has.sum())
+    if n < 2:
+        raise ParameterError(
+            name,
+            f"must have scores of {what} in at least two rows. Got {n} of {has.size}.",
+        )
+
+
+def items_of(n: int, questions: Any, groups: Any) -> Items:
+    """Return the questions and groups of items; samples of a question depend."""
+    codes = as_groups(groups, n)
+    if questions is None:
+        return Items(np.full(n, 1 / n), None, codes)
+    question = as_groups(questions, n)
+    assert question is not None
+    if codes is not None:
+        check_nested(question, codes)
+    number = np.bincount(question)
+    weight = 1 / (number.size * number[question])
+    if codes is None and number.max() > 1:
+        codes = question
+    return Items(weight, question, codes)
+
+
+def expansions(inclusion_probability: Any, is_labelled: np.ndarray) -> np.ndarray:
+    """Return how many items each labelled one stands for, up to a factor."""
+    if inclusion_probability is None:
+        return np.ones(is_labelled.size)
+    name = "inclusion_probability"
+    chance = as_floats(inclusion_probability, name=name).astype(np.float64)
+    if chance.shape != is_labelled.shape:
+        raise ParameterError(
+            name,
+            f"must have one entry for each of the {is_labelled.size} items. Got shape "
+            f"{chance.shape}.",
+        )
+    bad = is_labelled & ~((chance > 0) & (chance < np.inf))
+    if bad.any():
+        row = int(bad.argmax())
+        raise ParameterError(
+            name,
+            "must be positive for each item with a label. Got "
+            f"{float(chance[row])!r} in row {row}.",
+        )
+    return 1 / np.where(is_labelled, chance, 1)
+
+
+def values_of(labels: np.ndarray, *possible: float) -> tuple[float, ...]:
+    """Return the values that labels have, and those that are possible at least."""
+    found = np.unique(labels[~np.isnan(labels)])
+    return tuple(np.union1d(found, possible).tolist())
+
+
+def verdict_codes(*judges: np.ndarray) -> tuple[np.ndarray, list[tuple[float, ...]]]:
+    """Return the code of the verdicts of each item, and what the verdicts are.
+
+    A missing verdict is one of its own, shown as NaN.
+    """
+    columns = np.column_stack([np.where(np.isnan(j), -1, j) for j in judges])
+    levels, codes = np.unique(columns, axis=0, return_inverse=True)
+    shown = np.where(levels < 0, np.nan, levels)
+    return codes.reshape(-1), [tuple(level) for level in shown.tolist()]
+
+
+def warn_of_verdicts(
+    verdicts: list[tuple[float, ...]], weight: np.ndarray, n_labelled: np.ndarray
+) -> None:
+    """Warn if items have a verdict for which there is no label."""
+    lacking = np.flatnonzero((n_labelled == 0) & (weight > 0))
+    if lacking.size == 0:
+        return
+    shown = ", ".join(
+        " and ".join("none" if np.isnan(v) else f"{v:g}" for v in verdicts[k])
+        for k in lacking[:3]
+    )
+    more = ", ..." if lacking.size > 3 else ""
+    warnings.warn(
+        f"No item with the verdict {shown}{more} has a label. Such items are "
+        f"{float(weight[lacking].sum()):.1%} of all; nothing is assumed about them, "
+        "and the estimate takes the middle of what is possible. Label a few of them.",
+        UserWarning,
+        stacklevel=4,
+    )
+
+
+def is_one_group(groups: np.ndarray | None, rows: np.ndarray) -> bool:
+    """Return whether all labels are in one group, and warn if so."""
+    if groups is None or (groups[rows] != groups[rows[0]]).any():
+        return False
+    warnings.warn(
+        "All labels are in one group, which shows no difference of groups: the "
+        "interval has all possible values.",
+        UserWarning,
+        stacklevel=4,
+    )
+    return True

@@ -1,0 +1,255 @@
+"""`--labels` of report and compare: numbers by question, and errors of label files."""
+
+import csv
+import json
+
+import numpy as np
+import pytest
+
+from skcalib.evaluation import judged_accuracy, judged_difference
+from skcalib.metrics import calibration_error_interval
+
+N = 300
+
+
+def write(path, header, rows):
+    with open(path, "w", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(header)
+        writer.writerows(rows)
+    return path
+
+
+@pytest.fixture
+def truth():
+    """Return what people and a judge say about the answers of two systems."""
+    rng = np.random.default_rng(0)
+    right = rng.random((2, N)) < [[0.55], [0.65]]
+    judge = np.where(right, rng.random((2, N)) < 0.95, rng.random((2, N)) < 0.35)
+    proba = np.round(np.where(right, 0.8, 0.55) + rng.uniform(-0.15, 0.15, (2, N)), 3)
+    return right.astype(int), judge.astype(int), proba
+
+
+@pytest.fixture
+def files(truth):
+    """Write a file for each system, in different orders."""
+    _, judge, proba = truth
+    for k, name in enumerate(("old", "new")):
+        order = np.random.default_rng(k + 1).permutation(N)
+        header = ["question_id", "correct", "confidence", "passage"]
+        rows = [
+            (f"q{j}", judge[k, j], proba[k, j], f"p{j // 5}") for j in order.tolist()
+        ]
+        write(f"{name}.csv", header, rows)
+    return "old.csv", "new.csv"
+
+
+@pytest.fixture
+def labelled():
+    return np.random.default_rng(7).choice(N, 60, replace=False)
+
+
+@pytest.fixture
+def labels(truth, labelled):
+    right = truth[0][0]
+    rows = [(f"q{j}", right[j]) for j in labelled]
+    return write("people.csv", ["question", "score"], rows)
+
+
+def human_of(right, labelled):
+    human = np.full(N, np.nan)
+    human[labelled] = right[labelled]
+    return human
+
+
+def as_json(run, *arguments):
+    code, out, err = run(*arguments, "--json")
+    assert (code, err) == (0, "")
+    return json.loads(out)
+
+
+def test_report_has_the_numbers_of_the_function(run, truth, files, labels, labelled):
+    found = as_json(run, "report", files[0], "--labels", labels)["judged"]
+    human = human_of(truth[0][0], labelled)
+    expected = judged_accuracy(truth[1][0], human)
+    for name in ("estimate", "low", "high", "uncorrected", "equivalent_labels"):
+        assert found[name] == pytest.approx(getattr(expected, name), rel=1e-9)
+    assert found["sensitivity"]["high"] == pytest.approx(expected.sensitivity.high)
+    items = judged_accuracy(truth[1][0], human, population="items")
+    assert found["items"]["low"] == pytest.approx(items.low, rel=1e-9)
+    error = calibration_error_interval(
+        truth[0][0][np.sort(labelled)], truth[2][0][np.sort(labelled)]
+    )
+    assert found["calibration_error"]["n"] == 60
+    assert found["calibration_error"]["high"] == pytest.approx(error.high, rel=1e-6)
+
+
+def test_report_groups_are_those_of_the_option(run, truth, files, labels, labelled):
+    arguments = ("report", files[0], "--labels", labels, "--groups", "passage")
+    found = as_json(run, *arguments)["judged"]
+    expected = judged_accuracy(
+        truth[1][0], human_of(truth[0][0], labelled), groups=np.arange(N) // 5
+    )
+    assert found["high"] == pytest.approx(expected.high, rel=1e-9)
+    assert found["n_groups"] == expected.n_groups
+
+
+def test_report_in_words_quotes_the_corrected_accuracy(run, files, labels):
+    code, out, _ = run(
+        "report", files[0], "--labels", labels, "--no-figure", "--html", "page.html"
+    )
+    assert code == 0
+    assert "by judge and labels" in out
+    assert "60 of 300 answers have a label" in out
+    assert "Quote: accuracy 0.5" in out
+    assert "graded by the judge, 60 of them by people" in " ".join(out.split())
+    with open("page.html") as page:
+        text = page.read()
+    assert "Accuracy by people" in text
+    assert "judge&#x27;s sensitivity" in text or "judge's sensitivity" in text
+
+
+def test_inclusion_weights_labels_of_a_verdict(run, truth, files, labelled):
+    right = truth[0][0]
+    chance = np.where(labelled % 2, 0.5, 0.1)
+    rows = [(f"q{j}", right[j], c) for j, c in zip(labelled, chance, strict=True)]
+    path = write("drawn.csv", ["question", "score", "inclusion"], rows)
+    found = as_json(run, "report", files[0], "--labels", path)["judged"]
+    inclusion = np.ones(N)
+    inclusion[labelled] = chance
+    expected = judged_accuracy(
+        truth[1][0], human_of(right, labelled), inclusion_probability=inclusion
+    )
+    assert found["estimate"] == pytest.approx(expected.estimate, rel=1e-9)
+    assert found["low"] == pytest.approx(expected.low, rel=1e-9)
+
+
+def test_labels_of_samples_name_the_sample(run):
+    rows = [(f"q{k // 2}", k % 3 > 0) for k in range(40)]
+    write("twice.csv", ["question_id", "correct"], rows)
+    header = ["question", "repeat", "score"]
+    people = [("q0", 0, 0), ("q0", 1, 1), ("q3", 1, "yes"), ("q7", 0, "no")]
+    write("people.csv", header, people)
+    found = as_json(run, "report", "twice.csv", "--labels", "people.csv")["judged"]
+    assert (found["n_labelled"], found["n_groups"]) == (4, 3)
+    write("people.csv", ["question", "score"], [("q0", 1)])
+    _, _, err = run("report", "twice.csv", "--labels", "people.csv")
+    assert "question 'q0' has 2 samples" in err
+    assert "Add a column repeat" in err
+    write("people.csv", header, [("q0", 5, 1)])
+    assert (
+        "has no sample '5'" in run("report", "twice.csv", "--labels", "people.csv")[2]
+    )
+
+
+@pytest.mark.parametrize(
+    ("header", "rows", "message"),
+    [
+        (["question", "score"], [("zz", 1), ("q1", 0)], "line 2: 1 labels are of"),
+        (["question", "score"], [("q1", 1), ("q1", 0)], "'q1' has another score in"),
+        (["question", "score"], [("q1", 1), ("q1", 1)], "'q1' has the same score in"),
+        (["question", "score"], [("q1", 1.5)], "line 2: score must be in [0, 1]"),
+        (["question", "score"], [("q1", "maybe")], "line 2: score must be a number"),
+        (["question", "score"], [("", 1)], "line 2 has a score but no question"),
+        (["question", "score"], [("q1",)], "not have as many cells as the header"),
+        (["question", "score"], [], "no row with a score"),
+        (["question", "score"], [("q1", 1)], "at least two rows. Got 1 of 300"),
+        (["id", "score"], [("q1", 1)], "needs the columns question and score. Got id"),
+        (
+            ["question", "score", "inclusion"],
+            [("q1", 1, 0)],
+            "line 2: inclusion must be above 0",
+        ),
+        (["question", "system", "score"], [("q1", "x", 1)], "no label of old.csv"),
+    ],
+)
+def test_errors_of_label_files_name_line_and_question(
+    run, files, header, rows, message
+):
+    path = write("wrong.csv", header, rows)
+    code, out, err = run("report", files[0], "--labels", path)
+    assert (code, out) == (2, "")
+    assert message in err
+    assert "Traceback" not in err
+
+
+def test_a_label_file_that_does_not_exist_is_named(run, files):
+    code, _, err = run("report", files[0], "--labels", "nowhere.csv")
+    assert code == 2
+    assert "nowhere.csv" in err
+
+
+def test_rows_without_names_are_not_matched_by_position(run, labels):
+    write("plain.csv", ["correct"], [(k % 2,) for k in range(20)])
+    code, _, err = run("report", "plain.csv", "--labels", labels)
+    assert code == 2
+    assert "Rows are not matched by position" in err
+
+
+def test_unlabelled_verdicts_are_noted(run, files, truth):
+    judged_right = np.flatnonzero(truth[1][0] == 1)[:10]
+    write("people.csv", ["question", "score"], [(f"q{j}", 1) for j in judged_right])
+    _, out, err = run("report", files[0], "--labels", "people.csv", "--no-figure")
+    assert "No item with the verdict 0 has a label" in out
+    assert "Warning" not in err
+
+
+# compare
+
+
+@pytest.fixture
+def expected_gain(truth, labelled):
+    humans = [human_of(right, labelled) for right in truth[0]]
+    return judged_difference(*truth[1], *humans)
+
+
+def by_column(truth, labelled):
+    rows = [(f"q{j}", *truth[0][:, j]) for j in labelled]
+    return [write("wide.csv", ["question", "old", "new"], rows)]
+
+
+def by_system(truth, labelled):
+    rows = [
+        (f"q{j}", name, truth[0][k, j])
+        for k, name in enumerate(("old", "new"))
+        for j in labelled
+    ]
+    return [write("long.csv", ["question", "system", "score"], rows)]
+
+
+def by_file(truth, labelled):
+    header = ["question", "score"]
+    return [
+        write(f"{name}.people.csv", header, [(f"q{j}", truth[0][k, j]) for j in chosen])
+        for k, (name, chosen) in enumerate([("old", labelled), ("new", labelled[::-1])])
+    ]
+
+
+@pytest.mark.parametrize("form", [by_column, by_system, by_file])
+def test_compare_corrects_the_gain(run, truth, files, labelled, expected_gain, form):
+    paths = form(truth, labelled)
+    options = [word for path in paths for word in ("--labels", path)]
+    (found,) = as_json(run, "compare", *files, *options)["judged"]
+    assert (found["a"], found["b"]) == ("old", "new")
+    for name in ("estimate", "low", "high", "uncorrected", "n_labelled"):
+        assert found[name] == pytest.approx(getattr(expected_gain, name), rel=1e-9)
+    code, out, _ = run("compare", *files, *options)
+    assert code == 0
+    assert f"{expected_gain.estimate:+.4f}" in out
+    assert "gain by people" in out
+
+
+def test_compare_needs_to_know_the_systems_of_labels(run, files, labels):
+    code, _, err = run("compare", *files, "--labels", labels)
+    assert code == 2
+    assert "must name the system of each label" in err
+    code, _, err = run("compare", *files, *["--labels", labels] * 3)
+    assert "once for each of the 2 systems" in err
+
+
+def test_compare_needs_labels_of_both_systems(run, truth, files):
+    rows = [("q1", "old", 1), ("q2", "old", 0), ("q2", "new", 1), ("q3", "new", 1)]
+    path = write("few.csv", ["question", "system", "score"], rows)
+    code, _, err = run("compare", *files, "--labels", path)
+    assert code == 2
+    assert "two questions with labels of both old and new. Got 1" in err
