@@ -215,7 +215,8 @@ def _add_output(group: argparse._ArgumentGroup) -> None:
         "--fail-if",
         choices=CONDITIONS,
         help="exit with status 1 if any later system is significantly worse than the "
-        "baseline, is not significantly better, or may be worse by the margin or more",
+        "baseline, is not significantly better, or may be worse by the margin or more; "
+        "with --labels by the interval of the corrected gain",
     )
 
 
@@ -261,6 +262,8 @@ def run_compare(options: Namespace) -> int:
 
 def fails(found: dict[str, Any], condition: str) -> list[str]:
     """Return the later systems that meet a condition of --fail-if."""
+    if "judged" in found:
+        return _fails_by_labels(found, condition)
     alpha = 1 - found["confidence_level"]
     sign = -1 if found.get("lower_is_better") else 1
     failed = []
@@ -276,6 +279,21 @@ def fails(found: dict[str, Any], condition: str) -> list[str]:
         if met[condition]:
             failed.append(pair["b"])
     return failed
+
+
+def _fails_by_labels(found: dict[str, Any], condition: str) -> list[str]:
+    """Return the later systems whose corrected gain meets the condition."""
+    margin = found["pairs"][0].get("margin", 0.0)
+    return [
+        pair["b"]
+        for pair in found["judged"]
+        if pair["a"] == found["baseline"]
+        and {
+            "worse": pair["high"] < 0,
+            "not-better": pair["low"] <= 0,
+            "inferior": pair["low"] <= -margin,
+        }[condition]
+    ]
 
 
 def draw(found: dict[str, Any]) -> Any:

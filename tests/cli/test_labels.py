@@ -253,3 +253,18 @@ def test_compare_needs_labels_of_both_systems(run, truth, files):
     code, _, err = run("compare", *files, "--labels", path)
     assert code == 2
     assert "two questions with labels of both old and new. Got 1" in err
+
+
+def test_fail_if_follows_the_labels(run):
+    """A judge who favours the old system does not stop the new one, if people do not."""
+    judge = {"old": np.arange(N) < 200, "new": np.arange(N) < 150}
+    for name, right in judge.items():
+        rows = [(f"q{j}", int(right[j])) for j in range(N)]
+        write(f"{name}.csv", ["question_id", "correct"], rows)
+    rows = [(f"q{j}", int(j % 2), int(j % 2)) for j in range(0, N, 5)]
+    write("wide.csv", ["question", "old", "new"], rows)
+    command = ("compare", "old.csv", "new.csv", "--fail-if", "worse")
+    assert run(*command)[0] == 1
+    assert run(*command, "--labels", "wide.csv")[0] == 0
+    command = (*command[:-1], "not-better", "--labels", "wide.csv")
+    assert run(*command)[0] == 1
