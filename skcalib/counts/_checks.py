@@ -42,8 +42,8 @@ def check_labels(y_true: Any) -> tuple[np.ndarray, np.ndarray]:
     rows = np.flatnonzero(~np.isnan(y))
     if len(rows) < min(_FEWEST_LABELS, max(len(y), 1)):
         problem = (
-            f"must have at least {_FEWEST_LABELS} labels, with NaN where a document "
-            f"has none. Got {len(rows)} labels in {len(y)} documents."
+            f"must have at least {_FEWEST_LABELS} labels. Got {len(rows)} labels in "
+            f"{len(y)} documents. NaN stands for no label."
         )
         raise ParameterError("y_true", problem)
     return y, rows

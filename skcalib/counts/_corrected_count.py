@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 
 from .._errors import ParameterError, public
 from .._validation import check_choice, check_fraction, check_positive
+from .._warn import warn
 from ._checks import (
     as_codes,
     as_column,
@@ -29,10 +30,9 @@ from ._domains import DomainTotals, domain_totals
 from ._regression import fit
 from ._results import CorrectedCount, LabelsOnly
 from ._sample import Sample
-from ._totals import Total, weighted_total
+from ._totals import weighted_total
 from ._warnings import (
     number_is_wrong,
-    warn,
     warn_of_empty_domains,
     warn_of_recalibration,
     warn_of_the_errors,
@@ -286,7 +286,12 @@ def _estimate(
         standard_error=total.standard_error,
         uncorrected=float(weight @ sample.expected),
         labels_only=LabelsOnly(alone.estimate, alone.low, alone.high),
-        equivalent_labels=_equivalent(total, alone, sample),
+        equivalent_labels=equivalent_labels(
+            total.high - total.low,
+            alone.high - alone.low,
+            len(sample.rows),
+            sample.n_documents,
+        ),
         slope=total.slope,
         n_documents=sample.n_documents,
         n_labelled=len(sample.rows),
@@ -300,17 +305,17 @@ def _estimate(
     )
 
 
-def _equivalent(total: Total, alone: Total, sample: Sample) -> float:
-    """Return how many labels would give the width of `total` without the model.
+def equivalent_labels(
+    width: float, width_alone: float, n: int, n_documents: int
+) -> float:
+    """Return how many labels would give the width without the model.
 
     The variance of n labels of N documents is proportional to 1 / n - 1 / N.
     """
-    n, n_all = len(sample.rows), sample.n_documents
-    width = alone.high - alone.low
-    if n == n_all or width <= 0:
+    if n in (0, n_documents) or width_alone <= 0:
         return float(n)
-    ratio = (total.high - total.low) / width
-    return float(1 / (1 / n_all + ratio**2 * (1 / n - 1 / n_all)))
+    ratio = width / width_alone
+    return float(1 / (1 / n_documents + ratio**2 * (1 / n - 1 / n_documents)))
 
 
 class _Domains:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import sys
-import warnings
 from collections.abc import Sequence
 
 import numpy as np
 from scipy.stats import rankdata
 
+from .._warn import warn
 from ._sample import Sample
 from ._totals import Total
 
@@ -18,14 +17,6 @@ _MOST_DEVIATION = 3.3
 
 # Errors that the labels must show before Student's t interval can be trusted.
 _ENOUGH_ERRORS = 4.0
-
-
-def warn(message: str) -> None:
-    """Warn at the line outside this package that called the public function."""
-    level, frame = 2, sys._getframe(1)
-    while frame.f_back and frame.f_globals["__name__"].split(".")[0] == "skcalib":
-        level, frame = level + 1, frame.f_back
-    warnings.warn(message, UserWarning, stacklevel=level)
 
 
 def deviation(sample: Sample, values: np.ndarray) -> float:
