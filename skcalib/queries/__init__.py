@@ -12,6 +12,7 @@ from ._answers import answer_pairs as answer_pairs
 from ._answers import answers_by_label as answers_by_label
 from ._classes import ClassQuery
 from ._coref_pairs import CorefPairQuery
+from ._expected_counts import ExpectedCounts
 from ._spans import SpanQuery
 from ._steps import last_step as last_step
 from ._steps import transform_before as transform_before
@@ -22,6 +23,7 @@ __all__ = [
     "Answers",
     "ClassQuery",
     "CorefPairQuery",
+    "ExpectedCounts",
     "SpanQuery",
     "TagPairQuery",
     "TagQuery",
