@@ -15,6 +15,9 @@ from ._totals import Total
 # thousand differs by more.
 _MOST_DEVIATION = 3.3
 
+# From this share of one document, intervals contain the count in fewer samples.
+_LARGE_SHARE = 0.05
+
 # Errors that the labels must show before Student's t interval can be trusted.
 _ENOUGH_ERRORS = 4.0
 
@@ -136,6 +139,14 @@ def warn_of_the_errors(total: Total, sample: Sample, method: str) -> None:
             "estimated variance. With such errors, 95% intervals contain the count in "
             "85 to 95% of samples. Label more documents, or draw large documents with "
             "larger probabilities (see choose_documents)."
+        )
+    elif total.largest_unlabelled > max(_LARGE_SHARE, 4 / sample.n_documents):
+        warn(
+            f"One document without a label may have "
+            f"{100 * total.largest_unlabelled:.0f}% of the variance, because its "
+            "`expected` is much larger than that of other documents. With such "
+            "documents, 95% intervals contain the count in 88 to 95% of samples. Draw "
+            "large documents with larger probabilities (see choose_documents)."
         )
 
 

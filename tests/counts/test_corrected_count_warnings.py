@@ -146,11 +146,50 @@ def test_student_interval_of_few_errors():
 def test_one_document_carries_the_variance():
     rng = np.random.default_rng(0)
     y = rng.poisson(3, 400) * 1.0
-    f = y + rng.normal(0, 0.3, 400)
+    f = y + rng.random(400)
     y[7] = 80
     y_true = labels(y, np.arange(0, 50))
     with pytest.warns(UserWarning, match="of the estimated variance"):
         corrected_count(y_true, f)
+
+
+def test_one_document_without_a_label_may_carry_the_variance():
+    rng = np.random.default_rng(0)
+    y = rng.poisson(5, 400) * 1.0
+    f = y + rng.random(400)
+    y[300] = f[300] = 200
+    y_true = labels(y, np.arange(50))
+    with pytest.warns(UserWarning, match="without a label may have 36% of the"):
+        corrected_count(y_true, f)
+    # Drawn with certainty, it has no part in the variance.
+    pi = np.full(400, 49 / 399)
+    pi[300] = 1
+    y_true = labels(y, np.r_[np.arange(49), 300])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        corrected_count(y_true, f, inclusion_probability=pi)
+
+
+@pytest.mark.parametrize(
+    ("f", "bounds", "match"),
+    [
+        (
+            -0.3,
+            None,
+            r"in 1 of 400 rows: -0.3 in row 5, where a count is between 0 and",
+        ),
+        (1.5, (0, 1), r"1.5 in row 5, where a count is between 0 and 1"),
+    ],
+)
+def test_expectations_that_no_count_can_have(f, bounds, match):
+    y, proba, rng = corpus()
+    proba[5] = f
+    y_true = labels(y, rng.choice(400, 50, replace=False))
+    with pytest.warns(UserWarning, match=match):
+        corrected_count(y_true, proba, bounds=bounds)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        corrected_count(y_true, proba, bounds=(-np.inf, np.inf))
 
 
 def test_stratum_with_one_label():
