@@ -138,8 +138,9 @@ def corrected_count(
     UserWarning
         If the labelled documents do not look like a random sample of this design, if
         the model looks fitted or recalibrated on them, if a stratum has one label or a
-        period none, if the model says the same of all documents, or if one document has
-        a large share of the variance.
+        period none, if the model says the same of all documents, if one document has
+        or may have a large share of the variance, or if an expectation is outside
+        `bounds`.
 
     See Also
     --------
@@ -164,8 +165,16 @@ def corrected_count(
     and 1 it is close to Wilson's interval, and for other counts to that of [4]_. q is a
     quantile of Student's distribution.
 
+    Errors of counts without an upper bound are taken to grow with the count: if the
+    sample has fewer of the documents with large expectations than the corpus, V(T) is
+    multiplied by the ratio of the means of (a + b f)^1.5 in the corpus and in the
+    sample. Such ratios are known from the estimation of ratios [5]_, and the power is
+    between those of counts that are Poisson (1) and of errors in proportion (2).
+
     In the table, each row has the mean error of its own labels. The slope and the
-    variance are pooled over rows, except with `groups` or `size`.
+    variance are pooled over rows, except with `groups` or `size`. A row whose own
+    labels have a larger variance has a weighted mean of both, in which the pooled one
+    has the weight of eight labels.
 
     References
     ----------
@@ -177,6 +186,8 @@ def corrected_count(
        prediction-powered inference". arXiv 2311.01453.
     .. [4] P. G. Andersson (2004). "Alternative confidence intervals for the total of a
        skewed biological population". Ecology 85.
+    .. [5] C.-F. Wu (1982). "Estimation of variance of the ratio estimator". Biometrika
+       69.
 
     Examples
     --------

@@ -11,8 +11,8 @@ from ._regression import Fit, fit
 from ._sample import Sample
 from ._score_arms import arms, unseen_errors
 
-# The standard deviation of a count's error grows with the count to a power of 0.5 to 1
-# (Brewer 2002); 0.75 is between.
+# The variance of a count's error grows with the count to a power of 1 (Poisson) to 2
+# (errors in proportion); this is between.
 _SIZE_POWER = 1.5
 
 
