@@ -16,7 +16,7 @@ from ._totals import Total
 _MOST_DEVIATION = 3.3
 
 # From this share of one document, intervals contain the count in fewer samples.
-_LARGE_SHARE = 0.05
+_LARGE_SHARE = 0.08
 
 # Errors that the labels must show before Student's t interval can be trusted.
 _ENOUGH_ERRORS = 4.0
