@@ -41,7 +41,6 @@ from functools import cache
 
 import numpy as np
 from _common import RESULTS, print_table, read_csv, versions, write_csv
-from events import truth as true_events
 from scipy.special import expit, logit
 from scipy.stats import t as student
 
@@ -209,6 +208,12 @@ def ranked_entities(load):
         return tuple(np.array(rows).T)
 
     return corpus
+
+
+def true_events(*arguments):
+    from events import truth  # needs matplotlib
+
+    return truth(*arguments)
 
 
 def events_of_gum(unit, country):
@@ -606,7 +611,9 @@ def glide_cell(name, corpus, n, n_splits):
         "corpus": name,
         "n": n,
         "coverage glide": percent((low <= total) & (total <= high)),
-        "width glide": round(float(np.mean((high - low)[has]) / width), 2),
+        "width glide": round(float(np.mean((high - low)[has]) / width), 2)
+        if has.any()
+        else "",
         "% errors": percent(~has),
     }
 
