@@ -190,7 +190,7 @@ def _allocate(n: int, goal: np.ndarray, n_documents: np.ndarray) -> np.ndarray:
     if least.sum() > n:
         problem = (
             f"must be at least {least.sum()}, for two documents of each of the "
-            f"{len(goal)} strata. Got {n}."
+            f"{len(goal)} strata. Got {n}. Draw more documents, or join strata."
         )
         raise ParameterError("n", problem)
     # Strata at one of their ends are fixed, and the rest is divided again.

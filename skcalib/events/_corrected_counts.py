@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -161,9 +161,7 @@ class CorrectedEventCounts(Result):
         self, y: np.ndarray, f: np.ndarray, bounds: tuple[float, float]
     ) -> dict[str, np.ndarray]:
         """Return numbers of all periods, those of the labels alone with their names."""
-        names = [str(period) for period in self.periods]
-        if len(set(names)) < len(names):  # such as 1 and "1"
-            names = [repr(period) for period in self.periods]
+        names = period_names(self.periods)
         number = {name: t for t, name in enumerate(names)}
         periods = np.array(names)[self.counts.document_place]
         result = self._run(y, f, bounds, periods=periods)
@@ -331,3 +329,11 @@ class CorrectedEventCounts(Result):
             f"{len(self.counts.document_ids)}, "
             f"confidence_level={self.confidence_level:g})"
         )
+
+
+def period_names(periods: Sequence[Any]) -> list[str]:
+    """Return a different text for each period."""
+    names = [str(period) for period in periods]
+    if len(set(names)) < len(names):  # such as 1 and "1"
+        names = [repr(period) for period in periods]
+    return names

@@ -15,7 +15,7 @@ from .._random import RandomStateLike
 from .._results import Result, as_frame, object_array
 from .._validation import check_choice, check_fraction, check_real
 from ..counts import DocumentChoice, choose_documents
-from ._corrected_counts import CorrectedEventCounts
+from ._corrected_counts import CorrectedEventCounts, period_names
 from ._count_results import CountComparison, UncertainDocument
 from ._document_events import ROUNDING, Corpus, DocumentEvents, pmf_of, quantile, sum_of
 from ._labelled_documents import check_ids, read_labels
@@ -425,7 +425,9 @@ default='period'
 
     def _strata(self, strata: Any) -> Any:
         is_period = isinstance(strata, str) and strata == "period"
-        return self.document_place if is_period else strata
+        if not is_period:
+            return strata
+        return np.array(period_names(self.periods))[self.document_place]
 
     @public
     def corrected(

@@ -222,6 +222,12 @@ def test_a_period_without_labels_has_no_interval(counts, truth):
     assert np.isnan(result.low)
 
 
+def test_strata_without_labels_are_named_by_their_period(counts, truth):
+    rows = [i for i in range(N) if i % 3 != 1][::3]
+    with pytest.raises(ValueError, match="'strata'.*Got none in '1990Q2'"):
+        counts.corrected(labels_of(truth, rows), strata="period")
+
+
 def test_the_choice_is_that_of_uncertain_documents_within_periods(counts):
     choice = counts.choose_documents(30, mix=0.4, random_state=3)
     table = counts.probabilities()
