@@ -1,10 +1,13 @@
 """Coverage and width of corrected counts, over random samples of labelled documents.
 
-    python benchmarks/corrected_counts.py --part generated [--splits 1000]
+    python benchmarks/corrected_counts.py --part generated [--splits 300]
 
-Parts: generated, counts, real, periods and design, each of two minutes or less of one
-core. Their rows replace those of the same part in corrected_counts.csv (counts of whole
-corpora), corrected_counts_periods.csv and corrected_counts_design.csv.
+Parts: generated, counts, real, periods, design, events, speed and glide, each of two
+minutes or less of one core. Their rows replace those of the same part in
+corrected_counts.csv (counts of whole corpora), corrected_counts_periods.csv,
+corrected_counts_design.csv, corrected_events_gum.csv (with a figure),
+corrected_counts_speed.csv and corrected_counts_glide.csv. The part glide needs the
+package glide-py, and Python 3.12.
 
 For each cell, documents are drawn at random to be labelled, and the share of samples
 is reported in which the 95% interval contains the true count: by ``corrected_count``
@@ -13,9 +16,17 @@ finite populations for counts of 0 and 1, otherwise Student's), by PPI++ as publ
 (normal, without that correction), and by the model's own distribution, uncorrected.
 Widths are mean widths divided by that of the labels alone.
 
-The real part takes entities of LitBank and GUM, with the number of different first
-words of mentions as the "model", and tags of UD English EWT, with an HMM that was
-trained on 30 sentences. Data are fetched where they are not there yet.
+The real part takes
+
+- entities of LitBank and GUM, counted by an AntecedentRanker (LitBank: two halves, each
+  by the ranker of the other one; GUM: the ranker of a quarter counts the others), and
+  by the number of different first words of mentions;
+- GUM's countries that are the subject of a verb: entities of all countries, and
+  documents with the United States, by the same ranker;
+- tags of UD English EWT, with an HMM that was trained on 30 sentences, and of ARK
+  tweets, with an HMM of 100 tweets.
+
+Data are fetched where they are not there yet.
 """
 
 import argparse
@@ -26,14 +37,22 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 import time
 import warnings
 import zlib
+from functools import cache
 
 import numpy as np
-from _common import print_table, read_csv, versions, write_csv
+from _common import RESULTS, print_table, read_csv, versions, write_csv
 from scipy.special import expit, logit
 from scipy.stats import t as student
 
+from skcalib.coref import AntecedentFeatures, AntecedentRanker
 from skcalib.counts import choose_documents, corrected_count
-from skcalib.datasets import fetch_gum, fetch_litbank, fetch_ud_english_ewt
+from skcalib.datasets import (
+    fetch_ark_twitter_pos,
+    fetch_gum,
+    fetch_litbank,
+    fetch_ud_english_ewt,
+)
+from skcalib.events import EventCounter, EventRule
 from skcalib.sequence import HMMTagger
 
 NUMBERS = (20, 50, 100)
@@ -147,9 +166,105 @@ def tag_counts(data, tag):
     return corpus
 
 
+def antecedents(documents, y, n_parts, parts):
+    """Posteriors by rankers of one part of the documents, for all other documents."""
+    X, found = AntecedentFeatures().transform(documents), {}
+    for part in parts:
+        own = range(part, len(X), n_parts)
+        ranker = AntecedentRanker(0.3, max_iter=15, tol=1e-6)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # fifteen steps are enough
+            ranker.fit([X[i] for i in own], [y[i] for i in own])
+        others = [i for i in range(len(X)) if i not in own]
+        posterior = ranker.posterior([X[i] for i in others])
+        found |= {i: posterior[k : k + 1] for k, i in enumerate(others)}
+    return [(documents[i], y[i], found[i]) for i in sorted(found)]
+
+
+@cache
+def litbank():
+    data = fetch_litbank(subset="all")
+    return antecedents(data.data, data.target, 2, (0, 1))
+
+
+@cache
+def gum():
+    parts = [fetch_gum(subset=subset) for subset in ("train", "dev", "test")]
+    documents = [document for part in parts for document in part.data]
+    return antecedents(documents, [e for part in parts for e in part.target], 4, (0,))
+
+
+def ranked_entities(load):
+    """Numbers of entities, expected by the ranker."""
+
+    def corpus(rng):
+        del rng
+        rows = []
+        for _, entities, posterior in load():
+            (pmf,) = posterior.n_entities_pmf()
+            k = np.arange(pmf.size)
+            mean = k @ pmf
+            rows.append((np.unique(entities).size, mean, (k - mean) ** 2 @ pmf))
+        return tuple(np.array(rows).T)
+
+    return corpus
+
+
+def true_events(*arguments):
+    from events import truth  # needs matplotlib
+
+    return truth(*arguments)
+
+
+def events_of_gum(unit, country):
+    """Countries that are the subject of a verb: entities of all, documents of one."""
+
+    def corpus(rng):
+        del rng
+        rule, rows = EventRule(None), []
+        counter = EventCounter(rule, freq=None, unit=unit, random_state=0)
+        for document, entities, posterior in gum():
+            true = true_events(rule, document, entities)
+            counts = counter.count([document], posterior)
+            own = np.isin(counts.country, [country]) if country else slice(None)
+            n = true.get(country, 0) if country else sum(true.values())
+            n = min(n, 1) if unit == "documents" else n
+            rows.append((n, counts.mean[own].sum(), (counts.sd[own] ** 2).sum()))
+        return tuple(np.array(rows).T)
+
+    return corpus
+
+
+def tweets(tag, *, has):
+    """Tags of tweets (or tweets with the tag); an HMM of 100 tweets."""
+
+    def corpus(rng):
+        data = fetch_ark_twitter_pos(subset="train")
+        X, y = data.data, data.target
+        train = set(rng.choice(len(X), 100, replace=False).tolist())
+        tagger = HMMTagger().fit([X[i] for i in train], [y[i] for i in train])
+        rest = [i for i in range(len(X)) if i not in train]
+        column = list(tagger.classes_).index(tag)
+        p = [each[:, column] for each in tagger.predict_proba([X[i] for i in rest])]
+        truth = np.array([list(y[i]).count(tag) for i in rest])
+        if has:
+            f = np.array([1 - np.prod(1 - q) for q in p])
+            return truth > 0, f, f * (1 - f)
+        f, variance = np.array([(q.sum(), (q * (1 - q)).sum()) for q in p]).T
+        return truth, f, variance
+
+    return corpus
+
+
 def real_corpora():
     tagged = fetch_ud_english_ewt(subset="train", column="upos")
     return {
+        "LitBank entities, ranker": ranked_entities(litbank),
+        "GUM entities, ranker": ranked_entities(gum),
+        "GUM events, all countries": events_of_gum("entities", None),
+        "GUM documents, USA": events_of_gum("documents", "USA"),
+        "ARK verbs, HMM of 100": tweets("V", has=False),
+        "ARK tweets with !, HMM of 100": tweets("!", has=True),
         "LitBank entities, equal words": entities_of(fetch_litbank, "all"),
         "GUM entities, equal words": entities_of(fetch_gum, "train"),
         "EWT verbs, HMM of 30": tag_counts(tagged, "VERB"),
@@ -213,7 +328,7 @@ def cell(name, corpus, n, n_splits):
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             score = corrected_count(y_true, f)
-            n_warned += any("of the estimated" in str(w.message) for w in caught)
+            n_warned += any("One " in str(w.message)[:4] for w in caught)
             by_t = corrected_count(y_true, f, method="t")
         ends["score"].append((score.low, score.high))
         ends["t"].append((by_t.low, by_t.high))
@@ -235,7 +350,7 @@ def cell(name, corpus, n, n_splits):
 def totals(corpora, n_splits):
     for name, corpus in corpora.items():
         for n in NUMBERS:
-            if not (n == 100 and name.startswith("LitBank")):  # all of it
+            if not (n == 100 and name.startswith("LitBank")):  # the whole corpus
                 yield cell(name, corpus, n, n_splits)
 
 
@@ -371,17 +486,159 @@ DESIGNS = (
 )
 
 
+# Section 6 with gold events: who is the subject of a verb in GUM, by five years
+
+SHOWN = ("USA", "GBR", "FRA", "DEU")
+
+
+def five_years(day):
+    if day.year < 2000:
+        return "before 2000"
+    first = day.year // 5 * 5
+    return f"{first} to {first + 4}"
+
+
+def events_by_period(n_splits):
+    """Rows of each cell: the truth, one corrected count, coverage in many samples."""
+    documents, entities, posteriors = zip(*gum(), strict=True)
+    rule = EventRule(None)
+    counter = EventCounter(rule, freq=five_years, countries=SHOWN, random_state=0)
+    counts = counter.count(documents, posteriors)
+    labels = {
+        document.id: {
+            code: n
+            for code, n in true_events(rule, document, own).items()
+            if code in SHOWN
+        }
+        for document, own in zip(documents, entities, strict=True)
+    }
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        truth = counts.corrected(labels).estimate
+        samples = [corrected_events(counts, labels, seed) for seed in range(n_splits)]
+    covered = np.mean([(e.low <= truth) & (truth <= e.high) for e in samples], axis=0)
+    low, high = counts.interval()
+    draw_events(samples[0], truth)
+    rows = samples[0].frame().round(1).to_dict("records")
+    for k, row in enumerate(rows):
+        row |= {
+            "truth": int(truth[k]),
+            "posterior low": low[k],
+            "posterior high": high[k],
+        }
+        row |= {"posterior covers": bool(low[k] <= truth[k] <= high[k])}
+        row |= {"coverage corrected": round(100 * float(covered[k]), 1)}
+    inside = np.mean([row["posterior covers"] for row in rows])
+    print(
+        f"{len(documents)} documents, 60 labels: corrected intervals contain the true "
+        f"count in {percent(covered)}% of {n_splits} samples and {len(rows)} cells "
+        f"(least {percent(covered.min())}%), posterior intervals in {percent(inside)}%"
+    )
+    return rows
+
+
+def corrected_events(counts, labels, seed):
+    choice = counts.choose_documents(60, mix=1, random_state=seed)
+    return counts.corrected(
+        {name: labels[name] for name in choice.ids},
+        inclusion_probability=choice.inclusion_probability,
+        strata="period",
+    )
+
+
+def draw_events(corrected, truth):
+    import matplotlib.pyplot as plt
+
+    from skcalib.plot import EventCountDisplay
+
+    display = EventCountDisplay.from_counts(corrected, countries=SHOWN)
+    for name, ax in display.axes_.items():
+        own = truth[corrected.country == name]
+        ax.plot(np.arange(own.size), own, "k_", markersize=12, label="_truth")
+    display.figure_.savefig(RESULTS / "corrected_events_gum.png", dpi=110)
+    plt.close(display.figure_)
+
+
+# Speed, and another package
+
+
+def speed():
+    """Milliseconds of a corrected count, least of five rounds of 20."""
+    rng, rows = np.random.default_rng(0), []
+    for n_documents, n_periods in ((400, 1), (400, 12), (4800, 12)):
+        truth, f, period = drifting(n_documents, n_periods, False)(rng)
+        y_true = np.full(n_documents, np.nan)
+        sample = np.arange(0, n_documents, n_documents // 96)
+        y_true[sample] = truth[sample]
+        periods = period if n_periods > 1 else None
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            rounds = []
+            for _ in range(5):
+                start = time.process_time()
+                for _ in range(20):
+                    corrected_count(y_true, f, periods=periods)
+                rounds.append((time.process_time() - start) / 20)
+        row = {"documents": n_documents, "periods": n_periods, "labels": sample.size}
+        rows.append({**row, "ms": round(1000 * min(rounds), 2)})
+    return rows
+
+
+def glide_cell(name, corpus, n, n_splits):
+    """Coverage and width of PPI++ by glide, on the samples of `cell`."""
+    from glide.estimators import PPIMeanEstimator
+
+    rng = np.random.default_rng(zlib.crc32(f"{name} {n}".encode()))
+    truth, f, _ = corpus(np.random.default_rng(zlib.crc32(name.encode())))
+    y, total = truth.astype(float), float(truth.sum())
+    ends, alone = [], []
+    for _ in range(n_splits):
+        rows = rng.choice(len(y), n, replace=False)
+        y_true = np.full(len(y), np.nan)
+        y_true[rows] = y[rows]
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            try:
+                found = PPIMeanEstimator().estimate(y_true, f).confidence_interval
+                ends.append((found.lower_bound, found.upper_bound))
+            except ValueError:  # labels or expectations that are all alike
+                ends.append((np.nan, np.nan))
+        alone.append(labels_alone(y, rows))
+    low, high = len(y) * np.array(ends).T
+    width = np.mean(np.diff(alone))
+    has = ~np.isnan(low)
+    return {
+        "corpus": name,
+        "n": n,
+        "coverage glide": percent((low <= total) & (total <= high)),
+        "width glide": round(float(np.mean((high - low)[has]) / width), 2)
+        if has.any()
+        else "",
+        "% errors": percent(~has),
+    }
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parts = ("generated", "counts", "real", "periods", "design")
-    parser.add_argument("--part", choices=parts, required=True)
-    parser.add_argument("--splits", type=int, default=1000)
+    parts = ("generated", "counts", "real", "periods", "design", "events", "speed")
+    parser.add_argument("--part", choices=(*parts, "glide"), required=True)
+    parser.add_argument("--splits", type=int, default=300)
     options = parser.parse_args()
     start, n_splits = time.process_time(), options.splits
     name, key = "corrected_counts.csv", "corpus"
     if options.part == "periods":
         name, key = "corrected_counts_periods.csv", "cell"
         rows = [period_cell(each, n_splits) for each in PERIODS]
+    elif options.part == "events":
+        name, key = "corrected_events_gum.csv", "period"
+        rows = events_by_period(n_splits)
+    elif options.part == "speed":
+        name, key = "corrected_counts_speed.csv", "documents"
+        rows = speed()
+    elif options.part == "glide":
+        name, corpora = "corrected_counts_glide.csv", {**GENERATED, **COUNTS}
+        cells = [(each, n) for each in corpora for n in NUMBERS]
+        rows = [glide_cell(each, corpora[each], n, n_splits) for each, n in cells]
     elif options.part == "design":
         name, corpora = "corrected_counts_design.csv", {**GENERATED, **COUNTS}
         cells = [design_cell(each, corpora[each], 50, n_splits) for each in DESIGNS]
@@ -392,7 +649,8 @@ def main():
     print_table(rows)
     new = {row[key] for row in rows}
     kept = [row for row in read_csv(name)[1] if row[key] not in new]
-    note = f"{n_splits} samples per cell, 95% intervals; {versions('numpy', 'scipy')}"
+    packages = ("numpy", "scipy", *(["glide-py"] if options.part == "glide" else []))
+    note = f"{n_splits} samples per cell, 95% intervals; {versions(*packages)}"
     write_csv(name, [*kept, *rows], note)
     print(f"{time.process_time() - start:.0f} s of CPU time")
 

@@ -8,9 +8,12 @@ import numpy as np
 
 from .._errors import ParameterError, ParameterTypeError
 from .._validation import as_floats, as_groups, as_labels, check_choice, check_finite
+from .._warn import warn
 
 # Fewer labels do not tell how far the model's expectations are off.
 _FEWEST_LABELS = 5
+
+_ROUNDING = 1e-9
 
 # An unlabelled rest on one side of the median is no accident from this number on.
 _ENOUGH_FOR_SIDES = 20
@@ -42,8 +45,8 @@ def check_labels(y_true: Any) -> tuple[np.ndarray, np.ndarray]:
     rows = np.flatnonzero(~np.isnan(y))
     if len(rows) < min(_FEWEST_LABELS, max(len(y), 1)):
         problem = (
-            f"must have at least {_FEWEST_LABELS} labels, with NaN where a document "
-            f"has none. Got {len(rows)} labels in {len(y)} documents."
+            f"must have at least {_FEWEST_LABELS} labels. Got {len(rows)} labels in "
+            f"{len(y)} documents. NaN stands for no label."
         )
         raise ParameterError("y_true", problem)
     return y, rows
@@ -97,7 +100,22 @@ def check_bounds(bounds: Any, y: np.ndarray, f: np.ndarray) -> list[np.ndarray]:
     with np.errstate(invalid="ignore"):
         bad = labelled & ((y < low) | (y > high))
     _raise_where(bad, y, "lie within `bounds` where a document is labelled", "y_true")
+    _warn_of_impossible(f, *ends)
     return ends
+
+
+def _warn_of_impossible(f: np.ndarray, low: np.ndarray, high: np.ndarray) -> None:
+    """Warn of expectations that no count can have."""
+    bad = (f < low - _ROUNDING) | (f > high + _ROUNDING)
+    if bad.any():
+        row = int(bad.argmax())
+        warn(
+            f"The 'expected' parameter is outside the possible counts in "
+            f"{int(bad.sum())} of {len(f)} rows: {float(f[row])!r} in row {row}, where "
+            f"a count is between {low[row]:g} and {high[row]:g}. The interval is valid "
+            "all the same, but expected counts are neither logarithms nor scores. Pass "
+            "probabilities or expected counts, or the `bounds` of the counts."
+        )
 
 
 def check_slope(slope: Any) -> str | float:

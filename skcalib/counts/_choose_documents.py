@@ -30,6 +30,9 @@ class DocumentChoice(Result):
     inclusion_probability : ndarray of shape (N,)
         Probability with which each document of the corpus was drawn. Keep it with the
         labels: :func:`corrected_count` needs it.
+    ids : list or None
+        Ids of the chosen documents, from
+        :meth:`skcalib.events.EventCounts.choose_documents`.
 
     See Also
     --------
@@ -45,19 +48,20 @@ class DocumentChoice(Result):
 
     index: np.ndarray
     inclusion_probability: np.ndarray
+    ids: list[Any] | None = None
 
     def _columns(self) -> dict[str, Any]:
-        return {
-            "index": self.index,
-            "inclusion_probability": self.inclusion_probability[self.index],
-        }
+        pi = self.inclusion_probability[self.index]
+        columns = {"index": self.index, "inclusion_probability": pi}
+        return columns if self.ids is None else {"id": self.ids, **columns}
 
     def to_dict(self) -> dict[str, Any]:
         """Return the indices, and the probabilities of all documents, as lists."""
-        return {
+        found = {
             "index": self.index.tolist(),
             "inclusion_probability": self.inclusion_probability.tolist(),
         }
+        return found if self.ids is None else {"ids": list(self.ids), **found}
 
     def _in_words(self) -> Sequence[str]:
         return (
@@ -186,7 +190,7 @@ def _allocate(n: int, goal: np.ndarray, n_documents: np.ndarray) -> np.ndarray:
     if least.sum() > n:
         problem = (
             f"must be at least {least.sum()}, for two documents of each of the "
-            f"{len(goal)} strata. Got {n}."
+            f"{len(goal)} strata. Got {n}. Draw more documents, or join strata."
         )
         raise ParameterError("n", problem)
     # Strata at one of their ends are fixed, and the rest is divided again.

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 
 from .._errors import ParameterError, public
 from .._validation import check_choice, check_fraction, check_positive
+from .._warn import warn
 from ._checks import (
     as_codes,
     as_column,
@@ -29,10 +30,9 @@ from ._domains import DomainTotals, domain_totals
 from ._regression import fit
 from ._results import CorrectedCount, LabelsOnly
 from ._sample import Sample
-from ._totals import Total, weighted_total
+from ._totals import weighted_total
 from ._warnings import (
     number_is_wrong,
-    warn,
     warn_of_empty_domains,
     warn_of_recalibration,
     warn_of_the_errors,
@@ -138,8 +138,9 @@ def corrected_count(
     UserWarning
         If the labelled documents do not look like a random sample of this design, if
         the model looks fitted or recalibrated on them, if a stratum has one label or a
-        period none, if the model says the same of all documents, or if one document has
-        a large share of the variance.
+        period none, if the model says the same of all documents, if one document has
+        or may have a large share of the variance, or if an expectation is outside
+        `bounds`.
 
     See Also
     --------
@@ -164,8 +165,16 @@ def corrected_count(
     and 1 it is close to Wilson's interval, and for other counts to that of [4]_. q is a
     quantile of Student's distribution.
 
+    Errors of counts without an upper bound are taken to grow with the count: if the
+    sample has fewer of the documents with large expectations than the corpus, V(T) is
+    multiplied by the ratio of the means of (a + b f)^1.5 in the corpus and in the
+    sample. Such ratios are known from the estimation of ratios [5]_, and the power is
+    between those of counts that are Poisson (1) and of errors in proportion (2).
+
     In the table, each row has the mean error of its own labels. The slope and the
-    variance are pooled over rows, except with `groups` or `size`.
+    variance are pooled over rows, except with `groups` or `size`. A row whose own
+    labels have a larger variance has a weighted mean of both, in which the pooled one
+    has the weight of eight labels.
 
     References
     ----------
@@ -177,6 +186,8 @@ def corrected_count(
        prediction-powered inference". arXiv 2311.01453.
     .. [4] P. G. Andersson (2004). "Alternative confidence intervals for the total of a
        skewed biological population". Ecology 85.
+    .. [5] C.-F. Wu (1982). "Estimation of variance of the ratio estimator". Biometrika
+       69.
 
     Examples
     --------
@@ -286,7 +297,12 @@ def _estimate(
         standard_error=total.standard_error,
         uncorrected=float(weight @ sample.expected),
         labels_only=LabelsOnly(alone.estimate, alone.low, alone.high),
-        equivalent_labels=_equivalent(total, alone, sample),
+        equivalent_labels=equivalent_labels(
+            total.high - total.low,
+            alone.high - alone.low,
+            len(sample.rows),
+            sample.n_documents,
+        ),
         slope=total.slope,
         n_documents=sample.n_documents,
         n_labelled=len(sample.rows),
@@ -300,17 +316,17 @@ def _estimate(
     )
 
 
-def _equivalent(total: Total, alone: Total, sample: Sample) -> float:
-    """Return how many labels would give the width of `total` without the model.
+def equivalent_labels(
+    width: float, width_alone: float, n: int, n_documents: int
+) -> float:
+    """Return how many labels would give the width without the model.
 
     The variance of n labels of N documents is proportional to 1 / n - 1 / N.
     """
-    n, n_all = len(sample.rows), sample.n_documents
-    width = alone.high - alone.low
-    if n == n_all or width <= 0:
+    if n in (0, n_documents) or width_alone <= 0:
         return float(n)
-    ratio = (total.high - total.low) / width
-    return float(1 / (1 / n_all + ratio**2 * (1 / n - 1 / n_all)))
+    ratio = width / width_alone
+    return float(1 / (1 / n_documents + ratio**2 * (1 / n - 1 / n_documents)))
 
 
 class _Domains:

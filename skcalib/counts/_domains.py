@@ -16,6 +16,9 @@ from ._totals import effective_number, weighted_total
 # twice as many documents.
 _ENOUGH_ERRORS = 4.0
 
+# The pooled variance has the weight of this many labels against that of a domain.
+_PRIOR_LABELS = 8.0
+
 
 @dataclass(frozen=True)
 class DomainTotals:
@@ -61,13 +64,25 @@ def domain_totals(
     # Without a label, the mean error of the whole corpus is the best there is.
     synthetic = np.bincount(place, fitted.fitted, n_domains)
     ends[0, unknown] = synthetic[unknown]
-    for t in range(n_domains):
-        bounds = sample.possible((place == t) * 1.0)
-        ends[:3, t] = np.clip(ends[:3, t], *bounds)
+    ends[:3] = np.clip(ends[:3], *_possible(sample, place, n_domains))
     estimate, low, high, error = ends
     return DomainTotals(
         estimate, low, high, error, uncorrected, n_documents, n_labelled
     )
+
+
+def _possible(
+    sample: Sample, place: np.ndarray, n_domains: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the bounds of each domain's sum that labels and bounds imply."""
+    rest = np.ones(sample.n_documents, dtype=bool)
+    rest[sample.rows] = False
+    known = np.bincount(place[sample.rows], sample.y, n_domains)
+    low, high = (
+        known + np.bincount(place[rest], bound[rest], n_domains)
+        for bound in (sample.low, sample.high)
+    )
+    return low, high
 
 
 def _separate(
@@ -143,25 +158,39 @@ class _Pooled:
         # Domains that are labelled in full tell nothing of the others.
         use = self.step[at] > 0
         scale = weight[use] * np.sqrt(1 - pi[use]) / self.step[at][use]
-        self.errors = residuals[use] * scale * np.sqrt(max(len(y), 1) / self.df)
+        errors = residuals[use] * scale
+        self.errors = errors * np.sqrt(max(len(y), 1) / self.df)
+        self.second = self._second(errors, at[use])
+
+    def _second(self, errors: np.ndarray, at: np.ndarray) -> np.ndarray:
+        """Return the sum of squared errors of each domain, the pooled one or more.
+
+        Where the errors of a domain's own labels are larger, the sum is between both.
+        The pooled one has the weight of some labels. Smaller errors are not believed:
+        the labels of a quiet domain may have missed its errors.
+        """
+        n = np.bincount(at, minlength=len(self.n_documents))
+        pooled = n * float(self.errors @ self.errors) / max(errors.size, 1)
+        own = np.bincount(at, errors**2, len(n)) * n / np.maximum(n - 1, 1)
+        share = n / (n + _PRIOR_LABELS)
+        return np.maximum(pooled, share * own + (1 - share) * pooled)
 
     def ends(self, method: str, confidence_level: float) -> np.ndarray:
         """Return rows of estimate, low, high and standard error."""
         errors, unit = self.errors, self.sample.unit
-        second = float(errors @ errors)
         if method == "auto":
-            is_enough = second / unit**2 >= _ENOUGH_ERRORS
+            is_enough = float(errors @ errors) / unit**2 >= _ENOUGH_ERRORS
             many = effective_number(errors) >= 2 * _ENOUGH_ERRORS
             method = "t" if is_enough and many else "score"
         quantile = float(stdtrit(self.df, 0.5 + confidence_level / 2))
         share = self.n_labelled / max(errors.size, 1)
         with np.errstate(invalid="ignore"):
-            variance = self.step**2 * share * second + self.of_slope
+            variance = self.step**2 * self.second + self.of_slope
         error = np.sqrt(variance)
         below = above = quantile * error
         if method == "score":
             third = float((errors**3).sum())
-            below, above = self._arms(share * second, share * third, quantile)
+            below, above = self._arms(self.second, share * third, quantile)
         return np.array(
             [self.estimate, self.estimate - below, self.estimate + above, error]
         )

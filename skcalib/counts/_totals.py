@@ -11,6 +11,10 @@ from ._regression import Fit, fit
 from ._sample import Sample
 from ._score_arms import arms, unseen_errors
 
+# The variance of a count's error grows with the count to a power of 1 (Poisson) to 2
+# (errors in proportion); this is between.
+_SIZE_POWER = 1.5
+
 
 @dataclass(frozen=True)
 class Total:
@@ -28,6 +32,8 @@ class Total:
         Number of documents that carry the variance.
     largest_share : float
         Share of the variance that the largest contribution has.
+    largest_unlabelled : float
+        Share of the variance in the corpus that one document without a label has.
     """
 
     estimate: float
@@ -38,6 +44,7 @@ class Total:
     n_errors: float
     n_effective: float
     largest_share: float
+    largest_unlabelled: float
 
 
 def weighted_total(
@@ -64,6 +71,7 @@ def weighted_total(
     influence = found.residuals * (expanded + found.derivatives @ gap)
     plain, df = contributions(sample, influence / np.sqrt(1 - found.leverage), 0.5)
     jackknife, _ = contributions(sample, influence / (1 - found.leverage), 1.0)
+    ratio, corpus_share = unseen_sizes(sample, found.fitted, weight)
     quantile = float(stdtrit(max(df - sample.is_tuned, 1), 0.5 + confidence_level / 2))
     if method == "t":
         used = jackknife if sample.is_tuned else plain
@@ -74,7 +82,8 @@ def weighted_total(
         m = float((weight[rows] != 0).sum())
         if not is_plain or sample.groups is not None:
             m = np.inf
-        moments = float(jackknife @ jackknife), float((jackknife**3).sum())
+        scaled = jackknife * np.sqrt(ratio)
+        moments = float(scaled @ scaled), float((scaled**3).sum())
         below, above = arms(*moments, unseen, m, quantile)
     ends = np.array([estimate, estimate - below, estimate + above])
     ends = np.clip(ends, *sample.possible(weight))
@@ -89,7 +98,36 @@ def weighted_total(
         n_errors=float(found.residuals @ found.residuals) / sample.unit**2,
         n_effective=effective_number(jackknife),
         largest_share=float(squares.max() / squares.sum()) if squares.any() else 0.0,
+        largest_unlabelled=corpus_share,
     )
+
+
+def unseen_sizes(
+    sample: Sample, fitted: np.ndarray, weight: np.ndarray
+) -> tuple[float, float]:
+    """Return how much larger errors of the corpus are than those of the sample.
+
+    The variance of a count's error is taken to grow with the fitted count to the power
+    1.5, and its mean over the corpus is divided by its mean over the sample. If the
+    sample has few of the large documents, the variance is too small by this ratio. It
+    is 1 or larger, and 1 for counts with an upper bound.
+
+    The second number is the share that one document without a label has of the
+    variance by this design.
+    """
+    if not np.isinf(sample.high).any():
+        return 1.0, 0.0
+    rows, c, pi = sample.rows, weight**2, sample.probability
+    size = c * np.maximum(fitted, 0) ** _SIZE_POWER
+    spread = size * (1 - pi) / pi
+    rest = spread.copy()
+    rest[rows] = 0
+    share = float(rest.max() / spread.sum()) if rest.any() else 0.0
+    drawn = float((size[rows] / pi[rows]).sum())
+    n_drawn = float((c[rows] / pi[rows]).sum())
+    if drawn <= 0 or n_drawn <= 0:
+        return 1.0, share
+    return max(1.0, float(size.sum() / c.sum()) * n_drawn / drawn), share
 
 
 def effective_number(parts: np.ndarray) -> float:

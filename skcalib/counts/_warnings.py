@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import sys
-import warnings
 from collections.abc import Sequence
 
 import numpy as np
 from scipy.stats import rankdata
 
+from .._warn import warn
 from ._sample import Sample
 from ._totals import Total
 
@@ -16,16 +15,11 @@ from ._totals import Total
 # thousand differs by more.
 _MOST_DEVIATION = 3.3
 
+# From this share of one document, intervals contain the count in fewer samples.
+_LARGE_SHARE = 0.08
+
 # Errors that the labels must show before Student's t interval can be trusted.
 _ENOUGH_ERRORS = 4.0
-
-
-def warn(message: str) -> None:
-    """Warn at the line outside this package that called the public function."""
-    level, frame = 2, sys._getframe(1)
-    while frame.f_back and frame.f_globals["__name__"].split(".")[0] == "skcalib":
-        level, frame = level + 1, frame.f_back
-    warnings.warn(message, UserWarning, stacklevel=level)
 
 
 def deviation(sample: Sample, values: np.ndarray) -> float:
@@ -145,6 +139,14 @@ def warn_of_the_errors(total: Total, sample: Sample, method: str) -> None:
             "estimated variance. With such errors, 95% intervals contain the count in "
             "85 to 95% of samples. Label more documents, or draw large documents with "
             "larger probabilities (see choose_documents)."
+        )
+    elif total.largest_unlabelled > max(_LARGE_SHARE, 4 / sample.n_documents):
+        warn(
+            f"One document without a label may have "
+            f"{100 * total.largest_unlabelled:.0f}% of the variance, because its "
+            "`expected` is much larger than that of other documents. With such "
+            "documents, 95% intervals contain the count in 88 to 95% of samples. Draw "
+            "large documents with larger probabilities (see choose_documents)."
         )
 
 

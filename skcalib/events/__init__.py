@@ -1,5 +1,6 @@
 """Events: rules for agents and actors, and counts given uncertain coreference."""
 
+from ._corrected_counts import CorrectedEventCounts
 from ._count_results import CountComparison, UncertainDocument, UncertainLink
 from ._counter import EventCounter
 from ._countries import CountryLexicon
@@ -9,6 +10,7 @@ from ._rule import EventEvidence, EventRule
 
 __all__ = [
     "AffiliationLexicon",
+    "CorrectedEventCounts",
     "CountComparison",
     "CountryLexicon",
     "EventCounter",

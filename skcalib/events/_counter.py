@@ -17,7 +17,8 @@ from .._validation import check_choice, check_integer, check_verbose, is_sequenc
 from ..posteriors import AntecedentPosterior
 from ..queries import last_step, transform_before
 from ..text import Document, words_of
-from ._event_counts import DocumentEvents, EventCounts
+from ._document_events import Corpus, DocumentEvents
+from ._event_counts import EventCounts
 from ._event_probability import Distribution, event_distribution
 from ._periods import Freq, assign_periods, check_freq, name_of
 from ._rule import Rule
@@ -188,7 +189,7 @@ default='quarter'
             own,
             periods,
             self._countries(events),
-            np.bincount(place, minlength=len(periods)),
+            Corpus(np.array(kept, dtype=np.intp), [each.id for each in chosen], place),
             unit=self.unit,
             n_samples=int(self.n_samples),
             known=getattr(self.rule, "codes", ()) if self.countries is None else (),

@@ -2,76 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Hashable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.special import ndtri
 
 from .._errors import ParameterError, public
+from .._random import RandomStateLike
 from .._results import Result, as_frame, object_array
 from .._validation import check_choice, check_fraction, check_real
-from ._count_results import CountComparison, UncertainDocument, UncertainLink
-from ._event_probability import Distribution
+from ..counts import DocumentChoice, choose_documents
+from ._corrected_counts import CorrectedEventCounts, period_names
+from ._count_results import CountComparison, UncertainDocument
+from ._document_events import ROUNDING, Corpus, DocumentEvents, pmf_of, quantile, sum_of
+from ._labelled_documents import check_ids, read_labels
 
 METHODS = ("normal", "quantile")
-
-ROUNDING = 1e-12  # of sums of probabilities
-
-
-@dataclass(frozen=True, slots=True)
-class DocumentEvents:
-    """Events of one document, small enough to be sent between processes.
-
-    `countries` are the codes of the columns of `distribution`, and `texts` the words of
-    the mentions in its links.
-    """
-
-    document: int
-    id: str | None
-    countries: tuple[str, ...]
-    distribution: Distribution
-    texts: dict[int, str]
-
-    def counts(self, country: str) -> np.ndarray:
-        """Return the count of an actor in each outcome."""
-        if country not in self.countries:
-            return np.zeros(len(self.distribution.proba), dtype=np.intp)
-        return self.distribution.outcome[:, self.countries.index(country)]
-
-    def marginal(self, column: int) -> tuple[int, np.ndarray]:
-        """Return the distribution of the count of one actor."""
-        return pmf_of(self.distribution.outcome[:, column], self.distribution.proba)
-
-    def moments(self) -> tuple[np.ndarray, np.ndarray]:
-        """Return mean and variance of the count of each actor."""
-        mean = self.distribution.proba @ self.distribution.outcome
-        variance = self.distribution.proba @ (self.distribution.outcome - mean) ** 2
-        return mean, variance
-
-    def proba(self) -> np.ndarray:
-        """Return the probability of an event of each actor."""
-        return np.minimum(self.distribution.proba @ (self.distribution.outcome > 0), 1)
-
-    def uncertain(
-        self, column: int, proba: float, period: Hashable
-    ) -> UncertainDocument:
-        """Return the uncertain event of an actor, given its probability."""
-        links = tuple(
-            UncertainLink(agent, other, self.texts[agent], self.texts[other], linked)
-            for agent, other, linked in self.distribution.link[column]
-        )
-        return UncertainDocument(
-            self.document,
-            self.id,
-            period,
-            self.countries[column],
-            proba,
-            float(self.distribution.low[column]),
-            float(self.distribution.high[column]),
-            links,
-        )
 
 
 class EventCounts(Result):
@@ -108,10 +57,15 @@ class EventCounts(Result):
         'documents' or 'entities'.
     n_samples : int
         Number of samples of each document.
+    document_ids : list
+        Ids of all documents that were counted, those without an event too.
+    document_place : ndarray of shape (n_counted,), int
+        Period of each of these documents, as an index into `periods`.
 
     See Also
     --------
     EventCounter : Estimator of these counts.
+    CorrectedEventCounts : Counts that are corrected by labelled documents.
     skcalib.plot.EventCountDisplay : Plot of these counts.
 
     Notes
@@ -151,14 +105,14 @@ class EventCounts(Result):
         place: np.ndarray,
         periods: Sequence[Any],
         countries: Sequence[str],
-        n_documents: np.ndarray,
+        corpus: Corpus,
         *,
         unit: str,
         n_samples: int,
         known: Sequence[str] = (),
     ):
-        # place: period of each of these documents; n_documents: number of all documents
-        # by period; known: other actors that methods accept, whose counts are 0
+        # place: period of each of these documents; corpus: all documents, those without
+        # an event too; known: other actors that methods accept, whose counts are 0
         self.periods, self.countries = list(periods), list(countries)
         self.unit, self.n_samples = unit, n_samples
         self._documents, self._place = list(documents), np.asarray(place)
@@ -167,8 +121,10 @@ class EventCounts(Result):
         shape = len(self.periods), len(self.countries)
         self.period = object_array(self.periods).repeat(shape[1])
         self.country = np.tile(object_array(self.countries), shape[0])
-        self.n_documents = np.asarray(n_documents, dtype=np.intp).repeat(shape[1])
-        self._n_counted = int(np.sum(n_documents))
+        self.document_ids, self.document_place = list(corpus.ids), corpus.place
+        self._index = corpus.index
+        n_documents = np.bincount(corpus.place, minlength=shape[0])
+        self.n_documents = n_documents.repeat(shape[1])
         mean, variance, sampled, low, high = (np.zeros(shape) for _ in range(5))
         best = np.zeros(shape, dtype=np.intp)
         self._cells: dict[tuple[int, str], list[tuple[DocumentEvents, int]]] = {}
@@ -394,6 +350,172 @@ class EventCounts(Result):
                 if events.countries[k] in self._column:
                     yield events, t, k, proba
 
+    def _moments_of(self, country: str) -> np.ndarray:
+        """Return mean and variance of each document's count of one actor."""
+        found = np.zeros((2, len(self.document_ids)))
+        cells = [self._cells.get((t, country), []) for t in range(len(self.periods))]
+        own = [pair for cell in cells for pair in cell]
+        rows = np.searchsorted(self._index, [events.document for events, _ in own])
+        for row, (events, column) in zip(rows.tolist(), own, strict=True):
+            start, pmf = events.marginal(column)
+            value = start + np.arange(pmf.size)
+            mean = value @ pmf
+            found[:, row] = mean, (value - mean) ** 2 @ pmf
+        return found
+
+    @public
+    def choose_documents(
+        self,
+        n: int,
+        *,
+        strata: ArrayLike | str | None = "period",
+        mix: float = 0.5,
+        random_state: RandomStateLike = None,
+    ) -> DocumentChoice:
+        """Draw documents to label, more of those with uncertain events.
+
+        Probabilities grow with the posterior standard deviation of a document's count,
+        which is the root of the sum of the variances of all actors. Documents without
+        an event are drawn too, because the model may have missed one.
+
+        Parameters
+        ----------
+        n : int
+            Number of documents to label.
+        strata : 'period', array-like of shape (n_counted,) or None, \
+default='period'
+            Strata within which documents are drawn, at least two each. 'period' uses
+            the periods of the counts. If None, documents are drawn from the whole
+            corpus.
+        mix : float, default=0.5
+            Share of the probability that is spread evenly. 1 gives equal probabilities
+            (within strata), which are better for fewer than 50 labels and for rare
+            events.
+        random_state : int, RandomState, Generator or None, default=None
+            Random state used to draw the sample.
+
+        Returns
+        -------
+        choice : DocumentChoice
+            `ids` of the chosen documents, and `inclusion_probability` of all documents.
+
+        Raises
+        ------
+        ValueError
+            If two documents have the same id, or one has none, or if `n` is larger than
+            the number of documents or too small for two documents per stratum.
+
+        See Also
+        --------
+        corrected : Correct the counts by the labels of these documents.
+        """
+        check_ids(self.document_ids)
+        variance = np.zeros(len(self.document_ids))
+        for country in self.countries:
+            variance += self._moments_of(country)[1]
+        choice = choose_documents(
+            np.sqrt(variance),
+            n,
+            strata=self._strata(strata),
+            mix=mix,
+            random_state=random_state,
+        )
+        ids = [self.document_ids[row] for row in choice.index.tolist()]
+        return replace(choice, ids=ids)
+
+    def _strata(self, strata: Any) -> Any:
+        is_period = isinstance(strata, str) and strata == "period"
+        if not is_period:
+            return strata
+        return np.array(period_names(self.periods))[self.document_place]
+
+    @public
+    def corrected(
+        self,
+        labelled: Mapping[Any, Mapping[str, float]],
+        *,
+        inclusion_probability: ArrayLike | None = None,
+        strata: ArrayLike | str | None = None,
+        groups: ArrayLike | None = None,
+        method: str = "auto",
+        unit: float = 1.0,
+        slope: str | float = "shrunk",
+        confidence_level: float = 0.95,
+    ) -> CorrectedEventCounts:
+        """Correct the counts by documents whose events are known.
+
+        :meth:`interval` contains the uncertainty of coreference under the model. The
+        intervals of this method are valid whatever the model, the parser and the rule
+        do, if the labelled documents were drawn at random.
+
+        Parameters
+        ----------
+        labelled : mapping of id to mapping of str to float
+            True counts of labelled documents by id, as {code: count}. A document in
+            which nobody acts has {}. With ``unit="documents"`` of the counter, counts
+            above 1 are taken as 1.
+        inclusion_probability : float or array-like of shape (n_counted,), default=None
+            Probability with which each document of the corpus was drawn, in the order
+            of `document_ids`, as :meth:`choose_documents` returns it. If None, all
+            documents (of a stratum) had equal probabilities.
+        strata : 'period', array-like of shape (n_counted,) or None, default=None
+            Strata within which documents were drawn. Pass 'period' for a choice of
+            :meth:`choose_documents` with periods as strata. Without it, the intervals
+            of totals and trends are too wide, but valid.
+        groups : array-like of shape (n_counted,), default=None
+            Groups that were drawn as a whole, such as all articles of a newspaper.
+        method : {'auto', 'score', 't'}, default='auto'
+            Method of the intervals, as in :func:`~skcalib.counts.corrected_count`.
+        unit : float, default=1.0
+            Smallest error that a count may have, as in corrected_count.
+        slope : {'shrunk', 'best'} or float, default='shrunk'
+            Factor of the posterior means, as in corrected_count.
+        confidence_level : float, default=0.95
+            Confidence level of the intervals.
+
+        Returns
+        -------
+        corrected : CorrectedEventCounts
+            Corrected counts of each period and actor, beside those of the model and
+            those of the labels alone. Actors that only labels have are included.
+
+        Raises
+        ------
+        ValueError
+            If two documents have the same id, or one has none, if there is a label of a
+            document that was not counted or of an unknown actor, if a count is
+            negative, if there are fewer than five labels, or if the labelled documents
+            are on one side of the median of the posterior means.
+
+        Warns
+        -----
+        UserWarning
+            As :func:`~skcalib.counts.corrected_count` does, with the codes of the
+            actors unless all have the same warning.
+
+        See Also
+        --------
+        choose_documents : Draw the documents to label.
+        skcalib.counts.corrected_count : Correct any other count.
+        """
+        rows, labels = read_labels(
+            labelled, self.document_ids, self.countries, self._known
+        )
+        if self.unit == "documents":
+            labels = {code: np.minimum(y, 1) for code, y in labels.items()}
+        arguments = {
+            "inclusion_probability": inclusion_probability,
+            "strata": self._strata(strata),
+            "groups": groups,
+            "method": method,
+            "unit": unit,
+            "slope": slope,
+            "confidence_level": check_fraction(
+                confidence_level, name="confidence_level"
+            ),
+        }
+        return CorrectedEventCounts(self, rows, labels, arguments)
+
     def to_dict(self) -> dict[str, Any]:
         """Return the counts as lists, with the settings."""
         return {**super().to_dict(), "unit": self.unit, "n_samples": self.n_samples}
@@ -451,38 +573,8 @@ class EventCounts(Result):
         span = f" {' to '.join(dict.fromkeys(ends))}" if self.periods else ""
         return (
             f"EventCounts(n_countries={len(self.countries)}, "
-            f"n_periods={len(self.periods)}{span}, n_documents={self._n_counted}, "
+            f"n_periods={len(self.periods)}{span}, "
+            f"n_documents={len(self.document_ids)}, "
             f"n_possible={len(self._documents)}, n_exact={exact}, unit={self.unit!r}, "
             f"n_samples={self.n_samples})"
         )
-
-
-# Distributions of sums of independent counts
-
-
-def pmf_of(values: np.ndarray, proba: np.ndarray) -> tuple[int, np.ndarray]:
-    """Return the smallest value, and the probabilities from it to the largest."""
-    start = int(values.min())
-    return start, np.bincount(values - start, weights=proba)
-
-
-def sum_of(parts: Sequence[tuple[int, np.ndarray]]) -> tuple[int, np.ndarray]:
-    """Return the distribution of a sum of independent counts, in the form of `pmf_of`.
-
-    Neighbours are added in pairs, then the pairs: n counts take O(n^2) in few calls.
-    All terms are positive, so there is no cancellation.
-    """
-    start = sum(least for least, _ in parts)
-    level = [pmf for _, pmf in parts if pmf.size > 1]
-    while len(level) > 1:
-        odd = level[-1:] if len(level) % 2 else []
-        both = zip(level[::2], level[1::2], strict=False)
-        level = [np.convolve(one, other) for one, other in both] + odd
-    pmf = level[0] if level else np.ones(1)
-    return start, pmf / pmf.sum()
-
-
-def quantile(start: int, pmf: np.ndarray, level: float) -> int:
-    """Return the smallest value whose cumulative probability reaches the level."""
-    reached = np.cumsum(pmf) >= level - ROUNDING
-    return start + (int(reached.argmax()) if reached.any() else pmf.size - 1)

@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .._errors import ParameterError, ParameterTypeError, public
+from .._errors import ParameterTypeError, public
 from .._results import plain
-from .._validation import check_fraction, check_integer
-from ..events import EventCounts
+from .._validation import check_integer
+from ..events import CorrectedEventCounts, EventCounts
 from ._base import Display, drawing
+from ._event_series import ENDS, chosen_actors, level_of, series_of
 from ._figures import (
     draw_legend,
     legend_text,
@@ -45,6 +46,10 @@ class EventCountDisplay(Display):
     as in Figure 6 and the appendix of [1]_. For contrast, a dashed line shows the count
     with the best antecedents, which a system without uncertainty would report.
 
+    Of counts that are corrected by labelled documents, the line is the corrected count
+    and the band its interval. A dashed line and a lighter band show the posterior mean
+    and its interval.
+
     Make it with :meth:`from_counts`; the parameters are stored as attributes.
 
     Parameters
@@ -52,11 +57,14 @@ class EventCountDisplay(Display):
     period : sequence of label
         Periods in order.
     mean : dict of ndarray of shape (n_periods,)
-        Posterior means of each actor.
+        Posterior means of each actor, or corrected counts.
     low, high : dict of ndarray of shape (n_periods,)
         Ends of the intervals.
     map_count : dict of ndarray of shape (n_periods,), default=None
         Counts with the best antecedents.
+    uncorrected, uncorrected_low, uncorrected_high : dict of ndarray of shape \
+(n_periods,), default=None
+        Posterior means and ends of their intervals, if `mean` is corrected.
     confidence_level : float, default=0.95
         Confidence level of the intervals, for the legend.
     unit : {'documents', 'entities'}, default='documents'
@@ -70,6 +78,10 @@ class EventCountDisplay(Display):
         Band of each actor.
     map_line_ : dict of matplotlib Artist
         Line of the count with the best antecedents; empty where not drawn.
+    uncorrected_line_ : dict of matplotlib Artist
+        Line of the uncorrected mean; empty if counts are not corrected.
+    uncorrected_band_ : dict of matplotlib Artist
+        Band of the uncorrected mean; empty if counts are not corrected.
     axes_ : dict of matplotlib Axes
         Axes of each actor: a panel each, or the same for all.
     figure_ : matplotlib Figure
@@ -77,12 +89,14 @@ class EventCountDisplay(Display):
 
     See Also
     --------
-    skcalib.events.EventCounts : The numbers.
+    skcalib.events.EventCounts : Posterior counts.
+    skcalib.events.CorrectedEventCounts : Corrected counts.
 
     Notes
     -----
     :meth:`frame` has a row for each actor and period. Its columns are `country`,
-    `period`, `mean`, `low`, `high` and, where it is known, `map_count`.
+    `period`, `mean`, `low`, `high` and, where they are known, `map_count`,
+    `uncorrected`, `uncorrected_low` and `uncorrected_high`.
 
     References
     ----------
@@ -112,6 +126,9 @@ class EventCountDisplay(Display):
         low: Mapping[str, np.ndarray],
         high: Mapping[str, np.ndarray],
         map_count: Mapping[str, np.ndarray] | None = None,
+        uncorrected: Mapping[str, np.ndarray] | None = None,
+        uncorrected_low: Mapping[str, np.ndarray] | None = None,
+        uncorrected_high: Mapping[str, np.ndarray] | None = None,
         confidence_level: float = 0.95,
         unit: str = "documents",
     ):
@@ -120,6 +137,9 @@ class EventCountDisplay(Display):
         self.low = low
         self.high = high
         self.map_count = map_count
+        self.uncorrected = uncorrected
+        self.uncorrected_low = uncorrected_low
+        self.uncorrected_high = uncorrected_high
         self.confidence_level = confidence_level
         self.unit = unit
 
@@ -127,11 +147,11 @@ class EventCountDisplay(Display):
     @public
     def from_counts(
         cls,
-        counts: EventCounts,
+        counts: EventCounts | CorrectedEventCounts,
         *,
         countries: Sequence[str] | None = None,
         top: int | None = None,
-        confidence_level: float = 0.95,
+        confidence_level: float | None = None,
         method: str = "quantile",
         ax: Axes | None = None,
         **plot_params: Any,
@@ -140,17 +160,18 @@ class EventCountDisplay(Display):
 
         Parameters
         ----------
-        counts : EventCounts
+        counts : EventCounts or CorrectedEventCounts
             Counts of events of all actors.
         countries : sequence of str, default=None
             Actors to draw, in order. If None, all actors are drawn, the most frequent
             first.
         top : int, default=None
             Largest number of actors. If None, there is no limit.
-        confidence_level : float, default=0.95
-            Confidence level of the intervals.
+        confidence_level : float, default=None
+            Confidence level of the intervals. If None, it is 0.95, or the level of
+            corrected counts, which have no other.
         method : {'quantile', 'normal'}, default='quantile'
-            Method of the intervals, as in
+            Method of the posterior intervals, as in
             :meth:`~skcalib.events.EventCounts.interval`. An interval by 'normal', as in
             the paper, may begin below 0.
         ax : matplotlib Axes, default=None
@@ -174,27 +195,24 @@ class EventCountDisplay(Display):
         >>> EventCountDisplay.from_counts(counts, top=2)
         EventCountDisplay(4 periods; mean in all NOR: 12.4, BOL: 10.6)
         """
-        if not isinstance(counts, EventCounts):
+        if not isinstance(counts, (EventCounts, CorrectedEventCounts)):
             raise ParameterTypeError(
-                "counts", f"must be EventCounts. Got {type(counts).__name__}."
+                "counts",
+                "must be EventCounts or CorrectedEventCounts. Got "
+                f"{type(counts).__name__}.",
             )
-        level = check_fraction(confidence_level, name="confidence_level")
+        level = level_of(counts, confidence_level)
         if top is not None:
             check_integer(top, minimum=1, name="top")
-        names = _chosen(counts, countries)[:top]
-        low, high = counts.interval(level, method)
-        arrays = {
-            "mean": counts.mean,
-            "low": low,
-            "high": high,
-            "map_count": counts.map_count,
-        }
+        values = series_of(counts, level, method)
+        names = chosen_actors(counts, values["mean"], countries)[:top]
         columns = {
-            key: {name: values[counts.country == name] for name in names}
-            for key, values in arrays.items()
+            key: {name: array[counts.country == name] for name in names}
+            for key, array in values.items()
         }
+        unit = counts.unit if isinstance(counts, EventCounts) else counts.counts.unit
         display = cls(
-            period=counts.periods, confidence_level=level, unit=counts.unit, **columns
+            period=counts.periods, confidence_level=level, unit=unit, **columns
         )
         return display.plot(ax, **plot_params)
 
@@ -236,30 +254,28 @@ class EventCountDisplay(Display):
         self.line_: dict[str, Any] = {}
         self.band_: dict[str, Any] = {}
         self.map_line_: dict[str, Any] = {}
+        self.uncorrected_line_: dict[str, Any] = {}
+        self.uncorrected_band_: dict[str, Any] = {}
         for k, name in enumerate(self.mean):
             own = self.axes_[name]
+            color = f"C{k}" if together else "C1"
             if together:
-                default: dict[str, Any] = {"color": f"C{k}", "label": legend_text(name)}
-                band, best = {"color": f"C{k}", "alpha": 0.2}, f"C{k}"
+                default: dict[str, Any] = {"color": color, "label": legend_text(name)}
+                band = {"color": color, "alpha": 0.2}
             else:
-                default = {"color": "C0", "label": "posterior mean"}
-                band, best = {"color": "0.8", "label": self._band_name()}, "C1"
+                default = {"color": "C0", "label": self._mean_name()}
+                band = {"color": "0.8", "label": self._band_name()}
                 title = plain_text(short_text(name, _LONGEST_NAME))
                 own.set_title(title, fontsize="medium")
             few = len(self.period) <= _FEW_PERIODS
             default |= {"marker": "o" if few else "none", "markersize": 3}
             self._draw(name, own, {**default, **style}, band)
+            if self.uncorrected is not None:
+                self._draw_uncorrected(name, own, color, together)
             if map_line and self.map_count is not None:
-                label = "1-best" if not together else f"_{name}"
-                (self.map_line_[name],) = own.plot(
-                    np.arange(len(self.period)),
-                    self.map_count[name],
-                    color=best,
-                    linestyle="--",
-                    linewidth=1,
-                    # one period alone has no line
-                    marker="x" if len(self.period) == 1 else "none",
-                    label=label,
+                label = f"_{name}" if together else "1-best"
+                self.map_line_[name] = self._dashed(
+                    own, self.map_count[name], color, label
                 )
         self._finish(together)
         return self
@@ -289,16 +305,55 @@ class EventCountDisplay(Display):
 
     def _draw(self, name: str, ax: Any, style: dict, band: dict) -> None:
         """Draw mean and band of one actor."""
+        self.band_[name] = self._fill(ax, self.low[name], self.high[name], band)
         place = np.arange(len(self.period))
-        # one period alone has no area: its edge is drawn
-        wide = 3 if len(self.period) == 1 else 0
-        self.band_[name] = ax.fill_between(
-            place, self.low[name], self.high[name], linewidth=wide, zorder=1, **band
-        )
         (self.line_[name],) = ax.plot(place, self.mean[name], **style)
 
-    def _band_name(self) -> str:
+    def _draw_uncorrected(self, name: str, ax: Any, color: str, together: bool) -> None:
+        """Draw the posterior mean of one actor and its band."""
+        assert self.uncorrected is not None
+        style = {"color": color, "alpha": 0.1 if together else 0.25}
+        labels = [f"_{name}", f"_{name}"]
+        if not together:
+            labels = ["posterior mean, uncorrected", f"{self._level_name()}, posterior"]
+        self.uncorrected_line_[name] = self._dashed(
+            ax, self.uncorrected[name], color, labels[0]
+        )
+        if self.uncorrected_low is not None and self.uncorrected_high is not None:
+            ends = self.uncorrected_low[name], self.uncorrected_high[name]
+            band = {**style, "label": labels[1]}
+            self.uncorrected_band_[name] = self._fill(ax, *ends, band)
+
+    def _fill(self, ax: Any, low: np.ndarray, high: np.ndarray, style: dict) -> Any:
+        known = np.isfinite(np.asarray(low, dtype=float))
+        beside = np.r_[False, known[:-1]] | np.r_[known[1:], False]
+        # one period alone has no area: its edge is drawn
+        wide = 3 if (known & ~beside).any() else 0
+        place = np.arange(len(self.period))
+        return ax.fill_between(place, low, high, linewidth=wide, zorder=1, **style)
+
+    def _dashed(self, ax: Any, values: np.ndarray, color: str, label: str) -> Any:
+        (line,) = ax.plot(
+            np.arange(len(self.period)),
+            values,
+            color=color,
+            linestyle="--",
+            linewidth=1,
+            # one period alone has no line
+            marker="x" if len(self.period) == 1 else "none",
+            label=label,
+        )
+        return line
+
+    def _mean_name(self) -> str:
+        return "posterior mean" if self.uncorrected is None else "corrected by labels"
+
+    def _level_name(self) -> str:
         return f"{percent_text(self.confidence_level)} interval"
+
+    def _band_name(self) -> str:
+        name = self._level_name()
+        return name if self.uncorrected is None else f"{name}, corrected"
 
     def _finish(self, together: bool) -> None:
         """Label the axes, and draw a legend."""
@@ -322,9 +377,9 @@ class EventCountDisplay(Display):
 
             handles.append(Patch(color="0.5", alpha=0.3))
             names.append(self._band_name())
-            if self.map_line_:
+            if self.map_line_ or self.uncorrected_line_:
                 handles.append(Line2D([], [], color="0.3", linestyle="--", linewidth=1))
-                names.append("1-best")
+                names.append("1-best" if self.map_line_ else "uncorrected")
             draw_legend(self._all[0], 0, (handles, names))
         else:
             self.figure_.legend(
@@ -337,10 +392,9 @@ class EventCountDisplay(Display):
 
     def _values(self) -> dict[str, Mapping[str, np.ndarray]]:
         """Return the numbers of each kind, by actor."""
-        values = {"mean": self.mean, "low": self.low, "high": self.high}
-        return (
-            values if self.map_count is None else values | {"map_count": self.map_count}
-        )
+        names = ("mean", "low", "high", "map_count", "uncorrected")
+        values = {name: getattr(self, name) for name in names + ENDS}
+        return {name: each for name, each in values.items() if each is not None}
 
     def to_dict(self) -> dict[str, Any]:
         """Return the numbers behind the plot."""
@@ -370,29 +424,13 @@ class EventCountDisplay(Display):
         return [f"{len(self.period)} periods", f"mean in all {totals or 'none'}"]
 
     def _in_words(self) -> list[str]:
+        level = percent_text(self.confidence_level)
+        if self.uncorrected is not None:
+            return [
+                f"A mean is corrected by labelled documents. The {level} intervals are "
+                "valid whatever the model does, if these were drawn at random."
+            ]
         return [
             "A mean is the expected count given the texts, and the "
-            f"{percent_text(self.confidence_level)} intervals contain the uncertainty "
-            "of coreference only."
+            f"{level} intervals contain the uncertainty of coreference only."
         ]
-
-
-def _chosen(counts: EventCounts, countries: Sequence[str] | None) -> list[str]:
-    """Return the actors to draw, in order."""
-    if countries is None:
-        total = {c: counts.mean[counts.country == c].sum() for c in counts.countries}
-        return sorted(total, key=lambda c: -total[c])
-    if isinstance(countries, str) or not hasattr(countries, "__iter__"):
-        raise ParameterTypeError(
-            "countries",
-            f"must be a sequence of codes. Got {type(countries).__name__} "
-            f"{countries!r:.50}.",
-        )
-    unknown = [c for c in countries if c not in counts.countries]
-    if unknown:
-        raise ParameterError(
-            "countries",
-            f"must be actors that were counted, of {counts.countries!r:.200}. "
-            f"Got {unknown[0]!r}.",
-        )
-    return list(dict.fromkeys(countries))

@@ -13,6 +13,7 @@ from ._answers import answers_by_label as answers_by_label
 from ._arcs import ArcQuery
 from ._classes import ClassQuery
 from ._coref_pairs import CorefPairQuery
+from ._expected_counts import ExpectedCounts
 from ._spans import SpanQuery
 from ._steps import last_step as last_step
 from ._steps import transform_before as transform_before
@@ -25,6 +26,7 @@ __all__ = [
     "ArcQuery",
     "ClassQuery",
     "CorefPairQuery",
+    "ExpectedCounts",
     "SpanQuery",
     "SubtreeQuery",
     "TagPairQuery",

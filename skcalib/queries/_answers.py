@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .._errors import public
+from .._errors import ParameterError, public
 from .._pairs import Pairs, weighted
 from .._results import Result, as_frame
 from .._validation import (
@@ -18,6 +18,7 @@ from .._validation import (
     check_same_length,
     label_array,
 )
+from ._expected_counts import ExpectedCounts, sums_by_sample
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -227,6 +228,78 @@ class Answers(Result):
             chosen = chosen.astype(np.intp)  # an empty list has no type
         columns = {name: array[chosen] for name, array in self._columns().items()}
         return Answers(**columns, n_unseen=self.n_unseen)
+
+    @public
+    def expected_counts(
+        self,
+        n_groups: int | None = None,
+        *,
+        documents: ArrayLike | None = None,
+        label: Any = None,
+    ) -> ExpectedCounts:
+        """Count what was asked for, in each sample or document.
+
+        The sum of the probabilities is the count that the model expects. With the true
+        counts of some documents, :func:`skcalib.counts.corrected_count` corrects the
+        total of a corpus.
+
+        Parameters
+        ----------
+        n_groups : int, default=None
+            Number of samples (rows, sentences) that were asked about, those without an
+            answer too. Required unless `documents` is given.
+        documents : array-like of shape (n_groups,), default=None
+            Document of each sample. Counts are then sums over documents.
+        label : label, default=None
+            Label to count. If None, all answers are counted.
+
+        Returns
+        -------
+        counts : ExpectedCounts
+            Arrays `expected`, `true` and `document`, with one entry per sample or
+            document.
+
+        Raises
+        ------
+        ValueError
+            If both or none of `n_groups` and `documents` are given, if there are
+            answers of more samples, or if nobody asked for the label.
+
+        See Also
+        --------
+        skcalib.counts.corrected_count : Correct the total by labelled documents.
+
+        Notes
+        -----
+        A count is of what the query asks for. ``SpanQuery(spans="predicted")`` does not
+        ask for entities that the tagger misses. Count entities with ``spans="all"``.
+
+        Where samples have no labels, give the query any labels of the model, such as
+        its predictions, and do not use `true`.
+
+        Examples
+        --------
+        >>> from skcalib.queries import TagQuery
+        >>> proba = [[[0.9, 0.1], [0.4, 0.6]], [[0.2, 0.8]], [[1.0, 0.0]]]
+        >>> answers = TagQuery("V").from_proba(
+        ...     [["N", "V"], ["V"], ["N"]], proba, classes=["N", "V"]
+        ... )
+        >>> answers.expected_counts(3).expected
+        array([0.7, 0.8, 0. ])
+        >>> answers.expected_counts(documents=["a", "a", "b"])
+        ExpectedCounts(expected=array([1.5, 0. ]), true=array([2., 0.]),
+        document=array(['a', 'b'], dtype='<U1'))
+        """
+        columns = self.groups, self.y_true, self.y_proba
+        if label is not None:
+            (code,) = label_array([label])
+            asked = np.array([each == code for each in self.label], dtype=bool)
+            if not asked.any():
+                seen = list(dict.fromkeys(self.label.tolist()))
+                problem = f"must be one that was asked for, of {seen!r:.100}. Got "
+                raise ParameterError("label", f"{problem}{label!r}.")
+            columns = tuple(column[asked] for column in columns)
+        return sums_by_sample(*columns, n_groups, documents)
 
     def __len__(self) -> int:
         return self.y_proba.size

@@ -187,6 +187,19 @@ def test_size_gives_the_ratio_estimator():
     assert result.standard_error == pytest.approx(np.sqrt(variance), abs=1e-10)
 
 
+@pytest.mark.parametrize(("large", "ratio"), [(1, 1.0), (4, 1.7)])
+def test_samples_without_large_documents_have_wider_intervals(large, ratio):
+    # The mean of f^1.5 is 1 in the sample, and in the corpus 0.9 + 0.1 * large^1.5.
+    f = np.r_[np.ones(90), np.full(10, large)]
+    y_true = labels(np.tile([0.0, 2.0], 50), np.arange(20))
+    result = corrected_count(y_true, f, slope=1)
+    # Contributions are -+ sqrt(1 - 0.2) / 0.2 * 20 / 19, one unseen error 4.47.
+    variance, error = ratio * 20 * 20 * (20 / 19) ** 2, np.sqrt(20)
+    q, x = student.ppf(0.975, 19), result.high - result.estimate
+    k = (error**3 / 2) / (variance + error**2 / 2)
+    assert x**2 == pytest.approx(q**2 * (variance + k * x))
+
+
 def test_no_error_seen_is_the_rule_of_three():
     # The arm x solves x^2 = q^2 (u x - x^2 / n) with u the weight of one document.
     result = corrected_count(labels(np.zeros(1000), range(60)), np.zeros(1000))
@@ -287,17 +300,20 @@ def test_periods_by_hand():
     means = [-1 / 6, 1 / 2]
     squares = (1 / 9 + 4 / 9 + 1 / 9) + (1 / 4 + 1 + 9 / 4)
     error = np.sqrt(16 * (1 / 4) * (squares / 4) / 3)
+    # The labels of 1991 have a variance of 7/4, more than the pooled 25/24, which has
+    # the weight of eight labels against their three.
+    errors = np.array([error, error * np.sqrt((8 + 3 * (7 / 4) / (25 / 24)) / 11)])
     table = result.table
     expected = [4.75 + 4 * means[0], 8.5 + 4 * means[1]]
     assert table["period"].tolist() == [1990, 1991]
     assert table["estimate"] == pytest.approx(expected, abs=1e-10)
-    assert table["standard_error"] == pytest.approx([error, error], abs=1e-10)
+    assert table["standard_error"] == pytest.approx(errors, abs=1e-10)
     assert table["uncorrected"] == pytest.approx([4.75, 8.5])
     assert table["n_labelled"].tolist() == [3, 3]
     # 1990 is at its lower bound, the 4 that its labels have found.
-    length = student.ppf(0.975, 4) * error
-    assert table["low"] == pytest.approx([4, 10.5 - length if length < 2.5 else 8])
-    assert table["high"] == pytest.approx(np.array(expected) + length, abs=1e-10)
+    lengths = student.ppf(0.975, 4) * errors
+    assert table["low"] == pytest.approx([4, max(10.5 - lengths[1], 8)])
+    assert table["high"] == pytest.approx(expected + lengths, abs=1e-10)
 
 
 def test_periods_add_up_when_they_are_strata():

@@ -146,11 +146,50 @@ def test_student_interval_of_few_errors():
 def test_one_document_carries_the_variance():
     rng = np.random.default_rng(0)
     y = rng.poisson(3, 400) * 1.0
-    f = y + rng.normal(0, 0.3, 400)
+    f = y + rng.random(400)
     y[7] = 80
     y_true = labels(y, np.arange(0, 50))
     with pytest.warns(UserWarning, match="of the estimated variance"):
         corrected_count(y_true, f)
+
+
+def test_one_document_without_a_label_may_carry_the_variance():
+    rng = np.random.default_rng(0)
+    y = rng.poisson(5, 400) * 1.0
+    f = y + rng.random(400)
+    y[300] = f[300] = 200
+    y_true = labels(y, np.arange(50))
+    with pytest.warns(UserWarning, match="without a label may have 36% of the"):
+        corrected_count(y_true, f)
+    # Drawn with certainty, it has no part in the variance.
+    pi = np.full(400, 49 / 399)
+    pi[300] = 1
+    y_true = labels(y, np.r_[np.arange(49), 300])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        corrected_count(y_true, f, inclusion_probability=pi)
+
+
+@pytest.mark.parametrize(
+    ("f", "bounds", "match"),
+    [
+        (
+            -0.3,
+            None,
+            r"in 1 of 400 rows: -0.3 in row 5, where a count is between 0 and",
+        ),
+        (1.5, (0, 1), r"1.5 in row 5, where a count is between 0 and 1"),
+    ],
+)
+def test_expectations_that_no_count_can_have(f, bounds, match):
+    y, proba, rng = corpus()
+    proba[5] = f
+    y_true = labels(y, rng.choice(400, 50, replace=False))
+    with pytest.warns(UserWarning, match=match):
+        corrected_count(y_true, proba, bounds=bounds)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        corrected_count(y_true, proba, bounds=(-np.inf, np.inf))
 
 
 def test_stratum_with_one_label():
@@ -267,3 +306,45 @@ def test_group_in_two_strata():
     strata = np.arange(400) // 5 % 2
     with pytest.raises(ValueError, match="'strata'.*one for all documents of a group"):
         corrected_count(y_true, np.ones(400), groups=GROUPS, strata=strata)
+
+
+# Samples of groups that are taken for samples of documents
+
+
+@pytest.mark.filterwarnings("ignore:The labelled documents do not look")
+@pytest.mark.filterwarnings("ignore:The model is surer")
+def test_newspapers_that_were_drawn_are_groups():
+    rng = np.random.default_rng(0)
+    paper = np.repeat(np.arange(60), 12)
+    proba = rng.beta(0.5, 1.5, 720)
+    # each newspaper has its own rate of events that the model misses
+    miss = np.repeat(rng.beta(0.2, 0.8, 60), 12)
+    y = (rng.random(720) < np.maximum(proba, miss)).astype(float)
+    inside = {"documents": [], "groups": []}
+    for _ in range(200):
+        sample = np.flatnonzero(np.isin(paper, rng.choice(60, 12, replace=False)))
+        y_true = labels(y, sample)
+        for name, groups in (("documents", None), ("groups", paper)):
+            found = corrected_count(y_true, proba, groups=groups)
+            inside[name].append(found.low <= y.sum() <= found.high)
+    assert np.mean(inside["documents"]) < 0.88
+    # Given 95%, fewer than 90% of 200 samples have a probability of 0.3%.
+    assert np.mean(inside["groups"]) >= 0.9
+
+
+def test_tokens_of_documents_are_groups():
+    rng = np.random.default_rng(1)
+    document = np.repeat(np.arange(100), 20)
+    rate = np.repeat(rng.beta(0.5, 1.5, 100), 20)
+    y = (rng.random(2000) < rate).astype(float)
+    proba = np.full(2000, 0.25) + rng.random(2000) / 100
+    y_true = labels(y, np.flatnonzero(document % 4 == 0))
+    width = {}
+    for name, groups in (("tokens", None), ("documents", document)):
+        found = corrected_count(y_true, proba, groups=groups)
+        width[name] = found.high - found.low
+    # The variance of a mean of 20 dependent tokens is 1 + 19 / 3 times as large: the
+    # correlation of two tokens is 1 / (0.5 + 1.5 + 1).
+    assert width["documents"] / width["tokens"] == pytest.approx(
+        np.sqrt(1 + 19 / 3), rel=0.25
+    )

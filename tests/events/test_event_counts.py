@@ -12,7 +12,7 @@ from scipy.stats import binom, norm
 
 from skcalib._results import Result
 from skcalib.events import EventCounter, EventCounts
-from skcalib.events._event_counts import pmf_of, quantile, sum_of
+from skcalib.events._document_events import pmf_of, quantile, sum_of
 
 CODES = ("AAA", "BBB", "CCC")
 

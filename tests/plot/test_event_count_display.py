@@ -199,5 +199,102 @@ def test_what_does_not_fit_is_refused(counts, params, error, message):
 
 
 def test_it_draws_counts_only():
-    with pytest.raises(TypeError, match="must be EventCounts. Got dict"):
+    with pytest.raises(
+        TypeError, match="must be EventCounts or CorrectedEventCounts. Got dict"
+    ):
         from_counts({})
+
+
+# Corrected counts
+
+
+@pytest.fixture(scope="module")
+def corrected():
+    documents, events, scores = make_event_documents(
+        200, n_days=330, return_scores=True, random_state=0
+    )
+    counts = EventCounter(EventRule(), random_state=0).count(documents, scores)
+    truth = {each.id: found for each, found in zip(documents, events, strict=True)}
+    choice = counts.choose_documents(80, mix=1, random_state=0)
+    return counts.corrected(
+        {name: truth[name] for name in choice.ids},
+        inclusion_probability=choice.inclusion_probability,
+        strata="period",
+        confidence_level=0.9,
+    )
+
+
+def test_both_intervals_of_corrected_counts_are_drawn(corrected):
+    display = from_counts(corrected)
+    low, high = corrected.counts.interval(0.9)
+    assert display.map_line_ == {}
+    for name in corrected.countries:
+        own = corrected.country == name
+        line = display.line_[name].get_ydata()
+        np.testing.assert_allclose(line, corrected.estimate[own])
+        edges = band_of(display, name)
+        np.testing.assert_allclose(edges, (corrected.low[own], corrected.high[own]))
+        dashed = display.uncorrected_line_[name]
+        assert dashed.get_linestyle() == "--"
+        np.testing.assert_allclose(dashed.get_ydata(), corrected.counts.mean[own])
+        (path,) = display.uncorrected_band_[name].get_paths()
+        assert path.vertices[:, 1].min() == low[own].min()
+        assert path.vertices[:, 1].max() == high[own].max()
+    texts = [text.get_text() for text in display.figure_.legends[0].get_texts()]
+    assert sorted(texts) == [
+        "90% interval, corrected",
+        "90% interval, posterior",
+        "corrected by labels",
+        "posterior mean, uncorrected",
+    ]
+    assert display._in_words()[0].startswith("A mean is corrected by labelled")
+
+
+def test_corrected_counts_drawn_together(corrected):
+    display = from_counts(corrected, top=2, together=True)
+    texts = [text.get_text() for text in display.figure_.axes[0].get_legend().texts]
+    assert texts[2:] == ["90% interval, corrected", "uncorrected"]
+    for name, line in display.line_.items():
+        assert line.get_color() == display.uncorrected_line_[name].get_color()
+
+
+def test_numbers_of_corrected_counts(corrected):
+    display = from_counts(corrected, countries=["KEN"])
+    frame = display.frame()
+    own = corrected.country == "KEN"
+    assert list(frame)[2:] == [
+        *("mean", "low", "high"),
+        *("uncorrected", "uncorrected_low", "uncorrected_high"),
+    ]
+    assert frame["uncorrected"].tolist() == corrected.uncorrected[own].tolist()
+    assert json.loads(json.dumps(display.to_dict()))["confidence_level"] == 0.9
+
+
+def test_the_level_of_corrected_counts_is_given(corrected):
+    assert from_counts(corrected, confidence_level=0.9).confidence_level == 0.9
+    with pytest.raises(ValueError, match=r"must be 0.9.*Got 0.95.*corrected"):
+        from_counts(corrected, confidence_level=0.95)
+
+
+def test_a_period_beside_periods_without_labels_is_visible():
+    nothing = np.array([np.nan, 1.0, np.nan])
+    display = EventCountDisplay(
+        period=["p", "q", "r"],
+        mean={"KEN": np.ones(3)},
+        low={"KEN": nothing - 1},
+        high={"KEN": nothing + 1},
+    ).plot()
+    assert display.band_["KEN"].get_linewidth()[0] > 0
+
+
+def test_actors_that_only_labels_have_are_drawn():
+    documents, _, scores = make_event_documents(
+        60, n_days=80, return_scores=True, random_state=0
+    )
+    counts = EventCounter(EventRule(), random_state=0).count(documents, scores)
+    labels = {each.id: {"PER": 1} for each in documents[:30]}
+    with pytest.warns(UserWarning, match="^PER: .* is 0 for every document"):
+        corrected = counts.corrected(labels)
+    display = from_counts(corrected, countries=["PER"])
+    assert display.uncorrected_high["PER"].tolist() == [0]
+    assert display.mean["PER"].tolist() == [60]
