@@ -2,8 +2,8 @@
 
 # What recalibrated taggers have in common with taggers.
 from ._base import pair_places, token_accuracy  # noqa: F401
-from ._crf import CRFTagger
 from ._convert_tags import convert_tags
+from ._crf import CRFTagger
 from ._cross_val_marginals import cross_val_marginals
 from ._hmm import HMMTagger
 from ._sentences import check_fit  # noqa: F401

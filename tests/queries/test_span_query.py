@@ -531,5 +531,5 @@ def test_iob1_labels_with_probabilities_of_spans():
 @pytest.mark.parametrize("scheme", ["IOB1", "IOE1", "IOE2"])
 def test_schemes_without_probabilities_name_the_conversion(scheme):
     posterior = LinearChainPosterior([np.zeros((1, 2))], np.zeros((2, 2)))
-    with pytest.raises(ValueError, match=f"Got '{scheme}'. Convert .* convert_tags"):
+    with pytest.raises(ValueError, match=f"Got '{scheme}'. Convert .*convert_tags"):
         SpanQuery(scheme=scheme).from_posterior([["O"]], posterior, ["O", "I-PER"])
