@@ -15,6 +15,10 @@ _WRITTEN = {
     "IOBES": ("B", "I", "E", "S"),
     "IOE2": ("I", "I", "E", "E"),
 }
+_HINTS = {
+    "IOB1": " If B- begins every entity, the scheme is 'IOB2'.",
+    "IOE1": " If E- ends every entity, the scheme is 'IOE2'.",
+}
 
 
 @public
@@ -81,7 +85,8 @@ def convert_tags(
                 raise ParameterError(
                     "y",
                     f"must have tags of entities in the scheme {scheme!r}. Got {old!r} "
-                    f"for token {t} of sentence {i}, which is not part of an entity.",
+                    f"for token {t} of sentence {i}, which is not part of an entity."
+                    f"{_HINTS.get(source, '')}",
                 )
         converted.append(new)
     return converted

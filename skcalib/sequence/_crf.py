@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import struct
 from pathlib import Path
 from typing import Any
 
@@ -258,6 +259,10 @@ class CRFTagger(CRFsuiteNames):
             does not occur in `y`, or if a parameter does not go with `algorithm`.
         """
         settings = self._settings()
+        path = self.model_filename
+        if path is not None and not Path(path).parent.is_dir():
+            problem = f"must be a file in a folder that exists. Got {str(path)!r}."
+            raise ParameterError("model_filename", problem)
         sentences, labels = check_fit(X, y)
         classes = sorted_labels(labels)
         names = _label_names(classes.tolist())
@@ -268,8 +273,8 @@ class CRFTagger(CRFsuiteNames):
             settings, items, targets, held_out
         )
         self._read(classes, names, sparse_width(sentences))
-        if self.model_filename is not None:
-            Path(self.model_filename).write_bytes(self.model_bytes_)
+        if path is not None:
+            Path(path).write_bytes(self.model_bytes_)
         return self
 
     def _settings(self) -> dict[str, Any]:
@@ -280,12 +285,17 @@ class CRFTagger(CRFsuiteNames):
     def __sklearn_is_fitted__(self) -> bool:
         path = self.model_filename
         if not hasattr(self, "classes_") and path is not None and Path(path).is_file():
-            self._load(Path(path).read_bytes())
+            self._load(Path(path))
         return hasattr(self, "classes_")
 
-    def _load(self, data: bytes) -> None:
+    def _load(self, path: Path) -> None:
         """Set the attributes of the fitted model from a file of CRFsuite."""
-        labels = sorted(read_model(data).labels)
+        data = path.read_bytes()
+        try:
+            labels = sorted(read_model(data).labels)
+        except (ValueError, struct.error):
+            problem = f"must be a model file of CRFsuite. {str(path)!r} is not."
+            raise ParameterError("model_filename", problem, "CRFTagger") from None
         self.model_bytes_, self.training_log_ = data, None
         self._read(sorted_labels([labels]), {label: label for label in labels}, None)
 

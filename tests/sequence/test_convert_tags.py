@@ -63,6 +63,8 @@ def test_tags_without_a_label():
             ValueError,
             "'B-x' for token 0 of sentence 0",
         ),
+        ([["B-x"]], "IOB1", "BIO", ValueError, "B- begins every .* is 'IOB2'"),
+        ([["E-x"]], "IOE1", "BIO", ValueError, "E- ends every .* is 'IOE2'"),
         ([["O", "E-x"]], "BIO", "BIO", ValueError, "scheme 'BIO'.* Got 'E-x' for tok"),
         ([["O"]], "IOB", "BIO", ValueError, "'scheme' .* of convert_tags"),
         ([["O"]], "IOB1", "IOE1", ValueError, "'to' parameter .* Got 'IOE1'"),

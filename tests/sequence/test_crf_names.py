@@ -167,6 +167,20 @@ def test_without_its_file_a_tagger_is_not_fitted(tmp_path):
         CRFTagger(model_filename=tmp_path / "none").predict(X)
 
 
+@pytest.mark.parametrize("content", [b"host", b"lCRF" * 20, b""])
+def test_a_file_that_is_no_model_is_named(tmp_path, content):
+    path = tmp_path / "notes.txt"
+    path.write_bytes(content)
+    with pytest.raises(ValueError, match="'model_filename' .* CRFsuite. .*notes.txt"):
+        CRFTagger(model_filename=path).predict(X)
+
+
+def test_the_folder_of_the_model_is_checked_before_training(tmp_path):
+    path = tmp_path / "none" / "model"
+    with pytest.raises(ValueError, match="'model_filename' .* folder that exists"):
+        CRFTagger(model_filename=path).fit(X, Y)
+
+
 # Further sentences
 
 
