@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .._entities import SCHEMES, EntityEvents, find_entities, read_tags
+from .._entities import EntityEvents, as_scheme, find_entities, read_tags
 from .._errors import ParameterError, ParameterTypeError, public
 from .._pairs import class_order
 from .._validation import (
@@ -37,10 +37,13 @@ class SpanQuery:
     ----------
     label : str, default=None
         Entity label to ask for. If None, all entity labels are asked for.
-    scheme : {'BIO', 'BILOU'}, default='BIO'
-        Meaning of the tags. In 'BIO' (IOB2), B-PER begins an entity and I-PER continues
-        it. In 'BILOU', U-PER is an entity of one token, and longer entities are tagged
-        B-PER, I-PER, L-PER.
+    scheme : str, default='BIO'
+        Meaning of the tags, in upper or lower case. In 'BIO' (or 'IOB2'), B-PER begins
+        an entity and I-PER continues it. In 'BILOU' (or 'BILUO'), U-PER is an entity of
+        one token, and longer entities are tagged B-PER, I-PER, L-PER. 'IOBES' (or
+        'BIOES') is the same with S- for U- and E- for L-. For `from_proba`, y may also
+        have the tags of 'IOB1', 'IOE1' or 'IOE2', which are described in
+        :func:`~skcalib.metrics.span_statistics`.
     spans : {'predicted', 'all'}, default='predicted'
         Spans to ask for: the entities in the tagger's prediction, or all spans of up to
         `max_length` tokens with each label. The true entities do not affect the choice:
@@ -68,8 +71,9 @@ class SpanQuery:
     The same rules apply to the labels in y, to predictions, and to every tagging in the
     posterior. Tags that do not fit an entity (I-L after O, after an entity with another
     label or at the start; in BILOU a B-L that no L-L closes) are not part of any
-    entity, and are not corrected. Labels of the IOB1 scheme, in which B- only separates
-    adjacent entities, would therefore contain almost no entities.
+    entity, and are not corrected. Probabilities of entities are not computed from IOB1,
+    IOE1 and IOE2 tags: rewrite them by :func:`~skcalib.sequence.convert_tags` before
+    training.
 
     In the answers, `label` is the entity label, and `item` has two columns: the first
     token of the span and the token after its last one, so that the span is
@@ -122,7 +126,7 @@ class SpanQuery:
                 "label",
                 f"must be a str such as 'PER', or None. Got {self.label!r} instead.",
             )
-        check_choice(self.scheme, tuple(SCHEMES), name="scheme")
+        as_scheme(self.scheme)
         check_choice(self.spans, ("predicted", "all"), name="spans")
         if self.max_length is not None:
             check_integer(self.max_length, minimum=1, name="max_length")
@@ -239,7 +243,16 @@ class SpanQuery:
         n_tags = posterior.n_tags
         order = class_order(tags, classes, n_tags, name="classes", of="posterior")
         order = order.tolist()
-        meaning = read_tags(order, self.scheme, "classes")
+        scheme = as_scheme(self.scheme)
+        if scheme not in ("BIO", "BILOU", "IOBES"):
+            raise ParameterError(
+                "scheme",
+                "must be 'BIO', 'BILOU' or 'IOBES' for the posterior of a tagger. Got "
+                f"{self.scheme!r}. Convert the labels by skcalib.sequence.convert_tags "
+                "and train the tagger on them.",
+                "SpanQuery",
+            )
+        meaning = read_tags(order, scheme, "classes")
         gold = self._gold(tags, lengths)
         known = {label for prefix, label in meaning.values() if prefix != "O"}
         labels = [*sorted(known), *sorted(set(gold.labels) - known)]
@@ -258,24 +271,24 @@ class SpanQuery:
             found = [
                 (i, *entity)
                 for i, path in enumerate(predicted)
-                for entity in find_entities([meaning[tag] for tag in path], self.scheme)
+                for entity in find_entities([meaning[tag] for tag in path], scheme)
             ]
             asked = _Spans.of(found, labels)
         asked = asked.take(self._wanted(asked, labels))
-        events = EntityEvents([meaning[tag] for tag in order], self.scheme)
+        events = EntityEvents([meaning[tag] for tag in order], scheme)
         q = _probabilities(asked, labels, events, posterior)
         n_unseen = int((asked.label >= len(known)).sum())
         return _answers(asked, labels, q, gold, n_unseen)
 
     def _gold(self, flat: np.ndarray, lengths: np.ndarray) -> _Gold:
-        tags = flat.tolist()
-        meaning = read_tags(tags, self.scheme, "y_true", lengths.tolist())
+        tags, scheme = flat.tolist(), as_scheme(self.scheme)
+        meaning = read_tags(tags, scheme, "y_true", lengths.tolist())
         ends = np.cumsum(lengths).tolist()
         read = [meaning[tag] for tag in tags]
         found = [
             (i, *entity)
             for i, (a, b) in enumerate(zip([0, *ends[:-1]], ends, strict=True))
-            for entity in find_entities(read[a:b], self.scheme)
+            for entity in find_entities(read[a:b], scheme)
         ]
         names = {label for prefix, label in meaning.values() if prefix != "O"}
         return _Gold(found, sorted(names), lengths)
