@@ -5,12 +5,29 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+import numpy as np
+
 from ._errors import ParameterError
 
-__all__ = ["SCHEMES", "EntityEvents", "Tag", "find_entities", "mend_tags", "read_tags"]
+__all__ = [
+    "SCHEMES",
+    "EntityEvents",
+    "Tag",
+    "allowed_tags",
+    "find_entities",
+    "mend_tags",
+    "read_tags",
+]
 
 # The prefixes of tags inside entities.
-SCHEMES = {"BIO": ("B", "I"), "BILOU": ("B", "I", "L", "U")}
+SCHEMES = {
+    "BIO": ("B", "I"),
+    "BILOU": ("B", "I", "L", "U"),
+    "BIOES": ("B", "I", "E", "S"),
+}
+
+# BIOES is BILOU with other letters, and is read as BILOU.
+_READ_AS = {"E": "L", "S": "U"}
 
 # (prefix, entity label) of a tag.
 Tag = tuple[str, str]
@@ -35,6 +52,8 @@ def read_tags(
                 f"must hold tags of the scheme {scheme!r}, such as 'O', "
                 f"{expected}. Got {tag!r}{_place(tags.index(tag), lengths)}.",
             )
+        if scheme == "BIOES":
+            prefix = _READ_AS.get(prefix, prefix)
         found[tag] = _OUTSIDE if tag == "O" else (prefix, label)
     return found
 
@@ -51,7 +70,7 @@ def _place(t: int, lengths: Sequence[int]) -> str:
 def find_entities(tags: Iterable[Tag], scheme: str) -> list[tuple[int, int, str]]:
     """Return (start, stop, label) of the entities of one sentence.
 
-    With BIO an entity ends where it does not go on, with BILOU it has to be closed.
+    With BIO an entity ends where it does not go on; else it has to be closed.
     """
     found = []
     start, open_label = 0, ""
@@ -79,6 +98,21 @@ def mend_tags(tags: Iterable[Tag]) -> list[Tag]:
             ("B", label) if prefix == "I" and not goes_on else (prefix, label)
         )
     return mended
+
+
+def allowed_tags(
+    tags: list[Tag], scheme: str
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return which pairs of tags, first tags and last tags fit the scheme."""
+    prefixes = np.array([prefix for prefix, _ in tags])
+    labels = np.array([label for _, label in tags], dtype=object)
+    is_open = np.isin(prefixes, ("B", "I"))
+    goes_on = np.isin(prefixes, ("I", "L"))
+    same = np.equal.outer(labels, labels).astype(bool)
+    continued = is_open[:, None] & same
+    if scheme == "BIO":
+        return ~goes_on | continued, ~goes_on, np.ones(len(tags), dtype=bool)
+    return np.where(goes_on, continued, ~is_open[:, None]), ~goes_on, ~is_open
 
 
 class EntityEvents:

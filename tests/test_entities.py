@@ -2,7 +2,7 @@
 
 import pytest
 
-from skcalib._entities import find_entities, mend_tags, read_tags
+from skcalib._entities import allowed_tags, find_entities, mend_tags, read_tags
 
 
 def tags_of(text, scheme):
@@ -28,6 +28,8 @@ def tags_of(text, scheme):
         ("BILOU", "B-x U-y L-x", [(1, 2, "y")]),
         ("BILOU", "B-x B-y L-y L-x", [(1, 3, "y")]),
         ("BILOU", "I-x L-x", []),
+        ("BIOES", "B-x I-x E-x S-y", [(0, 3, "x"), (3, 4, "y")]),
+        ("BIOES", "B-x I-x O", []),
     ],
 )
 def test_entities(scheme, text, expected):
@@ -51,3 +53,25 @@ def test_a_tag_of_no_scheme_is_named_with_its_place(tag):
     message = f"'y' parameter .* Got {tag!r} for token 1 of sentence 1"
     with pytest.raises(ValueError, match=message):
         read_tags(["O", "B-x", "O", tag], "BIO", "y", [2, 2])
+
+
+@pytest.mark.parametrize(
+    ("scheme", "tags", "forbidden", "first", "last"),
+    [
+        ("BIO", "O B-x I-x B-y I-y", "02 04 14 24 32 42", "24", ""),
+        (
+            "BILOU",
+            "O B-x I-x L-x U-x",
+            "02 03 10 11 14 20 21 24 32 33 42 43",
+            "23",
+            "12",
+        ),
+    ],
+)
+def test_tags_that_do_not_fit_a_scheme(scheme, tags, forbidden, first, last):
+    meaning = read_tags(tags.split(), scheme, "y")
+    pairs, starts, ends = allowed_tags(list(meaning.values()), scheme)
+    found = [f"{i}{j}" for i in range(5) for j in range(5) if not pairs[i, j]]
+    assert found == forbidden.split()
+    assert [str(k) for k in range(5) if not starts[k]] == list(first)
+    assert [str(k) for k in range(5) if not ends[k]] == list(last)

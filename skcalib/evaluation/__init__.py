@@ -4,6 +4,7 @@ from ._accuracy import AccuracyInterval, accuracy_interval, grouped_frequency_in
 from ._align import AlignedEvaluations, align_evaluations, evaluation_of
 from ._evaluation import Evaluation
 from ._fingerprints import read_fingerprints
+from ._precision import PrecisionThreshold, threshold_for_precision
 from ._read import FORMATS, read_evaluation
 from ._repeats import (
     PassAtK,
@@ -33,6 +34,7 @@ __all__ = [
     "AlignedEvaluations",
     "Evaluation",
     "PassAtK",
+    "PrecisionThreshold",
     "SampleVariance",
     "accuracy_interval",
     "align_evaluations",
@@ -42,4 +44,5 @@ __all__ = [
     "read_evaluation",
     "read_evaluations",
     "sample_variance",
+    "threshold_for_precision",
 ]

@@ -158,7 +158,7 @@ def span_statistics(
         True tags of each sentence.
     y_pred : sequence of sequences of str
         Predicted tags of each sentence.
-    scheme : {'BIO', 'BILOU'}, default='BIO'
+    scheme : {'BIO', 'BILOU', 'BIOES'}, default='BIO'
         Tagging scheme, as in :class:`~skcalib.queries.SpanQuery`.
     label : str, default=None
         Entity label to count. If None, entities of all labels are counted.

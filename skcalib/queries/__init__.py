@@ -2,7 +2,9 @@
 
 A query turns what a model predicts into pairs (y, q): whether the answer is yes, and
 the probability that the model gives to yes. On such pairs calibration is measured in
-the same way for every kind of model.
+the same way for every kind of model. For new text without the truth,
+:func:`predicted_entities` and :func:`predicted_links` return what a model predicts,
+each with its probability.
 """
 
 from ._answers import Answers
@@ -12,6 +14,9 @@ from ._answers import answer_pairs as answer_pairs
 from ._answers import answers_by_label as answers_by_label
 from ._classes import ClassQuery
 from ._coref_pairs import CorefPairQuery
+from ._entity_table import PredictedEntities
+from ._predicted_entities import predicted_entities
+from ._predicted_links import PredictedLinks, predicted_links
 from ._spans import SpanQuery
 from ._steps import last_step as last_step
 from ._steps import transform_before as transform_before
@@ -22,7 +27,11 @@ __all__ = [
     "Answers",
     "ClassQuery",
     "CorefPairQuery",
+    "PredictedEntities",
+    "PredictedLinks",
     "SpanQuery",
     "TagPairQuery",
     "TagQuery",
+    "predicted_entities",
+    "predicted_links",
 ]

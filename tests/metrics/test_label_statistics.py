@@ -180,7 +180,7 @@ def test_bilou():
 def test_tags_of_another_scheme():
     with pytest.raises(ValueError, match="'y_pred'.* of span_statistics.*'L-PER'"):
         span_statistics([["B-PER"]], [["L-PER"]])
-    with pytest.raises(ValueError, match="'scheme'.*'BIO', 'BILOU'.*'IOB1'"):
+    with pytest.raises(ValueError, match="'scheme'.*'BIO', 'BILOU', 'BIOES'.*'IOB1'"):
         span_statistics([["O"]], [["O"]], scheme="IOB1")
 
 
