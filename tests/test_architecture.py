@@ -30,6 +30,7 @@ FLOORS = {
     "coref": 3,
     "datasets": 3,
     "counts": 4,
+    "interop": 4,
     "recalibration": 4,
     "events": 4,
     "plot": 5,
