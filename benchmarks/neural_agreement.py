@@ -86,7 +86,7 @@ def allennlp():
     scores, mask, tags = draw()
     layer = set_random(ConditionalRandomField(N_TAGS))
     own = [
-        float(layer(scores[i : i + 1, :n], tags[i : i + 1, :n], mask[i : i + 1, :n]))
+        layer(scores[i : i + 1, :n], tags[i : i + 1, :n], mask[i : i + 1, :n]).item()
         for i, n in enumerate(LENGTHS)
     ]
     best = [path for path, _ in layer.viterbi_tags(scores, mask)]
@@ -130,12 +130,10 @@ def flair():
     features = layer(wider)
     lengths = torch.tensor(LENGTHS)
     own = [
-        -float(
-            ViterbiLoss(names)(
-                (features[i : i + 1, :n], lengths[i : i + 1], layer.transitions),
-                tags[i, :n],
-            )
-        )
+        -ViterbiLoss(names)(
+            (features[i : i + 1, :n], lengths[i : i + 1], layer.transitions),
+            tags[i, :n],
+        ).item()
         for i, n in enumerate(LENGTHS)
     ]
     given = (features, lengths, layer.transitions)

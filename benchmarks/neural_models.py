@@ -36,7 +36,7 @@ from skcalib.interop import (
     from_spacy_beam,
     from_transformers,
 )
-from skcalib.queries import CorefPairQuery, SpanQuery, TagQuery
+from skcalib.queries import Answers, CorefPairQuery, SpanQuery, TagQuery
 from skcalib.recalibration import fit_temperature
 
 N_TYPES = 4
@@ -45,10 +45,10 @@ TAGGER_PRECISION, LINK_PRECISION = 0.7, 0.7
 
 
 def load(subset):
-    """Return documents, and the tokens and BIO tags of their sentences."""
+    """Return documents, and tokens, BIO tags and the document of their sentences."""
     documents = fetch_gum(subset=subset).data
-    X, y = [], []
-    for document in documents:
+    X, y, origin = [], [], []
+    for number, document in enumerate(documents):
         tokens = [word for sentence in document.sentences for word in sentence.form]
         tags = ["O"] * len(tokens)
         spans = {(m.start, m.end): m.attributes.get("etype") for m in document.mentions}
@@ -65,8 +65,9 @@ def load(subset):
             if last > first:
                 X.append(tokens[first:last])
                 y.append(tags[first:last])
+                origin.append(number)
             first = last
-    return documents, X, y
+    return documents, X, y, np.array(origin)
 
 
 def keep_types(y, types):
@@ -207,6 +208,12 @@ class TorchTagger:
         )[0]
 
 
+def by_document(answers, origin):
+    """Return answers whose groups are documents, since new text is new documents."""
+    groups = origin[answers.groups]
+    return Answers(answers.y_true, answers.y_proba, groups, answers.item, answers.label)
+
+
 def best_temperature(log_likelihood):
     """Return the temperature of the highest log likelihood."""
     found = minimize_scalar(
@@ -257,22 +264,20 @@ def selected(model, question, precision, dev, test):
     }
 
 
-def product_of_marginals(posterior, classes, answers):
-    """Return the answers with the mean of the token marginals, as tools report it."""
+def mean_of_marginals(posterior, classes, answers):
+    """Return the answers with means of the token marginals, as tools report them."""
     place = {tag: k for k, tag in enumerate(classes)}
     marginals = posterior.token_marginals()
     mean = []
-    for i, (start, stop), label in zip(
-        answers.groups, answers.item, answers.label, strict=True
-    ):
+    rows = zip(answers.groups, answers.item, answers.label, strict=True)
+    for i, (start, stop), label in rows:
         tags = [f"B-{label}", *[f"I-{label}"] * (stop - start - 1)]
-        mean.append(
-            np.mean([marginals[i][start + k, place[tag]] for k, tag in enumerate(tags)])
-        )
-    return mean
+        chosen = [place[tag] for tag in tags]
+        mean.append(marginals[i][np.arange(start, stop), chosen].mean())
+    return Answers(answers.y_true, mean, answers.groups, answers.item, answers.label)
 
 
-def taggers(train, dev, test, classes, n_epochs, rows, thresholds, pieces):
+def taggers(train, dev, test, origins, classes, n_epochs, rows, thresholds, pieces):
     place = {tag: k for k, tag in enumerate(classes)}
     for kind in ("crf", "first piece", "all pieces"):
         start = time.perf_counter()
@@ -284,7 +289,10 @@ def taggers(train, dev, test, classes, n_epochs, rows, thresholds, pieces):
             posteriors = [tagger.posterior(X, combine) for X, _ in (dev, test)]
             best = fit_temperature(posteriors[0], dev[1], classes)
             if kind != "crf":
-                top = TagQuery("top").from_posterior(test[1], posteriors[1], classes)
+                top = by_document(
+                    TagQuery("top").from_posterior(test[1], posteriors[1], classes),
+                    origins[1],
+                )
                 found = calibration_error_interval(
                     top.y_true, top.y_proba, groups=top.groups
                 )
@@ -306,24 +314,26 @@ def taggers(train, dev, test, classes, n_epochs, rows, thresholds, pieces):
                 continue
             for when, t in (("before", 1.0), ("after", best)):
                 both = [posterior.tempered(t) for posterior in posteriors]
-                answers = [
+                found = [
                     SpanQuery().from_posterior(y, posterior, classes)
                     for (_, y), posterior in zip((dev, test), both, strict=True)
                 ]
-                top = TagQuery("top").from_posterior(test[1], both[1], classes)
+                answers = [*map(by_document, found, origins)]
+                top = by_document(
+                    TagQuery("top").from_posterior(test[1], both[1], classes),
+                    origins[1],
+                )
                 label = f"{when}" if t == 1 else f"{when}, T = {t:.2f}"
                 rows.append(measured(name, "tokens, best tag", label, top))
                 rows.append(measured(name, "entities", label, answers[1]))
                 if t == 1:
-                    mean = answers[1].take(slice(None))
-                    mean.__dict__["y_proba"] = np.array(
-                        product_of_marginals(both[1], classes, answers[1])
-                    )
+                    mean = mean_of_marginals(both[1], classes, found[1])
+                    mean = by_document(mean, origins[1])
                     rows.append(measured(name, "entities, mean of tokens", label, mean))
             thresholds.append(selected(name, "entities", TAGGER_PRECISION, *answers))
 
 
-def spacy_ner(train, dev, test, n_epochs, rows, thresholds):
+def spacy_ner(train, dev, test, origins, n_epochs, rows, thresholds):
     spacy.util.fix_random_seed(0)
     random.seed(0)
     nlp = spacy.blank("en")
@@ -358,9 +368,9 @@ def spacy_ner(train, dev, test, n_epochs, rows, thresholds):
             nlp.update(batch, drop=0.2)
     print(f"spaCy: trained in {time.perf_counter() - start:.0f} s", flush=True)
     answers = []
-    for X, y in (dev, test):
+    for (X, y), origin in zip((dev, test), origins, strict=True):
         found = from_spacy_beam(ner, docs(X), beam_width=16)
-        answers.append(SpanQuery().from_proba(y, found))
+        answers.append(by_document(SpanQuery().from_proba(y, found), origin))
     likely = [each.take(each.y_proba >= 0.5) for each in answers]
     rows.append(measured("spaCy beam", "entities in the beam", "before", answers[1]))
     rows.append(measured("spaCy beam", "entities, q >= .5", "before", likely[1]))
@@ -476,15 +486,20 @@ def main():
     torch.set_num_threads(1)
     parts = [load(subset) for subset in ("train", "dev", "test")]
     count = Counter(
-        tag[2:] for _, _, y in parts[:1] for tags in y for tag in tags if tag[0] == "B"
+        tag[2:]
+        for _, _, y, _ in parts[:1]
+        for tags in y
+        for tag in tags
+        if tag[0] == "B"
     )
     types = [name for name, _ in count.most_common(N_TYPES)]
     classes = ["O", *(f"{p}-{name}" for name in sorted(types) for p in "BI")]
-    train, dev, test = ((X, keep_types(y, types)) for _, X, y in parts)
+    train, dev, test = ((X, keep_types(y, types)) for _, X, y, _ in parts)
+    origins = [origin for *_, origin in parts[1:]]
     size = 300 if quick else 2000
     order = np.random.default_rng(0).permutation(len(train[0]))[:size]
     train = tuple([each[i] for i in order] for each in train)
-    documents = [documents for documents, _, _ in parts]
+    documents = [documents for documents, *_ in parts]
     if quick:
         documents = [part[:8] for part in documents]
     rows, thresholds, pieces = [], [], []
@@ -493,10 +508,10 @@ def main():
     n_epochs = {"taggers": 3 if quick else 5, "spaCy": 4, "links": 3}
     stages = {
         "taggers": lambda n: taggers(
-            train, dev, test, classes, n, rows, thresholds, pieces
+            train, dev, test, origins, classes, n, rows, thresholds, pieces
         ),
         "links": lambda n: coreference(documents, n, rows, thresholds),
-        "spaCy": lambda n: spacy_ner(train, dev, test, n, rows, thresholds),
+        "spaCy": lambda n: spacy_ner(train, dev, test, origins, n, rows, thresholds),
     }
     tables = {"models": rows, "thresholds": thresholds, "pieces": pieces}
     for stage, function in stages.items():

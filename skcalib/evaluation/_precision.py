@@ -55,6 +55,13 @@ class PrecisionThreshold(Result):
     See Also
     --------
     threshold_for_precision : Compute the threshold.
+
+    Examples
+    --------
+    >>> from skcalib.evaluation import threshold_for_precision
+    >>> found = threshold_for_precision([1] * 60, [0.8] * 60, precision=0.9)
+    >>> found.threshold, found.share_selected
+    (0.8, 1.0)
     """
 
     threshold: float

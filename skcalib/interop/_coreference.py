@@ -219,6 +219,17 @@ class ClusterLabels(NamedTuple):
         The mentions.
     n_missing : int
         Number of mentions in clusters that are not among the mentions.
+
+    See Also
+    --------
+    labels_from_clusters : Compute the labels.
+
+    Examples
+    --------
+    >>> from skcalib.interop import labels_from_clusters
+    >>> labels, mentions, n_missing = labels_from_clusters([[["a", "b"], ["c"]]])
+    >>> labels, mentions, n_missing
+    ([[0, 0, 1]], [['a', 'b', 'c']], 0)
     """
 
     labels: list[list[int]]

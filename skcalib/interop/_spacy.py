@@ -215,7 +215,7 @@ def to_spacy(
     *,
     attribute: str = "proba",
     spans_key: str | None = None,
-) -> None:
+) -> list[Any]:
     """Write entities and their probabilities into spaCy documents.
 
     Parameters
@@ -231,6 +231,11 @@ def to_spacy(
         ``doc.spans[...].attrs["scores"]`` too. If None, the entities become
         ``doc.ents``, which must not have a common token.
 
+    Returns
+    -------
+    docs : list of Doc
+        The documents.
+
     Raises
     ------
     ImportError
@@ -244,8 +249,9 @@ def to_spacy(
     Examples
     --------
     >>> from skcalib.interop import to_spacy
-    >>> to_spacy(entities, docs)  # doctest: +SKIP
+    >>> docs = to_spacy(entities.above(0.9), docs)  # doctest: +SKIP
     >>> [(ent.text, ent._.proba) for ent in docs[0].ents]  # doctest: +SKIP
+    [('Ada Lovelace', 0.94)]
     """
     try:
         from spacy.tokens import Span
@@ -275,3 +281,4 @@ def to_spacy(
         else:
             doc.spans[spans_key] = spans
             doc.spans[spans_key].attrs["scores"] = np.array([row[3] for row in rows])
+    return list(docs)
