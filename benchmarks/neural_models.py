@@ -1,6 +1,6 @@
 """Do the probabilities of neural models hold? Entities and links in GUM.
 
-    SKCALIB_DATA=... python benchmarks/neural_models.py [--quick]
+    SKCALIB_DATA=... python benchmarks/neural_models.py [--quick] [--stage links]
 
 Small models are trained on one core: taggers of torch with a CRF layer (pytorch-crf)
 and with one softmax per piece of a word, spaCy's entity recogniser with a beam, and a
@@ -23,7 +23,7 @@ import numpy as np
 import spacy
 import torch
 import torchcrf
-from _common import print_table, versions, write_csv
+from _common import print_table, read_csv, versions, write_csv
 from scipy.optimize import minimize_scalar
 from spacy.training import Example
 
@@ -36,7 +36,13 @@ from skcalib.interop import (
     from_spacy_beam,
     from_transformers,
 )
-from skcalib.queries import Answers, CorefPairQuery, SpanQuery, TagQuery
+from skcalib.queries import (
+    Answers,
+    CorefPairQuery,
+    SpanQuery,
+    TagQuery,
+    predicted_links,
+)
 from skcalib.recalibration import fit_temperature
 
 N_TYPES = 4
@@ -438,6 +444,20 @@ def labels_of(document):
     return np.unique(document.entities, return_inverse=True)[1]
 
 
+def best_links(y, posterior):
+    """Return answers: is a mention the same entity as its best antecedent?"""
+    links = predicted_links(posterior)
+    pairs = posterior.pair_marginals()
+    place = [*zip(links.document, links.mention, links.antecedent, strict=True)]
+    return Answers(
+        [int(y[i][j] == y[i][k]) for i, j, k in place],
+        [pairs[i][j, k] for i, j, k in place],
+        links.document,
+        np.column_stack([links.antecedent, links.mention]),
+        np.ones(len(links), dtype=int),
+    )
+
+
 def coreference(documents, n_epochs, rows, thresholds):
     train, dev, test = (
         [d for d in part if 2 <= len(d.mentions) <= 300][:80] for part in documents
@@ -475,14 +495,21 @@ def coreference(documents, n_epochs, rows, thresholds):
             query.from_posterior(labels, posterior.tempered(t))
             for labels, posterior in zip(y, posteriors, strict=True)
         ]
-        rows.append(measured("antecedents", "links, q >= .02", when, answers[1]))
-    thresholds.append(selected("antecedents", "links", LINK_PRECISION, *answers))
+        rows.append(measured("antecedents", "pairs, q >= .02", when, answers[1]))
+        links = [
+            best_links(labels, posterior.tempered(t))
+            for labels, posterior in zip(y, posteriors, strict=True)
+        ]
+        rows.append(measured("antecedents", "links", when, links[1]))
+    thresholds.append(selected("antecedents", "links", LINK_PRECISION, *links))
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--quick", action="store_true", help="train on little data")
-    quick = parser.parse_args().quick
+    parser.add_argument("--stage", choices=["taggers", "links", "spaCy"])
+    arguments = parser.parse_args()
+    quick = arguments.quick
     torch.set_num_threads(1)
     parts = [load(subset) for subset in ("train", "dev", "test")]
     count = Counter(
@@ -514,12 +541,16 @@ def main():
         "spaCy": lambda n: spacy_ner(train, dev, test, origins, n, rows, thresholds),
     }
     tables = {"models": rows, "thresholds": thresholds, "pieces": pieces}
-    for stage, function in stages.items():
-        function(n_epochs[stage])
-        for name, table in tables.items():
-            print_table(table)
-            if not quick:  # after each stage, since the whole takes minutes
-                write_csv(f"neural_{name}.csv", table, note)
+    for stage in [arguments.stage] if arguments.stage else stages:
+        stages[stage](n_epochs[stage])
+    for name, table in tables.items():
+        if arguments.stage:  # other rows stay as they were
+            new = {next(iter(row.values())) for row in table}
+            _, old = read_csv(f"neural_{name}.csv")
+            table = [row for row in old if next(iter(row.values())) not in new] + table
+        print_table(table)
+        if not quick:
+            write_csv(f"neural_{name}.csv", table, note)
 
 
 if __name__ == "__main__":

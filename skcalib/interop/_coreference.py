@@ -157,6 +157,7 @@ def from_fastcoref(
         many of these are no mentions of anything.
     mentions : list of list of (start, end)
         First character of each mention of a text, and the character after its last one.
+        Mentions of different pieces of the same words have the same characters.
 
     See Also
     --------
@@ -180,7 +181,7 @@ def from_fastcoref(
     >>> from skcalib.interop import from_fastcoref
     >>> result = SimpleNamespace(
     ...     coref_logit=np.array([[-1e4, -1e4, 0.0], [2.0, -1e4, 0.0]]),
-    ...     reverse_char_map={(0, 3): (0, (1, 1)), (9, 12): (1, (3, 3))},
+    ...     char_map={(1, 1): (0, (0, 3)), (3, 3): (1, (9, 12)), (7, 7): (None, None)},
     ... )
     >>> posterior, mentions = from_fastcoref([result])
     >>> mentions, posterior.antecedent_proba()[0][1].round(2)
@@ -188,18 +189,18 @@ def from_fastcoref(
     """
     scores, mentions = [], []
     for i, result in enumerate(results):
-        if not hasattr(result, "coref_logit") or not hasattr(
-            result, "reverse_char_map"
-        ):
+        if not (hasattr(result, "coref_logit") and hasattr(result, "char_map")):
             raise ParameterTypeError(
                 "results",
                 "must hold results of fastcoref. Got "
                 f"{type(result).__name__} for text {i}. For arrays use "
                 "from_antecedent_scores.",
             )
+        # Padding and special pieces have no characters.
         found = sorted(
             (int(k), (int(place[0]), int(place[1])))
-            for place, (k, _) in result.reverse_char_map.items()
+            for k, place in result.char_map.values()
+            if place is not None
         )
         kept = [k for k, _ in found]
         logits = as_numpy(result.coref_logit, "results")
@@ -251,8 +252,9 @@ def labels_from_clusters(
         of a .jsonlines file, and of fastcoref, maverick, s2e-coref and AllenNLP.
     mentions : sequence of sequences, default=None
         Mentions of each document to label, for example those of
-        :func:`from_fastcoref`. A mention in no cluster is an entity of its own. If
-        None, the mentions in the clusters are labelled, in sorted order.
+        :func:`from_fastcoref`. A mention in no cluster is an entity of its own, and
+        equal mentions are one entity. If None, the mentions in the clusters are
+        labelled, in sorted order.
 
     Returns
     -------
@@ -264,7 +266,7 @@ def labels_from_clusters(
     Raises
     ------
     ValueError
-        If a mention is in two clusters, or is given twice.
+        If a mention is in two clusters.
 
     See Also
     --------
@@ -299,14 +301,9 @@ def labels_from_clusters(
                         f"{entity[mention]} and {k}.",
                     )
         here = sorted(entity) if mentions is None else list(map(_key, mentions[i]))
-        if len(set(here)) != len(here):
-            twice = next(m for m in here if here.count(m) > 1)
-            raise ParameterError(
-                "mentions", f"must be distinct. Got {twice!r} twice in document {i}."
-            )
         n_missing += len(entity.keys() - set(here))
         number: dict[Any, int] = {}
-        own = [entity.get(m, (j,)) for j, m in enumerate(here)]
+        own = [entity.get(m, (m,)) for m in here]
         labels.append([number.setdefault(key, len(number)) for key in own])
         kept.append(here)
     return ClusterLabels(labels, kept, n_missing)
