@@ -125,8 +125,8 @@ def threshold_for_precision(
     ------
     ValueError
         If no threshold is known to have this precision: the model does not reach it, or
-        there are too few labels to know. The message has the number of answers that
-        would be needed if all were right.
+        there are too few labels to know. The message has the highest lower bound
+        that was found.
 
     See Also
     --------
@@ -197,12 +197,12 @@ def _choose(
                 break
             passed = n
     if not passed:
+        few = f" Even if all were right, {least} would be needed." * (y.size < least)
         raise ParameterError(
             "precision",
-            f"must be one that the answers are known to reach. Got {wanted:g}, for "
-            f"which no threshold has a lower bound as high. {_best(y, q, codes, error)}"
-            f" At least {least} answers, all of them right, would be needed: label "
-            "more text, or ask for less.",
+            "must be one that the answers are known to reach: label more text, or ask "
+            f"for less. Got {wanted:g}, and no threshold has a lower bound as high. "
+            f"{_best(y, q, codes, error)}{few}",
         )
     low, high = _bounds(y, q, codes, passed, error)
     return PrecisionThreshold(

@@ -313,4 +313,4 @@ def _key(mention: Any) -> Hashable:
     """Return a mention as a key; JSON has lists, models have tensors and arrays."""
     if hasattr(mention, "tolist"):
         mention = mention.tolist()
-    return tuple(mention) if isinstance(mention, (list, tuple)) else mention
+    return tuple(map(_key, mention)) if isinstance(mention, (list, tuple)) else mention

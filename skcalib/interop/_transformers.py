@@ -108,7 +108,7 @@ def from_transformers(
             f"must have an entry for each of the {len(sentences)} sentences. Got "
             f"{len(counts)}.",
         )
-    width = sentences[0].shape[1] if sentences else 0
+    width = sentences[0].shape[1] if sentences else len(id2label)  # type: ignore[arg-type]
     classes = as_labels_of_tags(id2label, width, "id2label")
     rows = [
         _words(log_softmax(scores), _places(ids, len(scores), count, i), pieces)
@@ -117,7 +117,7 @@ def from_transformers(
         )
     ]
     if scheme is None:
-        return LinearChainPosterior(rows), classes
+        return LinearChainPosterior(rows, np.zeros((width, width))), classes
     return LinearChainPosterior(rows, *scheme_transitions(classes, scheme)), classes
 
 

@@ -90,6 +90,13 @@ def test_a_sentence_without_words(pieces):
     assert posterior.lengths.tolist() == [0]
 
 
+@pytest.mark.parametrize("scheme", ["BIO", None])
+def test_no_sentences(scheme):
+    posterior, classes = from_transformers([], [], ID2LABEL, scheme=scheme)
+    assert len(posterior) == 0
+    assert predicted_entities(posterior, classes).records() == []
+
+
 @pytest.mark.parametrize(
     ("kwargs", "message"),
     [
