@@ -6,16 +6,22 @@ from collections.abc import Iterable, Sequence
 from itertools import pairwise
 from typing import Any
 
+import numpy as np
+
 from ._errors import ParameterError
 
 __all__ = [
     "SCHEMES",
+    "WRITTEN",
     "EntityEvents",
     "Tag",
+    "allowed_tags",
+    "as_posterior_scheme",
     "as_scheme",
     "find_entities",
     "mend_tags",
     "read_tags",
+    "tags_of_entity",
 ]
 
 # The prefixes of tags inside entities, and what they are called here.
@@ -29,6 +35,14 @@ SCHEMES = {
 }
 _OTHER_NAMES = {"IOB2": "BIO", "BILUO": "BILOU", "BIOES": "IOBES"}
 _SEVERAL_MEANINGS = {"IOB": ("IOB1", "IOB2"), "IOE": ("IOE1", "IOE2")}
+
+# First, middle and last tag of an entity, and the tag of one with a single token.
+WRITTEN = {
+    "BIO": ("B", "I", "I", "B"),
+    "BILOU": ("B", "I", "L", "U"),
+    "IOBES": ("B", "I", "E", "S"),
+    "IOE2": ("I", "I", "E", "E"),
+}
 
 # (prefix, entity label) of a tag.
 Tag = tuple[str, str]
@@ -51,6 +65,19 @@ def as_scheme(name: Any) -> str:
             f"{second!r}."
         )
     raise ParameterError("scheme", problem)
+
+
+def as_posterior_scheme(name: Any) -> str:
+    """Return the key of SCHEMES, if a span's probability is known in this scheme."""
+    key = as_scheme(name)
+    if key in ("BIO", "BILOU", "IOBES"):
+        return key
+    raise ParameterError(
+        "scheme",
+        "must be 'BIO', 'BILOU' or 'IOBES' for the posterior of a tagger. Got "
+        f"{name!r}. Convert the labels by skcalib.sequence.convert_tags and train the "
+        "tagger on them.",
+    )
 
 
 def read_tags(
@@ -158,6 +185,28 @@ def mend_tags(tags: Iterable[Tag]) -> list[Tag]:
             ("B", label) if prefix == "I" and not goes_on else (prefix, label)
         )
     return mended
+
+
+def allowed_tags(
+    tags: list[Tag], scheme: str
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return which pairs of tags, first tags and last tags fit the scheme."""
+    prefixes = np.array([prefix for prefix, _ in tags])
+    labels = np.array([label for _, label in tags], dtype=object)
+    is_open = np.isin(prefixes, ("B", "I"))
+    goes_on = np.isin(prefixes, ("I", "L"))
+    same = np.equal.outer(labels, labels).astype(bool)
+    continued = is_open[:, None] & same
+    if scheme == "BIO":
+        return ~goes_on | continued, ~goes_on, np.ones(len(tags), dtype=bool)
+    return np.where(goes_on, continued, ~is_open[:, None]), ~goes_on, ~is_open
+
+
+def tags_of_entity(length: int, label: str, scheme: str) -> list[str]:
+    """Return the tags of an entity."""
+    first, middle, last, only = WRITTEN[scheme]
+    prefixes = [only] if length == 1 else [first, *[middle] * (length - 2), last]
+    return [f"{prefix}-{label}" if label else prefix for prefix in prefixes]
 
 
 class EntityEvents:

@@ -2,7 +2,13 @@
 
 import pytest
 
-from skcalib._entities import as_scheme, find_entities, mend_tags, read_tags
+from skcalib._entities import (
+    allowed_tags,
+    as_scheme,
+    find_entities,
+    mend_tags,
+    read_tags,
+)
 
 
 def tags_of(text, scheme):
@@ -96,3 +102,25 @@ def test_names_of_schemes(names, scheme):
 def test_names_that_are_no_scheme(name, message):
     with pytest.raises(ValueError, match=message):
         as_scheme(name)
+
+
+@pytest.mark.parametrize(
+    ("scheme", "tags", "forbidden", "first", "last"),
+    [
+        ("BIO", "O B-x I-x B-y I-y", "02 04 14 24 32 42", "24", ""),
+        (
+            "BILOU",
+            "O B-x I-x L-x U-x",
+            "02 03 10 11 14 20 21 24 32 33 42 43",
+            "23",
+            "12",
+        ),
+    ],
+)
+def test_tags_that_do_not_fit_a_scheme(scheme, tags, forbidden, first, last):
+    meaning = read_tags(tags.split(), scheme, "y")
+    pairs, starts, ends = allowed_tags(list(meaning.values()), scheme)
+    found = [f"{i}{j}" for i in range(5) for j in range(5) if not pairs[i, j]]
+    assert found == forbidden.split()
+    assert [str(k) for k in range(5) if not starts[k]] == list(first)
+    assert [str(k) for k in range(5) if not ends[k]] == list(last)

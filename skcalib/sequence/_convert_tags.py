@@ -4,17 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from .._entities import as_scheme, find_entities, read_tags
+from .._entities import WRITTEN, as_scheme, find_entities, read_tags, tags_of_entity
 from .._errors import ParameterError, public
 from .._validation import as_label_lists
 
-# First, middle and last tag of an entity, and the tag of one with a single token.
-_WRITTEN = {
-    "BIO": ("B", "I", "I", "B"),
-    "BILOU": ("B", "I", "L", "U"),
-    "IOBES": ("B", "I", "E", "S"),
-    "IOE2": ("I", "I", "E", "E"),
-}
 _HINTS = {
     "IOB1": " If B- begins every entity, the scheme is 'IOB2'.",
     "IOE1": " If E- ends every entity, the scheme is 'IOE2'.",
@@ -66,9 +59,9 @@ def convert_tags(
     [['S-PER', 'B-PER', 'E-PER', 'O', 'S-LOC']]
     """
     source, target = as_scheme(scheme), as_scheme(to)
-    if target not in _WRITTEN:
+    if target not in WRITTEN:
         raise ParameterError(
-            "to", f"must be one of {list(_WRITTEN)}. Got {to!r} instead."
+            "to", f"must be one of {list(WRITTEN)}. Got {to!r} instead."
         )
     sentences = as_label_lists(y, name="y")
     tags = [tag for sentence in sentences for tag in sentence]
@@ -79,7 +72,7 @@ def convert_tags(
         for start, stop, label in find_entities(
             [meaning[tag] for tag in sentence], source
         ):
-            new[start:stop] = _tags_of(stop - start, label, target)
+            new[start:stop] = tags_of_entity(stop - start, label, target)
         for t, (old, tag) in enumerate(zip(sentence, new, strict=True)):
             if tag == "O" != old:
                 raise ParameterError(
@@ -90,10 +83,3 @@ def convert_tags(
                 )
         converted.append(new)
     return converted
-
-
-def _tags_of(length: int, label: str, scheme: str) -> list[str]:
-    """Return the tags of an entity."""
-    first, middle, last, only = _WRITTEN[scheme]
-    prefixes = [only] if length == 1 else [first, *[middle] * (length - 2), last]
-    return [f"{prefix}-{label}" if label else prefix for prefix in prefixes]
