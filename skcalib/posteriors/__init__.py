@@ -9,5 +9,11 @@ from ._antecedent_algorithms import (  # noqa: F401
 )
 from ._antecedent_posterior import AntecedentPosterior
 from ._linear_chain_posterior import LinearChainPosterior
+from ._predictive_check import PredictiveCheck, posterior_predictive_check
 
-__all__ = ["AntecedentPosterior", "LinearChainPosterior"]
+__all__ = [
+    "AntecedentPosterior",
+    "LinearChainPosterior",
+    "PredictiveCheck",
+    "posterior_predictive_check",
+]
