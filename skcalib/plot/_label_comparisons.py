@@ -27,7 +27,8 @@ def check_reference(
     **others: Any,
 ) -> None:
     """Raise unless `reference` is a model; `others` cannot be combined with it."""
-    check_choice(adjust, ("holm", "bh", None), name="adjust")
+    if adjust is not None:
+        check_choice(adjust, ("holm", "bh"), name="adjust")
     check_integer(n_resamples, minimum=1, name="n_resamples")
     if reference is None:
         return

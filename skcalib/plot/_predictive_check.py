@@ -135,6 +135,9 @@ class PredictiveCheckDisplay(Display):
         style = line_style(point_kwargs, name="point_kwargs")
         ax = take_axes(ax, (7.0, 4.0))
         self.ax_, self.figure_ = ax, ax.figure
+        self.mean_: Any
+        self.inside_: Any
+        self.outside_: Any
         check = self.check
         order = np.argsort(check.mean, kind="stable")
         low, high = check.low[order], check.high[order]

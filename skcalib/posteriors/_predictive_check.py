@@ -186,8 +186,9 @@ def posterior_predictive_check(
 
     The first is the p-value of the sum of the statistic over documents. The second is
     the p-value of the mean over documents of the squared deviation from the mean,
-    divided by the variance, with the mean and the variance of the samples and the observed
-    value together. It is small if the values vary more than the model says, or less.
+    divided by the variance, with the mean and the variance of the samples and the
+    observed value together. It is small if the values vary more than the model says, or
+    less.
     Documents are taken as independent.
 
     References
