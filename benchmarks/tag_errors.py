@@ -335,12 +335,13 @@ def main():
             counts.append(summary(corpus, asked, rows))
         rows, drawn[corpus] = single_tag(corpus, models)
         curves += rows
-        if corpus in ABLATED and not options.quick:
-            parts += [
-                ablation_row(corpus, name, groups, fit_ablated)
-                for name, groups in templates().items()
-            ]
         print(f"{corpus}: {time.perf_counter() - start:.0f} s in all", flush=True)
+    for corpus in () if options.quick else ABLATED:
+        parts += [
+            ablation_row(corpus, name, groups, fit_ablated)
+            for name, groups in templates().items()
+        ]
+        print(f"ablation: {time.perf_counter() - start:.0f} s in all", flush=True)
     tables = {
         "tag_errors.csv": labels,
         "tag_errors_summary.csv": counts,

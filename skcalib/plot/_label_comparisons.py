@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import warnings
 from collections.abc import Mapping
 from typing import Any
 
@@ -86,6 +88,22 @@ def compare_labels(
         if name != reference
         for mine in [_by_label(each)]
     }
+
+
+def warn_of_few_resamples(
+    n_labels: int, n_resamples: int, adjust: str | None, level: float
+) -> None:
+    """Warn if no p-value that Holm's rule adjusts can be significant."""
+    alpha = 1 - level
+    if adjust == "holm" and n_labels / (n_resamples + 1) >= alpha:
+        warnings.warn(
+            f"TagErrorDisplay: {n_resamples} resamples are too few for {n_labels} "
+            "labels: by Holm's rule no adjusted p-value can be below "
+            f"{n_labels / (n_resamples + 1):.3g}. Pass n_resamples of at least "
+            f"{math.floor(n_labels / alpha) + 1}, fewer labels with 'top', or "
+            "adjust='bh'.",
+            stacklevel=6,
+        )
 
 
 def _by_label(answers: Answers) -> dict[Any, Answers]:

@@ -37,6 +37,7 @@ from ._label_comparisons import (
     check_reference,
     compare_labels,
     verdicts,
+    warn_of_few_resamples,
 )
 from ._label_errors import Errors, as_known, errors_of_labels, means_of_first
 
@@ -244,7 +245,8 @@ class TagErrorDisplay(Display):
             the expected share of false ones among the findings.
         n_resamples : int, default=2000
             Number of resamples of each comparison. No p-value is below
-            1 / (n_resamples + 1), before it is adjusted.
+            1 / (n_resamples + 1), before it is adjusted. There is a warning if this is
+            too large for the number of labels.
         random_state : int, RandomState, Generator or None, default=None
             Random state used to draw the resamples.
         ax : matplotlib Axes, default=None
@@ -414,6 +416,7 @@ class TagErrorDisplay(Display):
         )
         comparison = None
         if reference is not None:
+            warn_of_few_resamples(len(label), n_resamples, adjust, level)
             comparison = compare_labels(
                 answers, label, reference, groups, level, n_resamples, random_state
             )
