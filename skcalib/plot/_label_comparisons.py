@@ -152,3 +152,40 @@ def verdicts(comparisons: Comparisons, adjust: str | None) -> np.ndarray:
         for each, p in zip(comparisons, adjusted(comparisons, adjust), strict=True)
     ]
     return np.array(signs, dtype=int)
+
+
+def comparison_columns(comparisons: Comparisons, adjust: str | None) -> dict[str, list]:
+    """Return the columns of a table with a row for each label."""
+    numbers = {
+        "difference": "difference",
+        "difference_low": "low",
+        "difference_high": "high",
+        "pvalue": "pvalue",
+    }
+    columns = {
+        column: [getattr(each, attribute, None) for each in comparisons]
+        for column, attribute in numbers.items()
+    }
+    return columns | {"pvalue_adjusted": adjusted(comparisons, adjust)}
+
+
+def comparison_dicts(comparisons: Comparisons, adjust: str | None) -> list[dict | None]:
+    """Return all numbers of each label, with the adjusted p-value."""
+    p_values = adjusted(comparisons, adjust)
+    return [
+        None if each is None else each.to_dict() | {"pvalue_adjusted": p}
+        for each, p in zip(comparisons, p_values, strict=True)
+    ]
+
+
+def verdict_in_words(
+    comparisons: Comparisons, adjust: str | None, reference: str
+) -> str:
+    """Return the numbers of labels with significant differences, in words."""
+    signs = verdicts(comparisons, adjust)
+    n = sum(each is not None for each in comparisons)
+    rule = {"holm": "Holm", "bh": "Benjamini and Hochberg", None: "unadjusted"}
+    return (
+        f"significantly better calibrated than {reference} for {(signs < 0).sum()} of "
+        f"{n} labels, and significantly worse for {(signs > 0).sum()} ({rule[adjust]})."
+    )

@@ -169,7 +169,7 @@ class PredictiveCheckDisplay(Display):
         )
         label = "Statistic" if self.name is None else plain_text(self.name)
         ax.set(xlabel="Document, in the order of the mean", ylabel=label)
-        draw_legend(ax, 4)
+        draw_legend(ax, 4, loc="upper left")
         return self
 
     def to_dict(self) -> dict[str, Any]:

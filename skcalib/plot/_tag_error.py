@@ -33,9 +33,11 @@ from ._figures import (
 )
 from ._label_comparisons import (
     Comparisons,
-    adjusted,
     check_reference,
     compare_labels,
+    comparison_columns,
+    comparison_dicts,
+    verdict_in_words,
     verdicts,
     warn_of_few_resamples,
 )
@@ -603,10 +605,7 @@ class TagErrorDisplay(Display):
             "reference": self.reference,
             "adjust": self.adjust,
             "comparison": {
-                name: [
-                    None if each is None else each.to_dict() | {"pvalue_adjusted": p}
-                    for each, p in zip(found, adjusted(found, self.adjust), strict=True)
-                ]
+                name: comparison_dicts(found, self.adjust)
                 for name, found in (self.comparison or {}).items()
             },
         }
@@ -622,24 +621,10 @@ class TagErrorDisplay(Display):
                 for key, value in row.items():
                     columns.setdefault(key, []).append(value)
             if self.comparison is not None:
-                for key, values in self._comparison_columns(name).items():
+                found = self.comparison.get(name, [None] * len(self.label))
+                for key, values in comparison_columns(found, self.adjust).items():
                     columns.setdefault(key, []).extend(values)
         return columns
-
-    def _comparison_columns(self, name: str) -> dict[str, list]:
-        """Return the columns of one model's comparisons with the reference."""
-        found = (self.comparison or {}).get(name, [None] * len(self.label))
-        numbers = {
-            "difference": "difference",
-            "difference_low": "low",
-            "difference_high": "high",
-            "pvalue": "pvalue",
-        }
-        columns = {
-            column: [getattr(each, attribute, None) for each in found]
-            for column, attribute in numbers.items()
-        }
-        return columns | {"pvalue_adjusted": adjusted(found, self.adjust)}
 
     def _lines(self) -> list[str]:
         lines = [f"{len(self.label)} labels"]
@@ -662,19 +647,9 @@ class TagErrorDisplay(Display):
                     "contain 0."
                 )
         return sentences + [
-            self._verdict_in_words(name) for name in self.comparison or {}
+            f"{name} is {verdict_in_words(found, self.adjust, str(self.reference))}"
+            for name, found in (self.comparison or {}).items()
         ]
-
-    def _verdict_in_words(self, name: str) -> str:
-        found = (self.comparison or {})[name]
-        signs = verdicts(found, self.adjust)
-        n = sum(each is not None for each in found)
-        rule = {"holm": "Holm", "bh": "Benjamini and Hochberg", None: "unadjusted"}
-        return (
-            f"{name} is significantly better calibrated than {self.reference} for "
-            f"{(signs < 0).sum()} of {n} labels, and significantly worse for "
-            f"{(signs > 0).sum()} ({rule[self.adjust]})."
-        )
 
 
 def _check_averages(averages: Any) -> None:
