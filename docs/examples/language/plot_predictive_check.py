@@ -53,5 +53,5 @@ PredictiveCheckDisplay.from_check(checks["biased"], name="Singletons")
 # The numbers:
 
 for name, check in checks.items():
-    print(f"{name}: {check.observed.sum():.0f} observed, {check.mean.sum():.0f} expected")
+    print(f"{name}: {check.observed.sum():.0f}, expected {check.mean.sum():.0f}")
     print(f"  p = {check.pvalue:.3f}, p of the spread = {check.spread_pvalue:.3f}")
