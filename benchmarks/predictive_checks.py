@@ -8,8 +8,8 @@ numbers and lengths of names, numbers of entities, singletons and mentions of th
 largest entity) are compared with the test parts, before and after one temperature.
 Models are those of tagging.py, entities.py and decoding.py.
 
-Takes 3 minutes of one core, most of it for training. --quick takes a minute or less: tags
-of tweets only, nothing written. Writes predictive_checks.csv and a figure.
+Takes 3 minutes of one core, most of it for training. --quick takes a minute: tags of
+tweets only, nothing written. Writes predictive_checks.csv and a figure.
 """
 
 import argparse
