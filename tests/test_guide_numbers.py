@@ -24,6 +24,9 @@ NOT_MEASURED = {
     ("theory.rst", "part | exact (up to rounding)"): "confidence levels",
 }
 
+# Pages whose tables have names of functions, schemes and options, and no measurements.
+PAGES_OF_NAMES = {"coming_from.rst", "counting.rst"}
+
 # Tables whose rows take numbers from several rows of a CSV. The numbers of a row are in
 # this CSV, but not in one row of it. The first column has the names of rows.
 PIVOTED = {
@@ -33,6 +36,7 @@ PIVOTED = {
     ("corrected_counts.rst", "Corpus | sd, mix .5"): "corrected_counts_design.csv",
     ("corrected_counts.rst", "Corpus | corrected"): "corrected_counts.csv",
     ("event_corpora.rst", "question | 2003"): "events_ewt.csv",
+    ("judged.rst", "interval | 20 labels"): "judged_scores_summary.csv",
     ("intervals.rst", "interval | lowest"): "coverage.csv",
     ("intervals.rst", "probabilities | labels"): "coverage.csv",
     ("scale.rst", "function | 10^5 pairs"): "memory.csv",
@@ -46,6 +50,14 @@ PIVOTED = {
         "significance_studies.rst",
         "sentences | threshold, same model",
     ): "significance_sizes.csv",
+    (
+        "significance_studies.rst",
+        "tweets | threshold, same model",
+    ): "significance_names.csv",
+    (
+        "significance_studies.rst",
+        "genre | tokens per sentence",
+    ): "significance_genres.csv",
     (
         "significance_studies.rst",
         "p | EWT, other half",
@@ -159,7 +171,7 @@ def in_one_row(numbers, names):
 
 TABLES = {
     f"{table.page}: {' | '.join(table.rows[0])} | {k}": table
-    for page in sorted(path.name for path in GUIDE.glob("*.rst"))
+    for page in sorted({path.name for path in GUIDE.glob("*.rst")} - PAGES_OF_NAMES)
     for k, table in enumerate(tables_of(page))
     if any(numbers_in(cell) for row in table.rows[1:] for cell in row)
 }

@@ -15,10 +15,10 @@ from ._predictive_check import PredictiveCheck, posterior_predictive_check
 from ._tree_checks import check_trees  # noqa: F401
 from ._tree_posterior import TreePosterior
 
-__all__ = ["AntecedentPosterior", "LinearChainPosterior", "TreePosterior"]
 __all__ = [
     "AntecedentPosterior",
     "LinearChainPosterior",
     "PredictiveCheck",
+    "TreePosterior",
     "posterior_predictive_check",
 ]
