@@ -261,17 +261,20 @@ def accuracies(nlp):
 
 
 def muc3_text(paragraph):
-    """Return a paragraph without its header, dateline and remarks, in lower case."""
-    text = paragraph.rpartition("[TEXT]")[2]
-    text = re.sub(r"\[[^\]]*\] *$|^ *\[[A-Z .,'-]*\]", " ", text)
+    """Return a paragraph without remarks at its ends, in lower case."""
+    text = re.sub(r"^ *\[[A-Z .,'-]*\]|\[[^\]]*\] *$", " ", paragraph)
     text = text.replace("[", "(").replace("]", ")").lower()
     return " ".join(text.split())
 
 
 def muc3_paragraphs(report):
-    """Return the text of a report by paragraphs; the first is its name."""
-    _, *rest = report.metadata["paragraphs"]
-    return [text for text in map(muc3_text, rest) if text]
+    """Return the text of a report by paragraphs, without its name and dateline."""
+    _, first, *rest = report.metadata["paragraphs"]
+    first = re.sub(r"^.*?-- *(\[[^\]]*\] *)+", "", first)
+    found = [text for text in map(muc3_text, (first, *rest)) if text]
+    if not found:
+        raise ValueError(f"{report.id} has no text")
+    return found
 
 
 def parse(nlp, documents, texts):
@@ -338,16 +341,17 @@ def main():
     parser.add_argument("--model", type=Path, help="folder that keeps the parser")
     options = parser.parse_args()
     if options.model and options.model.exists():
-        nlp, seconds = spacy.load(options.model), None
+        nlp = spacy.load(options.model)
     else:
         nlp, seconds = train(N_STEPS["quick" if options.quick else "full"])
+        print(f"training: {seconds:.0f} s", flush=True)
         if options.model:
             nlp.to_disk(options.model)
     rows = accuracies(nlp)
     print_table(rows)
-    if seconds is not None and not options.quick:
-        steps = f"{N_STEPS['full']} steps, {seconds:.0f} s of one core; "
-        write_csv(FILE, rows, steps + versions("spacy", "skcalib"))
+    if not options.quick:
+        note = f"{N_STEPS['full']} steps of {WORDS} words; gold tokens; "
+        write_csv(FILE, rows, note + versions("spacy", "skcalib"))
     start = time.process_time()
     parse_muc3(nlp, options.output, "tst1" if options.quick else "all")
     print(f"MUC-3 parsed: {time.process_time() - start:.0f} s", flush=True)
