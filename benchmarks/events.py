@@ -177,8 +177,9 @@ def muc3(run):
 
 
 def total(title, who, by_month, by_quarter, without):
-    """Return what coreference adds, all periods and actors together."""
+    """Return what coreference adds, and which changes between quarters are open."""
     some = by_month.mean > LEAST
+    n_changes, n_open = changes(by_quarter)
     return {
         "verbs": title,
         "who": who,
@@ -187,7 +188,19 @@ def total(title, who, by_month, by_quarter, without):
         "no coreference": f"{without.mean.sum():.1f}",
         "mean of its sd": f"{by_month.sd[some].mean():.2f}",
         "Monte Carlo error": f"{by_month.monte_carlo_error[some].mean():.3f}",
+        "changes of the 1-best": n_changes,
+        "with overlapping intervals": n_open,
     }
+
+
+def changes(counts):
+    """Return how often the 1-best count changes to the next period, and is open."""
+    low, high = counts.interval(method="normal")
+    shape = len(counts.periods), len(counts.countries)
+    best, low, high = (each.reshape(shape) for each in (counts.map_count, low, high))
+    moved = best[1:] != best[:-1]
+    overlap = (low[1:] <= high[:-1]) & (low[:-1] <= high[1:])
+    return int(moved.sum()), int((moved & overlap).sum())
 
 
 def ask(counts):

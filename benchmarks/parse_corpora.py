@@ -45,9 +45,10 @@ from skcalib.datasets import (
 from skcalib.documents import Document
 
 FILE = "parse_corpora.csv"
-N_STEPS = {"full": 1500, "quick": 150}
+N_STEPS = {"full": 1500, "quick": 100}
+N_PARAGRAPHS = {"full": None, "quick": 500}
 WORDS = 1500  # in a batch
-MOST_WORDS = 150  # in a paragraph that is learnt or parsed at once, where possible
+MOST_WORDS = 150  # in a paragraph, where longer ones can be cut
 SHARE_LOWER = 0.4
 DROPOUT = 0.1
 
@@ -176,14 +177,16 @@ def example(vocab, sentences, lowercase):
 # Training
 
 
-def train(n_steps, seed=0):
+def train(size, seed=0):
     """Return a pipeline trained for some steps, and how long it took."""
+    n_steps = N_STEPS[size]
     start = time.process_time()
     spacy.util.fix_random_seed(seed)
     rng = np.random.default_rng(seed)
     nlp = spacy.util.load_model_from_config(Config().from_str(CONFIG), auto_fill=True)
     documents = fetch_ud_english_ewt(subset="train").documents
     texts = [sentences for d in documents for sentences in paragraphs(d)]
+    texts = texts[: N_PARAGRAPHS[size]]
     optimizer = nlp.initialize(
         lambda: [example(nlp.vocab, text, False) for text in texts]
     )
@@ -277,6 +280,21 @@ def muc3_paragraphs(report):
     return found
 
 
+def muc3(subset):
+    """Return the reports, and their texts by paragraphs."""
+    reports = fetch_muc3(subset=subset, parsed=False).data
+    return reports, [muc3_paragraphs(report) for report in reports]
+
+
+def state_union(**_):
+    """Return the addresses, and their texts by paragraphs, without the title."""
+    addresses = fetch_state_union(parsed=False).data
+    return addresses, [address.metadata["paragraphs"][1:] for address in addresses]
+
+
+TEXTS = {"muc3": muc3, "state_union": state_union}
+
+
 def parse(nlp, documents, texts):
     """Yield the documents with the parses of their texts."""
     pairs = ((text, i) for i, own in enumerate(texts) for text in own)
@@ -321,29 +339,17 @@ def conllu_lines(document):
         yield "\n"
 
 
-def parse_muc3(nlp, folder, subset):
-    reports = fetch_muc3(subset=subset, parsed=False).data
-    texts = [muc3_paragraphs(report) for report in reports]
-    write_conllu(folder / "muc3/muc3_parsed.conllu.gz", parse(nlp, reports, texts))
-
-
-def parse_state_union(nlp, folder):
-    speeches = fetch_state_union(parsed=False).data
-    texts = [speech.metadata["paragraphs"][1:] for speech in speeches]
-    path = folder / "state_union/state_union_parsed.conllu.gz"
-    write_conllu(path, parse(nlp, speeches, texts))
-
-
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--output", type=Path, required=True)
+    parser.add_argument("--corpus", nargs="+", choices=list(TEXTS), default=list(TEXTS))
     parser.add_argument("--quick", action="store_true")
     parser.add_argument("--model", type=Path, help="folder that keeps the parser")
     options = parser.parse_args()
     if options.model and options.model.exists():
         nlp = spacy.load(options.model)
     else:
-        nlp, seconds = train(N_STEPS["quick" if options.quick else "full"])
+        nlp, seconds = train("quick" if options.quick else "full")
         print(f"training: {seconds:.0f} s", flush=True)
         if options.model:
             nlp.to_disk(options.model)
@@ -352,13 +358,12 @@ def main():
     if not options.quick:
         note = f"{N_STEPS['full']} steps of {WORDS} words; gold tokens; "
         write_csv(FILE, rows, note + versions("spacy", "skcalib"))
-    start = time.process_time()
-    parse_muc3(nlp, options.output, "tst1" if options.quick else "all")
-    print(f"MUC-3 parsed: {time.process_time() - start:.0f} s", flush=True)
-    if not options.quick:
+    for corpus in ("muc3",) if options.quick else options.corpus:
         start = time.process_time()
-        parse_state_union(nlp, options.output)
-        print(f"addresses parsed: {time.process_time() - start:.0f} s", flush=True)
+        path = options.output / corpus / f"{corpus}_parsed.conllu.gz"
+        documents, texts = TEXTS[corpus](subset="tst1" if options.quick else "all")
+        write_conllu(path, parse(nlp, documents, texts))
+        print(f"{path}: {time.process_time() - start:.0f} s", flush=True)
 
 
 if __name__ == "__main__":
