@@ -332,7 +332,7 @@ def conllu_lines(document):
             sentence.xpos,
             sentence.feats,
             [head + 1 for head in sentence.head],
-            sentence.deprel,
+            [deprel.replace("ROOT", "root") for deprel in sentence.deprel],
         )
         for row in zip(*columns, strict=True):
             yield "\t".join(map(str, row)) + "\t_\t_\n"
