@@ -164,16 +164,18 @@ def muc3(run):
         "events_muc3_total.csv",
         [total(*question, *found) for question, found in answers.items()],
     )
-    if not run.quick:
-        ask(answers["violent verbs", "actors"][0])
-    draw_muc3(run, answers)
+    found = [answers]
     if run.other:
-        others = count_reports(run, model, run.other)
+        found.append(count_reports(run, model, run.other))
         rows = [
-            two_parses(question, answers[question][1], others[question][1])
+            two_parses(question, *(parse[question][1] for parse in found))
             for question in QUESTIONS
         ]
         run.write("events_parsers.csv", rows)
+    for each in found:
+        if not run.quick:
+            ask(each["violent verbs", "actors"][0])
+    draw_muc3(run, found)
 
 
 def total(title, who, by_month, by_quarter, without):
@@ -220,20 +222,21 @@ def ask(counts):
         print(f"  {each.id} {each.country} {each.proba:.2f} {why}")
 
 
-def draw_muc3(run, answers):
-    counts = answers["violent verbs", "actors"][0]
+def draw_muc3(run, found):
+    """Draw actors by month, and as in Figure 6, by one parse or two."""
+    counts = found[0]["violent verbs", "actors"][0]
     display = EventCountDisplay.from_counts(counts, top=6, method="quantile")
     run.save(display.figure_, "events_muc3.png")
-    figure, axes = plt.subplots(2, 1, figsize=(7.2, 6.4), layout="constrained")
-    countries = answers["violent verbs", "countries"][1]
-    actors = answers["violent verbs", "actors"][1]
-    for ax, counts, names, title in (
-        (axes[0], countries, ("SLV", "USA"), "Countries"),
-        (axes[1], actors, ("FMLN", "army, police"), "Two sides of a conflict"),
-    ):
+    panels = [("countries", ("SLV", "USA"), "Countries", found[0])]
+    for parse, title in zip(found, ("Two sides", "Another parser"), strict=False):
+        panels.append(("actors", ("FMLN", "army, police"), title, parse))
+    size = (7.2, 2.6 * len(panels))
+    figure, axes = plt.subplots(len(panels), 1, figsize=size, layout="constrained")
+    for ax, (who, names, title, parse) in zip(axes, panels, strict=True):
+        counts = parse["violent verbs", who][1]
         known = [name for name in names if name in counts.countries]
         EventCountDisplay.from_counts(counts, countries=known, method="normal", ax=ax)
-        ax.set_title(f"{title}, violent verbs, by quarter", fontsize="medium")
+        ax.set_title(title, fontsize="medium")
     run.save(figure, "events_figure6.png")
 
 
@@ -282,7 +285,7 @@ def two_parses(question, first, second):
         "who": question[1],
         "total": f"{mean.sum():.1f}",
         "total, other parse": f"{other_mean.sum():.1f}",
-        "p of the difference": f"{test.pvalue:.3f}",
+        "p of the difference": f"{test.pvalue:.1g}",
         "cells": int(some.sum()),
         "correlation": "" if pair is None else f"{pair[0, 1]:.3f}",
         "mean difference of a cell": f"{gap.mean():.2f}",
