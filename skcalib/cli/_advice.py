@@ -70,8 +70,9 @@ def _how_to_recalibrate(n: int) -> str:
         )
     else:
         how = (
-            "fit one temperature (a logistic regression on the log-odds of the stated "
-            "probabilities); isotonic regression needs about a thousand answers"
+            "fit a logistic regression to the log-odds of the stated probabilities "
+            "(without an intercept it is one temperature); isotonic regression needs "
+            "about a thousand answers"
         )
     return (
         f"Recalibrate: {how}, and apply it to new answers. Measure it on answers that "

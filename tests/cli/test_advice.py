@@ -137,3 +137,39 @@ def test_the_page_of_a_comparison_has_the_same_advice(run, folder):
     page = (folder / "page.html").read_text("utf-8")
     assert "What to do now" in page
     assert "Quote: system1 - system0, accuracy +0.3" in page
+
+
+@pytest.mark.parametrize(
+    ("n", "k", "words"),
+    [(300, 0.3, "log-odds"), (3000, 0.3, "IsotonicRegression"), (3000, 0.0, None)],
+)
+def test_a_report_advises_recalibration_only_after_a_miscalibration(
+    run, folder, n, k, words
+):
+    y_true, y_proba = make_calibrated_pairs(n, k=k, random_state=0)
+    path = folder / "answers.csv"
+    rows = [
+        f"{y},{q!r}" for y, q in zip(y_true.tolist(), y_proba.tolist(), strict=True)
+    ]
+    path.write_text("\n".join(["correct,probability", *rows]))
+    steps = one_line(
+        run("report", path, "--no-figure")[1].partition("what to do now")[2]
+    )
+    assert (words in steps) if words else ("Recalibrate" not in steps)
+    assert f"collect about {3 * n:,} more questions: {4 * n:,} in all" in steps
+    assert "- Quote: accuracy 0." in steps
+
+
+def test_a_gain_of_translations_is_quoted_in_per_cent_of_sentences(run, folder):
+    pytest.importorskip("sacrebleu")
+    rng = np.random.default_rng(0)
+    text = rng.choice(["tree", "house", "river", "stone", "cloud", "road"], (60, 8))
+    for name, share in (("ref", 0.0), ("a", 0.4), ("b", 0.1)):
+        changed = np.where(rng.random(text.shape) < share, "other", text)
+        (folder / name).write_text("".join(" ".join(row) + "\n" for row in changed))
+    options = ("a", "b", "--metric", "bleu", "--reference", "ref")
+    (pair,) = json.loads(run("compare", *options, "--json")[1])["pairs"]
+    steps = one_line(run("compare", *options)[1].partition("what to do now")[2])
+    assert f"Quote: b - a, BLEU {pair['gain']:+.2f} (95% interval" in steps
+    assert "60 sentences." in steps
+    assert "about 180 more sentences: 240 in all" in steps
