@@ -315,11 +315,14 @@ def main():
     start = time.process_time()
     parts = [options.part] if options.part else list(PARTS)
     rows = [row for part in parts for row in PARTS[part](options.replicates)]
-    print_table(summary(rows))
     kept = [row for row in read_csv("judged_scores.csv")[1] if row["part"] not in parts]
     every = sorted([*kept, *rows], key=lambda row: list(PARTS).index(row["part"]))
     used = versions("numpy", "scipy", "truescore")
     write_csv("judged_scores.csv", every, f"95% intervals; {used}")
+    write_csv(
+        "judged_scores_summary.csv", summary(every), "least and mean of the cells"
+    )
+    print_table(summary(rows))
     print(f"{time.process_time() - start:.0f} s of CPU time")
 
 
@@ -327,14 +330,15 @@ def summary(rows):
     """Return the least coverage and the mean width over cells."""
     cells = {}
     for row in rows:
-        cells.setdefault((row["part"], row["interval"], row["n"]), []).append(row)
+        key = row["part"], row["interval"], int(row["n"])
+        cells.setdefault(key, []).append(row)
     return [
         {
             "part": part,
             "interval": interval,
             "n": n,
-            "least": min(row["coverage"] for row in each),
-            "width": round(float(np.mean([row["width"] for row in each])), 4),
+            "least": min(float(row["coverage"]) for row in each),
+            "width": round(float(np.mean([float(row["width"]) for row in each])), 4),
         }
         for (part, interval, n), each in sorted(cells.items())
     ]

@@ -24,7 +24,7 @@ from collections import Counter
 from dataclasses import dataclass
 
 import numpy as np
-from _common import RESULTS, print_table, versions, write_csv
+from _common import RESULTS, print_table, read_csv, versions, write_csv
 from joblib import Parallel, delayed
 from scipy import special
 from sklearn.isotonic import IsotonicRegression
@@ -114,6 +114,22 @@ def make_model(job):
     template = job.family.split()[1]
     crf = CRFTagger(c2=job.strength, max_iterations=job.iterations)
     return make_pipeline(TokenFeatures(template), crf)
+
+
+def chosen_model(corpus, role):
+    """Return a model of the main table (tagging.csv), trained again."""
+    _, rows = read_csv("tagging.csv")
+    (row,) = [r for r in rows if (r["corpus"], r["model"]) == (corpus, role)]
+    family = next(family for family in STRENGTHS if role.startswith(family))
+    job = Job(corpus, family, float(row["pseudocount or c2"]))
+    X, y = load(corpus)[0]
+    chosen = some_sentences(len(X), int(row["sentences"]))
+    return make_model(job).fit([X[i] for i in chosen], [y[i] for i in chosen])
+
+
+def some_sentences(n, n_chosen):
+    """Return the numbers of sentences from all over a part."""
+    return np.sort(np.random.default_rng(0).permutation(n)[:n_chosen])
 
 
 def frequent_pairs(y):
@@ -210,9 +226,8 @@ def run(job, most=None):
     start = time.perf_counter()
     train, dev, test = load(job.corpus, most)
     n_train = round(job.part * len(train[0]))
-    # Sentences from all over the training part.
-    chosen = np.random.default_rng(0).permutation(len(train[0]))[:n_train]
-    part = [[column[i] for i in np.sort(chosen)] for column in train]
+    chosen = some_sentences(len(train[0]), n_train)
+    part = [[column[i] for i in chosen] for column in train]
     model = make_model(job).fit(*part)
     scaled = TemperatureScaling(model, cv="prefit").fit(*dev)
     found = {

@@ -10,7 +10,7 @@ def _visit_inline(translator, node):
 
 
 def _visit_block(translator, node):
-    translator.body.append('<div class="math">')
+    translator.body.append('<div class="formula">')
     for formula in filter(str.strip, node.astext().split("\n\n")):
         translator.body.append(convert(formula, display="block"))
     translator.body.append("</div>\n")

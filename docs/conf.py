@@ -87,8 +87,9 @@ html_theme_options = {
     "check_switcher": False,
     "navbar_end": ["version-switcher", "theme-switcher", "navbar-icon-links"],
 }
-# The front page and the changelog lead to nothing but themselves.
-html_sidebars = {"index": [], "changelog": [], "install": [], "references": []}
+# These pages lead to nothing but themselves.
+ALONE = ("index", "changelog", "install", "references", "developers/index")
+html_sidebars = {page: [] for page in ALONE}
 
 
 def skip_inherited_requests(app, what, name, obj, skip, options):

@@ -3,19 +3,81 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from itertools import pairwise
 from typing import Any
+
+import numpy as np
 
 from ._errors import ParameterError
 
-__all__ = ["SCHEMES", "EntityEvents", "Tag", "find_entities", "mend_tags", "read_tags"]
+__all__ = [
+    "SCHEMES",
+    "WRITTEN",
+    "EntityEvents",
+    "Tag",
+    "allowed_tags",
+    "as_posterior_scheme",
+    "as_scheme",
+    "find_entities",
+    "mend_tags",
+    "read_tags",
+    "tags_of_entity",
+]
 
-# The prefixes of tags inside entities.
-SCHEMES = {"BIO": ("B", "I"), "BILOU": ("B", "I", "L", "U")}
+# The prefixes of tags inside entities, and what they are called here.
+SCHEMES = {
+    "BIO": {"B": "B", "I": "I"},
+    "BILOU": {"B": "B", "I": "I", "L": "L", "U": "U"},
+    "IOBES": {"B": "B", "I": "I", "E": "L", "S": "U"},
+    "IOB1": {"B": "B", "I": "I"},
+    "IOE1": {"I": "I", "E": "E"},
+    "IOE2": {"I": "I", "E": "E"},
+}
+_OTHER_NAMES = {"IOB2": "BIO", "BILUO": "BILOU", "BIOES": "IOBES"}
+_SEVERAL_MEANINGS = {"IOB": ("IOB1", "IOB2"), "IOE": ("IOE1", "IOE2")}
+
+# First, middle and last tag of an entity, and the tag of one with a single token.
+WRITTEN = {
+    "BIO": ("B", "I", "I", "B"),
+    "BILOU": ("B", "I", "L", "U"),
+    "IOBES": ("B", "I", "E", "S"),
+    "IOE2": ("I", "I", "E", "E"),
+}
 
 # (prefix, entity label) of a tag.
 Tag = tuple[str, str]
 
 _OUTSIDE = ("O", "")
+
+
+def as_scheme(name: Any) -> str:
+    """Return the key of SCHEMES that a name means, in upper or lower case."""
+    key = name.upper() if isinstance(name, str) else ""
+    key = _OTHER_NAMES.get(key, key)
+    if key in SCHEMES:
+        return key
+    expected = ", ".join(map(repr, [*SCHEMES, *_OTHER_NAMES]))
+    problem = f"must be one of {expected}. Got {name!r} instead."
+    if key in _SEVERAL_MEANINGS:
+        first, second = _SEVERAL_MEANINGS[key]
+        problem = (
+            f"must say which scheme is meant. {name!r} can mean {first!r} or "
+            f"{second!r}."
+        )
+    raise ParameterError("scheme", problem)
+
+
+def as_posterior_scheme(name: Any) -> str:
+    """Return the key of SCHEMES, if a span's probability is known in this scheme."""
+    key = as_scheme(name)
+    if key in ("BIO", "BILOU", "IOBES"):
+        return key
+    raise ParameterError(
+        "scheme",
+        "must be 'BIO', 'BILOU' or 'IOBES' for the posterior of a tagger. Got "
+        f"{name!r}. Convert the labels by skcalib.sequence.convert_tags and train the "
+        "tagger on them.",
+    )
 
 
 def read_tags(
@@ -35,7 +97,7 @@ def read_tags(
                 f"must hold tags of the scheme {scheme!r}, such as 'O', "
                 f"{expected}. Got {tag!r}{_place(tags.index(tag), lengths)}.",
             )
-        found[tag] = _OUTSIDE if tag == "O" else (prefix, label)
+        found[tag] = _OUTSIDE if tag == "O" else (SCHEMES[scheme][prefix], label)
     return found
 
 
@@ -51,14 +113,24 @@ def _place(t: int, lengths: Sequence[int]) -> str:
 def find_entities(tags: Iterable[Tag], scheme: str) -> list[tuple[int, int, str]]:
     """Return (start, stop, label) of the entities of one sentence.
 
-    With BIO an entity ends where it does not go on, with BILOU it has to be closed.
+    Tags that do not fit an entity of the scheme are not part of any entity.
     """
+    tags = [*tags, _OUTSIDE]
+    if scheme == "IOB1":
+        return _find_begun_where_needed(tags)
+    if scheme in ("IOE1", "IOE2"):
+        return _find_ended(tags, always=scheme == "IOE2")
+    return _find_begun(tags, closed=scheme != "BIO")
+
+
+def _find_begun(tags: list[Tag], closed: bool) -> list[tuple[int, int, str]]:
+    """Return entities that B or U begins and, if they are `closed`, L or U ends."""
     found = []
     start, open_label = 0, ""
     is_open = False
-    for t, (prefix, label) in enumerate([*tags, _OUTSIDE]):
+    for t, (prefix, label) in enumerate(tags):
         goes_on = is_open and prefix in ("I", "L") and label == open_label
-        if is_open and not goes_on and scheme == "BIO":
+        if is_open and not goes_on and not closed:
             found.append((start, t, open_label))
         elif goes_on and prefix == "L":
             found.append((start, t + 1, label))
@@ -67,6 +139,40 @@ def find_entities(tags: Iterable[Tag], scheme: str) -> list[tuple[int, int, str]
         is_open = prefix == "B" or (goes_on and prefix == "I")
         if prefix == "B":
             start, open_label = t, label
+    return found
+
+
+def _find_begun_where_needed(tags: list[Tag]) -> list[tuple[int, int, str]]:
+    """Return entities that begin with B only after another one with their label."""
+    found = []
+    start: int | None = None
+    before = _OUTSIDE
+    for t, (prefix, label) in enumerate(tags):
+        follows = before != _OUTSIDE and before[1] == label
+        if start is None or prefix != "I" or not follows:
+            if start is not None:
+                found.append((start, t, before[1]))
+            begins = prefix == "I" or (prefix == "B" and follows)
+            start = t if begins else None
+        before = (prefix, label)
+    return found
+
+
+def _find_ended(tags: list[Tag], always: bool) -> list[tuple[int, int, str]]:
+    """Return entities whose last token is E.
+
+    If not `always`, it is E only before another entity with the same label.
+    """
+    found = []
+    start = 0
+    for t, (tag, after) in enumerate(pairwise(tags)):
+        follows = after != _OUTSIDE and after[1] == tag[1]
+        if tag[0] == "I" and follows:
+            continue
+        is_entity = (tag[0] == "E") == (always or follows)
+        if tag != _OUTSIDE and is_entity:
+            found.append((start, t + 1, tag[1]))
+        start = t + 1
     return found
 
 
@@ -79,6 +185,28 @@ def mend_tags(tags: Iterable[Tag]) -> list[Tag]:
             ("B", label) if prefix == "I" and not goes_on else (prefix, label)
         )
     return mended
+
+
+def allowed_tags(
+    tags: list[Tag], scheme: str
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return which pairs of tags, first tags and last tags fit the scheme."""
+    prefixes = np.array([prefix for prefix, _ in tags])
+    labels = np.array([label for _, label in tags], dtype=object)
+    is_open = np.isin(prefixes, ("B", "I"))
+    goes_on = np.isin(prefixes, ("I", "L"))
+    same = np.equal.outer(labels, labels).astype(bool)
+    continued = is_open[:, None] & same
+    if scheme == "BIO":
+        return ~goes_on | continued, ~goes_on, np.ones(len(tags), dtype=bool)
+    return np.where(goes_on, continued, ~is_open[:, None]), ~goes_on, ~is_open
+
+
+def tags_of_entity(length: int, label: str, scheme: str) -> list[str]:
+    """Return the tags of an entity."""
+    first, middle, last, only = WRITTEN[scheme]
+    prefixes = [only] if length == 1 else [first, *[middle] * (length - 2), last]
+    return [f"{prefix}-{label}" if label else prefix for prefix in prefixes]
 
 
 class EntityEvents:

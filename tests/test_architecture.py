@@ -30,6 +30,7 @@ FLOORS = {
     "sequence": 3,
     "coref": 3,
     "datasets": 3,
+    "interop": 4,
     "recalibration": 4,
     "events": 4,
     "plot": 5,

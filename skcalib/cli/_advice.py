@@ -132,12 +132,15 @@ class MeasuredModel(NamedTuple):
 def demo_steps(models: list[MeasuredModel]) -> list[str]:
     """Return what to do now about several models, one sentence or two each."""
     off = [each for each in models if each.error.p_value < SIGNIFICANT]
-    steps = [_how_to_recalibrate_model(each) for each in off]
-    fits = [each for each in models if each not in off]
+    names: dict[str, list[str]] = {}
+    for each in off:
+        names.setdefault(_how_to_recalibrate_model(each), []).append(each.name)
+    steps = [f"Recalibrate {'; '.join(some)}: {how}" for how, some in names.items()]
     steps += [
         f"Leave {each.name} as it is: no miscalibration is shown. An error of up to "
         f"{each.error.high:.3f} is compatible with the data."
-        for each in fits
+        for each in models
+        if each not in off
     ]
     widest = max(models, key=lambda each: each.error.high - each.error.low)
     steps.append(
@@ -166,10 +169,7 @@ def _how_to_recalibrate_model(model: MeasuredModel) -> str:
             "use sklearn.calibration.CalibratedClassifierCV(model, method='sigmoid'); "
             "isotonic regression needs about a thousand rows"
         )
-    return (
-        f"Recalibrate {model.name}: {how}. Measure the result on {model.unit} that it "
-        "was not fitted to."
-    )
+    return f"{how}. Measure the result on {model.unit} that it was not fitted to."
 
 
 def compare_steps(found: dict[str, Any]) -> list[str]:

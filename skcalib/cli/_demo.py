@@ -284,15 +284,15 @@ def _tagger_row(
     error = calibration_error_interval(pairs.y_true, pairs.y_proba, groups=pairs.groups)
     square = calibration_error(one.y_true, one.y_proba, bin_size=BIN_SIZE, squared=True)
     shown = [f"{key.split('__')[-1]}={value:g}" for key, value in settings.items()]
+    accuracy = accuracy_interval(tokens.y_true, groups=tokens.groups)
     cells = (
         name,
         ", ".join(shown).replace("emission_pseudocount", "emissions"),
-        f"{model.score(X, y):.3f}",
+        f"{accuracy.estimate:.3f}",
         f"{tokens.y_proba.mean():.3f}",
         f"{error.estimate:.4f} [{error.low:.4f}, {error.high:.4f}]",
         f"{square:.6f}",
     )
-    accuracy = accuracy_interval(tokens.y_true, groups=tokens.groups)
     measured = MeasuredModel(name, len(X), "sentences", accuracy, error, is_tagger=True)
     return cells, measured
 

@@ -8,11 +8,11 @@ from typing import NamedTuple, TypedDict, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.optimize import linear_sum_assignment
 
 from .._errors import ParameterError, public
 from .._validation import check_bool, check_choice
-from ._clusters import Table, as_tables
+from ._cluster_counts import COUNTS, EMPTY
+from ._clusters import as_tables
 
 
 class PrecisionRecallF1(NamedTuple):
@@ -30,6 +30,8 @@ class CorefScores(TypedDict):
     muc: PrecisionRecallF1
     b3: PrecisionRecallF1
     ceafe: PrecisionRecallF1
+    ceafm: PrecisionRecallF1
+    blanc: PrecisionRecallF1
     lea: PrecisionRecallF1
     conll_f1: float
 
@@ -62,8 +64,9 @@ def coref_scores(
     Returns
     -------
     scores : dict
-        Metrics 'pairwise', 'muc', 'b3', 'ceafe' and 'lea', each a named tuple
-        ``(precision, recall, f1)``, and 'conll_f1', the mean F1 of MUC, B3 and CEAFe.
+        Metrics 'pairwise', 'muc', 'b3', 'ceafe', 'ceafm', 'blanc' and 'lea', each a
+        named tuple ``(precision, recall, f1)``, and 'conll_f1', the mean F1 of MUC, B3
+        and CEAFe.
 
     Raises
     ------
@@ -90,7 +93,14 @@ def coref_scores(
     - 'muc' counts the minimum number of links that connect each cluster [1]_.
     - 'b3' averages over mentions the fraction of their cluster that is right [2]_.
     - 'ceafe' aligns clusters one to one with the largest total similarity, which is
-      ``2 |K & R| / (|K| + |R|)`` for clusters K and R [3]_.
+      ``2 |K & R| / (|K| + |R|)`` for clusters K and R [3]_. 'ceafm' is the same with
+      the number ``|K & R|`` of common mentions as the similarity.
+    - 'blanc' is the mean of the scores of two kinds of links, pairs of mentions in the
+      same cluster and pairs in different clusters [5]_, [6]_. Its F1 is the mean of two
+      F1 scores, not the harmonic mean of its precision and recall. If the true
+      clusters have links of one kind only, the scores of this kind are returned, as
+      by the reference scorer; the definition in [6]_ does so only if the predicted
+      clusters, too, have no links of the other kind.
     - 'lea' averages over clusters, weighted by size, the fraction of their pairs that
       is right. A singleton is right if it is a singleton on both sides [4]_.
 
@@ -106,6 +116,10 @@ def coref_scores(
     .. [3] X. Luo (2005). "On coreference resolution performance metrics". HLT-EMNLP.
     .. [4] N. S. Moosavi and M. Strube (2016). "Which coreference evaluation metric do
        you trust?". ACL.
+    .. [5] M. Recasens and E. Hovy (2011). "BLANC: implementing the Rand index for
+       coreference evaluation". Natural Language Engineering 17(4).
+    .. [6] X. Luo, S. Pradhan, M. Recasens and E. Hovy (2014). "An extension of BLANC to
+       system mentions". ACL.
 
     Examples
     --------
@@ -125,15 +139,19 @@ def coref_scores(
     drop = check_bool(drop_singletons, name="drop_singletons")
     tables = as_tables(y_true, y_pred, drop)
     # fsum: no result depends on the order of documents or mentions
-    scores = {
-        name: _from_counts(*map(fsum, zip(NOTHING, *map(count, tables), strict=True)))
+    sums = {
+        name: list(map(fsum, zip(*map(count, [EMPTY, *tables]), strict=True)))
         for name, count in COUNTS.items()
+    }
+    scores = {
+        name: _blanc_score(each) if name == "blanc" else _from_counts(*each)
+        for name, each in sums.items()
     }
     conll_f1 = (scores["muc"].f1 + scores["b3"].f1 + scores["ceafe"].f1) / 3
     return cast(CorefScores, {**scores, "conll_f1": conll_f1})
 
 
-METRICS = ("pairwise", "muc", "b3", "ceafe", "lea", "conll")
+METRICS = ("pairwise", "muc", "b3", "ceafe", "ceafm", "blanc", "lea", "conll")
 
 
 @public
@@ -152,14 +170,17 @@ def coref_statistics(
         True clustering of each document, as in :func:`coref_scores`.
     y_pred : sequence of clusterings
         Predicted clustering of each document.
-    metric : {'conll', 'pairwise', 'muc', 'b3', 'ceafe', 'lea'}, default='conll'
-        Name of the metric. 'conll' concatenates the columns of 'muc', 'b3' and 'ceafe'.
+    metric : {'conll', 'pairwise', 'muc', 'b3', 'ceafe', 'ceafm', 'blanc', 'lea'}, \
+            default='conll'
+        Name of the metric. 'conll' concatenates the columns of 'muc', 'b3' and 'ceafe';
+        'blanc' those of links within clusters and of links between clusters.
     drop_singletons : bool, default=False
         Whether to drop clusters of one mention on both sides.
 
     Returns
     -------
-    statistics : ndarray of shape (n_documents, 4) or (n_documents, 12)
+    statistics : ndarray of shape (n_documents, 4), (n_documents, 8) for 'blanc' or \
+            (n_documents, 12) for 'conll'
         Numerator and denominator of precision, then of recall. Pass
         ``statistic=coref_f1`` to significance tests of these statistics.
 
@@ -172,6 +193,12 @@ def coref_statistics(
     --------
     coref_f1 : F1 computed from the sums of these columns.
     coref_scores : All metrics over all documents.
+
+    Notes
+    -----
+    :func:`coref_f1` of the sums is the F1 of :func:`coref_scores`, except that BLANC is
+    always the mean of both kinds of links, also if the true clusters have links of one
+    kind only.
 
     Examples
     --------
@@ -260,68 +287,14 @@ def _from_counts(
     return PrecisionRecallF1(precision, recall, f1)
 
 
-# Each function returns numerator and denominator of precision, then of recall.
-
-Counts = tuple[float, float, float, float]
-NOTHING = (0.0, 0.0, 0.0, 0.0)
-
-
-def _pairs(n: np.ndarray) -> np.ndarray:
-    return n * (n - 1) / 2
-
-
-def _pairwise(table: Table) -> Counts:
-    right = _pairs(table.shared).sum()
-    return right, _pairs(table.pred).sum(), right, _pairs(table.true).sum()
-
-
-def _muc(table: Table) -> Counts:
-    # A cluster with s mentions in p parts has s - p of its s - 1 links. A part is a
-    # cell, or a mention that the other side lacks. So the sum of s - p over clusters is
-    # the number of shared mentions minus the number of cells.
-    right = table.shared.sum() - table.shared.size
-    return right, (table.pred - 1).sum(), right, (table.true - 1).sum()
-
-
-def _b3(table: Table) -> Counts:
-    square = table.shared**2
-    return (
-        fsum(square / table.pred[table.column]),
-        table.pred.sum(),
-        fsum(square / table.true[table.row]),
-        table.true.sum(),
+def _blanc_score(sums: list[float]) -> PrecisionRecallF1:
+    """Return the mean of both kinds of links, of those that the truth has."""
+    within, between = (_from_counts(*sums[k : k + 4]) for k in (0, 4))
+    n_within, n_between = sums[3], sums[7]
+    if not n_within and not n_between:
+        return PrecisionRecallF1(0.0, 0.0, 0.0)
+    if not n_within or not n_between:
+        return within if n_within else between
+    return PrecisionRecallF1(
+        *((a + b) / 2 for a, b in zip(within, between, strict=True))
     )
-
-
-def _ceafe(table: Table) -> Counts:
-    likeness = 2 * table.shared / (table.true[table.row] + table.pred[table.column])
-    # a cluster that is equal on both sides shares no mention with others
-    rest = likeness < 1
-    rows, row = np.unique(table.row[rest], return_inverse=True)
-    columns, column = np.unique(table.column[rest], return_inverse=True)
-    matrix = np.zeros((rows.size, columns.size))
-    matrix[row, column] = likeness[rest]
-    chosen = matrix[linear_sum_assignment(matrix, maximize=True)]
-    best = np.count_nonzero(~rest) + fsum(chosen)
-    return best, table.pred.size, best, table.true.size
-
-
-def _lea(table: Table) -> Counts:
-    true, pred = table.true[table.row], table.pred[table.column]
-    alone = (true == 1) & (pred == 1)
-    counts = []
-    for size, sizes in ((pred, table.pred), (true, table.true)):
-        links = np.where(
-            size > 1, _pairs(table.shared) / np.maximum(_pairs(size), 1), alone
-        )
-        counts += [fsum(size * links), sizes.sum()]
-    return counts[0], counts[1], counts[2], counts[3]
-
-
-COUNTS = {
-    "pairwise": _pairwise,
-    "muc": _muc,
-    "b3": _b3,
-    "ceafe": _ceafe,
-    "lea": _lea,
-}

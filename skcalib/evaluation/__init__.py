@@ -10,6 +10,7 @@ from ._fingerprints import read_fingerprints
 from ._judged_accuracy import JudgedAccuracy, judged_accuracy
 from ._judged_difference import JudgedDifference, judged_difference
 from ._judged_inputs import RateInterval
+from ._precision import PrecisionThreshold, threshold_for_precision
 from ._read import FORMATS, read_evaluation
 from ._repeats import (
     PassAtK,
@@ -52,6 +53,7 @@ __all__ = [
     "JudgedDifference",
     "PassAtK",
     "RateInterval",
+    "PrecisionThreshold",
     "SampleVariance",
     "accuracy_interval",
     "align_evaluations",
@@ -63,4 +65,5 @@ __all__ = [
     "read_evaluation",
     "read_evaluations",
     "sample_variance",
+    "threshold_for_precision",
 ]

@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .._containers import is_tensor_type
-from .._entities import SCHEMES, Tag, find_entities, mend_tags, read_tags
+from .._entities import Tag, as_scheme, find_entities, mend_tags, read_tags
 from .._errors import ParameterError, ParameterTypeError, public
-from .._validation import as_label_list, as_label_lists, check_choice, is_sequence
+from .._validation import as_label_list, as_label_lists, is_sequence
 
 __all__ = ["accuracy_statistics", "span_statistics", "tag_statistics"]
 
@@ -158,14 +158,20 @@ def span_statistics(
         True tags of each sentence.
     y_pred : sequence of sequences of str
         Predicted tags of each sentence.
-    scheme : {'BIO', 'BILOU'}, default='BIO'
-        Tagging scheme, as in :class:`~skcalib.queries.SpanQuery`.
+    scheme : str, default='BIO'
+        Tagging scheme, in upper or lower case. 'BIO' (or 'IOB2'), 'BILOU' (or 'BILUO')
+        and 'IOBES' (or 'BIOES') are described in :class:`~skcalib.queries.SpanQuery`.
+        In 'IOB1', the tags of an entity are I-, but the first tag is B- directly after
+        another entity with the same label. In 'IOE2', the last tag of an entity is E-
+        and the others are I-. In 'IOE1', all are I-, but the last tag is E- directly
+        before another entity with the same label.
     label : str, default=None
         Entity label to count. If None, entities of all labels are counted.
     mend : bool, default=True
         If True, a BIO tag I- that does not continue an entity of its label starts a new
         entity, as in the scorer conlleval. If False, such a tag is not part of an
-        entity, as in :class:`~skcalib.queries.SpanQuery`. BILOU tags are never changed.
+        entity, as in :class:`~skcalib.queries.SpanQuery`. The tags of other schemes are
+        never changed.
 
     Returns
     -------
@@ -186,6 +192,20 @@ def span_statistics(
     --------
     tag_statistics : Statistics for the F1 score of one tag.
     skcalib.queries.SpanQuery : Probabilities of entities.
+    skcalib.sequence.convert_tags : Tags of one scheme in another one.
+
+    Notes
+    -----
+    With ``mend=False``, the entities are those of the strict mode of seqeval [1]_, with
+    two exceptions in which tags of seqeval's tables are missing: seqeval does not find
+    the entity E-x in the IOE1 tags O E-x I-x, nor the entity B-x in the IOB1 tags
+    I-x B-x B-y. With ``mend=True`` and 'BIO', they are those of the default mode of
+    seqeval, which also reads IOB1 tags correctly.
+
+    References
+    ----------
+    .. [1] H. Nakayama (2018). "seqeval: a Python framework for sequence labeling
+       evaluation". https://github.com/chakki-works/seqeval
 
     Examples
     --------
@@ -200,7 +220,7 @@ def span_statistics(
     >>> float(2 * right / (guessed + gold))
     0.4
     """
-    check_choice(scheme, tuple(SCHEMES), name="scheme")
+    scheme = as_scheme(scheme)
     pairs, nested = _paired(y_true, y_pred)
     if not nested:
         raise ParameterTypeError(

@@ -4,6 +4,7 @@ from ._bin_size import BinSizeDisplay
 from ._document import DocumentDisplay
 from ._event_counts import EventCountDisplay
 from ._panels import ReliabilityPanelsDisplay
+from ._predictive_check import PredictiveCheckDisplay
 from ._reliability import ReliabilityDisplay
 from ._significance import SignificanceDisplay
 from ._system_scores import SystemScoresDisplay
@@ -13,6 +14,7 @@ __all__ = [
     "BinSizeDisplay",
     "DocumentDisplay",
     "EventCountDisplay",
+    "PredictiveCheckDisplay",
     "ReliabilityDisplay",
     "ReliabilityPanelsDisplay",
     "SignificanceDisplay",

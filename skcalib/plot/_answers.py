@@ -252,7 +252,7 @@ def pairs_by_name(
     """
     if weight is not None and not weight.all():
         answers = answers.take(weight[answers.groups] > 0)
-    names, code = _numbered(answers.label if by is None else by[answers.groups])
+    names, code = numbered(answers.label if by is None else by[answers.groups])
     by_pair = None if weight is None else weight[answers.groups]
     total = np.bincount(code, by_pair, len(names))
     weight_of_yes = answers.y_true if by_pair is None else by_pair * answers.y_true
@@ -266,7 +266,7 @@ def pairs_by_name(
         yield names[k], pairs_of_answers(part, weight, groups)
 
 
-def _numbered(names: np.ndarray) -> tuple[list[Any], np.ndarray]:
+def numbered(names: np.ndarray) -> tuple[list[Any], np.ndarray]:
     """Return the distinct names in order, and the number of each entry's name."""
     values = names.tolist()
     try:

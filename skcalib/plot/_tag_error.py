@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .._errors import ParameterError, ParameterTypeError, public
+from .._random import RandomStateLike
 from .._validation import (
     as_groups,
     as_weights,
@@ -29,6 +30,16 @@ from ._figures import (
     plain_text,
     short_text,
     take_axes,
+)
+from ._label_comparisons import (
+    Comparisons,
+    check_reference,
+    compare_labels,
+    comparison_columns,
+    comparison_dicts,
+    verdict_in_words,
+    verdicts,
+    warn_of_few_resamples,
 )
 from ._label_errors import Errors, as_known, errors_of_labels, means_of_first
 
@@ -51,7 +62,9 @@ class TagErrorDisplay(Display):
     Draws the error of every tag (or pair of tags, entity label, class) with its
     confidence interval, the most frequent tag first, and at the right the means over
     the most frequent tags: Figure 4 of [1]_, with intervals. Known and unknown words
-    can be drawn separately.
+    can be drawn separately. With a `reference` model, the other models are compared
+    with it on the same items, tag by tag. Their points are hollow where the difference
+    is not significant.
 
     Make it with :meth:`from_estimators` or :meth:`from_answers`; the parameters are
     stored as attributes.
@@ -70,6 +83,15 @@ class TagErrorDisplay(Display):
     averages : sequence of int, default=()
         Numbers of most frequent labels over which means are shown, beside the mean over
         all labels.
+    reference : str, default=None
+        Name of the model that the others are compared with, if any.
+    comparison : dict, default=None
+        ``comparison[name]`` is the list of the comparisons of all labels of one model
+        with the reference, each a CalibrationComparison, or None where there are too
+        few pairs. Its `difference` is the error of the model minus the error of the
+        reference.
+    adjust : {'holm', 'bh'} or None, default='holm'
+        How p-values are adjusted for the number of labels.
 
     Attributes
     ----------
@@ -79,6 +101,8 @@ class TagErrorDisplay(Display):
         The intervals of each (name, words).
     average_ : dict
         The means of each (name, words).
+    hollow_ : dict
+        The points without a significant difference of each compared model, by name.
     divider_ : matplotlib Artist
         Line between the tags and the means.
     ax_ : matplotlib Axes
@@ -89,6 +113,7 @@ class TagErrorDisplay(Display):
     See Also
     --------
     ReliabilityPanelsDisplay : The curve of each tag, of one model.
+    skcalib.scorers.compare_calibration : The test behind the comparisons.
     skcalib.queries.TagPairQuery : Ask for pairs of tags.
 
     Notes
@@ -99,9 +124,17 @@ class TagErrorDisplay(Display):
     slightly too large. A mean has no interval, and labels that have too few pairs for
     an error do not count in it.
 
+    A comparison tests the plug-in errors of two models in bins of the same size, by
+    :func:`~skcalib.scorers.compare_calibration`, with the pairs of one sentence as
+    dependent. The p-values of one model are adjusted for the number of labels that are
+    compared. A difference is significant if its adjusted p-value is below
+    1 - `confidence_level`.
+
     :meth:`frame` has a row for each model, part of the words and label. Its columns are
     `name`, `words`, `label`, `count`, and from the error `n_pairs`, `estimate`, `low`,
     `high`, `p_value` and `plug_in`, which are missing where there are too few pairs.
+    With a reference it also has `difference`, `difference_low`, `difference_high`,
+    `pvalue` and `pvalue_adjusted`, which are missing for the reference itself.
 
     References
     ----------
@@ -119,6 +152,14 @@ class TagErrorDisplay(Display):
     >>> display = TagErrorDisplay.from_estimators(taggers, X[200:], y[200:], top=4)
     >>> sorted(display.error), len(display.label)
     (['CRF', 'HMM'], 4)
+
+    For which tags is the CRF better calibrated?
+
+    >>> display = TagErrorDisplay.from_estimators(
+    ...     taggers, X[200:], y[200:], top=4, reference="HMM", random_state=0
+    ... )
+    >>> display.to_dict()["comparison"]["CRF"][0]["pvalue_adjusted"] < 0.05
+    True
     """
 
     def __init__(
@@ -128,11 +169,17 @@ class TagErrorDisplay(Display):
         count: ArrayLike,
         error: Mapping[str, Mapping[str, Errors]],
         averages: Sequence[int] = (),
+        reference: str | None = None,
+        comparison: Mapping[str, Comparisons] | None = None,
+        adjust: str | None = "holm",
     ):
         self.label = label
         self.count = count
         self.error = error
         self.averages = averages
+        self.reference = reference
+        self.comparison = comparison
+        self.adjust = adjust
 
     @classmethod
     @public
@@ -149,6 +196,10 @@ class TagErrorDisplay(Display):
         sample_weight: ArrayLike | None = None,
         groups: ArrayLike | None = None,
         confidence_level: float = 0.95,
+        reference: str | None = None,
+        adjust: str | None = "holm",
+        n_resamples: int = 2000,
+        random_state: RandomStateLike = None,
         ax: Axes | None = None,
         **plot_params: Any,
     ) -> TagErrorDisplay:
@@ -183,7 +234,23 @@ class TagErrorDisplay(Display):
             Group of dependent samples, such as the document of each sentence, for the
             intervals. If None, the samples are independent.
         confidence_level : float, default=0.95
-            Confidence level of the intervals.
+            Confidence level of the intervals. Differences are tested at the level
+            1 - `confidence_level`.
+        reference : str, default=None
+            Name of a model. Every other model is compared with it on the same items,
+            for each label, by :func:`~skcalib.scorers.compare_calibration`. It cannot
+            be combined with `known` or `sample_weight`. If None, no models are
+            compared.
+        adjust : {'holm', 'bh'} or None, default='holm'
+            How the p-values of a model are adjusted for the number of labels. 'holm'
+            controls the probability of any false finding, 'bh' (Benjamini and Hochberg)
+            the expected share of false ones among the findings.
+        n_resamples : int, default=2000
+            Number of resamples of each comparison. No p-value is below
+            1 / (n_resamples + 1), before it is adjusted. There is a warning if this is
+            too large for the number of labels.
+        random_state : int, RandomState, Generator or None, default=None
+            Random state used to draw the resamples.
         ax : matplotlib Axes, default=None
             Axes to draw on. If None, a new figure is made.
         **plot_params
@@ -223,6 +290,10 @@ class TagErrorDisplay(Display):
             top=top,
             averages=averages,
             confidence_level=confidence_level,
+            reference=reference,
+            adjust=adjust,
+            n_resamples=n_resamples,
+            random_state=random_state,
         ).plot(ax, **plot_params)
 
     @classmethod
@@ -237,6 +308,10 @@ class TagErrorDisplay(Display):
         sample_weight: ArrayLike | None = None,
         groups: ArrayLike | None = None,
         confidence_level: float = 0.95,
+        reference: str | None = None,
+        adjust: str | None = "holm",
+        n_resamples: int = 2000,
+        random_state: RandomStateLike = None,
         ax: Axes | None = None,
         **plot_params: Any,
     ) -> TagErrorDisplay:
@@ -252,6 +327,8 @@ class TagErrorDisplay(Display):
             For each sentence whether each of its tokens is known, as in
             :meth:`from_estimators`.
         averages, sample_weight, groups, confidence_level : optional
+            As in :meth:`from_estimators`.
+        reference, adjust, n_resamples, random_state : optional
             As in :meth:`from_estimators`.
         ax : matplotlib Axes, default=None
             Axes to draw on. If None, a new figure is made.
@@ -306,6 +383,10 @@ class TagErrorDisplay(Display):
             top=top,
             averages=averages,
             confidence_level=confidence_level,
+            reference=reference,
+            adjust=adjust,
+            n_resamples=n_resamples,
+            random_state=random_state,
         ).plot(ax, **plot_params)
 
     @classmethod
@@ -319,16 +400,37 @@ class TagErrorDisplay(Display):
         top: int | None,
         averages: Sequence[int],
         confidence_level: float,
+        reference: str | None,
+        adjust: str | None,
+        n_resamples: int,
+        random_state: RandomStateLike,
     ) -> TagErrorDisplay:
         """Compute the numbers."""
         level = check_fraction(confidence_level, name="confidence_level")
         if top is not None:
             check_integer(top, minimum=1, name="top")
         _check_averages(averages)
+        check_reference(
+            reference, answers, adjust, n_resamples, known=known, sample_weight=weight
+        )
         label, count, error = errors_of_labels(
             answers, known, weight, groups, top, level
         )
-        return cls(label=label, count=count, error=error, averages=averages)
+        comparison = None
+        if reference is not None:
+            warn_of_few_resamples(len(label), n_resamples, adjust, level)
+            comparison = compare_labels(
+                answers, label, reference, groups, level, n_resamples, random_state
+            )
+        return cls(
+            label=label,
+            count=count,
+            error=error,
+            averages=averages,
+            reference=reference,
+            comparison=comparison,
+            adjust=adjust,
+        )
 
     @drawing
     def plot(
@@ -373,6 +475,7 @@ class TagErrorDisplay(Display):
         self.point_: dict[tuple[str, str], Any] = {}
         self.bar_: dict[tuple[str, str], Any] = {}
         self.average_: dict[tuple[str, str], Any] = {}
+        self.hollow_: dict[str, Any] = {}
         series = list(self._series())
         color: dict[str, Any] = {}
         for k, (name, words, errors) in enumerate(series):
@@ -382,6 +485,8 @@ class TagErrorDisplay(Display):
             color[name] = drawn[0].get_color()
             key = (name, words)
             self.point_[key], self.bar_[key], self.average_[key] = drawn
+            if name in (self.comparison or {}):
+                self._draw_hollow(name, errors, place[:n_shown] + offset)
         # a little below 0, where points without an error stand
         ax.set_ylim(bottom=-0.02 * ax.get_ylim()[1])
         draw_legend(ax, _MOST_INSIDE)
@@ -454,6 +559,29 @@ class TagErrorDisplay(Display):
         )
         return line, bars, average
 
+    def _draw_hollow(self, name: str, errors: Errors, place: np.ndarray) -> None:
+        """Draw the points without a significant difference again, with a white face."""
+        line = self.point_[name, "all"]
+        same = verdicts((self.comparison or {})[name], self.adjust) == 0
+        points = [
+            (at, error.estimate)
+            for at, error, is_same in zip(place, errors, same, strict=False)
+            if error is not None and is_same
+        ]
+        x, y = np.array(points).reshape(-1, 2).T
+        label = legend_text(f"{name}: no significant difference from {self.reference}")
+        (self.hollow_[name],) = self.ax_.plot(
+            x,
+            y,
+            linestyle="none",
+            marker=line.get_marker(),
+            markersize=line.get_markersize(),
+            color=line.get_color(),
+            markerfacecolor="white",
+            zorder=line.get_zorder() + 1,
+            label=label if x.size else "_hollow",
+        )
+
     def to_dict(self) -> dict[str, Any]:
         """Return the numbers behind the plot, drawn or not."""
         sizes = self._sizes()
@@ -474,6 +602,12 @@ class TagErrorDisplay(Display):
                 }
                 for name, parts in self.error.items()
             },
+            "reference": self.reference,
+            "adjust": self.adjust,
+            "comparison": {
+                name: comparison_dicts(found, self.adjust)
+                for name, found in (self.comparison or {}).items()
+            },
         }
 
     def _columns(self) -> dict[str, list]:
@@ -486,6 +620,10 @@ class TagErrorDisplay(Display):
                 row |= {key: getattr(error, key, None) for key in numbers}
                 for key, value in row.items():
                     columns.setdefault(key, []).append(value)
+            if self.comparison is not None:
+                found = self.comparison.get(name, [None] * len(self.label))
+                for key, values in comparison_columns(found, self.adjust).items():
+                    columns.setdefault(key, []).extend(values)
         return columns
 
     def _lines(self) -> list[str]:
@@ -508,7 +646,10 @@ class TagErrorDisplay(Display):
                     f"calibration error whose {level} confidence interval does not "
                     "contain 0."
                 )
-        return sentences
+        return sentences + [
+            f"{name} is {verdict_in_words(found, self.adjust, str(self.reference))}"
+            for name, found in (self.comparison or {}).items()
+        ]
 
 
 def _check_averages(averages: Any) -> None:

@@ -2,7 +2,9 @@
 
 A query turns what a model predicts into pairs (y, q): whether the answer is yes, and
 the probability that the model gives to yes. On such pairs calibration is measured in
-the same way for every kind of model.
+the same way for every kind of model. For new text without the truth,
+:func:`predicted_entities` and :func:`predicted_links` return what a model predicts,
+each with its probability.
 """
 
 from ._answers import Answers
@@ -13,7 +15,10 @@ from ._answers import answers_by_label as answers_by_label
 from ._arcs import ArcQuery
 from ._classes import ClassQuery
 from ._coref_pairs import CorefPairQuery
+from ._entity_table import PredictedEntities
 from ._expected_counts import ExpectedCounts
+from ._predicted_entities import predicted_entities
+from ._predicted_links import PredictedLinks, predicted_links
 from ._spans import SpanQuery
 from ._steps import last_step as last_step
 from ._steps import transform_before as transform_before
@@ -27,8 +32,12 @@ __all__ = [
     "ClassQuery",
     "CorefPairQuery",
     "ExpectedCounts",
+    "PredictedEntities",
+    "PredictedLinks",
     "SpanQuery",
     "SubtreeQuery",
     "TagPairQuery",
     "TagQuery",
+    "predicted_entities",
+    "predicted_links",
 ]

@@ -9,24 +9,26 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .._entities import SCHEMES, EntityEvents, find_entities, read_tags
+from .._entities import (
+    EntityEvents,
+    as_posterior_scheme,
+    as_scheme,
+    find_entities,
+    read_tags,
+)
 from .._errors import ParameterError, ParameterTypeError, public
 from .._pairs import class_order
 from .._validation import (
     check_choice,
     check_integer,
-    is_collection,
-    is_integer,
     label_array,
-    out_of_range,
 )
 from ..posteriors import LinearChainPosterior
 from ._answers import Answers
 from ._sentences import check_posterior, flat_tags
+from ._span_probabilities import Spans, span_probabilities
+from ._span_rows import SpanRows, read_spans
 from ._steps import last_step, transform_before
-
-# Number of spans whose probabilities are computed at once.
-_AT_ONCE = 200_000
 
 
 @dataclass(frozen=True)
@@ -37,10 +39,13 @@ class SpanQuery:
     ----------
     label : str, default=None
         Entity label to ask for. If None, all entity labels are asked for.
-    scheme : {'BIO', 'BILOU'}, default='BIO'
-        Meaning of the tags. In 'BIO' (IOB2), B-PER begins an entity and I-PER continues
-        it. In 'BILOU', U-PER is an entity of one token, and longer entities are tagged
-        B-PER, I-PER, L-PER.
+    scheme : str, default='BIO'
+        Meaning of the tags, in upper or lower case. In 'BIO' (or 'IOB2'), B-PER begins
+        an entity and I-PER continues it. In 'BILOU' (or 'BILUO'), U-PER is an entity of
+        one token, and longer entities are tagged B-PER, I-PER, L-PER. 'IOBES' (or
+        'BIOES') is the same with S- for U- and E- for L-. For `from_proba`, y may also
+        have the tags of 'IOB1', 'IOE1' or 'IOE2', which are described in
+        :func:`~skcalib.metrics.span_statistics`.
     spans : {'predicted', 'all'}, default='predicted'
         Spans to ask for: the entities in the tagger's prediction, or all spans of up to
         `max_length` tokens with each label. The true entities do not affect the choice:
@@ -68,8 +73,9 @@ class SpanQuery:
     The same rules apply to the labels in y, to predictions, and to every tagging in the
     posterior. Tags that do not fit an entity (I-L after O, after an entity with another
     label or at the start; in BILOU a B-L that no L-L closes) are not part of any
-    entity, and are not corrected. Labels of the IOB1 scheme, in which B- only separates
-    adjacent entities, would therefore contain almost no entities.
+    entity, and are not corrected. Probabilities of entities are not computed from IOB1,
+    IOE1 and IOE2 tags: rewrite them by :func:`~skcalib.sequence.convert_tags` before
+    training.
 
     In the answers, `label` is the entity label, and `item` has two columns: the first
     token of the span and the token after its last one, so that the span is
@@ -122,7 +128,7 @@ class SpanQuery:
                 "label",
                 f"must be a str such as 'PER', or None. Got {self.label!r} instead.",
             )
-        check_choice(self.scheme, tuple(SCHEMES), name="scheme")
+        as_scheme(self.scheme)
         check_choice(self.spans, ("predicted", "all"), name="spans")
         if self.max_length is not None:
             check_integer(self.max_length, minimum=1, name="max_length")
@@ -192,7 +198,7 @@ class SpanQuery:
     def from_proba(
         self,
         y_true: Sequence[Sequence[Any]],
-        proba: Sequence[Sequence[tuple[int, int, str, float]]],
+        proba: Sequence[SpanRows],
         classes: None = None,
     ) -> Answers:
         """Use probabilities of spans of any origin, for example of a neural tagger.
@@ -218,7 +224,7 @@ class SpanQuery:
         rows = [
             (i, *row)
             for i, entry in enumerate(proba)
-            for row in _read_spans(i, entry, lengths[i])
+            for row in read_spans(i, entry, lengths[i])
         ]
         columns = list(zip(*rows, strict=True)) if rows else [(), (), (), (), ()]
         i, start, stop, names, q = columns
@@ -226,7 +232,7 @@ class SpanQuery:
         labels = sorted({*names, *gold.labels})
         code = np.array([labels.index(name) for name in names], dtype=np.intp)
         places = [np.array(column, dtype=np.intp) for column in (i, start, stop)]
-        asked = _Spans(places[0], places[1], places[2], code)
+        asked = Spans(places[0], places[1], places[2], code)
         kept = self._wanted(asked, labels)
         q = np.array(q, dtype=np.float64)[kept]
         return _answers(asked.take(kept), labels, np.clip(q, 0, 1), gold)
@@ -239,7 +245,8 @@ class SpanQuery:
         n_tags = posterior.n_tags
         order = class_order(tags, classes, n_tags, name="classes", of="posterior")
         order = order.tolist()
-        meaning = read_tags(order, self.scheme, "classes")
+        scheme = as_posterior_scheme(self.scheme)
+        meaning = read_tags(order, scheme, "classes")
         gold = self._gold(tags, lengths)
         known = {label for prefix, label in meaning.values() if prefix != "O"}
         labels = [*sorted(known), *sorted(set(gold.labels) - known)]
@@ -258,29 +265,29 @@ class SpanQuery:
             found = [
                 (i, *entity)
                 for i, path in enumerate(predicted)
-                for entity in find_entities([meaning[tag] for tag in path], self.scheme)
+                for entity in find_entities([meaning[tag] for tag in path], scheme)
             ]
-            asked = _Spans.of(found, labels)
+            asked = Spans.of(found, labels)
         asked = asked.take(self._wanted(asked, labels))
-        events = EntityEvents([meaning[tag] for tag in order], self.scheme)
-        q = _probabilities(asked, labels, events, posterior)
+        events = EntityEvents([meaning[tag] for tag in order], scheme)
+        q = span_probabilities(asked, labels, events, posterior)
         n_unseen = int((asked.label >= len(known)).sum())
         return _answers(asked, labels, q, gold, n_unseen)
 
     def _gold(self, flat: np.ndarray, lengths: np.ndarray) -> _Gold:
-        tags = flat.tolist()
-        meaning = read_tags(tags, self.scheme, "y_true", lengths.tolist())
+        tags, scheme = flat.tolist(), as_scheme(self.scheme)
+        meaning = read_tags(tags, scheme, "y_true", lengths.tolist())
         ends = np.cumsum(lengths).tolist()
         read = [meaning[tag] for tag in tags]
         found = [
             (i, *entity)
             for i, (a, b) in enumerate(zip([0, *ends[:-1]], ends, strict=True))
-            for entity in find_entities(read[a:b], self.scheme)
+            for entity in find_entities(read[a:b], scheme)
         ]
         names = {label for prefix, label in meaning.values() if prefix != "O"}
         return _Gold(found, sorted(names), lengths)
 
-    def _wanted(self, asked: _Spans, labels: list[str]) -> np.ndarray:
+    def _wanted(self, asked: Spans, labels: list[str]) -> np.ndarray:
         """Return which spans have a label and a length to ask for."""
         wanted = np.ones(asked.start.size, dtype=bool)
         if self.label is not None:
@@ -290,7 +297,7 @@ class SpanQuery:
             wanted &= asked.stop - asked.start <= self.max_length
         return wanted
 
-    def _all_spans(self, lengths: np.ndarray, labels: list[str]) -> _Spans:
+    def _all_spans(self, lengths: np.ndarray, labels: list[str]) -> Spans:
         """Return all spans, in the order of their start, stop and label."""
         assert self.max_length is not None
         sentence = np.repeat(np.arange(lengths.size), lengths)
@@ -301,32 +308,12 @@ class SpanQuery:
         names = np.arange(len(labels))
         if self.label is not None:
             names = names[[labels.index(self.label)]]
-        return _Spans(
+        return Spans(
             sentence=np.repeat(sentence, names.size),
             start=np.repeat(start, names.size),
             stop=np.repeat(start + step + 1, names.size),
             label=np.tile(names, start.size),
         )
-
-
-@dataclass(frozen=True)
-class _Spans:
-    """Spans of several sentences; `label` are places in a list of labels."""
-
-    sentence: np.ndarray
-    start: np.ndarray
-    stop: np.ndarray
-    label: np.ndarray
-
-    @classmethod
-    def of(cls, found: list[tuple[int, int, int, str]], labels: list[str]) -> _Spans:
-        place = {label: k for k, label in enumerate(labels)}
-        rows = [(i, start, stop, place[label]) for i, start, stop, label in found]
-        return cls(*np.array(rows, dtype=np.intp).reshape(-1, 4).T)
-
-    def take(self, rows: np.ndarray) -> _Spans:
-        columns = (self.sentence, self.start, self.stop, self.label)
-        return _Spans(*(column[rows] for column in columns))
 
 
 @dataclass(frozen=True)
@@ -337,12 +324,12 @@ class _Gold:
     labels: list[str]
     lengths: np.ndarray
 
-    def has(self, asked: _Spans, labels: list[str]) -> np.ndarray:
+    def has(self, asked: Spans, labels: list[str]) -> np.ndarray:
         """Return which spans are true entities."""
-        true = _Spans.of(self.found, labels)
+        true = Spans.of(self.found, labels)
         longest = int(self.lengths.max()) + 1
 
-        def key(spans: _Spans) -> np.ndarray:
+        def key(spans: Spans) -> np.ndarray:
             first = (np.cumsum(self.lengths) - self.lengths)[spans.sentence]
             place = (first + spans.start) * longest + spans.stop - spans.start
             return place * len(labels) + spans.label
@@ -351,7 +338,7 @@ class _Gold:
 
 
 def _answers(
-    asked: _Spans, labels: list[str], q: np.ndarray, gold: _Gold, n_unseen: int = 0
+    asked: Spans, labels: list[str], q: np.ndarray, gold: _Gold, n_unseen: int = 0
 ) -> Answers:
     names = label_array(labels[k] for k in asked.label.tolist())
     return Answers(
@@ -362,103 +349,3 @@ def _answers(
         label=names,
         n_unseen=n_unseen,
     )
-
-
-def _probabilities(
-    asked: _Spans, labels: list[str], events: EntityEvents, posterior: Any
-) -> np.ndarray:
-    """Return the probability of each span; they are in the order of sentences."""
-    q = np.zeros(asked.start.size)
-    n = len(posterior)
-    ends = np.searchsorted(asked.sentence, np.arange(n + 1))
-    if q.size > _AT_ONCE:
-        # Its error names the sentence; those of parts would count from their start.
-        posterior.log_partition()
-    first = 0
-    while first < n:
-        size = np.searchsorted(ends, ends[first] + _AT_ONCE, side="right") - 1 - first
-        part = slice(first, min(first + max(1, int(size)), n))
-        _ask_part(q, asked, labels, events, posterior, part, ends)
-        first = part.stop
-    return q
-
-
-def _ask_part(
-    q: np.ndarray,
-    asked: _Spans,
-    labels: list[str],
-    events: EntityEvents,
-    posterior: Any,
-    part: slice,
-    ends: np.ndarray,
-) -> None:
-    """Write the probabilities of the spans of some sentences."""
-    spans: list[list] = []
-    rows: list[int] = []
-    for i in range(part.start, part.stop):
-        spans.append([])
-        n = posterior.lengths[i]
-        for row in range(ends[i], ends[i + 1]):
-            start, stop = int(asked.start[row]), int(asked.stop[row])
-            label = labels[asked.label[row]]
-            tags = events.tags(label, stop - start, followed=stop < n)
-            if tags is not None:
-                spans[-1].append((start, tags))
-                rows.append(row)
-    if rows:
-        whole = part == slice(0, len(posterior))
-        some = posterior if whole else posterior[part]
-        q[rows] = np.concatenate(some.span_marginals(spans))
-
-
-def _read_spans(i: int, entry: Any, n: int) -> list[tuple]:
-    """Return the checked spans of one sentence."""
-    if not is_collection(entry):
-        raise ParameterTypeError(
-            "proba",
-            f"must have a list of spans for each sentence. Got {entry!r:.50} for "
-            f"sentence {i}.",
-        )
-    if getattr(entry, "ndim", 1) == 2 and not hasattr(entry, "columns"):
-        raise ParameterError(
-            "proba",
-            "must hold a list of (start, stop, label, probability) for each sentence. "
-            f"Got an array of shape {tuple(entry.shape)} for sentence {i}. For "
-            "probabilities of tags use TagQuery, or make a LinearChainPosterior of "
-            "their logarithms for from_posterior.",
-        )
-    found: dict[tuple, float] = {}
-    for j, row in enumerate(entry):
-        where = f"span {j} of sentence {i}"
-        start, stop, label, proba = _parts(row, where)
-        problem = ""
-        if not 0 <= start < stop <= n:
-            problem = (
-                f"must have 0 <= start < stop <= {n}, the number of tokens. Got "
-                f"start {start} and stop {stop} in {where}."
-            )
-        elif (start, stop, label) in found:
-            problem = f"has {(start, stop, label)} twice: {where}."
-        elif out_of_range(np.array([proba]))[0]:
-            problem = f"must hold probabilities in [0, 1]. Got {proba!r} in {where}."
-        if problem:
-            raise ParameterError("proba", problem)
-        found[start, stop, label] = proba
-    return [(*span, proba) for span, proba in found.items()]
-
-
-def _parts(row: Any, where: str) -> tuple[int, int, str, float]:
-    try:
-        start, stop, label, proba = row
-        if isinstance(proba, str):
-            raise TypeError
-        proba = float(proba)
-    except (TypeError, ValueError):
-        start = stop = label = proba = None
-    if not (is_integer(start) and is_integer(stop) and isinstance(label, str)):
-        raise ParameterError(
-            "proba",
-            "must hold (start, stop, label, probability) for each span. Got "
-            f"{row!r:.80} as {where}.",
-        )
-    return int(start), int(stop), label, proba

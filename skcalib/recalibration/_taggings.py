@@ -62,7 +62,7 @@ class TemperedTaggings:
         """Predict as the estimator does, with posterior decoding at the temperature."""
         if getattr(last_step(self.estimator), "decoding", None) == "posterior":
             paths = self.posterior(X).posterior_decode()
-            return object_array([self._classes[path] for path in paths])
+            return object_array([self._classes[path].tolist() for path in paths])
         return self.estimator.predict(X)
 
     def predict_proba(self, X: Any) -> np.ndarray:

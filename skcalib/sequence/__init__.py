@@ -2,10 +2,17 @@
 
 # What recalibrated taggers have in common with taggers.
 from ._base import pair_places, token_accuracy  # noqa: F401
+from ._convert_tags import convert_tags
 from ._crf import CRFTagger
 from ._cross_val_marginals import cross_val_marginals
 from ._hmm import HMMTagger
 from ._sentences import check_fit  # noqa: F401
 from ._token_features import TokenFeatures
 
-__all__ = ["CRFTagger", "HMMTagger", "TokenFeatures", "cross_val_marginals"]
+__all__ = [
+    "CRFTagger",
+    "HMMTagger",
+    "TokenFeatures",
+    "convert_tags",
+    "cross_val_marginals",
+]

@@ -3,7 +3,8 @@
 A token is a dict, or a collection of names. In a dict, a str value makes the attribute
 ``key:value`` of weight 1; a number (or True, False) the attribute ``key`` of that
 weight; a list or set of str one attribute ``key:element`` for each; a dict attributes
-``key:inner``. If an attribute occurs twice, its weights are added.
+``key:inner``. If an attribute occurs twice, its weights are added. Names and
+values in bytes are read as UTF-8.
 """
 
 from __future__ import annotations
@@ -44,9 +45,9 @@ def expand(item: Mapping[str, Any], level: int = 1) -> Iterator[tuple[str, float
     if level > _DEEPEST:
         raise ValueError(f"dicts are nested more than {_DEEPEST} levels deep")
     for key, value in item.items():
-        _as_name(key)
-        if isinstance(value, str):
-            yield f"{key}:{value}", 1.0
+        key = _as_name(key)
+        if isinstance(value, (str, bytes)):
+            yield f"{key}:{_as_name(value)}", 1.0
         elif isinstance(value, _NUMBERS):
             yield key, _as_weight(key, value)
         elif isinstance(value, Mapping):
@@ -73,6 +74,8 @@ def _as_weight(key: str, value: Any) -> float:
 
 
 def _as_name(element: Any) -> str:
+    if isinstance(element, bytes):
+        return element.decode("utf-8")
     if not isinstance(element, str):
         raise TypeError(f"attributes must be str. Got {element!r:.50}")
     return element

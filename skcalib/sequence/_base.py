@@ -93,7 +93,7 @@ class BaseTagger(BaseEstimator):
         Returns
         -------
         y : ndarray of shape (n_sentences,), object
-            An array of labels for each sentence: the most probable tagging, or with
+            A list of labels for each sentence: the most probable tagging, or with
             ``decoding="posterior"`` the most probable tag of each token.
         """
         posterior = self._posterior_of(X)
@@ -101,7 +101,7 @@ class BaseTagger(BaseEstimator):
             paths = posterior.viterbi()
         else:
             paths = posterior.posterior_decode()
-        return object_array([self.classes_[path] for path in paths])
+        return object_array([self.classes_[path].tolist() for path in paths])
 
     @public
     def predict_proba(self, X: Sentences) -> np.ndarray:
@@ -226,7 +226,7 @@ def token_accuracy(tagger: Any, X: Any, y: Any, sample_weight: Any) -> float:
     if not (weight * size).sum() > 0:
         raise ParameterError(None, "needs at least one token of positive weight.")
     right = [
-        sum(a == b for a, b in zip(found.tolist(), tags, strict=True))
+        sum(a == b for a, b in zip(found, tags, strict=True))
         for found, tags in zip(tagger.predict(sentences), labels, strict=True)
     ]
     return float(weight @ np.array(right) / (weight @ size))

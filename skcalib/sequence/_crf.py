@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
+import os
+import struct
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import sklearn_crfsuite
 from numpy.typing import DTypeLike
 from sklearn.utils import Tags
-from sklearn.utils.validation import check_is_fitted
 
 from .._errors import ParameterError, public
-from .._validation import check_bool, check_choice, check_integer, check_real
 from ..posteriors import LinearChainPosterior
 from ._attributes import AttributeIndex, as_items, is_storable, sparse_width
-from ._base import BaseTagger
+from ._crf_names import CRFsuiteNames
+from ._crf_parameters import crf_settings
 from ._crfsuite import ItemStream, read_model, train
 from ._sentences import (
     Labels,
@@ -25,36 +25,8 @@ from ._sentences import (
     sorted_labels,
 )
 
-ALGORITHMS = ("lbfgs", "l2sgd", "ap", "pa", "arow")
 
-# Beyond what a C int holds, CRFsuite would stop at once.
-_MOST_ITERATIONS = 2**31 - 1
-# Parameters that every algorithm of CRFsuite has, and those that only some have.
-_ALWAYS = (
-    "algorithm",
-    "all_possible_transitions",
-    "all_possible_states",
-    "min_freq",
-    "verbose",
-)
-_PENALTIES: dict[str, tuple[str, ...]] = {
-    "lbfgs": ("c1", "c2"),
-    "l2sgd": ("c2",),
-    "ap": (),
-    "pa": (),
-    "arow": (),
-}
-_NO_PENALTY_GIVEN = {"c1": 0.0, "c2": 1.0}  # the defaults
-_LIMITS = {
-    "lbfgs": ("max_iterations", "period", "epsilon", "delta"),
-    "l2sgd": ("max_iterations", "period", "delta"),
-    "ap": ("max_iterations", "epsilon"),
-    "pa": ("max_iterations", "epsilon"),
-    "arow": ("max_iterations", "epsilon"),
-}
-
-
-class CRFTagger(BaseTagger):
+class CRFTagger(CRFsuiteNames):
     """Linear-chain conditional random field tagger.
 
     CRFsuite trains the weights. Probabilities of all sentences are computed together by
@@ -85,8 +57,40 @@ class CRFTagger(BaseTagger):
     period : int, default=None
         Number of iterations between tests of convergence. If None, the default of
         CRFsuite is used.
+    num_memories, max_linesearch : int, default=None
+        Number of past steps that approximate the Hessian, and number of trials of the
+        line search, for 'lbfgs' only. If this parameter or one of the following is
+        None, the default of CRFsuite is used.
+    linesearch : {'MoreThuente', 'Backtracking', 'StrongBacktracking'}, default=None
+        Line search, for 'lbfgs' only.
+    calibration_eta, calibration_rate : float, default=None
+        First learning rate to try and its factor of increase, for 'l2sgd' only.
+    calibration_samples, calibration_candidates, calibration_max_trials : int, \
+            default=None
+        Numbers of sentences, of accepted and of tried learning rates in the search for
+        a learning rate, for 'l2sgd' only.
+    pa_type : {0, 1, 2}, default=None
+        Variant of the algorithm 'pa': without slack variables, PA-I or PA-II.
+    c : float, default=None
+        Weight of the slack variables, for 'pa' only.
+    error_sensitive, averaging : bool, default=None
+        Whether the loss grows with the number of wrong labels, and whether weights are
+        averaged over all updates, for 'pa' only.
+    variance, gamma : float, default=None
+        Initial variance of the weights, and trade-off between the loss and changes of
+        the weights, for 'arow' only.
     verbose : bool, default=False
         Whether to print the progress of CRFsuite.
+    model_filename : str or Path, default=None
+        File to which `fit` writes the model in the format of CRFsuite. If the tagger is
+        not fitted and the file exists, the first prediction reads the model from it;
+        its labels are str.
+    keep_tempfiles : False, default=False
+        Present for users of sklearn-crfsuite. True is an error, because there are no
+        temporary files.
+    trainer_cls : None, default=None
+        Present for users of sklearn-crfsuite. Anything else is an error; the progress
+        of the training is in `training_log_`.
     decoding : {'viterbi', 'posterior'}, default='viterbi'
         Whether `predict` returns the most probable tagging of a sentence or the most
         probable tag of each token.
@@ -106,6 +110,9 @@ class CRFTagger(BaseTagger):
         Weights of [previous tag, next tag].
     model_bytes_ : bytes
         Model file of CRFsuite.
+    training_log_ : object
+        Log of the training by pycrfsuite, with a dict for each iteration in
+        ``training_log_.iterations``. None if the model was read from a file.
 
     See Also
     --------
@@ -116,10 +123,10 @@ class CRFTagger(BaseTagger):
     -----
     A token is a str, whose only attribute is the word as it is, or a dict of attributes
     as in CRFsuite: a str value makes the attribute ``key:value``, and a number is the
-    weight of the attribute ``key``. Dicts within dicts may be nested up to 100 levels
-    deep. If an attribute occurs twice in a token, its weights are added. A sentence may
-    also be a sparse matrix with one row per token, with the same number of columns in
-    `fit` and in prediction.
+    weight of the attribute ``key``. Names and values in bytes are read as UTF-8. Dicts
+    within dicts may be nested up to 100 levels deep. If an attribute occurs twice in a
+    token, its weights are added. A sentence may also be a sparse matrix with one row
+    per token, with the same number of columns in `fit` and in prediction.
 
     A large `c2` makes the model underconfident, a small one overconfident. Accuracy
     depends little on it; choose it by :data:`~skcalib.scorers.log_likelihood_scorer`.
@@ -140,7 +147,7 @@ class CRFTagger(BaseTagger):
     >>> y = [["D", "N", "V"], ["D", "N", "V"], ["N", "V"]]
     >>> tagger = CRFTagger(c2=0.01).fit(X, y)
     >>> tagger.predict([["the", "cat", "barks"]])[0]
-    array(['D', 'N', 'V'], dtype='<U1')
+    ['D', 'N', 'V']
     >>> proba = tagger.predict_proba([["the", "mouse"]])[0]
     >>> proba.shape, proba.sum(axis=1).round(9)
     ((2, 3), array([1., 1.]))
@@ -148,8 +155,8 @@ class CRFTagger(BaseTagger):
 
     def __init__(
         self,
-        *,
         algorithm: str = "lbfgs",
+        *,
         c1: float = 0.0,
         c2: float = 1.0,
         max_iterations: int | None = None,
@@ -159,7 +166,24 @@ class CRFTagger(BaseTagger):
         epsilon: float | None = None,
         delta: float | None = None,
         period: int | None = None,
+        num_memories: int | None = None,
+        max_linesearch: int | None = None,
+        linesearch: str | None = None,
+        calibration_eta: float | None = None,
+        calibration_rate: float | None = None,
+        calibration_samples: int | None = None,
+        calibration_candidates: int | None = None,
+        calibration_max_trials: int | None = None,
+        pa_type: int | None = None,
+        c: float | None = None,
+        error_sensitive: bool | None = None,
+        averaging: bool | None = None,
+        variance: float | None = None,
+        gamma: float | None = None,
         verbose: bool = False,
+        model_filename: str | os.PathLike[str] | None = None,
+        keep_tempfiles: bool = False,
+        trainer_cls: None = None,
         decoding: str = "viterbi",
         dtype: DTypeLike = np.float64,
     ):
@@ -173,12 +197,35 @@ class CRFTagger(BaseTagger):
         self.epsilon = epsilon
         self.delta = delta
         self.period = period
+        self.num_memories = num_memories
+        self.linesearch = linesearch
+        self.max_linesearch = max_linesearch
+        self.calibration_eta = calibration_eta
+        self.calibration_rate = calibration_rate
+        self.calibration_samples = calibration_samples
+        self.calibration_candidates = calibration_candidates
+        self.calibration_max_trials = calibration_max_trials
+        self.pa_type = pa_type
+        self.c = c
+        self.error_sensitive = error_sensitive
+        self.averaging = averaging
+        self.variance = variance
+        self.gamma = gamma
         self.verbose = verbose
+        self.model_filename = model_filename
+        self.keep_tempfiles = keep_tempfiles
+        self.trainer_cls = trainer_cls
         self.decoding = decoding
         self.dtype = dtype
 
     @public
-    def fit(self, X: Sentences, y: Labels) -> CRFTagger:
+    def fit(
+        self,
+        X: Sentences,
+        y: Labels,
+        X_dev: Sentences | None = None,
+        y_dev: Labels | None = None,
+    ) -> CRFTagger:
         """Train on tagged sentences.
 
         Parameters
@@ -187,6 +234,12 @@ class CRFTagger(BaseTagger):
             Sentences of str or of attribute dicts, or sparse matrices.
         y : sequence of label sequences
             Labels, one per token.
+        X_dev : sequence of sentences, default=None
+            Further sentences. CRFsuite scores them after each iteration, which is
+            printed with ``verbose=True`` and kept in `training_log_`; the weights do
+            not depend on them.
+        y_dev : sequence of label sequences, default=None
+            Labels of `X_dev`.
 
         Returns
         -------
@@ -202,53 +255,49 @@ class CRFTagger(BaseTagger):
             If there is no attribute, if a weight is not finite, if dicts are nested too
             deeply, if matrices differ in their number of columns, if a sentence has
             more or fewer labels than tokens, if a label is missing, if labels cannot be
-            sorted, or if a parameter does not go with `algorithm`.
+            sorted, if only one of `X_dev` and `y_dev` is given, if a label of `y_dev`
+            does not occur in `y`, or if a parameter does not go with `algorithm`.
         """
         settings = self._settings()
+        path = self.model_filename
+        if path is not None and not Path(path).parent.is_dir():
+            problem = f"must be a file in a folder that exists. Got {str(path)!r}."
+            raise ParameterError("model_filename", problem)
         sentences, labels = check_fit(X, y)
         classes = sorted_labels(labels)
         names = _label_names(classes.tolist())
         items = ItemStream(as_items(sentences), len(sentences))
         targets = [[names[label] for label in tags] for tags in labels]
-        self.model_bytes_ = train(settings, items, targets)
+        held_out = _held_out(X_dev, y_dev, names)
+        self.model_bytes_, self.training_log_ = train(
+            settings, items, targets, held_out
+        )
         self._read(classes, names, sparse_width(sentences))
+        if path is not None:
+            Path(path).write_bytes(self.model_bytes_)
         return self
 
     def _settings(self) -> dict[str, Any]:
         """Return the checked parameters that the algorithm has in CRFsuite."""
-        check_choice(self.algorithm, ALGORITHMS, name="algorithm")
         self._check_inference()
-        for name in ("all_possible_transitions", "all_possible_states"):
-            check_bool(getattr(self, name), name=name)
-        for name in ("c1", "c2", "min_freq"):
-            check_real(getattr(self, name), low=0, high=1e300, name=name)
-        settings = {name: getattr(self, name) for name in _ALWAYS}
-        for name, default in _NO_PENALTY_GIVEN.items():
-            value = getattr(self, name)
-            if name in _PENALTIES[self.algorithm]:
-                settings[name] = value
-            elif value != default:
-                raise self._not_of_algorithm(name)
-        for name in ("max_iterations", "period", "epsilon", "delta"):
-            value = getattr(self, name)
-            if value is None:
-                continue
-            if name not in _LIMITS[self.algorithm]:
-                raise self._not_of_algorithm(name)
-            if name in ("max_iterations", "period"):
-                value = check_integer(value, minimum=1, name=name)
-                value = min(value, _MOST_ITERATIONS)
-            else:
-                check_real(value, low=0, high=1e300, name=name)
-            settings[name] = value
-        return settings
+        return crf_settings(self.get_params(deep=False))
 
-    def _not_of_algorithm(self, name: str) -> ParameterError:
-        problem = (
-            f"does not go with algorithm={self.algorithm!r}. Got "
-            f"{getattr(self, name)!r}."
-        )
-        return ParameterError(name, problem)
+    def __sklearn_is_fitted__(self) -> bool:
+        path = self.model_filename
+        if not hasattr(self, "classes_") and path is not None and Path(path).is_file():
+            self._load(Path(path))
+        return hasattr(self, "classes_")
+
+    def _load(self, path: Path) -> None:
+        """Set the attributes of the fitted model from a file of CRFsuite."""
+        data = path.read_bytes()
+        try:
+            labels = sorted(read_model(data).labels)
+        except (ValueError, struct.error):
+            problem = f"must be a model file of CRFsuite. {str(path)!r} is not."
+            raise ParameterError("model_filename", problem, "CRFTagger") from None
+        self.model_bytes_, self.training_log_ = data, None
+        self._read(sorted_labels([labels]), {label: label for label in labels}, None)
 
     def _read(
         self, classes: np.ndarray, names: dict[Any, str], width: int | None
@@ -278,24 +327,6 @@ class CRFTagger(BaseTagger):
             dtype=self._check_inference(),
         )
 
-    @property
-    def crf_(self) -> sklearn_crfsuite.CRF:
-        """The model as a sklearn_crfsuite.CRF, rebuilt from its bytes.
-
-        Its labels are str. No temporary file is left.
-        """
-        check_is_fitted(self)
-        crf = sklearn_crfsuite.CRF(**self._settings())
-        crf.modelfile.refresh()
-        try:
-            Path(crf.modelfile.name).write_bytes(self.model_bytes_)
-            crf.tagger_.labels()  # reads the file
-        finally:
-            crf.modelfile.cleanup()
-        # What a pickle of the file would hold, so that the rebuilt model can be copied.
-        vars(crf.modelfile)["__FILE_RESOURCE_DATA__"] = self.model_bytes_
-        return crf
-
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.input_tags.dict = True
@@ -308,3 +339,25 @@ def _label_names(labels: list[Any]) -> dict[Any, str]:
     if all(isinstance(label, str) and is_storable(label) for label in labels):
         return {label: label for label in labels}
     return {label: str(k) for k, label in enumerate(labels)}
+
+
+def _held_out(
+    X_dev: Any, y_dev: Any, names: dict[Any, str]
+) -> tuple[list[Any], list[list[str]]] | None:
+    """Return the items and names of labels of the further sentences, if any."""
+    if X_dev is None and y_dev is None:
+        return None
+    if X_dev is None or y_dev is None:
+        raise ParameterError(None, "takes both 'X_dev' and 'y_dev', or neither.")
+    try:
+        sentences, labels = check_fit(X_dev, y_dev)
+        unknown = {label for tags in labels for label in tags} - set(names)
+        if unknown:
+            raise ParameterError(
+                "y", f"must have labels that occur in 'y'. Got {unknown.pop()!r}."
+            )
+        return list(as_items(sentences)), [[names[k] for k in tags] for tags in labels]
+    except ParameterError as error:
+        if error.name in ("X", "y"):
+            error.name += "_dev"
+        raise

@@ -55,16 +55,22 @@ class ItemStream:
 
 
 def train(
-    settings: dict[str, Any], items: ItemStream, targets: list[list[str]]
-) -> bytes:
-    """Return the bytes of CRFsuite's model file; the same data give the same model."""
+    settings: dict[str, Any],
+    items: ItemStream,
+    targets: list[list[str]],
+    held_out: tuple[list[Any], list[list[str]]] | None = None,
+) -> tuple[bytes, Any]:
+    """Return the bytes of CRFsuite's model file and the log of the training.
+
+    The same data give the same model.
+    """
     lock = nullcontext() if settings["algorithm"] == "lbfgs" else _shuffling
     with lock, _model_path() as path:
         crf = sklearn_crfsuite.CRF(**settings, model_filename=path)
         _seed_c_library()
-        crf.fit(items, targets)
+        crf.fit(items, targets, *(held_out or ()))
         # CRFsuite keeps the file open through the tagger only, which was not made.
-        return Path(path).read_bytes()
+        return Path(path).read_bytes(), crf.training_log_
 
 
 @contextmanager

@@ -89,7 +89,7 @@ class HMMTagger(BaseTagger):
     >>> y = [["D", "N", "V"], ["D", "N", "V"], ["N", "V"]]
     >>> tagger = HMMTagger(pseudocount=0.1).fit(X, y)
     >>> tagger.predict([["the", "cat", "barks"]])[0]
-    array(['D', 'N', 'V'], dtype='<U1')
+    ['D', 'N', 'V']
     >>> tagger.predict_proba([["the", "mouse"]])[0].round(2)
     array([[0.96, 0.03, 0.  ],
            [0.06, 0.87, 0.07]])

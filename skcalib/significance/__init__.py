@@ -11,7 +11,12 @@ from ._swap_tests import (
     mcnemar_test,
     permutation_test,
 )
-from ._system_comparison import SystemComparison, compare_systems, holm
+from ._system_comparison import (
+    SystemComparison,
+    adjusted_pvalues,
+    compare_systems,
+    holm,
+)
 from ._test_result import ConfidenceInterval
 from ._test_size import (
     BorderlineThreshold,
@@ -34,6 +39,7 @@ from ._translation import (
 _FOR_SIBLINGS = (
     BorderlineThreshold,
     ConfidenceInterval,
+    adjusted_pvalues,
     check_gains,
     holm,
     resample_counts,

@@ -60,6 +60,11 @@ def test_a_miscalibrated_model_is_to_be_recalibrated(n, more, words):
     assert words in steps[0]
 
 
+def test_models_with_the_same_advice_share_a_sentence():
+    models = [measured(name, 3000, 0.3, is_tagger=True) for name in ("one", "two")]
+    assert demo_steps(models)[0].startswith("Recalibrate one; two: fit one temp")
+
+
 def test_a_model_without_a_miscalibration_is_left_as_it_is():
     model = measured("mine", 2000, 0.0)
     assert model.error.p_value > 0.05

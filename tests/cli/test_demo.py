@@ -41,8 +41,12 @@ def test_the_demo_finds_naive_bayes_overconfident(demo):
 
 def test_the_demo_ends_with_advice_that_follows_from_its_table(demo):
     steps = " ".join(demo[1].partition("what to do now")[2].split())
-    for data in ("breast cancer", "digits"):
-        assert f"- Recalibrate naive Bayes on {data}: " in steps
+    for data, how in (("breast cancer", "sigmoid"), ("digits", "isotonic")):
+        fit = f"CalibratedClassifierCV(model, method='{how}')"
+        assert (
+            f"- Recalibrate naive Bayes on {data}: use sklearn.calibration.{fit}"
+            in steps
+        )
         assert f"- Leave logistic regression on {data} as it is: " in steps
     assert "about 1,707 more rows" in steps  # 3 times the 569 of breast cancer
 

@@ -256,7 +256,7 @@ def test_compare_needs_labels_of_both_systems(run, truth, files):
 
 
 def test_fail_if_follows_the_labels(run):
-    """A judge who favours the old system does not stop the new one, if people do not."""
+    """The judge favours the old system, and people do not."""
     judge = {"old": np.arange(N) < 200, "new": np.arange(N) < 150}
     for name, right in judge.items():
         rows = [(f"q{j}", int(right[j])) for j in range(N)]

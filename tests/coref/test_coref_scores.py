@@ -113,6 +113,97 @@ def test_greedy_pairs_of_clusters_are_not_enough():
     assert scores["ceafe"].precision == pytest.approx(best / 3)
 
 
+# Expected (recall, precision, F1) of BLANC and CEAFm in the reference scorer's tests.
+BLANC = [
+    ("a bc def", "a bc def", (1, 1, 1)),
+    ("a bc def", "a de", (0.21591, 1, 0.35385)),
+    ("a bc def", "a bcx defy z", (1, 0.42593, 0.59717)),
+    ("a bc def", "a bcx dy z", (0.35227, 0.27206, 0.30357)),
+    ("a bc def", "a bcxB dy z", (0.35227, 0.19048, 0.24716)),
+    ("a bc def", "a bcx dy Bz", (0.35227, 0.20870, 0.25817)),
+    ("a bc def", "a b c d e f", (0.5, 0.36667, 0.42308)),
+    ("a bc def", "abcdef", (0.5, 0.13333, 0.21053)),
+    ("a bc def", "a b d e x y z", (0.22727, 0.11905, 0.15625)),
+    ("a bc def", "abdexyz", (0.125, 0.02381, 0.04)),
+    # links of one kind only in the key
+    ("abcdef", "abcdef", (1, 1, 1)),
+    ("abcdef", "a b c d e f", (0, 0, 0)),
+    ("abcdef", "ab cde f", (0.26667, 1, 0.42105)),
+    ("abcdef", "abcxyz", (0.2, 0.2, 0.2)),
+    ("abcdef", "a b c x y z", (0, 0, 0)),
+    ("abcdef", "ab cxy z", (0.06667, 0.25, 0.10526)),
+    ("a b c d e f", "a b c d e f", (1, 1, 1)),
+    ("a b c d e f", "abcdef", (0, 0, 0)),
+    ("a b c d e f", "ab cde f", (0.73333, 1, 0.84615)),
+    ("a b c d e f", "a b c x y z", (0.2, 0.2, 0.2)),
+    ("a b c d e f", "abcxyz", (0, 0, 0)),
+    ("a b c d e f", "ab cxy z", (0.13333, 0.18182, 0.15385)),
+]
+CEAFM = [
+    ("a bc def", "a bc def", (1, 1, 1)),
+    ("a bc def", "a de", (0.5, 1, 0.66667)),
+    ("a bc def", "a bcx defy z", (1, 0.66667, 0.8)),
+    ("a bc def", "a bcx dy z", (0.66667, 0.57143, 0.61538)),
+    ("a bc def", "a bcxB dy z", (0.66667, 0.5, 0.57143)),
+    ("a bc def", "a bcx dy Bz", (0.66667, 0.5, 0.57143)),
+]
+
+
+@pytest.mark.parametrize(
+    ("name", "true", "pred", "expected"),
+    [("blanc", *case) for case in BLANC] + [("ceafm", *case) for case in CEAFM],
+)
+def test_blanc_and_ceafm_of_the_reference_scorer(name, true, pred, expected):
+    recall, precision, score = expected
+    found = coref_scores([clusters(true)], [clusters(pred)])[name]
+    assert found == pytest.approx((precision, recall, score), abs=5e-6)
+
+
+@pytest.mark.parametrize(
+    ("pred", "ceafm"),
+    [
+        ("abcde fghijkl", 0.833),
+        ("abcdehijkl fg", 0.583),
+        ("abcdefghijkl", 0.417),
+        ("a b c d e f g h i j k l", 0.250),
+    ],
+)
+def test_ceafm_in_the_table_of_luo(pred, ceafm):
+    """F1 of four answers to one key, Luo (2005)."""
+    scores = coref_scores([clusters("abcde fg hijkl")], [clusters(pred)])
+    assert scores["ceafm"].f1 == pytest.approx(ceafm, abs=6e-4)
+
+
+def test_blanc_of_gold_mentions_is_the_mean_of_two_f1_scores():
+    """By hand, with the counts of links of Recasens and Hovy (2011).
+
+    Of the 15 pairs of abc def against ab cdef, ab, de, df, ef are together in both
+    (of 6 and 7), and 6 of the others are apart in both (of 9 and 8).
+    """
+    scores = coref_scores([clusters("abc def")], [clusters("ab cdef")])
+    precision = (4 / 7 + 6 / 8) / 2
+    recall = (4 / 6 + 6 / 9) / 2
+    f = (2 * 4 / (6 + 7) + 2 * 6 / (9 + 8)) / 2
+    assert scores["blanc"] == pytest.approx((precision, recall, f))
+
+
+def test_example_of_the_reference_implementation():
+    """Pradhan et al. (2014): key abc defg, response ab cd fghi."""
+    scores = coref_scores([clusters("abc defg")], [clusters("ab cd fghi")])
+    # abc with ab and defg with fghi: 2 + 2 mentions of 7 and 8
+    assert scores["ceafm"] == pytest.approx((4 / 8, 4 / 7, 8 / 15))
+    # links ab, fg of 8 and 9; of the 9 pairs of a, b, c with d, f, g all but cd are
+    # apart in both, of 20 and 12
+    expected = ((2 / 8 + 8 / 20) / 2, (2 / 9 + 8 / 12) / 2, (4 / 17 + 16 / 32) / 2)
+    assert scores["blanc"] == pytest.approx(expected)
+
+
+def test_one_mention_has_no_links():
+    scores = coref_scores([clusters("a")], [clusters("a")])
+    assert scores["blanc"] == (0, 0, 0)
+    assert scores["ceafm"] == (1, 1, 1)
+
+
 def links(cluster):
     return set(map(frozenset, itertools.combinations(cluster, 2)))
 
@@ -156,19 +247,38 @@ def by_definition(true, pred):
             len(mentions),
         )
     small, large = sorted((true, pred), key=len)
+    orders = list(itertools.permutations(large, len(small)))
+    aligned = [list(zip(small, order, strict=True)) for order in orders]
     best = max(
-        (
-            sum(
-                Fraction(2 * len(a & b), len(a) + len(b))
-                for a, b in zip(small, order, strict=True)
-            )
-            for order in itertools.permutations(large, len(small))
-        ),
-        default=0,
+        sum(Fraction(2 * len(a & b), len(a) + len(b)) for a, b in pairs)
+        for pairs in aligned
     )
     found["ceafe", "p"] = best, len(pred)
     found["ceafe", "r"] = best, len(true)
+    common = max(sum(len(a & b) for a, b in pairs) for pairs in aligned)
+    found["ceafm", "p"] = common, sum(map(len, pred))
+    found["ceafm", "r"] = common, sum(map(len, true))
+    for side, (own, other) in {"p": (pred, true), "r": (true, pred)}.items():
+        apart, other_apart = map(links_between, (own, other))
+        found["between", side] = len(apart & other_apart), len(apart)
     return found
+
+
+def links_between(sets):
+    together = set().union(*map(links, sets))
+    return links(set().union(*sets)) - together
+
+
+def mean_of_links(within, between):
+    """Return BLANC from (correct, all) of both sides, as the scorer averages."""
+    kinds = []
+    for p, r in (within, between):
+        precision, recall = (a / b if b else 0.0 for a, b in (p, r))
+        kinds.append((precision, recall, f1(precision, recall)))
+    there = [
+        kind for kind, (_, r) in zip(kinds, (within, between), strict=True) if r[1]
+    ]
+    return tuple(map(np.mean, zip(*there, strict=True))) if there else (0, 0, 0)
 
 
 labelled = st.lists(st.integers(0, 4), max_size=7)
@@ -206,12 +316,18 @@ def test_sums_of_the_definitions(documents, drop):
             before = sums.get(key, (0, 0))
             sums[key] = (before[0] + counts[0], before[1] + counts[1])
     scores = coref_scores(*sides, drop_singletons=drop)
-    for name in ("pairwise", "muc", "b3", "ceafe", "lea"):
+    for name in ("pairwise", "muc", "b3", "ceafe", "ceafm", "lea"):
         p, r = (
             float(Fraction(n) / d) if d else 0.0
             for n, d in (sums.get((name, side), (0, 0)) for side in "pr")
         )
         assert scores[name] == pytest.approx((p, r, f1(p, r)), abs=1e-12)
+    within, between = (
+        [sums.get((name, side), (0, 0)) for side in "pr"]
+        for name in ("pairwise", "between")
+    )
+    expected = mean_of_links(within, between)
+    assert scores["blanc"] == pytest.approx(expected, abs=1e-12)
     mean = np.mean([scores[name].f1 for name in ("muc", "b3", "ceafe")])
     assert scores["conll_f1"] == pytest.approx(mean)
 
@@ -223,7 +339,7 @@ def test_labels_are_clusters_of_places(pairs):
     as_sets = coref_scores([sets_of(true, set())], [sets_of(pred, set())])
     assert as_labels == as_sets
     swapped = coref_scores([pred], [true])
-    for name in ("pairwise", "muc", "b3", "ceafe", "lea"):
+    for name in ("pairwise", "muc", "b3", "ceafe", "ceafm", "lea"):
         p, r, f = as_labels[name]
         assert swapped[name] == pytest.approx((r, p, f))
     if len(set(true)) < len(true):

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from skcalib.coref import coref_f1, coref_scores, coref_statistics
 
-METRICS = ("pairwise", "muc", "b3", "ceafe", "lea")
+METRICS = ("pairwise", "muc", "b3", "ceafe", "ceafm", "lea")
 
 labels = st.integers(0, 6).flatmap(
     lambda n: st.tuples(*2 * [st.lists(st.integers(0, 4), min_size=n, max_size=n)])
@@ -32,6 +32,17 @@ def test_sums_give_the_scores(documents, drop):
     assert coref_f1(counts.sum(axis=0)) == pytest.approx(scores["conll_f1"], abs=1e-12)
 
 
+@given(corpus)
+def test_sums_of_both_kinds_of_links_give_blanc(documents):
+    y_true, y_pred = map(list, zip(*documents, strict=True))
+    counts = coref_statistics(y_true, y_pred, metric="blanc")
+    assert counts.shape == (len(documents), 8)
+    sums = counts.sum(axis=0)
+    if sums[3] and sums[7]:
+        expected = coref_scores(y_true, y_pred)["blanc"].f1
+        assert coref_f1(sums) == pytest.approx(expected, abs=1e-12)
+
+
 def test_one_document_by_hand():
     # key abc de, response ab cd e: links 3 and 2, right one
     counts = coref_statistics([[0, 0, 0, 1, 1]], [[0, 0, 1, 1, 2]], metric="muc")
@@ -51,8 +62,8 @@ def test_lists_of_clusters():
 
 
 def test_what_is_refused():
-    with pytest.raises(ValueError, match="'metric'.* of coref_statistics.*'blanc'"):
-        coref_statistics([[0]], [[0]], metric="blanc")
+    with pytest.raises(ValueError, match="'metric'.* of coref_statistics.*'bcub'"):
+        coref_statistics([[0]], [[0]], metric="bcub")
     with pytest.raises(TypeError, match="'drop_singletons'.* of coref_statistics"):
         coref_statistics([[0]], [[0]], drop_singletons=1)
     with pytest.raises(ValueError, match="coref_statistics.*document 0"):

@@ -5,6 +5,7 @@ import zipfile
 
 import pytest
 
+from skcalib.coref import coref_scores
 from skcalib.datasets import read_conll2012, read_conllu, read_litbank
 from skcalib.documents import Mention
 
@@ -336,7 +337,7 @@ class TestConll2012:
                 "expected #end document b",
             ),
             ("toy  0  0", "toy  0  1", "line 2: expected word number 0, got '1'"),
-            ("  lem  -  -", "", "line 2: expected at least 12 columns, got 10"),
+            ("  lem  -  -", "", "line 2: expected at least 12 columns, .*, got 10"),
             ("(1)", "1)", r"line 2: expected \(1 before 1\)"),
             ("(1)", "(1", r"line 2: expected 1\) in the sentence"),
         ],
@@ -349,6 +350,77 @@ class TestConll2012:
     def test_a_path_is_needed(self):
         with pytest.raises(TypeError, match="'path' parameter of read_conll2012"):
             read_conll2012(3)
+
+
+KEY = """\
+#begin document (nader);
+test1\t0\t0\ta1\t(0
+test1\t0\t1\ta2\t0)
+test1\t0\t2\tb1\t(1(2
+test1\t0\t3\tb2\t2)
+test1\t0\t4\tb3\t1)(4)
+test1\t0\t5\t.\t-\t
+
+test2 0 7 c (1)
+test2 0 1 d (2)|(3
+test2 0 9 e 3)
+#end document
+"""
+
+
+class TestFilesOfTheReferenceScorer:
+    def test_five_columns_no_part_and_brackets_without_bars(self):
+        (document,) = read2012(KEY)
+        assert (document.id, document.metadata) == ("nader", {})
+        assert [s.form for s in document.sentences] == [
+            ("a1", "a2", "b1", "b2", "b3", "."),
+            ("c", "d", "e"),
+        ]
+        assert document.sentences[0].xpos == ("_",) * 6
+        assert dict(zip(spans(document), document.entities, strict=True)) == {
+            (0, 2): "0",
+            (2, 5): "1",
+            (2, 4): "2",
+            (4, 5): "4",
+            (6, 7): "1",
+            (7, 8): "2",
+            (7, 9): "3",
+        }
+
+    def test_scores_of_a_key_and_a_response(self):
+        """The case a, bc, def against a, bcx, dy, z of the scorer's own tests."""
+
+        def entities(text):
+            rows = "".join(
+                f"t 0 {k} {letter} ({number})\n"
+                for number, part in enumerate(text.split())
+                for k, letter in enumerate(part)
+            )
+            (document,) = read2012(f"#begin document (t);\n{rows}#end document\n")
+            words = [word for s in document.sentences for word in s.form]
+            clusters = {}
+            for mention, entity in zip(
+                document.mentions, document.entities, strict=True
+            ):
+                clusters.setdefault(entity, []).append(words[mention.start])
+            return list(clusters.values())
+
+        scores = coref_scores([entities("a bc def")], [entities("a bcx dy z")])
+        assert scores["ceafm"].f1 == pytest.approx(0.61538, abs=5e-6)
+        assert scores["blanc"].f1 == pytest.approx(0.30357, abs=5e-6)
+        assert scores["muc"].f1 == pytest.approx(1 / 3)
+
+    @pytest.mark.parametrize(
+        ("old", "new", "message"),
+        [
+            ("a1\t(0", "a1", "line 2: expected at least 12 columns, or the 5 .* got 4"),
+            ("(1(2", "(1((2", r"line 4: expected"),
+            ("(2)|(3", "(2)|", r"line 11: expected \(3 before"),
+        ],
+    )
+    def test_malformed(self, old, new, message):
+        with pytest.raises(ValueError, match=message):
+            read2012(KEY.replace(old, new))
 
 
 LITBANK_TEXT = "Ada met her brother .\n\nHe was a sailor , a man of 40 .\n"

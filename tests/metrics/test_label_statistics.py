@@ -180,8 +180,28 @@ def test_bilou():
 def test_tags_of_another_scheme():
     with pytest.raises(ValueError, match="'y_pred'.* of span_statistics.*'L-PER'"):
         span_statistics([["B-PER"]], [["L-PER"]])
-    with pytest.raises(ValueError, match="'scheme'.*'BIO', 'BILOU'.*'IOB1'"):
-        span_statistics([["O"]], [["O"]], scheme="IOB1")
+    with pytest.raises(ValueError, match="'scheme'.*'BIO', 'BILOU'.*'BMES'"):
+        span_statistics([["O"]], [["O"]], scheme="BMES")
+
+
+@pytest.mark.parametrize(
+    ("scheme", "y_true", "y_pred", "expected"),
+    [
+        # in IOB2, strictly, a stray I- is not part of an entity
+        ("iob2", "B-x I-x O I-x", "B-x I-x O B-x", [1, 2, 1]),
+        ("IOB1", "I-x I-x O I-x", "I-x B-x O I-x", [1, 3, 2]),
+        ("IOE2", "I-x E-x O E-x", "E-x E-x O E-x", [1, 3, 2]),
+        ("IOE1", "I-x E-x I-x", "I-x I-x I-x", [0, 1, 2]),
+        ("BIOES", "B-x E-x O S-x", "B-x E-x O B-x", [1, 1, 2]),
+        ("biluo", "B-x L-x O U-x", "B-x L-x O U-y", [1, 2, 2]),
+    ],
+)
+def test_schemes_by_all_their_names(scheme, y_true, y_pred, expected):
+    """Entities as in the strict mode of seqeval, worked by hand."""
+    counts = span_statistics(
+        [y_true.split()], [y_pred.split()], scheme=scheme, mend=False
+    )
+    assert counts.tolist() == [expected]
 
 
 def test_entities_need_sentences():

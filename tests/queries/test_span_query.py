@@ -306,12 +306,12 @@ def test_many_spans_are_computed_in_parts(monkeypatch):
     query = SpanQuery(spans="all", max_length=3)
     expected = query.from_posterior(gold, posterior, BIO)
     for at_once in (1, 15, 30):
-        monkeypatch.setattr("skcalib.queries._spans._AT_ONCE", at_once)
+        monkeypatch.setattr("skcalib.queries._span_probabilities._AT_ONCE", at_once)
         same_answers(query.from_posterior(gold, posterior, BIO), expected)
 
 
 def test_an_impossible_sentence_is_named_in_parts_too(monkeypatch):
-    monkeypatch.setattr("skcalib.queries._spans._AT_ONCE", 1)
+    monkeypatch.setattr("skcalib.queries._span_probabilities._AT_ONCE", 1)
     scores = [np.zeros((2, 3)), np.full((1, 3), -np.inf)]
     posterior = LinearChainPosterior(scores, np.zeros((3, 3)))
     with pytest.raises(ValueError, match="equence 1"):
@@ -381,7 +381,7 @@ def test_a_scorer_says_that_nothing_was_predicted():
     [
         ({"spans": "all"}, ValueError, "needs 'max_length'"),
         ({"spans": "gold"}, ValueError, "one of 'predicted', 'all'. Got 'gold'"),
-        ({"scheme": "IOB"}, ValueError, "one of 'BIO', 'BILOU'. Got 'IOB'"),
+        ({"scheme": "IOB"}, ValueError, "'IOB' can mean 'IOB1' or 'IOB2'"),
         ({"max_length": 0}, ValueError, "an integer of at least 1. Got 0"),
         ({"label": 3}, TypeError, "a str such as 'PER', or None. Got 3"),
     ],
@@ -496,3 +496,40 @@ def test_the_door_for_probabilities_is_that_of_other_queries():
     gold, proba = [["B-PER", "I-PER", "O"]], [[(0, 2, "PER", 0.7)]]
     found = SpanQuery().from_proba(y_true=gold, proba=proba, classes=None)
     assert found.y_proba.tolist() == [0.7]
+
+
+IOBES = {"U-PER": "S-PER", "L-PER": "E-PER"}
+
+
+@pytest.mark.parametrize("name", ["IOBES", "bioes"])
+@pytest.mark.parametrize("spans", ["predicted", "all"])
+def test_iobes_is_bilou_with_other_letters(name, spans):
+    classes = ["O", "B-PER", "I-PER", "L-PER", "U-PER"]
+    scores = np.random.default_rng(0).normal(size=(3, 6, 5))
+    posterior = LinearChainPosterior(list(scores), np.zeros((5, 5)))
+    y = [["U-PER", "O", "B-PER", "I-PER", "L-PER", "O"]] * 3
+    found = [
+        SpanQuery(scheme=scheme, spans=spans, max_length=3).from_posterior(
+            [[names.get(tag, tag) for tag in tags] for tags in y],
+            posterior,
+            [names.get(tag, tag) for tag in classes],
+        )
+        for scheme, names in (("BILUO", {}), (name, IOBES))
+    ]
+    assert found[0].y_true.sum() > 0 or spans == "predicted"
+    for column in ("y_true", "y_proba", "item", "groups"):
+        np.testing.assert_array_equal(*(getattr(a, column) for a in found))
+
+
+def test_iob1_labels_with_probabilities_of_spans():
+    answers = SpanQuery(scheme="IOB1").from_proba(
+        [["I-PER", "B-PER", "I-PER"]], [[(0, 1, "PER", 0.5), (0, 3, "PER", 0.25)]]
+    )
+    assert answers.y_true.tolist() == [1, 0]
+
+
+@pytest.mark.parametrize("scheme", ["IOB1", "IOE1", "IOE2"])
+def test_schemes_without_probabilities_name_the_conversion(scheme):
+    posterior = LinearChainPosterior([np.zeros((1, 2))], np.zeros((2, 2)))
+    with pytest.raises(ValueError, match=f"Got '{scheme}'. Convert .*convert_tags"):
+        SpanQuery(scheme=scheme).from_posterior([["O"]], posterior, ["O", "I-PER"])

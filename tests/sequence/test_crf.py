@@ -128,6 +128,8 @@ def test_a_str_is_the_attribute_word(seed):
         {"c2": 0.1, "min_freq": 5},
         {"max_iterations": 3},
         {"epsilon": 0.5, "period": 2, "delta": 0.5},
+        {"num_memories": 1, "max_iterations": 4},
+        {"linesearch": "Backtracking", "max_linesearch": 2, "max_iterations": 4},
         {"algorithm": "l2sgd", "c2": 0.1, "max_iterations": 20},
         {"algorithm": "ap", "max_iterations": 10},
         {"algorithm": "pa", "max_iterations": 10},
@@ -576,6 +578,13 @@ def test_a_penalty_that_the_algorithm_lacks_is_named(algorithm, name):
         ("period", 1.5, TypeError, "Got 1.5"),
         ("all_possible_transitions", "no", TypeError, "True or False. Got 'no'"),
         ("all_possible_states", "yes", TypeError, "True or False. Got 'yes'"),
+        ("num_memories", 0, ValueError, "Got 0"),
+        ("linesearch", "best", ValueError, "one of 'MoreThuente', .* Got 'best'"),
+        ("c", 1.0, ValueError, "does not go with algorithm='lbfgs'"),
+        ("pa_type", 1, ValueError, "does not go with algorithm='lbfgs'"),
+        ("calibration_eta", 0.1, ValueError, "does not go with algorithm='lbfgs'"),
+        ("keep_tempfiles", True, ValueError, "no temporary files.*model_filename"),
+        ("trainer_cls", object, ValueError, "must be None.*training_log_"),
     ],
 )
 def test_parameters_are_checked_at_fit(parameter, value, error, message):

@@ -135,7 +135,7 @@ def test_probabilities_sum_over_all_taggings(sentence, pseudocount, end_state):
     log_z = tagger.posterior([sentence]).log_partition()
     assert log_z == pytest.approx([math.log(total)])
     best = max(table, key=table.get)
-    assert tagger.predict([sentence])[0].tolist() == ["DNV"[k] for k in best]
+    assert tagger.predict([sentence])[0] == ["DNV"[k] for k in best]
 
 
 def test_all_unknown_words_are_the_same_word():

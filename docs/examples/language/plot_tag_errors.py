@@ -28,9 +28,13 @@ taggers = {
 # ----
 #
 # The most frequent tag stands at the left; at the right are the means over the five
-# most frequent ones and over all.
+# most frequent ones and over all. The CRF is compared with the HMM tag by tag, with
+# p-values adjusted for the number of tags. Hollow points are not significantly
+# different.
 
-TagErrorDisplay.from_estimators(taggers, X[test], y[test])
+TagErrorDisplay.from_estimators(
+    taggers, X[test], y[test], reference="HMM", random_state=0
+)
 
 # %%
 # Pairs of tags

@@ -1,0 +1,263 @@
+"""The threshold of a probability above which answers have a wanted precision."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.special import betaincinv
+
+from .._errors import ParameterError, public
+from .._results import Result
+from .._validation import (
+    as_groups,
+    as_labels,
+    as_probabilities,
+    check_fraction,
+    check_same_length,
+    positives,
+)
+from ._accuracy import grouped_frequency_interval
+
+# Starts of sequences of tests; tests between a number of answers and its double.
+_N_STARTS = 4
+_PER_DOUBLING = 16
+
+
+@dataclass(frozen=True, repr=False)
+class PrecisionThreshold(Result):
+    """Threshold with a wanted precision, from :func:`threshold_for_precision`.
+
+    Attributes
+    ----------
+    threshold : float
+        Answers whose probability is at least this number are selected.
+    precision : float
+        Wanted precision.
+    estimate : float
+        Precision of the selected answers in the labelled data.
+    low, high : float
+        Ends of the interval of the precision in new data. `low` is at least
+        `precision`.
+    n_selected : int
+        Number of selected answers in the labelled data.
+    share_selected : float
+        Share of the answers that are selected.
+    n : int
+        Number of answers in the labelled data.
+    n_groups : int or None
+        Number of groups.
+    confidence_level : float
+        Confidence level.
+
+    See Also
+    --------
+    threshold_for_precision : Compute the threshold.
+
+    Examples
+    --------
+    >>> from skcalib.evaluation import threshold_for_precision
+    >>> found = threshold_for_precision([1] * 60, [0.8] * 60, precision=0.9)
+    >>> found.threshold, found.share_selected
+    (0.8, 1.0)
+    """
+
+    threshold: float
+    precision: float
+    estimate: float
+    low: float
+    high: float
+    n_selected: int
+    share_selected: float
+    n: int
+    n_groups: int | None
+    confidence_level: float
+
+    def _in_words(self) -> Sequence[str]:
+        return (
+            f"Of the answers with a probability of at least {self.threshold:.4g}, "
+            f"{100 * self.estimate:.1f}% are right in the labelled data.",
+        )
+
+    def __repr__(self) -> str:
+        return (
+            f"PrecisionThreshold({self.threshold:.4f}: precision {self.estimate:.3f} "
+            f"[{self.low:.3f}, {self.high:.3f}], n_selected={self.n_selected} of "
+            f"{self.n}, confidence_level={self.confidence_level:g})"
+        )
+
+
+@public
+def threshold_for_precision(
+    y_true: ArrayLike,
+    y_proba: ArrayLike,
+    *,
+    precision: float,
+    groups: ArrayLike | None = None,
+    confidence_level: float = 0.95,
+) -> PrecisionThreshold:
+    """Choose the lowest threshold above which answers have a wanted precision.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n,)
+        Whether each answer is right: 1 or 0, or booleans. The answers can be predicted
+        entities or coreference links of labelled text that the model was not trained
+        on: see :class:`~skcalib.queries.SpanQuery`.
+    y_proba : array-like of shape (n,)
+        Probability of each answer.
+    precision : float
+        Wanted share of right answers among those selected, between 0 and 1.
+    groups : array-like of shape (n,), default=None
+        Group of each answer, such as its sentence or document. Answers of one group may
+        depend on each other.
+    confidence_level : float, default=0.95
+        Probability that the precision in new data is at least `precision`, over the
+        labelled data that could have been drawn.
+
+    Returns
+    -------
+    threshold : PrecisionThreshold
+
+    Raises
+    ------
+    ValueError
+        If no threshold is known to have this precision: the model does not reach it, or
+        there are too few labels to know. The message has the highest lower bound
+        that was found.
+
+    See Also
+    --------
+    accuracy_interval : Interval of the precision at a threshold given beforehand.
+
+    Notes
+    -----
+    Thresholds are tested from the highest one down, in an order that does not depend on
+    the labels (fixed sequence testing [1]_). A threshold passes if the lower confidence
+    bound of its precision is at least the wanted one, and the tests stop at the first
+    threshold that does not pass. Since a model can be wrong in its most confident
+    answers, the tests start at four places, each with a quarter of the error
+    probability. The bound is Clopper and Pearson's, which is exact; with `groups`,
+    Wilson's for the effective number of answers, which is approximate.
+
+    The threshold is valid for data like the labelled data: with another kind of text or
+    another model, choose it again. It does not require calibrated probabilities, only
+    that higher ones are more often right; for calibrated ones it is below `precision`.
+
+    References
+    ----------
+    .. [1] A. Angelopoulos, S. Bates, E. Candes, M. Jordan and L. Lei (2025). "Learn
+       then test: calibrating predictive algorithms to achieve risk control". Annals of
+       Applied Statistics 19.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skcalib.evaluation import threshold_for_precision
+    >>> rng = np.random.default_rng(0)
+    >>> y_proba = rng.beta(4, 1, 2000)
+    >>> y_true = rng.random(2000) < y_proba
+    >>> threshold_for_precision(y_true, y_proba, precision=0.9)
+    PrecisionThreshold(0.8511: precision 0.924 [0.903, 0.942], n_selected=965 of 2000,
+    confidence_level=0.95)
+    """
+    wanted = check_fraction(precision, name="precision")
+    level = check_fraction(confidence_level, name="confidence_level")
+    labels = as_labels(y_true, name="y_true")
+    q = as_probabilities(y_proba, name="y_proba", n_columns=1)
+    if q.ndim != 1:
+        raise ParameterError(
+            "y_proba",
+            "must have one probability for each answer: that the answer is right. Got "
+            f"shape {q.shape}.",
+        )
+    check_same_length(y_true=labels, y_proba=q)
+    codes = None if groups is None else as_groups(groups, q.size)
+    y = positives(labels, None).astype(np.float64)
+    return _choose(y, q, codes, wanted, level)
+
+
+def _choose(
+    y: np.ndarray, q: np.ndarray, codes: np.ndarray | None, wanted: float, level: float
+) -> PrecisionThreshold:
+    order = np.argsort(-q, kind="stable")
+    y, q = y[order], q[order]
+    codes = None if codes is None else codes[order]
+    error = (1 - level) / _N_STARTS
+    least = int(np.ceil(np.log(error) / np.log(wanted)))
+    sizes = _sizes(q, least)
+    passed = 0
+    for size in _starts(sizes):
+        for n in sizes[sizes >= size].tolist():
+            if n <= passed:
+                continue
+            if _bounds(y, q, codes, n, error)[0] < wanted:
+                break
+            passed = n
+    if not passed:
+        few = f" Even if all were right, {least} would be needed." * (y.size < least)
+        raise ParameterError(
+            "precision",
+            "must be one that the answers are known to reach: label more text, or ask "
+            f"for less. Got {wanted:g}, and no threshold has a lower bound as high. "
+            f"{_best(y, q, codes, error)}{few}",
+        )
+    low, high = _bounds(y, q, codes, passed, error)
+    return PrecisionThreshold(
+        threshold=float(q[passed - 1]),
+        precision=wanted,
+        estimate=float(y[:passed].mean()),
+        low=low,
+        high=high,
+        n_selected=passed,
+        share_selected=passed / y.size,
+        n=y.size,
+        n_groups=None if codes is None else int(np.unique(codes).size),
+        confidence_level=level,
+    )
+
+
+def _sizes(q: np.ndarray, least: int) -> np.ndarray:
+    """Return numbers of answers selected by the thresholds to test, ascending."""
+    ends = np.append(np.flatnonzero(np.diff(q)) + 1, q.size)
+    ends = ends[ends >= least]
+    if not ends.size:
+        return ends
+    n_steps = int(np.ceil(_PER_DOUBLING * np.log2(q.size / least))) + 1
+    grid = np.geomspace(least, q.size, n_steps)
+    at = np.minimum(np.searchsorted(ends, grid), ends.size - 1)
+    return ends[np.unique(at)]
+
+
+def _starts(sizes: np.ndarray) -> np.ndarray:
+    """Return the numbers of answers where a sequence of tests starts."""
+    if not sizes.size:
+        return sizes
+    grid = np.geomspace(2 * sizes[0], max(2 * sizes[0], sizes[-1]), _N_STARTS + 1)
+    at = np.searchsorted(sizes, np.minimum(grid[:-1], sizes[-1]))
+    return sizes[np.unique(at)]
+
+
+def _bounds(
+    y: np.ndarray, q: np.ndarray, codes: np.ndarray | None, n: int, error: float
+) -> tuple[float, float]:
+    """Return one-sided bounds of the precision of the first n answers."""
+    if codes is not None:
+        return grouped_frequency_interval(y[:n], q[:n], codes[:n], 1 - 2 * error)
+    k = float(y[:n].sum())
+    low = float(betaincinv(k, n - k + 1, error)) if k else 0.0
+    return low, float(betaincinv(k + 1, n - k, 1 - error)) if k < n else 1.0
+
+
+def _best(y: np.ndarray, q: np.ndarray, codes: np.ndarray | None, error: float) -> str:
+    """Return which threshold has the highest lower bound, in words."""
+    if not y.size:
+        return ""
+    found = [(_bounds(y, q, codes, int(n), error)[0], n) for n in _sizes(q, 1)]
+    low, n = max(found)
+    return (
+        f"The highest is {low:.3f}, at the threshold {q[n - 1]:.4g} with {n} of "
+        f"{y.size} answers."
+    )

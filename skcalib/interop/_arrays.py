@@ -1,0 +1,150 @@
+"""What neural models return, as arrays of NumPy: tensors, padding, order of batches."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .._errors import ParameterError, ParameterTypeError
+from .._validation import as_array, as_label_list
+
+__all__ = ["as_labels_of_tags", "as_numpy", "in_order", "log_softmax", "unpad"]
+
+
+def as_numpy(values: Any, name: str) -> np.ndarray:
+    """Return a tensor, on any device and with or without gradient, as an array."""
+    for method in ("detach", "cpu"):
+        if hasattr(values, method):
+            values = getattr(values, method)()
+    if hasattr(values, "get") and hasattr(values, "device"):  # CuPy, as in spaCy
+        values = values.get()
+    array = as_array(values, name=name)
+    if array.dtype.kind not in "fiub":
+        problem = f"must hold numbers. Got an array of type {array.dtype}."
+        raise ParameterTypeError(name, problem)
+    return array if array.dtype == np.float32 else array.astype(np.float64)
+
+
+def unpad(
+    scores: Any, lengths: Any, mask: Any, name: str, *, batch_first: bool = True
+) -> list[np.ndarray]:
+    """Return the scores of the tokens of each sentence.
+
+    `scores` is a batch padded at the end, (n_sentences, n_tokens, n_tags), or a list
+    with an array for each sentence. The sentences are as long as `lengths` says, or as
+    the true entries of `mask`; without both, nothing is padding.
+    """
+    if isinstance(scores, (list, tuple)):
+        rows = [as_numpy(each, name) for each in scores]
+        shapes = {each.ndim for each in rows}
+    else:
+        batch = as_numpy(scores, name)
+        shapes = {batch.ndim}
+        if shapes == {3} and not batch_first:
+            batch = batch.swapaxes(0, 1)
+        rows = list(batch)
+        shapes = {ndim - 1 for ndim in shapes}
+    if shapes - {2}:
+        raise ParameterError(
+            name,
+            "must have shape (n_sentences, n_tokens, n_tags), or be a list of arrays "
+            f"of shape (n_tokens, n_tags). Got {_shape(scores)}.",
+        )
+    if mask is not None:
+        if lengths is not None:
+            raise ParameterError(None, "takes 'mask' or 'lengths', not both.")
+        lengths = _lengths_of_mask(mask, batch_first)
+    if lengths is None:
+        return rows
+    found = as_numpy(lengths, "lengths").astype(np.intp)
+    if found.shape != (len(rows),):
+        raise ParameterError(
+            "lengths" if mask is None else "mask",
+            f"must have an entry for each of the {len(rows)} sentences of {name!r}. "
+            f"Got {found.size}.",
+        )
+    for i, (row, n) in enumerate(zip(rows, found.tolist(), strict=True)):
+        if not 0 <= n <= len(row):
+            raise ParameterError(
+                "lengths",
+                f"must be at most the number of tokens of {name!r}. Got {n} for "
+                f"sentence {i}, which has {len(row)}.",
+            )
+    return [row[:n] for row, n in zip(rows, found.tolist(), strict=True)]
+
+
+def _shape(values: Any) -> str:
+    if hasattr(values, "shape"):
+        return f"shape {tuple(values.shape)}"
+    return f"{type(values).__name__} {values!r:.60}"
+
+
+def _lengths_of_mask(mask: Any, batch_first: bool) -> np.ndarray:
+    """Return the number of true entries of each sentence, which come first."""
+    array = as_numpy(mask, "mask")
+    if array.ndim != 2:
+        raise ParameterError(
+            "mask",
+            "must have shape (n_sentences, n_tokens), like the scores without the "
+            f"tags. Got {_shape(mask)}.",
+        )
+    rows = (array if batch_first else array.T) != 0
+    lengths = rows.sum(axis=1)
+    wrong = (rows != (np.arange(rows.shape[1]) < lengths[:, None])).any(axis=1)
+    if wrong.any():
+        raise ParameterError(
+            "mask",
+            "must be true for the tokens of each sentence and then false for the "
+            f"padding. In sentence {int(wrong.argmax())} a token comes after padding. "
+            "If special or inner pieces are masked, select the rows of the words "
+            "first, and pass a list of arrays.",
+        )
+    return lengths
+
+
+def in_order(rows: list[np.ndarray], order: Any, name: str = "order") -> list:
+    """Return rows in the order before they were sorted: row i goes to order[i]."""
+    if order is None:
+        return rows
+    places = as_numpy(order, name).astype(np.intp)
+    if not np.array_equal(np.sort(places), np.arange(len(rows))):
+        raise ParameterError(
+            name,
+            f"must have the place of each of the {len(rows)} sentences before "
+            f"sorting, from 0. Got {places.tolist()!r:.60}.",
+        )
+    restored = [rows[0]] * len(rows)
+    for row, place in zip(rows, places.tolist(), strict=True):
+        restored[place] = row
+    return restored
+
+
+def as_labels_of_tags(labels: Any, n_tags: int, name: str) -> list[Any]:
+    """Return the label of each tag index, from a list or an `id2label` mapping."""
+    if hasattr(labels, "items"):
+        found = {int(k): label for k, label in labels.items()}
+        if set(found) != set(range(len(found))):
+            raise ParameterError(
+                name,
+                "must have the labels of the tags 0, 1, ... Got the keys "
+                f"{sorted(found)!r:.60}.",
+            )
+        order = [found[k] for k in range(len(found))]
+    else:
+        order = as_label_list(labels, name=name)
+    if len(order) != n_tags:
+        raise ParameterError(
+            name,
+            f"must have a label for each of the {n_tags} tags. Got {len(order)}: "
+            f"{order!r:.100}.",
+        )
+    return order
+
+
+def log_softmax(scores: np.ndarray) -> np.ndarray:
+    """Return log probabilities of the last axis, in float64."""
+    scores = scores.astype(np.float64)
+    top = scores.max(axis=-1, keepdims=True, initial=-np.inf)
+    shifted = scores - np.where(np.isfinite(top), top, 0)
+    return shifted - np.log(np.exp(shifted).sum(axis=-1, keepdims=True))

@@ -1,0 +1,317 @@
+"""Posteriors of neural CRFs: pytorch-crf, AllenNLP, stanza and flair."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from .._errors import ParameterError, ParameterTypeError, public
+from ..posteriors import LinearChainPosterior
+from ._arrays import as_labels_of_tags, as_numpy, in_order, unpad
+
+# Entries of the tag dictionaries of stanza and flair that are not tags.
+_NOT_TAGS = frozenset(
+    ["<PAD>", "<UNK>", "<EMPTY>", "<ROOT>", "<START>", "<STOP>", "<unk>"]
+)
+
+
+@public
+def from_pytorch_crf(
+    crf: Any, emissions: Any, mask: Any = None, *, order: ArrayLike | None = None
+) -> LinearChainPosterior:
+    """Return the posterior of a CRF layer of pytorch-crf (``torchcrf.CRF``).
+
+    Parameters
+    ----------
+    crf : torchcrf.CRF
+        The layer, or any object with its attributes `transitions`, of shape (n_tags,
+        n_tags) from the previous to the next tag, `start_transitions`,
+        `end_transitions` and `batch_first`.
+    emissions : tensor of shape (n_tokens, n_sentences, n_tags)
+        Scores given to the layer; (n_sentences, n_tokens, n_tags) if the layer has
+        ``batch_first=True``.
+    mask : tensor, default=None
+        Mask given to the layer: true for tokens, false for padding.
+    order : array-like of int of shape (n_sentences,), default=None
+        Place of each sentence before the batch was sorted. If None, the order of the
+        batch is kept.
+
+    Returns
+    -------
+    posterior : LinearChainPosterior
+        Its `log_proba` equals the log likelihood of the layer.
+
+    See Also
+    --------
+    from_allennlp : The layer of AllenNLP.
+    skcalib.queries.predicted_entities : Entities with their probabilities.
+
+    Examples
+    --------
+    With torch, ``from_pytorch_crf(model.crf, model.emissions(batch), mask)``. Arrays in
+    place of tensors give the same:
+
+    >>> from types import SimpleNamespace
+    >>> import numpy as np
+    >>> from skcalib.interop import from_pytorch_crf
+    >>> crf = SimpleNamespace(
+    ...     transitions=np.array([[1.0, 0.0], [0.0, 1.0]]),
+    ...     start_transitions=np.zeros(2),
+    ...     end_transitions=np.zeros(2),
+    ...     batch_first=True,
+    ... )
+    >>> emissions = np.array([[[0, 2], [0, 0]], [[1, 0], [9, 9]]])  # the 9s are padding
+    >>> posterior = from_pytorch_crf(crf, emissions, mask=[[1, 1], [1, 0]])
+    >>> [proba.round(2).tolist() for proba in posterior.token_marginals()]
+    [[[0.12, 0.88], [0.32, 0.68]], [[0.73, 0.27]]]
+    """
+    _check_attributes(crf, "transitions", "start_transitions", "end_transitions")
+    batch_first = bool(getattr(crf, "batch_first", False))
+    rows = unpad(emissions, None, mask, "emissions", batch_first=batch_first)
+    return LinearChainPosterior(
+        in_order(rows, order),
+        as_numpy(crf.transitions, "crf"),
+        as_numpy(crf.start_transitions, "crf"),
+        as_numpy(crf.end_transitions, "crf"),
+    )
+
+
+@public
+def from_allennlp(
+    crf: Any,
+    logits: Any,
+    mask: Any = None,
+    *,
+    constrained: bool = True,
+    order: ArrayLike | None = None,
+) -> LinearChainPosterior:
+    """Return the posterior of AllenNLP's ``ConditionalRandomField``.
+
+    Parameters
+    ----------
+    crf : ConditionalRandomField
+        The module, as in ``model.crf`` of AllenNLP's CrfTagger.
+    logits : tensor of shape (n_sentences, n_tokens, n_tags)
+        Scores given to the module.
+    mask : tensor of shape (n_sentences, n_tokens), default=None
+        True for tokens, false for padding.
+    constrained : bool, default=True
+        Whether transitions that the constraints of the module exclude are impossible,
+        as in its `viterbi_tags`. Its log likelihood ignores the constraints: pass False
+        for probabilities that equal it.
+    order : array-like of int of shape (n_sentences,), default=None
+        Place of each sentence before the batch was sorted.
+
+    Returns
+    -------
+    posterior : LinearChainPosterior
+
+    See Also
+    --------
+    from_pytorch_crf : The layer of pytorch-crf.
+
+    Examples
+    --------
+    >>> from types import SimpleNamespace
+    >>> import numpy as np
+    >>> from skcalib.interop import from_allennlp
+    >>> crf = SimpleNamespace(
+    ...     transitions=np.zeros((2, 2)), include_start_end_transitions=False)
+    >>> from_allennlp(crf, [np.array([[0.0, 1.0]])]).token_marginals()[0].round(2)
+    array([[0.27, 0.73]])
+    """
+    _check_attributes(crf, "transitions")
+    log_transition = as_numpy(crf.transitions, "crf").astype(np.float64)
+    k = len(log_transition)
+    ends = {"start": np.zeros(k), "end": np.zeros(k)}
+    if getattr(crf, "include_start_end_transitions", True):
+        _check_attributes(crf, "start_transitions", "end_transitions")
+        for name in ends:
+            ends[name] = as_numpy(getattr(crf, f"{name}_transitions"), "crf")
+    if constrained and hasattr(crf, "_constraint_mask"):
+        allowed = as_numpy(crf._constraint_mask, "crf") != 0
+        log_transition = np.where(allowed[:k, :k], log_transition, -np.inf)
+        ends["start"] = np.where(allowed[k, :k], ends["start"], -np.inf)
+        ends["end"] = np.where(allowed[:k, k + 1], ends["end"], -np.inf)
+    rows = in_order(unpad(logits, None, mask, "logits"), order)
+    return LinearChainPosterior(rows, log_transition, ends["start"], ends["end"])
+
+
+@public
+def from_stanza(
+    logits: Any,
+    transitions: Any,
+    tags: ArrayLike,
+    lengths: ArrayLike | None = None,
+    *,
+    order: ArrayLike | None = None,
+) -> tuple[LinearChainPosterior, list[str]]:
+    """Return the posterior of stanza's named entity recogniser.
+
+    Parameters
+    ----------
+    logits : tensor of shape (n_sentences, n_tokens, n_tags)
+        Scores of one tag set, as ``NERTagger.forward`` returns them: it returns
+        ``(loss, logits, transitions)``, where each of the last two is a list with an
+        entry for each tag set.
+    transitions : tensor of shape (n_tags, n_tags)
+        Scores from the previous to the next tag.
+    tags : sequence of str
+        Labels of the tag indices, as in the vocabulary of the tagger. The labels <PAD>,
+        <UNK>, <EMPTY> and <ROOT> are left out.
+    lengths : array-like of int of shape (n_sentences,), default=None
+        Numbers of tokens, `sentlens` of the batch. If None, nothing is padding.
+    order : array-like of int of shape (n_sentences,), default=None
+        Place of each sentence before the batch was sorted, `orig_idx` of the batch.
+
+    Returns
+    -------
+    posterior : LinearChainPosterior
+        Posterior over the taggings with tags that are left.
+    classes : list of str
+        Labels of its tag indices, mostly of the scheme 'BIOES'.
+
+    See Also
+    --------
+    from_flair : The tagger of flair.
+    skcalib.queries.predicted_entities : Entities with their probabilities.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skcalib.interop import from_stanza
+    >>> tags = ["<PAD>", "<UNK>", "<EMPTY>", "<ROOT>", "O", "S-PER"]
+    >>> logits = np.array([[[0, 0, 0, 0, 1, 2], [0, 0, 0, 0, 3, 0]]])
+    >>> posterior, classes = from_stanza(logits, np.zeros((6, 6)), tags)
+    >>> classes
+    ['O', 'S-PER']
+    >>> posterior.token_marginals()[0].round(2)
+    array([[0.27, 0.73],
+           [0.95, 0.05]])
+    """
+    rows = in_order(unpad(logits, lengths, None, "logits"), order)
+    moves = _square(transitions)
+    labels = as_labels_of_tags(tags, len(moves), "tags")
+    kept = [k for k, tag in enumerate(labels) if tag not in _NOT_TAGS]
+    _check_widths(rows, len(moves), "logits")
+    return (
+        LinearChainPosterior([row[:, kept] for row in rows], moves[np.ix_(kept, kept)]),
+        [labels[k] for k in kept],
+    )
+
+
+@public
+def from_flair(
+    features: Any,
+    lengths: ArrayLike,
+    transitions: Any,
+    tags: ArrayLike,
+    *,
+    order: ArrayLike | None = None,
+) -> tuple[LinearChainPosterior, list[str]]:
+    """Return the posterior of flair's ``SequenceTagger`` with a CRF.
+
+    Parameters
+    ----------
+    features : tensor of shape (n_sentences, n_tokens, n_tags, n_tags)
+        Scores of each token for the [next tag, previous tag]: the first entry of what
+        ``SequenceTagger.forward`` returns, ``(features, lengths, transitions)``.
+    lengths : array-like of int of shape (n_sentences,)
+        Numbers of tokens, the second entry.
+    transitions : tensor of shape (n_tags, n_tags)
+        Scores of [next tag, previous tag], the third entry.
+    tags : sequence of str
+        Labels of the tag indices, ``tagger.label_dictionary.get_items()``. They include
+        <START> and <STOP>, whose transitions become the scores of the first and the
+        last tag. <START>, <STOP> and <unk> are left out.
+    order : array-like of int of shape (n_sentences,), default=None
+        Place of each sentence before flair sorted the batch by length.
+
+    Returns
+    -------
+    posterior : LinearChainPosterior
+        Posterior over the taggings with tags that are left.
+    classes : list of str
+        Labels of its tag indices, mostly of the scheme 'BIOES'.
+
+    See Also
+    --------
+    from_stanza : The recogniser of stanza.
+    skcalib.queries.predicted_entities : Entities with their probabilities.
+
+    Notes
+    -----
+    The scores that flair writes to its labels are softmaxes of Viterbi scores of the
+    tokens up to each token, averaged over the tokens of a span. They are not marginals
+    of the CRF: later tokens do not count, and neither does any tagging but the best one
+    that leads to each tag.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skcalib.interop import from_flair
+    >>> tags = ["O", "S-PER", "<START>", "<STOP>"]
+    >>> transitions = np.zeros((4, 4))
+    >>> emission = np.array([[[1.0, 2, 0, 0], [3, 0, 0, 0]]])
+    >>> features = emission[..., None] + transitions
+    >>> posterior, classes = from_flair(features, [2], transitions, tags)
+    >>> posterior.token_marginals()[0].round(2)
+    array([[0.27, 0.73],
+           [0.95, 0.05]])
+    """
+    moves = _square(transitions)
+    labels = as_labels_of_tags(tags, len(moves), "tags")
+    for needed in ("<START>", "<STOP>"):
+        if needed not in labels:
+            raise ParameterError(
+                "tags", f"must contain {needed!r}. Got {labels!r:.100}."
+            )
+    scores = as_numpy(features, "features")
+    if scores.ndim != 4 or scores.shape[2:] != moves.shape:
+        raise ParameterError(
+            "features",
+            "must have shape (n_sentences, n_tokens, n_tags, n_tags), with as many "
+            f"tags as 'transitions', {len(moves)}. Got shape {scores.shape}. Without "
+            "a CRF, pass the scores of the tags to LinearChainPosterior.",
+        )
+    start, stop = labels.index("<START>"), labels.index("<STOP>")
+    kept = [k for k, tag in enumerate(labels) if tag not in _NOT_TAGS]
+    # Every column repeats the emission; the first tag that is kept serves.
+    emission = scores[..., kept, kept[0]] - moves[kept, kept[0]]
+    rows = in_order(unpad(emission, lengths, None, "features"), order)
+    posterior = LinearChainPosterior(
+        rows, moves[np.ix_(kept, kept)].T, moves[kept, start], moves[stop, kept]
+    )
+    return posterior, [labels[k] for k in kept]
+
+
+def _square(transitions: Any) -> np.ndarray:
+    moves = as_numpy(transitions, "transitions").astype(np.float64)
+    if moves.ndim != 2 or moves.shape[0] != moves.shape[1]:
+        raise ParameterError(
+            "transitions",
+            f"must have shape (n_tags, n_tags). Got shape {moves.shape}.",
+        )
+    return moves
+
+
+def _check_widths(rows: list[np.ndarray], n_tags: int, name: str) -> None:
+    for i, row in enumerate(rows):
+        if row.shape[1] != n_tags:
+            raise ParameterError(
+                name,
+                f"must have {n_tags} tags, as 'transitions'. Got {row.shape[1]} in "
+                f"sentence {i}.",
+            )
+
+
+def _check_attributes(crf: Any, *names: str) -> None:
+    for name in names:
+        if not hasattr(crf, name):
+            raise ParameterTypeError(
+                "crf",
+                f"must have the attribute {name!r}. Got {type(crf).__name__}, which "
+                "does not: pass its scores to LinearChainPosterior.",
+            )

@@ -1,0 +1,284 @@
+"""Scores of spaCy's components, and entities written into spaCy's documents."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from .._errors import ParameterError, ParameterTypeError, public
+from .._validation import check_integer, check_real
+from ..queries import PredictedEntities
+from ._arrays import as_numpy, log_softmax
+
+
+@public
+def from_spacy_beam(
+    ner: Any,
+    docs: Sequence[Any],
+    *,
+    beam_width: int = 16,
+    beam_density: float = 0.0001,
+) -> list[list[tuple[int, int, str, float]]]:
+    """Return the entities in the beam of spaCy's entity recogniser, with probabilities.
+
+    Parameters
+    ----------
+    ner : EntityRecognizer
+        Component, ``nlp.get_pipe("ner")``.
+    docs : sequence of Doc
+        Documents that the components before `ner` have processed.
+    beam_width : int, default=16
+        Number of parses in the beam.
+    beam_density : float, default=0.0001
+        Least ratio of a score to the best one. Other parses leave the beam.
+
+    Returns
+    -------
+    spans : list of list of (start, stop, label, probability)
+        The entities of each document that are in any parse of the beam: what
+        :meth:`skcalib.queries.SpanQuery.from_proba` and
+        :meth:`skcalib.queries.PredictedEntities.from_spans` take.
+
+    See Also
+    --------
+    from_spacy_spancat : Scores of the span categorizer.
+    to_spacy : Write probabilities into documents.
+
+    Notes
+    -----
+    The probability of an entity is the sum of the probabilities of the parses that
+    contain it, among the parses in the beam. It is relative to the beam: a wider one
+    has more alternatives. spaCy trains `ner` on single actions unless
+    ``beam_update_prob`` is positive, so these numbers are no probabilities that
+    training has fitted: measure them, and choose a threshold on labelled text.
+
+    Examples
+    --------
+    With spaCy, ``from_spacy_beam(nlp.get_pipe("ner"), docs)``. What is used of the
+    component is its beam of parses:
+
+    >>> from types import SimpleNamespace
+    >>> from skcalib.interop import from_spacy_beam
+    >>> parses = [(0.5, [(0, 2, "PER")]), (0.25, [(0, 1, "PER")]), (0.25, [])]
+    >>> ner = SimpleNamespace(
+    ...     beam_parse=lambda docs, beam_width, beam_density: [parses] * len(docs),
+    ...     moves=SimpleNamespace(get_beam_parses=lambda beam: beam),
+    ... )
+    >>> from_spacy_beam(ner, ["a doc"])
+    [[(0, 2, 'PER', 0.5), (0, 1, 'PER', 0.25)]]
+    """
+    width = check_integer(beam_width, minimum=1, name="beam_width")
+    density = check_real(beam_density, low=0, high=1, name="beam_density")
+    if not hasattr(ner, "beam_parse") or not hasattr(ner, "moves"):
+        raise ParameterTypeError(
+            "ner",
+            "must be spaCy's EntityRecognizer, nlp.get_pipe('ner'). Got "
+            f"{type(ner).__name__}.",
+        )
+    beams = ner.beam_parse(list(docs), beam_width=width, beam_density=density)
+    return [_beam_entities(ner.moves.get_beam_parses(beam)) for beam in beams]
+
+
+def _beam_entities(parses: Any) -> list[tuple[int, int, str, float]]:
+    total = 0.0
+    found: dict[tuple[int, int, str], float] = {}
+    for proba, entities in parses:
+        total += float(proba)
+        for start, stop, label in set(map(tuple, entities)):
+            key = int(start), int(stop), str(label)
+            found[key] = found.get(key, 0.0) + float(proba)
+    return [(*key, min(1.0, proba / total)) for key, proba in found.items()]
+
+
+@public
+def from_spacy_spancat(
+    docs: Sequence[Any], spans_key: str = "sc"
+) -> list[list[tuple[int, int, str, float]]]:
+    """Return the spans of spaCy's span categorizer with their scores.
+
+    Parameters
+    ----------
+    docs : sequence of Doc
+        Documents that a pipeline with `spancat` has processed. To see spans below its
+        threshold, lower ``nlp.get_pipe("spancat").cfg["threshold"]`` before.
+    spans_key : str, default='sc'
+        Key of the spans in ``doc.spans``.
+
+    Returns
+    -------
+    spans : list of list of (start, stop, label, probability)
+        What :meth:`skcalib.queries.SpanQuery.from_proba` takes.
+
+    See Also
+    --------
+    from_spacy_beam : Entities of the entity recogniser.
+
+    Examples
+    --------
+    >>> from types import SimpleNamespace
+    >>> import numpy as np
+    >>> from skcalib.interop import from_spacy_spancat
+    >>> class Spans(list):
+    ...     attrs = {"scores": np.array([0.75])}
+    >>> span = SimpleNamespace(start=0, end=2, label_="PER")
+    >>> from_spacy_spancat([SimpleNamespace(spans={"sc": Spans([span])})])
+    [[(0, 2, 'PER', 0.75)]]
+    """
+    found = []
+    for i, doc in enumerate(docs):
+        if spans_key not in doc.spans:
+            raise ParameterError(
+                "spans_key",
+                f"must be a key of doc.spans. Got {spans_key!r} for document {i}, "
+                f"which has {list(doc.spans)}.",
+            )
+        group = doc.spans[spans_key]
+        scores = as_numpy(group.attrs.get("scores", ()), "docs").ravel()
+        if scores.size != len(group):
+            raise ParameterError(
+                "docs",
+                "must have a score for each span, in doc.spans[...].attrs['scores'], "
+                f"which spancat writes. Got {scores.size} scores and {len(group)} "
+                f"spans for document {i}.",
+            )
+        found.append(
+            [
+                (int(span.start), int(span.end), str(span.label_), score)
+                for span, score in zip(group, scores.tolist(), strict=True)
+            ]
+        )
+    return found
+
+
+@public
+def from_spacy_tagger(
+    tagger: Any, docs: Sequence[Any]
+) -> tuple[list[np.ndarray], list[str]]:
+    """Return the probabilities of the tags by spaCy's tagger.
+
+    Parameters
+    ----------
+    tagger : Tagger
+        Component, ``nlp.get_pipe("tagger")``, or ``"morphologizer"``.
+    docs : sequence of Doc
+        Documents that the components before the tagger have processed.
+
+    Returns
+    -------
+    proba : list of ndarray of shape (n_tokens, n_tags)
+        Probabilities of the tags of each token: what
+        :meth:`skcalib.queries.TagQuery.from_proba` takes.
+    classes : list of str
+        Labels of the columns.
+
+    See Also
+    --------
+    from_spacy_beam : Entities of the entity recogniser.
+
+    Notes
+    -----
+    The model returns scores before the softmax unless it was made with
+    ``normalize=True``; this function applies the softmax where it is needed.
+
+    Examples
+    --------
+    >>> from types import SimpleNamespace
+    >>> import numpy as np
+    >>> from skcalib.interop import from_spacy_tagger
+    >>> scores = [np.array([[2.0, 0.0]])]
+    >>> model = SimpleNamespace(predict=lambda docs: scores, walk=lambda: [])
+    >>> tagger = SimpleNamespace(model=model, labels=("NN", "VB"))
+    >>> proba, classes = from_spacy_tagger(tagger, ["a doc"])
+    >>> proba[0].round(2), classes
+    (array([[0.88, 0.12]]), ['NN', 'VB'])
+    """
+    if not hasattr(tagger, "model") or not hasattr(tagger, "labels"):
+        raise ParameterTypeError(
+            "tagger",
+            "must be spaCy's Tagger, nlp.get_pipe('tagger'). Got "
+            f"{type(tagger).__name__}.",
+        )
+    scores = [as_numpy(each, "tagger") for each in tagger.model.predict(list(docs))]
+    if not any(
+        layer.attrs.get("softmax_normalize", False) for layer in tagger.model.walk()
+    ):
+        scores = [np.exp(log_softmax(each)) for each in scores]
+    return scores, list(map(str, tagger.labels))
+
+
+@public
+def to_spacy(
+    entities: PredictedEntities,
+    docs: Sequence[Any],
+    *,
+    attribute: str = "proba",
+    spans_key: str | None = None,
+) -> list[Any]:
+    """Write entities and their probabilities into spaCy documents.
+
+    Parameters
+    ----------
+    entities : PredictedEntities
+        Entities, one sentence for each document.
+    docs : sequence of Doc
+        Documents with the same tokens. They are modified.
+    attribute : str, default='proba'
+        Name of the extension of spans: ``span._.proba``.
+    spans_key : str, default=None
+        Key of ``doc.spans`` to write to, with the probabilities in
+        ``doc.spans[...].attrs["scores"]`` too. If None, the entities become
+        ``doc.ents``, which must not have a common token.
+
+    Returns
+    -------
+    docs : list of Doc
+        The documents.
+
+    Raises
+    ------
+    ImportError
+        If spaCy is not installed.
+
+    See Also
+    --------
+    skcalib.queries.predicted_entities : Entities with their probabilities.
+    from_spacy_beam : Entities of spaCy's entity recogniser.
+
+    Examples
+    --------
+    >>> from skcalib.interop import to_spacy
+    >>> docs = to_spacy(entities.above(0.9), docs)  # doctest: +SKIP
+    >>> [(ent.text, ent._.proba) for ent in docs[0].ents]  # doctest: +SKIP
+    [('Ada Lovelace', 0.94)]
+    """
+    try:
+        from spacy.tokens import Span
+    except ImportError as error:
+        raise ImportError(
+            "to_spacy needs spaCy, which is not installed. Install it with "
+            "`pip install skcalib[spacy]`, or use entities.records()."
+        ) from error
+    found = list(map(len, docs))
+    if found != entities.lengths.tolist():
+        raise ParameterError(
+            "docs",
+            "must have a document with the same tokens for each sentence of "
+            f"'entities', with {entities.lengths.tolist()!r:.60} tokens. Got documents "
+            f"with {found!r:.60} tokens.",
+        )
+    if spans_key is None:
+        entities.tags()  # raises where two entities have a common token
+    if not Span.has_extension(attribute):
+        Span.set_extension(attribute, default=None)
+    for doc, rows in zip(docs, entities.spans(), strict=True):
+        spans = [Span(doc, start, stop, label=label) for start, stop, label, _ in rows]
+        for span, row in zip(spans, rows, strict=True):
+            span._.set(attribute, row[3])
+        if spans_key is None:
+            doc.ents = spans
+        else:
+            doc.spans[spans_key] = spans
+            doc.spans[spans_key].attrs["scores"] = np.array([row[3] for row in rows])
+    return list(docs)

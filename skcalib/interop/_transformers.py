@@ -1,0 +1,257 @@
+"""Token classification models of Hugging Face transformers, and their pipeline."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from .._errors import ParameterError, ParameterTypeError, public
+from .._validation import check_choice
+from ..posteriors import LinearChainPosterior
+from ._arrays import as_labels_of_tags, as_numpy, log_softmax
+from ._schemes import scheme_transitions
+
+
+@public
+def from_transformers(
+    logits: Any,
+    word_ids: Sequence[Sequence[int | None]],
+    id2label: Mapping[int, str] | ArrayLike,
+    *,
+    pieces: str = "first",
+    scheme: str | None = "BIO",
+    n_words: ArrayLike | None = None,
+) -> tuple[LinearChainPosterior, list[str]]:
+    """Return the posterior of a token classification model over the tags of words.
+
+    Parameters
+    ----------
+    logits : tensor of shape (n_sentences, n_pieces, n_tags)
+        Output of the model, padding included. A list of tensors of shape (n_pieces,
+        n_tags) is accepted too.
+    word_ids : sequence of sequences of int or None
+        Word of each piece, ``encoding.word_ids(i)`` for each sentence i. None stands
+        for special pieces and padding, which are left out.
+    id2label : mapping or sequence of str
+        Labels of the tag indices, ``model.config.id2label``.
+    pieces : {'first', 'mean', 'product'}, default='first'
+        How the pieces of a word are combined: the probabilities of its first piece,
+        their mean over the pieces, or their normalised product. Use 'first' for a model
+        trained on the first pieces only, as most are (label -100 for the others).
+    scheme : {'BIO', 'BILOU', 'BIOES'} or None, default='BIO'
+        Scheme that taggings have to fit. If None, all taggings are allowed, and the
+        tags of a sentence are independent. Use None for tags that are not entities.
+    n_words : array-like of int of shape (n_sentences,), default=None
+        Number of words of each sentence. With it, words that the tokenizer cut off at
+        its maximal length are an error, not overlooked.
+
+    Returns
+    -------
+    posterior : LinearChainPosterior
+        Posterior over the tags of the words of each sentence.
+    classes : list of str
+        Labels of its tag indices.
+
+    Raises
+    ------
+    ValueError
+        If a word does not have a piece. The message names it.
+
+    See Also
+    --------
+    from_pipeline : The entities that the pipeline returns.
+    skcalib.queries.predicted_entities : Entities with their probabilities.
+
+    Notes
+    -----
+    The model has one softmax per piece. Without a scheme, its words are independent.
+    With a scheme, the posterior is this distribution, conditioned on fitting the
+    scheme: no I-PER after O. Every entity then has one probability, which is coherent
+    with all others.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skcalib.interop import from_transformers
+    >>> from skcalib.queries import predicted_entities
+    >>> logits = np.zeros((1, 5, 3))  # [CLS] Love ##lace wrote [SEP]
+    >>> logits[0, 1] = [0.0, 3.0, 1.0]
+    >>> logits[0, 3] = [4.0, 0.0, 0.0]
+    >>> id2label = {0: "O", 1: "B-PER", 2: "I-PER"}
+    >>> word_ids = [[None, 0, 0, 1, None]]
+    >>> posterior, classes = from_transformers(logits, word_ids, id2label)
+    >>> tokens = [["Lovelace", "wrote"]]
+    >>> predicted_entities(posterior, classes, tokens=tokens).proba.round(3)
+    array([0.937])
+    """
+    check_choice(pieces, ("first", "mean", "product"), name="pieces")
+    sentences = [as_numpy(each, "logits") for each in logits]
+    if any(each.ndim != 2 for each in sentences):
+        raise ParameterError(
+            "logits",
+            "must have shape (n_sentences, n_pieces, n_tags). Got shape "
+            f"{getattr(logits, 'shape', None) or sentences[0].shape}.",
+        )
+    if len(sentences) != len(word_ids):
+        raise ParameterError(
+            None,
+            f"needs 'word_ids' for each sentence of 'logits'. Got {len(word_ids)} and "
+            f"{len(sentences)}.",
+        )
+    counts = [None] * len(sentences) if n_words is None else list(n_words)  # type: ignore[arg-type]
+    if len(counts) != len(sentences):
+        raise ParameterError(
+            "n_words",
+            f"must have an entry for each of the {len(sentences)} sentences. Got "
+            f"{len(counts)}.",
+        )
+    width = sentences[0].shape[1] if sentences else len(id2label)  # type: ignore[arg-type]
+    classes = as_labels_of_tags(id2label, width, "id2label")
+    rows = [
+        _words(log_softmax(scores), _places(ids, len(scores), count, i), pieces)
+        for i, (scores, ids, count) in enumerate(
+            zip(sentences, word_ids, counts, strict=True)
+        )
+    ]
+    if scheme is None:
+        return LinearChainPosterior(rows, np.zeros((width, width))), classes
+    return LinearChainPosterior(rows, *scheme_transitions(classes, scheme)), classes
+
+
+def _places(ids: Any, n: int, n_words: Any, i: int) -> np.ndarray:
+    """Return the word of each piece, -1 where it is none, if every word has a piece."""
+    if len(ids) != n:
+        raise ParameterError(
+            "word_ids",
+            f"must have an entry for each of the {n} pieces of sentence {i}, padding "
+            f"included. Got {len(ids)}.",
+        )
+    places = np.array([-1 if k is None else int(k) for k in ids], dtype=np.intp)
+    size = int(places.max(initial=-1)) + 1
+    if n_words is not None and size > n_words:
+        raise ParameterError(
+            "n_words",
+            f"must be at least the number of words that have pieces. Got {n_words} "
+            f"for sentence {i}, whose pieces are of {size} words.",
+        )
+    size = size if n_words is None else int(n_words)
+    missing = np.setdiff1d(np.arange(size), places)
+    if missing.size:
+        raise ParameterError(
+            "word_ids",
+            f"must have a piece of every word. Word {missing[0]} of sentence {i} has "
+            f"none ({missing.size} of its {size} words do not). The tokenizer cuts "
+            "long sentences, and drops words of control characters only: split the "
+            "sentence, or replace the word.",
+        )
+    return places
+
+
+def _words(log_proba: np.ndarray, places: np.ndarray, pieces: str) -> np.ndarray:
+    """Return the log probabilities of the words of a sentence."""
+    inside = np.flatnonzero(places >= 0)
+    words, first = np.unique(places[inside], return_index=True)
+    if pieces == "first":
+        return log_proba[inside[first]]
+    total = np.zeros((words.size, log_proba.shape[1]))
+    if pieces == "product":
+        np.add.at(total, places[inside], log_proba[inside])
+        return log_softmax(total) if words.size else total
+    np.add.at(total, places[inside], np.exp(log_proba[inside]))
+    with np.errstate(divide="ignore"):
+        return np.log(total / np.bincount(places[inside])[:, None])
+
+
+@public
+def from_pipeline(
+    results: Sequence[Sequence[Mapping[str, Any]]],
+    offsets: Sequence[Sequence[tuple[int, int]]],
+    *,
+    alignment: str = "strict",
+) -> list[list[tuple[int, int, str, float]]]:
+    """Return the entities of a token classification pipeline as spans of tokens.
+
+    Parameters
+    ----------
+    results : sequence with an entry for each text
+        What ``pipeline("token-classification", aggregation_strategy=...)`` returns for
+        each text: dicts with `entity_group`, `score`, `start` and `end`.
+    offsets : sequence with an entry for each text
+        First character and the character after the last one of each token of the text.
+    alignment : {'strict', 'expand'}, default='strict'
+        What is done with an entity that begins or ends inside a token: 'strict' raises
+        an error, 'expand' takes the whole token, and the highest score where two
+        entities become one.
+
+    Returns
+    -------
+    spans : list of list of (start, stop, label, score)
+        What :meth:`skcalib.queries.SpanQuery.from_proba` and
+        :meth:`skcalib.queries.PredictedEntities.from_spans` take.
+
+    See Also
+    --------
+    from_transformers : Exact probabilities of entities, by the logits of the model.
+
+    Notes
+    -----
+    The score of the pipeline is the mean of the probabilities of the best tags of the
+    tokens. It is not the probability of the entity, which is mostly lower: a wrong
+    border is an error that the mean does not see.
+
+    Examples
+    --------
+    >>> from skcalib.interop import from_pipeline
+    >>> results = [[{"entity_group": "PER", "score": 0.98, "start": 0, "end": 12}]]
+    >>> offsets = [[(0, 3), (4, 12), (13, 18)]]  # Ada Lovelace wrote
+    >>> from_pipeline(results, offsets)
+    [[(0, 2, 'PER', 0.98)]]
+    """
+    check_choice(alignment, ("strict", "expand"), name="alignment")
+    if isinstance(results, Mapping) or any(isinstance(r, Mapping) for r in results):
+        raise ParameterTypeError(
+            "results",
+            "must have a list of entities for each text. Got the entities of one "
+            "text: pass [results] and [offsets].",
+        )
+    if len(results) != len(offsets):
+        raise ParameterError(
+            None,
+            f"needs 'offsets' for each text. Got {len(offsets)} and {len(results)}.",
+        )
+    return [
+        _spans_of_text(i, entities, np.asarray(places).reshape(-1, 2), alignment)
+        for i, (entities, places) in enumerate(zip(results, offsets, strict=True))
+    ]
+
+
+def _spans_of_text(
+    i: int, entities: Sequence[Mapping[str, Any]], places: np.ndarray, alignment: str
+) -> list[tuple[int, int, str, float]]:
+    found: dict[tuple[int, int, str], float] = {}
+    for entity in entities:
+        if "entity_group" not in entity or entity.get("start") is None:
+            raise ParameterError(
+                "results",
+                "must hold entities with 'entity_group', 'start' and 'end'. Got "
+                f"{dict(entity)!r:.100} in text {i}: make the pipeline with "
+                "aggregation_strategy='simple' and a fast tokenizer.",
+            )
+        begin, end = int(entity["start"]), int(entity["end"])
+        touched = np.flatnonzero((places[:, 0] < end) & (places[:, 1] > begin))
+        exact = touched.size and (
+            places[touched[0], 0] == begin and places[touched[-1], 1] == end
+        )
+        if not touched.size or (alignment == "strict" and not exact):
+            hint = " Pass alignment='expand' to take whole tokens." * bool(touched.size)
+            raise ParameterError(
+                "offsets",
+                f"must have tokens from character {begin} to {end}, where text {i} "
+                f"has an entity.{hint}",
+            )
+        key = int(touched[0]), int(touched[-1]) + 1, str(entity["entity_group"])
+        found[key] = max(found.get(key, 0.0), float(entity["score"]))
+    return [(*key, score) for key, score in found.items()]

@@ -1,0 +1,187 @@
+"""Observed values of a statistic, and the intervals of a posterior."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .._errors import ParameterTypeError, public
+from ..posteriors import PredictiveCheck
+from ._base import Display, drawing
+from ._figures import (
+    draw_legend,
+    legend_text,
+    line_style,
+    percent_text,
+    plain_text,
+    take_axes,
+)
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+
+class PredictiveCheckDisplay(Display):
+    """Observed values of a statistic with the intervals of a posterior.
+
+    Documents are in the order of the mean under the posterior. It is recommended to use
+    :meth:`from_check`.
+
+    Parameters
+    ----------
+    check : PredictiveCheck
+        Result of :func:`~skcalib.posteriors.posterior_predictive_check`.
+    name : str, default=None
+        Name of the statistic, the label of the y-axis.
+
+    Attributes
+    ----------
+    interval_ : matplotlib LineCollection
+        Intervals of the documents.
+    inside_ : matplotlib Line2D
+        Observed values that are in their interval.
+    outside_ : matplotlib Line2D
+        Observed values that are not in their interval.
+    mean_ : matplotlib Line2D
+        Means under the posterior.
+    ax_ : matplotlib Axes
+        Axes that were drawn on.
+    figure_ : matplotlib Figure
+        Figure of the axes.
+
+    See Also
+    --------
+    skcalib.posteriors.posterior_predictive_check : Compute the check.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skcalib.datasets import make_coref_documents
+    >>> from skcalib.plot import PredictiveCheckDisplay
+    >>> from skcalib.posteriors import AntecedentPosterior, posterior_predictive_check
+    >>> _, y, scores = make_coref_documents(40, return_scores=True, random_state=0)
+    >>> samples = AntecedentPosterior(scores).sample(100, random_state=0)
+    >>> check = posterior_predictive_check(
+    ...     y, samples, lambda labels: np.unique(labels).size
+    ... )
+    >>> display = PredictiveCheckDisplay.from_check(check, name="Entities")
+    >>> display.ax_.get_ylabel()
+    'Entities'
+    """
+
+    def __init__(self, check: PredictiveCheck, *, name: str | None = None):
+        self.check = check
+        self.name = name
+
+    @classmethod
+    @public
+    def from_check(
+        cls,
+        check: PredictiveCheck,
+        *,
+        name: str | None = None,
+        ax: Axes | None = None,
+        **plot_params: Any,
+    ) -> PredictiveCheckDisplay:
+        """Draw a check.
+
+        Parameters
+        ----------
+        check : PredictiveCheck
+            Result of :func:`~skcalib.posteriors.posterior_predictive_check`.
+        name : str, default=None
+            Name of the statistic, the label of the y-axis.
+        ax : matplotlib Axes, default=None
+            Axes to draw on. If None, a new figure is made.
+        **plot_params
+            Passed to :meth:`plot`.
+
+        Returns
+        -------
+        display : PredictiveCheckDisplay
+            The display, drawn.
+        """
+        if not isinstance(check, PredictiveCheck):
+            raise ParameterTypeError(
+                "check",
+                "must be a PredictiveCheck, the result of posterior_predictive_check. "
+                f"Got {type(check).__name__}.",
+            )
+        return cls(check, name=name).plot(ax, **plot_params)
+
+    @drawing
+    def plot(
+        self,
+        ax: Axes | None = None,
+        *,
+        point_kwargs: Mapping[str, Any] | None = None,
+    ) -> PredictiveCheckDisplay:
+        """Draw the check.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, default=None
+            Axes to draw on. If None, a new figure is made.
+        point_kwargs : dict, default=None
+            Keywords for matplotlib's ``plot``, for the observed values.
+
+        Returns
+        -------
+        display : PredictiveCheckDisplay
+            The display itself.
+        """
+        style = line_style(point_kwargs, name="point_kwargs")
+        ax = take_axes(ax, (7.0, 4.0))
+        self.ax_, self.figure_ = ax, ax.figure
+        self.mean_: Any
+        self.inside_: Any
+        self.outside_: Any
+        check = self.check
+        order = np.argsort(check.mean, kind="stable")
+        low, high = check.low[order], check.high[order]
+        observed = check.observed[order]
+        place = np.arange(order.size)
+        is_outside = (observed < low) | (observed > high)
+        level = percent_text(check.confidence_level)
+        self.interval_ = ax.vlines(
+            place, low, high, color="0.75", linewidth=2, label=f"{level} interval"
+        )
+        (self.mean_,) = ax.plot(
+            place, check.mean[order], color="0.4", linewidth=1, label="Mean"
+        )
+        points = {"linestyle": "none", "marker": "o", "markersize": 3.5}
+        (self.inside_,) = ax.plot(
+            place[~is_outside],
+            observed[~is_outside],
+            label="Observed",
+            **{**points, "color": "C0", **style},
+        )
+        (self.outside_,) = ax.plot(
+            place[is_outside],
+            observed[is_outside],
+            label=legend_text(
+                f"Outside: {is_outside.mean():.1%} "
+                f"(expected {1 - check.expected_coverage:.1%})"
+            ),
+            **{**points, "color": "C3", **style},
+        )
+        label = "Statistic" if self.name is None else plain_text(self.name)
+        ax.set(xlabel="Document, in the order of the mean", ylabel=label)
+        draw_legend(ax, 4, loc="upper left")
+        return self
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the numbers behind the plot, drawn or not."""
+        return self.check.to_dict()
+
+    def _columns(self) -> dict[str, Any]:
+        return self.check._columns()
+
+    def _lines(self) -> list[str]:
+        named = [] if self.name is None else [str(self.name)]
+        return [*named, repr(self.check)]
+
+    def _in_words(self) -> tuple[str, ...]:
+        return self.check._in_words()

@@ -1,0 +1,108 @@
+"""The temperature of a posterior over taggings that comes from elsewhere."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from .._errors import ParameterError, public
+from .._validation import as_label_list, as_label_lists
+from ..posteriors import LinearChainPosterior
+from ._bounds import check_bounds
+from ._taggings import best_temperature
+
+
+@public
+def fit_temperature(
+    posterior: LinearChainPosterior,
+    y_true: Sequence[Sequence[Any]],
+    classes: ArrayLike,
+    *,
+    bounds: tuple[float, float] = (0.01, 100.0),
+) -> float:
+    """Return the temperature at which labelled sentences are most likely.
+
+    Parameters
+    ----------
+    posterior : LinearChainPosterior
+        Posterior over the taggings of sentences that the model was not trained on, for
+        example of a neural model.
+    y_true : sequence of label sequences
+        True tags of these sentences.
+    classes : array-like of shape (n_tags,)
+        Labels of the tag indices.
+    bounds : tuple of (float, float), default=(0.01, 100.0)
+        Least and largest temperature.
+
+    Returns
+    -------
+    temperature : float
+        Pass it to :meth:`LinearChainPosterior.tempered
+        <skcalib.posteriors.LinearChainPosterior.tempered>` of any posterior of the
+        model. Above 1, the model is overconfident.
+
+    Warns
+    -----
+    UserWarning
+        If sentences are left out, since their true tagging is impossible at every
+        temperature, or has a tag that the model does not have.
+
+    See Also
+    --------
+    TemperatureScaling : The same for estimators, also for coreference.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skcalib.posteriors import LinearChainPosterior
+    >>> from skcalib.recalibration import fit_temperature
+    >>> rng = np.random.default_rng(0)
+    >>> scores = [rng.normal(0, 2, (20, 3)) for _ in range(100)]
+    >>> paths = LinearChainPosterior(scores).sample(1, random_state=0)
+    >>> y_true = [[["A", "B", "C"][k] for k in path[0]] for path in paths]
+    >>> sure = LinearChainPosterior([3 * each for each in scores])
+    >>> round(fit_temperature(sure, y_true, ["A", "B", "C"]), 1)
+    3.2
+    """
+    low, high = check_bounds(bounds)
+    labels = as_label_lists(y_true, name="y_true")
+    order = as_label_list(classes, name="classes")
+    if len(order) != posterior.n_tags:
+        raise ParameterError(
+            "classes",
+            f"must have a label for each of the {posterior.n_tags} tags of the "
+            f"posterior. Got {len(order)}.",
+        )
+    if list(map(len, labels)) != posterior.lengths.tolist():
+        raise ParameterError(
+            "y_true", "must have one tag for each token of the posterior's sentences."
+        )
+    place = {label: k for k, label in enumerate(order)}
+    known = np.array([set(tags) <= place.keys() for tags in labels], dtype=bool)
+    paths = [
+        [place[tag] for tag in tags] if ok else [0] * len(tags)
+        for tags, ok in zip(labels, known, strict=True)
+    ]
+    possible = known & np.isfinite(posterior.log_proba(paths))
+    if not possible.any():
+        raise ParameterError(
+            "y_true", "must have a sentence whose true tagging is possible. Got none."
+        )
+    if not possible.all():
+        warnings.warn(
+            f"{int((~possible).sum())} of {possible.size} sentences are left out: "
+            "their true tagging is impossible for the model, or has a tag that it "
+            f"does not have. The first is sentence {int((~possible).argmax())}.",
+            UserWarning,
+            stacklevel=3,
+        )
+
+    def log_likelihood(temperature: float) -> float:
+        found = posterior.tempered(temperature).log_proba(paths)
+        return float(found[possible].sum())
+
+    return best_temperature(log_likelihood, low, high)[0]

@@ -1,0 +1,155 @@
+"""Scores of antecedents in the layouts of several libraries, worked by hand."""
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from scipy.special import softmax
+
+from skcalib.interop import (
+    from_antecedent_scores,
+    from_fastcoref,
+    labels_from_clusters,
+)
+
+
+def draw(seed=0, n=5):
+    return np.tril(np.random.default_rng(seed).normal(0, 2, (n, n)), -1)
+
+
+def expected(scores, new=0.0):
+    """Return the probabilities of antecedents, by one softmax for each mention."""
+    n = len(scores)
+    table = np.zeros((n, n))
+    for j in range(n):
+        row = softmax([*scores[j, :j], new if np.isscalar(new) else new[j]])
+        table[j, : j + 1] = row
+    return table
+
+
+@pytest.mark.parametrize("dummy", ["last", "first"])
+def test_dense_scores_with_a_dummy_column(dummy):
+    scores = draw()
+    masked = np.where(np.tri(5, k=-1, dtype=bool), scores, -1e4)  # as s2e-coref does
+    new = np.zeros((5, 1))
+    given = np.hstack([masked, new] if dummy == "last" else [new, masked])
+    posterior = from_antecedent_scores([given], dummy=dummy)
+    np.testing.assert_allclose(posterior.antecedent_proba()[0], expected(scores))
+
+
+def test_the_dummy_has_the_score_zero_without_a_column():
+    scores = draw()
+    posterior = from_antecedent_scores([scores, np.zeros((0, 0))], n_dummies=0)
+    np.testing.assert_allclose(posterior.antecedent_proba()[0], expected(scores))
+    assert posterior.lengths.tolist() == [5, 0]
+
+
+def test_what_is_not_before_a_mention_is_not_read():
+    given = np.full((5, 6), 7.0)
+    given[:, :5] = np.where(np.tri(5, k=-1, dtype=bool), draw(), np.nan)
+    given[:, 5] = 0
+    posterior = from_antecedent_scores([given])
+    np.testing.assert_allclose(posterior.antecedent_proba()[0], expected(draw()))
+
+
+def test_candidates_are_put_in_their_places():
+    scores, rng = draw(1, 6), np.random.default_rng(2)
+    k = 3
+    kept = np.full((6, 6), -np.inf)
+    places, given = np.zeros((6, k), dtype=int), np.zeros((6, k + 1))
+    for j in range(6):
+        chosen = rng.permutation(j)[:k]
+        # padding of AllenNLP and stanza: any index, score -inf or masked by its place
+        places[j] = [*chosen, *[j] * (k - len(chosen))]
+        given[j, 1:] = [*scores[j, chosen], *[5.0] * (k - len(chosen))]
+        kept[j, chosen] = scores[j, chosen]
+    posterior = from_antecedent_scores([given], [places], dummy="first")
+    np.testing.assert_allclose(posterior.antecedent_proba()[0], expected(kept))
+
+
+def test_two_dummies_are_added_up():
+    scores = draw(3, 4)
+    two = np.random.default_rng(4).normal(0, 1, (4, 2))
+    posterior = from_antecedent_scores(
+        [np.hstack([two, scores])], dummy="first", n_dummies=2
+    )
+    new = np.log(np.exp(two).sum(axis=1))
+    np.testing.assert_allclose(posterior.antecedent_proba()[0], expected(scores, new))
+
+
+def test_masked_choices_are_impossible():
+    given = np.array([[-1e4, -1e4, 0.0], [-10_000.5, -1e4, 0.0]])
+    posterior = from_antecedent_scores([given])
+    assert posterior.n_unreachable([["a", "a"]])[0] == 1
+
+
+@pytest.mark.parametrize(
+    ("args", "kwargs", "message"),
+    [
+        (([np.zeros(3)],), {}, r"'scores' .* Got shape \(3,\) for document 0"),
+        (([np.zeros((3, 9))],), {}, "Got 8 columns for the 3 mentions of document 0"),
+        (([np.zeros((2, 2))], [[[0]]]), {}, r"'antecedents' .* \(1, 1\) and \(2, 1\)"),
+        (([np.zeros((2, 2))], []), {}, "'antecedents' for each document"),
+        (([],), {"dummy": "middle"}, "'dummy' .* Got 'middle'"),
+        (([],), {"n_dummies": -1}, "'n_dummies' .* Got -1"),
+    ],
+)
+def test_errors_name_the_argument(args, kwargs, message):
+    with pytest.raises(ValueError, match=message):
+        from_antecedent_scores(*args, **kwargs)
+
+
+def test_results_of_fastcoref_without_padded_mentions():
+    scores = draw(5, 4)
+    logits = np.full((5, 6), -1e4)
+    logits[:, 5] = 0
+    real = [0, 1, 3, 4]  # mention 2 is a special token, which has no characters
+    for a, j in enumerate(real):
+        logits[j, real[:a]] = scores[a, :a]
+    places = [(0, 3), (5, 6), (8, 9), (12, 20)]
+    result = SimpleNamespace(
+        coref_logit=logits.astype(np.float32),
+        char_map={
+            (9, 9): (None, None),
+            **{(k, k): (real[k], places[k]) for k in (3, 1, 0, 2)},
+        },
+    )
+    posterior, mentions = from_fastcoref([result])
+    assert mentions == [places]
+    np.testing.assert_allclose(
+        posterior.antecedent_proba()[0], expected(scores), atol=1e-6
+    )
+    with pytest.raises(TypeError, match="results of fastcoref. Got list for text 0"):
+        from_fastcoref([[]])
+
+
+def test_labels_of_clusters_in_json():
+    found = labels_from_clusters([[[[4, 5], [0, 1]], [[2, 2]]], []])
+    assert found.mentions == [[(0, 1), (2, 2), (4, 5)], []]
+    assert found.labels == [[0, 1, 0], []]
+    assert found.n_missing == 0
+
+
+def test_labels_of_the_mentions_that_a_model_kept():
+    clusters = [[[(0, 1), (4, 5), (9, 9)], [(2, 2), (7, 8)]]]
+    mentions = [np.array([[0, 1], [2, 2], [3, 3], [4, 5], [6, 6]])]
+    found = labels_from_clusters(clusters, mentions)
+    assert found.labels == [[0, 1, 2, 0, 3]]
+    assert found.n_missing == 2
+
+
+def test_equal_mentions_are_one_entity():
+    found = labels_from_clusters([[[(0, 1), (4, 5)]]], [[(0, 1), (3, 3)] * 2])
+    assert found.labels == [[0, 1, 0, 1]]
+
+
+@pytest.mark.parametrize(
+    ("args", "message"),
+    [
+        (([[[[0, 1]], [[0, 1]]]],), r"\(0, 1\) of document 0 is in clusters 0 and 1"),
+        (([[]], []), "'mentions' for each document"),
+    ],
+)
+def test_errors_of_clusters(args, message):
+    with pytest.raises(ValueError, match=message):
+        labels_from_clusters(*args)

@@ -1,0 +1,156 @@
+"""spaCy's scores in, entities out; the real library where it is installed."""
+
+import importlib.util
+import subprocess
+import sys
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from skcalib.interop import (
+    from_spacy_beam,
+    from_spacy_spancat,
+    from_spacy_tagger,
+    to_spacy,
+)
+from skcalib.queries import PredictedEntities, SpanQuery
+
+
+def fake_ner(beams):
+    """Return what is used of spaCy's EntityRecognizer."""
+    return SimpleNamespace(
+        beam_parse=lambda docs, beam_width, beam_density: beams[: len(docs)],
+        moves=SimpleNamespace(get_beam_parses=lambda beam: beam),
+    )
+
+
+def test_the_probability_of_an_entity_is_the_sum_over_the_parses_that_have_it():
+    beam = [
+        (0.5, [(0, 2, "PER"), (3, 4, "ORG")]),
+        (0.2, [(0, 2, "PER")]),
+        (0.1, [(0, 1, "PER"), (3, 4, "ORG")]),
+    ]
+    found = from_spacy_beam(fake_ner([beam, []]), ["a", "b"])
+    expected = {(0, 2, "PER"): 0.7, (3, 4, "ORG"): 0.6, (0, 1, "PER"): 0.1}
+    got = {row[:3]: row[3] for row in found[0]}
+    assert got == pytest.approx({key: p / 0.8 for key, p in expected.items()})
+    assert found[1] == []
+
+
+def test_something_else_than_a_recogniser_is_an_error():
+    with pytest.raises(TypeError, match="'ner' .* Got int"):
+        from_spacy_beam(3, [])
+    with pytest.raises(TypeError, match="'tagger' .* Got int"):
+        from_spacy_tagger(3, [])
+    with pytest.raises(TypeError, match="'beam_width' "):
+        from_spacy_beam(fake_ner([]), [], beam_width=1.5)
+
+
+class Spans(list):
+    def __init__(self, spans, scores):
+        super().__init__(spans)
+        self.attrs = {"scores": scores}
+
+
+def span(start, end, label):
+    return SimpleNamespace(start=start, end=end, label_=label)
+
+
+def test_spans_of_the_categorizer_have_their_scores():
+    group = Spans([span(0, 2, "PER"), span(1, 2, "ORG")], np.float32([0.5, 0.25]))
+    docs = [
+        SimpleNamespace(spans={"sc": group}),
+        SimpleNamespace(spans={"sc": Spans([], [])}),
+    ]
+    found = from_spacy_spancat(docs)
+    assert found == [[(0, 2, "PER", 0.5), (1, 2, "ORG", 0.25)], []]
+    answers = SpanQuery().from_proba([["B-PER", "I-PER"], ["O"]], found)
+    assert answers.y_true.tolist() == [1, 0]
+
+
+@pytest.mark.parametrize(
+    ("spans", "message"),
+    [
+        ({"other": Spans([], [])}, r"'sc' for document 0, which has \['other'\]"),
+        ({"sc": Spans([span(0, 1, "x")], [])}, "Got 0 scores and 1 spans for docu"),
+    ],
+)
+def test_errors_of_the_categorizer(spans, message):
+    with pytest.raises(ValueError, match=message):
+        from_spacy_spancat([SimpleNamespace(spans=spans)])
+
+
+@pytest.mark.parametrize("normalize", [True, False])
+def test_the_tagger_gives_probabilities_with_and_without_its_softmax(normalize):
+    logits = np.array([[1.0, 2.0, 3.0], [0.0, 0.0, 900.0]])
+    proba = np.exp(logits - logits.max(axis=1, keepdims=True))
+    proba /= proba.sum(axis=1, keepdims=True)
+    layer = SimpleNamespace(attrs={"softmax_normalize": normalize})
+    model = SimpleNamespace(
+        predict=lambda docs: [proba if normalize else logits],
+        walk=lambda: [SimpleNamespace(attrs={}), layer],
+    )
+    found, classes = from_spacy_tagger(
+        SimpleNamespace(model=model, labels=("a", "b", "c")), ["doc"]
+    )
+    np.testing.assert_allclose(found[0], proba, atol=1e-12)
+    assert classes == ["a", "b", "c"]
+
+
+ENTITIES = PredictedEntities.from_spans(
+    [[(0, 2, "PER", 0.9)], [], [(0, 1, "LOC", 0.25)]],
+    tokens=[["Ada", "Bell", "sang"], ["no"], ["Bo"]],
+)
+
+
+@pytest.mark.skipif(
+    importlib.util.find_spec("spacy") is not None, reason="spaCy is installed"
+)
+def test_without_spacy_the_error_says_what_to_do():
+    with pytest.raises(ImportError, match=r"pip install skcalib\[spacy\].*records"):
+        to_spacy(ENTITIES, [])
+
+
+def test_the_package_imports_no_neural_library():
+    names = ["torch", "spacy", "transformers", "stanza", "flair", "tensorflow"]
+    code = (
+        "import sys, skcalib, skcalib.interop, skcalib.queries\n"
+        f"sys.exit(str([n for n in {names} if n in sys.modules] or ''))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.stderr.strip() == ""
+
+
+def real_docs():
+    spacy = pytest.importorskip("spacy")
+    nlp = spacy.blank("en")
+    return nlp, [
+        spacy.tokens.Doc(nlp.vocab, words=list(words)) for words in ENTITIES.tokens
+    ]
+
+
+def test_entities_are_written_into_documents():
+    _, docs = real_docs()
+    to_spacy(ENTITIES, docs)
+    found = [[(e.start, e.end, e.label_, e._.proba) for e in d.ents] for d in docs]
+    assert found == ENTITIES.spans()
+    to_spacy(ENTITIES, docs, spans_key="sc")
+    assert from_spacy_spancat(docs) == ENTITIES.spans()
+
+
+def test_documents_with_other_tokens_are_an_error():
+    _, docs = real_docs()
+    with pytest.raises(ValueError, match=r"\[3, 1, 1\] tokens. Got documents with \[3"):
+        to_spacy(ENTITIES, docs[:2])
+
+
+def test_the_beam_of_a_real_recogniser():
+    nlp, docs = real_docs()
+    ner = nlp.add_pipe("ner")
+    ner.add_label("PER")
+    nlp.initialize()
+    found = from_spacy_beam(ner, docs, beam_width=8, beam_density=0.0)
+    for doc, rows in zip(docs, found, strict=True):
+        assert all(0 <= p <= 1 and stop <= len(doc) for _, stop, _, p in rows)
+    assert any(found)

@@ -1,0 +1,184 @@
+"""Token classification models: pieces into words, schemes, and the pipeline's dicts."""
+
+import itertools
+
+import numpy as np
+import pytest
+from scipy.special import softmax
+
+from skcalib.interop import from_pipeline, from_transformers, scheme_transitions
+from skcalib.posteriors import LinearChainPosterior
+from skcalib.queries import PredictedEntities, predicted_entities
+
+ID2LABEL = {0: "O", 1: "B-x", 2: "I-x"}
+WORD_IDS = [
+    [None, 0, 0, 1, 2, 2, 2, None],
+    [None, 0, None, None, None, None, None, None],
+]
+
+
+def draw(seed=0):
+    return np.random.default_rng(seed).normal(0, 2, (2, 8, 3))
+
+
+@pytest.mark.parametrize(
+    ("pieces", "combine"),
+    [
+        ("first", lambda rows: rows[0]),
+        ("mean", lambda rows: rows.mean(axis=0)),
+        ("product", lambda rows: rows.prod(axis=0) / rows.prod(axis=0).sum()),
+    ],
+)
+def test_the_pieces_of_a_word_are_combined(pieces, combine):
+    logits = draw()
+    posterior, classes = from_transformers(
+        logits, WORD_IDS, ID2LABEL, pieces=pieces, scheme=None
+    )
+    assert classes == ["O", "B-x", "I-x"]
+    proba = softmax(logits, axis=2)
+    expected = [
+        [combine(proba[0, 1:3]), combine(proba[0, 3:4]), combine(proba[0, 4:7])],
+        [combine(proba[1, 1:2])],
+    ]
+    for found, rows in zip(posterior.token_marginals(), expected, strict=True):
+        np.testing.assert_allclose(found, rows, atol=1e-12)
+
+
+def test_inconsistent_taggings_are_impossible():
+    logits = draw(1)
+    posterior, classes = from_transformers(logits, WORD_IDS, ID2LABEL)
+    proba = softmax(logits, axis=2)[0, [1, 3, 4]]
+    total = {}
+    for path in itertools.product(range(3), repeat=3):
+        fits = path[0] != 2 and (0, 2) not in itertools.pairwise(path)
+        total[path] = np.prod(proba[np.arange(3), path]) * fits
+    norm = sum(total.values())
+    for path, p in total.items():
+        found = np.exp(posterior[:1].log_proba([list(path)])[0])
+        assert found == pytest.approx(p / norm, abs=1e-12)
+    entities = predicted_entities(posterior, classes, threshold=0.01)
+    key = next(row for row in entities.spans()[0] if row[:2] == (1, 2))
+    assert key[3] == pytest.approx(
+        sum(p for path, p in total.items() if path[1] == 1 and path[2] != 2) / norm
+    )
+
+
+def test_a_list_of_sentences_and_float32_are_accepted():
+    logits = draw()
+    whole, _ = from_transformers(logits, WORD_IDS, ID2LABEL)
+    listed, _ = from_transformers(
+        [each.astype(np.float32) for each in logits], WORD_IDS, list(ID2LABEL.values())
+    )
+    for a, b in zip(whole.token_marginals(), listed.token_marginals(), strict=True):
+        np.testing.assert_allclose(a, b, atol=1e-6)
+
+
+def test_logits_of_any_size_do_not_overflow():
+    logits = np.zeros((1, 2, 3))
+    logits[0, :, 1] = [1e4, -1e4]
+    posterior, _ = from_transformers(logits, [[0, 1]], ID2LABEL, scheme=None)
+    np.testing.assert_allclose(
+        posterior.token_marginals()[0], [[0, 1, 0], [0.5, 0, 0.5]], atol=1e-12
+    )
+
+
+@pytest.mark.parametrize("pieces", ["first", "mean", "product"])
+def test_a_sentence_without_words(pieces):
+    posterior, _ = from_transformers(
+        np.zeros((1, 2, 3)), [[None, None]], ID2LABEL, pieces=pieces
+    )
+    assert posterior.lengths.tolist() == [0]
+
+
+@pytest.mark.parametrize("scheme", ["BIO", None])
+def test_no_sentences(scheme):
+    posterior, classes = from_transformers([], [], ID2LABEL, scheme=scheme)
+    assert len(posterior) == 0
+    assert predicted_entities(posterior, classes).records() == []
+
+
+@pytest.mark.parametrize(
+    ("kwargs", "message"),
+    [
+        ({"word_ids": [[None, 0], [0]]}, "'word_ids' .* each of the 8 pieces of sent"),
+        ({"word_ids": WORD_IDS[:1]}, "'word_ids' for each sentence .* Got 1 and 2"),
+        ({"n_words": [4, 1]}, "Word 3 of sentence 0 has none"),
+        ({"n_words": [2, 1]}, "'n_words' .* Got 2 for sentence 0, .* of 3 words"),
+        ({"n_words": [2]}, "'n_words' .* each of the 2 sentences"),
+        ({"id2label": {0: "O"}}, "'id2label' .* each of the 3 tags. Got 1"),
+        ({"id2label": {0: "O", 2: "B-x"}}, r"'id2label' .* the keys \[0, 2\]"),
+        ({"id2label": list("OAB")}, "'classes' .* Got 'A'"),
+        ({"pieces": "last"}, "'pieces' .* Got 'last'"),
+        ({"logits": np.zeros((2, 8))}, r"'logits' .* Got shape \(2, 8\)"),
+    ],
+)
+def test_errors_name_the_argument(kwargs, message):
+    given = {"logits": draw(), "word_ids": WORD_IDS, "id2label": ID2LABEL, **kwargs}
+    with pytest.raises(ValueError, match=message):
+        from_transformers(**given)
+
+
+def test_a_word_without_a_piece_is_named():
+    with pytest.raises(ValueError, match="Word 1 of sentence 0 has none"):
+        from_transformers(np.zeros((1, 2, 3)), [[0, 2]], ID2LABEL)
+
+
+@pytest.mark.parametrize(
+    ("scheme", "tags"),
+    [
+        ("BIO", ["O", "B-x", "I-x", "B-y", "I-y"]),
+        ("BILOU", ["O", "B-x", "I-x", "L-x", "U-x"]),
+        ("BIOES", ["O", "B-x", "I-x", "E-x", "S-x"]),
+    ],
+)
+def test_taggings_that_are_possible_are_made_of_entities(scheme, tags):
+    posterior = LinearChainPosterior(
+        [np.zeros((4, 5))], *scheme_transitions(tags, scheme)
+    )
+    possible = 0
+    for path in itertools.product(range(5), repeat=4):
+        is_possible = bool(np.isfinite(posterior.log_proba([list(path)])[0]))
+        possible += is_possible
+        text = " ".join(tags[k][0] for k in path).replace("E", "L").replace("S", "U")
+        if scheme != "BIO":  # one label: the letters decide
+            rest = text.replace(" ", "")
+            for word in ("BIIL", "BIL", "BL", "U", "O"):
+                rest = rest.replace(word, "")
+            assert is_possible == (rest == "")
+    assert possible > 20
+
+
+OFFSETS = [[(0, 3), (4, 12), (13, 18), (18, 19)]]
+
+
+def entity(start, end, score=0.9, group="PER"):
+    return {"entity_group": group, "score": score, "start": start, "end": end}
+
+
+def test_entities_of_the_pipeline_are_spans_of_tokens():
+    found = from_pipeline([[entity(0, 12), entity(13, 18, 0.5, "ORG")]], OFFSETS)
+    assert found == [[(0, 2, "PER", 0.9), (2, 3, "ORG", 0.5)]]
+    entities = PredictedEntities.from_spans(found, lengths=[4])
+    assert entities.tags() == [["B-PER", "I-PER", "B-ORG", "O"]]
+
+
+def test_an_entity_inside_a_token_takes_the_whole_token_if_asked():
+    results = [[entity(4, 8), entity(8, 12, 0.95)]]
+    with pytest.raises(ValueError, match=r"from character 4 to 8.*'expand'"):
+        from_pipeline(results, OFFSETS)
+    found = from_pipeline(results, OFFSETS, alignment="expand")
+    assert found == [[(1, 2, "PER", 0.95)]]
+
+
+@pytest.mark.parametrize(
+    ("results", "message"),
+    [
+        ([[{"entity": "B-PER", "score": 0.9, "start": 0, "end": 3}]], "aggregation_st"),
+        ([entity(0, 3)], r"pass \[results\]"),
+        ([], "'offsets' for each text. Got 1 and 0"),
+        ([[entity(30, 32)]], "from character 30 to 32"),
+    ],
+)
+def test_errors_of_the_pipeline(results, message):
+    with pytest.raises(ValueError, match=message):
+        from_pipeline(results, OFFSETS)
