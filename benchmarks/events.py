@@ -1,20 +1,27 @@
 """Counts of events over time, with what coreference does not know: real documents.
 
-    SKCALIB_DATA=... python benchmarks/events.py [--part muc3 ewt gum] [--jobs 2]
+    SKCALIB_DATA=... python benchmarks/events.py [--part muc3 state_union samples ...]
+        [--parsed FOLDER] [--other FILE] [--cache FOLDER] [--jobs 1] [--quick]
 
 Section 6 of Nguyen and O'Connor (2015). A ranker is trained on GUM, on the mentions
 that the parses suggest (entities are those of the annotated mentions with the same
 head), recalibrated on GUM's development documents, and asked about:
 
-- `muc3`: 1,614 dated reports on Latin America, 1988 to 1990, with an automatic parse of
-  lower-cased text: who attacks, by month and quarter, for actors (groups mostly) and
-  for countries; 100 samples a document;
+- `muc3`: 1,614 dated reports on Latin America, 1988 to 1990, lower-cased: who attacks,
+  by month and quarter, for actors (groups mostly) and for countries; 100 samples a
+  document. With --other, another parse of the reports: how much do counts differ?
+- `samples`: the same with 10 samples (footnote 11), and with entities for documents;
+- `state_union`: addresses to Congress, 1945 to 2006, in passages of 40 sentences:
+  countries by five years;
 - `ewt`: weblogs and newsgroups with gold parses, 2003 to 2006: any verb, and verbs of
   speech. What is counted are subjects of verbs, not attacks, of which there are none;
 - `gum`: held-out documents with gold mentions and entities: how often do the intervals
-  hold the true count?
+  contain the true count?
 
-Writes tables and figures; prints what took how long.
+`benchmarks/parse_corpora.py` makes the parses of the first three; --parsed names its
+output folder if that is not the folder of the data sets. Writes tables and figures, and
+prints what took how long: about 12 minutes on one core. --quick: a ranker that has
+seen little, 100 reports, nothing is written; under two minutes.
 """
 
 import argparse
@@ -24,140 +31,70 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 os.environ.setdefault("MPLBACKEND", "Agg")
 
 import dataclasses
-import time
-import warnings
-from contextlib import contextmanager
+import datetime
+from pathlib import Path
 
 import matplotlib.pyplot as plt
 import numpy as np
 from _common import RESULTS, print_table, versions, write_csv
-from sklearn.exceptions import ConvergenceWarning
-from sklearn.pipeline import make_pipeline
+from _events import ACTORS, SPEECH, VIOLENT, gum, timed, train, truth
+from joblib import Memory
 
-from skcalib import AntecedentRanker, TemperatureScaling
-from skcalib.coref import AntecedentFeatures
-from skcalib.datasets import fetch_gum, fetch_muc3, fetch_ud_english_ewt, read_conllu
-from skcalib.documents import mentions_from_parse
-from skcalib.events import (
-    AffiliationLexicon,
-    CountryLexicon,
-    EventCounter,
-    EventRule,
+from skcalib.datasets import (
+    fetch_muc3,
+    fetch_state_union,
+    fetch_ud_english_ewt,
 )
+from skcalib.documents import mentions_from_parse
+from skcalib.events import CountryLexicon, EventCounter, EventRule
 from skcalib.plot import EventCountDisplay
+from skcalib.posteriors import AntecedentPosterior
+from skcalib.significance import paired_bootstrap_test
 
 N_SAMPLES = 100
-VIOLENT = frozenset(
-    (
-        "attack",
-        "bomb",
-        "raid",
-        "assault",
-        "ambush",
-        "kill",
-        "invade",
-        "murder",
-        "kidnap",
-    )
-    + ("shell", "strafe", "storm", "shoot", "assassinate", "destroy", "wound", "fire")
-    + ("strike", "seize", "occupy")
-)
-SPEECH = frozenset(
-    ("say", "tell", "announce", "declare", "claim", "report", "state", "ask", "warn")
-    + ("deny", "admit", "explain", "argue", "suggest", "insist", "note", "add", "call")
-    + ("promise", "demand", "urge", "speak", "talk", "criticize", "condemn")
-)
-# Who acts in these reports, written for this benchmark.
-ACTORS = AffiliationLexicon(
-    {
-        "FMLN": ["FMLN", "Farabundo Marti", "Farabundo Marti front"],
-        "Salvadoran forces": [
-            "Atlacatl battalion",
-            "Salvadoran army",
-            "Salvadoran armed forces",
-            "Salvadoran air force",
-        ],
-        "army, police": ["army", "armed forces", "soldiers", "troops", "police"],
-        "guerrillas": ["guerrillas", "guerrilla", "rebels", "rebel", "subversives"],
-        "terrorists": ["terrorists", "terrorist"],
-        "Shining Path": ["Shining Path", "Sendero Luminoso", "senderistas"],
-        "MRTA": ["MRTA", "Tupac Amaru"],
-        "ELN": ["ELN", "army of national liberation"],
-        "FARC": ["FARC", "revolutionary armed forces of Colombia"],
-        "drug traffickers": [
-            "drug traffickers",
-            "drug trafficking",
-            "Medellin cartel",
-            "Extraditables",
-            "drug mafia",
-        ],
-        "Contras": ["Contras", "contra"],
-        "United States": ["United States", "U.S.", "American", "Americans"],
-    }
-)
+QUESTIONS = {
+    (title, who): EventRule(verbs, lexicon=lexicon, lowercase=True)
+    for title, verbs in (("attack", ["attack"]), ("violent verbs", VIOLENT))
+    for who, lexicon in (("actors", ACTORS), ("countries", CountryLexicon()))
+}
+FEW, MANY = 10, 2_000  # samples, beside 100; the many stand for the exact posterior
+PASSAGE = 40  # sentences
+LEAST = 0.5  # mean of a count that is looked at in comparisons
 
 
-@contextmanager
-def timed(title):
-    wall, cpu = time.perf_counter(), time.process_time()
-    yield
-    print(
-        f"{title}: {time.perf_counter() - wall:.1f} s, "
-        f"CPU of this process {time.process_time() - cpu:.1f} s",
-        flush=True,
-    )
+class Run:
+    """The options of a run, and what they mean for parts."""
 
+    def __init__(self, options):
+        self.quick, self.n_jobs = options.quick, options.jobs
+        self.parsed, self.other = options.parsed, options.other
+        self.train = Memory(options.cache, verbose=0).cache(train)
 
-# Training
+    def model(self, *, lowercase, mentions):
+        size = "quick" if self.quick else "full"
+        with timed("training"):
+            return self.train(lowercase=lowercase, mentions=mentions, size=size)
 
+    def parse_of(self, name):
+        """Return what is passed to a fetcher as `parsed`."""
+        if self.parsed is None:
+            return True
+        return self.parsed / name / f"{name}_parsed.conllu.gz"
 
-def lower(document):
-    sentences = [
-        dataclasses.replace(s, form=[form.lower() for form in s.form])
-        for s in document.sentences
-    ]
-    return dataclasses.replace(document, sentences=sentences)
+    def counter(self, rule, freq, n_samples=N_SAMPLES, **options):
+        options = {"random_state": 0, "n_jobs": self.n_jobs, **options}
+        options.setdefault("method", "sample")
+        return EventCounter(rule, n_samples=n_samples, freq=freq, **options)
 
+    def write(self, name, rows, note=""):
+        print_table(rows[:8])
+        if not self.quick:
+            write_csv(name, rows, note + versions("numpy", "scipy", "skcalib"))
 
-def suggested(document, entities):
-    """Return the document with the parse's mentions, and entities by their heads."""
-    found = mentions_from_parse(document)
-    of_head = {
-        m.head: entity
-        for m, entity in zip(document.mentions, entities, strict=True)
-        if m.head is not None
-    }
-    labels = [of_head.get(m.head, f"alone-{i}") for i, m in enumerate(found.mentions)]
-    return found, np.unique(np.array(labels, dtype=str), return_inverse=True)[1]
-
-
-def gum(part, *, lowercase, mentions):
-    """Return documents and labels: gold mentions, or those of the parse."""
-    bunch = fetch_gum(subset=part)
-    documents, labels = bunch.data, bunch.target
-    if mentions == "parse":
-        pairs = [suggested(d, e) for d, e in zip(documents, labels, strict=True)]
-        documents, labels = zip(*pairs, strict=True)
-    if lowercase:
-        documents = [lower(document) for document in documents]
-    return list(documents), list(labels)
-
-
-def train(*, lowercase, mentions):
-    """Return features and a recalibrated ranker in a row."""
-    features = AntecedentFeatures()
-    X, y = gum("train", lowercase=lowercase, mentions=mentions)
-    ranker = AntecedentRanker(0.3, max_iter=60, tol=1e-6)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)
-        ranker.fit(features.transform(X), y)
-    X, y = gum("dev", lowercase=lowercase, mentions=mentions)
-    scaled = TemperatureScaling(ranker, cv="prefit").fit(features.transform(X), y)
-    print(
-        f"temperature {scaled.temperature_:.2f}, offset {scaled.new_offset_:+.2f}",
-        flush=True,
-    )
-    return make_pipeline(features, scaled)
+    def save(self, figure, name):
+        if not self.quick:
+            figure.savefig(RESULTS / name, dpi=110)
+        plt.close(figure)
 
 
 # Counting
@@ -181,58 +118,94 @@ def alone(document):
     return np.where(np.eye(n, dtype=bool), 0.0, -np.inf)
 
 
-def muc3(n_jobs):
-    model = train(lowercase=True, mentions="parse")
+def scored(model, documents, rules):
+    """Return posteriors of documents, computed where a rule may match."""
+    kept = [i for i, d in enumerate(documents) if any(r.may_match(d) for r in rules)]
+    scores = [alone(document) for document in documents]
+    with timed(f"scores of {len(kept)} of {len(documents)} documents"):
+        features = model[:-1].transform([documents[i] for i in kept])
+        found = model[-1].posterior(features).log_scores
+    for i, matrix in zip(kept, found, strict=True):
+        scores[i] = matrix
+    return AntecedentPosterior(scores)
+
+
+def dated_reports(run, parsed):
+    subset = "tst1" if run.quick else "all"
     with timed("reading MUC-3"):
-        reports = fetch_muc3(parsed=True, mentions=True).data
-    dated = [report for report in reports if report.date is not None]
-    print(f"{len(dated)} of {len(reports)} reports have a date")
-    rows, answers = [], {}
-    for verbs, title in ((["attack"], "attack"), (VIOLENT, "violent verbs")):
-        for lexicon, who in ((ACTORS, "actors"), (CountryLexicon(), "countries")):
-            rule = EventRule(verbs, lexicon=lexicon, lowercase=True)
-            kept = [report for report in dated if rule.may_match(report)]
-            for freq in ("month", "quarter"):
-                counter = EventCounter(
-                    rule,
-                    n_samples=N_SAMPLES,
-                    freq=freq,
-                    method="sample",
-                    random_state=0,
-                    n_jobs=n_jobs,
-                )
-                name = f"{title}, {who}, by {freq}"
-                with timed(f"{name}: {len(kept)} reports may match"):
-                    counts = counter.count(dated, model)
-                without = counter.count(kept, [alone(report) for report in kept])
-                answers[title, who, freq] = counts, without
-                rows += frame_rows(counts, verbs=title, who=who, freq=freq)
-    summary = [
-        total(title, who, *answers[title, who, "month"])
-        for title, who, freq in answers
-        if freq == "month"
+        reports = fetch_muc3(subset=subset, parsed=parsed, mentions=True).data
+    return [report for report in reports if report.date is not None]
+
+
+def count_reports(run, model, parsed):
+    """Return counts of each question by month and by quarter, and without links."""
+    reports = dated_reports(run, parsed)
+    posterior = scored(model, reports, QUESTIONS.values())
+    without = AntecedentPosterior([alone(report) for report in reports])
+    answers = {}
+    for question, rule in QUESTIONS.items():
+        with timed(", ".join(question)):
+            answers[question] = (
+                run.counter(rule, "month").count(reports, posterior),
+                run.counter(rule, "quarter").count(reports, posterior),
+                run.counter(rule, "quarter").count(reports, without),
+            )
+    return answers
+
+
+def muc3(run):
+    model = run.model(lowercase=True, mentions="parse")
+    answers = count_reports(run, model, run.parse_of("muc3"))
+    rows = [
+        row
+        for (title, who), (by_month, by_quarter, _) in answers.items()
+        for freq, counts in (("month", by_month), ("quarter", by_quarter))
+        for row in frame_rows(counts, verbs=title, who=who, freq=freq)
     ]
-    print_table(summary)
-    note = versions("numpy", "scipy", "skcalib")
-    write_csv("events_muc3.csv", rows, note)
-    write_csv("events_muc3_total.csv", summary, note)
-    ask(answers["violent verbs", "actors", "month"][0])
-    draw_muc3(answers)
+    run.write("events_muc3.csv", rows)
+    run.write(
+        "events_muc3_total.csv",
+        [total(*question, *found) for question, found in answers.items()],
+    )
+    found = [answers]
+    if run.other:
+        found.append(count_reports(run, model, run.other))
+        rows = [
+            two_parses(question, *(parse[question][1] for parse in found))
+            for question in QUESTIONS
+        ]
+        run.write("events_parsers.csv", rows)
+    for each in found:
+        if not run.quick:
+            ask(each["violent verbs", "actors"][0])
+    draw_muc3(run, found)
 
 
-def total(title, who, counts, without):
-    """Return what coreference adds, all periods and actors together."""
-    mean, best, bare = counts.mean.sum(), counts.map_count.sum(), without.mean.sum()
-    some = counts.mean > 0.5
+def total(title, who, by_month, by_quarter, without):
+    """Return what coreference adds, and which changes between quarters are open."""
+    some = by_month.mean > LEAST
+    n_changes, n_open = changes(by_quarter)
     return {
         "verbs": title,
         "who": who,
-        "mean": f"{mean:.1f}",
-        "1-best": f"{best:.0f}",
-        "no coreference": f"{bare:.1f}",
-        "mean of its sd": f"{counts.sd[some].mean():.2f}",
-        "Monte Carlo error": f"{counts.monte_carlo_error[some].mean():.3f}",
+        "mean": f"{by_month.mean.sum():.1f}",
+        "1-best": f"{by_month.map_count.sum():.0f}",
+        "no coreference": f"{without.mean.sum():.1f}",
+        "mean of its sd": f"{by_month.sd[some].mean():.2f}",
+        "Monte Carlo error": f"{by_month.monte_carlo_error[some].mean():.3f}",
+        "changes of the 1-best": n_changes,
+        "with overlapping intervals": n_open,
     }
+
+
+def changes(counts):
+    """Return how often the 1-best count changes to the next period, and is open."""
+    low, high = counts.interval(method="normal")
+    shape = len(counts.periods), len(counts.countries)
+    best, low, high = (each.reshape(shape) for each in (counts.map_count, low, high))
+    moved = best[1:] != best[:-1]
+    overlap = (low[1:] <= high[:-1]) & (low[:-1] <= high[1:])
+    return int(moved.sum()), int((moved & overlap).sum())
 
 
 def ask(counts):
@@ -252,65 +225,254 @@ def ask(counts):
         print(f"  {each.id} {each.country} {each.proba:.2f} {why}")
 
 
-def draw_muc3(answers):
-    counts = answers["violent verbs", "actors", "month"][0]
+def draw_muc3(run, found):
+    """Draw actors by month, and as in Figure 6, by one parse or two."""
+    counts = found[0]["violent verbs", "actors"][0]
     display = EventCountDisplay.from_counts(counts, top=6, method="quantile")
-    display.figure_.savefig(RESULTS / "events_muc3.png", dpi=110)
-    plt.close(display.figure_)
+    run.save(display.figure_, "events_muc3.png")
+    panels = [("countries", ("SLV", "USA"), "Countries", found[0])]
+    for parse, title in zip(found, ("Two sides", "Another parser"), strict=False):
+        panels.append(("actors", ("FMLN", "army, police"), title, parse))
+    size = (7.2, 2.6 * len(panels))
+    figure, axes = plt.subplots(len(panels), 1, figsize=size, layout="constrained")
+    for ax, (who, names, title, parse) in zip(axes, panels, strict=True):
+        counts = parse["violent verbs", who][1]
+        known = [name for name in names if name in counts.countries]
+        EventCountDisplay.from_counts(counts, countries=known, method="normal", ax=ax)
+        ax.set_title(title, fontsize="medium")
+    run.save(figure, "events_figure6.png")
+
+
+# Two parsers
+
+
+def of_document(counts):
+    """Return the probability of an event for each document and actor."""
+    found = counts.probabilities()
+    names = zip(found["id"], found["country"], strict=True)
+    return dict(zip(names, found["proba"], strict=True))
+
+
+def cells_of(counts, periods, countries):
+    """Return mean and sd by period and actor, 0 where an actor is never found."""
+    place = {
+        cell: k
+        for k, cell in enumerate(zip(counts.period, counts.country, strict=True))
+    }
+    own = [place.get((t, c)) for t in periods for c in countries]
+    return [
+        np.array([0.0 if k is None else values[k] for k in own])
+        for values in (counts.mean, counts.sd)
+    ]
+
+
+def two_parses(question, first, second):
+    """Return how far counts by two parses of the same documents are apart."""
+    countries = sorted({*first.countries, *second.countries})
+    mean, sd = cells_of(first, first.periods, countries)
+    other_mean, other_sd = cells_of(second, first.periods, countries)
+    some = np.maximum(mean, other_mean) > LEAST
+    gap = np.abs(mean - other_mean)[some]
+    spread = np.hypot(sd, other_sd)[some]
+    a, b = of_document(first), of_document(second)
+    names = sorted({name for name, _ in {**a, **b}})
+    sums = [
+        np.array([sum(found.get((name, c), 0.0) for c in countries) for name in names])
+        for found in (a, b)
+    ]
+    test = paired_bootstrap_test(*sums, random_state=0)
+    pair = np.corrcoef(mean[some], other_mean[some]) if some.sum() > 2 else None
+    sure = [{key for key, proba in found.items() if proba > 0.5} for found in (a, b)]
+    return {
+        "verbs": question[0],
+        "who": question[1],
+        "total": f"{mean.sum():.1f}",
+        "total, other parse": f"{other_mean.sum():.1f}",
+        "p of the difference": f"{test.pvalue:.1g}",
+        "cells": int(some.sum()),
+        "correlation": "" if pair is None else f"{pair[0, 1]:.3f}",
+        "mean difference of a cell": f"{gap.mean():.2f}",
+        "mean sd of coreference": f"{np.mean((sd + other_sd)[some]) / 2:.2f}",
+        "cells apart by > 1.96 sd": int((gap > 1.96 * spread).sum()),
+        "events found by either": len(sure[0] | sure[1]),
+        "by both": len(sure[0] & sure[1]),
+    }
+
+
+# Few samples
+
+
+def samples(run):
+    """Compare 10 and 100 samples with many, and entities with documents."""
+    model = run.model(lowercase=True, mentions="parse")
+    reports = dated_reports(run, run.parse_of("muc3"))
+    rules = {who: QUESTIONS["violent verbs", who] for who in ("actors", "countries")}
+    kept = [r for r in reports if any(rule.may_match(r) for rule in rules.values())]
+    posterior = scored(model, kept, rules.values())
+    n_seeds = 2 if run.quick else 10
+    rows, units = [], []
+    for who, rule in rules.items():
+        counter = run.counter(rule, "quarter", MANY)
+        with timed(f"{who}, {MANY} samples"):
+            exact = counter.count(kept, posterior)
+        for n in (FEW, N_SAMPLES):
+            with timed(f"{who}, {n_seeds} times {n} samples"):
+                found = [
+                    run.counter(rule, "quarter", n, random_state=seed).count(
+                        kept, posterior
+                    )
+                    for seed in range(n_seeds)
+                ]
+            rows.append({"who": who, "samples": n, **noise(found, exact)})
+        entities = run.counter(rule, "quarter", unit="entities").count(kept, posterior)
+        units.append({"who": who, **documents_and_entities(exact, entities)})
+    run.write(
+        "events_samples.csv", rows, f"{n_seeds} seeds; reference: {MANY} samples; "
+    )
+    run.write("events_units.csv", units)
+
+
+def noise(found, exact):
+    """Return how counts from few samples differ from those from many."""
+    some = exact.mean > LEAST
+    mean = np.array([counts.mean[some] for counts in found])
+    sd = np.array([counts.sd[some] for counts in found])
+    error = np.sqrt(np.mean((mean - exact.mean[some]) ** 2))
+    low, high = exact.interval(method="normal")
+    ends = np.array([counts.interval(method="normal") for counts in found])[..., some]
+    far = np.abs(ends - np.array([low, high])[:, some])
+    alike = [np.corrcoef(row, exact.mean[some])[0, 1] for row in mean]
+    width = (ends[:, 1] - ends[:, 0]).sum(axis=1) / (high - low)[some].sum()
+    inside = np.abs(mean - exact.mean[some]) <= 1.96 * sd
+    return {
+        "cells": int(some.sum()),
+        "mean count": f"{exact.mean[some].mean():.2f}",
+        "posterior sd": f"{exact.sd[some].mean():.3f}",
+        "rms error of the mean": f"{error:.3f}",
+        "as share of the sd": f"{error / np.sqrt(np.mean(exact.sd[some] ** 2)):.3f}",
+        "largest error": f"{np.abs(mean - exact.mean[some]).max():.2f}",
+        "width of the interval, ratio": f"{np.mean(width):.3f}",
+        "its sd between seeds": f"{width.std():.3f}",
+        "mean shift of an end": f"{far.mean():.3f}",
+        "intervals with the exact mean, %": f"{100 * inside.mean():.1f}",
+        "correlation of the means": f"{np.mean(alike):.4f}",
+    }
+
+
+def documents_and_entities(documents, entities):
+    """Return how counts of documents and of entities go together."""
+    some = documents.mean > LEAST
+    return {
+        "cells": int(some.sum()),
+        "documents": f"{documents.mean.sum():.1f}",
+        "entities": f"{entities.mean.sum():.1f}",
+        "correlation": (
+            f"{np.corrcoef(documents.mean[some], entities.mean[some])[0, 1]:.4f}"
+        ),
+        "sd of documents": f"{documents.sd[some].mean():.3f}",
+        "sd of entities": f"{entities.sd[some].mean():.3f}",
+    }
+
+
+# Addresses
+
+
+def five_years():
+    """Return periods of five years, the first from 1945."""
+    return {
+        f"{year}-{str(year + 4)[2:]}": (
+            datetime.date(year, 1, 1),
+            datetime.date(year + 4, 12, 31),
+        )
+        for year in range(1945, 2010, 5)
+    }
+
+
+def passages(document):
+    """Yield parts of an address that are as long as the documents of GUM."""
+    for start in range(0, len(document.sentences), PASSAGE):
+        yield mentions_from_parse(
+            dataclasses.replace(
+                document,
+                id=f"{document.id}, sentence {start + 1}",
+                sentences=document.sentences[start : start + PASSAGE],
+            )
+        )
+
+
+def state_union(run):
+    model = run.model(lowercase=False, mentions="parse")
+    parsed = run.parse_of("state_union")
+    with timed("reading the addresses"):
+        found = fetch_state_union(parsed=parsed).data[: 6 if run.quick else None]
+        documents = [part for address in found for part in passages(address)]
+    posterior = scored(model, documents, [EventRule(None)])
+    separate = AntecedentPosterior([alone(document) for document in documents])
+    rows, totals = [], []
+    for verbs, title in (
+        (["attack"], "attack"),
+        (VIOLENT, "violent verbs"),
+        (None, "any verb"),
+    ):
+        rule = EventRule(verbs)
+        with timed(title):
+            counts = run.counter(rule, five_years()).count(documents, posterior)
+        best, mean = counts.map_count.sum(), counts.mean.sum()
+        without = run.counter(rule, None).count(documents, separate).mean.sum()
+        totals.append(
+            {
+                "verbs": title,
+                "passages": len(documents),
+                "mean": f"{mean:.1f}",
+                "1-best": int(best),
+                "no coreference": f"{without:.1f}",
+            }
+        )
+        rows += frame_rows(counts, verbs=title)
+    run.write("events_state_union.csv", rows)
+    run.write("events_state_union_total.csv", totals)
+    # the countries of the last question, any verb
+    display = EventCountDisplay.from_counts(counts, top=6, method="quantile")
+    run.save(display.figure_, "events_state_union.png")
 
 
 # Web text
 
 
-def dated_ewt():
-    """Return weblogs and newsgroups of all parts of EWT with the parse's mentions."""
+def dated_ewt(subsets):
+    """Return weblogs and newsgroups of parts of EWT with the parse's mentions."""
     documents = []
-    for subset in ("train", "dev", "test"):
-        for name in fetch_ud_english_ewt(subset=subset).filenames:
-            documents += read_conllu(name)
+    for subset in subsets:
+        documents += fetch_ud_english_ewt(subset=subset).documents
     kept = [d for d in documents if d.date and d.id.startswith(("weblog", "newsgroup"))]
     return [mentions_from_parse(document) for document in kept]
 
 
-def ewt(n_jobs):
-    model = train(lowercase=False, mentions="parse")
+def ewt(run):
+    model = run.model(lowercase=False, mentions="parse")
     with timed("reading EWT"):
-        documents = dated_ewt()
+        documents = dated_ewt(("test",) if run.quick else ("train", "dev", "test"))
     rows = []
     for verbs, title in ((None, "any verb"), (SPEECH, "verbs of speech")):
-        counter = EventCounter(
-            EventRule(verbs),
-            n_samples=N_SAMPLES,
-            freq="year",
-            method="sample",
-            random_state=0,
-            n_jobs=n_jobs,
-        )
+        counter = run.counter(EventRule(verbs), "year")
         with timed(f"{title}: {len(documents)} documents"):
             counts = counter.count(documents, model)
         rows += frame_rows(counts, verbs=title)
-    write_csv("events_ewt.csv", rows, versions("numpy", "scipy", "skcalib"))
+    run.write("events_ewt.csv", rows)
 
 
 # Coverage
 
 
-def gum_coverage(n_jobs):
+def gum_coverage(run):
     """Count countries that are the subject of a verb, a document at a time."""
-    model = train(lowercase=False, mentions="gold")
+    model = run.model(lowercase=False, mentions="gold")
     rows = []
     rule = EventRule(None)
     for part in ("dev", "test"):
         documents, labels = gum(part, lowercase=False, mentions="gold")
         true = [truth(rule, d, e) for d, e in zip(documents, labels, strict=True)]
-        counter = EventCounter(
-            rule,
-            n_samples=1000,
-            freq=None,
-            unit="entities",
-            random_state=0,
-            n_jobs=n_jobs,
-        )
+        counter = run.counter(rule, None, 1000, unit="entities", method="auto")
         n = inside_normal = inside = spread = 0
         for document, found in zip(documents, true, strict=True):
             counts = counter.count([document], model)
@@ -332,33 +494,31 @@ def gum_coverage(n_jobs):
                 "covered by the normal interval, %": f"{100 * inside_normal / n:.1f}",
             }
         )
-    print_table(rows)
-    write_csv("events_gum.csv", rows, versions("numpy", "scipy", "skcalib"))
+    run.write("events_gum.csv", rows)
 
 
-def truth(rule, document, entities):
-    """Return the true number of entities of each country that are a subject."""
-    evidence, found = rule.evidence(document), {}
-    for entity in set(np.asarray(entities).tolist()):
-        members = np.asarray(entities) == entity
-        codes = set(evidence.code[members].tolist()) - {-1}
-        if len(codes) == 1 and min(codes) >= 0 and evidence.agent[members].any():
-            country = evidence.codes[codes.pop()]
-            found[country] = found.get(country, 0) + 1
-    return found
-
-
-PARTS = {"muc3": muc3, "ewt": ewt, "gum": gum_coverage}
+PARTS = {
+    "muc3": muc3,
+    "samples": samples,
+    "state_union": state_union,
+    "ewt": ewt,
+    "gum": gum_coverage,
+}
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--part", nargs="+", choices=list(PARTS), default=list(PARTS))
-    parser.add_argument("--jobs", type=int, default=2)
-    chosen = parser.parse_args()
-    for part in chosen.part:
+    parser.add_argument("--parsed", type=Path, help="output of parse_corpora.py")
+    parser.add_argument("--other", type=Path, help="another parse of MUC-3, to compare")
+    parser.add_argument("--cache", help="folder that keeps trained rankers")
+    parser.add_argument("--jobs", type=int, default=1)
+    parser.add_argument("--quick", action="store_true")
+    options = parser.parse_args()
+    run = Run(options)
+    for part in options.part:
         with timed(part):
-            PARTS[part](chosen.jobs)
+            PARTS[part](run)
 
 
 if __name__ == "__main__":

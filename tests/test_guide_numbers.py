@@ -18,6 +18,7 @@ RESULTS = BENCHMARKS / "results"
 NOT_MEASURED = {
     ("choosing.rst", "You want | Take"): "settings and sizes of bins",
     ("data.rst", "function | data"): "sizes of data sets, which their fetchers check",
+    ("event_corpora.rst", "the paper | free data"): "sentences about the tables below",
     ("scale.rst", "what | unit"): "planned from the costs measured above",
     ("scale.rst", "what | 100 mentions"): "planned from the costs measured above",
     ("speed.rst", "mentions | 100 samples"): "timed without a script: to be repeated",

@@ -10,6 +10,7 @@ from ._generators import make_calibrated_pairs, make_tagged_sentences
 from ._litbank import read_litbank
 from ._muc3 import fetch_muc3
 from ._sequences import read_conll_columns, to_sequences
+from ._state_union import fetch_state_union
 from ._system_outputs import fetch_system_outputs
 from ._tagged_corpora import (
     fetch_ark_twitter_pos,
@@ -25,6 +26,7 @@ __all__ = [
     "fetch_gum",
     "fetch_litbank",
     "fetch_muc3",
+    "fetch_state_union",
     "fetch_system_outputs",
     "fetch_ud_english_ewt",
     "fetch_wsj_sample",

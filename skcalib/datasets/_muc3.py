@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import datetime
-from pathlib import Path
 from typing import Any, Literal, Unpack, overload
 from xml.etree import ElementTree
 
 from sklearn.utils import Bunch
 
-from .._errors import ParameterError, public
-from .._validation import check_choice
-from ..documents import Document, mentions_from_parse
-from ._conllu import read_conllu
+from .._errors import public
+from .._validation import check_bool, check_choice
+from ..documents import Document
 from ._files import DataHome, FetchOptions, PathLike, data_set, description, members_of
+from ._parsed_texts import find_parse, read_texts
 
 SUBSETS = ("dev", "tst1", "tst2", "tst3", "tst4")
 XHTML = "{http://www.w3.org/1999/xhtml}"
@@ -24,7 +23,7 @@ LAST_YEAR = 1991
 class Muc3Options(FetchOptions, total=False):
     """The parameters of `fetch_muc3` besides `return_X_y`."""
 
-    parsed: bool | None
+    parsed: bool | PathLike | None
     mentions: bool
 
 
@@ -38,7 +37,7 @@ def fetch_muc3(*, return_X_y: bool = ..., **options: Unpack[Muc3Options]) -> Bun
 def fetch_muc3(
     *,
     subset: str = "all",
-    parsed: bool | None = None,
+    parsed: bool | PathLike | None = None,
     mentions: bool = False,
     data_home: PathLike | None = None,
     download_if_missing: bool = True,
@@ -52,13 +51,15 @@ def fetch_muc3(
     ----------
     subset : {'all', 'dev', 'tst1', 'tst2', 'tst3', 'tst4'}, default='all'
         Part of the corpus: 1700, 1300 or 100 reports.
-    parsed : bool, default=None
-        Whether documents have sentences with parses of the lower-cased text, read from
-        the file ``muc3_parsed.conllu.gz``, which is not published. If None, they have
-        parses if that file is in the folder. If False, the reports are as they are.
+    parsed : bool, str or Path, default=None
+        A CoNLL-U file with parses of the reports, or a folder of such files. If True,
+        the file ``<data_home>/muc3/muc3_parsed.conllu.gz``, which the script
+        ``benchmarks/parse_corpora.py`` of the source repository writes. If None, that
+        file is used if it exists. If False, documents have no parses.
     mentions : bool, default=False
         Whether documents with parses have the mentions that
-        :func:`~skcalib.documents.mentions_from_parse` finds.
+        :func:`~skcalib.documents.mentions_from_parse` finds, instead of the mentions in
+        the file.
     data_home : str or Path, default=None
         Folder of the data sets. If None, the environment variable ``SKCALIB_DATA`` is
         used, or ``~/skcalib_data`` if it is not set.
@@ -74,9 +75,9 @@ def fetch_muc3(
     Returns
     -------
     data : Bunch
-        A dictionary with attributes: `data` (list of Document), with dates and
-        ``metadata["place"]``; `parsed`, whether they have parses. Those without have no
-        sentences, but ``metadata["paragraphs"]`` (tuple of str). `target`, which is
+        A dictionary with attributes: `data` (list of Document), with dates,
+        ``metadata["place"]`` and ``metadata["paragraphs"]`` (tuple of str), and with
+        sentences if they have parses; `parsed`, whether they have; `target`, which is
         None; `DESCR`, the origin of the data, their licence and what to cite;
         `filenames`, the files read.
 
@@ -86,11 +87,12 @@ def fetch_muc3(
         If a file is missing and must not or cannot be downloaded, or if it has another
         checksum.
     ValueError
-        If a parameter is not as described, or if `mentions` is True and there are no
-        parses.
+        If a parameter is not as described, if `mentions` is True and there are no
+        parses, or if the parses are not those of the reports.
 
     See Also
     --------
+    fetch_state_union : Addresses of presidents of the United States by year.
     skcalib.documents.Document.from_spacy : Documents from a parser of your own.
     skcalib.events.EventRule : Which actors did what.
 
@@ -99,6 +101,9 @@ def fetch_muc3(
     Public domain. A file at ``<data_home>/muc3/`` is used if its reports have the right
     checksum. Another file of that name raises an OSError and is left as it is. The date
     of a report is None where it is missing or impossible.
+
+    A parse is matched with a report by ``# newdoc id = DEV-MUC3-0001``. It must have
+    all reports of the subset, and no other documents.
 
     Examples
     --------
@@ -109,51 +114,24 @@ def fetch_muc3(
     """
     check_choice(subset, ("all", *SUBSETS), name="subset")
     home = DataHome(data_home, download_if_missing, n_retries, delay)
-    reports, parse = data_set("muc3").files.values()
-    if parsed is None:
-        parsed = home.has(parse)
-    if mentions and not parsed:
-        raise ParameterError(
-            None,
-            "with mentions=True needs documents with parses. Give each text to a "
-            "parser, and the result to Document.from_spacy and mentions_from_parse.",
-        )
-    if parsed and not home.has(parse):
-        raise OSError(
-            f"{home.path(parse)} does not exist, and the parse is not published. Pass "
-            "parsed=False and parse the text, or name the folder that has it by "
-            "'data_home'."
-        )
-    if parsed:
-        path = home.fetch(parse)
-        documents = _parsed_documents(path, subset)
-    else:
-        path = home.fetch(reports)
-        documents = _reports(members_of(path, reports.members), subset)
-    if mentions:
-        documents = [mentions_from_parse(document) for document in documents]
+    check_bool(mentions, name="mentions")
+    parses = find_parse(parsed, "muc3", home, mentions=mentions)
+    (file,) = data_set("muc3").files.values()
+    path = home.fetch(file)
+    texts = members_of(path, file.members)
+    names = sorted(texts)
+    chosen = [subset in ("all", name.split("/")[0]) for name in names]
+    reports = [_report(texts[name]) for name in names]
+    documents = read_texts(reports, chosen, parses, mentions=mentions)
     if return_X_y:
         return documents, None
     return Bunch(
         data=documents,
         target=None,
-        parsed=bool(parsed),
+        parsed=bool(parses),
         DESCR=description("muc3"),
-        filenames=[str(path)],
+        filenames=[str(each) for each in (path, *parses)],
     )
-
-
-def _parsed_documents(path: Path, subset: str) -> list[Document]:
-    return [
-        document
-        for document in read_conllu(path)
-        if subset in ("all", str(document.id).partition("-")[0].lower())
-    ]
-
-
-def _reports(texts: dict[str, bytes], subset: str) -> list[Document]:
-    chosen = [name for name in sorted(texts) if subset in ("all", name.split("/")[0])]
-    return [_report(texts[name]) for name in chosen]
 
 
 def _report(content: bytes) -> Document:

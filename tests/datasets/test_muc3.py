@@ -30,13 +30,18 @@ REPORTS = {
     "dev/DEV-MUC3-0001": report("DEV-MUC3-0001", None, "IT <span>RAINS</span>"),
     "tst1/TST1-MUC3-0001": report("TST1-MUC3-0001", "2011-03-11", "NOTHING"),
 }
-PARSE = gzip.compress(
-    b"# newdoc id = DEV-MUC3-0001\n# meta::dateCreated = 1990-01-03\n"
-    b"# meta::place = LIMA\n1\tit\tit\tPRON\t_\t_\t2\tnsubj\t_\t_\n"
-    b"2\tfell\tfall\tVERB\t_\t_\t0\troot\t_\t_\n\n"
-    b"# newdoc id = TST1-MUC3-0001\n1\tyes\tyes\tINTJ\t_\t_\t0\troot\t_\t_\n",
-    mtime=0,
-)
+PARSE = """\
+# newdoc id = DEV-MUC3-0002
+# meta::dateCreated = 1992-01-03
+1\tit\tit\tPRON\t_\t_\t2\tnsubj\t_\tEntity=(it)
+2\tfell\tfall\tVERB\t_\t_\t0\troot\t_\t_
+
+# newdoc id = TST1-MUC3-0001
+1\tyes\tyes\tINTJ\t_\t_\t0\troot\t_\t_
+
+# newdoc id = DEV-MUC3-0001
+1\train\train\tNOUN\t_\t_\t0\troot\t_\t_
+"""
 
 
 def write_reports(path, folder="", reports=REPORTS):
@@ -53,7 +58,6 @@ def home(tmp_path, expect):
     digests = [hashlib.sha256(REPORTS[name]).digest() for name in sorted(REPORTS)]
     found = hashlib.sha256(b"".join(digests)).hexdigest()
     expect("muc3", "muc3_xhtml.zip", checksum=found)
-    expect("muc3", "muc3_parsed.conllu.gz", PARSE)
     return tmp_path
 
 
@@ -65,7 +69,8 @@ def raw(home):
 
 @pytest.fixture
 def parsed(raw):
-    (raw / "muc3" / "muc3_parsed.conllu.gz").write_bytes(PARSE)
+    content = gzip.compress(PARSE.encode(), mtime=0)
+    (raw / "muc3" / "muc3_parsed.conllu.gz").write_bytes(content)
     return raw
 
 
@@ -144,34 +149,87 @@ class TestReports:
 
 
 class TestParse:
-    def test_it_is_used_where_it_is(self, parsed):
+    def test_the_own_parse_is_used_where_it_is(self, parsed):
         data = fetch_muc3(data_home=parsed)
         assert data.parsed
-        first, second = data.data
-        assert first.date == datetime.date(1990, 1, 3)
-        assert first.sentences[0].form == ("it", "fell")
-        assert first.mentions == ()
-        assert second.date is None
+        first, second, third = data.data
+        assert [s.form for s in first.sentences] == [("rain",)]
+        assert second.sentences[0].form == ("it", "fell")
+        assert third.sentences[0].lemma == ("yes",)
+        assert len(second.mentions) == 1
+        names = [Path(name).name for name in data.filenames]
+        assert names == ["muc3_xhtml.zip", "muc3_parsed.conllu.gz"]
         assert len(fetch_muc3(subset="tst1", data_home=parsed).data) == 1
-        assert len(fetch_muc3(parsed=False, data_home=parsed).data) == 3
+        assert fetch_muc3(parsed=False, data_home=parsed).data[0].sentences == ()
 
-    def test_mentions(self, parsed):
+    def test_dates_and_places_are_those_of_the_reports(self, parsed):
+        document = fetch_muc3(data_home=parsed).data[1]
+        assert document.date == datetime.date(1990, 1, 4)
+        assert document.metadata["place"] == "LIMA"
+        assert document.metadata["paragraphs"][1] == "REBELS ATTACKED"
+
+    def test_mentions_are_those_of_the_parse(self, parsed):
         data = fetch_muc3(mentions=True, data_home=parsed)
-        assert [len(document.mentions) for document in data.data] == [1, 0]
+        assert [len(document.mentions) for document in data.data] == [1, 1, 0]
+        assert data.data[1].entities == (None,)
 
-    def test_it_cannot_be_downloaded(self, raw):
-        with pytest.raises(
-            OSError, match="the parse is not published. Pass parsed=Fal"
-        ):
-            fetch_muc3(parsed=True, data_home=raw)
-        with pytest.raises(ValueError, match="mentions=True.*Document.from_spacy"):
-            fetch_muc3(mentions=True, data_home=raw)
+    def test_a_file_of_any_name(self, raw, tmp_path):
+        path = tmp_path / "mine.txt"
+        path.write_text(PARSE)
+        for each in (path, str(path)):
+            data = fetch_muc3(parsed=each, data_home=raw)
+            assert data.filenames[1] == str(path)
+            assert data.data[0].n_words == 1
 
-    def test_another_file_is_refused(self, parsed):
-        (parsed / "muc3" / "muc3_parsed.conllu.gz").write_bytes(b"mine")
-        message = "is not the file expected there: its SHA256 .*away, or pass another"
+    def test_a_folder_of_files(self, raw, tmp_path):
+        folder = tmp_path / "mine"
+        folder.mkdir()
+        one, two, three = PARSE.split("\n\n")
+        (folder / "b.conllu").write_text(one)
+        (folder / "a.conllu.gz").write_bytes(gzip.compress(f"{two}\n".encode()))
+        (folder / "notes.txt").write_text("no parse")
+        found = fetch_muc3(subset="tst1", parsed=folder, data_home=raw)
+        assert [document.n_words for document in found.data] == [1]
+        message = "parse of each of the 3 texts. Got none of 1, .* 'DEV-MUC3-0001'"
+        with pytest.raises(ValueError, match=message):
+            fetch_muc3(parsed=folder, data_home=raw)
+        (folder / "c.conllu").write_text(three)
+        assert len(fetch_muc3(parsed=folder, data_home=raw).data) == 3
+        (folder / "d.conllu").write_text(one)
+        with pytest.raises(ValueError, match="Got 2 of 'DEV-MUC3-0002' in .*b.conllu"):
+            fetch_muc3(parsed=folder, data_home=raw)
+
+    def test_a_parse_of_other_texts(self, raw, tmp_path):
+        path = tmp_path / "mine.conllu"
+        path.write_text(PARSE.replace("TST1-MUC3-0001", "news-1"))
+        message = "for example 'DEV-MUC3-0001'. Got one of 'news-1' in .*mine.conllu"
+        with pytest.raises(ValueError, match=message):
+            fetch_muc3(parsed=path, data_home=raw)
+
+    def test_an_empty_file(self, raw, tmp_path):
+        path = tmp_path / "mine.conllu"
+        path.write_text("")
+        with pytest.raises(ValueError, match=r"Got none of 3, .* in .*mine\.conllu"):
+            fetch_muc3(parsed=path, data_home=raw)
+
+    def test_a_missing_parse_is_named_with_the_script(self, raw, tmp_path):
+        script = "python benchmarks/parse_corpora.py --output"
+        message = f"muc3_parsed.conllu.gz does not exist.*'{script} .*parsed=False"
         with pytest.raises(OSError, match=message):
-            fetch_muc3(data_home=parsed)
+            fetch_muc3(parsed=True, data_home=raw)
+        with pytest.raises(OSError, match=f"a.conllu, the value.*{script}"):
+            fetch_muc3(parsed=tmp_path / "a.conllu", data_home=raw)
+        with pytest.raises(OSError, match=f"is a folder without files.*{script}"):
+            fetch_muc3(parsed=tmp_path, data_home=raw)
+        for parsed in (None, False):
+            with pytest.raises(ValueError, match=f"'mentions'.*parses.*{script}"):
+                fetch_muc3(mentions=True, parsed=parsed, data_home=raw)
+
+    def test_parameters_are_checked(self, raw):
+        with pytest.raises(TypeError, match="'parsed'.*None, True, False.* Got 3"):
+            fetch_muc3(parsed=3, data_home=raw)
+        with pytest.raises(TypeError, match="'mentions'"):
+            fetch_muc3(mentions="yes", data_home=raw)
 
 
 def test_an_unknown_subset():
@@ -190,14 +248,15 @@ class TestReal:
         assert sum((date.year, date.month) == (1989, 11) for date in dates) == 345
 
     @pytest.mark.slow
-    def test_the_parse_is_of_the_same_reports(self, need):
-        need(*FILES.values())
-        raw = {document.id: document for document in fetch_muc3(parsed=False).data}
+    def test_a_parse_of_all_reports(self, need, real_home):
+        need(FILES["muc3_xhtml.zip"])
+        if not (real_home / "muc3" / "muc3_parsed.conllu.gz").exists():
+            pytest.skip("there is no parse of MUC-3 in SKCALIB_DATA")
         documents = fetch_muc3(parsed=True).data
-        assert [document.id for document in documents] == list(raw)
-        assert all(d.date == raw[d.id].date for d in documents)
-        assert all(
-            d.metadata["place"] == raw[d.id].metadata["place"] for d in documents
-        )
-        assert sum(document.n_words for document in documents) == 617358
-        assert sum(len(document.sentences) for document in documents) == 26033
+        assert len(documents) == 1700
+        # each word of a parse stands in the text of its report
+        for document in documents[::100]:
+            text = "".join(document.metadata["paragraphs"]).lower()
+            text = text.translate(str.maketrans("[]", "()"))
+            words = [w for s in document.sentences for w in s.form]
+            assert all(word in text for word in words)
