@@ -3,6 +3,7 @@
 import csv
 import json
 import re
+from pathlib import Path
 from statistics import NormalDist
 
 import numpy as np
@@ -178,3 +179,18 @@ def test_a_gain_of_translations_is_quoted_in_per_cent_of_sentences(run, folder):
     assert f"Quote: b - a, BLEU {pair['gain']:+.2f} (95% interval" in steps
     assert "60 sentences." in steps
     assert "about 180 more sentences: 240 in all" in steps
+
+
+def test_the_guide_shows_what_a_comparison_prints(run, folder):
+    # MMLU, two prompts: 213 questions right by both, 48 and 37 by one of them only.
+    both, later, earlier, neither = (1, 1), (0, 1), (1, 0), (0, 0)
+    rows = [both] * 213 + [later] * 48 + [earlier] * 37 + [neither] * 311
+    for k, name in enumerate(("llama-13b-prompt0", "llama-13b-prompt3")):
+        lines = [f"{i},{row[k]}" for i, row in enumerate(rows)]
+        (folder / f"{name}.csv").write_text("\n".join(["id,correct", *lines]))
+    files = ("llama-13b-prompt0.csv", "llama-13b-prompt3.csv")
+    _, out, _ = run("compare", *files)
+    page = Path(__file__).parents[2] / "docs" / "guide" / "compare.rst"
+    shown = page.read_text("utf-8")
+    for line in out.splitlines():
+        assert not line or f"    {line}\n" in shown
