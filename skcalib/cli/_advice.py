@@ -1,8 +1,13 @@
-"""What the numbers of a report mean, in words, and what to do now."""
+"""What the numbers of a command mean, in words, and what to do now."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
+
+from scipy.special import ndtri
+
+from ..evaluation import AccuracyInterval
+from ..metrics import CalibrationErrorInterval
 
 DIRECTION = {
     "too high": "overconfident: probabilities are too high on the whole",
@@ -10,8 +15,14 @@ DIRECTION = {
     "fits": "neither too high nor too low on the whole",
 }
 
-# Answers from which isotonic regression has enough to go by; scikit-learn's advice.
+# Rows from which isotonic regression does not overfit; scikit-learn's advice.
 _ENOUGH_FOR_ISOTONIC = 1000
+
+# p-values below this show a miscalibration of a model of the demo.
+SIGNIFICANT = 0.05
+
+# Power with which a gain is said to be found.
+_POWER = 0.8
 
 
 def verdict(found: dict[str, Any], level: float) -> str:
@@ -59,8 +70,9 @@ def _how_to_recalibrate(n: int) -> str:
         )
     else:
         how = (
-            "fit one temperature (a logistic regression on the log-odds of the stated "
-            "probabilities); isotonic regression needs about a thousand answers"
+            "fit a logistic regression to the log-odds of the stated probabilities "
+            "(without an intercept it is one temperature); isotonic regression needs "
+            "about a thousand answers"
         )
     return (
         f"Recalibrate: {how}, and apply it to new answers. Measure it on answers that "
@@ -104,3 +116,135 @@ def _how_to_quote(found: dict[str, Any], level: float) -> str:
         "square). An ECE depends on its bins and is biased upwards: give it only "
         "beside these."
     )
+
+
+class MeasuredModel(NamedTuple):
+    """A model of the demo with its numbers; `n` counts `unit`, which is in plural."""
+
+    name: str
+    n: int
+    unit: str
+    accuracy: AccuracyInterval
+    error: CalibrationErrorInterval
+    is_tagger: bool = False
+
+
+def demo_steps(models: list[MeasuredModel]) -> list[str]:
+    """Return what to do now about several models, one sentence or two each."""
+    off = [each for each in models if each.error.p_value < SIGNIFICANT]
+    names: dict[str, list[str]] = {}
+    for each in off:
+        names.setdefault(_how_to_recalibrate_model(each), []).append(each.name)
+    steps = [f"Recalibrate {'; '.join(some)}: {how}" for how, some in names.items()]
+    steps += [
+        f"Leave {each.name} as it is: no miscalibration is shown. An error of up to "
+        f"{each.error.high:.3f} is compatible with the data."
+        for each in models
+        if each not in off
+    ]
+    widest = max(models, key=lambda each: each.error.high - each.error.low)
+    steps.append(
+        "For half the width of an interval, collect four times the data: for "
+        f"{widest.name}, whose calibration error has the widest interval, about "
+        f"{3 * widest.n:,} more {widest.unit}."
+    )
+    best = min(models, key=lambda each: each.error.estimate)
+    steps.append(
+        f"Quote, for example: {best.name}, accuracy {best.accuracy.estimate:.3f} (95% "
+        f"interval {best.accuracy.low:.3f} to {best.accuracy.high:.3f}); calibration "
+        f"error {best.error.estimate:.3f} (95% interval {best.error.low:.3f} to "
+        f"{best.error.high:.3f}, debiased root mean square); {best.n:,} {best.unit} "
+        "that the model was not fitted to."
+    )
+    return steps
+
+
+def _how_to_recalibrate_model(model: MeasuredModel) -> str:
+    if model.is_tagger:
+        how = "fit one temperature by skcalib.recalibration.TemperatureScaling"
+    elif model.n >= _ENOUGH_FOR_ISOTONIC:
+        how = "use sklearn.calibration.CalibratedClassifierCV(model, method='isotonic')"
+    else:
+        how = (
+            "use sklearn.calibration.CalibratedClassifierCV(model, method='sigmoid'); "
+            "isotonic regression needs about a thousand rows"
+        )
+    return f"{how}. Measure the result on {model.unit} that it was not fitted to."
+
+
+def compare_steps(found: dict[str, Any]) -> list[str]:
+    """Return what to do now after a comparison, one sentence or two each."""
+    alpha = 1 - found["confidence_level"]
+    separated = [each for each in found["pairs"] if each["pvalue_adjusted"] <= alpha]
+    largest = max(separated or found["pairs"], key=lambda each: abs(each["gain"]))
+    steps = [
+        _how_to_quote_gain(found, largest)
+        if separated
+        else _not_separated(found, largest)
+    ]
+    more = _how_many_more_for_gain(found, largest)
+    return [*steps, more] if more else steps
+
+
+def _not_separated(found: dict[str, Any], pair: dict[str, Any]) -> str:
+    margin = ""
+    if "margin" not in pair:
+        margin = " To show that systems differ by less than a margin, pass --margin."
+    return (
+        "Do not report a gain: none is significant. This does not show that the "
+        f"systems are equal: for {pair['b']} - {pair['a']}, gains from "
+        f"{_gain(pair['low'], found)} to {_gain(pair['high'], found)} are compatible "
+        f"with the data.{margin}"
+    )
+
+
+def _how_to_quote_gain(found: dict[str, Any], pair: dict[str, Any]) -> str:
+    adjusted = ""
+    if found["adjust"] is not None and len(found["pairs"]) > 1:
+        adjusted = f", adjusted for {len(found['pairs'])} pairs"
+    groups = ""
+    if found["n_groups"] is not None:
+        groups = f" in {found['n_groups']} groups"
+    return (
+        f"Quote: {pair['b']} - {pair['a']}, {found['metric']} "
+        f"{_gain(pair['gain'], found)} ({100 * found['confidence_level']:g}% interval "
+        f"{_gain(pair['low'], found)} to {_gain(pair['high'], found)}, two-sided p = "
+        f"{pair['pvalue_adjusted']:.2g}{adjusted}; {pair['method']}), "
+        f"{found['n']:,} {_unit(found)}{groups}."
+    )
+
+
+def _how_many_more_for_gain(found: dict[str, Any], pair: dict[str, Any]) -> str | None:
+    """Return the gain that these questions find, and how many more find its half."""
+    least = _detectable_gain(found, pair)
+    if least is None:
+        return None
+    what, count = _unit(found), found["n"]
+    if found["n_groups"] is not None:
+        what, count = "groups", found["n_groups"]
+    return (
+        f"These {count:,} {what} find a true gain of about "
+        f"{_gain(least, found).lstrip('+')} between {pair['a']} and {pair['b']} with "
+        f"{_POWER:.0%} power. For half of that, and half the width of the interval, "
+        f"collect about {3 * count:,} more {what}: {4 * count:,} in all."
+    )
+
+
+def _detectable_gain(found: dict[str, Any], pair: dict[str, Any]) -> float | None:
+    """Return the gain that --power computed, or one from the width of the interval."""
+    for each in found.get("power", ()):
+        if (each["a"], each["b"]) == (pair["a"], pair["b"]):
+            gain: float | None = each["detectable_gain"]
+            return gain
+    width, alpha = pair["high"] - pair["low"], 1 - found["confidence_level"]
+    if width <= 0 or found["smallest_pvalue"] > alpha:
+        return None
+    return float(1 + ndtri(_POWER) / ndtri(1 - alpha / 2)) * width / 2
+
+
+def _gain(value: float, found: dict[str, Any]) -> str:
+    return f"{value:+.2f}" if found.get("is_percent") else f"{value:+.4f}"
+
+
+def _unit(found: dict[str, Any]) -> str:
+    return str(found.get("unit", "questions"))

@@ -7,6 +7,7 @@ import io
 from textwrap import wrap
 from typing import Any
 
+from ._advice import compare_steps
 from ._report_text import columns_of
 from ._shared import printable
 
@@ -269,6 +270,7 @@ def sections(found: dict[str, Any]) -> list[Section]:
         made.append(_calibration_section(found, level))
     if "power" in found:
         made.append(("power", [], [], _power_in_words(found)))
+    made.append(("what to do now", [], [], compare_steps(found)))
     return made
 
 

@@ -6,33 +6,32 @@ import argparse
 from argparse import Namespace
 from dataclasses import dataclass
 from pathlib import Path
+from textwrap import fill
 from typing import Any
 
 import numpy as np
 from sklearn.base import clone
 from sklearn.datasets import load_breast_cancer, load_digits
 from sklearn.linear_model import LogisticRegression
-from sklearn.metrics import accuracy_score, f1_score
-from sklearn.model_selection import (
-    GridSearchCV,
-    PredefinedSplit,
-    StratifiedKFold,
-    cross_val_predict,
-)
+from sklearn.metrics import f1_score
+from sklearn.model_selection import GridSearchCV, PredefinedSplit, cross_val_predict
 from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from ..datasets import fetch_ark_twitter_pos, make_tagged_sentences
+from ..evaluation import accuracy_interval
 from ..metrics import calibration_error, calibration_error_interval
 from ..plot import ReliabilityDisplay
 from ..queries import TagQuery
 from ..scorers import log_likelihood_scorer
 from ..sequence import CRFTagger, HMMTagger, TokenFeatures
+from ._advice import SIGNIFICANT, MeasuredModel, demo_steps
 from ._shared import new_axes, print_table, save_figure
 
 DESCRIPTION = """\
-Compare the calibration of models, print a table and draw a figure.
+Compare the calibration of models, print a table and what to do now, and draw a
+figure.
 """
 
 EPILOG = """\
@@ -92,28 +91,30 @@ def _classifiers() -> dict[str, Any]:
 
 
 def _classifier_row(
-    data: str, model: str, y: np.ndarray, proba: np.ndarray
-) -> tuple[str, ...]:
-    """Return the cells of one line of the table."""
+    data: str, name: str, y: np.ndarray, proba: np.ndarray
+) -> tuple[tuple[str, ...], MeasuredModel]:
+    """Return the cells of one line of the table, and the numbers behind them."""
     predicted = proba.argmax(axis=1)
-    accuracy = accuracy_score(y, predicted)
+    accuracy = accuracy_interval(predicted == y)
     confidence = float(proba.max(axis=1).mean())
     result = calibration_error_interval(y, proba)
-    # Each sample is right or wrong: a gap within the noise of the accuracy is none.
-    noise = 1.96 * np.sqrt(accuracy * (1 - accuracy) / y.size)
-    direction = "as it should be"
-    if abs(confidence - accuracy) > noise:
-        direction = "overconfident" if confidence > accuracy else "underconfident"
-    return (
+    direction = "not shown to be off"
+    if result.p_value < SIGNIFICANT:
+        direction = "right on average"
+        if not accuracy.low <= confidence <= accuracy.high:
+            over = confidence > accuracy.estimate
+            direction = "overconfident" if over else "underconfident"
+    cells = (
         data,
-        model,
-        f"{accuracy:.3f}",
+        name,
+        f"{accuracy.estimate:.3f}",
         f"{f1_score(y, predicted, average='macro'):.3f}",
         f"{result.estimate:.3f} [{result.low:.3f}, {result.high:.3f}]",
         f"{result.p_value:.2g}",
         f"{confidence:.3f}",
         direction,
     )
+    return cells, MeasuredModel(f"{name} on {data}", y.size, "rows", accuracy, result)
 
 
 CLASSIFIER_COLUMNS = (
@@ -131,7 +132,6 @@ CLASSIFIER_COLUMNS = (
 def _compare_classifiers(output: Path) -> None:
     output.mkdir(parents=True, exist_ok=True)
     data = {"breast cancer": load_breast_cancer, "digits": load_digits}
-    folds = StratifiedKFold(N_FOLDS, shuffle=True, random_state=0)
     print(
         f"Out-of-fold probabilities ({N_FOLDS} folds) on two data sets of scikit-learn."
         "\nThe calibration error is the root mean square distance between a "
@@ -139,16 +139,18 @@ def _compare_classifiers(output: Path) -> None:
         "perfect calibration.\n"
     )
     rows: list[tuple[str, ...]] = [CLASSIFIER_COLUMNS]
+    models = []
     panels = new_axes(len(data))
     for ax, (title, load) in zip(panels, data.items(), strict=True):
         X, y = load(return_X_y=True)
         proba = {
-            name: cross_val_predict(model, X, y, cv=folds, method="predict_proba")
+            name: cross_val_predict(model, X, y, cv=N_FOLDS, method="predict_proba")
             for name, model in _classifiers().items()
         }
-        rows += [
-            _classifier_row(title, name, y, found) for name, found in proba.items()
-        ]
+        for name, found in proba.items():
+            row, model = _classifier_row(title, name, y, found)
+            rows.append(row)
+            models.append(model)
         ReliabilityDisplay.from_predictions(y, proba, ax=ax)
         ax.set_title(f"{title}, {len(np.unique(y))} classes")
     print_table(rows)
@@ -156,12 +158,16 @@ def _compare_classifiers(output: Path) -> None:
     save_figure(panels, path, dpi=120)
     print(
         "\nNaive Bayes assumes independent features, so it counts the same evidence "
-        "several\ntimes and is overconfident. "
-        "sklearn.calibration.CalibratedClassifierCV\nrecalibrates it; measure the "
-        "result on data that it was not fitted to.\n'skcalib report FILE' measures "
-        "answers of your own.\n"
-        f"Figure: {path}"
+        "several\ntimes and is overconfident."
     )
+    _print_steps(models)
+    print(f"\n'skcalib report FILE' measures predictions of your own.\nFigure: {path}")
+
+
+def _print_steps(models: list[MeasuredModel]) -> None:
+    print("\nwhat to do now")
+    for step in demo_steps(models):
+        print(fill(step, 78, initial_indent="- ", subsequent_indent="  "))
 
 
 # Taggers, on tweets or generated sentences.
@@ -269,8 +275,8 @@ TAGGER_COLUMNS = (
 
 def _tagger_row(
     name: str, model: Any, settings: dict[str, Any], proba: Any, corpus: _Corpus
-) -> tuple[str, ...]:
-    """Return the cells of one line of the table."""
+) -> tuple[tuple[str, ...], MeasuredModel]:
+    """Return the cells of one line of the table, and the numbers behind them."""
     X, y = corpus.test
     tokens = TagQuery("top").from_proba(y, proba, model.classes_)
     pairs = TagQuery().from_proba(y, proba, model.classes_)
@@ -278,14 +284,17 @@ def _tagger_row(
     error = calibration_error_interval(pairs.y_true, pairs.y_proba, groups=pairs.groups)
     square = calibration_error(one.y_true, one.y_proba, bin_size=BIN_SIZE, squared=True)
     shown = [f"{key.split('__')[-1]}={value:g}" for key, value in settings.items()]
-    return (
+    accuracy = accuracy_interval(tokens.y_true, groups=tokens.groups)
+    cells = (
         name,
         ", ".join(shown).replace("emission_pseudocount", "emissions"),
-        f"{model.score(X, y):.3f}",
+        f"{accuracy.estimate:.3f}",
         f"{tokens.y_proba.mean():.3f}",
         f"{error.estimate:.4f} [{error.low:.4f}, {error.high:.4f}]",
         f"{square:.6f}",
     )
+    measured = MeasuredModel(name, len(X), "sentences", accuracy, error, is_tagger=True)
+    return cells, measured
 
 
 def _compare_taggers(data: str, output: Path) -> None:
@@ -303,7 +312,7 @@ def _compare_taggers(data: str, output: Path) -> None:
         for name, (model, settings, proba) in found.items()
     ]
     print()
-    print_table([TAGGER_COLUMNS, *rows])
+    print_table([TAGGER_COLUMNS, *(cells for cells, _ in rows)])
     print(
         "\naccuracy, confidence: of the best tag of a token; a confidence above the "
         "accuracy\n  is overconfidence\n"
@@ -313,10 +322,8 @@ def _compare_taggers(data: str, output: Path) -> None:
     )
     path = output / f"{data}.png"
     _draw_taggers(found, corpus, path)
-    print(
-        "skcalib.recalibration.TemperatureScaling recalibrates a tagger by one "
-        f"temperature.\nFigure: {path}"
-    )
+    _print_steps([model for _, model in rows])
+    print(f"\nFigure: {path}")
 
 
 def _draw_taggers(found: dict[str, Any], corpus: _Corpus, path: Path) -> None:

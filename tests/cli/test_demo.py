@@ -3,6 +3,7 @@
 import contextlib
 import io
 import re
+from pathlib import Path
 
 import pytest
 
@@ -35,7 +36,26 @@ def test_the_demo_finds_naive_bayes_overconfident(demo):
     for naive, logistic in ((0, 1), (2, 3)):
         assert table[naive].endswith("overconfident")
         assert not table[logistic].endswith("overconfident")
-        assert error[naive] > 2 * error[logistic]
+        assert error[naive] > error[logistic]
+
+
+def test_the_demo_ends_with_advice_that_follows_from_its_table(demo):
+    steps = " ".join(demo[1].partition("what to do now")[2].split())
+    for data, how in (("breast cancer", "sigmoid"), ("digits", "isotonic")):
+        fit = f"CalibratedClassifierCV(model, method='{how}')"
+        assert (
+            f"- Recalibrate naive Bayes on {data}: use sklearn.calibration.{fit}"
+            in steps
+        )
+        assert f"- Leave logistic regression on {data} as it is: " in steps
+    assert "about 1,707 more rows" in steps  # 3 times the 569 of breast cancer
+
+
+def test_the_demo_the_readme_and_the_front_page_give_one_number(demo):
+    root = Path(__file__).parents[2]
+    number = re.search(r"^digits +naive Bayes .*?(0\.\d+ \[.*?\])", demo[1], re.M)[1]
+    for page in ("README.rst", "docs/index.rst"):
+        assert f"\n{number}\n" in (root / page).read_text("utf-8")
 
 
 def test_the_demo_says_where_it_cannot_write(run, folder):

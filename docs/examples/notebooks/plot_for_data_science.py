@@ -1,0 +1,119 @@
+"""
+For data scientists
+===================
+
+A classifier of scikit-learn gives probabilities. Can they be used as they are? The walk
+goes from cross-validated probabilities to a curve, a test, a choice of model by
+calibration, and a recalibrated model. The data are generated.
+"""
+
+# %%
+# Probabilities out of fold
+# -------------------------
+# Measure probabilities on rows that the model was not fitted to.
+
+from sklearn.datasets import make_classification
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import cross_val_predict
+from sklearn.naive_bayes import GaussianNB
+
+X, y = make_classification(
+    3000, n_features=20, n_informative=5, n_redundant=10, random_state=0
+)
+models = {"naive Bayes": GaussianNB(), "logistic": LogisticRegression()}
+proba = {
+    name: cross_val_predict(model, X, y, method="predict_proba")[:, 1]
+    for name, model in models.items()
+}
+
+# %%
+# The curve
+# ---------
+# Naive Bayes counts the same evidence several times and is overconfident.
+
+from skcalib import ReliabilityDisplay, calibration_error_interval
+
+display = ReliabilityDisplay.from_predictions(y, proba)
+
+# %%
+# The number
+# ----------
+# The calibration error with its interval, and whether perfect calibration is rejected.
+
+for name, each in proba.items():
+    result = calibration_error_interval(y, each)
+    verdict = "rejected" if result.p_value < 0.05 else "not rejected"
+    print(
+        f"{name}: {result.estimate:.3f} [{result.low:.3f}, {result.high:.3f}]", verdict
+    )
+
+# %%
+# If rows depend on each other, such as several rows of one customer, pass ``groups``.
+# The expected calibration error (ECE) with its usual bins, for comparison with other
+# reports:
+
+from skcalib import calibration_error
+
+ece = calibration_error(
+    y, proba["naive Bayes"], n_bins=15, strategy="uniform", norm="l1"
+)
+print(f"ECE {ece:.3f}")
+
+# %%
+# What is at stake
+# ----------------
+# The Brier score splits into calibration, which a recalibration can gain, and
+# refinement, which it cannot.
+
+from skcalib.metrics import score_decomposition
+
+parts = score_decomposition(y, proba["naive Bayes"])
+print(f"calibration {parts.calibration:.4f}, refinement {parts.refinement:.4f}")
+
+# %%
+# Choose by calibration
+# ---------------------
+# The scorer goes into ``GridSearchCV`` and ``cross_validate``. It is negative, so that
+# greater is better.
+
+from sklearn.model_selection import GridSearchCV
+
+from skcalib import calibration_error_scorer
+
+search = GridSearchCV(
+    GaussianNB(),
+    {"var_smoothing": [1e-9, 1e-2, 1e-1, 1.0]},
+    scoring={"log": "neg_log_loss", "calibration": calibration_error_scorer},
+    refit="log",
+).fit(X, y)
+results = search.cv_results_
+for k, value in enumerate(results["param_var_smoothing"]):
+    log, calibration = results["mean_test_log"][k], results["mean_test_calibration"][k]
+    print(f"{value:g}: log {log:.3f}, calibration {calibration:.3f}")
+
+# %%
+# Recalibrate
+# -----------
+# With a thousand rows or more, isotonic regression; with fewer, ``method="sigmoid"`` or
+# a temperature. It is measured out of fold again.
+
+from sklearn.calibration import CalibratedClassifierCV
+
+isotonic = CalibratedClassifierCV(GaussianNB(), method="isotonic")
+proba["recalibrated"] = cross_val_predict(isotonic, X, y, method="predict_proba")[:, 1]
+display = ReliabilityDisplay.from_predictions(
+    y, {name: proba[name] for name in ("naive Bayes", "recalibrated")}
+)
+
+# %%
+# Is the gain more than noise? Both are measured on the same rows, so they are compared
+# by a paired test.
+
+from skcalib.scorers import compare_calibration
+
+result = compare_calibration(
+    y, proba["naive Bayes"], proba["recalibrated"], random_state=0
+)
+low, high = result.confidence_interval
+print(f"difference {result.difference:.3f} [{low:.3f}, {high:.3f}]")
+print(f"p = {result.pvalue:.2g}")
