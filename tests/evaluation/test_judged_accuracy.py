@@ -424,6 +424,8 @@ def test_intervals_contain_the_estimate_and_do_not_depend_on_the_order(
 
 
 @pytest.mark.slow
+# Few labels may miss a verdict.
+@pytest.mark.filterwarnings("ignore:No item with the verdict")
 @pytest.mark.parametrize("n", [20, 100])
 def test_coverage_of_a_lenient_judge(n):
     rng = np.random.default_rng(n)

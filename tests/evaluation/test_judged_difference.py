@@ -115,6 +115,8 @@ def test_whole_groups_widen_the_interval():
 
 
 @pytest.mark.slow
+# Few labels may miss a verdict.
+@pytest.mark.filterwarnings("ignore:No item with the verdict")
 @pytest.mark.parametrize("rates", [(0.9, 0.85), (0.97, 0.5)])
 def test_coverage_with_a_hundred_labels(rates):
     rng = np.random.default_rng(5)
