@@ -1,10 +1,11 @@
 """Tables of cells: mergeable sums over pairs, on a fixed grid on [0, 1].
 
-The grid is fine near both ends. Let x be the distance of q to the nearer end, which
-float64 holds exactly. A cell is where two grids meet: steps of 2 ** -n_bits, and 2 **
-(n_bits - 8) steps to every halving of x, which are the narrower ones below 2 ** -8. As
-both grids number their steps upwards, the sum of the two numbers is a number of the
-cell, and costs a shift and a product.
+The grid is finer near both ends. Let x be the distance of q to the nearer end, which
+float64 represents exactly. A cell is the intersection of steps of two grids. The first
+grid has even steps of 2 ** -n_bits. The second one has 2 ** (n_bits - 8) steps for
+every halving of x; these are narrower below 2 ** -8. Both grids number their steps
+upwards, so the sum of the two numbers identifies the cell. It costs one shift and one
+product.
 """
 
 from __future__ import annotations
@@ -22,16 +23,16 @@ from ._binning import Binning
 from ._bins import BinSums, sum_bins
 from ._sorted_pairs import SortedCells
 
-# Below this power of 2 all x share a cell.
+# All x below this power of 2 share a cell.
 _LEAST_EXPONENT = -64
 
-# Steps to a halving of x are finer than the even ones below 2 ** -_EVEN.
+# Below 2 ** -_EVEN the steps per halving of x are finer than the even steps.
 _EVEN = 8
 
 # Probabilities whose cells are held at once: so few stay in the cache.
 _BLOCK = 2**14
 
-# What stands for the value of a cell that holds no pairs, or different values.
+# Marks the value of a cell that contains no pairs or different values.
 _EMPTY, _MIXED = -1.0, 2.0
 
 _INFO = np.finfo(np.float64)
@@ -127,18 +128,18 @@ class CellTable:
     weight : ndarray of shape (n_cells, 2)
         Sum of weights, of negatives and of positives.
     rest : ndarray of shape (n_cells,)
-        Sum of w times the distance to an even step, whose rounding is nothing beside
-        that of a sum of w q.
+        Sum of w times the distance to an even step. Its rounding error is negligible
+        compared with the rounding error of a sum of w q.
     value : ndarray of shape (n_cells,)
-        The probability of all pairs, where they have the same.
+        The probability of the pairs, if it is the same for all pairs.
     n_samples : int
         Number of pairs.
     row_total : float
-        Total weight of the rows, which gave one pair or several each.
+        Total weight of the rows. A row contributes one or several pairs.
     negatives : frozenset of int
         Which of 0 and -1 were labels of negatives.
     is_dependent : bool
-        Whether rows gave several pairs, which depend on each other.
+        Whether some rows contributed several pairs, which depend on each other.
     """
 
     def __init__(self, n_bits: int):
@@ -238,7 +239,7 @@ def sums_of_cells(
 ) -> tuple[BinSums, np.ndarray, int | None]:
     """Return the sums in bins, the bounds of the bins and the bin size."""
     if table.n_samples == 0:
-        raise ParameterError(None, "needs pairs, and none were added.")
+        raise ParameterError(None, "needs pairs, but none have been added.")
     bounds, size = binning.for_rows(table.row_total).bounds(cells)
     return sum_bins(cells, bounds), bounds, size
 
@@ -253,8 +254,8 @@ def rows_are_unknown(*_: Any) -> NoReturn:
     """Raise for a number that multiplies pairs of different rows."""
     raise ParameterError(
         None,
-        "cannot tell which pairs of pooled classes are of one row, and so depend on "
-        "each other: cells do not keep rows. Use one sketch for each class, or "
+        "cannot be computed for pooled classes: pairs of the same row depend on each "
+        "other, and cells do not keep rows. Use one sketch for each class, or "
         "multi_class='top_label'.",
     )
 
@@ -296,7 +297,7 @@ def add_chunk(
 def check_pos_label(
     table: CellTable, labels: Callable[[], Iterable], pos_label: Any
 ) -> None:
-    """Raise where no chunk held `pos_label`, but there are several `labels`."""
+    """Raise an error if no chunk contained `pos_label` but there are several labels."""
     if pos_label is not None and not table.weight[:, 1].any():
         positives(label_array(labels()), pos_label)
 
@@ -320,7 +321,7 @@ def _one_negative(negatives: frozenset[int]) -> frozenset[int]:
     if len(negatives) > 1:
         raise ParameterError(
             "y_true",
-            "must hold the same two labels in every chunk. Got 0 and 1 in "
-            "one, -1 and 1 in another.",
+            "must contain the same two labels in every chunk. Got 0 and 1 in one "
+            "chunk, and -1 and 1 in another.",
         )
     return negatives

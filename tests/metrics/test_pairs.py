@@ -70,7 +70,7 @@ BAD_ROWS = [
         {"y_true": np.array(["2020-01-01", "NaT", "2021-01-01"], "M8[D]")},
         "Got None in row 1",
     ),
-    ("y_true", {"y_true": ["a", 1, 0], "pos_label": 2}, "labels of one kind"),
+    ("y_true", {"y_true": ["a", 1, 0], "pos_label": 2}, "labels of one sortable type"),
     ("y_true", {"y_true": [[0, 1], [1, 0], [1, 0]]}, r"Got shape \(3, 2\)"),
     ("y_true", {"y_true": [[0], [1, 0], [1]]}, "must"),
     ("y_true", {"y_true": 1}, r"Got shape \(\)"),

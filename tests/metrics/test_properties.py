@@ -275,7 +275,7 @@ class TestExtremes:
             for weight in (self.WEIGHTS, kept)
         )
         assert found == expected
-        with pytest.raises(ValueError, match="needs rows of two groups or more"):
+        with pytest.raises(ValueError, match="needs rows of at least two groups"):
             calibration_error(
                 y, q, sample_weight=self.WEIGHTS, groups=y, bin_size=5, debias=True
             )

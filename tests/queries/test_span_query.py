@@ -432,7 +432,7 @@ def test_a_label_that_nobody_knows_is_refused():
         ([[(0.0, 1, "P", 0.5)], []], ValueError, "as span 0 of sentence 0"),
         ([[(0, 1, "P", 0.5)] * 2, []], ValueError, "twice: span 1 of sentence 0"),
         ([[], 3], TypeError, "Got 3 for sentence 1"),
-        ([[]], ValueError, "Got 1 and 2"),
+        ([[]], ValueError, "Got lengths 1 and 2"),
         (None, TypeError, "must have an entry for each sentence. Got NoneType"),
     ],
 )
