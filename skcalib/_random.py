@@ -1,4 +1,4 @@
-"""The `random_state` parameter, and the Generator that it stands for."""
+"""Conversion of the `random_state` parameter to a Generator."""
 
 from __future__ import annotations
 

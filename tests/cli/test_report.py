@@ -791,7 +791,7 @@ ERRORS = {
         "a.csv",
         "y,q,g\n1,1,a\n0,0.5,a\n",
         ("--groups", "g"),
-        "--groups needs rows of at least two groups. Got 'a' in every row",
+        "--groups needs rows of two groups or more. Got 'a' in every row",
     ),
 }
 

@@ -229,7 +229,7 @@ class TestInterval:
         assert found.estimate == pytest.approx(np.sqrt(expected), rel=1e-12)
         assert found.n_groups == 300
 
-    @pytest.mark.filterwarnings("ignore:The interval rests on")
+    @pytest.mark.filterwarnings("ignore:The interval is based on")
     def test_automatic_bins_grow_until_each_has_two_groups(self):
         # the groups meet in the middle only, so one bin has to hold them all
         y, q = make_calibrated_pairs(1000, random_state=0)

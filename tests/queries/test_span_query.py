@@ -369,7 +369,7 @@ def test_displays_take_the_query():
 def test_a_scorer_says_that_nothing_was_predicted():
     tagger = HMMTagger(0.1).fit(X, Y)
     scorer = make_calibration_scorer(SpanQuery("L"))
-    with pytest.raises(ValueError, match="There is no answer to measure"):
+    with pytest.raises(ValueError, match="There are no answers from which"):
         scorer(tagger, X[3:], Y[3:])
 
 
@@ -432,7 +432,7 @@ def test_a_label_that_nobody_knows_is_refused():
         ([[(0.0, 1, "P", 0.5)], []], ValueError, "as span 0 of sentence 0"),
         ([[(0, 1, "P", 0.5)] * 2, []], ValueError, "twice: span 1 of sentence 0"),
         ([[], 3], TypeError, "Got 3 for sentence 1"),
-        ([[]], ValueError, "Got lengths 1 and 2"),
+        ([[]], ValueError, "Got 1 and 2"),
         (None, TypeError, "must have an entry for each sentence. Got NoneType"),
     ],
 )
