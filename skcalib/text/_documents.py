@@ -106,7 +106,7 @@ class Sentence:
             elif len(column) != n:
                 raise ParameterError(
                     name,
-                    f"must have one entry per word ({n} words). Got {len(column)}.",
+                    f"must have an entry for each of the {n} words. Got {len(column)}.",
                     "Sentence",
                 )
         _keep_tuple(self, "comments", of=str)

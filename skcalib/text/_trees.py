@@ -111,7 +111,7 @@ def check_parses(document: Document, *, needed: Collection[int] | None = None) -
             raise ParameterError(
                 None,
                 f"needs parses that are trees. In {_place(document, s)} these "
-                f"words form a cycle: {words}.",
+                f"words depend on each other in a circle: {words}.",
             )
 
 

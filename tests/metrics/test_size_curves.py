@@ -448,7 +448,7 @@ class TestSampleSizes:
             ({"norm": "l1", "debias": True}, r"needs norm='l2'"),
             (
                 {"sample_weight": [1, 1, 1.5, 1, 1, 1]},
-                r"'sample_weight'.* whole numbers.* Got 1.5 in row 2",
+                r"'sample_weight'.* contain integers.* Got 1.5 in row 2",
             ),
             ({"random_state": -1}, r"'random_state' parameter of sample_size_curve"),
         ],

@@ -130,7 +130,7 @@ def test_p_value_and_interval_agree(seed):
 
 def test_few_groups_are_said(data):
     y, a, b = data
-    with pytest.warns(UserWarning, match="4 groups are so few.*below 0.125"):
+    with pytest.warns(UserWarning, match="with 4 groups, .*below 0.125"):
         compare_calibration(y, a, b, groups=np.arange(900) % 4, n_resamples=50)
 
 
