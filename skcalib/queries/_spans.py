@@ -435,7 +435,7 @@ def _read_spans(i: int, entry: Any, n: int) -> list[tuple]:
         problem = ""
         if not 0 <= start < stop <= n:
             problem = (
-                f"must have 0 <= start < stop <= {n} (the number of tokens). Got "
+                f"must have 0 <= start < stop <= {n}, the number of tokens. Got "
                 f"start {start} and stop {stop} in {where}."
             )
         elif (start, stop, label) in found:

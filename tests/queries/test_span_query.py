@@ -421,18 +421,19 @@ def test_a_label_that_nobody_knows_is_refused():
 @pytest.mark.parametrize(
     ("spans", "error", "message"),
     [
-        ([[(0, 3, "P", 0.5)], []], ValueError, "<= 2 .the number of tokens.. Got
-        start"), ([[(1, 1, "P", 0.5)], []], ValueError, "start 1 and stop 1 in span 0 of
-        sen"), ([[], [(-1, 1, "P", 0.5)]], ValueError, "start -1 and stop 1 in span 0
-        of"), ([[(0, 1, "P", 1.5)], []], ValueError, "Got 1.5 in span 0 of sentence 0"),
+        ([[(0, 3, "P", 0.5)], []], ValueError, "<= 2, the number of tokens. Got start"),
+        ([[(1, 1, "P", 0.5)], []], ValueError, "start 1 and stop 1 in span 0 of sen"),
+        ([[], [(-1, 1, "P", 0.5)]], ValueError, "start -1 and stop 1 in span 0 of"),
+        ([[(0, 1, "P", 1.5)], []], ValueError, "Got 1.5 in span 0 of sentence 0"),
         ([[(0, 1, "P", np.nan)], []], ValueError, "Got nan in span 0 of sentence 0"),
-        ([[(0, 1, "P")], []], ValueError, "(start, stop, label, probability)"), ([[(0,
-        1, 0.5, "P")], []], ValueError, "as span 0 of sentence 0"), ([[(0, 1, "P",
-        "0.5")], []], ValueError, "as span 0 of sentence 0"), ([[(0.0, 1, "P", 0.5)],
-        []], ValueError, "as span 0 of sentence 0"), ([[(0, 1, "P", 0.5)] * 2, []],
-        ValueError, "twice: span 1 of sentence 0"), ([[], 3], TypeError, "Got 3 for
-        sentence 1"), ([[]], ValueError, "Got 1 and 2"), (None, TypeError, "must have an
-        entry for each sentence. Got NoneType"),
+        ([[(0, 1, "P")], []], ValueError, "(start, stop, label, probability)"),
+        ([[(0, 1, 0.5, "P")], []], ValueError, "as span 0 of sentence 0"),
+        ([[(0, 1, "P", "0.5")], []], ValueError, "as span 0 of sentence 0"),
+        ([[(0.0, 1, "P", 0.5)], []], ValueError, "as span 0 of sentence 0"),
+        ([[(0, 1, "P", 0.5)] * 2, []], ValueError, "twice: span 1 of sentence 0"),
+        ([[], 3], TypeError, "Got 3 for sentence 1"),
+        ([[]], ValueError, "Got 1 and 2"),
+        (None, TypeError, "must have an entry for each sentence. Got NoneType"),
     ],
 )
 def test_spans_that_do_not_fit_the_sentences_are_refused(spans, error, message):

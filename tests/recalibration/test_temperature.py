@@ -246,8 +246,10 @@ def test_held_out_data_of_another_kind_are_better_calibrated(corpus):
 
 @pytest.mark.parametrize(
     ("right", "end", "reason"),
-    [([1, 1, 1, 1], 0.01, "the most probable"), ([1, 0, 1, 0], 100.0, "do not
-    identify")],
+    [
+        ([1, 1, 1, 1], 0.01, "the most probable"),
+        ([1, 0, 1, 0], 100.0, "do not identify"),
+    ],
 )
 def test_an_optimum_at_an_end_warns(right, end, reason):
     with pytest.warns(ConvergenceWarning, match=f"an end of 'bounds'.*{reason}"):
@@ -670,7 +672,7 @@ def test_before_fit_it_says_so(method):
             ValueError,
             "'bounds' parameter of TemperatureScaling",
         ),
-        ({"bounds": 3.0}, ValueError, "must be two temperatures .low, high."),
+        ({"bounds": 3.0}, ValueError, "must be two temperatures (low, high)"),
         ({"bounds": ("a", 3.0)}, TypeError, "must be a number in [1e-06, 1e+06]"),
         ({"cv": []}, ValueError, "'cv' parameter of TemperatureScaling gives no fold"),
         ({"cv": "last"}, ValueError, "Got last"),
