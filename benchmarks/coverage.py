@@ -3,13 +3,15 @@
     python benchmarks/coverage.py [--replicates 2000] [--jobs 2] [--only-default]
     python benchmarks/coverage.py --figure
 
-Probabilities are drawn from a Beta law, labels with probability t(q), and the true
-error is the root of E (q - t(q))^2 over the Beta law, unbinned. Prints and writes the
-share of replicates whose interval holds it, the mean width, and how often p < 0.05.
-Beside the default interval stand a closed form with bins of 20 and of 200 (a normal
-law, equal tails) and Algorithm 2 (500 replicates), and the basic bootstrap (200).
+Probabilities q are drawn from a Beta distribution, and labels are positive with
+probability t(q). The true error is the root of E (q - t(q))^2 over the Beta
+distribution, without bins. The script prints and writes the proportion of replicates
+whose interval contains the true error, the mean width, and the proportion with p <
+0.05. The default interval is compared with a closed form with bins of 20 and of 200
+(normal distribution, equal tails), with Algorithm 2 (500 replicates), and with the
+basic bootstrap (200 replicates).
 
---only-default: only the default interval is measured again, on the same samples.
+--only-default: measure only the default interval, on the same samples.
 --figure: only draw the committed CSV.
 """
 
@@ -56,10 +58,11 @@ LAWS = {
 
 
 def closed_form(y, q, size):
-    """Return low, high and p-value by a normal law of the debiased square.
+    """Return low, high and p-value by a normal distribution of the debiased square.
 
-    The interval solves (T - x)^2 = 1.96^2 (tau + 4 kappa x); the p-value is by a chi
-    square law of three moments, and low is 0 where it is 0.05 or more.
+    The interval solves (T - x)^2 = 1.96^2 (tau + 4 kappa x). The p-value is computed
+    from a chi-squared distribution with three matched moments. If it is at least 0.05,
+    low is 0.
     """
     order = np.argsort(q)
     q, r = q[order], q[order] - y[order]
@@ -81,7 +84,7 @@ def closed_form(y, q, size):
 
 CLOSED_FORMS = {"closed form, bins of 20": 20, "closed form, bins of 200": 200}
 
-# Replicates of what stands beside the default: its coverage is far off, or known.
+# Replicates of the other methods, whose coverage is far from 95% or known.
 N_COMPARED, N_BOOTSTRAPPED = 500, 200
 
 METHODS = {

@@ -3,12 +3,13 @@
     python benchmarks/interval_coverage.py tuning testing constant power
         [--replicates 2000] [--grouped-replicates 1000] [--only TEXT] [--package NAME]
 
-tuning, testing: for each cell of _interval_cells.py the share of samples whose interval
-contains the error of the population, the shares that miss it on either side, the mean
-width, and the share with p < 0.05. The cells of `testing` were not looked at while the
-method was chosen. constant: the same where all probabilities are equal, by the exact
-binomial distribution. power: the test of perfect calibration beside others at the same
-size. --package measures another installed copy of the package, and writes nothing.
+tuning, testing: for each cell of _interval_cells.py, the proportion of samples whose
+interval contains the error of the population, the proportions that miss it on either
+side, the mean width, and the proportion with p < 0.05. The cells of `testing` were not
+used to choose the method. constant: the same if all probabilities are equal, computed
+from the exact binomial distribution. power: the test of perfect calibration compared
+with other tests of the same size. --package measures another installed copy of the
+package and writes nothing.
 """
 
 import argparse

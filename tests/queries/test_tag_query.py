@@ -351,7 +351,7 @@ def test_what_is_no_list_of_sentences_is_named(y_true, proba):
     ],
 )
 def test_what_is_no_matrix_of_numbers_is_named_by_sentence(proba, where):
-    message = f"'proba' .* must hold numbers, in rows of equal length. Got .* sentence {where}"
+    message = f"'proba' .* must hold numbers, in rows of equal .* sentence {where}"
     with pytest.raises(ValueError, match=message):
         TagQuery().from_proba([["D", "N"], ["N"]], proba)
 
