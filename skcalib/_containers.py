@@ -142,7 +142,7 @@ def _masked(name: str, row: int) -> ParameterError:
 
 
 def _has_arrays(values: Sequence[Any]) -> bool:
-    """Return whether entries, or those of the first row, are tensors or masked."""
+    """Return whether the entries, or the entries of row 0, are tensors or masked."""
     if any(
         is_tensor_type(kind) or issubclass(kind, np.ma.MaskedArray)
         for kind in set(map(type, values))

@@ -151,7 +151,7 @@ def class_order(
 ) -> np.ndarray:
     """Return the labels in the order of the columns of the parameter `of`.
 
-    They are those of the parameter `name`, or the sorted labels in `y_true`.
+    The labels are given by the parameter `name`, or are the sorted labels in `y_true`.
     """
     if labels is None:
         order = distinct_labels(y, name="y_true")

@@ -82,7 +82,8 @@ class Grid:
     def place(self, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return the cell of each probability, float64, and its distance to a step.
 
-        It is that of x to the next even step towards the end, in steps, and exact.
+        The distance is measured from x to the next even step towards the end, in units
+        of steps. It is exact.
         """
         cell, rest = self._place(np.minimum(q, 1 - q))
         return np.where(q > 0.5, self.n_cells - 1 - cell, cell), rest

@@ -157,8 +157,8 @@ def count_bins(
     """Return the sums in the bins between consecutive ranks, 0 and n included.
 
     The same as ``sum_bins(SortedRows(q, positive_q), bounds)``; without `squares`, a
-    fifth faster, the sums of q^2 and y q are NaN. `cells` are those of q, if they are
-    known already.
+    fifth faster, the sums of q^2 and y q are NaN. `cells` are the cells of q, if they
+    have been computed already.
     """
     bits = mantissa_bits(bounds.size - 1) if cells is None else cells.mantissa_bits
     rows = Cells(q, bits) if cells is None else cells

@@ -234,7 +234,8 @@ def consistency_interval(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return the interval of the label frequency under perfect calibration.
 
-    `variance` is the sum of q (1 - q) in each bin, `unit` that of :func:`tied_unit`.
+    `variance` is the sum of q (1 - q) in each bin. `unit` is the result of
+    :func:`tied_unit`.
     """
     ratio = skewness_ratio(mean, variance / weight, *extremes)
     # If the positives are skewed to the left, the negatives are skewed to the right.

@@ -158,7 +158,7 @@ def _whole_squares(
 
 
 def error_bound(cells: SketchedCells, sums: BinSums, norm: str, squared: bool) -> float:
-    """Return a bound of the distance of the sketched error to that of the pairs."""
+    """Return a bound of the distance between the sketched and the exact error."""
     parts = _parts(cells, sums)
     least, largest = _distances(*_residual_range(parts, sums))
     weight = sums.weight

@@ -25,7 +25,7 @@ MOST_STEPS = 200
 
 
 class Fit(NamedTuple):
-    """The best temperature and offset, their log likelihood and that of (1, 0)."""
+    """Best temperature and offset, with the log likelihoods there and at (1, 0)."""
 
     temperature: float
     new_offset: float
