@@ -274,7 +274,9 @@ def main():
     with plt.style.context(STYLE):
         note = f"{N_PAIRS:,} pairs, seed {SEED}; {used}"
         write_csv("bin_size.csv", bin_sizes(), note)
-        note = f"{options.repeats} samples from {POOL:,} pairs of the U-shaped distribution; {used}"
+        note = (
+            f"{options.repeats} samples from {POOL:,} pairs of the U-shaped law; {used}"
+        )
         write_csv("sample_size.csv", sample_sizes(options.repeats), note)
         rows, n = tag_bins()
     print_table(rows)

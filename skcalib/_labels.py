@@ -177,7 +177,7 @@ def label_array(labels: Iterable[Any]) -> np.ndarray:
 
 
 def label_places(labels: np.ndarray, order: np.ndarray) -> np.ndarray:
-    """Return the place of each label in `order`, -1 where it is not there.
+    """Return the index of each label in `order`, or -1 if it does not occur there.
 
     The labels in `order` are distinct.
     """

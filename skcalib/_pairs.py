@@ -54,17 +54,17 @@ class Pairs:
     row_weight : ndarray of shape (n_rows,), float64, or None
         Weight of each row.
     row_groups : ndarray of shape (n_rows,), int, or None
-        Codes 0, 1, ... of the groups of dependent rows, where they were given.
+        Codes 0, 1, ... of the groups of dependent rows, if groups were given.
     n_classes : int
         Number of pairs that one row of the input gave.
     true_class : ndarray of shape (n_rows,), int, or None
         Column of the true class of each row that gave several pairs; -1 if it has none.
     group_repeats : ndarray of shape (n_groups,), or None
-        How many independent groups each group stands for, where `row_groups` were
-        given; 1 where None.
+        Number of independent groups that each group represents, if `row_groups` were
+        given. If None, it is 1.
     item_total : float or None
-        Total weight of the items that the pairs are about, where a query gave a
-        varying number of pairs for each; see `row_total`.
+        Total weight of the items of the pairs, if a query gave a varying number of
+        pairs per item; see `row_total`.
     """
 
     q: np.ndarray
@@ -104,7 +104,7 @@ class Pairs:
 
     @property
     def repeats(self) -> np.ndarray | None:
-        """How many independent groups each group stands for; 1 where None.
+        """Number of independent groups that each group represents; if None, 1.
 
         A row of weight 3 is three independent rows.
         """
@@ -114,7 +114,7 @@ class Pairs:
 
     @property
     def total(self) -> float:
-        """Total weight, the number of pairs where there are no weights."""
+        """Total weight. Without weights, this is the number of pairs."""
         if self.row_weight is None:
             return float(self.q.size)
         return float(self.row_weight.sum()) * self.n_classes
@@ -179,7 +179,7 @@ def _class_index(
 ) -> np.ndarray:
     """Return the column of each row's label.
 
-    `rows` are the places of the labels among those given, where some were left out.
+    `rows` are the indices of the labels in the input, if some rows were dropped.
     """
     index = label_places(y, order)
     if index.min() < 0:

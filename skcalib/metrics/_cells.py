@@ -29,7 +29,7 @@ _LEAST_EXPONENT = -64
 # Below 2 ** -_EVEN the steps per halving of x are finer than the even steps.
 _EVEN = 8
 
-# Probabilities whose cells are held at once: so few stay in the cache.
+# Number of probabilities in a block; such a block stays in the cache.
 _BLOCK = 2**14
 
 # Marks the value of a cell that contains no pairs or different values.
@@ -58,7 +58,7 @@ class Grid:
         steps = np.arange(self._first + 1, (bias - 1) << log_bits) << self._shift
         even = np.arange(2 ** (n_bits - 1) + 1) * self.step
         edges = np.union1d(steps.view(np.float64), even)
-        # edges have the numbers of the cells behind them
+        # An edge has the number of the cell above it.
         number = self._place(edges)[0]
         half = int(number[-1]) + 1
         self.n_cells = 2 * half
@@ -105,7 +105,7 @@ def grid_of(n_bits: int) -> Grid:
 class SketchedCells(SortedCells):
     """Cells in ascending order of q, each as if all its pairs had their mean q.
 
-    The q of a cell lie in [low, high]; where these are equal they are all the same.
+    The q of a cell lie in [low, high]. If the two are equal, all q are equal.
     """
 
     def __init__(
@@ -181,7 +181,7 @@ class CellTable:
             np.add.at(by_label, cell, w)
 
     def _compare(self, cell: np.ndarray, q: np.ndarray) -> None:
-        """Keep the value of cells where all are equal."""
+        """Keep the value of cells whose probabilities are all equal."""
         known = self.value.take(cell)
         new = np.flatnonzero((known != q) & (known != _MIXED))
         if new.size:
@@ -204,11 +204,11 @@ class CellTable:
         return self
 
     def used(self) -> np.ndarray:
-        """Return the numbers of the cells that hold pairs."""
+        """Return the numbers of the cells that contain pairs."""
         return np.flatnonzero(self.value != _EMPTY)
 
     def sorted_cells(self) -> SketchedCells:
-        """Return the cells that hold pairs."""
+        """Return the cells that contain pairs."""
         used, grid = self.used(), self.grid
         value, positive = self.value[used], self.weight[used, 1]
         weight = self.weight[used, 0] + positive
@@ -246,7 +246,7 @@ def sums_of_cells(
 
 
 def check_independent(table: CellTable) -> None:
-    """Raise where the pairs of a table depend on each other."""
+    """Raise an error if the pairs of a table depend on each other."""
     if table.is_dependent:
         rows_are_unknown()
 
@@ -264,7 +264,7 @@ def rows_are_unknown(*_: Any) -> NoReturn:
 def check_chunk(
     y_true: Any, y_proba: Any, sample_weight: Any, **settings: Any
 ) -> list[Pairs]:
-    """Return the pairs of a chunk; none where it is empty or all its weights are 0."""
+    """Return the pairs of a chunk; none if it is empty or all its weights are 0."""
     weight = None
     if sample_weight is not None:
         weight = as_floats(sample_weight, name="sample_weight")

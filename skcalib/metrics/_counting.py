@@ -26,8 +26,8 @@ LEAST_COUNTED = 2**18
 # With fewer pairs in a bin, most pairs share a cell with a cut, and are sorted.
 _LEAST_SIZE = 1000
 
-# Numbers whose cells are held at once (8 bytes each). Each block adds its sums to those
-# of all cells, so a block should not have many fewer numbers than there are cells.
+# Number of probabilities in a block (8 bytes each). Each block adds its sums to the
+# sums of all cells, so a block should not be much smaller than the number of cells.
 _BLOCK = 2**21
 
 # So many roundings in sequence lose 5e-13 of a sum at most.
@@ -37,14 +37,14 @@ _FEW = 2**13
 def mantissa_bits(n_bins: int) -> int:
     """Return the number of leading bits of the significand that make a cell.
 
-    So many that a bin spans some cells where it is widest, and few pairs share a cell
-    with a cut.
+    The number is large enough that a bin spans several cells at its widest place, and
+    that few pairs share a cell with a cut.
     """
     return int(np.clip(n_bins.bit_length() + 1, 7, _MOST_BITS))
 
 
 def counting_pays(n: int, n_bins: int) -> bool:
-    """Return whether few enough cells are expected to hold a cut."""
+    """Return whether few enough cells are expected to contain a cut."""
     few_bins = n_bins * _LEAST_SIZE <= n and n_bins < 2 ** (_MOST_BITS + 1)
     return few_bins and n >= LEAST_COUNTED
 
@@ -52,8 +52,8 @@ def counting_pays(n: int, n_bins: int) -> bool:
 class Cells:
     """Cell of each number in [0, 1], and the sums of numbers and squares by cell.
 
-    The cells of single numbers are found anew where they are needed, a block at a time,
-    which is faster than to read them back from memory.
+    The cells of single numbers are computed again when they are needed, one block at a
+    time, which is faster than reading them from memory.
     """
 
     def __init__(self, q: np.ndarray, mantissa_bits: int):
