@@ -6,11 +6,12 @@ Figures 4.7 to 4.11 of the thesis (section 4.3, generated pairs), and Figure 1 o
 paper (one tag's probabilities in bins of equal width and of equal size). Writes tables
 and figures to benchmarks/results.
 
-Of its settings the thesis gives 10^5 pairs, bin sizes 2^1 to 2^16, and 10^3 to 5 10^4
-in steps of 10^3; sample sizes from 10^4 to 5 10^4 with bins of their root; k = 0.1. It
-gives no parameters of the Beta law, no step of the sample sizes, and no k for Figure
-4.9. It draws mean squares, here the roots are drawn; the tables have both. The paper's
-Figure 1 is of Wall Street Journal text; here an HMM on English web text stands for it.
+The thesis states these settings: 10^5 pairs; bin sizes 2^1 to 2^16, and 10^3 to 5 10^4
+in steps of 10^3; sample sizes from 10^4 to 5 10^4 with the root of the sample size as
+the bin size; k = 0.1. It does not state the parameters of the Beta distribution, the
+step of the sample sizes, and the k of Figure 4.9. It plots mean squares, and the
+figures here plot their roots; the tables contain both. Figure 1 of the paper is for
+Wall Street Journal text; here it is for an HMM on English web text.
 """
 
 import argparse
@@ -157,7 +158,7 @@ def sample_sizes(n_repeats):
             ax, xscale="linear"
         )
         ax.set(xlabel="Sample size (pairs)", xticks=SAMPLE_SIZES[::5])
-    # The same scale, and none of the place between the two errors.
+    # Use the same scale for both errors, without space between them.
     axes[0].set_ylim(-0.002, 0.058)
     axes[1].set_ylim(0.060, 0.120)
     axes[0].set_title("Calibrated (Figure 4.10)")

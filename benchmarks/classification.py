@@ -2,11 +2,12 @@
 
     SKCALIB_DATA=... python benchmarks/classification.py [--subset all] [--draws 3]
 
-Section 4.1 of Nguyen and O'Connor (2015) on the messages that can be had. Binary
-unigrams; the smoothing or C of each model is chosen inside each training fold, by F1
-as there, and by log likelihood beside it; probabilities are out of fold. Writes the
-table and the figure. --draws: how often the other messages are drawn anew, for the
-spread over draws; the table proper is that of the first draw.
+Section 4.1 of Nguyen and O'Connor (2015) on the messages that are available. The
+features are binary unigrams. The smoothing or C of each model is chosen inside each
+training fold, by F1 as in the paper, and by log likelihood. Probabilities are computed
+by cross-validation. Writes the table and the figure. --draws: number of random draws of
+the messages without a smiley, for the variation over draws. The main table is for the
+first draw.
 """
 
 import argparse

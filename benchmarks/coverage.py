@@ -3,13 +3,15 @@
     python benchmarks/coverage.py [--replicates 2000] [--jobs 2] [--only-default]
     python benchmarks/coverage.py --figure
 
-Probabilities are drawn from a Beta law, labels with probability t(q), and the true
-error is the root of E (q - t(q))^2 over the Beta law, unbinned. Prints and writes the
-share of replicates whose interval holds it, the mean width, and how often p < 0.05.
-Beside the default interval stand a closed form with bins of 20 and of 200 (a normal
-law, equal tails) and Algorithm 2 (500 replicates), and the basic bootstrap (200).
+Probabilities q are drawn from a Beta distribution, and labels are positive with
+probability t(q). The true error is the root of E (q - t(q))^2 over the Beta
+distribution, without bins. The script prints and writes the proportion of replicates
+whose interval contains the true error, the mean width, and the proportion with p <
+0.05. The default interval is compared with a closed form with bins of 20 and of 200
+(normal distribution, equal tails), with Algorithm 2 (500 replicates), and with the
+basic bootstrap (200 replicates).
 
---only-default: only the default interval is measured again, on the same samples.
+--only-default: measure only the default interval, on the same samples.
 --figure: only draw the committed CSV.
 """
 
@@ -35,10 +37,10 @@ SIZES = (1_000, 10_000, 100_000)
 
 
 def shifted(k):
-    def law(q):
+    def frequency(q):
         return np.where(q <= 0.5, np.maximum(0, q - k), np.minimum(1, q + k))
 
-    return law
+    return frequency
 
 
 def sharpened(q):
@@ -47,7 +49,7 @@ def sharpened(q):
         return special.expit(1.5 * special.logit(q))
 
 
-LAWS = {
+FREQUENCIES = {
     "calibrated": lambda q: q,
     "k=.02": shifted(0.02),
     "k=.1": shifted(0.1),
@@ -56,10 +58,11 @@ LAWS = {
 
 
 def closed_form(y, q, size):
-    """Return low, high and p-value by a normal law of the debiased square.
+    """Return low, high and p-value by a normal distribution of the debiased square.
 
-    The interval solves (T - x)^2 = 1.96^2 (tau + 4 kappa x); the p-value is by a chi
-    square law of three moments, and low is 0 where it is 0.05 or more.
+    The interval solves (T - x)^2 = 1.96^2 (tau + 4 kappa x). The p-value is computed
+    from a chi-squared distribution with three matched moments. If it is at least 0.05,
+    low is 0.
     """
     order = np.argsort(q)
     q, r = q[order], q[order] - y[order]
@@ -81,7 +84,7 @@ def closed_form(y, q, size):
 
 CLOSED_FORMS = {"closed form, bins of 20": 20, "closed form, bins of 200": 200}
 
-# Replicates of what stands beside the default: its coverage is far off, or known.
+# Replicates of the other methods, whose coverage is far from 95% or known.
 N_COMPARED, N_BOOTSTRAPPED = 500, 200
 
 METHODS = {
@@ -96,17 +99,19 @@ METHODS = {
 }
 
 
-def true_error(shape, law):
+def true_error(shape, kind):
     a, b = SHAPES[shape]
     q = np.random.default_rng(12345).beta(a, b, 4_000_000)
-    return float(np.sqrt(np.mean((q - LAWS[law](q)) ** 2)))
+    return float(np.sqrt(np.mean((q - FREQUENCIES[kind](q)) ** 2)))
 
 
-def replicate(shape, law, n, methods, seed, number):
+def replicate(shape, kind, n, methods, seed, number):
     """Return (low, high, p_value) of each method on one sample."""
     a, b = SHAPES[shape]
     rng = np.random.default_rng(seed)
-    y, q = make_calibrated_pairs(n, a=a, b=b, transform=LAWS[law], random_state=rng)
+    y, q = make_calibrated_pairs(
+        n, a=a, b=b, transform=FREQUENCIES[kind], random_state=rng
+    )
     found = {}
     last = {"score": np.inf, "basic bootstrap": N_BOOTSTRAPPED}
     for name, settings in METHODS.items():
@@ -119,13 +124,13 @@ def replicate(shape, law, n, methods, seed, number):
     return found
 
 
-def cell(shape, law, n, methods, n_replicates, parallel):
+def cell(shape, kind, n, methods, n_replicates, parallel):
     """Return a row for each method."""
-    truth = true_error(shape, law)
-    key = [list(SHAPES).index(shape), list(LAWS).index(law), n]
+    truth = true_error(shape, kind)
+    key = [list(SHAPES).index(shape), list(FREQUENCIES).index(kind), n]
     seeds = np.random.SeedSequence(key).spawn(n_replicates)
     several = parallel(
-        delayed(replicate)(shape, law, n, methods, seed, k)
+        delayed(replicate)(shape, kind, n, methods, seed, k)
         for k, seed in enumerate(seeds)
     )
     rows = []
@@ -136,7 +141,7 @@ def cell(shape, law, n, methods, n_replicates, parallel):
         rows.append(
             {
                 "q": shape,
-                "labels": law,
+                "labels": kind,
                 "n": n,
                 "true_error": f"{truth:.4f}",
                 "method": method,
@@ -170,9 +175,9 @@ def main():
     start, rows = time.perf_counter(), []
     with Parallel(n_jobs=options.jobs, batch_size=20) as parallel:
         for shape in SHAPES:
-            for law in LAWS:
+            for kind in FREQUENCIES:
                 for n in SIZES:
-                    new = cell(shape, law, n, methods, options.replicates, parallel)
+                    new = cell(shape, kind, n, methods, options.replicates, parallel)
                     print_table(new)
                     rows += new
     note += "; Algorithm 2 with 300 draws, bootstrap with 1,000"
@@ -221,7 +226,7 @@ def draw():
     bottom.set(ylabel="mean width", yscale="log")
     bottom.set_xticks(places, [f"{n:,}" for *_, n in cells], rotation=90, fontsize=7)
     shapes = {"U": "(.5, .5)", "skewed": "(.1, 2)", "tag": "(.02, .92)"}
-    names = [f"Beta\n{shapes[q]}\n{law}" for q, law, n in cells if n == SIZES[0]]
+    names = [f"Beta\n{shapes[q]}\n{kind}" for q, kind, n in cells if n == SIZES[0]]
     for k, name in enumerate(names):
         at = 3 * k + 1
         top.text(

@@ -3,12 +3,13 @@
     python benchmarks/interval_coverage.py tuning testing constant power
         [--replicates 2000] [--grouped-replicates 1000] [--only TEXT] [--package NAME]
 
-tuning, testing: for each cell of _interval_cells.py the share of samples whose interval
-contains the error of the population, the shares that miss it on either side, the mean
-width, and the share with p < 0.05. The cells of `testing` were not looked at while the
-method was chosen. constant: the same where all probabilities are equal, by the exact
-binomial distribution. power: the test of perfect calibration beside others at the same
-size. --package measures another installed copy of the package, and writes nothing.
+tuning, testing: for each cell of _interval_cells.py, the proportion of samples whose
+interval contains the error of the population, the proportions that miss it on either
+side, the mean width, and the proportion with p < 0.05. The cells of `testing` were not
+used to choose the method. constant: the same if all probabilities are equal, computed
+from the exact binomial distribution. power: the test of perfect calibration compared
+with other tests of the same size. --package measures another installed copy of the
+package and writes nothing.
 """
 
 import argparse
@@ -28,7 +29,7 @@ from scipy.stats import binom
 
 from skcalib._pairs import check_pairs
 from skcalib.metrics._binning import interval_sums
-from skcalib.metrics._row_law import law_of_bins
+from skcalib.metrics._row_distribution import distribution_of_bins
 
 
 def generators(name, n):
@@ -102,11 +103,11 @@ def statistics_of(y, q, interval):
     residual, variance = (y - q)[order], (q * (1 - q)).sum()
     path = np.r_[0, np.cumsum(residual)] / np.sqrt(variance)
     (pairs,) = check_pairs(y, q)
-    law = law_of_bins(interval_sums(pairs)[0])
+    distribution = distribution_of_bins(interval_sums(pairs)[0])
     lean = 1 - 2 * q
     return {
         "default": -interval(y, q).p_value,
-        "square alone": -law.p_value(True),
+        "square alone": -distribution.p_value(True),
         "Kolmogorov-Smirnov": np.abs(path).max(),
         "Kuiper": path.max() - path.min(),
         "Spiegelhalter": abs((y - q) @ lean) / np.sqrt(lean**2 @ (q * (1 - q))),
@@ -122,8 +123,8 @@ def power_rows(options, interval):
     for name, probabilities, frequency in cells_of.ERRORS:
         for n in (100, 500):
             samples = {}
-            for kind, law in (("null", cells_of.same), ("error", frequency)):
-                cell = cells_of.rows(f"{name}, {kind}", probabilities, law, n)
+            for kind, truth in (("null", cells_of.same), ("error", frequency)):
+                cell = cells_of.rows(f"{name}, {kind}", probabilities, truth, n)
                 drawn = (
                     cell.draw(r) for r in generators(cell.name, options.replicates)
                 )

@@ -2,15 +2,15 @@
 
     python benchmarks/pooled_bin_size.py [--repeats 10]
 
-Pooling the classes of n rows gives n K pairs, but the labels of a row tell as much as
-one draw. Each rule gives a bin size for n and K; the plain calibration error at that
-size is compared with the true root mean square error over all pairs. Models:
+Pooling the classes of n rows gives n K pairs, but the labels of a row are a single
+draw. Each rule gives a bin size for n and K. The plain calibration error at this size
+is compared with the true root mean square error over all pairs. Models:
 
-- one class: .9 on one class at random, the rest spread evenly; right half the time.
+- one class: .9 for one class at random, the rest spread evenly; right half the time.
 - overconfident, underconfident: labels are drawn from softmax(z), probabilities are
   softmax(1.5 z) or softmax(z / 1.5), where z is normal with standard deviation 2.5.
-- calibrated: probabilities are those that labels are drawn from. The true error is 0,
-  and what a rule shows is noise; its ratio is to the error of the overconfident model.
+- calibrated: labels are drawn from the probabilities. The true error is 0, and the
+  estimates are noise. Their ratio is to the error of the overconfident model.
 - tagger: as the last two, with z of standard deviation 6 and frequent and rare classes,
   so that the largest probability of most rows is near 1; 33,306 rows of 47 classes, as
   the part-of-speech tags of the paper.

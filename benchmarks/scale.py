@@ -3,12 +3,13 @@
     python benchmarks/scale.py [--pairs 20000000] [--quick]
     python benchmarks/scale.py --stream 1000000000
 
-The first line makes pairs in 100 chunks, each by its own seed, and reads their error
-as one array (exact), as a sketch of the chunks, as one of a Dask array on 4 worker
-processes of which one is killed, and as one of a Spark DataFrame on 2 cores. Engines
-that are not installed are left out. Times include the making of the pairs, which has a
-row of its own. The second streams chunks of ten million pairs through a sketch on one
-core, beside np.sort of the same chunks.
+The first command generates pairs in 100 chunks, each with its own seed. It computes
+their error from one array (exact), from a sketch of the chunks, from a sketch of a Dask
+array on 4 worker processes of which one is killed, and from a sketch of a Spark
+DataFrame on 2 cores. Engines that are not installed are omitted. Times include the
+generation of the pairs, whose own time is a separate row. The second command adds
+chunks of ten million pairs to a sketch on one core, and compares the time with np.sort
+of the same chunks.
 """
 
 import argparse

@@ -2,12 +2,12 @@
 
     python benchmarks/speed_calibration.py [--quick]
 
-Interleaved rounds in one process, the best of each, one thread. The peers are
-scikit-learn's calibration_curve with as many quantile bins and, where installed and
-below 10^7 pairs, the equal-width error of netcal and of torchmetrics (15 bins) and
-relplot's smooth error. Memory is the peak of what a call
-allocates, beside the size of the probabilities; the labels, of 8 bytes each too, are
-part of the input but not of that size.
+Times are the best of interleaved rounds in one process and one thread. The peers are
+scikit-learn's calibration_curve with the same number of quantile bins and, if they are
+installed and for fewer than 10^7 pairs, the equal-width errors of netcal and
+torchmetrics (15 bins) and the smooth error of relplot. Memory is the peak allocation of
+a call, divided by the size of the probabilities. The labels, also of 8 bytes each, are
+part of the input but not of this size.
 """
 
 import argparse

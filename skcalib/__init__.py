@@ -1,7 +1,7 @@
-"""Do these probabilities mean what they say, and what follows if they do.
+"""Calibration of the probabilities of classifiers, taggers and language models.
 
-Calibration of the probabilities of classifiers, taggers and language models, in
-scikit-learn's conventions.
+The package measures calibration, improves it, and uses calibrated probabilities. It
+follows the conventions of scikit-learn.
 """
 
 from .coref import AntecedentRanker, SampledCorefPairs

@@ -30,7 +30,7 @@ _CPU = 1
 
 
 def is_collection(values: Any) -> bool:
-    """Return whether there are entries to iterate; a text or a 0-d array has none."""
+    """Return whether the entries can be iterated; not for a str or a 0-d array."""
     return (
         (hasattr(values, "__iter__") or hasattr(values, "__getitem__"))
         and not isinstance(values, (str, bytes))
@@ -39,7 +39,7 @@ def is_collection(values: Any) -> bool:
 
 
 def is_sequence(values: Any) -> bool:
-    """Return whether there is a known number of entries in an order.
+    """Return whether there is a known number of ordered entries.
 
     A set has no order, and iterating a mapping or a table gives names.
     """
@@ -53,15 +53,15 @@ def is_sequence(values: Any) -> bool:
 
 def is_dask(*values: Any) -> bool:
     """Return whether any of the values is a Dask collection."""
-    dask = sys.modules.get("dask")  # there if a collection is
+    dask = sys.modules.get("dask")  # imported if a collection exists
     return dask is not None and any(map(dask.is_dask_collection, values))
 
 
 def on_cpu(values: Any, *, name: str) -> Any:
-    """Return what NumPy can convert: tensors without gradient; others as they are.
+    """Return a value that NumPy can convert: tensors are detached from gradients.
 
-    Tensors and array-API arrays have to be in the memory of the CPU, since what copies
-    them from a device, and when, is for the caller to choose.
+    Tensors and array-API arrays have to be in the memory of the CPU, since copying
+    from a device is left to the caller.
     """
     if not is_tensor_type(type(values)):
         return values
@@ -85,7 +85,8 @@ def on_cpu(values: Any, *, name: str) -> Any:
     if not is_there:
         problem = (
             f"must be in the memory of the CPU. Got {type(values).__name__} on "
-            f"{device}: copy it first, as by `.cpu()` of PyTorch or `.get()` of CuPy."
+            f"{device}. Copy it first, for example with `.cpu()` (PyTorch) or `.get()` "
+            "(CuPy)."
         )
         raise ParameterTypeError(name, problem)
     if hasattr(values, "detach"):
@@ -103,11 +104,11 @@ def is_tensor_type(kind: type) -> bool:
 
 
 def as_array(values: Any, *, name: str) -> np.ndarray:
-    """Return what a container holds as a NumPy array of any shape and type.
+    """Return the entries of a container as a NumPy array of any shape and type.
 
-    Accepts sequences, also of tensors, NumPy and array-API arrays, tensors with
-    gradients or of type bfloat16, and the columns of pandas, polars and pyarrow. Raises
-    for what an array cannot hold: masked entries, sparse matrices, rows of different
+    Accepts sequences (including sequences of tensors), NumPy and array-API arrays,
+    tensors with gradients or of type bfloat16, and columns of pandas, polars and
+    pyarrow. Raises an error for masked entries, sparse matrices, and rows of different
     lengths (a ValueError of NumPy).
     """
     if type(values) is np.ndarray:
@@ -141,7 +142,7 @@ def _masked(name: str, row: int) -> ParameterError:
 
 
 def _has_arrays(values: Sequence[Any]) -> bool:
-    """Return whether entries, or those of the first row, are tensors or masked."""
+    """Return whether the entries, or the entries of row 0, are tensors or masked."""
     if any(
         is_tensor_type(kind) or issubclass(kind, np.ma.MaskedArray)
         for kind in set(map(type, values))

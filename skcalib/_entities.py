@@ -1,4 +1,4 @@
-"""Entities in tag sequences, and the tags that say that there is one."""
+"""Entities in tag sequences, and the tags that form an entity."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ def read_tags(
 ) -> dict[Any, Tag]:
     """Return the prefix and the entity label of each different tag.
 
-    `lengths` are those of the sentences, so that a wrong tag can be said where it is.
+    `lengths` are the lengths of the sentences; errors use them to locate a wrong tag.
     """
     found: dict[Any, Tag] = {}
     for tag in dict.fromkeys(tags):
@@ -102,7 +102,7 @@ def read_tags(
 
 
 def _place(t: int, lengths: Sequence[int]) -> str:
-    """Return which token of which sentence it is, counted over all sentences."""
+    """Return the token and sentence of position t, counted over all sentences."""
     for i, length in enumerate(lengths):
         if t < length:
             return f" for token {t} of sentence {i}"
@@ -177,7 +177,7 @@ def _find_ended(tags: list[Tag], always: bool) -> list[tuple[int, int, str]]:
 
 
 def mend_tags(tags: Iterable[Tag]) -> list[Tag]:
-    """Return BIO tags in which an inside tag that goes on with nothing begins."""
+    """Return BIO tags in which an inside tag that continues no entity begins one."""
     mended: list[Tag] = []
     for prefix, label in tags:
         goes_on = bool(mended) and mended[-1] != _OUTSIDE and mended[-1][1] == label
@@ -210,7 +210,7 @@ def tags_of_entity(length: int, label: str, scheme: str) -> list[str]:
 
 
 class EntityEvents:
-    """What the tags of a model have to be for an entity to be there.
+    """Tags of a model that form an entity.
 
     `tags` are the prefix and label of each tag index.
     """
@@ -222,9 +222,9 @@ class EntityEvents:
         self._known: dict[tuple[str, int, bool], list | None] = {}
 
     def tags(self, label: str, length: int, followed: bool) -> list | None:
-        """Return the tags from the first token on; None if the model has them not.
+        """Return the tags from the first token on; None if the model lacks these tags.
 
-        `followed` says whether the sentence goes on behind the span.
+        `followed` states whether the sentence continues after the span.
         """
         key = (label, length, followed)
         if key not in self._known:

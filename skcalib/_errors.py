@@ -1,8 +1,8 @@
 """Errors of arguments, and the name of the public function that received them.
 
-Private code raises :class:`ParameterError` with the name of the parameter and what is
-wrong with it. The public function, marked by :func:`public`, adds its own name, so that
-no name of a caller has to be handed from function to function.
+Private code raises :class:`ParameterError` with the name of the parameter and a
+description of the problem. The public function, marked by :func:`public`, adds its own
+name, so that names of callers do not have to be passed from function to function.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class ParameterError(ValueError):
 
 
 class ParameterTypeError(ParameterError, TypeError):
-    """An argument of a wrong type."""
+    """An argument of the wrong type."""
 
 
 def public(function: Callable[P, R]) -> Callable[P, R]:

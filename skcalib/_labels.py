@@ -39,15 +39,15 @@ def is_missing(label: Any) -> bool:
 def as_label_list(values: Any, *, name: str) -> list[Any]:
     """Return one sequence of labels, such as `classes`, as a list of Python labels.
 
-    Takes every container that :func:`as_array` takes, and lists of tensors with one
-    entry. Raises for what is not a sequence (a str, a set), and for labels that are
-    missing or cannot be hashed. The list may be empty, and may be `values` itself.
+    Accepts every container that :func:`as_array` accepts, and lists of tensors with one
+    entry. Raises an error for other types (such as str and set), and for labels that
+    are missing or cannot be hashed. The list may be empty, and may be `values` itself.
     """
     entries = _entries(values, name)
     if entries is None:
         raise ParameterTypeError(
             name,
-            "must be a sequence of labels in an order. Got "
+            "must be an ordered sequence of labels. Got "
             f"{type(values).__name__} {values!r:.50}.",
         )
     labels = _python_labels([entries], name)
@@ -66,11 +66,12 @@ def as_label_lists(
 ) -> list[list[Any]]:
     """Return a sequence of label sequences as a list of lists of Python labels.
 
-    Each label sequence may be any container that :func:`as_array` takes: a list, an
-    array, a tensor, a Series, a list of tensors with one entry. So may `y`, as a matrix
-    with one row per sentence or a nested tensor. Labels that are missing (None, NaN,
-    NA) or cannot be hashed raise an error with their place, in which `entry` and `item`
-    are the words for what has labels. Lists may be empty, and may be those of `y`.
+    Each label sequence may be any container that :func:`as_array` accepts: a list, an
+    array, a tensor, a Series, a list of tensors with one entry. `y` itself may also be
+    such a container, as a matrix with one row per sentence or a nested tensor. Labels
+    that are missing (None, NaN, NA) or cannot be hashed raise an error that names their
+    position with the nouns `entry` and `item`. Lists may be empty, and may be the lists
+    of `y`.
     """
     if getattr(y, "is_nested", False):
         y = list(y.unbind())
@@ -176,7 +177,7 @@ def label_array(labels: Iterable[Any]) -> np.ndarray:
 
 
 def label_places(labels: np.ndarray, order: np.ndarray) -> np.ndarray:
-    """Return the place of each label in `order`, -1 where it is not there.
+    """Return the index of each label in `order`, or -1 if it does not occur there.
 
     The labels in `order` are distinct.
     """
@@ -266,8 +267,8 @@ def distinct_labels(labels: np.ndarray, *, name: str) -> np.ndarray:
         return np.unique(labels)
     except TypeError:
         problem = (
-            "must hold labels of one kind that can be sorted. Got a mix, for example "
-            "of strings and numbers."
+            "must hold labels of one sortable type. Got several types, for example "
+            "strings and numbers."
         )
         raise ParameterError(name, problem) from None
 
@@ -280,9 +281,9 @@ def _shown(labels: np.ndarray) -> str:
 def positives(
     labels: np.ndarray, pos_label: Any, *, are_all: bool = True
 ) -> np.ndarray:
-    """Return which labels are the positive one, by scikit-learn's rule where None.
+    """Return which labels equal `pos_label`, by scikit-learn's rule if it is None.
 
-    Unless these `are_all` labels, the positive one may be elsewhere.
+    If `are_all` is False, the positive label may be missing from these labels.
     """
     if pos_label is not None:
         positive = np.asarray(labels == pos_label)
@@ -306,7 +307,7 @@ def positives(
         return labels == 1
     problem = (
         "must hold 0 and 1, -1 and 1, or booleans if 'pos_label' is not given. Got "
-        f"the labels {_shown(found)}: name with pos_label the one that the "
+        f"the labels {_shown(found)}. Pass as pos_label the label that the "
         "probabilities are of."
     )
     raise ParameterError("y_true", problem)

@@ -1,8 +1,8 @@
 """Pairs (y, q) of labels and probabilities, on which calibration is measured.
 
-A pair says whether a polar query is true, and the probability it was given. Binary
-labels, a matrix of class probabilities, weights and groups are validated here, so that
-the metrics see clean arrays only.
+A pair consists of the truth of a polar query and the probability that the model gives
+to it. Binary labels, matrices of class probabilities, weights and groups are validated
+here, so that the metrics receive clean arrays only.
 """
 
 from __future__ import annotations
@@ -35,11 +35,11 @@ MULTI_CLASS = ("pooled", "top_label", "class_wise", "per_class")
 
 @dataclass(frozen=True)
 class Pairs:
-    """Checked (y, q) pairs; rows of zero weight are gone.
+    """Checked (y, q) pairs without rows of zero weight.
 
-    A row of the input gives one pair, or `n_classes` pairs where the classes are
-    pooled. The pooled pairs of one row depend on each other, so they form one group
-    unless groups were given.
+    A row of the input gives one pair, or `n_classes` pairs if the classes are pooled.
+    The pooled pairs of one row depend on each other, so they form one group unless
+    groups were given.
 
     Attributes
     ----------
@@ -54,17 +54,17 @@ class Pairs:
     row_weight : ndarray of shape (n_rows,), float64, or None
         Weight of each row.
     row_groups : ndarray of shape (n_rows,), int, or None
-        Codes 0, 1, ... of the groups of dependent rows, where they were given.
+        Codes 0, 1, ... of the groups of dependent rows, if groups were given.
     n_classes : int
         Number of pairs that one row of the input gave.
     true_class : ndarray of shape (n_rows,), int, or None
         Column of the true class of each row that gave several pairs; -1 if it has none.
     group_repeats : ndarray of shape (n_groups,), or None
-        How many independent groups each group stands for, where `row_groups` were
-        given; 1 where None.
+        Number of independent groups that each group represents, if `row_groups` were
+        given. If None, it is 1.
     item_total : float or None
-        Total weight of the items that the pairs are about, where a query gave a
-        varying number of pairs for each; see `row_total`.
+        Total weight of the items of the pairs, if a query gave a varying number of
+        pairs per item; see `row_total`.
     """
 
     q: np.ndarray
@@ -104,7 +104,7 @@ class Pairs:
 
     @property
     def repeats(self) -> np.ndarray | None:
-        """How many independent groups each group stands for; 1 where None.
+        """Number of independent groups that each group represents; if None, 1.
 
         A row of weight 3 is three independent rows.
         """
@@ -114,7 +114,7 @@ class Pairs:
 
     @property
     def total(self) -> float:
-        """Total weight, the number of pairs where there are no weights."""
+        """Total weight. Without weights, this is the number of pairs."""
         if self.row_weight is None:
             return float(self.q.size)
         return float(self.row_weight.sum()) * self.n_classes
@@ -151,12 +151,12 @@ def class_order(
 ) -> np.ndarray:
     """Return the labels in the order of the columns of the parameter `of`.
 
-    They are those of the parameter `name`, or the sorted labels in `y_true`.
+    The labels are given by the parameter `name`, or are the sorted labels in `y_true`.
     """
     if labels is None:
         order = distinct_labels(y, name="y_true")
         source = (
-            f"y_true has {order.size} distinct labels; give {name!r} in their order"
+            f"y_true has {order.size} distinct labels. Pass {name!r} in column order"
         )
     else:
         if not isinstance(labels, np.ndarray):
@@ -179,7 +179,7 @@ def _class_index(
 ) -> np.ndarray:
     """Return the column of each row's label.
 
-    `rows` are the places of the labels among those given, where some were left out.
+    `rows` are the indices of the labels in the input, if some rows were dropped.
     """
     index = label_places(y, order)
     if index.min() < 0:
@@ -257,13 +257,13 @@ def weighted(
 
 
 def check_one_set(multi_class: Any, what: str) -> None:
-    """Raise where a matrix would give pairs, and so a `what`, for each class."""
+    """Raise an error if a matrix would be reduced to one set of pairs per class."""
     if isinstance(multi_class, str) and multi_class in ("class_wise", "per_class"):
         raise ParameterError(
             None,
             f"returns one {what}: the 'multi_class' parameter must be "
-            f"'pooled' or 'top_label'. Got {multi_class!r}; for one of each "
-            "class pass y_true == label and the column of that label.",
+            f"'pooled' or 'top_label'. Got {multi_class!r}. For a {what} of one "
+            "class, pass y_true == label and the column of that label.",
         )
 
 
@@ -280,12 +280,12 @@ def check_pairs(
 ) -> list[Pairs]:
     """Check the input of a calibration metric.
 
-    Unless these `are_all` rows, `pos_label` need not be among the labels.
+    If `are_all` is False, `pos_label` does not need to be among the labels.
 
     Returns
     -------
     pairs : list of Pairs
-        One entry, but for 'class_wise' and 'per_class', which have one for each class.
+        One entry. For 'class_wise' and 'per_class', one entry per class.
     """
     q = as_probabilities(y_proba, name="y_proba")
     y_true = as_labels(y_true, name="y_true")
@@ -295,7 +295,7 @@ def check_pairs(
     codes = None if groups is None else as_groups(groups, len(q))
     if sample_weight is not None:
         weight = as_weights(sample_weight, len(q))
-        # Before the labels are counted: a row of no weight is no row.
+        # Rows of weight 0 are dropped before the labels are counted.
         kept = [y_true, q, codes, np.arange(len(q))]
         (y_true, q, codes, rows), weight = drop_weightless(kept, weight)
     if multi_class is not None:

@@ -1,4 +1,4 @@
-"""Work that joblib spreads over processes, or over what its context names."""
+"""Parallel computation with joblib."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from sklearn.utils.parallel import Parallel
 
 
 def parallel(n_jobs: int | None, verbose: int = 0, **settings: Any) -> Parallel:
-    """Return joblib's Parallel; without `verbose` its context says what is printed."""
+    """Return joblib's Parallel; if `verbose` is 0, the joblib context determines it."""
     if verbose:
         settings["verbose"] = verbose
     return Parallel(n_jobs=n_jobs, **settings)

@@ -1,4 +1,4 @@
-"""The `random_state` parameter, and the Generator that it stands for."""
+"""Conversion of the `random_state` parameter to a Generator."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ RandomStateLike: TypeAlias = int | np.random.RandomState | np.random.Generator |
 def as_generator(random_state: Any) -> np.random.Generator:
     """Return a Generator for None, an int, a RandomState or a Generator.
 
-    The seed taken from a RandomState is four words of its own stream. The RandomState
-    advances, as users expect, so two calls with the same one differ.
+    A RandomState is converted by drawing a seed of four words from it. The RandomState
+    advances, so two calls with the same RandomState give different results.
     """
     if isinstance(random_state, np.random.Generator):
         return random_state

@@ -1,4 +1,4 @@
-"""What results are made of: ragged arrays; tables as a dict, a DataFrame or HTML."""
+"""Ragged arrays, and results as a dict, a DataFrame or an HTML table."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def as_frame(columns: dict[str, Any], *, method: str) -> Any:
         import pandas as pd
     except ImportError as error:
         raise ImportError(
-            f"{method} returns a pandas DataFrame, and pandas is not installed. "
+            f"{method} returns a pandas DataFrame, but pandas is not installed. "
             "Install it with `pip install pandas`, or use to_dict()."
         ) from error
     return pd.DataFrame(columns)
@@ -43,11 +43,11 @@ class Result:
     """
 
     def _columns(self) -> dict[str, Any] | None:
-        """Return the columns of the table; None where each number is there once."""
+        """Return the columns of the table; None if the result is not a table."""
         return None
 
     def _in_words(self) -> Sequence[str]:
-        """Return sentences that say what the numbers mean, for notebooks."""
+        """Return sentences that explain the numbers, for notebooks."""
         return ()
 
     def to_dict(self) -> dict[str, Any]:
@@ -59,7 +59,7 @@ class Result:
         return {name: plain(value) for name, value in columns.items()}
 
     def frame(self) -> Any:
-        """Return a pandas DataFrame, with one row where each number is there once."""
+        """Return a pandas DataFrame; it has one row if the result is not a table."""
         columns = self._columns()
         if columns is None:
             columns = {name: [value] for name, value in self.to_dict().items()}

@@ -38,8 +38,8 @@ from ._labels import (
     positives,
 )
 
-# Beyond this many rows float64 no longer counts single ones; below the other number
-# products with weights are lost.
+# Above the larger sum, float64 cannot count single rows. Below the smaller sum,
+# products of weights underflow.
 _MOST_WEIGHT = 2.0**53
 _LEAST_WEIGHT = 1e-290
 
@@ -191,7 +191,7 @@ def check_same_length(**arrays: Any) -> None:
 
 
 def out_of_range(q: np.ndarray) -> np.ndarray:
-    """Return which numbers are no probabilities, by more than rounding, or NaN."""
+    """Return which numbers are outside [0, 1] by more than rounding, or NaN."""
     eps = np.finfo(q.dtype).eps if q.dtype.kind == "f" else 0.0
     tolerance = max(1e-9, 16 * float(eps))
     return ~((q >= -tolerance) & (q <= 1 + tolerance))
@@ -222,7 +222,7 @@ def _holds_text(array: np.ndarray) -> bool:
 
 
 def as_floats(values: Any, *, name: str) -> np.ndarray:
-    """Return numbers as an array of floats, whose precision stays."""
+    """Return numbers as an array of floats without changing their precision."""
     try:
         array = as_array(values, name=name)
         if array.dtype.kind not in "fiubO" or (
@@ -247,16 +247,17 @@ def _not_numbers(values: Any) -> str:
         if is_missing(each) and not isinstance(each, float):  # as pandas' NA
             return f"must hold a number at every place. Got {each!r} in row {place[0]}."
     return (
-        "must hold numbers, in rows of one length. Got "
-        f"{type(values).__name__} that holds something else."
+        "must hold numbers, in rows of equal length. Got "
+        f"{type(values).__name__} with other content."
     )
 
 
 def as_probabilities(values: Any, *, name: str, n_columns: int = 2) -> np.ndarray:
     """Return probabilities as an array of float32 or float64 in [0, 1].
 
-    It is 1-D, or 2-D with at least `n_columns` columns. A single column of fewer is
-    read as 1-D, as many models with one sigmoid output give it.
+    The array is 1-D, or 2-D with at least `n_columns` columns. If a single column is
+    fewer than `n_columns`, it is treated as 1-D, since many models with one sigmoid
+    output return such an array.
     """
     array = as_floats(values, name=name)
     if array.ndim == 2 and array.shape[1] == 1 < n_columns:
@@ -300,11 +301,12 @@ def as_weights(values: Any, n: int) -> np.ndarray | None:
         total = float(weight.sum())
     if not _LEAST_WEIGHT <= total <= _MOST_WEIGHT:
         problem = (
-            f"holds frequencies, which count rows. Got a sum of {total:.3g}, not in "
-            f"[{_LEAST_WEIGHT:.0e}, {_MOST_WEIGHT:.0e}]: multiply them by a constant."
+            "must have frequencies with a sum in "
+            f"[{_LEAST_WEIGHT:.0e}, {_MOST_WEIGHT:.0e}]. Got a sum of {total:.3g}. "
+            "Multiply the weights by a constant."
         )
         raise ParameterError(name, problem)
-    # A weight that is lost in the sum of all would leave bins that have none.
+    # A weight below the rounding error of the total would make bins without weight.
     lost = (weight > 0) & (weight <= np.finfo(np.float64).eps * total)
     return np.where(lost, 0.0, weight) if lost.any() else weight
 

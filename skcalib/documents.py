@@ -1,4 +1,4 @@
-"""Documents: what readers return, and what coreference and event counting use."""
+"""Documents, as returned by readers and used by coreference and event counting."""
 
 from .text import Document, Mention, Sentence, mentions_from_parse
 

@@ -119,7 +119,7 @@ def test_documents_have_their_own_words():
 @pytest.mark.parametrize(
     ("classes", "message"),
     [
-        ({"a"}, "sequence of labels in an order. Got set"),
+        ({"a"}, "ordered sequence of labels. Got set"),
         ("ab", "Got str 'ab'"),
         (["a", None], "Got None at place 1"),
         ([["a"]], r"Got \['a'\] at place 0"),

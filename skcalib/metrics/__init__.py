@@ -1,4 +1,4 @@
-"""Calibration metrics: labels and probabilities in, numbers out."""
+"""Calibration metrics, computed from labels and probabilities."""
 
 from ._bin_size_curve import (
     BinSizeCurve,
@@ -28,7 +28,8 @@ from ._proper_scores import brier_of_rows, brier_statistics
 from ._sample_size_curve import SampleSizeCurve, sample_size_curve
 from ._sketch import ReliabilitySketch
 
-# What the scorers, the displays and the command line build on, beside the public names.
+# Names that the scorers, the displays and the command line use in addition to the
+# public names.
 _FOR_SIBLINGS = (
     LEAST_GROUPS,
     Binning,

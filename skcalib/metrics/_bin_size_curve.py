@@ -19,7 +19,7 @@ from ._sorted_pairs import sort_pairs
 
 
 class SizeCurve(Result):
-    """The error that was asked for, plug-in or debiased."""
+    """Plug-in and debiased errors at several sizes."""
 
     plug_in: np.ndarray
     debiased_square: np.ndarray | None
@@ -27,14 +27,14 @@ class SizeCurve(Result):
 
     @property
     def debiased(self) -> np.ndarray | None:
-        """Root of `debiased_square`, 0 where that is negative; None where it is."""
+        """Root of `debiased_square`, 0 where it is negative. None if it is None."""
         if self.debiased_square is None:
             return None
         return np.sqrt(np.maximum(self.debiased_square, 0))
 
     @property
     def error(self) -> np.ndarray:
-        """Calibration error as asked for, `plug_in` or `debiased`."""
+        """Calibration error: `debiased` if `debias` is True, otherwise `plug_in`."""
         if self.debias:
             assert self.debiased is not None
             return self.debiased
@@ -42,7 +42,7 @@ class SizeCurve(Result):
 
 
 def range_text(sizes: np.ndarray, what: str) -> str:
-    """Return how many sizes there are, and from where to where."""
+    """Return a text with the number of sizes and their range."""
     low, high = sizes.min(), sizes.max()
     span = f"of {low}" if low == high else f"from {low} to {high}"
     return f"{sizes.size} {what}{'s' if sizes.size > 1 else ''} {span}"
@@ -51,8 +51,8 @@ def range_text(sizes: np.ndarray, what: str) -> str:
 def check_sizes(
     values: Any, *, minimum: int, largest: float, name: str, of: str
 ) -> np.ndarray:
-    """Return one or more integers from `minimum` to `largest`, which is the `of`."""
-    expected = f"must hold integers from {minimum} to the {of}, here {largest:g}."
+    """Return sizes from `minimum` to `largest`; `of` describes `largest`."""
+    expected = f"must contain integers from {minimum} to the {of}, here {largest:g}."
     try:
         sizes = np.asarray(values)
     except ValueError:  # rows of different lengths
@@ -80,27 +80,28 @@ class BinSizeCurve(SizeCurve):
     Attributes
     ----------
     bin_size : ndarray of int
-        Target weight of a bin, the number of its pairs where there are no weights.
+        Target weight of a bin. Without sample weights this is the number of pairs.
     n_bins : ndarray of int
         Number of bins.
     plug_in : ndarray
-        :func:`calibration_error` at each bin size, with `norm`.
+        :func:`calibration_error` at each bin size, computed with `norm`.
     debiased_square : ndarray or None
         Unbiased estimate of the square at each bin size, which may be negative. None if
         `norm` is not 'l2', or if at one of the sizes a bin contains a single pair or
         rows of a single group.
     norm : str
+        Norm of the errors.
     debias : bool
         Whether `error` is `debiased`.
     n_pairs : int
         Number of pairs of positive weight.
     n_groups : int or None
-        Number of groups of dependent rows, None if pairs are independent.
+        Number of groups of dependent rows. None if pairs are independent.
 
     See Also
     --------
-    bin_size_curve : Compute it.
-    skcalib.plot.BinSizeDisplay : Draw it.
+    bin_size_curve : Compute the curve.
+    skcalib.plot.BinSizeDisplay : Draw the curve.
 
     Examples
     --------
@@ -162,8 +163,8 @@ def bin_size_curve(
 ) -> BinSizeCurve:
     """Compute the calibration error at several bin sizes.
 
-    Each value equals that of :func:`calibration_error` with that `bin_size`. The pairs
-    are sorted once.
+    Each value equals the result of :func:`calibration_error` with the same `bin_size`.
+    The pairs are sorted only once.
 
     Parameters
     ----------
@@ -173,24 +174,26 @@ def bin_size_curve(
         Probability of the positive class, or of every class, as in
         :func:`calibration_error`.
     bin_sizes : array-like of shape (n_sizes,), int
-        Numbers of pairs (total weight) in a bin, in any order, from 1 (from 2 with
-        `debias`) to the total weight of all pairs.
+        Numbers of pairs (total weight) in a bin, in any order. Each size must be
+        between 1 (2 with `debias`) and the total weight of all pairs.
     norm : {'l1', 'l2', 'max'}, default='l2'
-        As in :func:`calibration_error`.
+        Norm of the error, as in :func:`calibration_error`.
     debias : bool, default=False
-        Whether `error` of the curve is the debiased error. With 'l2' the result has
-        both errors where they are defined.
+        Whether `error` of the curve is the debiased error. With 'l2' the result
+        contains both errors if they are defined.
     multi_class : {'pooled', 'top_label'}, default=None
         How a matrix is reduced to pairs, as in :func:`calibration_error`.
     labels : array-like of shape (n_classes,), default=None
-        Labels in the order of the columns.
+        Labels in the order of the columns. If None, the sorted labels of `y_true` are
+        used.
     pos_label : label, default=None
-        Positive class. If None, 1, or the second of two columns.
+        Positive class. If None, the class is 1, or the class of the second of two
+        columns.
     sample_weight : array-like of shape (n,), default=None
-        Frequencies: a row of weight 3 equals three rows.
+        Frequencies: a row of weight 3 is equivalent to three rows.
     groups : array-like of shape (n,), default=None
-        Group (sentence, document) of each row, used for the debiased error: rows of one
-        group may depend on each other.
+        Group (sentence, document) of each row, used for the debiased error. Rows of the
+        same group may depend on each other.
 
     Returns
     -------
@@ -201,21 +204,23 @@ def bin_size_curve(
     TypeError
         If `bin_sizes` are not integers.
     ValueError
-        If a parameter or a row is not as described; the message names it. With
-        `debias`, if a bin holds rows of a single group.
+        If a parameter or a row is not as described. The message names it. With
+        `debias`, also if a bin contains rows of a single group.
 
     See Also
     --------
     sample_size_curve : The error against the number of rows.
-    calibration_error_interval : The error with an interval, at bins made for it.
+    calibration_error_interval : The error with a confidence interval. The default bin
+        size is chosen for the interval.
 
     Notes
     -----
-    When the bin size doubles, each bin is the union of two (the last of up to three),
-    so the plug-in error does not increase in any norm [1]_. This does not mean better
-    calibration. In bins of b pairs label noise adds about mean q (1 - q) / b to the
-    square, which decreases with b; and errors of both signs in one bin cancel, more of
-    them in wider bins. Only the second effect changes the debiased square.
+    When the bin size doubles, each bin is the union of two smaller bins (the last bin
+    is a union of up to three). The plug-in error therefore does not increase in any
+    norm [1]_. This does not mean better calibration. There are two reasons for the
+    decrease. First, label noise adds about mean(q (1 - q)) / b to the square in bins of
+    b pairs. Second, errors of opposite sign cancel inside a bin, and more of them do so
+    in wider bins. Only the second effect changes the debiased square.
 
     References
     ----------
@@ -224,7 +229,7 @@ def bin_size_curve(
 
     Examples
     --------
-    The plain error of a calibrated model is noise at all bin sizes:
+    The plug-in error of a calibrated model consists of noise at every bin size:
 
     >>> from skcalib.datasets import make_calibrated_pairs
     >>> from skcalib.metrics import bin_size_curve
@@ -290,10 +295,10 @@ def curve_of_sizes(
 def _grouped_squares(
     pairs: Pairs, sizes: np.ndarray, debias: bool
 ) -> np.ndarray | None:
-    """Return the debiased squares of dependent rows, None where one is not defined."""
+    """Return the debiased squares of dependent rows, None if one is not defined."""
     rows = GroupedRows(pairs)
     squares = np.empty(sizes.size)
-    # From narrow bins on, since those are the first to hold a single group.
+    # Narrow bins come first because they are the most likely to contain a single group.
     for k in np.argsort(sizes, kind="stable"):
         bins = GroupedBins(pairs, Binning(int(sizes[k]), None, "quantile"), rows)
         found = grouped_square(bins, debias)
@@ -304,7 +309,7 @@ def _grouped_squares(
 
 
 def grouped_square(bins: GroupedBins, debias: bool) -> float | None:
-    """Return the debiased square, None where it is neither defined nor asked for."""
+    """Return the debiased square. Return None if it is undefined and not required."""
     if debias:
         bins.check_several_groups()
     elif not bins.several_groups.all():
@@ -313,9 +318,9 @@ def grouped_square(bins: GroupedBins, debias: bool) -> float | None:
 
 
 def doubling_sizes(pairs: Pairs) -> np.ndarray:
-    """Return powers of two from 2 to the total weight, or 1 where that is less.
+    """Return powers of two from 2 to the total weight, or 1 if the weight is below 2.
 
-    With groups, from the first on at which every bin holds several groups.
+    With groups, the first size is the smallest at which every bin has several groups.
     """
     if pairs.total < 2:
         return np.array([1])

@@ -1,13 +1,14 @@
-"""How pairs are binned: by number of pairs, by number of bins, or by width.
+"""Binning of pairs by number of pairs, by number of bins, or by width.
 
-The bin size of an interval is chosen here, too. Inside a bin the error q - p is
-averaged before it is squared, so an interval over wide bins is about a smaller
-quantity; but the noise of the debiased square grows with the root of the number of
-bins. How much can be averaged away depends on how far the probabilities of a bin lie
-apart: where the error changes no faster than the probability itself, their variance
-inside bins bounds the loss. The widest bins are taken whose bound is a tenth of the
-deviation of the square under calibration. The choice depends on the probabilities
-only, never on the labels, so it does not change the distribution of the estimate.
+This module also chooses the bin size of an interval. Inside a bin the error q - p is
+averaged before it is squared, so an interval over wide bins estimates a smaller
+quantity. On the other hand, the noise of the debiased square grows with the square root
+of the number of bins. The loss through averaging depends on the spread of the
+probabilities in a bin: if the error changes no faster than the probability, the
+variance of the probabilities inside the bins is a bound for the loss. The widest bins
+whose bound is at most a tenth of the standard deviation of the square under calibration
+are used. The choice depends on the probabilities and never on the labels, so it does
+not change the distribution of the estimate.
 """
 
 from __future__ import annotations
@@ -38,27 +39,28 @@ from ._counting import (
 )
 from ._sorted_pairs import SortedCells, SortedRows, sort_pairs
 
-# Loss allowed, in deviations of the debiased square.
+# Allowed loss, in standard deviations of the debiased square.
 _LOSS = 0.1
 
-# Ratio of neighbouring bin sizes that are tried, and the least of them: the variance
-# of fewer rows is hardly known.
+# Ratio of consecutive candidate bin sizes, and the smallest candidate. The variance of
+# fewer rows cannot be estimated well.
 _STEP = 1.25
 _LEAST = 5
 
-# More bins would take gigabytes.
+# More bins would need gigabytes of memory.
 _MOST_BINS = 2**22
 
-# From this weight on, probabilities are rounded to so many leading bits.
+# From this total weight on, probabilities are rounded to this number of leading bits.
 _ROUNDED = 2**18
 _BITS = 12
 
 
 @dataclass(frozen=True)
 class Binning:
-    """How pairs are binned: checked `bin_size`, `n_bins` and `strategy`.
+    """Checked `bin_size`, `n_bins` and `strategy`.
 
-    With `whole_classes`, bins are those of the score interval, see `interval_bounds`.
+    With `whole_classes`, the bins of the score interval are used. See
+    `interval_bounds`.
     """
 
     bin_size: int | str | None
@@ -72,13 +74,12 @@ class Binning:
         return self.bin_size == "auto"
 
     def for_rows(self, row_total: float) -> Binning:
-        """Return the same with a number for an automatic bin size.
+        """Return the binning with an automatic bin size replaced by a number.
 
-        It is round(n ** 0.6), at least 2, for rows of total weight n: wide enough to
-        show a curve and not its noise, since the number of bins grows as n^(2/5), the
-        rate at which the error of a regressogram of a smooth curve is least. Rows whose
-        classes are pooled count once: each of K classes then gets about n^(2/5) bins,
-        and its bins are not those of all other classes.
+        For rows of total weight n the number is round(n ** 0.6), and at least 2. The
+        number of bins then grows as n^(2/5), the rate that minimises the error of a
+        regressogram of a smooth curve. A row whose classes are pooled counts once, so
+        each of K classes gets about n^(2/5) bins.
         """
         if self.bin_size != "auto":
             return self
@@ -87,7 +88,7 @@ class Binning:
     def bounds(
         self, ordered: SortedRows | SortedCells
     ) -> tuple[np.ndarray, int | None]:
-        """Return the bounds of the bins, and the bin size where there is one."""
+        """Return the bounds of the bins, and the bin size or None."""
         if self.strategy == "uniform":
             assert self.n_bins is not None
             edges = edges_of_width(ordered.q, self.n_bins)
@@ -108,9 +109,9 @@ class Binning:
         return cut_by_size(total, self.bin_size), self.bin_size
 
     def sums(self, pairs: Pairs, *, squares: bool = True) -> tuple[BinSums, int | None]:
-        """Return the sums of each bin and the bin size, None where there is none.
+        """Return the sums of each bin, and the bin size or None.
 
-        Without `squares` only those of y and q are sure to be there.
+        Without `squares`, only the sums of y and q are guaranteed to be computed.
         """
         binning = self.for_rows(pairs.row_total)
         if pairs.row_weight is None and pairs.q.size >= LEAST_COUNTED:
@@ -128,7 +129,7 @@ class Binning:
     def _counted(
         self, pairs: Pairs, squares: bool
     ) -> tuple[BinSums, int | None] | None:
-        """Return the sums and the bin size without a sort; None where it is faster."""
+        """Return sums and bin size without sorting, or None if sorting is faster."""
         n, q = pairs.q.size, pairs.q
         size, cells = None, None
         if self.strategy == "quantile":
@@ -147,7 +148,7 @@ class Binning:
 
 
 def check_binning(bin_size: Any, n_bins: Any, strategy: Any) -> Binning:
-    """Return the way to bin, or say which of the three parameters is wrong."""
+    """Return the checked binning."""
     check_choice(strategy, ("quantile", "uniform"), name="strategy")
     automatic = isinstance(bin_size, str) and bin_size == "auto"
     if n_bins is not None:
@@ -180,7 +181,7 @@ def interval_bin_size(pairs: Pairs) -> int:
 
 
 def interval_bin_size_of_cells(cells: SortedCells) -> int:
-    """Return the bin size of the score interval for tie classes, as for their pairs."""
+    """Return the bin size of the score interval, computed from tie classes."""
     if cells.total < _ROUNDED:
         return _size_of_atoms(cells.q, cells.weight)
     shift = np.finfo(np.float64).nmant - _BITS
@@ -192,8 +193,8 @@ def interval_bin_size_of_cells(cells: SortedCells) -> int:
 def interval_sums(pairs: Pairs) -> tuple[BinSums, int]:
     """Return the sums in the bins of the score interval, and the bin size.
 
-    Many pairs are counted once for the bin size and the bins, or sorted if the bins
-    are too narrow for that; few are sorted once.
+    Large inputs are counted once for both the bin size and the bins, unless the bins
+    are too narrow for counting. In this case, and for small inputs, pairs are sorted.
     """
     if pairs.weight is None and pairs.total >= _ROUNDED:
         cells = Cells(pairs.q, _BITS)
@@ -214,8 +215,8 @@ def interval_sums(pairs: Pairs) -> tuple[BinSums, int]:
 def interval_bounds(ordered: SortedRows | SortedCells, size: int) -> np.ndarray:
     """Return the bounds of the bins of the score interval.
 
-    Large tie classes are bins by themselves, unless there are so many pairs that the
-    bins at their ends are a small part.
+    Each large tie class has its own bins, unless there are so many pairs that the bins
+    at the ends of the class are a small part of the total.
     """
     if ordered.total >= _ROUNDED:
         return ordered.snap(cut_by_size(ordered.total, size))
@@ -251,12 +252,12 @@ def _size_of_atoms(values: np.ndarray, weights: np.ndarray) -> int:
     for size in sizes:
         bounds = cut_by_size(total, size)
         n = np.diff(bounds)
-        # an atom that a cut divides gives each side its share
+        # A divided atom contributes its share to each side of the cut.
         variance, first, second = (
             np.diff(np.interp(bounds, end, each)) for each in sums
         )
         loss = float(np.maximum(second - first**2 / n, 0).sum() / total)
-        # n (n - 1) pairs of a bin, each with the weight 1 / (N (n - 1))
+        # A bin has n (n - 1) ordered pairs, each with weight 1 / (N (n - 1)).
         noise = np.sqrt(2 * float((variance / total) ** 2 @ (1 / (n * (n - 1)))))
         if loss <= _LOSS * noise:
             return size
@@ -266,7 +267,8 @@ def _size_of_atoms(values: np.ndarray, weights: np.ndarray) -> int:
 def _sizes(total: float) -> list[int]:
     """Return bin sizes from 0.8 sqrt(total) downwards.
 
-    The widest lose little even where the error jumps, in one bin of some hundred.
+    Even the widest bins lose little if the error has a jump, because the jump affects
+    one bin out of some hundred.
     """
     narrowest = int(np.ceil(total / _MOST_BINS))
     widest = max(2, round(0.8 * total**0.5), narrowest)

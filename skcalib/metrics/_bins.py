@@ -1,9 +1,9 @@
-"""Bins: where the cuts lie, the sums in each bin, and the error over all bins.
+"""Bounds of the bins, the sums in each bin, and the error over all bins.
 
-Every sum is an expectation over the orders of rows with equal q (a *tie class*). A
-class that a cut divides gives each bin a share of m of its t rows, and with the share
-m / t of its positives. So no number depends on the order of the rows, and a row of
-weight 3 is three rows.
+Every sum is an expectation over the orders of rows with equal q (a *tie class*). If a
+cut divides a class of t rows so that a bin receives m of them, the bin receives the
+share m / t of the positives of the class. Results therefore do not depend on the order
+of the rows, and a row of weight 3 is equivalent to three rows.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ NORMS = ("l1", "l2", "max")
 
 @dataclass(frozen=True)
 class Shares:
-    """What divided tie classes give to bins: `taken` of `total` rows.
+    """Contributions of divided tie classes to bins: `taken` of `total` rows.
 
-    All arrays have one entry for each (bin, divided class) that meet; `tie` numbers the
-    classes.
+    All arrays have one entry for each overlapping (bin, divided class); `tie` is the
+    index of the class.
     """
 
     bin: np.ndarray
@@ -87,7 +87,7 @@ class BinSums:
 
 
 def cut_by_size(total: float, bin_size: float) -> np.ndarray:
-    """Return the bounds of Algorithm 1: a short last bin joins the one before."""
+    """Return the bounds of Algorithm 1, which merges a short last bin into another."""
     n_bins = int(np.floor(total / bin_size + 1e-9))
     if n_bins <= 1:
         return np.array([0.0, total])
@@ -98,8 +98,9 @@ def cut_around_classes(ordered: SortedRows | SortedCells, size: int) -> np.ndarr
     """Return the bounds of bins that keep large tie classes whole.
 
     Stated confidences and hard answers have few distinct probabilities. A bin that
-    holds the end of one class and the start of the next averages their errors, which
-    may differ. So a class of at least one bin's weight begins and ends with a cut.
+    contains the end of one class and the start of the next averages their errors, which
+    may differ. Therefore a class with at least the weight of a bin starts and ends at a
+    cut.
     """
     _, weight, _ = ordered.cells()
     large = weight >= max(size, 4)
@@ -114,7 +115,7 @@ def cut_around_classes(ordered: SortedRows | SortedCells, size: int) -> np.ndarr
         pieces.append(start + cut_by_size(stop - start, size)[1:])
         place = stop
     last = _between(place, float(end[-1]), size)
-    if last.size == 0:  # too few rows behind the last class for a bin
+    if last.size == 0:  # too few rows after the last class for a bin
         pieces[-1] = pieces[-1][:-1]
     bounds = np.concatenate([*pieces, last[1:]])
     bounds = np.unique(np.r_[bounds[bounds < ordered.total - 0.5], ordered.total])
@@ -124,7 +125,7 @@ def cut_around_classes(ordered: SortedRows | SortedCells, size: int) -> np.ndarr
 def _between(start: float, stop: float, size: int) -> np.ndarray:
     """Return the bounds from the end of a class to the start of the next.
 
-    Fewer than two rows join the class behind them.
+    Fewer than two rows are merged with the class after them.
     """
     rest = stop - start
     if rest < 1e-9 * max(stop, 1.0):
@@ -137,8 +138,7 @@ def _between(start: float, stop: float, size: int) -> np.ndarray:
 def cut_by_number(total: float, n_bins: int) -> np.ndarray:
     """Return the bounds of `n_bins` bins of equal weight.
 
-    Whole weights are divided as numpy.array_split does it. Bins that would be empty
-    are left out.
+    Integer weights are divided as in numpy.array_split. Empty bins are omitted.
     """
     if total == np.floor(total):
         n_bins = min(n_bins, int(total))
@@ -151,8 +151,8 @@ def cut_by_number(total: float, n_bins: int) -> np.ndarray:
 def edges_of_width(q: np.ndarray, n_bins: int) -> np.ndarray:
     """Return the inner edges of `n_bins` bins of equal width that can divide `q`.
 
-    Where there are more bins than numbers, only the upper edges of the bins that hold
-    a number are returned.
+    If there are more bins than numbers, only the upper edges of non-empty bins are
+    returned.
     """
     if n_bins <= max(q.size, 1000):
         return np.linspace(0, 1, n_bins + 1)[1:-1]
@@ -167,10 +167,10 @@ def edges_of_width(q: np.ndarray, n_bins: int) -> np.ndarray:
 def cut_by_value(
     below: Callable[[np.ndarray], np.ndarray], edges: np.ndarray, total: float
 ) -> np.ndarray:
-    """Return the bounds of bins between edges; empty bins are left out.
+    """Return the bounds of the non-empty bins between edges.
 
-    `below` returns the weight of what is not above each of some values. As in
-    :func:`sklearn.calibration.calibration_curve`, a bin contains its upper edge.
+    `below` returns the total weight of the probabilities that are at most each value.
+    As in :func:`sklearn.calibration.calibration_curve`, a bin contains its upper edge.
     """
     return np.unique(np.r_[0, below(edges), total])
 
@@ -178,15 +178,15 @@ def cut_by_value(
 def sum_bins(
     ordered: SortedRows | SortedCells, bounds: np.ndarray, *, squares: bool = True
 ) -> BinSums:
-    """Return the sums in the bins between consecutive bounds, 0 and total included.
+    """Return the sums in the bins between consecutive bounds, including 0 and total.
 
     Without `squares`, a fifth faster, the extremes and the sums of q^2 and y q are NaN.
     """
     cuts = bounds[1:-1]
     ties = ordered.ties_at(cuts)
     divided = ties.start < cuts
-    # Whole classes of a bin lie between the class at its left cut and that at its
-    # right; where a cut divides nothing, they begin or end at the cut itself.
+    # The whole classes of a bin lie between the class at its left cut and the class at
+    # its right cut. If a cut divides no class, they begin or end at the cut itself.
     start = np.r_[0, np.where(divided, ties.stop, cuts)]
     stop = np.r_[np.where(divided, ties.start, cuts), bounds[-1]]
     positive_start = np.r_[
@@ -217,7 +217,7 @@ _NO_SHARES = Shares(
 
 
 def _shares(bounds: np.ndarray, ties: TieClasses, divided: np.ndarray) -> Shares:
-    """Return what each divided class gives to the bins that it meets."""
+    """Return the contribution of each divided class to the bins that it overlaps."""
     cut = np.flatnonzero(divided)
     left, right = cut, cut + 1  # the bins on both sides of a cut
     # To its right, a class gives all up to its end or the end of that bin.
@@ -262,15 +262,15 @@ def norm_of(
 
 
 def check_norm(norm: Any, squared: Any, debias: Any) -> None:
-    """Raise where norm, squared and debias do not go together."""
+    """Raise an error if norm, squared and debias cannot be combined."""
     check_choice(norm, NORMS, name="norm")
     for name, value in (("squared", squared), ("debias", debias)):
         if value is not False and check_bool(value, name=name) and norm != "l2":
-            raise ParameterError(name, "goes with norm='l2' only.")
+            raise ParameterError(name, "needs norm='l2'.")
 
 
 def rooted(square: float, squared: bool) -> float:
-    """Return the debiased square, or the root of what of it is positive."""
+    """Return the debiased square, or the root of its positive part."""
     return square if squared else float(np.sqrt(max(square, 0)))
 
 
@@ -283,13 +283,13 @@ def debiased_error(
 
 
 def check_debiasable(weight: np.ndarray) -> None:
-    """Raise where a bin is too small for the unbiased estimate of its square."""
+    """Raise an error if a bin is too small for an unbiased estimate of its square."""
     small = weight <= 1
     if small.any():
         b = int(small.argmax())
         raise ParameterError(
             "debias",
-            "needs bins of more than one pair, since it multiplies the "
+            "needs bins of at least two pairs, since it multiplies the "
             f"residuals of different pairs. Got weight {weight[b]:g} in bin "
-            f"{b} of {weight.size}: use larger or fewer bins.",
+            f"{b} of {weight.size}. Use larger or fewer bins.",
         )

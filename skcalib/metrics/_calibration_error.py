@@ -1,4 +1,4 @@
-"""Calibration error: one number for how far probabilities are from frequencies."""
+"""Calibration error: the distance between probabilities and label frequencies."""
 
 from __future__ import annotations
 
@@ -82,9 +82,11 @@ def calibration_error(
 ) -> float | np.ndarray:
     """Compute the calibration error by adaptive binning.
 
-    With probabilities q and labels y in bins b of n_b pairs, N pairs in all, the error
-    is sqrt(sum_b n_b / N (mean q - mean y)^2): the root mean square distance between
-    the predicted probabilities and the frequencies of the labels (Algorithm 1 of [1]_).
+    The error is the root mean square distance between the predicted probabilities and
+    the frequencies of the labels (Algorithm 1 of [1]_). For probabilities q and labels
+    y of N pairs in bins b of n_b pairs, it is::
+
+        sqrt(sum_b n_b / N (mean_b q - mean_b y)^2)
 
     Parameters
     ----------
@@ -93,83 +95,90 @@ def calibration_error(
     y_proba : array-like of shape (n,) or (n, n_classes)
         Probability of the positive class, or of every class, with columns in the order
         of `labels`. Two columns are the binary problem of `pos_label` unless
-        `multi_class` is given. Rows need not sum to one. A value outside [0, 1] by no
-        more than 1e-9, or 16 units of rounding of its type, is clipped.
+        `multi_class` is given. Rows do not need to sum to one. A value that is outside
+        [0, 1] by at most 1e-9, or by 16 times the machine epsilon of its type, is
+        clipped.
     bin_size : int or 'auto', default='auto'
         Number of pairs (total weight) in a bin, beta in [1]_. 'auto' is
         round(n ** 0.6), and at least 2, where n is the total weight of the rows. A row
-        whose classes are pooled counts once. With `debias`, automatic bins are doubled
-        until each of them contains rows of two groups or more.
+        whose classes are pooled counts once. With `debias`, the automatic bin size is
+        doubled until each bin contains rows of at least two groups.
     n_bins : int, default=None
-        Number of bins, instead of `bin_size`.
+        Number of bins. It replaces `bin_size`.
     strategy : {'quantile', 'uniform'}, default='quantile'
-        'quantile' makes bins of equal weight, 'uniform' divides [0, 1] into `n_bins`
+        'quantile' makes bins of equal weight. 'uniform' divides [0, 1] into `n_bins`
         bins of equal width.
     norm : {'l1', 'l2', 'max'}, default='l2'
-        'l1' is the mean distance, known as ECE, 'l2' the root mean square, and 'max'
-        the largest distance.
+        'l1' is the mean distance, known as ECE. 'l2' is the root mean square distance,
+        and 'max' is the largest distance.
     squared : bool, default=False
-        Whether to return the square; only with 'l2'.
+        Whether to return the square of the error. Requires norm 'l2'.
     debias : bool, default=False
         Whether to replace the square in each bin by its unbiased estimate
-        sum_{i != j} r_i r_j / (n_b (n_b - 1)), with r = q - y; only with 'l2'. Label
-        noise adds about p (1 - p) / n_b to the plain square and nothing to the unbiased
-        one, which can be negative. Its root is that of max(., 0).
+        sum_{i != j} r_i r_j / (n_b (n_b - 1)), with r = q - y. Requires norm 'l2'.
+        Label noise adds about p (1 - p) / n_b to the plain square and nothing to the
+        unbiased estimate. The estimate can be negative; the error is then 0, unless
+        `squared` is True.
     multi_class : {'pooled', 'top_label', 'class_wise', 'per_class'}, default=None
         How a probability matrix is reduced to binary problems. 'pooled' (the default
         for more than two columns) concatenates the one-vs-rest problems of all classes
         and bins them together, as in [1]_. 'top_label' takes the largest probability of
         each row and whether its class is right (ties go to the first column).
         'class_wise' returns the mean of the errors of the one-vs-rest problems, and
-        'per_class' the array of them.
+        'per_class' returns an array of these errors.
     labels : array-like of shape (n_classes,), default=None
-        Labels in the order of the columns. If None, the sorted labels of `y_true`,
-        whose number must then match.
+        Labels in the order of the columns. If None, the sorted labels of `y_true` are
+        used; their number must equal the number of columns.
     pos_label : label, default=None
-        Positive class. If None, 1, or the second of two columns.
+        Positive class. If None, the class is 1, or the class of the second of two
+        columns.
     sample_weight : array-like of shape (n,), default=None
-        Frequencies: a row of weight 3 equals three rows, a row of weight 0 is ignored.
-        For sampling weights pass ``groups=np.arange(n)`` as well.
+        Frequencies: a row of weight 3 is equivalent to three rows, and a row of weight
+        0 is ignored. For sampling weights pass ``groups=np.arange(n)`` as well.
     groups : array-like of shape (n,), default=None
-        Group (sentence, document) of each row, used with `debias`: rows of one group
-        may depend on each other, so only rows of different groups are multiplied. If
-        None, rows are independent; the pooled pairs of one row are a group.
+        Group (sentence, document) of each row, used with `debias`. Rows of the same
+        group may depend on each other, so only rows of different groups are multiplied.
+        If None, rows are taken as independent, and the pooled pairs of one row form a
+        group.
 
     Returns
     -------
     error : float, or ndarray of shape (n_classes,) for 'per_class'
-        Between 0 and 1, best 0; may be negative with `squared` and `debias`.
+        Error between 0 and 1; 0 is best. It may be negative with `squared` and
+        `debias`.
 
     Raises
     ------
     ValueError
-        If a parameter or a row is not as described; the message names it. With
-        `debias`, if a bin contains a single pair, or rows of a single group.
+        If a parameter or a row is not as described. The message names it. With
+        `debias`, also if a bin contains a single pair or rows of a single group.
 
     See Also
     --------
     calibration_error_interval : The error with a confidence interval and a p-value.
-    adaptive_reliability_curve : The bins behind the number.
+    adaptive_reliability_curve : The bins from which the error is computed.
     skcalib.scorers.make_calibration_scorer : The error as a scorer.
 
     Notes
     -----
-    The value depends on the bin size. Wide bins average errors of both signs away,
-    narrow ones add noise, and without `debias` a perfectly calibrated model has an
-    error of about sqrt(mean p (1 - p) / bin_size). Report the bin size with the number.
+    The value depends on the bin size. In wide bins errors of opposite sign cancel, and
+    narrow bins add noise. Without `debias`, a perfectly calibrated model has an error
+    of about sqrt(mean(p (1 - p)) / bin_size). Report the bin size together with the
+    error.
 
-    No value depends on the order of rows: rows of equal probability that a cut divides
-    share their positives in proportion, which is the mean over their orders.
+    The value does not depend on the order of the rows. If a cut divides rows of equal
+    probability, their positives are divided in proportion, which is the mean over all
+    orders of these rows.
 
-    Hard labels are not probabilities. If every value of `y_proba` is 0 or 1, as where
-    :func:`sklearn.metrics.make_scorer` is called without
-    ``response_method="predict_proba"``, the result says how often predicted labels are
-    wrong, not how good the probabilities are. Use
+    Hard labels are not probabilities. If every value of `y_proba` is 0 or 1, the result
+    measures how often predicted labels are wrong, not how good the probabilities are.
+    This happens if :func:`sklearn.metrics.make_scorer` is called without
+    ``response_method="predict_proba"``. Use
     :func:`skcalib.scorers.make_calibration_scorer` to score an estimator.
 
-    Dask arrays are accepted without `groups` and with quantile bins: the error is then
-    that of a :class:`ReliabilitySketch` of their blocks, whose distance to the exact
-    error is bounded; see :meth:`ReliabilitySketch.from_dask`.
+    Dask arrays are accepted with quantile bins and without `groups`. The error is then
+    computed from a :class:`ReliabilitySketch` of the blocks, and its distance to the
+    exact error is bounded. See :meth:`ReliabilitySketch.from_dask`.
 
     References
     ----------
@@ -188,7 +197,7 @@ def calibration_error(
     >>> round(calibration_error(y_true, y_proba, bin_size=3), 4)
     0.1179
 
-    Three classes, every class against the rest:
+    Three classes, each one against the rest:
 
     >>> proba = [[0.8, 0.1, 0.1], [0.2, 0.5, 0.3], [0.1, 0.3, 0.6], [0.4, 0.3, 0.3]]
     >>> tags = ["A", "N", "V", "N"]
@@ -258,10 +267,10 @@ def error_of_sums(sums: BinSums, norm: str, squared: bool, debias: bool) -> floa
 
 
 class ResampledError:
-    """The calibration error of one model, as a function of how often items are there.
+    """Calibration error of one model as a function of the counts of the items.
 
-    `item` is the number of the item of each pair. Bins are those of
-    :func:`calibration_error`, of pairs with the item's count as their weight.
+    `item` is the index of the item of each pair. The error equals
+    :func:`calibration_error` of the pairs, weighted by the counts of their items.
     """
 
     def __init__(self, pairs: Pairs, item: np.ndarray, binning: Binning):
@@ -269,7 +278,8 @@ class ResampledError:
         q = pairs.q[order].astype(np.float64, copy=False)
         self._residual = q - pairs.indicator()[order]
         self._item = item[order]
-        # of equal probabilities a cut takes a share of each, so only their ends count
+        # A cut takes the same share of all equal probabilities, so only the ends of
+        # each tie class are needed.
         self._end = np.flatnonzero(np.r_[q[1:] != q[:-1], True])
         self._binning = binning
 

@@ -1,10 +1,11 @@
 """Tables of cells: mergeable sums over pairs, on a fixed grid on [0, 1].
 
-The grid is fine near both ends. Let x be the distance of q to the nearer end, which
-float64 holds exactly. A cell is where two grids meet: steps of 2 ** -n_bits, and 2 **
-(n_bits - 8) steps to every halving of x, which are the narrower ones below 2 ** -8. As
-both grids number their steps upwards, the sum of the two numbers is a number of the
-cell, and costs a shift and a product.
+The grid is finer near both ends. Let x be the distance of q to the nearer end, which
+float64 represents exactly. A cell is the intersection of steps of two grids. The first
+grid has even steps of 2 ** -n_bits. The second one has 2 ** (n_bits - 8) steps for
+every halving of x; these are narrower below 2 ** -8. Both grids number their steps
+upwards, so the sum of the two numbers identifies the cell. It costs one shift and one
+product.
 """
 
 from __future__ import annotations
@@ -22,16 +23,16 @@ from ._binning import Binning
 from ._bins import BinSums, sum_bins
 from ._sorted_pairs import SortedCells
 
-# Below this power of 2 all x share a cell.
+# All x below this power of 2 share a cell.
 _LEAST_EXPONENT = -64
 
-# Steps to a halving of x are finer than the even ones below 2 ** -_EVEN.
+# Below 2 ** -_EVEN the steps per halving of x are finer than the even steps.
 _EVEN = 8
 
-# Probabilities whose cells are held at once: so few stay in the cache.
+# Number of probabilities in a block; such a block stays in the cache.
 _BLOCK = 2**14
 
-# What stands for the value of a cell that holds no pairs, or different values.
+# Marks the value of a cell that contains no pairs or different values.
 _EMPTY, _MIXED = -1.0, 2.0
 
 _INFO = np.finfo(np.float64)
@@ -57,7 +58,7 @@ class Grid:
         steps = np.arange(self._first + 1, (bias - 1) << log_bits) << self._shift
         even = np.arange(2 ** (n_bits - 1) + 1) * self.step
         edges = np.union1d(steps.view(np.float64), even)
-        # edges have the numbers of the cells behind them
+        # An edge has the number of the cell above it.
         number = self._place(edges)[0]
         half = int(number[-1]) + 1
         self.n_cells = 2 * half
@@ -81,7 +82,8 @@ class Grid:
     def place(self, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return the cell of each probability, float64, and its distance to a step.
 
-        It is that of x to the next even step towards the end, in steps, and exact.
+        The distance is measured from x to the next even step towards the end, in units
+        of steps. It is exact.
         """
         cell, rest = self._place(np.minimum(q, 1 - q))
         return np.where(q > 0.5, self.n_cells - 1 - cell, cell), rest
@@ -103,7 +105,7 @@ def grid_of(n_bits: int) -> Grid:
 class SketchedCells(SortedCells):
     """Cells in ascending order of q, each as if all its pairs had their mean q.
 
-    The q of a cell lie in [low, high]; where these are equal they are all the same.
+    The q of a cell lie in [low, high]. If the two are equal, all q are equal.
     """
 
     def __init__(
@@ -127,18 +129,18 @@ class CellTable:
     weight : ndarray of shape (n_cells, 2)
         Sum of weights, of negatives and of positives.
     rest : ndarray of shape (n_cells,)
-        Sum of w times the distance to an even step, whose rounding is nothing beside
-        that of a sum of w q.
+        Sum of w times the distance to an even step. Its rounding error is negligible
+        compared with the rounding error of a sum of w q.
     value : ndarray of shape (n_cells,)
-        The probability of all pairs, where they have the same.
+        The probability of the pairs, if it is the same for all pairs.
     n_samples : int
         Number of pairs.
     row_total : float
-        Total weight of the rows, which gave one pair or several each.
+        Total weight of the rows. A row contributes one or several pairs.
     negatives : frozenset of int
         Which of 0 and -1 were labels of negatives.
     is_dependent : bool
-        Whether rows gave several pairs, which depend on each other.
+        Whether some rows contributed several pairs, which depend on each other.
     """
 
     def __init__(self, n_bits: int):
@@ -179,7 +181,7 @@ class CellTable:
             np.add.at(by_label, cell, w)
 
     def _compare(self, cell: np.ndarray, q: np.ndarray) -> None:
-        """Keep the value of cells where all are equal."""
+        """Keep the value of cells whose probabilities are all equal."""
         known = self.value.take(cell)
         new = np.flatnonzero((known != q) & (known != _MIXED))
         if new.size:
@@ -202,11 +204,11 @@ class CellTable:
         return self
 
     def used(self) -> np.ndarray:
-        """Return the numbers of the cells that hold pairs."""
+        """Return the numbers of the cells that contain pairs."""
         return np.flatnonzero(self.value != _EMPTY)
 
     def sorted_cells(self) -> SketchedCells:
-        """Return the cells that hold pairs."""
+        """Return the cells that contain pairs."""
         used, grid = self.used(), self.grid
         value, positive = self.value[used], self.weight[used, 1]
         weight = self.weight[used, 0] + positive
@@ -238,13 +240,13 @@ def sums_of_cells(
 ) -> tuple[BinSums, np.ndarray, int | None]:
     """Return the sums in bins, the bounds of the bins and the bin size."""
     if table.n_samples == 0:
-        raise ParameterError(None, "needs pairs, and none were added.")
+        raise ParameterError(None, "needs pairs, but none have been added.")
     bounds, size = binning.for_rows(table.row_total).bounds(cells)
     return sum_bins(cells, bounds), bounds, size
 
 
 def check_independent(table: CellTable) -> None:
-    """Raise where the pairs of a table depend on each other."""
+    """Raise an error if the pairs of a table depend on each other."""
     if table.is_dependent:
         rows_are_unknown()
 
@@ -253,8 +255,8 @@ def rows_are_unknown(*_: Any) -> NoReturn:
     """Raise for a number that multiplies pairs of different rows."""
     raise ParameterError(
         None,
-        "cannot tell which pairs of pooled classes are of one row, and so depend on "
-        "each other: cells do not keep rows. Use one sketch for each class, or "
+        "cannot be computed for pooled classes: pairs of the same row depend on each "
+        "other, and cells do not keep rows. Use one sketch for each class, or "
         "multi_class='top_label'.",
     )
 
@@ -262,7 +264,7 @@ def rows_are_unknown(*_: Any) -> NoReturn:
 def check_chunk(
     y_true: Any, y_proba: Any, sample_weight: Any, **settings: Any
 ) -> list[Pairs]:
-    """Return the pairs of a chunk; none where it is empty or all its weights are 0."""
+    """Return the pairs of a chunk; none if it is empty or all its weights are 0."""
     weight = None
     if sample_weight is not None:
         weight = as_floats(sample_weight, name="sample_weight")
@@ -296,7 +298,7 @@ def add_chunk(
 def check_pos_label(
     table: CellTable, labels: Callable[[], Iterable], pos_label: Any
 ) -> None:
-    """Raise where no chunk held `pos_label`, but there are several `labels`."""
+    """Raise an error if no chunk contained `pos_label` but there are several labels."""
     if pos_label is not None and not table.weight[:, 1].any():
         positives(label_array(labels()), pos_label)
 
@@ -320,7 +322,7 @@ def _one_negative(negatives: frozenset[int]) -> frozenset[int]:
     if len(negatives) > 1:
         raise ParameterError(
             "y_true",
-            "must hold the same two labels in every chunk. Got 0 and 1 in "
-            "one, -1 and 1 in another.",
+            "must contain the same two labels in every chunk. Got 0 and 1 in one "
+            "chunk, and -1 and 1 in another.",
         )
     return negatives

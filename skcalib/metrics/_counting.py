@@ -1,9 +1,10 @@
-"""Adaptive bins of many pairs without sorting them all.
+"""Adaptive bins of many pairs without sorting all of them.
 
-The leading bits of a float in [0, 1] order it, so counting them gives a histogram with
-cells of equal relative width in one pass, and the counts tell in which cells the cuts
-fall. Only the pairs of these cells are sorted; all others are summed up by cell. The
-result is that of the sort, at a fifth of its time for skewed probabilities.
+The leading bits of floats in [0, 1] have the order of the floats. Counting them gives,
+in one pass, a histogram with cells of equal relative width, and the counts show which
+cells contain a cut. Only the pairs of these cells are sorted; all other pairs are
+summed by cell. The result equals the result of sorting, and takes a fifth of the time
+for skewed probabilities.
 """
 
 from __future__ import annotations
@@ -25,8 +26,8 @@ LEAST_COUNTED = 2**18
 # With fewer pairs in a bin, most pairs share a cell with a cut, and are sorted.
 _LEAST_SIZE = 1000
 
-# Numbers whose cells are held at once (8 bytes each). Each block adds its sums to those
-# of all cells, so a block should not have many fewer numbers than there are cells.
+# Number of probabilities in a block (8 bytes each). Each block adds its sums to the
+# sums of all cells, so a block should not be much smaller than the number of cells.
 _BLOCK = 2**21
 
 # So many roundings in sequence lose 5e-13 of a sum at most.
@@ -36,14 +37,14 @@ _FEW = 2**13
 def mantissa_bits(n_bins: int) -> int:
     """Return the number of leading bits of the significand that make a cell.
 
-    So many that a bin spans some cells where it is widest, and few pairs share a cell
-    with a cut.
+    The number is large enough that a bin spans several cells at its widest place, and
+    that few pairs share a cell with a cut.
     """
     return int(np.clip(n_bins.bit_length() + 1, 7, _MOST_BITS))
 
 
 def counting_pays(n: int, n_bins: int) -> bool:
-    """Return whether few enough cells are expected to hold a cut."""
+    """Return whether few enough cells are expected to contain a cut."""
     few_bins = n_bins * _LEAST_SIZE <= n and n_bins < 2 ** (_MOST_BITS + 1)
     return few_bins and n >= LEAST_COUNTED
 
@@ -51,8 +52,8 @@ def counting_pays(n: int, n_bins: int) -> bool:
 class Cells:
     """Cell of each number in [0, 1], and the sums of numbers and squares by cell.
 
-    The cells of single numbers are found anew where they are needed, a block at a time,
-    which is faster than to read them back from memory.
+    The cells of single numbers are computed again when they are needed, one block at a
+    time, which is faster than reading them from memory.
     """
 
     def __init__(self, q: np.ndarray, mantissa_bits: int):
@@ -156,8 +157,8 @@ def count_bins(
     """Return the sums in the bins between consecutive ranks, 0 and n included.
 
     The same as ``sum_bins(SortedRows(q, positive_q), bounds)``; without `squares`, a
-    fifth faster, the sums of q^2 and y q are NaN. `cells` are those of q, if they are
-    known already.
+    fifth faster, the sums of q^2 and y q are NaN. `cells` are the cells of q, if they
+    have been computed already.
     """
     bits = mantissa_bits(bounds.size - 1) if cells is None else cells.mantissa_bits
     rows = Cells(q, bits) if cells is None else cells

@@ -1,4 +1,4 @@
-"""The reliability curve: from it every plain calibration number derives."""
+"""The reliability curve, from which all plug-in calibration measures are computed."""
 
 from __future__ import annotations
 
@@ -36,21 +36,21 @@ class ReliabilityCurve(Result):
     prob_pred : ndarray
         Mean probability in each bin.
     weight : ndarray
-        Total weight of each bin, the number of its pairs where there are no weights.
+        Total weight of each bin. Without sample weights this is the number of pairs.
     standard_error : ndarray
         Standard error sqrt(p (1 - p) / weight) of `prob_true`. It is 0 if all labels
         of a bin are equal; use :meth:`interval` for error bars.
     proba_min, proba_max : ndarray
         Smallest and largest probability in each bin.
     bin_size : int or None
-        Target weight of a bin, None if `n_bins` was given.
+        Target weight of a bin. None if `n_bins` was given.
     n_samples : int
-        Number of pairs of positive weight; pooled classes count one pair each.
+        Number of pairs of positive weight. Pooled classes count as one pair each.
 
     See Also
     --------
     adaptive_reliability_curve : Compute the curve.
-    skcalib.plot.ReliabilityDisplay : Draw it.
+    skcalib.plot.ReliabilityDisplay : Draw the curve.
 
     Examples
     --------
@@ -98,9 +98,9 @@ class ReliabilityCurve(Result):
         confidence_level : float, default=0.95
             Confidence level, strictly between 0 and 1.
         method : {'wilson', 'clopper_pearson', 'normal'}, default='wilson'
-            'wilson' inverts the score test and has about the requested level.
-            'clopper_pearson' has at least that level. 'normal' is
-            p +- z sqrt(p (1 - p) / n) as in [1]_, clipped to [0, 1]; its width is 0 if
+            'wilson' inverts the score test and has approximately the requested level.
+            'clopper_pearson' has at least the requested level. 'normal' is
+            p +- z sqrt(p (1 - p) / n) as in [1]_, clipped to [0, 1]. Its width is 0 if
             all labels of a bin are equal.
 
         Returns
@@ -132,16 +132,16 @@ class ReliabilityCurve(Result):
     ) -> tuple[np.ndarray, np.ndarray]:
         """Return an interval of the label frequencies expected of a calibrated model.
 
-        These *consistency bars* [1]_ lie around the mean probability of each bin, as
-        the intervals of :meth:`interval` lie around the observed frequency. They apply
-        to each bin alone: at 95%, on average at most one of twenty bins of a calibrated
-        model is outside.
+        These *consistency bars* [1]_ lie around the mean probability of each bin, while
+        the intervals of :meth:`interval` lie around the observed frequency. The level
+        applies to each bin separately: at 95%, on average at most one of twenty bins of
+        a calibrated model is outside.
 
         Parameters
         ----------
         confidence_level : float, default=0.95
-            Confidence level, strictly between 0 and 1. Half of the rest is in each
-            tail.
+            Confidence level, strictly between 0 and 1. Each tail has half of
+            1 - `confidence_level`.
 
         Returns
         -------
@@ -150,16 +150,19 @@ class ReliabilityCurve(Result):
 
         Notes
         -----
-        The positives of a bin are a sum of independent coins of chances q, which has a
-        Poisson-binomial distribution. It is approximated by a shifted binomial
-        distribution with the same mean, the same variance (the sum of q (1 - q), less
-        where a cut divides rows of equal q) and nearly the same third moment, found
-        from the range of q in the bin. If all q of a bin are equal, the ends are the
-        quantiles of the binomial distribution, widened by less than one pair so that
-        neither tail exceeds its half. Otherwise a tail exceeds its half by at most 0.1
-        percentage points in adaptive bins of 500 skewed probabilities, and by up to 3
-        where a bin of few pairs spans nearly all of [0, 1]. Weights are frequencies,
-        and pairs are taken as independent.
+        The number of positives in a bin is a sum of independent Bernoulli variables
+        with probabilities q, so it has a Poisson-binomial distribution. This
+        distribution is approximated by a shifted binomial distribution with the same
+        mean, the same variance and nearly the same third moment. The variance is the
+        sum of q (1 - q); it is smaller if a cut divides rows of equal q. The third
+        moment is estimated from the range of q in the bin.
+
+        If all q of a bin are equal, the ends are the quantiles of the binomial
+        distribution, widened by less than one pair so that neither tail exceeds its
+        nominal probability. Otherwise, a tail exceeds its nominal probability by at
+        most 0.1 percentage points in adaptive bins of 500 skewed probabilities, and by
+        up to 3 percentage points in a bin of few pairs that spans nearly all of [0, 1].
+        Weights are frequencies, and pairs are taken as independent.
 
         References
         ----------
@@ -168,7 +171,7 @@ class ReliabilityCurve(Result):
 
         Examples
         --------
-        Among ten pairs of probability 5%, none to two are positive:
+        Of ten pairs with probability 5%, between zero and two are positive:
 
         >>> from skcalib.metrics import adaptive_reliability_curve
         >>> curve = adaptive_reliability_curve([0] * 10, [0.05] * 10, bin_size=10)
@@ -178,7 +181,7 @@ class ReliabilityCurve(Result):
         """
         level = check_fraction(confidence_level, name="confidence_level")
         variance, unit = self._label_variance, self._unit
-        if variance is None:  # a curve made by hand: its bins hold one probability each
+        if variance is None:  # a curve made by hand: one probability per bin
             variance = self.weight * self.prob_pred * (1 - self.prob_pred)
         return consistency_interval(
             self.prob_pred,
@@ -201,15 +204,15 @@ class ReliabilityCurve(Result):
             Weighted mean of the distances between mean probability and label
             frequency, root of the weighted mean of their squares, or largest distance.
         squared : bool, default=False
-            Whether to return the square; only with 'l2'.
+            Whether to return the square of the error. Requires norm 'l2'.
         debias : bool, default=False
             Whether to estimate the square without the upward bias due to label noise,
-            as :func:`calibration_error` does; only with 'l2'.
+            as :func:`calibration_error` does. Requires norm 'l2'.
 
         Returns
         -------
         error : float
-            Number that :func:`calibration_error` returns for these bins.
+            The result of :func:`calibration_error` for these bins.
 
         Examples
         --------
@@ -247,8 +250,8 @@ class ReliabilityCurve(Result):
         outside = int(((self.prob_pred < low) | (self.prob_pred > high)).sum())
         return [
             f"In {outside} of {self.n_bins} bins the mean probability is outside the "
-            "95% confidence interval of the label frequency. Of a calibrated model, "
-            "about one bin in twenty is.",
+            "95% confidence interval of the label frequency. For a calibrated model, "
+            "about one bin in twenty is outside.",
         ]
 
     def __repr__(self) -> str:
@@ -263,7 +266,7 @@ def curve_of_pairs(pairs: Pairs, binning: Binning) -> ReliabilityCurve:
     sums, bin_size = binning.sums(pairs)
     debiased = None
     if pairs.is_dependent:
-        # the caller may write to the array that q is a view of
+        # q is a view, and the caller may write to its base array.
         copied = replace(pairs, q=pairs.q.copy())
         same_bins = binning.for_rows(pairs.row_total)
         debiased = partial(error_of_pairs, copied, same_bins, "l2")
@@ -285,7 +288,7 @@ def _curve_of_sums(
     n_samples: int,
     debiased: Callable[[bool, bool], float] | None,
 ) -> ReliabilityCurve:
-    """Return the curve of the sums in bins; of dependent pairs with its own error."""
+    """Return the curve of the sums in bins; `debiased` is used for dependent pairs."""
     # Rounding may leave a share of positives 1e-16 outside [0, 1].
     p = np.clip(sums.y / sums.weight, 0, 1)
     q = np.clip(sums.q / sums.weight, sums.low, sums.high)
@@ -320,10 +323,11 @@ def adaptive_reliability_curve(
 ) -> ReliabilityCurve:
     """Compute a reliability curve with the same number of pairs in every bin.
 
-    Pairs are sorted by probability and cut every `bin_size`; a last bin that would be
-    smaller joins the one before [1]_. Rows of equal probability that a cut divides
-    give each side a proportional share of their positives, which is the mean over all
-    orders of these rows: the curve does not depend on the order of the rows.
+    Pairs are sorted by probability and divided into bins of `bin_size`. If the last bin
+    would be smaller, it is merged with the bin before [1]_. If a cut divides rows of
+    equal probability, their positives are divided in proportion, which is the mean over
+    all orders of these rows. The curve therefore does not depend on the order of the
+    rows.
 
     Parameters
     ----------
@@ -332,27 +336,30 @@ def adaptive_reliability_curve(
     y_proba : array-like of shape (n,) or (n, n_classes)
         Probability of the positive class, or of every class, with columns in the order
         of `labels`. Two columns are the binary problem of `pos_label` unless
-        `multi_class` is given. A value outside [0, 1] by rounding is clipped.
+        `multi_class` is given. A value that is outside [0, 1] through rounding is
+        clipped.
     bin_size : int or 'auto', default='auto'
         Number of pairs (total weight) in a bin. 'auto' is round(n ** 0.6), and at least
         2, where n is the total weight of the rows. A row whose classes are pooled
         counts once.
     n_bins : int, default=None
-        Number of bins, instead of `bin_size`. If there are more bins than pairs, each
-        pair is a bin.
+        Number of bins. It replaces `bin_size`. If there are more bins than pairs, each
+        pair has its own bin.
     strategy : {'quantile', 'uniform'}, default='quantile'
-        'quantile' makes bins of equal weight, 'uniform' divides [0, 1] into `n_bins`
-        bins of equal width and leaves out empty ones.
+        'quantile' makes bins of equal weight. 'uniform' divides [0, 1] into `n_bins`
+        bins of equal width and omits empty bins.
     multi_class : {'pooled', 'top_label'}, default=None
         How a matrix is reduced to pairs. 'pooled' (the default for more than two
         columns) concatenates the one-vs-rest problems of all classes. 'top_label' takes
         the largest probability of each row and whether its class is right.
     labels : array-like of shape (n_classes,), default=None
-        Labels in the order of the columns. If None, the sorted labels of `y_true`.
+        Labels in the order of the columns. If None, the sorted labels of `y_true` are
+        used.
     pos_label : label, default=None
-        Positive class. If None, 1, or the second of two columns.
+        Positive class. If None, the class is 1, or the class of the second of two
+        columns.
     sample_weight : array-like of shape (n,), default=None
-        Frequencies: a row of weight 3 equals three rows.
+        Frequencies: a row of weight 3 is equivalent to three rows.
 
     Returns
     -------
@@ -361,21 +368,22 @@ def adaptive_reliability_curve(
     Raises
     ------
     ValueError
-        If a parameter or a row is not as described; the message names it.
+        If a parameter or a row is not as described. The message names it.
 
     See Also
     --------
-    calibration_error : The distance of this curve from the diagonal, as one number.
-    calibration_error_interval : That number with an interval.
-    sklearn.calibration.calibration_curve : Equal-width or quantile bins, whose number
-        shrinks where probabilities repeat.
+    calibration_error : The distance of the curve from the diagonal.
+    calibration_error_interval : The calibration error with a confidence interval.
+    sklearn.calibration.calibration_curve : Bins of equal width, or quantile bins. It
+        returns fewer quantile bins if probabilities are tied.
 
     Notes
     -----
-    The probabilities and those of the positives are sorted, which takes memory for one
-    copy of each; weights need a permutation. The curve of pooled classes keeps a copy
-    of the probabilities for ``error(debias=True)``. Dask arrays, with quantile bins,
-    are read through a :class:`ReliabilitySketch` of their blocks.
+    The probabilities of all pairs and of the positive pairs are sorted separately,
+    which takes memory for one copy of each. With weights, a permutation is needed as
+    well. The curve of pooled classes keeps a copy of the probabilities for
+    ``error(debias=True)``. Dask arrays are accepted with quantile bins and are read
+    through a :class:`ReliabilitySketch` of their blocks.
 
     References
     ----------

@@ -1,4 +1,4 @@
-"""Proper scores taken apart: what calibration costs, and what the data leave open."""
+"""Decomposition of proper scores into calibration and refinement."""
 
 from __future__ import annotations
 
@@ -36,29 +36,31 @@ class ScoreDecomposition(Result):
         Loss due to differences between probabilities and frequencies (miscalibration);
         0 is best.
     refinement : float
-        Loss that would remain if each bin or level predicted its frequency; lower is
-        better.
+        Loss that would remain if the prediction in each bin or level were its label
+        frequency; lower is better.
     residual : float
         Loss (or, if negative, gain) due to the variation of the probabilities inside
         the bins; 0 for 'isotonic'.
     discrimination : float
-        Improvement of the frequencies of the levels over the base rate; higher is
-        better.
+        Difference between the score of the base rate and the score of the frequencies
+        of the bins or levels; higher is better.
     uncertainty : float
-        Score of the base rate, which depends on the labels only.
+        Score of the base rate. It depends on the labels only.
     rule : str
         'brier', 'log', or the names of the functions.
     method : str
+        'adaptive' or 'isotonic'.
     bin_size : int or None
-        Target weight of a bin; None for a number of bins, and for 'isotonic'.
+        Target weight of a bin. None if `n_bins` was given, and for 'isotonic'.
     n_bins : int
-        Number of bins; for 'isotonic', of levels of the recalibrated probabilities.
+        Number of bins. For 'isotonic', the number of levels of the recalibrated
+        probabilities.
     n_pairs : int
         Number of pairs of positive weight.
 
     See Also
     --------
-    score_decomposition : Compute it.
+    score_decomposition : Compute the decomposition.
 
     Examples
     --------
@@ -85,7 +87,8 @@ class ScoreDecomposition(Result):
         return [
             f"Of the score {self.score:.4g}, {self.calibration:.4g} is lost because "
             "probabilities differ from label frequencies, and "
-            f"{self.refinement:.4g} would remain if each bin predicted its frequency."
+            f"{self.refinement:.4g} would remain if the prediction in each bin were "
+            "its label frequency."
         ]
 
     def __repr__(self) -> str:
@@ -104,7 +107,7 @@ class ScoreDecomposition(Result):
 def _check_method(
     method: Any, bin_size: Any, n_bins: Any, strategy: Any
 ) -> Binning | None:
-    """Return how to bin, None where isotonic regression does it."""
+    """Return the checked binning, or None for isotonic regression."""
     check_choice(method, ("adaptive", "isotonic"), name="method")
     if method == "adaptive":
         return check_binning(bin_size, n_bins, strategy)
@@ -117,19 +120,19 @@ def _check_method(
         if not (value is default or (isinstance(value, str) and value == default)):
             raise ParameterError(
                 "method",
-                f"must be 'adaptive' where bins are given: 'isotonic' finds its own. "
+                f"must be 'adaptive' if bins are given: 'isotonic' has no bins. "
                 f"Got {name}={value!r}.",
             )
     return None
 
 
 def without_noise(value: float, scale: float) -> float:
-    """Return 0 for what rounding alone can make of numbers of this size."""
+    """Return `value`, or 0 if it is within the rounding error at this scale."""
     return 0.0 if abs(value) <= 16 * EPS * scale else float(value)
 
 
 def _frequency(y: np.ndarray, weight: np.ndarray) -> np.ndarray:
-    """Return y / weight in [0, 1], 0 and 1 where rounding alone is in the way."""
+    """Return y / weight in [0, 1], equal to 0 or 1 if it differs by rounding only."""
     p = np.clip(y / weight, 0, 1)
     return np.where(1 - p <= 16 * EPS, 1.0, p)
 
@@ -211,10 +214,11 @@ def score_decomposition(
 ) -> ScoreDecomposition:
     """Split a proper score into calibration, refinement and residual.
 
-    The score is the mean loss over the pairs, g1(q) where y = 1 and g2(q) where y = 0;
-    lower is better. Calibration is the loss due to differences between probabilities q
-    and label frequencies p. Refinement is the loss of the frequencies themselves, which
-    are not all 0 or 1 ([1]_, theorem 3.4 of [2]_).
+    The score is the mean loss over the pairs; lower is better. The loss of a pair is
+    g1(q) if y = 1 and g2(q) if y = 0. Calibration is the loss due to differences
+    between the probabilities q and the label frequencies p. Refinement is the loss that
+    the frequencies themselves would have as predictions, since they are not all 0 or 1
+    ([1]_, theorem 3.4 of [2]_).
 
     Parameters
     ----------
@@ -223,36 +227,41 @@ def score_decomposition(
     y_proba : array-like of shape (n,) or (n, n_classes)
         Probability of the positive class, or of every class, with columns in the order
         of `labels`. Two columns are the binary problem of `pos_label` unless
-        `multi_class` is given. A value outside [0, 1] by rounding is clipped.
+        `multi_class` is given. A value that is outside [0, 1] through rounding is
+        clipped.
     score : {'brier', 'log'} or (g1, g2), default='brier'
         'brier' is the mean of (q - y)^2. 'log' is the mean of -log of the probability
-        of the true label, which counts as at least 2.2e-16 (machine epsilon). In a pair
-        of functions, g1(q) is the loss where y = 1, g2(q) where y = 0; both get a 1-D
-        array of probabilities and return an array of the same shape. They must form a
-        proper score, which is tried on a grid. They must be finite, except for g1 at 0
-        and g2 at 1 if these do not occur.
+        of the true label; smaller probabilities are replaced by 2.2e-16 (machine
+        epsilon). In a pair of functions, g1(q) is the loss if y = 1 and g2(q) is the
+        loss if y = 0. Both take a 1-D array of probabilities and return an array of the
+        same shape. They must form a proper score, which is checked on a grid. Their
+        values must be finite, except for g1(0) and g2(1) if these do not occur in the
+        data.
     method : {'adaptive', 'isotonic'}, default='adaptive'
         'adaptive' estimates frequencies in the bins of
-        :func:`adaptive_reliability_curve`, 'isotonic' by isotonic regression of the
-        labels on the probabilities, which has no bin size to choose [3]_.
+        :func:`adaptive_reliability_curve`. 'isotonic' estimates them by isotonic
+        regression of the labels on the probabilities, which has no bin size [3]_.
     bin_size : int or 'auto', default='auto'
-        Number of pairs (total weight) in a bin of 'adaptive'. 'auto' is
+        Number of pairs (total weight) in a bin, used by 'adaptive'. 'auto' is
         round(n ** 0.6), and at least 2, where n is the total weight of the rows. A row
         whose classes are pooled counts once.
     n_bins : int, default=None
-        Number of bins, instead of `bin_size`.
+        Number of bins. It replaces `bin_size`.
     strategy : {'quantile', 'uniform'}, default='quantile'
-        'uniform' divides [0, 1] into `n_bins` bins of equal width.
+        'quantile' makes bins of equal weight. 'uniform' divides [0, 1] into `n_bins`
+        bins of equal width.
     multi_class : {'pooled', 'top_label'}, default=None
         How a matrix is reduced to pairs. 'pooled' (the default for more than two
         columns) concatenates the one-vs-rest problems of all classes. 'top_label' takes
         the largest probability of each row and whether its class is right.
     labels : array-like of shape (n_classes,), default=None
-        Labels in the order of the columns. If None, the sorted labels of `y_true`.
+        Labels in the order of the columns. If None, the sorted labels of `y_true` are
+        used.
     pos_label : label, default=None
-        Positive class. If None, 1, or the second of two columns.
+        Positive class. If None, the class is 1, or the class of the second of two
+        columns.
     sample_weight : array-like of shape (n,), default=None
-        Frequencies: a row of weight 3 equals three rows.
+        Frequencies: a row of weight 3 is equivalent to three rows.
 
     Returns
     -------
@@ -261,19 +270,19 @@ def score_decomposition(
     Raises
     ------
     ValueError
-        If a parameter or a row is not as described, if 'isotonic' is given bins, or if
-        the score is not proper; the message names it.
+        If a parameter or a row is not as described, if bins are given for 'isotonic',
+        or if the score is not proper. The message names the parameter and the row.
 
     See Also
     --------
     calibration_error : Root of the calibration of the Brier score in the same bins.
-    calibration_error_interval : That root, without bias and with an interval.
+    calibration_error_interval : The debiased root with a confidence interval.
 
     Notes
     -----
-    With S(q; p) = p g1(q) + (1 - p) g2(q), the loss expected of q where a share p of
-    the labels is positive, and bins b of n_b pairs, of N in all, of mean probability
-    q_b and frequency p_b::
+    Let S(q; p) = p g1(q) + (1 - p) g2(q) be the expected loss of the prediction q if
+    the share of positive labels is p. Let bin b have n_b of the N pairs, mean
+    probability q_b and label frequency p_b. Then::
 
         calibration    = sum_b n_b / N (S(q_b; p_b) - S(p_b; p_b))
         refinement     = sum_b n_b / N S(p_b; p_b)
@@ -282,26 +291,29 @@ def score_decomposition(
         discrimination = uncertainty - refinement
 
     For the Brier score, calibration and refinement are the means of (q_b - p_b)^2 and
-    p_b (1 - p_b), and the residual is the mean variance of q inside the bins less twice
-    the covariance of q and y there. It is 0 where q is constant in every bin, negative
-    where the order of the labels inside the bins is known to q, and positive where q
-    varies there without reason.
+    p_b (1 - p_b). The residual is the mean variance of q inside the bins minus twice
+    the mean covariance of q and y inside the bins. It is 0 if q is constant in every
+    bin, negative if q predicts the labels inside the bins, and positive if q varies
+    inside the bins without predicting the labels.
 
-    'isotonic' takes as p the isotonic regression of y on q, pooled over adjacent
-    violators, instead of the bins: calibration is score(q) - score(p), never negative,
-    the discrimination is score(base rate) - score(p), and no residual is left. Both
-    are too large on small samples: the regression follows the noise, as bins do.
+    'isotonic' does not use bins. It takes as p the isotonic regression of y on q,
+    computed by the pool-adjacent-violators algorithm. Calibration is
+    score(q) - score(p), which is never negative. Discrimination is
+    score(base rate) - score(p), and the residual is 0. On small samples calibration and
+    discrimination are biased upwards, because the regression fits the noise. Bins have
+    the same effect.
 
-    The thesis names the functions alike (g1 for y = 1) but defines rules to be
-    maximised, while its example, g1(x) = (x - 1)^2 and g2(x) = x^2, is a loss. Losses
-    are meant here throughout, so that calibration is positive.
+    The thesis uses the same names for the functions (g1 for y = 1), but it defines
+    scores to be maximised. Its example, g1(x) = (x - 1)^2 and g2(x) = x^2, is a loss.
+    Here g1 and g2 are always losses, so that calibration is positive.
 
-    No value depends on the order of rows: rows of equal probability that a cut divides
-    share their positives in proportion, and are one value to the regression.
+    The values do not depend on the order of the rows. If a cut divides rows of equal
+    probability, their positives are divided in proportion. The regression treats such
+    rows as one value.
 
-    Takes two sorts, of the probabilities and of those of the positives, and about nine
-    times the memory of the probabilities if all are different; weights need a
-    permutation.
+    The probabilities of all pairs and of the positive pairs are sorted. If all
+    probabilities are different, this takes about nine times the memory of the
+    probabilities. With weights, a permutation is needed as well.
 
     References
     ----------
@@ -321,7 +333,7 @@ def score_decomposition(
     >>> round(parts.score, 3), round(parts.calibration, 3), round(parts.refinement, 3)
     (0.086, 0.008, 0.079)
 
-    Another proper score, the spherical one:
+    The spherical score, another proper score:
 
     >>> import numpy as np
     >>> def g1(q):

@@ -1,7 +1,7 @@
 """Tables of cells of Dask arrays and Spark DataFrames, merged as a tree.
 
-Dask is imported by calls only, and only where a Dask collection came in. Nothing of
-Spark is imported: the DataFrame brings what is called.
+Dask is imported inside functions, and only if an argument is a Dask collection. Spark
+is not imported: only methods of the DataFrame are called.
 """
 
 from __future__ import annotations
@@ -37,17 +37,17 @@ class Chunked:
 
 
 def check_mergeable(binning: Binning, groups: Any) -> None:
-    """Raise where a table of cells does not have what is asked for."""
+    """Raise an error if a table of cells does not support the parameters."""
     if groups is not None:
         raise ParameterError(
             None,
-            "takes no 'groups' with Dask arrays: rows of one group may be in "
+            "does not accept 'groups' with Dask arrays: rows of one group may be in "
             "different blocks. Compute the arrays first, or a part of the "
             "groups.",
         )
     if binning.strategy == "uniform":
         raise ParameterError(
-            None, "takes strategy='quantile' only with Dask arrays. Got 'uniform'."
+            None, "needs strategy='quantile' with Dask arrays. Got 'uniform'."
         )
 
 
@@ -132,7 +132,7 @@ def _aligned(data: Chunked) -> tuple[Any, Any, Any]:
     elif data.multi_class is not None:
         raise ParameterError(
             "multi_class",
-            "goes with a y_proba of shape (n, n_classes). Got "
+            "needs y_proba of shape (n, n_classes). Got "
             f"{data.multi_class!r} with one dimension.",
         )
     rows = y_proba.chunks[0]
@@ -172,8 +172,8 @@ def _with_blocks(array: Any, rows: tuple, *, name: str) -> Any:
         if sum(own) != sum(rows):
             raise ParameterError(
                 None,
-                f"needs {name} and y_proba of the same length. Got: {name} has "
-                f"{sum(own)}, y_proba has {sum(rows)}.",
+                f"needs {name} and y_proba of the same length. Got {sum(own)} rows "
+                f"of {name} and {sum(rows)} rows of y_proba.",
             )
         return array.rechunk((rows,))
     if len(own) != len(rows):
@@ -196,7 +196,7 @@ def _labels_of(y_true: Any) -> list:
 
 def _blocks(array: Any) -> list:
     """Return the blocks of rows as delayed arrays."""
-    # each array optimised by itself would make anew what several come from
+    # If each array were optimised separately, common inputs would be computed twice.
     return array.to_delayed(optimize_graph=False).ravel().tolist()
 
 

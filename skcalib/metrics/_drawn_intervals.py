@@ -1,4 +1,4 @@
-"""Intervals from draws: the basic bootstrap of the debiased square, and Algorithm 2."""
+"""Intervals by simulation: basic bootstrap of the debiased square, and Algorithm 2."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ _BLOCK = 2_000_000
 def pivots_of_bins(
     sums: BinSums, n_samples: int, generator: np.random.Generator
 ) -> np.ndarray:
-    """Return T* - S for labels drawn anew in every bin with the frequency seen.
+    """Return T* - S for labels drawn in every bin with the observed frequency.
 
-    Where these frequencies are the truth, the squared error is the plug-in S, and
-    T* = sum w ((q - p*)^2 - p* (1 - p*) / (n - 1)) is unbiased for it.
+    If the observed frequencies are the true ones, the squared error is the plug-in S,
+    and T* = sum w ((q - p*)^2 - p* (1 - p*) / (n - 1)) is an unbiased estimate of S.
     """
     n, q = sums.weight, sums.q / sums.weight
     share, p = n / n.sum(), np.clip(sums.y / n, 0, 1)
     truth = float(share @ (q - p) ** 2)
-    # A short weight, as of a bin of fractions, is drawn as the whole number near it.
+    # A weight that is not an integer is rounded for the draw.
     trials = np.maximum(np.rint(n), 2).astype(np.int64)
     pivots = np.empty(n_samples)
     step = max(1, _BLOCK // n.size)
@@ -40,8 +40,8 @@ def pivots_of_groups(
 ) -> np.ndarray:
     """Return T* - S for groups drawn with replacement.
 
-    Each draw is a group of its own, also a second one of the same group; so the
-    squared error of this world is the plug-in S over the bins.
+    Each draw counts as a separate group, even if the same group is drawn twice. The
+    squared error of the resampled population is therefore the plug-in S over the bins.
     """
     residual, count, number = bins.single_groups()
     share = bins.weight / bins.weight.sum()
@@ -58,7 +58,7 @@ def pivots_of_groups(
         pairs = (drawn @ count) ** 2 - drawn @ own_n
         some = pairs > 1e-9 * n**2
         square = np.divide(products, pairs, out=np.zeros_like(products), where=some)
-        # bins that no two of the drawn groups meet in say nothing
+        # Bins without two of the drawn groups contain no information.
         weight = np.where(some, share, 0)
         total = np.maximum(weight.sum(axis=1), 1e-300)
         pivots[start : start + step] = (square * weight).sum(axis=1) / total - truth

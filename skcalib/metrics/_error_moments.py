@@ -1,9 +1,9 @@
 """Moments of the error over the rows, estimated without the bias of noise.
 
-With p the true frequency in a set of rows of probability q, d = q - p, all that the law
-of the debiased square needs to know of the error are means over rows of polynomials in
-p. Falling factorials of the number of positives are unbiased for powers of p, so each
-mean is estimated without bias from sets of four rows or more.
+Let p be the true frequency in a set of rows of probability q, and let d = q - p. The
+distribution of the debiased square depends on the error only through means over rows of
+polynomials in p. Falling factorials of the number of positives are unbiased for powers
+of p, so each mean is estimated without bias from sets of at least four rows.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ def error_moments(sums: BinSums) -> ErrorMoments:
 def _whole_sets(sums: BinSums) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return rows, positives and sums of q of the bins and of the divided tie classes.
 
-    A divided class is a set by itself, taken out of the bins that share it.
+    A divided class is a separate set and is removed from the bins that share it.
     """
     s, n_bins = sums.shares, sums.weight.size
     first = np.unique(s.tie, return_index=True)[1]
@@ -87,10 +87,11 @@ def _whole_sets(sums: BinSums) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 
 def _at_least_four(n: np.ndarray, k: np.ndarray, q: np.ndarray) -> list[np.ndarray]:
-    """Return rows, positives and mean q of sets of four rows or more.
+    """Return rows, positives and mean q of sets of at least four rows.
 
-    The fourth power of a frequency has no unbiased estimate from fewer, so neighbours
-    are joined by where they start in the order of q; what is still smaller is left out.
+    The fourth power of a frequency has no unbiased estimate from fewer rows. Smaller
+    sets are therefore merged with their neighbours in the order of q. Sets that are
+    still smaller are omitted.
     """
     some = n > 0
     n, k, q = n[some], k[some], q[some]

@@ -1,11 +1,12 @@
-"""Intervals of label frequencies: around those seen, and around those claimed.
+"""Intervals of label frequencies: confidence intervals and consistency bars.
 
-The first are confidence intervals of a frequency. The second contain the label
-frequencies that occur if every probability is right. The positives of a bin are then a
-sum of independent coins of chances q, whose distribution is Poisson-binomial. Its mean
-and variance are known from the sums of q and q^2, its third moment nearly so from the
-smallest and the largest q, and a shifted binomial distribution has the same three. It
-is the exact distribution where all q of a bin are equal.
+A confidence interval lies around the observed frequency. A consistency bar contains the
+label frequencies that occur if every probability is right. The number of positives in a
+bin is then a sum of independent Bernoulli variables with probabilities q, and its
+distribution is Poisson-binomial. Its mean and variance are known from the sums of q and
+q^2, and its third moment is nearly known from the smallest and the largest q. A shifted
+binomial distribution has the same three moments. It is the exact distribution if all q
+of a bin are equal.
 """
 
 from __future__ import annotations
@@ -23,7 +24,8 @@ from ._bins import BinSums
 _PRECISION = 1e-12
 _MOST_STEPS = 80
 
-# Nearer to 0 the binomial law is Poisson's to all digits.
+# Below this probability the binomial distribution equals a Poisson distribution to all
+# digits.
 _LEAST_CHANCE = 1e-9
 
 
@@ -72,8 +74,9 @@ def clopper_pearson(p: float, n: float, level: float) -> tuple[float, float]:
 def blaker_interval(k: float, n: float, level: float) -> tuple[float, float]:
     """Return Blaker's (2000) interval of a frequency, k positives of n.
 
-    It is exact, never wider than Clopper and Pearson's, which is returned for
-    fractions, and intervals of higher levels contain those of lower ones.
+    The interval is exact and never wider than the Clopper-Pearson interval. Intervals
+    of higher levels contain the intervals of lower levels. If k or n is not an integer,
+    the Clopper-Pearson interval is returned.
     """
     low, high = clopper_pearson(k / n, n, level)
     if abs(k - round(k)) > 1e-9 * n or abs(n - round(n)) > 1e-9 * n:
@@ -99,9 +102,10 @@ def _blaker_end(k: int, n: int, outside: float, inside: float, level: float) -> 
 
 
 def _acceptability(k: int, n: int, p: float) -> float:
-    """Return the chance of counts that are no less extreme than k, if p is true.
+    """Return the probability of counts at least as extreme as k, if p is true.
 
-    They are the tail on the side of k and the largest other tail that is no larger.
+    These counts are the tail on the side of k, and the largest opposite tail whose
+    probability is not larger.
     """
     below, above = float(bdtr(k, n, p)), float(bdtrc(k - 1, n, p)) if k > 0 else 1.0
     tail = min(below, above) * (1 + 1e-9)
@@ -123,10 +127,10 @@ def _acceptability(k: int, n: int, p: float) -> float:
 
 
 def tied_unit(sums: BinSums) -> np.ndarray:
-    """Return what one coin adds to the positives of each bin, 1 where no class is cut.
+    """Return the contribution of one positive row to each bin; 1 without divided class.
 
-    A bin that takes m of the t rows of a class gets m / t of each of its positives, so
-    that the number of positives moves in smaller steps and varies less.
+    A bin that contains m of the t rows of a class gets m / t of each positive of the
+    class. The number of positives therefore changes in smaller steps and varies less.
     """
     s = sums.shares
     spared = s.taken * (1 - s.taken / s.total) * s.value * (1 - s.value)
@@ -140,11 +144,12 @@ def tied_unit(sums: BinSums) -> np.ndarray:
 def skewness_ratio(
     mean: np.ndarray, variance: np.ndarray, low: np.ndarray, high: np.ndarray
 ) -> np.ndarray:
-    """Return the third over the second moment of one coin of each bin, in [-1, 1].
+    """Return the ratio of the third to the second moment of a label in each bin.
 
     `variance` is the mean of q (1 - q), and with the mean it gives the variance of q.
-    The third moment of q lies between those of the laws on two points of which one is
-    the smallest or the largest q; the middle is taken.
+    The third moment of q lies between the third moments of two distributions on two
+    points each. One of them has a point at the smallest q, the other one at the largest
+    q. The mean of both third moments is used.
     """
     spread = np.clip(mean * (1 - mean) - variance, 0, (mean - low) * (high - mean))
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
@@ -160,11 +165,12 @@ def skewness_ratio(
 def _binomial_cut(
     tail: Callable[..., np.ndarray], chance: float, n: np.ndarray, p: np.ndarray
 ) -> np.ndarray:
-    """Return x in [0, n + 1] where a tail of the binomial law has a given chance.
+    """Return x in [0, n + 1] where a tail of the binomial distribution has `chance`.
 
-    P(X < x) is betaincc(x, n + 1 - x, p) and P(X >= x) is betainc(x, n + 1 - x, p) at
-    whole x; between them these are smooth. Chandrupatla's method halves the bracket, or
-    goes where the inverse quadratic through its last three points is 0.
+    For integers x, P(X < x) is betaincc(x, n + 1 - x, p) and P(X >= x) is
+    betainc(x, n + 1 - x, p); both functions are smooth between integers. Chandrupatla's
+    method bisects the bracket or moves to the root of the inverse quadratic through the
+    last three points.
     """
     sign = 1 if tail is betaincc else -1
     a, b = np.zeros_like(n), n + 1
@@ -212,7 +218,7 @@ def _shifted_binomial(
     p = np.maximum((1 - ratio) / 2, _LEAST_CHANCE)
     n = variance / (p * (1 - p))
     shift = mean - n * p
-    # One step between P(X < x) and P(X <= x): both ends are on the safe side.
+    # P(X < x) and P(X <= x) differ by one step, so both ends are conservative.
     low = _binomial_cut(betaincc, tail, n, p) - 1
     high = _binomial_cut(betainc, tail, n, p)
     return shift + low, shift + high
@@ -228,10 +234,11 @@ def consistency_interval(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return the interval of the label frequency under perfect calibration.
 
-    `variance` is the sum of q (1 - q) in each bin, `unit` that of :func:`tied_unit`.
+    `variance` is the sum of q (1 - q) in each bin. `unit` is the result of
+    :func:`tied_unit`.
     """
     ratio = skewness_ratio(mean, variance / weight, *extremes)
-    # A law with its tail to the left is that of the negatives with it to the right.
+    # If the positives are skewed to the left, the negatives are skewed to the right.
     left = ratio < 0
     count = weight * np.where(left, 1 - mean, mean) / unit
     coins = np.maximum(variance / unit, np.finfo(float).tiny)

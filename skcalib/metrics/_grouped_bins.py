@@ -1,12 +1,13 @@
 """Bins of dependent rows: sums by group (sentence, document) and bin.
 
 Rows of one group may depend on each other in any way, so only products of rows from
-different groups are used: their sum over a bin, divided by the number of such pairs,
-has the mean that independent rows would give.
+different groups are used. The sum of these products over a bin, divided by their
+number, has the same mean as for independent rows.
 
-With p the share of a tie class that a bin takes, the mean over the orders of the class
-replaces (sum r)^2 by (p sum r)^2 plus the variance of a draw without replacement, both
-for the bin and for each group in it; sums of squares of single rows cancel.
+Let p be the share of a tie class that belongs to a bin. The mean over the orders of the
+class replaces (sum r)^2 by (p sum r)^2 plus the variance of a draw without replacement.
+This is done both for the bin and for each group in it. Sums of squares of single rows
+cancel.
 """
 
 from __future__ import annotations
@@ -44,9 +45,9 @@ class GroupedRows:
     residual, weight, proba, variance : ndarray of shape (n_rows,)
         w r, w, w q and w q (1 - q), with r = q - y.
     repeats : ndarray of shape (n_codes,), or None
-        How many independent groups each group stands for; 1 where None.
+        Number of independent groups that each group represents. If None, it is 1.
     n_codes, n_groups : int
-        Number of codes of groups, and of those that have rows.
+        Number of group codes, and number of groups that have rows.
     are_single : bool
         Whether no group has two rows.
     """
@@ -71,7 +72,7 @@ class GroupedRows:
         self.repeats: np.ndarray | None = None
         if pairs.repeats is not None:
             repeats = pairs.repeats[: self.n_codes]
-            self.repeats = np.where(repeats > 0, repeats, 1)  # 0: no row is left of it
+            self.repeats = np.where(repeats > 0, repeats, 1)  # 0: a group without rows
 
     def rows_of(self, cells: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return the rows of some tie classes, and how many there are of each."""
@@ -84,7 +85,7 @@ class GroupedRows:
 class Entries:
     """Sums of w r and of w by group and set, one entry for each pair that meets.
 
-    Where a group stands for m groups, the squares of its entries are over m.
+    If a group represents m groups, the squares of its entries are divided by m.
     """
 
     group: np.ndarray
@@ -118,8 +119,8 @@ class Entries:
     ) -> tuple[float, float | None, float]:
         """Return tr H^2, tr H^3 and the sum of own_c (H^2)_cc for H = root root^T.
 
-        tr H^3 is None where the table is too large for it. The traces are those of
-        root^T root as well, so the smaller of the two is taken.
+        tr H^3 is None if the table is too large. root^T root has the same traces, so
+        the smaller of the two matrices is used.
         """
         n_groups, n_sets = self.shape
         if n_groups * n_sets <= _DENSE and min(self.shape) <= 1000:
@@ -170,27 +171,27 @@ def _entries(
 class GroupedBins:
     """Sums over bins, by group.
 
-    A bin that lies wholly inside one tie class has the same mean as every other such
-    bin of the class, so these are held as one *set* with the weight of them all; every
-    other bin is a set of its own. The sorted `rows` of the pairs may be passed where
-    several binnings share them.
+    Bins that lie completely inside the same tie class have the same mean. They are
+    stored as one *set* with their total weight. Every other bin is a separate set. The
+    sorted `rows` of the pairs may be passed if several binnings share them.
 
     Attributes
     ----------
     weight : ndarray of shape (n_sets,)
         Total weight of the set.
     pair_residual, pair_count : ndarray of shape (n_sets,)
-        Expected sums of r_i r_j and number of pairs, i and j from different groups.
+        Expected sums of r_i r_j and expected number of pairs, with i and j from
+        different groups.
     residual_sum, count_sum : ndarray of shape (n_sets,)
-        Expected sums of w r and of w, r = q - y.
+        Expected sums of w r and of w, with r = q - y.
     entries : Entries
-        The same by group.
+        Expected sums of w r and of w by group.
     residual, count : csr_array of shape (n_codes, n_sets)
-        The same as sparse tables.
+        The sums by group as sparse tables.
     label_variance, mean_proba : ndarray of shape (n_sets,)
         Means of q (1 - q) and of q.
     n_effective : ndarray of shape (n_sets,)
-        Number of groups that would tell as much if all were of one size.
+        Number of groups of equal size that would carry the same information.
     """
 
     def __init__(self, pairs: Pairs, binning: Binning, rows: GroupedRows | None = None):
@@ -305,7 +306,7 @@ class GroupedBins:
 
     @cached_property
     def n_effective(self) -> np.ndarray:
-        """Number of groups of equal size that would tell as much, in each set."""
+        """Number of groups of equal size with the same information, in each set."""
         return self.count_sum**2 / self.entries.squares(self.entries.count)
 
     @cached_property
@@ -319,27 +320,27 @@ class GroupedBins:
         return self.pair_count > 1e-9 * self.weight**2
 
     def check_several_groups(self) -> None:
-        """Raise if a set holds rows of a single group."""
+        """Raise an error if a set contains rows of a single group."""
         lone = ~self.several_groups
         if lone.any():
             b = int(lone.argmax())
             size = "" if self.bin_size is None else f" of size {self.bin_size}"
             raise ParameterError(
                 None,
-                "needs rows of two groups or more in every bin (without "
+                "needs rows of at least two groups in every bin (without "
                 "'groups', each row of pooled classes is a group). Got one group "
-                f"in {int(lone.sum())} of {lone.size} bins{size}, first in bin {b}: "
-                "use a larger 'bin_size', or groups that are smaller.",
+                f"in {int(lone.sum())} of {lone.size} bins{size}, first in bin {b}. "
+                "Use a larger 'bin_size', or smaller groups.",
             )
 
     @property
     def n_independent(self) -> float:
-        """Number of groups, one that stands for m of them counted m times."""
+        """Number of groups. A group that represents m groups is counted m times."""
         return float((1 / self.same[self.group_weight > 0]).sum())
 
     @property
     def n_effective_groups(self) -> float:
-        """Number of groups of one size that would tell as much: (sum n)^2 / sum n^2."""
+        """Effective number of groups of equal size: (sum n)^2 / sum n^2."""
         n = self.group_weight
         return float(n.sum()) ** 2 / float(self.same @ n**2)
 
@@ -352,15 +353,15 @@ class GroupedBins:
 
     @property
     def n_units(self) -> float:
-        """Number of groups of equal size that would tell as much, over all sets.
+        """Number of groups of equal size with the same information, over all sets.
 
-        A sentence that has rows in many bins is a group in each of them.
+        A sentence with rows in many bins counts as a group in each of them.
         """
         return float(self.n_effective.sum())
 
     @property
     def mean_residual_variance(self) -> float:
-        """Variance of the mean residual of all rows, by how groups differ in it."""
+        """Variance of the mean residual of all rows, estimated between groups."""
         weight = self.group_weight
         residual = self.entries.by_group(self.entries.residual)
         total, n = weight.sum(), self.n_independent
@@ -377,7 +378,7 @@ class GroupedBins:
         return float(self.scale @ self.pair_residual)
 
     def centred(self) -> np.ndarray:
-        """Return the sums of residuals less the mean residual of their set."""
+        """Return the sums of residuals minus the mean residual of their set."""
         mean = self.residual_sum / self.count_sum
         return self.entries.residual - self.entries.count * mean[self.entries.set]
 
@@ -391,7 +392,7 @@ class GroupedBins:
         """
         e, same = self.entries, self.same
         root = values * np.sqrt(self.scale[e.set] * same[e.group])
-        # What a group would give with itself; in m equal parts, each gives 1 / m of it.
+        # Product of a group with itself; each of m equal parts contributes 1 / m of it.
         own = e.by_group(root**2) * same
         norm, cube, weighted = e.gram_moments(root, own)
         second = 2 * max(norm - float(own @ (own / same)), 0.0)
@@ -408,8 +409,8 @@ class GroupedBins:
     def mean_variance(self, values: np.ndarray) -> np.ndarray:
         """Return the variance of the mean residual of each set.
 
-        One group of variance q (1 - q) is added to those that were seen, since labels
-        that never came would have none.
+        One group of variance q (1 - q) is added to the observed groups, since labels
+        that never occur would have no variance.
         """
         m = self.n_effective
         seen = self.entries.squares(values) / self.count_sum**2
@@ -418,8 +419,9 @@ class GroupedBins:
     def null_variance(self) -> np.ndarray:
         """Return the variance of the mean residual under perfect calibration.
 
-        As seen, where labels are expected to vary in several groups of the set; where
-        not even in one, that of groups whose rows are all alike.
+        The observed variance is used if labels are expected to vary in several groups
+        of the set. If they are expected to vary in less than one group, the variance of
+        groups with identical rows is used.
         """
         m = self.n_effective
         seen = self.entries.squares(self.entries.residual) / self.count_sum**2
@@ -429,9 +431,8 @@ class GroupedBins:
     def error_noise(self, values: np.ndarray) -> float:
         """Return sum_c (sum_b w_b D_b value_cb / n_b)^2, D_b without group c.
 
-        `values` are centred sums. A group that is in the mean residual D_b as well
-        would make large noise meet a large error, or a small one, where labels are
-        skewed.
+        `values` are centred sums. Group c is left out of the mean residual D_b, because
+        noise and error would otherwise be correlated for skewed labels.
         """
         e, n, r = self.entries, self.count_sum, self.residual_sum
         rest_n = n[e.set] - e.count * self.same[e.group]
@@ -446,7 +447,7 @@ class GroupedBins:
 def are_single_rows(pairs: Pairs) -> bool:
     """Return whether each pair is a group of weight 1.
 
-    The products of rows of different groups are then those of different rows.
+    Products of rows of different groups are then products of different rows.
     """
     if pairs.row_groups is None or pairs.row_weight is not None or pairs.n_classes > 1:
         return False
@@ -456,9 +457,10 @@ def are_single_rows(pairs: Pairs) -> bool:
 def grouped_bins(
     pairs: Pairs, binning: Binning, *, may_grow: bool = False
 ) -> GroupedBins:
-    """Return bins of dependent rows that all hold rows of two groups or more.
+    """Return bins of dependent rows such that each bin has rows of at least two groups.
 
-    Automatic bins, and those that `may_grow`, are doubled until they do; others raise.
+    Automatic bins and bins that `may_grow` are doubled until this is true. For other
+    bins an error is raised.
     """
     rows = GroupedRows(pairs)
     bins = GroupedBins(pairs, binning, rows)

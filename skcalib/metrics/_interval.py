@@ -31,55 +31,60 @@ from ._drawn_intervals import (
     pivots_of_groups,
     simulation_interval,
 )
-from ._group_law import law_of_groups
+from ._group_distribution import distribution_of_groups
 from ._grouped_bins import GroupedBins, are_single_rows, grouped_bins
 from ._levels import has_one_value, interval_of_one_value
 from ._null_test import null_p_value, null_p_value_of_groups
-from ._row_law import law_of_bins
-from ._score_interval import SquareLaw
+from ._row_distribution import distribution_of_bins
+from ._score_interval import SquareDistribution
 
 METHODS = ("score", "bootstrap", "simulation")
 
-# Fewer effective groups hardly tell how groups differ.
+# With fewer effective groups, the variance between groups is poorly estimated.
 LEAST_GROUPS = 10
 
 
 @dataclass(frozen=True)
 class CalibrationErrorInterval(Result):
-    """A calibration error with its confidence interval.
+    """Calibration error with its confidence interval.
 
-    Made by :func:`calibration_error_interval`.
+    Returned by :func:`calibration_error_interval`.
 
     Attributes
     ----------
     estimate : float
-        Root of the debiased square at the bins of the interval (0 where the square is
-        negative); for 'simulation' the centre of the simulated errors.
+        Root of the debiased square at the bins of the interval (0 if the square is
+        negative). For 'simulation', the mean of the simulated errors.
     low, high : float
-        Ends of the interval, in [0, 1]. A `low` of 2.2e-16 (machine epsilon) is an
-        interval open at 0: perfect calibration is rejected, and no positive error is.
+        Ends of the interval, in [0, 1]. If `low` is 2.2e-16 (machine epsilon), the
+        interval is open at 0: perfect calibration is rejected, but no positive error
+        below `high` is.
     p_value : float
-        Of the hypothesis that every probability is right.
+        P-value of the hypothesis that every probability is right.
     plug_in : float
         :func:`calibration_error` at the same bins, for comparison with published
-        numbers; biased upwards.
+        numbers. It is biased upwards.
     method : str
+        Method of the interval.
     confidence_level : float
+        Confidence level of the interval.
     bin_size : int
+        Number of pairs (total weight) in a bin.
     n_bins : int
+        Number of bins.
     n_pairs : int
         Number of pairs of positive weight.
     n_groups : int or None
-        Number of groups of dependent rows; None if rows are taken as independent.
+        Number of groups of dependent rows. None if rows are taken as independent.
     n_effective_groups : float or None
-        Number of groups of one size that would tell as much: (sum n)^2 / sum n^2 for
-        groups of n rows.
+        Effective number of groups: the number of groups of equal size that would carry
+        the same information. It is (sum n)^2 / sum n^2 for groups of n rows.
     n_samples : int or None
-        Number of draws; None where nothing is drawn.
+        Number of draws. None for 'score', which does not draw.
 
     See Also
     --------
-    calibration_error_interval : Compute it.
+    calibration_error_interval : Compute the interval.
 
     Examples
     --------
@@ -150,45 +155,48 @@ def calibration_error_interval(
     Parameters
     ----------
     y_true : array-like of shape (n,)
-        Labels.
+        True labels.
     y_proba : array-like of shape (n,) or (n, n_classes)
         Probability of the positive class, or of every class, as in
         :func:`calibration_error`.
     bin_size : int or 'auto', default='auto'
-        Number of pairs (total weight) in a bin, at least 2. An error is averaged inside
-        a bin before it is squared, so an interval over wide bins is one of a smaller
-        quantity than the root mean square error of single probabilities; over narrow
-        ones it is wider than need be. 'auto' is the widest size, at most 0.8 sqrt(n)
-        and at least 5, where the variance of the probabilities inside bins is a tenth
-        of the noise of the squared error; more where with `groups` a bin would hold a
-        single group, or where there would be more than 2 ** 22 bins. For
-        'simulation', 'auto' is that of :func:`calibration_error`.
+        Number of pairs (total weight) in a bin, at least 2. The error is averaged
+        inside a bin before it is squared. Over wide bins the interval is therefore an
+        interval of a smaller quantity than the root mean square error of the single
+        probabilities. Over narrow bins it is wider than necessary. 'auto' is the widest
+        size, at most 0.8 sqrt(n) and at least 5, for which the variance of the
+        probabilities inside the bins is a tenth of the noise of the squared error. It
+        is increased if, with `groups`, a bin would contain a single group, or if there
+        would be more than 2 ** 22 bins. For 'simulation', 'auto' is chosen as in
+        :func:`calibration_error`.
     confidence_level : float, default=0.95
-        Strictly between 0 and 1.
+        Confidence level, strictly between 0 and 1.
     method : {'score', 'bootstrap', 'simulation'}, default='score'
-        'score' inverts a test on the debiased square; nothing is drawn. See Notes.
-        'bootstrap' is the basic (pivotal) bootstrap of the debiased square: labels are
-        drawn anew in every bin with the frequency seen, or whole groups with
-        replacement. 'simulation' is Algorithm 2 of [1]_ as published. The last two
-        cover too little or too much where the error is small; they are there for
-        comparison.
+        'score' inverts a test on the debiased square, without random draws (see Notes).
+        'bootstrap' is the basic (pivotal) bootstrap of the debiased square: in every
+        bin new labels are drawn with the observed frequency, or whole groups are drawn
+        with replacement. 'simulation' is Algorithm 2 of [1]_ as published. The coverage
+        of 'bootstrap' and 'simulation' is too low or too high if the error is small;
+        they are provided for comparison.
     n_samples : int, default=10_000
         Number of draws of 'bootstrap' and 'simulation', at least 2.
     multi_class : {'pooled', 'top_label'}, default=None
-        As in :func:`calibration_error`. Pooled pairs of one row are dependent: without
-        `groups` each row is a group.
+        How a matrix is reduced to pairs, as in :func:`calibration_error`. Pooled pairs
+        of one row are dependent. Without `groups`, each row is a group.
     labels : array-like of shape (n_classes,), default=None
-        Labels in the order of the columns.
+        Labels in the order of the columns. If None, the sorted labels of `y_true` are
+        used.
     pos_label : label, default=None
-        The positive class; by default 1, or with two columns the second.
+        Positive class. If None, the class is 1, or the class of the second of two
+        columns.
     sample_weight : array-like of shape (n,), default=None
-        Frequencies: a row of weight 3 is three independent rows. For sampling weights
-        pass ``groups=np.arange(n)``, so that a row counts once.
+        Frequencies: a row of weight 3 is equivalent to three independent rows. For
+        sampling weights pass ``groups=np.arange(n)``, so that each row counts once.
     groups : array-like of shape (n,), default=None
-        Sentence or document of each row: rows of one group may depend on each other.
-        Not with 'simulation'.
+        Sentence or document of each row. Rows of the same group may depend on each
+        other. Not available for 'simulation'.
     random_state : int, RandomState, Generator or None, default=None
-        Source of the draws of 'bootstrap' and 'simulation'.
+        Random state used by 'bootstrap' and 'simulation'.
 
     Returns
     -------
@@ -197,7 +205,8 @@ def calibration_error_interval(
     Raises
     ------
     ValueError
-        If a parameter or a row is not as described, or there are fewer than two pairs.
+        If a parameter or a row is not as described, or if there are fewer than two
+        pairs.
 
     Warns
     -----
@@ -206,52 +215,64 @@ def calibration_error_interval(
 
     See Also
     --------
-    calibration_error : The error alone, at any bins and in other norms.
+    calibration_error : The error without an interval, for all bins and norms.
 
     Notes
     -----
-    The interval is about the calibration error of the population that the rows, or with
-    `groups` the groups, were drawn from: which of them were drawn is part of the
-    uncertainty, beside the labels.
+    The parameter of interest is the calibration error of the population from which the
+    rows (or, with `groups`, the groups) were drawn. The interval accounts for the
+    randomness of the labels and of the sample.
 
     Let D be the mean of r = q - y in a bin of n pairs, w = n / N the share of the bin,
-    s^2 the sample variance of r, and T = sum w (D^2 - s^2 / n) the debiased square
-    [2]_. The interval holds every x that has T in neither tail if the squared error is
-    x. T has mean x, and its variance has three parts: labels where there is no error,
-    2 sum w^2 V^2 with V the variance of D; labels times the error, 4 x sum w^2 V d^2 /
-    sum w d^2 with d the error of a bin; and the variance of the mean of d^2 over the
-    rows drawn. The error under test is a multiple of the one seen, and variances are
-    those of the frequencies that it implies, estimated without bias from falling
-    factorials of the counts of positives; where T is not far from 0 they are drawn
-    towards those of errors in proportion to the noise. Tails are those of the chi
-    square law with the first three moments. If each probability has five rows or more
-    on average (stated confidences, hard answers), counts by value take the place of
-    bins; if all are equal, the interval is Blaker's exact one of the frequency [5]_.
+    and s^2 the sample variance of r. The debiased square [2]_ is::
 
-    How 1 - confidence_level is divided among the tails depends on x, as Feldman and
-    Cousins [3]_ divide it for a normal mean that cannot be negative: nothing is in the
-    lower tail at x = 0, and tails are equal from x = z standard deviations on. The
-    upper end is never below what the frequency of all labels together allows, since no
-    root mean square is below the mean, nor below 1 - (1 - confidence_level)^(1/N), the
-    frequency of labels that might still never have come; and never above the root mean
-    square of max(q, 1 - q), the largest error there can be.
+        T = sum w (D^2 - s^2 / n)
 
-    The p-value is the Cauchy combination [4]_ of those of four statistics under perfect
-    calibration: the mean residual, Spiegelhalter's statistic [6]_, Neyman's smooth test
-    with eight Legendre polynomials [7]_, and T. The first three see shifts, slopes and
-    smooth curves in samples where T alone does not. Zero is in the interval just if
-    p_value >= 1 - confidence_level.
+    The interval contains every x such that T lies in neither tail of its distribution
+    under the squared error x. The mean of T is x. Its variance has three parts:
 
-    Rows of equal probability that a cut divides enter by their mean over orders, and
-    count in the variance once, however many bins they fill. With `groups`, T multiplies
-    rows of different groups only, variances are those of sums over groups and, for the
-    choice of the groups, of T with one group left out at a time (the jackknife), with
-    Satterthwaite's degrees of freedom and quantiles of Student's distribution; the
-    p-value combines the mean residual, Spiegelhalter's statistic and T. With fewer than
-    ten effective groups a warning is given. Groups of one row each are no groups.
+    - the noise of the labels without error, 2 sum w^2 V^2, where V is the variance of
+      D;
+    - the noise of the labels times the error, 4 x sum w^2 V d^2 / sum w d^2, where d is
+      the error of a bin;
+    - the variance of the mean of d^2 over the sampled rows.
 
-    Dask arrays are read through a :class:`ReliabilitySketch` of their blocks, with
-    'score', without `groups` and of one pair a row.
+    The error under test is taken as a multiple of the observed error, and the variances
+    are computed for the frequencies that it implies. The moments are estimated without
+    bias from falling factorials of the counts of positives. If T is close to 0, they
+    are shrunk towards the moments of an error that is proportional to the noise. The
+    tails are tails of the shifted chi-squared distribution with the same first three
+    moments. If there are on average at least five rows per distinct probability (stated
+    confidences, hard answers), counts by value replace the bins. If all probabilities
+    are equal, the interval is derived from Blaker's exact interval of the frequency
+    [5]_.
+
+    The division of 1 - confidence_level between the tails depends on x and follows the
+    method of Feldman and Cousins [3]_ for a normal mean that cannot be negative. At
+    x = 0 the lower tail is empty. From x = z standard deviations on, the tails are
+    equal. The upper end has two lower bounds. It is not below the upper bound that
+    follows from the frequency of all labels together, because the root mean square is
+    never below the mean. It is not below 1 - (1 - confidence_level)^(1/N), the largest
+    frequency of a label that may be absent from the sample by chance. The upper end is
+    never above the root mean square of max(q, 1 - q), the largest possible error.
+
+    The p-value is the Cauchy combination [4]_ of the p-values of four statistics under
+    perfect calibration: the mean residual, Spiegelhalter's statistic [6]_, Neyman's
+    smooth test with eight Legendre polynomials [7]_, and T. The first three detect
+    shifts, slopes and smooth curves in samples in which T alone does not. The interval
+    contains 0 if and only if p_value >= 1 - confidence_level.
+
+    If a cut divides rows of equal probability, the mean over all orders of these rows
+    is used, and the rows count once in the variance, regardless of how many bins they
+    fill. With `groups`, T multiplies only rows of different groups. The variances are
+    computed from sums over groups. The variance due to the choice of the groups is a
+    jackknife estimate, with Satterthwaite's degrees of freedom and quantiles of
+    Student's t distribution. The p-value then combines the mean residual,
+    Spiegelhalter's statistic and T. With fewer than ten effective groups a warning is
+    given. If every group has one row, the rows are taken as independent.
+
+    Dask arrays are accepted with method 'score', without `groups` and with one pair per
+    row. They are read through a :class:`ReliabilitySketch` of their blocks.
 
     References
     ----------
@@ -314,8 +335,8 @@ def calibration_error_interval(
     if method == "simulation" and groups is not None:
         raise ParameterError(
             "method",
-            "must be 'score' or 'bootstrap' where there are 'groups': 'simulation' "
-            "takes rows as independent, as published.",
+            "must be 'score' or 'bootstrap' if 'groups' is given: 'simulation' takes "
+            "rows as independent, as published.",
         )
     result = interval_of_pairs(pairs, binning, level, draws)
     _warn_of_few_groups(result.n_effective_groups)
@@ -324,7 +345,7 @@ def calibration_error_interval(
 
 @dataclass(frozen=True)
 class Draws:
-    """What is drawn for an interval: nothing for 'score'."""
+    """Settings of the random draws of an interval."""
 
     method: str = "score"
     n_samples: int | None = None
@@ -342,16 +363,23 @@ def interval_of_pairs(
     # Algorithm 2 takes all pairs as independent, as published.
     if draws.method == "simulation" or alone or not pairs.is_dependent:
         sums, size = _sums(pairs, binning, published=draws.method == "simulation")
-        law = law_of_bins(sums)
+        distribution = distribution_of_bins(sums)
         if alone:
             n_groups = pairs.q.size
     else:
         bins = _grouped_bins(pairs, binning)
-        sums, law, n_groups = bins.sums, law_of_groups(bins), bins.n_groups
-        size = bins.bin_size
+        sums, size, n_groups = bins.sums, bins.bin_size, bins.n_groups
+        distribution = distribution_of_groups(bins)
     assert size is not None
     return _assemble(
-        sums, size, law, level, draws, bins, n_pairs=pairs.q.size, n_groups=n_groups
+        sums,
+        size,
+        distribution,
+        level,
+        draws,
+        bins,
+        n_pairs=pairs.q.size,
+        n_groups=n_groups,
     )
 
 
@@ -367,9 +395,16 @@ def interval_of_table(
     sums, _, size = sums_of_cells(table, cells, binning)
     _check_total(cells.total)
     assert size is not None
-    law = law_of_bins(sums)
+    distribution = distribution_of_bins(sums)
     return _assemble(
-        sums, size, law, level, Draws(), None, n_pairs=table.n_samples, n_groups=None
+        sums,
+        size,
+        distribution,
+        level,
+        Draws(),
+        None,
+        n_pairs=table.n_samples,
+        n_groups=None,
     )
 
 
@@ -379,7 +414,7 @@ def check_level(confidence_level: float) -> float:
 
 
 def _check_two(binning: Binning) -> None:
-    """Raise where bins of a given size would hold a single pair."""
+    """Raise an error if bins of the given size would contain a single pair."""
     if not binning.is_automatic:
         check_integer(binning.bin_size, minimum=2, name="bin_size")
 
@@ -396,7 +431,7 @@ def _check_total(total: float) -> None:
 def _assemble(
     sums: BinSums,
     size: int,
-    law: SquareLaw,
+    distribution: SquareDistribution,
     level: float,
     draws: Draws,
     bins: GroupedBins | None,
@@ -404,11 +439,11 @@ def _assemble(
     n_pairs: int,
     n_groups: int | None,
 ) -> CalibrationErrorInterval:
-    """Return the interval of a square whose law is known."""
-    square_p_value = law.p_value(bool((sums.squared_residual > 0).any()))
+    """Return the interval from the distribution of the square."""
+    square_p_value = distribution.p_value(bool((sums.squared_residual > 0).any()))
     exact = bins is None and draws.method == "score" and has_one_value(sums)
     if exact:
-        estimate = float(np.sqrt(max(law.square, 0)))
+        estimate = float(np.sqrt(max(distribution.square, 0)))
         low, high, p_value = interval_of_one_value(sums, level)
         low = min(low, max(estimate, 2.0**-52))
     else:
@@ -416,7 +451,7 @@ def _assemble(
             p_value = null_p_value(sums, square_p_value)
         else:
             p_value = null_p_value_of_groups(bins, square_p_value)
-        estimate, low, high = _ends(draws, law, level, p_value, sums, bins)
+        estimate, low, high = _ends(draws, distribution, level, p_value, sums, bins)
     return CalibrationErrorInterval(
         estimate=estimate,
         low=low,
@@ -435,12 +470,12 @@ def _assemble(
 
 
 def _warn_of_few_groups(n_effective: float | None) -> None:
-    """Warn where groups are too few, or too unequal, for the level of the interval."""
+    """Warn if there are too few groups, or if their sizes are too unequal."""
     if n_effective is not None and n_effective < LEAST_GROUPS:
         warnings.warn(
-            f"The interval rests on {n_effective:.1f} effective groups, "
+            f"The interval is based on {n_effective:.1f} effective groups, "
             f"(sum n)^2 / sum n^2 for groups of n rows. With fewer than {LEAST_GROUPS} "
-            "it contains the true error less often than its level says. Use more "
+            "effective groups, its coverage is below the confidence level. Use more "
             "groups, or groups of more equal sizes.",
             UserWarning,
             stacklevel=4,
@@ -452,7 +487,7 @@ def _sums(
 ) -> tuple[BinSums, int | None]:
     """Return the sums of independent pairs and the bin size.
 
-    The bins of the published simulation are those of the curve.
+    The published simulation uses the bins of the reliability curve.
     """
     if binning.is_automatic and not published:
         return interval_sums(pairs)
@@ -460,7 +495,7 @@ def _sums(
 
 
 def _grouped_bins(pairs: Pairs, binning: Binning) -> GroupedBins:
-    """Return the bins of dependent rows; automatic ones hold several groups each."""
+    """Return the bins of dependent rows; automatic bins contain several groups each."""
     if not binning.is_automatic:
         return grouped_bins(pairs, binning)
     binning = Binning(interval_bin_size(pairs), None, "quantile", whole_classes=True)
@@ -469,16 +504,16 @@ def _grouped_bins(pairs: Pairs, binning: Binning) -> GroupedBins:
 
 def _ends(
     draws: Draws,
-    law: SquareLaw,
+    distribution: SquareDistribution,
     level: float,
     p_value: float,
     sums: BinSums,
     bins: GroupedBins | None,
 ) -> tuple[float, float, float]:
     """Return estimate, low and high."""
-    estimate = float(np.sqrt(max(law.square, 0)))
+    estimate = float(np.sqrt(max(distribution.square, 0)))
     if draws.method == "score":
-        return estimate, *law.interval(level, p_value)
+        return estimate, *distribution.interval(level, p_value)
     assert draws.n_samples is not None
     assert draws.generator is not None
     if draws.method == "simulation":
@@ -487,4 +522,4 @@ def _ends(
         pivots = pivots_of_bins(sums, draws.n_samples, draws.generator)
     else:
         pivots = pivots_of_groups(bins, draws.n_samples, draws.generator)
-    return estimate, *basic_interval(law.square, pivots, level)
+    return estimate, *basic_interval(distribution.square, pivots, level)

@@ -253,7 +253,7 @@ def _entities(
 
 
 def _counts_by_tag(pairs: list[tuple[list, list]], which: Any) -> dict[Any, np.ndarray]:
-    """Return right, guessed and gold ones in each sentence, of one tag or of each."""
+    """Return the correct, predicted and true counts of one tag or of every tag."""
     number: dict[Any, int] = {}
     codes = [
         np.array(
@@ -281,15 +281,15 @@ def _ordered(labels: Iterable) -> list:
     except TypeError:
         raise ParameterError(
             None,
-            "needs labels of one kind in 'y_true' and 'y_pred', which can be "
-            "sorted. Got a mix, for example of strings and numbers.",
+            "needs labels of one sortable type in 'y_true' and 'y_pred'. Got "
+            "several types, for example strings and numbers.",
         ) from None
 
 
 def _paired(y_true: Any, y_pred: Any) -> tuple[list[tuple[list, list]], bool]:
     """Return the labels of both sides by sentence, and whether there are sentences.
 
-    A row is a sentence of one label.
+    A single row is treated as a sentence of one label.
     """
     sides, kinds = {}, {}
     for name, side in (("y_true", y_true), ("y_pred", y_pred)):
@@ -298,14 +298,14 @@ def _paired(y_true: Any, y_pred: Any) -> tuple[list[tuple[list, list]], bool]:
     if n_true != n_pred:
         raise ParameterError(
             None,
-            "needs as many entries in 'y_true' as in 'y_pred'. Got "
+            "needs 'y_true' and 'y_pred' of the same length. Got lengths "
             f"{n_true} and {n_pred}.",
         )
     if kinds["y_true"] != kinds["y_pred"]:
         shown = {True: "sentences", False: "labels"}
         raise ParameterTypeError(
             None,
-            "compares sentences with sentences and labels with labels. Got "
+            "needs sentences on both sides, or labels on both sides. Got "
             f"{shown[kinds['y_true']]} in 'y_true' and "
             f"{shown[kinds['y_pred']]} in 'y_pred'.",
         )
@@ -314,8 +314,8 @@ def _paired(y_true: Any, y_pred: Any) -> tuple[list[tuple[list, list]], bool]:
         if len(true) != len(pred):
             raise ParameterError(
                 None,
-                f"needs as many labels on both sides. Got {len(true)} in 'y_true' "
-                f"and {len(pred)} in 'y_pred' for sentence {i}.",
+                f"needs the same number of labels on both sides. Got {len(true)} in "
+                f"'y_true' and {len(pred)} in 'y_pred' for sentence {i}.",
             )
     return pairs, kinds["y_true"]
 
@@ -323,7 +323,7 @@ def _paired(y_true: Any, y_pred: Any) -> tuple[list[tuple[list, list]], bool]:
 def _sentences(side: Any, name: str) -> tuple[list[list], bool]:
     """Return one side as a list of lists, and whether it has sentences."""
     expected = (
-        "must be a sequence with the labels of each sentence, or with a label for each "
+        "must be a sequence with the labels of each sentence, or with one label per "
         "row."
     )
     if not _is_sequence(side):
@@ -341,7 +341,7 @@ def _sentences(side: Any, name: str) -> tuple[list[list], bool]:
 
 
 def _is_sequence(values: Any) -> bool:
-    """Return whether there are entries in an order; some arrays have no length."""
+    """Return whether the values are ordered entries with a length."""
     return is_sequence(values) or getattr(values, "ndim", 0) > 0
 
 

@@ -1,9 +1,9 @@
-"""The law of the debiased square where the data have few distinct probabilities.
+"""Distribution of the debiased square for data with few distinct probabilities.
 
-Each level has so many rows that its frequency is known well enough to tell where the
-error is. The error under test is a multiple of the one seen, cut off where frequencies
-would leave [0, 1], and variances are those of the frequencies that it implies: labels
-that are all alike are then no proof that labels do not vary.
+Each level has enough rows to estimate its frequency, and therefore to locate the error.
+The error under test is a multiple of the observed error, clipped so that frequencies
+stay in [0, 1]. Variances are computed for the frequencies that it implies. A level
+whose observed labels are all equal therefore still has a positive variance.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ from ._frequency_intervals import blaker_interval, clopper_pearson, frequency_in
 from ._null_test import linear_p_value
 from ._pearson import MOST
 
-# Rows that a level needs on the average.
+# Average number of rows per level that is required.
 _ROWS = 5
 
 
 @dataclass(frozen=True)
 class Levels:
-    """Rows, probability and error seen of each level; arrays of equal length."""
+    """Rows, probability and observed error of each level, as arrays of equal length."""
 
     rows: np.ndarray
     proba: np.ndarray
@@ -36,9 +36,10 @@ class Levels:
         return _Path.of(self)
 
     def errors_at(self, x: float) -> np.ndarray:
-        """Return errors of mean square x, in proportion to those seen where possible.
+        """Return errors of mean square x, proportional to the observed errors.
 
-        Where x is beyond the reach of all errors seen, the largest are returned.
+        Errors are limited by the ends of [0, 1]. If x is larger than any possible mean
+        square, the largest errors are returned.
         """
         path = self._path
         k = int(path.reached.searchsorted(x))
@@ -50,7 +51,7 @@ class Levels:
     def unseen(self, level: float) -> float:
         """Return the largest error that a single level of probability 0 or 1 allows.
 
-        Of labels that such a level excludes, few or none may have come by chance.
+        The labels that such a level excludes may be absent from the sample by chance.
         """
         if not self.error.any():
             return 0.0
@@ -66,7 +67,7 @@ class Levels:
     def at(self, x: float) -> tuple[float, float, float]:
         """Return deviation and skewness of T at squared error x, and half a step.
 
-        The step is that of one label more, at the error seen.
+        The step is the effect of one additional label at the observed error.
         """
         n, q = self.rows, self.proba
         total, w, once, twice, thrice = self._weights
@@ -105,11 +106,12 @@ class Levels:
 
 @dataclass(frozen=True)
 class _Path:
-    """How multiples of the errors seen reach the ends of [0, 1], one after another.
+    """Multiples of the observed errors at which levels reach the ends of [0, 1].
 
-    `most` is the largest multiple of each level. In the order of these, `reached` is
-    the mean square where the next end is reached, `full` that of the levels that are
-    at their ends before it, and `growing` that of the others at the multiple 1.
+    `most` is the largest multiple of each level. In ascending order of the multiples,
+    `reached` is the mean square at which the next level reaches an end, `full` is the
+    part of the levels that have reached their ends before, and `growing` is the part of
+    the other levels at multiple 1.
     """
 
     most: np.ndarray
@@ -139,7 +141,7 @@ def levels_of(sums: BinSums) -> Levels | None:
     n = np.add.reduceat(sums.weight, first)
     if n.sum() < _ROWS * n.size:
         return None
-    # one row more, as expected, so that labels are never sure to be alike
+    # One additional row with the expected label keeps every variance positive.
     error = np.add.reduceat(sums.q - sums.y, first) / (n + 1)
     error[np.abs(error) < 1e-12] = 0
     return Levels(n, sums.low[first], error)
@@ -165,7 +167,7 @@ def interval_of_one_value(sums: BinSums, level: float) -> tuple[float, float, fl
     low = 0.0
     if p_value < 1 - level:
         low = max(first - q, q - last, 2.0**-52)
-    # where labels are rare, Wilson's interval may reach further
+    # For rare labels, Wilson's interval may be wider.
     left, right = (float(x) for x in frequency_interval(k / n, n, level))
     furthest = max(abs(x - q) for x in (first, last, left, right))
     return low, max(furthest, low), p_value

@@ -1,17 +1,18 @@
-"""The test of perfect calibration: four statistics, combined.
+"""Test of perfect calibration that combines four statistics.
 
-The debiased square spreads its power over errors of every shape. Most errors are
-shifts and slopes, so three statistics that are linear in, or smooth over, the
-probabilities are tested beside it:
+The debiased square has power against errors of every shape, but little power against
+each of them. Most errors are shifts and slopes. The test therefore combines it with
+three statistics that are linear in the probabilities or smooth over them:
 
 - the mean residual;
 - Spiegelhalter's statistic, the sum of (1 - 2 q) (q - y);
 - the sum of squares of eight Legendre polynomials' coefficients, Neyman's smooth test;
 - the debiased square.
 
-Every one has a known law if each probability is right, so each gives a p-value. Their
-Cauchy combination (Liu and Xie 2020) is the p-value of the test. It needs no
-simulation, and depends little on how the statistics depend on each other.
+Each statistic has a known distribution if all probabilities are right, so each gives a
+p-value. The Cauchy combination of the p-values (Liu and Xie 2020) is the p-value of the
+test. It needs no simulation, and it is little affected by dependence between the
+statistics.
 """
 
 from __future__ import annotations
@@ -25,14 +26,14 @@ from ._bins import BinSums
 from ._grouped_bins import GroupedBins
 from ._pearson import tail_above
 
-# Parts of the level, found by simulated power.
+# Weights of the p-values, chosen by simulated power.
 WEIGHTS = (0.3, 0.4, 0.1, 0.2)
 
 # Number of polynomials.
 N_SMOOTH = 8
 
-# Statistics that are neither independent nor equal: the combination has these
-# quantiles under perfect calibration, by simulation of five kinds of probabilities.
+# The statistics are neither independent nor equal. Under perfect calibration the
+# combination has these quantiles, found by simulation of five kinds of probabilities.
 _COMBINED = np.array(
     [0, 0.01, 0.048, 0.104, 0.219, 0.332, 0.441, 0.561, 0.668, 0.767, 0.858]
     + [0.949, 0.974, 0.979, 1]
@@ -61,7 +62,7 @@ def combine(p_values: list[float], weights: list[float]) -> float:
 def null_p_value(sums: BinSums, square_p_value: float) -> float:
     """Return the p-value of perfect calibration for independent rows.
 
-    `square_p_value` is that of the debiased square.
+    `square_p_value` is the p-value of the debiased square.
     """
     q, square, residual = sums.q, sums.qq, sums.residual
     mean = q / sums.weight
@@ -70,11 +71,12 @@ def null_p_value(sums: BinSums, square_p_value: float) -> float:
     if total <= 0:  # every probability is 0 or 1
         return 1.0 if not (sums.squared_residual > 0).any() else 0.0
     lean = 1 - 2 * mean
-    # (1 - 2 q) (q - y) is exact, powers of q inside a bin are those of its mean
+    # (1 - 2 q) (q - y) is exact. Powers of q inside a bin are replaced by powers of its
+    # mean.
     slope = float((residual - 2 * (square - sums.yq)).sum())
     thirds = variance * lean
     weights = list(WEIGHTS)
-    if total < N_SMOOTH:  # hardly any label varies: there are no polynomials to see
+    if total < N_SMOOTH:  # too few labels are expected to vary for the polynomials
         weights[2] = 0.0
     p_values = [
         linear_p_value(float(residual.sum()), total, -float(thirds.sum())),
@@ -90,8 +92,8 @@ def null_p_value(sums: BinSums, square_p_value: float) -> float:
 def linear_p_value(value: float, variance: float, third: float) -> float:
     """Return the two-sided p-value of a sum of mean 0 with that third cumulant.
 
-    Half of the typical step third / variance is given to the value's own tail, as a
-    correction for continuity: it matters where few labels are expected.
+    As a continuity correction, the value is moved by half of the typical step
+    third / variance. This matters if few positive labels are expected.
     """
     if variance < 1e-100:  # ratios overflow; Chebyshev's inequality is enough
         return 1.0 if value**2 <= variance else variance / value**2
@@ -116,7 +118,8 @@ def _smooth_p_value(
 ) -> float:
     """Return the p-value of Neyman's smooth test.
 
-    The sum of squares has its first two moments; fourth cumulants of labels are theirs.
+    The sum of squares is matched by its first two moments, which include the fourth
+    cumulants of the labels.
     """
     basis = smooth_basis(variance)
     total = float(variance.sum())
@@ -134,7 +137,7 @@ def _smooth_p_value(
 
 
 def smooth_basis(variance: np.ndarray) -> np.ndarray:
-    """Return the polynomials at the middle of each bin, by its share of variance."""
+    """Return the polynomials at the midpoint of each bin, by its share of variance."""
     end = np.cumsum(variance)
     top = max(float(end[-1]), 1e-300)
     return legendre((2 * end - variance) / top - 1, min(N_SMOOTH, variance.size))
@@ -163,7 +166,7 @@ def null_p_value_of_groups(bins: GroupedBins, square_p_value: float) -> float:
     for factor, weight in zip(factors, WEIGHTS[:2], strict=True):
         value = e.by_group(e.residual * factor[e.set])
         expected = float(n @ (bins.label_variance * factor**2))
-        # Residuals of all classes of a row add up to 0: that tells nothing.
+        # Residuals of all classes of a row sum to 0 and contain no information.
         if float(np.abs(value).max()) > 1e-12 * float(bins.group_weight.max()):
             p_values.append(student_p_value(value, bins.same, n_effective, expected))
             weights.append(weight)
@@ -180,7 +183,7 @@ def student_p_value(
         return 1.0
     freedom = max(n_effective - 1, 1.0)
     centred = max(square - total**2 / n_effective, 0.0) * n_effective / freedom
-    # labels that are hardly ever expected to vary show no variance
+    # Labels that almost never vary have no observed variance.
     expected_rows = max(expected, 1e-12)
     variance = (expected_rows * max(centred, 1e-300) + expected) / (expected_rows + 1)
     return min(1.0, 2 * float(stdtr(freedom, -abs(total) / math.sqrt(variance))))

@@ -1,6 +1,7 @@
 """Tails of a distribution with given mean, variance and skewness.
 
-A chi square distribution, shifted and scaled, or its mirror image (Pearson's type III).
+The distribution is a shifted and scaled chi-squared distribution or its mirror image
+(Pearson's type III).
 """
 
 from __future__ import annotations
@@ -9,9 +10,10 @@ import math
 
 from scipy.special import chdtr, chdtrc, chdtri, ndtr, ndtri
 
-# A law less skewed than the first is normal to 4 digits. One more skewed than a single
-# squared normal, as of labels that hardly ever come, is not of this family: its middle
-# would be at the lower end. The bound then gives the longer tails.
+# A distribution with less skewness than the first number is normal to 4 digits. The
+# family does not contain distributions with more skewness than a single squared normal
+# variable, which occur with very rare labels: the median would be at the lower end. The
+# bound then gives the longer tails.
 LEAST, MOST = 1e-3, math.sqrt(8)
 
 

@@ -1,7 +1,7 @@
-"""Proper scores: the Brier score of each row, and scoring rules of a user's own.
+"""Proper scores: the Brier score of each row, and user-defined scoring rules.
 
-A scoring rule is two losses, one for each label, whose expected loss is least for the
-true probability.
+A scoring rule has two losses, one for each label. It is proper if the true probability
+minimises the expected loss.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from .._pairs import Pairs, check_pairs
 
 EPS = np.finfo(np.float64).eps
 
-# Points of [0, 1] on which a score of the user's is tried.
+# Points of [0, 1] at which a user-defined score is checked.
 _GRID = np.linspace(0, 1, 101)
 
 Loss = Callable[[np.ndarray], Any]
@@ -41,8 +41,8 @@ def _evaluate(g: Loss, name: str, q: np.ndarray) -> np.ndarray:
     if losses.shape != q.shape:
         raise ParameterError(
             "score",
-            f"has a {name} that gets an array of probabilities and must return one of "
-            f"the same shape. Got shape {losses.shape} for shape {q.shape}.",
+            f"has a {name} that must return an array of the same shape as its "
+            f"argument. Got shape {losses.shape} for shape {q.shape}.",
         )
     return losses
 
@@ -63,7 +63,7 @@ class Rule:
         bad = ~np.isfinite(found)
         if bad.any():
             at = int(bad.argmax())
-            row = "" if row_of is None else f", that of row {row_of(number, q[at])}"
+            row = "" if row_of is None else f" of row {row_of(number, q[at])}"
             raise ParameterError(
                 "score",
                 f"has a {name} that must be finite where y = {2 - number}. Got "
@@ -106,7 +106,7 @@ RULES: dict[str, tuple[Loss, Loss]] = {
 
 
 def check_rule(score: Any) -> Rule:
-    """Return the scoring rule, or say why `score` is none."""
+    """Return the scoring rule, or raise an error if `score` is not a scoring rule."""
     if isinstance(score, str) and score in RULES:
         return Rule(score, *RULES[score])
     is_pair = isinstance(score, (tuple, list)) and len(score) == 2
@@ -124,16 +124,16 @@ def check_rule(score: Any) -> Rule:
 
 
 def _check_proper(rule: Rule) -> None:
-    """Raise where the expected loss on a grid is not least at the true frequency."""
+    """Raise an error if the true frequency does not minimise the loss on a grid."""
     p = _GRID
-    # Like -log(q) at 0, a loss may be infinite where it is certainly wrong.
+    # A loss may be infinite for a certain but wrong prediction, like -log(q) at 0.
     g1 = np.append(_end_loss(rule, 1, 0.0), rule.losses(1, p[1:]))
     g2 = np.append(rule.losses(2, p[:-1]), _end_loss(rule, 2, 1.0))
     loss = np.zeros((p.size, p.size))  # of q (columns) under p (rows)
     loss[1:] += np.multiply.outer(p[1:], g1)
     loss[:-1] += np.multiply.outer(1 - p[:-1], g2)
     honest = np.diagonal(loss)[:, np.newaxis]
-    # A score may be flat between grid points; rounding is not to count.
+    # A score may be flat between grid points, so rounding errors are tolerated.
     better = honest - loss - 1e-9 * (np.abs(honest) + 1e-3)
     if (better > 0).any():
         i, j = np.unravel_index(int(better.argmax()), better.shape)
@@ -141,14 +141,14 @@ def _check_proper(rule: Rule) -> None:
             "score",
             "must be a proper score: if a share p of the labels is positive, the "
             "expected loss p g1(q) + (1 - p) "
-            f"g2(q) must be least at q = p. Got {honest[i, 0]:.6g} at "
+            f"g2(q) must be smallest at q = p. Got {honest[i, 0]:.6g} at "
             f"q = p = {p[i]:.2g}, and {loss[i, j]:.6g} at q = {p[j]:.2g}. g1 and g2 "
-            "are losses: change the sign of a reward.",
+            "must be losses. Change the sign of a reward.",
         )
 
 
 def _end_loss(rule: Rule, number: int, q: float) -> float:
-    """Return the loss at the end of [0, 1] that is certainly wrong."""
+    """Return the loss at the end of [0, 1] that is certain but wrong."""
     g = rule.g1 if number == 1 else rule.g2
     (loss,) = _evaluate(g, f"g{number}", np.array([q]))
     if np.isposinf(loss):
@@ -172,18 +172,20 @@ def brier_statistics(
         True labels.
     y_proba : array-like of shape (n,) or (n, n_classes)
         Probability of the positive class, or of every class, as in
-        :func:`calibration_error`. Two columns are the binary problem.
+        :func:`calibration_error`. Two columns are treated as a binary problem.
     labels : array-like of shape (n_classes,), default=None
-        Labels in the order of the columns.
+        Labels in the order of the columns. If None, the sorted labels of `y_true` are
+        used.
     pos_label : label, default=None
-        The positive class.
+        Positive class. If None, the class is 1, or the class of the second of two
+        columns.
 
     Returns
     -------
     statistics : ndarray of shape (n,)
-        Squared difference of label and probability, to be compared with
-        ``statistic="mean"``. For more than two classes it is summed over the classes.
-        Lower is better, so a gain of A over B is a negative difference.
+        Squared difference between label and probability, for ``statistic="mean"``. For
+        more than two classes, the sum over the classes. Lower is better: if model A is
+        better than model B, the difference A - B is negative.
 
     Raises
     ------
@@ -192,13 +194,14 @@ def brier_statistics(
 
     See Also
     --------
-    skcalib.scorers.compare_calibration : Two models by Brier score and calibration.
-    sklearn.metrics.brier_score_loss : The mean.
+    skcalib.scorers.compare_calibration : Compare two models by Brier score and
+        calibration.
+    sklearn.metrics.brier_score_loss : The mean Brier score.
 
     Notes
     -----
-    Rows of one sentence or document depend on each other: pass its number as `groups`
-    to the test.
+    Rows of one sentence or document depend on each other. Pass the index of the
+    sentence or document of each row as `groups` to the test.
 
     Examples
     --------
@@ -211,6 +214,6 @@ def brier_statistics(
 
 
 def brier_of_rows(pairs: Pairs) -> np.ndarray:
-    """Return the squared error of each row, summed over the pairs that it gave."""
+    """Return the squared error of each row, summed over its pairs."""
     square = (pairs.q.astype(np.float64) - pairs.indicator()) ** 2
     return square.reshape(-1, pairs.n_classes).sum(axis=1)

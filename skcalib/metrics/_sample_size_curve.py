@@ -23,7 +23,7 @@ from ._grouped_bins import GroupedBins
 class SampleSizeCurve(SizeCurve):
     """Calibration error of subsamples of several sizes.
 
-    Returned by :func:`sample_size_curve`. Sizes are in the order of `sample_sizes`.
+    Returned by :func:`sample_size_curve`. Sizes have the order of `sample_sizes`.
 
     Attributes
     ----------
@@ -37,15 +37,16 @@ class SampleSizeCurve(SizeCurve):
         Unbiased estimate of the square, which may be negative. None if `norm` is not
         'l2', or if a bin contains a single pair or pairs of a single row.
     norm : str
+        Norm of the errors.
     debias : bool
         Whether `error` is `debiased`.
     n_rows : int
-        Number of rows drawn from, the total weight.
+        Total number (weight) of the rows from which subsamples were drawn.
 
     See Also
     --------
-    sample_size_curve : Compute it.
-    skcalib.plot.BinSizeDisplay : Draw it.
+    sample_size_curve : Compute the curve.
+    skcalib.plot.BinSizeDisplay : Draw the curve.
 
     Examples
     --------
@@ -141,25 +142,27 @@ def sample_size_curve(
         Numbers of rows to draw, in any order, from 2 to the number of rows (their total
         weight). Rows are drawn without replacement, each with the pairs of all classes.
     bin_size : int, 'auto' or 'sqrt', default='auto'
-        Number of pairs in a bin, at most that of the smallest subsample. 'auto' is
-        chosen as in :func:`calibration_error`, 'sqrt' is the rounded root of the number
-        of pairs, at least 2, as in [1]_.
+        Number of pairs in a bin, at most the number of pairs in the smallest subsample.
+        'auto' is chosen as in :func:`calibration_error`. 'sqrt' is the rounded square
+        root of the number of pairs, and at least 2, as in [1]_.
     n_repeats : int, default=20
         Number of subsamples of each size, at least 2.
     norm : {'l1', 'l2', 'max'}, default='l2'
-        As in :func:`calibration_error`.
+        Norm of the error, as in :func:`calibration_error`.
     debias : bool, default=False
-        Whether `error` of the curve is the debiased error. With 'l2' the result has
-        both.
+        Whether `error` of the curve is the debiased error. With 'l2' the result
+        contains both errors.
     multi_class : {'pooled', 'top_label'}, default=None
         How a matrix is reduced to pairs, as in :func:`calibration_error`.
     labels : array-like of shape (n_classes,), default=None
-        Labels in the order of the columns.
+        Labels in the order of the columns. If None, the sorted labels of `y_true` are
+        used.
     pos_label : label, default=None
-        Positive class. If None, 1, or the second of two columns.
+        Positive class. If None, the class is 1, or the class of the second of two
+        columns.
     sample_weight : array-like of shape (n,), int, default=None
-        Frequencies, whole numbers: a row of weight 3 equals three rows, any of which
-        may be drawn. Memory is needed for all of them.
+        Frequencies, which must be integers. A row of weight 3 is equivalent to three
+        rows, each of which may be drawn. Memory is needed for all of these rows.
     random_state : int, RandomState, Generator or None, default=None
         Random state used to draw the subsamples.
 
@@ -172,7 +175,7 @@ def sample_size_curve(
     TypeError
         If `sample_sizes` are not integers.
     ValueError
-        If a parameter or a row is not as described; the message names it.
+        If a parameter or a row is not as described. The message names it.
 
     See Also
     --------
@@ -180,15 +183,16 @@ def sample_size_curve(
 
     Notes
     -----
-    Each repeat shuffles the rows and takes the first of them for every size. So values
-    at one size do not depend on the other sizes, and sizes are compared on nested rows.
-    The result does not depend on the order of the rows.
+    Each repeat shuffles the rows and takes the first rows for every size. The values at
+    one size therefore do not depend on the other sizes, and the subsamples of different
+    sizes are nested. The result does not depend on the order of the rows.
 
-    Subsamples of nearly all rows are nearly equal, so the standard deviation goes to 0
-    at the full size: it is about sqrt(1 - sample size / n) times that of independent
-    samples. For the error of the full sample see :func:`calibration_error_interval`.
+    Subsamples that contain nearly all rows are nearly equal, so the standard deviation
+    goes to 0 at the full size. It is about sqrt(1 - sample size / n) times the standard
+    deviation of independent samples. For the uncertainty of the error of the full
+    sample, see :func:`calibration_error_interval`.
 
-    Rows are drawn one by one; groups of dependent rows are not kept together.
+    Rows are drawn individually. Groups of dependent rows are not kept together.
 
     References
     ----------
@@ -197,8 +201,8 @@ def sample_size_curve(
 
     Examples
     --------
-    With bins of the root of the sample size n, the plain error of a calibrated model
-    decreases as slowly as n ** -0.25:
+    If the bin size is the square root of the sample size n, the plug-in error of a
+    calibrated model decreases only as n ** -0.25:
 
     >>> from skcalib.datasets import make_calibrated_pairs
     >>> from skcalib.metrics import sample_size_curve
@@ -241,8 +245,8 @@ def sample_size_curve(
 
 
 def _single_rows(pairs: Pairs, sample_weight: Any) -> np.ndarray:
-    """Return the rows, each as often as its weight says, in an order of their own."""
-    # Sorted by what they hold, the rows drawn do not depend on how they came.
+    """Return the rows, repeated by their weights, in an order of their own."""
+    # Rows are sorted by content so that the sample does not depend on the input order.
     if pairs.n_classes == 1:
         order = np.lexsort((pairs.indicator(), pairs.q))
     else:
@@ -256,7 +260,7 @@ def _single_rows(pairs: Pairs, sample_weight: Any) -> np.ndarray:
         row = int(broken.argmax())
         raise ParameterError(
             "sample_weight",
-            "must hold whole numbers, since rows are drawn one by one. Got "
+            "must contain integers, since rows are drawn one by one. Got "
             f"{float(given[row])!r} in row {row}.",
         )
     repeats = pairs.weight[:: pairs.n_classes].astype(np.int64)

@@ -1,11 +1,12 @@
-"""From the law of the debiased square to an interval of the error.
+"""Interval of the error, computed from the distribution of the debiased square.
 
-The squared error x cannot be negative, so an interval with equal tails would be empty
-where the estimate T is far below 0 and would hold 0 less often than a test at its level
-accepts it. Tails are divided as Feldman and Cousins (1998) divide them for a normal
-mean that is not negative: by likelihood ratio, all in the upper tail at x = 0, equal
-from x = z deviations on. Any division has its level, and this one makes "0 is in the
-interval" and "the test does not reject" the same.
+The squared error x cannot be negative. An interval with equal tails would be empty if
+the estimate T is far below 0, and it would contain 0 less often than a test at the same
+level accepts it. The tails are therefore divided as Feldman and Cousins (1998) divide
+them for a normal mean that is not negative: by likelihood ratio, with an empty lower
+tail at x = 0 and equal tails from x = z standard deviations on. Every division has the
+required level. With this one, the interval contains 0 if and only if the test does not
+reject.
 """
 
 from __future__ import annotations
@@ -24,19 +25,20 @@ from ._frequency_intervals import clopper_pearson
 from ._levels import Levels
 from ._pearson import MOST, quantile, tail_above, tail_below
 
-# A deviation below this is none: ratios to it would overflow.
+# A smaller standard deviation is treated as 0, since ratios to it would overflow.
 _NO_DEVIATION = 1e-100
 
-# A square below this quantile is so by chance.
+# A square below this quantile is attributed to chance.
 _BY_CHANCE = 0.05
 
-# How the variance of T grows with the error depends on where the error is. So many
-# deviations from 0, T itself counts as much as a guess.
+# The growth of the variance of T with the error depends on the location of the error.
+# At this number of standard deviations from 0, its estimate and the prior guess have
+# the same weight.
 _TRUSTED = 2.5
 
 
 def trust_in(estimate: float, deviation: float) -> float:
-    """Return how much an estimate counts beside a guess, by how far it is from 0."""
+    """Return the weight of an estimate relative to a guess by its distance from 0."""
     if estimate <= 0:
         return 0.0
     return 1 / (1 + min(_TRUSTED * deviation / estimate, 1e100) ** 2)
@@ -44,20 +46,20 @@ def trust_in(estimate: float, deviation: float) -> float:
 
 @dataclass(frozen=True)
 class MeanBound:
-    """What is known of a mean that no root mean square error is below.
+    """Estimate of a mean that is a lower bound of the root mean square error.
 
     Attributes
     ----------
     frequency : float
-        Of labels, or of another quantity in [0, 1].
+        Frequency of labels, or mean of another quantity in [0, 1].
     expected : float
-        What the frequency would be if each probability were right.
+        Expected frequency if each probability were right.
     variance : float
-        Of the frequency.
+        Variance of the frequency.
     scale : float
-        Distance of the frequency from `expected` per unit of the error, at most.
+        Largest distance of the frequency from `expected` per unit of the error.
     n_least : float
-        Number of trials that would tell as much, at least.
+        Lower bound of the number of trials with the same information.
     from_below : bool
         Whether the lower end of the interval may be raised as well.
     """
@@ -79,7 +81,7 @@ class MeanBound:
         return max(abs(low - self.expected), abs(high - self.expected)) / self.scale
 
     def nearest(self, level: float) -> float:
-        """Return the least error that the mean alone would allow."""
+        """Return the smallest error that the mean alone would allow."""
         if not self.from_below:
             return 0.0
         low, high = clopper_pearson(self.frequency, self.n_least, level)
@@ -98,11 +100,11 @@ class LabelNoise:
     null : float
         Mean of q (1 - q).
     excess : float
-        Of the Brier score.
+        Excess of the Brier score.
     deviation : float
-        Of the excess, under perfect calibration.
+        Standard deviation of the excess under perfect calibration.
     scale : float
-        Root of the mean of (1 - 2 q)^2: no excess is larger than it times the error.
+        Root of the mean of (1 - 2 q)^2. The excess is at most `scale` times the error.
     """
 
     null: float
@@ -113,8 +115,8 @@ class LabelNoise:
     def growth(self, square: float, x: float) -> float:
         """Return the variance at squared error x over that at `square`, at least 1.
 
-        Where labels vary because of the error, as those of hard answers do, few errors
-        by chance are little variance as well.
+        If labels vary because of the error, as for hard answers, a sample with few
+        errors also has a small variance.
         """
         if self.excess <= 0 or x <= square:
             return 1.0
@@ -129,32 +131,36 @@ class LabelNoise:
 
 
 @dataclass(frozen=True)
-class SquareLaw:
-    """What is known of the debiased square T.
+class SquareDistribution:
+    """Moments of the debiased square T as functions of the squared error.
 
     Attributes
     ----------
     square : float
         T.
     deviation, skewness : float
-        Of T, by the variances seen, if there were no error.
+        Standard deviation and skewness of T without error, for the observed variances.
     slope : float
-        Growth of the variance of T with the squared error, over 4, where it is not
-        known from `moments`.
+        Growth of the variance of T with the squared error, divided by 4. It is used if
+        `moments` is None.
     null_deviation, null_skewness : float
-        Of T under perfect calibration, by the variances q (1 - q).
+        Standard deviation and skewness of T under perfect calibration, for the
+        variances q (1 - q).
     n_units : float
         Number of independent rows, or of groups in all bins.
     moments : ErrorMoments or None
-        Of the error over the rows; None: not known.
+        Moments of the error over the rows, if they are known.
     reach : float
-        Largest error that any process can have.
+        Largest possible error.
     bounds : tuple of MeanBound
-    between : float
-        Variance of the mean of d^2 over T^2, from the choice of groups; None: rows.
+        Bounds of the error by means.
+    between : float or None
+        Variance of the mean of d^2 due to the choice of the groups, divided by T^2.
+        None if rows are independent.
     freedom : float
         Degrees of freedom of the variances.
     labels : LabelNoise or None
+        Dependence of the label variance on the error.
     levels : Levels or None
         The rows by level, if there are few distinct probabilities.
     """
@@ -183,7 +189,7 @@ class SquareLaw:
 
     @property
     def trust(self) -> float:
-        """How much of the shape of the error is taken from what was seen."""
+        """Weight of the observed shape of the error."""
         if self.moments is None:
             return 0.0
         return trust_in(self.square, self.deviation)
@@ -191,10 +197,10 @@ class SquareLaw:
     def _at(self, x: float) -> tuple[float, float, float]:
         """Return deviation and skewness of T at squared error x, and half a step.
 
-        The error is taken as c d, d the error seen and c^2 = x / T. Of a sum of
-        noncentral chi squares with weights l and shifts d^2 the cumulants are
-        2 sum l^2 (1 + 2 d^2) and 8 sum l^3 (1 + 3 d^2). To them come those of the
-        linear part, labels times d, and of the mean of d^2 over the rows drawn.
+        The error is taken as c d, where d is the observed error and c^2 = x / T. A sum
+        of noncentral chi-squared variables with weights l and shifts d^2 has the
+        cumulants 2 sum l^2 (1 + 2 d^2) and 8 sum l^3 (1 + 3 d^2). The cumulants of the
+        linear part (labels times d) and of the mean of d^2 over the sample are added.
         """
         if self.levels is not None:
             return self.levels.at(x)
@@ -240,21 +246,21 @@ class SquareLaw:
         if p_value >= 1 - level:
             low = 0.0
         else:
-            # a fifth of what may be missed is spent on the means
+            # A fifth of 1 - level is used for the bounds by means.
             means = [bound.nearest(1 - (1 - level) / 5) for bound in self.bounds]
             estimate = math.sqrt(max(self.square, 0.0))
             low = max(low, min(max(means, default=0.0), estimate), 2.0**-52)
-        # Even where no label ever came, their frequency may be above 0.
+        # A label that was not observed may still have a positive frequency.
         unseen = -math.expm1(math.log1p(-level) / self.n_units)
         if self.levels is not None:
             unseen = max(unseen, self.levels.unseen(level))
-        # no root mean square is below the mean
+        # The root mean square is never below the mean.
         means = [bound.furthest(level) for bound in self.bounds]
         high = min(max(high, unseen, *means), self.reach)
         return min(low, self.reach), max(high, low)
 
     def _quantile(self, tail: float) -> float:
-        """Return the normal tail that has the quantile of Student's tail."""
+        """Return the normal tail with the same quantile as a tail of Student's t."""
         if self.freedom > 1e6 or tail < 1e-12:
             return tail
         return float(ndtr(stdtrit(self.freedom, tail)))
@@ -274,15 +280,16 @@ class SquareLaw:
             return math.sqrt(self.square)
         if excess(0) >= 0:
             return 0.0
-        if excess(self.square) <= 0:  # a low level: T is above the middle of its law
+        # At a low confidence level, T is above the median of its distribution.
+        if excess(self.square) <= 0:
             return math.sqrt(self.square)
         return _root(excess, 0, self.square)
 
     def _high(self, level: float) -> float:
         if self.deviation <= _NO_DEVIATION:
             return math.sqrt(max(self.square, 0))
-        # A square that low says that the noise was small by chance, not that the error
-        # is known to be 0: it counts as the lowest of 20.
+        # Such a low square means that the noise was small by chance, not that the error
+        # is known to be 0. It is replaced by the lowest of 20 squares.
         lowest = self.deviation * quantile(_BY_CHANCE, self.skewness)
         square = max(self.square, lowest)
 
@@ -297,7 +304,7 @@ class SquareLaw:
         start, stop = max(square, 1e-9 * self.deviation), self.reach**2
         if start >= stop or excess(stop) >= 0:
             return self.reach
-        if excess(start) <= 0:  # a low level again
+        if excess(start) <= 0:  # at a low confidence level
             return math.sqrt(max(self.square, 0))
         return _root(excess, start, stop)
 
@@ -309,10 +316,10 @@ def _root(excess: Callable[[float], float], start: float, stop: float) -> float:
 
 
 def upper_share(distance: float, level: float) -> float:
-    """Return how much of 1 - level is in the upper tail at a mean that far from 0.
+    """Return the share of 1 - level in the upper tail for a mean at `distance` from 0.
 
-    `distance` is in deviations. Values t of the normal estimate are taken in by their
-    likelihood ratio to the best mean max(t, 0).
+    `distance` is in standard deviations. Values t of the normal estimate are accepted
+    in the order of their likelihood ratio to the best mean max(t, 0).
     """
     places, shares = _shares(level)
     return float(np.interp(distance, places, shares))

@@ -1,4 +1,4 @@
-"""A summary of pairs in fixed memory, for data that no machine holds."""
+"""Summary of pairs in fixed memory, for data that do not fit on one machine."""
 
 from __future__ import annotations
 
@@ -27,59 +27,61 @@ from ._distributed import Chunked, Columns, table_of_spark, tables_of_dask
 from ._interval import CalibrationErrorInterval, check_level, interval_of_table
 from ._sketch_bound import debiased_bound, error_bound
 
-# With fewer bits the even cells would be wider than those near the ends; more would
-# take gigabytes.
+# With fewer bits the even cells would be wider than the cells near the ends. More bits
+# would need gigabytes of memory.
 _BITS = (12, 24)
 
 
 class ReliabilitySketch:
     """Summary of labels and probabilities in fixed memory, for streams and clusters.
 
-    Chunks of data are added with :meth:`update`, summaries of several machines with
-    :meth:`merge`, in any order. The reliability curve, the calibration error and its
-    interval can then be computed at any bin size, with a guaranteed bound of the
-    distance to the exact number.
+    Chunks of data are added with :meth:`update`, and summaries of several machines are
+    combined with :meth:`merge`, in any order. The reliability curve, the calibration
+    error and its interval can then be computed at any bin size. The distance of the
+    calibration error to its exact value has a guaranteed bound.
 
     Parameters
     ----------
     n_bits : int, default=18
-        Resolution, from 12 to 24: probabilities are distinguished in steps of
-        ``2 ** -n_bits``, and in smaller steps near 0 and 1. One bit more takes twice
-        the memory (13 MB at 18) and about halves the bound.
+        Resolution, from 12 to 24. Probabilities are distinguished in steps of
+        ``2 ** -n_bits``, and in smaller steps near 0 and 1. Each additional bit doubles
+        the memory (13 MB at 18) and approximately halves the bound.
 
     Attributes
     ----------
     n_samples : int
-        Number of pairs of positive weight; pooled classes count one pair each.
+        Number of pairs of positive weight. Pooled classes count as one pair each.
     total_weight : float
         Total weight of the pairs.
     heaviest_cell : float
-        Largest weight of pairs that the sketch does not distinguish although their
-        probabilities differ. Bins should be wider. If it is 0, all results are exact.
+        Largest weight of a cell whose pairs have different probabilities, which the
+        sketch does not distinguish. The bin size should be larger than this weight. If
+        it is 0, all results are exact.
 
     See Also
     --------
     calibration_error : The error of pairs that fit in memory, or of Dask arrays.
-    adaptive_reliability_curve : Their curve.
-    calibration_error_interval : Their interval.
+    adaptive_reliability_curve : The reliability curve of such pairs.
+    calibration_error_interval : The confidence interval of their error.
 
     Notes
     -----
     The interval [0, 1] is divided into fixed cells. For each cell the sketch stores the
     weight, the weight of the positives, the sum of the probabilities, and the
-    probability itself if all are equal. Results are those of pairs that all have the
-    mean probability of their cell. Only cells that a cut divides differ from the exact
-    result, and the difference is bounded: if a bin gets a part of weight m of a cell of
-    weight w with P positives, the part has between max(0, P - (w - m)) and min(P, m)
-    positives, and its probabilities are between the edges of the cell. A cell whose
-    probabilities are all equal is a tie, which the exact metrics divide in proportion
-    too. So results are exact for data with few distinct probabilities.
+    probability itself if all are equal. The results are computed as if all pairs had
+    the mean probability of their cell. They differ from the exact results only through
+    cells that are divided by a cut, and the difference is bounded: if a bin gets a part
+    of weight m of a cell of weight w with P positives, the part has between
+    max(0, P - (w - m)) and min(P, m) positives, and its probabilities are between the
+    edges of the cell. A cell whose probabilities are all equal is a tie, and the exact
+    metrics also divide ties in proportion. Results are therefore exact for data with
+    few distinct probabilities.
 
-    Chunks are only added up, so neither their order nor their sizes change a result by
-    more than rounding. Pickles contain used cells only: 36 bytes for each.
+    Chunks are summed, so their order and sizes change a result only by rounding errors.
+    Pickles contain only the used cells, with 36 bytes per cell.
 
-    A sketch does not keep rows. Results that multiply pairs of different rows, the
-    debiased error and the interval, are therefore not available for pooled classes.
+    A sketch does not store rows. The debiased error and the interval multiply pairs of
+    different rows, so they are not available for pooled classes.
 
     Examples
     --------
@@ -109,7 +111,7 @@ class ReliabilitySketch:
 
     @property
     def n_bits(self) -> int:
-        """Resolution of the sketch, see the parameter."""
+        """Resolution of the sketch."""
         return self._table.grid.n_bits
 
     @property
@@ -133,19 +135,20 @@ class ReliabilitySketch:
         Parameters
         ----------
         y_true : array-like of shape (n,)
-            True labels. A chunk may be empty, and need not contain every label, not
-            even `pos_label`.
+            True labels. A chunk may be empty. It does not need to contain every label;
+            even `pos_label` may be missing.
         y_proba : array-like of shape (n,) or (n, n_classes)
             Probabilities, as in :func:`calibration_error`.
         sample_weight : array-like of shape (n,), default=None
-            Frequencies: a row of weight 3 equals three rows.
+            Frequencies: a row of weight 3 is equivalent to three rows.
         multi_class : {'pooled', 'top_label'}, default=None
             How a matrix is reduced to pairs, as in :func:`calibration_error`.
         labels : array-like of shape (n_classes,), default=None
             Labels in the order of the columns. Required unless every chunk contains
             all of them.
         pos_label : label, default=None
-            Positive class. If None, 1, or the second of two columns.
+            Positive class. If None, the class is 1, or the class of the second of two
+            columns.
 
         Returns
         -------
@@ -154,7 +157,7 @@ class ReliabilitySketch:
         Raises
         ------
         ValueError
-            If a parameter or a row is not as described; nothing is added then.
+            If a parameter or a row is not as described. In this case nothing is added.
         """
         _check_one_set(multi_class)
         add_chunk(
@@ -182,11 +185,12 @@ class ReliabilitySketch:
         pos_label: Hashable = None,
         n_bits: int = 18,
     ) -> ReliabilitySketch:
-        """Make a sketch of Dask arrays: one for each block, merged as a tree.
+        """Make a sketch of Dask arrays.
 
-        Dask's current scheduler computes the sketch. An open `distributed.Client`
-        therefore does, and repeats the work of a lost worker. Blocks are never
-        gathered.
+        One sketch is made for each block, and the sketches are merged as a tree. The
+        computation uses Dask's current scheduler. If a `distributed.Client` is open,
+        the work is done by its workers, and the work of a lost worker is repeated.
+        Blocks are never collected on one machine.
 
         Parameters
         ----------
@@ -199,10 +203,11 @@ class ReliabilitySketch:
         multi_class : {'pooled', 'top_label'}, default=None
             How a matrix is reduced to pairs, as in :func:`calibration_error`.
         labels : array-like of shape (n_classes,), default=None
-            Labels in the order of the columns; by default the sorted labels of
-            `y_true`, which takes a pass of its own.
+            Labels in the order of the columns. If None, the sorted labels of `y_true`
+            are used, which requires an additional pass over the data.
         pos_label : label, default=None
-            Positive class. If None, 1, or the second of two columns.
+            Positive class. If None, the class is 1, or the class of the second of two
+            columns.
         n_bits : int, default=18
             Resolution, as in :class:`ReliabilitySketch`.
 
@@ -213,8 +218,8 @@ class ReliabilitySketch:
         Raises
         ------
         ValueError
-            If lengths differ, or blocks whose lengths are not known cannot be matched;
-            and as :meth:`update` does.
+            If lengths differ, if blocks of unknown length cannot be matched, or for the
+            reasons given in :meth:`update`.
         """
         sketch = cls(n_bits=n_bits)
         _check_one_set(multi_class)
@@ -236,27 +241,29 @@ class ReliabilitySketch:
         pos_label: Hashable = None,
         n_bits: int = 18,
     ) -> ReliabilitySketch:
-        """Make a sketch of a Spark DataFrame: one for each partition, merged as a tree.
+        """Make a sketch of a Spark DataFrame.
+
+        One sketch is made for each partition, and the sketches are merged as a tree.
 
         Parameters
         ----------
         frame : pyspark.sql.DataFrame
-            DataFrame, whose partitions are read by `mapInPandas`. This requires
-            pandas, pyarrow and skcalib on every worker.
+            DataFrame with labels and probabilities. Its partitions are read by
+            `mapInPandas`, which requires pandas, pyarrow and skcalib on every worker.
         y_true : str
-            Column of the labels.
+            Name of the column of labels.
         y_proba : str or sequence of str
-            Column of the probabilities, numbers or arrays of one for each class; or a
-            column for each class.
+            Name of the column of probabilities, which contains numbers, or arrays with
+            one probability per class. Alternatively, one column name per class.
         sample_weight : str, default=None
-            Column of the frequencies.
+            Name of the column of frequencies.
         multi_class : {'pooled', 'top_label'}, default=None
-            How several classes become pairs.
+            How several classes are reduced to pairs, as in :func:`calibration_error`.
         labels : array-like of shape (n_classes,), default=None
-            Labels in the order of the classes; by default the sorted labels of
-            `y_true`, which takes a pass of its own.
+            Labels in the order of the classes. If None, the sorted labels of `y_true`
+            are used, which requires an additional pass over the data.
         pos_label : label, default=None
-            The positive class; by default 1, or with two classes the second.
+            Positive class. If None, the class is 1, or the second of two classes.
         n_bits : int, default=18
             Resolution, as in :class:`ReliabilitySketch`.
 
@@ -268,7 +275,7 @@ class ReliabilitySketch:
         ------
         ValueError
             If `frame` does not have one of the columns. Errors in a row are raised by
-            Spark; they name the parameter and the row of its batch.
+            Spark. They name the parameter and the row in its batch.
         """
         sketch = cls(n_bits=n_bits)
         _check_one_set(multi_class)
@@ -283,12 +290,12 @@ class ReliabilitySketch:
 
     @public
     def merge(self, other: ReliabilitySketch) -> ReliabilitySketch:
-        """Add the pairs of another sketch to this one, which ``+=`` does too.
+        """Add the pairs of another sketch to this one, like ``+=``.
 
         Parameters
         ----------
         other : ReliabilitySketch
-            Sketch to add, which is not changed. ``one + other`` changes neither.
+            Sketch to add. It is not changed. ``one + other`` changes neither sketch.
 
         Returns
         -------
@@ -299,7 +306,7 @@ class ReliabilitySketch:
         TypeError
             If `other` is not a ReliabilitySketch.
         ValueError
-            If `other` has another resolution, or other negative labels.
+            If `other` has a different resolution or different negative labels.
         """
         if not isinstance(other, ReliabilitySketch):
             raise ParameterTypeError(
@@ -309,7 +316,7 @@ class ReliabilitySketch:
         if other.n_bits != self.n_bits:
             raise ParameterError(
                 None,
-                f"needs sketches of the same n_bits. Got n_bits={self.n_bits} and "
+                f"needs sketches of equal n_bits. Got n_bits={self.n_bits} and "
                 f"n_bits={other.n_bits}.",
             )
         self._table.merge(other._table)
@@ -331,7 +338,7 @@ class ReliabilitySketch:
 
     @property
     def heaviest_cell(self) -> float:
-        """Largest weight of pairs that are not told apart."""
+        """Largest weight of different probabilities that are not distinguished."""
         cells = self._cells
         return float(cells.weight[cells.low < cells.high].max(initial=0))
 
@@ -347,12 +354,13 @@ class ReliabilitySketch:
             Number of pairs (total weight) in a bin, as in
             :func:`adaptive_reliability_curve`.
         n_bins : int, default=None
-            Number of bins, instead of `bin_size`.
+            Number of bins. It replaces `bin_size`.
 
         Returns
         -------
         curve : ReliabilityCurve
-            `proba_min` and `proba_max` are edges of cells where these are not exact.
+            Reliability curve. If the values are not exact, `proba_min` and `proba_max`
+            are edges of cells.
         """
         binning = check_binning(bin_size, n_bins, "quantile")
         return curve_of_table(self._table, binning, self._cells)
@@ -374,14 +382,14 @@ class ReliabilitySketch:
         bin_size : int or 'auto', default='auto'
             Number of pairs (total weight) in a bin.
         n_bins : int, default=None
-            Number of bins, instead of `bin_size`.
+            Number of bins. It replaces `bin_size`.
         norm : {'l1', 'l2', 'max'}, default='l2'
             As in :func:`calibration_error`.
         squared : bool, default=False
-            Whether to return the square; only with 'l2'.
+            Whether to return the square of the error. Requires norm 'l2'.
         debias : bool, default=False
-            Whether to use the unbiased estimate of the square; only with 'l2', and not
-            for pooled classes.
+            Whether to use the unbiased estimate of the square. Requires norm 'l2', and
+            is not available for pooled classes.
 
         Returns
         -------
@@ -401,13 +409,13 @@ class ReliabilitySketch:
         squared: bool = False,
         debias: bool = False,
     ) -> float:
-        """Return a bound of the distance of :meth:`error` to the exact error.
+        """Return a bound of the distance between :meth:`error` and the exact error.
 
         The bound is deterministic: it is valid for every assignment of the labels of a
         split cell to the probabilities in that cell. It increases with the weight of
         the cells relative to the weight of the bins. If each cell contains one
-        probability, it is 1e-12, for rounding (the root of a debiased square near 0 may
-        lose 1e-7).
+        probability, the bound is 1e-12, which accounts for rounding. For the root of a
+        debiased square near 0 it may be 1e-7.
 
         Parameters
         ----------
@@ -441,16 +449,16 @@ class ReliabilitySketch:
         *,
         confidence_level: float = 0.95,
     ) -> CalibrationErrorInterval:
-        """Return the score interval of the error, taking pairs as independent.
+        """Return the score interval of the error for independent pairs.
 
-        The interval is that of :func:`calibration_error_interval` for probabilities
-        that equal the mean of their cell. 'auto' chooses the bin size by them, too,
-        which may differ by a step where there are few pairs.
+        The interval is the result of :func:`calibration_error_interval` if each
+        probability is replaced by the mean of its cell. 'auto' also uses these means,
+        so for few pairs the bin size may differ by one step.
 
         Parameters
         ----------
         bin_size : int or 'auto', default='auto'
-            Number of pairs (total weight) in a bin, at least 2; 'auto' as in
+            Number of pairs (total weight) in a bin, at least 2. 'auto' is chosen as in
             :func:`calibration_error_interval`.
         confidence_level : float, default=0.95
             Confidence level, strictly between 0 and 1.
@@ -510,6 +518,6 @@ class ReliabilitySketch:
 
 
 def _check_one_set(multi_class: Any) -> None:
-    """Raise where a matrix would give several sets of pairs."""
+    """Raise an error if a matrix would be reduced to several sets of pairs."""
     if multi_class is not None:
         check_choice(multi_class, ("pooled", "top_label"), name="multi_class")

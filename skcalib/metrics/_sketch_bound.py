@@ -1,20 +1,22 @@
-"""How far a number read from a sketch can be from that of the pairs themselves.
+"""Bounds of the distance between results of a sketch and exact results.
 
-A cut divides a cell of weight w and P positives; the part that a bin gets has weight m.
-The sketch takes the part to be like the cell. Of the true part this much is sure:
+A cut divides a cell of weight w and P positives, and a bin gets a part of weight m. The
+sketch assumes that the part has the composition of the cell. The following is certain
+about the true part:
 
-* its positives number at least P - (w - m) and 0, at most P and m;
-* its q lie between the smallest and the largest of the cell, and so do those of the
-  rest, so the sum of both parts being known, its sum of q is known to an interval.
+* its number of positives is at least P - (w - m) and 0, and at most P and m;
+* its probabilities, and the probabilities of the rest of the cell, lie between the
+  smallest and the largest probability of the cell. The sum over both parts is known, so
+  the sum of q over the part lies in a known interval.
 
-True parts are means over the orders of tied rows, and means stay in intervals. So for
-each bin an interval holds the true sum of r = q - y. The error is a norm of the mean
-residuals that grows with each |mean|; its least and largest values are therefore those
-of the least and the largest |mean| of every bin.
+True parts are means over the orders of tied rows, and means stay inside intervals.
+Therefore the true sum of r = q - y of each bin lies in a known interval. The error is a
+norm of the mean residuals that increases with each |mean|. Its smallest and largest
+values follow from the smallest and the largest |mean| of every bin.
 
-The debiased square also needs, for each bin, the sum of r^2 and the variance of a draw
-without replacement from divided ties; these are held by intervals in the same way.
-Where all probabilities of a cell are equal, the sketch is exact and adds nothing.
+The debiased square also depends on the sum of r^2 in each bin and on the variance of a
+draw without replacement from divided ties. Intervals for both are derived in the same
+way. If all probabilities of a cell are equal, the sketch is exact and adds nothing.
 """
 
 from __future__ import annotations
@@ -26,17 +28,17 @@ import numpy as np
 from ._bins import BinSums, norm_of
 from ._cells import SketchedCells
 
-# What the rounding of sums of float64 may add: to an error, to a square.
+# Rounding errors of sums of float64, for an error and for a square.
 _ROUNDING = 1e-12
 _ROUNDING_OF_SQUARE = 1e-14
 
-# Cuts that miss the end of a tie by so much of the total weight are moved onto it.
+# Cuts within this share of the total weight from the end of a tie are moved onto it.
 _SNAPPED = 1e-12
 
 
 @dataclass(frozen=True)
 class _Parts:
-    """The parts that bins have of divided cells whose probabilities differ.
+    """Parts of divided cells with different probabilities that belong to bins.
 
     bin : the bin; taken, total, positive, value : weight of the part, weight, positives
     and mean q of the cell; low, high : its smallest and largest q; fewest, most :
@@ -156,7 +158,7 @@ def _whole_squares(
 
 
 def error_bound(cells: SketchedCells, sums: BinSums, norm: str, squared: bool) -> float:
-    """Return a bound of the distance of the sketched error to that of the pairs."""
+    """Return a bound of the distance between the sketched and the exact error."""
     parts = _parts(cells, sums)
     least, largest = _distances(*_residual_range(parts, sums))
     weight = sums.weight

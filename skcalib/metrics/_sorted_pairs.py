@@ -73,7 +73,7 @@ class SortedRows:
         return np.asarray(bounds, dtype=np.intp)
 
     def ties_at(self, cuts: np.ndarray) -> TieClasses:
-        """Return the tie class of the first row behind each cut."""
+        """Return the tie class of the first row after each cut."""
         value = self.q[cuts]
         return TieClasses(
             value,
@@ -160,7 +160,7 @@ class SortedCells:
         self.accumulate()
 
     def accumulate(self) -> None:
-        """Sum up the weights, so that positions can be found."""
+        """Accumulate the weights, from which positions are computed."""
         self.end = np.cumsum(self.weight)
         self.positive_end = np.cumsum(self.positive)
         # sums of one number, or of none in a sketch without pairs
@@ -172,7 +172,7 @@ class SortedCells:
         return self.q, self.weight, self.positive
 
     def _terms(self) -> Iterator[np.ndarray]:
-        """Yield w q, w y, w q^2 and w y q of each class, one held at a time."""
+        """Yield w q, w y, w q^2 and w y q of each class, one array at a time."""
         yield self.weight * self.q
         yield self.positive
         yield self.weight * self.q**2
@@ -197,7 +197,7 @@ class SortedCells:
         return bounds
 
     def ties_at(self, cuts: np.ndarray) -> TieClasses:
-        """Return the tie class of the first weight behind each cut."""
+        """Return the tie class of the first weight after each cut."""
         cell = np.searchsorted(self.end, cuts, side="right")
         return TieClasses(
             self.q[cell],

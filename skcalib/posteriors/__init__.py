@@ -1,6 +1,6 @@
-"""Posterior distributions over structures: arrays of scores in, probabilities out."""
+"""Posterior distributions over structures, defined by arrays of scores."""
 
-# These functions are for event counts, which work on one document at a time.
+# These functions are used by event counts, which process one document at a time.
 from ._antecedent_algorithms import (  # noqa: F401
     draw_labels,
     follow,

@@ -1,8 +1,8 @@
-"""What the antecedents of one document say about its clusterings: arrays to arrays.
+"""Algorithms on the antecedents of one document, from arrays to arrays.
 
-Mentions have the numbers 0 to n - 1. `scores` and `proba` are (n, n), row j for mention
-j: the antecedents before it, then NEW on the diagonal. Above the diagonal scores are
--inf and probabilities 0.
+Mentions are numbered from 0 to n - 1. `scores` and `proba` have shape (n, n). Row j
+contains the earlier mentions as antecedents of mention j, followed by NEW on the
+diagonal. Above the diagonal, scores are -inf and probabilities are 0.
 """
 
 from __future__ import annotations
@@ -36,10 +36,11 @@ def softmax(scores: np.ndarray) -> np.ndarray:
 
 
 def pair_marginals(scores: np.ndarray) -> np.ndarray:
-    """Return the probability of each two mentions to be in one entity.
+    """Return the probability that two mentions are in the same entity, for each pair.
 
-    A mention joins the entity of its antecedent, which was settled before it: row j is
-    the mean of the rows of its antecedents. Blocks of rows make it matrix products.
+    A mention joins the entity of its antecedent, which is determined earlier. Row j is
+    therefore the mean of the rows of its antecedents. Blocks of rows are computed by
+    matrix products.
     """
     n = len(scores)
     pairs = np.empty((n, n))
@@ -72,10 +73,10 @@ def _chains(proba: np.ndarray) -> np.ndarray:
 def _inside(chain: np.ndarray, outside: np.ndarray) -> np.ndarray:
     """Return the pairs of a block.
 
-    Two chains of links, drawn independently, meet as often as one clustering joins
-    their mentions. Where they meet last is a mention of the block, or one before it
-    (`outside`). `apart` is the probability that two chains from a mention never meet
-    again; it follows from each mention being one entity with itself.
+    Two independently drawn chains of links meet with the probability that their
+    mentions are in the same entity. The last common mention is in the block or before
+    it (`outside`). `apart` is the probability that two chains from a mention never meet
+    again. It is determined by the fact that each mention is in its own entity.
     """
     square = (chain * chain).T
     apart = dtrsv(square, 1 - outside.diagonal(), lower=0, trans=1, diag=1)
@@ -98,7 +99,7 @@ def draw_labels(proba: np.ndarray, uniform: np.ndarray) -> np.ndarray:
     sums = proba.cumsum(axis=1)
     for j in range(n):
         total = sums[j, j]
-        # Below the total, and right of equal sums: what has probability 0 is not drawn.
+        # Ties are resolved so that choices of probability 0 are never drawn.
         target = np.minimum(uniform[:, j] * total, np.nextafter(total, 0))
         antecedent = np.searchsorted(sums[j, : j + 1], target, side="right")
         labels[j] = j
@@ -125,7 +126,7 @@ def n_entities_pmf(new: np.ndarray) -> np.ndarray:
 
 
 def entity_proba(proba: np.ndarray, members: np.ndarray) -> float:
-    """Return the probability that sorted mentions are one entity, and all of it."""
+    """Return the probability that sorted mentions are exactly one entity."""
     first = members[0]
     rows = proba[first + 1 :, members]
     # the diagonal is NEW, no link to a member
@@ -167,7 +168,7 @@ def least_pair_errors(pairs: np.ndarray, start: np.ndarray) -> np.ndarray:
 
 
 def _margin(gain: np.ndarray) -> float:
-    """Return how much more counts as more: beyond rounding, so that a search ends."""
+    """Return the smallest relevant gain; it exceeds rounding, so that a search ends."""
     return 1e-12 * (1 + len(gain))
 
 
@@ -199,7 +200,7 @@ def _merge(gain: np.ndarray, labels: np.ndarray) -> bool:
         between[:, a] = between[a]
         between[b] = between[:, b] = between[a, a] = -np.inf
         place[place == b] = a
-        # most rows keep their partner: look again at those that lost it
+        # Most rows keep their partner; only rows that lost it are searched again.
         stale = (partner == a) | (partner == b) | (between[:, a] > best)
         stale[[a, b]] = True
         partner[stale] = between[stale].argmax(axis=1)

@@ -1,4 +1,4 @@
-"""Posterior distribution of antecedent choices, such as those of a mention ranker."""
+"""Posterior distribution of antecedent choices, for example of a mention ranker."""
 
 from __future__ import annotations
 
@@ -67,8 +67,8 @@ class AntecedentPosterior:
 
     Examples
     --------
-    Three mentions; the second links to the first with probability 0.8, the third to
-    either with 0.3:
+    The document has three mentions. The second mention links to the first one with
+    probability 0.8, and the third mention links to each of them with probability 0.3:
 
     >>> import numpy as np
     >>> from skcalib.posteriors import AntecedentPosterior
@@ -129,12 +129,12 @@ class AntecedentPosterior:
         return [algorithms.softmax(scores) for scores in self.log_scores]
 
     def pair_marginals(self) -> list[np.ndarray]:
-        """Return the exact probability of each two mentions to be in one entity.
+        """Return the exact probability that two mentions are in the same entity.
 
         Returns
         -------
         marginals : list of ndarray of shape (n_i, n_i)
-            Symmetric matrices with ones on the diagonal.
+            Symmetric matrix of the pairs of mentions, with ones on the diagonal.
 
         Notes
         -----
@@ -200,7 +200,7 @@ class AntecedentPosterior:
         ]
 
     def singleton_proba(self) -> list[np.ndarray]:
-        """Return the probability of each mention to be the only one of its entity.
+        """Return the probability that each mention is the only one of its entity.
 
         Returns
         -------
@@ -264,7 +264,7 @@ class AntecedentPosterior:
         if len(kinds) > 1:
             problem = (
                 "must hold one collection of mentions for each document, or a list of "
-                "collections for each. Got some of both."
+                "collections for each document. Got some of both."
             )
             raise ParameterError("members", problem)
         return np.concatenate(found) if kinds == {True} else found

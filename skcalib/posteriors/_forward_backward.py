@@ -1,8 +1,8 @@
 """Forward and backward recursions: on scaled probabilities, and on logarithms.
 
-Probabilities are scaled at each token. Where float64 (or float32) may have lost
-something of a sequence, the recursions are run again on logarithms: slower, for scores
-of any size.
+Probabilities are scaled at each token. If float64 (or float32) may have underflowed for
+a sequence, the recursions are repeated on logarithms, which is slower but valid for
+scores of any size.
 """
 
 from __future__ import annotations
@@ -93,7 +93,7 @@ def _likelihood(chain: Chain) -> tuple[np.ndarray, np.ndarray]:
 
 
 def forward(chain: Chain) -> Forward:
-    """Run the forward recursion; see :func:`lost` for where it cannot be believed."""
+    """Run the forward recursion; :func:`lost` returns where it is inaccurate."""
     packing, dtype = chain.packing, chain.dtype
     local, shift = _likelihood(chain)
     transition = _weights(chain.transition, dtype)
@@ -126,11 +126,11 @@ def forward(chain: Chain) -> Forward:
 
 
 def lost(chain: Chain, run: Forward) -> np.ndarray:
-    """Return the sequences of which floats may have lost something.
+    """Return the sequences for which floats may have underflowed.
 
-    A tag may weigh nothing because it cannot be reached. By induction over tokens the
-    tags of positive weight are those that can be, up to the first tag that can be
-    reached from one of them and still weighs too little.
+    A tag may have weight 0 because it cannot be reached. By induction over tokens, the
+    tags of positive weight are the reachable tags, up to the first tag that can be
+    reached from one of them but whose weight is too small.
     """
     packing, least = chain.packing, np.min(run.scale, initial=1)
     if run.least * least >= run.tiny and np.min(run.final, initial=1) >= run.tiny:
@@ -155,7 +155,7 @@ def lost(chain: Chain, run: Forward) -> np.ndarray:
 
 
 def partition(chain: Chain, run: Forward) -> np.ndarray:
-    """Return log Z of each sequence; of a lost one, anything."""
+    """Return log Z of each sequence; the value of a lost sequence is arbitrary."""
     packing = chain.packing
     with np.errstate(divide="ignore"):
         each = np.log(run.scale, dtype=np.float64) + run.shift

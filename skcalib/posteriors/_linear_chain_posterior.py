@@ -1,4 +1,4 @@
-"""Posterior distribution of a linear chain, such as a CRF or an HMM, over taggings."""
+"""Posterior distribution over taggings of a linear chain, such as a CRF or an HMM."""
 
 from __future__ import annotations
 
@@ -50,16 +50,17 @@ class LinearChainPosterior:
         Lengths of the sequences, if `log_emission` is one array.
     dtype : {float64, float32}, default=float64
         Type of token, pair and filtered marginals. float32 takes half the memory and,
-        with many tags, half the time; its error is about 1e-6. A sequence that float32
-        cannot represent is computed in float64, as is everything else.
+        with many tags, half the time; its error is about 1e-6. Sequences that float32
+        cannot represent, and all other results, are computed in float64.
 
     Raises
     ------
     ValueError
-        If shapes do not fit; if a score is NaN, +inf, or a finite number beyond 1e300
-        in size; if no tag is known, since `log_transition` is None and there is no
-        token. The message names the sequence and the token. Methods raise a ValueError
-        for a sequence without any allowed tagging.
+        If shapes do not match; if a score is NaN, +inf, or a finite number whose
+        absolute value exceeds 1e300; or if the number of tags is unknown because
+        `log_transition` is None and there is no token. The message names the sequence
+        and the token. Methods raise a ValueError for a sequence without any allowed
+        tagging.
 
     Notes
     -----
@@ -67,7 +68,7 @@ class LinearChainPosterior:
     (time O(n_tokens n_tags^2), memory O(n_tokens n_tags)). Probabilities are scaled at
     each token. If a tag that can be reached has a scaled probability below 1e-250, its
     sequence is computed again with logarithms, so results are exact for scores of any
-    size. An array given with `lengths` is kept, not copied.
+    size. An array that is passed with `lengths` is not copied.
 
     References
     ----------
@@ -213,8 +214,8 @@ class LinearChainPosterior:
     def posterior_decode(self) -> list[np.ndarray]:
         """Return the most probable tag of each token.
 
-        These tags minimise the expected number of wrong tokens under the model. As a
-        whole they may be a tagging that the model forbids.
+        These tags minimise the expected number of wrong tokens under the model. The
+        resulting tagging may be forbidden by the model.
 
         Returns
         -------
@@ -364,20 +365,20 @@ class LinearChainPosterior:
         Returns
         -------
         marginals : list of ndarray of shape (n_spans_i,)
-            Probability that every token of the span has one of its tags, whatever the
-            tags of other tokens are.
+            Probability that every token of the span has one of its tags, summed over
+            the tags of all other tokens.
 
         Notes
         -----
         Spans of all sequences are advanced together, with one matrix product per token
-        of the longest span. To ask whether tokens s to e are exactly one entity in BIO
-        tags, include the next token: {B}, {I}, ..., {I} and then, if there is a next
-        token, everything but {I}.
+        of the longest span. To compute the probability that tokens s to e are exactly
+        one entity in BIO tags, include the next token: {B}, {I}, ..., {I} and then, if
+        there is a next token, all tags except I.
 
         Examples
         --------
-        The tags are O, B and I. What is the probability that tokens 0 and 1 are an
-        entity that ends there?
+        Compute the probability that tokens 0 and 1 are an entity that ends there, for
+        the tags O, B and I:
 
         >>> import numpy as np
         >>> from skcalib.posteriors import LinearChainPosterior
@@ -450,7 +451,7 @@ class LinearChainPosterior:
         return _marginals.entropy(self._chain())
 
     def filtered(self) -> list[np.ndarray]:
-        """Return the probability of each tag given the tokens up to its own.
+        """Return the probability of each tag given the tokens up to its token.
 
         Returns
         -------

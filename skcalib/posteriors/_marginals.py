@@ -23,7 +23,7 @@ from ._forward_backward import (
 from ._packed_chain import BLOCK, Chain, sums
 from ._structure_checks import Spans
 
-# Spans whose rows are held at once.
+# Number of spans whose rows are in memory at a time.
 _N_SPANS = 50_000
 
 
@@ -95,7 +95,7 @@ class LogFactors(Factors):
 
 
 def all_factors(chain: Chain) -> Iterator[Factors]:
-    """Yield factors that together hold every token once.
+    """Yield factors that together contain every token once.
 
     The first has all sequences but those that floats may have lost, which follow.
     """
@@ -138,7 +138,7 @@ def token_marginals(chain: Chain) -> np.ndarray:
     ones = np.ones((chain.n_tags, 1), chain.dtype)
     with np.errstate(invalid="ignore", over="ignore", divide="ignore"):
         for rows, beta in backward(chain, run):
-            marginal = run.alpha[rows]  # of no use any more, nor is local
+            marginal = run.alpha[rows]  # alpha and local are not needed any more
             marginal *= beta
             marginal /= marginal @ ones
     result = chain.packing.unpack(run.alpha, out=run.local)

@@ -15,7 +15,7 @@ from typing import NoReturn
 
 import numpy as np
 
-# Entries of (sequences, tags, tags) tables that are held at once.
+# Number of entries of (sequences, tags, tags) tables that are in memory at a time.
 BLOCK = 4_000_000
 
 
@@ -70,7 +70,7 @@ class Chain:
                 yield part
 
     def raise_impossible(self, sequence: int) -> NoReturn:
-        """Raise for a sequence whose every path is forbidden."""
+        """Raise an error for a sequence without an allowed path."""
         raise ValueError(
             "LinearChainPosterior allows no tagging of sequence "
             f"{self.names[sequence]}: every path meets a score of -inf."
@@ -123,14 +123,14 @@ class Packing:
         return slice(self.bounds[t], self.bounds[t + 1])
 
     def alive(self, t: int) -> slice:
-        """Return those packed rows of step t whose sequences go on."""
+        """Return the packed rows of step t whose sequences continue."""
         width = 0
         if t + 1 < self.n_steps:
             width = self.bounds[t + 2] - self.bounds[t + 1]
         return slice(self.bounds[t], self.bounds[t] + width)
 
     def ending(self, t: int) -> slice:
-        """Return those packed rows of step t whose sequences end."""
+        """Return the packed rows of step t whose sequences end."""
         return slice(self.alive(t).stop, self.bounds[t + 1])
 
     def last_rows(self) -> np.ndarray:
@@ -144,7 +144,7 @@ class Packing:
         """Rows of steps of one width, and the width.
 
         A loop over the steps of a run reads them off a reshaped array, which costs
-        half of what slices do where few sequences are left.
+        half of the time of slices if few sequences are left.
         """
         width = np.diff(self.offset)
         cuts = np.flatnonzero(np.diff(width)) + 1

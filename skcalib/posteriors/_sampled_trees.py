@@ -1,4 +1,4 @@
-"""Trees drawn from the posterior, by popping cycles of independently drawn heads."""
+"""Sampling of trees from the posterior by Wilson's algorithm (cycle popping)."""
 
 from __future__ import annotations
 

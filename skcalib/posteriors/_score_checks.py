@@ -1,4 +1,4 @@
-"""Validation of scores: what both posteriors are made of."""
+"""Validation of the scores of posteriors."""
 
 from __future__ import annotations
 

@@ -20,18 +20,19 @@ from ._tree_checks import as_arc_scores, check_trees, check_word_spans
 class TreePosterior:
     """Distribution over dependency trees of sentences, defined by scores of arcs.
 
-    Each word of a sentence has one head, another word or the root, and from each word
-    the heads lead to the root. A tree y has the probability exp(s(y)) / Z, where s(y)
-    is the sum of the scores of its arcs. Trees need not be projective. The scores can
-    come from a graph-based parser, for example a biaffine one.
+    Each word of a sentence has one head, which is another word or the root, and
+    following the heads from any word leads to the root. A tree y has the probability
+    exp(s(y)) / Z, where s(y) is the sum of the scores of its arcs. Trees do not need to
+    be projective. The scores can come from a graph-based parser, for example a biaffine
+    parser.
 
     Parameters
     ----------
     log_scores : list of array-like of shape (n_i, n_i + 1)
-        Unnormalised scores of arcs, one array per sentence. Row d is the word d + 1,
-        which depends; column 0 is the root as its head, and column h is word h as its
-        head. A score of -inf forbids an arc. The entries of a word with itself,
-        [d, d + 1], are not read. A sentence may be empty.
+        Unnormalised scores of arcs, one array per sentence. Row d contains the scores
+        of the heads of word d + 1. Column 0 is the root, and column h is word h. A
+        score of -inf forbids an arc. The entries [d, d + 1], in which a word would be
+        its own head, are ignored. A sentence may be empty.
     single_root : bool, default=True
         Whether exactly one word has the root as its head, as in Universal Dependencies.
         If False, any number of words may.
@@ -46,26 +47,26 @@ class TreePosterior:
     Raises
     ------
     ValueError
-        If an array has another shape, or if a score is NaN, +inf, or a finite number
-        beyond 1e300 in size. The message names the sentence. Methods raise a ValueError
-        for a sentence without any allowed tree.
+        If an array has a wrong shape, or if a score is NaN, +inf, or a finite number
+        whose absolute value exceeds 1e300. The message names the sentence. Methods
+        raise a ValueError for a sentence without any allowed tree.
 
     See Also
     --------
     LinearChainPosterior : Posterior over taggings of sequences.
-    skcalib.queries.ArcQuery : Ask whether a word is the head of another.
+    skcalib.queries.ArcQuery : Ask whether a word is the head of another word.
     skcalib.queries.SubtreeQuery : Ask whether words are a subtree.
 
     Notes
     -----
-    Heads are numbered as in CoNLL-U: 0 is the root, and words count from 1. Spans
-    count words from 0, as slices do.
+    Heads are numbered as in CoNLL-U: 0 is the root, and words are counted from 1. In
+    spans, words are counted from 0, as in slices.
 
     log Z and the marginals follow from the matrix-tree theorem [1]_ [2]_ [3]_, with one
     determinant and one inverse per sentence, for all sentences of a length at once:
-    time O(n_i^3), memory O(n_i^2). Where the inverse may have an error above 1e-11, the
-    words are eliminated one by one without subtraction in logarithms [4]_, which is
-    exact at scores of any size, and slower.
+    time O(n_i^3), memory O(n_i^2). If the estimated error of the inverse exceeds 1e-11,
+    the words are eliminated one by one in logarithms without subtraction [4]_, which is
+    slower but exact for scores of any size.
 
     References
     ----------
@@ -195,7 +196,7 @@ class TreePosterior:
         Notes
         -----
         The words outside form a tree without the span. The words inside form a tree
-        with a single root, whose arc has any head outside. So the probability is
+        with a single root, whose head can be any word outside. The probability is
 
             Z(outside) * Z(inside, root scores log sum_h exp(score of head h)) / Z,
 
@@ -310,12 +311,12 @@ class TreePosterior:
         -------
         trees : list of ndarray of shape (n_i,), int
             Head of each word: 0 for the root, or the number of a word, counted from 1.
-            Among equal scores, the lowest head is taken wherever one is chosen.
+            Ties between heads go to the lowest index.
 
         Notes
         -----
-        The algorithm of Chu and Liu (1965) and Edmonds (1967). Where a single root is
-        required and the best tree has several, each word is tried below the root in
+        The algorithm of Chu and Liu (1965) and Edmonds (1967) is used. If a single root
+        is required and the best tree has several roots, the words are tried as root in
         the order of an upper bound.
         """
         return self._best(lambda i: self.log_scores[i])
@@ -358,7 +359,7 @@ class TreePosterior:
 
         Notes
         -----
-        log Z minus the expected score, which is a sum over arcs.
+        The entropy is log Z minus the expected score, which is a sum over arcs.
         """
         found = self.log_partition()
         for i, (scores, proba) in enumerate(

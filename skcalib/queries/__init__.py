@@ -1,10 +1,10 @@
 """Polar queries: yes-or-no questions put to a model, answered with probabilities.
 
-A query turns what a model predicts into pairs (y, q): whether the answer is yes, and
-the probability that the model gives to yes. On such pairs calibration is measured in
-the same way for every kind of model. For new text without the truth,
-:func:`predicted_entities` and :func:`predicted_links` return what a model predicts,
-each with its probability.
+A query turns the predictions of a model into pairs (y, q). The label y states whether
+the answer is yes, and q is the probability that the model gives to yes. Calibration is
+measured on such pairs in the same way for every kind of model. For
+new text without the truth, :func:`predicted_entities` and :func:`predicted_links`
+return what a model predicts, each with its probability.
 """
 
 from ._answers import Answers

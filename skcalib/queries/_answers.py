@@ -1,4 +1,4 @@
-"""Answers to a query: pairs of truth and probability, and where they come from."""
+"""Answers to a query: pairs of truth and probability, and their origin."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ COLUMNS = ("y_true", "y_proba", "groups", "item", "label")
 
 @dataclass(frozen=True)
 class AnsweredRows:
-    """Rows whose classes were all asked for, or one of which was asked for in each.
+    """Rows for which all classes, or one class per row, were asked for.
 
     The flat arrays of :class:`Answers` are built from them only when they are read.
 
@@ -41,7 +41,8 @@ class AnsweredRows:
     n_unseen : int
         As in :class:`Answers`.
     sample, place : ndarray of shape (n_rows,), int, or None
-        Sample of each row and its place there. If None, each row is a sample.
+        Sample of each row, and position of the row in the sample. If None, each row is
+        a sample.
     """
 
     pairs: Pairs
@@ -82,32 +83,32 @@ class AnsweredRows:
 
 
 class Answers(Result):
-    """Pairs of truth and probability, and where each comes from.
+    """Pairs of truth and probability, with the origin of each pair.
 
-    Queries return answers. The constructor is for pairs from elsewhere.
+    Queries return answers. Use the constructor for pairs from another source.
 
     Parameters
     ----------
     y_true : array-like of shape (n_pairs,)
-        1 where the answer is yes, 0 elsewhere.
+        1 if the true answer is yes, and 0 otherwise.
     y_proba : array-like of shape (n_pairs,)
         Probability of yes.
     groups : array-like of shape (n_pairs,), int
-        Index of the sample (row, sentence, document) that was asked.
+        Index of the sample (row, sentence, document) of the pair.
     item : array-like of shape (n_pairs,) or (n_pairs, 2), int
-        Place of the pair in its sample. For spans two places: the first token, and the
-        token after the last one.
+        Position of the pair in its sample. For spans, two positions: the first token,
+        and the token after the last one.
     label : array-like of shape (n_pairs,)
-        What was asked for.
+        Label (class, tag, pair of tags, entity label) in question.
     n_unseen : int, default=0
-        Number of pairs added with probability 0, for labels in y that the model did not
-        see in training.
+        Number of pairs that were added with probability 0, for labels in y that do not
+        occur in the training data of the model.
 
     See Also
     --------
     ClassQuery : Ask a classifier.
     TagQuery : Ask a tagger for the tags of tokens.
-    TagPairQuery : Ask a tagger for the tags of two tokens in a row.
+    TagPairQuery : Ask a tagger for the tags of two consecutive tokens.
     SpanQuery : Ask a tagger for entities.
     CorefPairQuery : Ask a coreference model for pairs of mentions.
     ArcQuery : Ask a dependency parser for the heads of words.
@@ -115,7 +116,7 @@ class Answers(Result):
 
     Notes
     -----
-    The parameters are also attributes: arrays, and the number of unseen pairs.
+    The parameters are also attributes, as arrays and as the number of unseen pairs.
 
     Examples
     --------
@@ -161,7 +162,7 @@ class Answers(Result):
 
     @cached_property
     def y_true(self) -> np.ndarray:
-        """1 where the answer is yes, of shape (n_pairs,)."""
+        """1 if the true answer is yes, otherwise 0; shape (n_pairs,)."""
         assert self._rows is not None
         return self._rows.pairs.indicator().astype(np.int64)
 
@@ -173,19 +174,19 @@ class Answers(Result):
 
     @cached_property
     def groups(self) -> np.ndarray:
-        """Index of the sample that was asked, of shape (n_pairs,)."""
+        """Index of the sample of each pair, of shape (n_pairs,)."""
         assert self._rows is not None
         return self._rows.groups()
 
     @cached_property
     def item(self) -> np.ndarray:
-        """Place of the pair in its sample, of shape (n_pairs,) or (n_pairs, 2)."""
+        """Position of the pair in its sample, of shape (n_pairs,) or (n_pairs, 2)."""
         assert self._rows is not None
         return self._rows.item()
 
     @cached_property
     def label(self) -> np.ndarray:
-        """What was asked for, of shape (n_pairs,)."""
+        """Label in question, of shape (n_pairs,)."""
         assert self._rows is not None
         return self._rows.labels()
 
@@ -200,7 +201,8 @@ class Answers(Result):
         Returns
         -------
         frame : DataFrame
-            The columns are the arrays. For spans, `start` and `stop` replace `item`.
+            Table whose columns are the arrays. For spans, `start` and `stop` replace
+            `item`.
         """
         columns = self._columns()
         if self.item.ndim == 2:
@@ -322,8 +324,8 @@ def answer_pairs(answers: Answers, weight: np.ndarray | None) -> Pairs:
     """
     if len(answers) == 0:
         raise ValueError(
-            "There is no answer to measure: the query asked nothing. A tagger may have "
-            "predicted no entity, or no document may have two mentions."
+            "There are no answers from which a metric can be computed. The tagger may "
+            "have predicted no entity, or no document may have two mentions."
         )
     rows = answers._rows
     total = None

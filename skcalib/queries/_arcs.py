@@ -1,4 +1,4 @@
-"""Questions for the heads of words."""
+"""Query for the heads of words."""
 
 from __future__ import annotations
 
@@ -24,22 +24,22 @@ class ArcQuery:
     Parameters
     ----------
     arcs : {'predicted', 'all'}, default='predicted'
-        Arcs to ask for: those of the predicted tree, one per word, or the arcs from
-        every word to the root and to every other word. The true arcs do not affect the
-        choice.
+        Arcs to ask for. 'predicted' asks for the arcs of the predicted tree, one per
+        word. 'all' asks for the arcs from every word to the root and to every other
+        word. The true arcs do not affect the choice.
 
     See Also
     --------
     SubtreeQuery : Ask whether words are a subtree.
-    skcalib.posteriors.TreePosterior.arc_marginals : What is computed.
-    skcalib.scorers.make_query_scorer : A scorer from a query and a metric.
+    skcalib.posteriors.TreePosterior.arc_marginals : Probabilities of arcs.
+    skcalib.scorers.make_query_scorer : Make a scorer from a query and a metric.
 
     Notes
     -----
     Heads are numbered as in CoNLL-U: 0 is the root, and words count from 1. In the
     answers, `item` is the index of the dependent word, counted from 0, and `label` is
-    the head that is asked for. With 'predicted', the share of yes is the unlabelled
-    attachment score.
+    the head in question. With 'predicted', the proportion of pairs with y = 1 is the
+    unlabelled attachment score.
 
     References
     ----------
@@ -58,7 +58,7 @@ class ArcQuery:
     >>> answers.y_true, answers.y_proba.round(2)
     (array([1, 1]), array([0.86, 0.86]))
 
-    For any parser, an array with the probabilities of each sentence is enough:
+    For parsers without a posterior, pass one array of probabilities per sentence:
 
     >>> proba = [[[0.1, 0, 0.9], [0.9, 0.1, 0]]]
     >>> ArcQuery(arcs="all").from_proba([[2, 0]], proba).y_proba
@@ -78,8 +78,8 @@ class ArcQuery:
         Parameters
         ----------
         estimator : fitted parser with a posterior method
-            A pipeline or search object that ends in one is accepted too. The arcs of
-            its `predict`, if it has one, are the predicted ones.
+            A pipeline or search object that ends in such a parser is also accepted. If
+            the parser has a `predict` method, the predicted arcs are taken from it.
         X : sequence of sentences
             Input of the estimator.
         y : sequence of array-like of shape (n_words,), int
@@ -132,9 +132,9 @@ class ArcQuery:
         y_true : sequence of array-like of shape (n_words,), int
             True heads of the words of each sentence.
         proba : sequence of array-like of shape (n_words, n_words + 1)
-            Probability of each head of each word: the root, then each word. The
-            predicted head of a word is its most probable one, the first among equal
-            ones.
+            Probability of each head of each word. The first column is the root, and the
+            other columns are the words. The predicted head of a word is its most
+            probable head, and the first of them in case of ties.
         classes : None
             Ignored; present for consistency with other queries.
 

@@ -1,4 +1,4 @@
-"""Questions to classifiers, and what all queries share about labels and columns."""
+"""Query for classes, and functions for labels and columns that all queries use."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ from .._validation import (
 )
 from ._answers import AnsweredRows, Answers
 
-# How far a sum of class probabilities may be from 1: what bfloat16 leaves of a softmax
-# over many classes is within.
+# Tolerance for the sum of class probabilities. A softmax over many classes in bfloat16
+# is within it.
 _TOLERANCE = 0.02
 
 
@@ -43,24 +43,23 @@ class ClassQuery:
         classes against the rest.
     multi_class : {'pooled', 'top_label'}, default=None
         'pooled' asks for every class, so that each sample gives one pair per class.
-        'top_label' asks whether the most probable class is the right one; the first
-        class is taken among equally probable ones. If None, more than two classes are
-        pooled.
+        'top_label' asks whether the most probable class is the right one; in case of
+        ties, the first class is used. If None, more than two classes are pooled.
 
     See Also
     --------
-    skcalib.scorers.make_query_scorer : A scorer from a query and a metric.
+    skcalib.scorers.make_query_scorer : Make a scorer from a query and a metric.
 
     Notes
     -----
-    A label in y that the classifier did not see in training is asked for like any other
-    label if classes are pooled, with probability 0. Such pairs are counted in
+    If classes are pooled, labels in y that do not occur in the training data of the
+    classifier are also asked for, with probability 0. The number of these pairs is
     `n_unseen`.
 
-    Probabilities of the classes of a sample need not sum to one, since every column is
-    measured by itself. A sum that differs from 1 by more than 0.02 gives a UserWarning:
-    it is as it should be for classes that do not exclude each other, and a mistake
-    elsewhere.
+    The probabilities of a sample do not need to sum to one, since every column is
+    evaluated separately. If a sum differs from 1 by more than 0.02, a UserWarning is
+    issued. Such sums are normal for classes that are not mutually exclusive, and a
+    mistake otherwise.
 
     Examples
     --------
@@ -86,7 +85,7 @@ class ClassQuery:
             if self.pos_label is not None:
                 raise ParameterError(
                     None,
-                    "takes 'pos_label' or 'multi_class', not both. Got "
+                    "accepts 'pos_label' or 'multi_class', not both. Got "
                     f"{self.pos_label!r} and {self.multi_class!r}.",
                 )
 
@@ -97,7 +96,7 @@ class ClassQuery:
         Parameters
         ----------
         estimator : fitted classifier with predict_proba
-            A pipeline or search object that ends in one is a classifier too.
+            A pipeline or search object that ends in a classifier is also accepted.
         X : array-like of shape (n_samples, n_features)
             Samples.
         y : array-like of shape (n_samples,)
@@ -110,8 +109,8 @@ class ClassQuery:
         if not hasattr(estimator, "predict_proba"):
             raise ParameterError(
                 "estimator",
-                f"must have predict_proba. Got {type(estimator).__name__}; wrap it "
-                "in CalibratedClassifierCV, for example.",
+                f"must have predict_proba. Got {type(estimator).__name__}. Wrap it, "
+                "for example, in CalibratedClassifierCV.",
             )
         proba = estimator.predict_proba(X)
         if not hasattr(estimator, "classes_"):
@@ -133,12 +132,13 @@ class ClassQuery:
         y_true : array-like of shape (n_samples,)
             True labels.
         proba : array-like of shape (n_samples,) or (n_samples, n_classes)
-            Probability of `pos_label` (of the second of two `classes` by default), or
-            of every class. A matrix of one column is read as the former, unless
-            `classes` has one label. Columns of a DataFrame that have names are matched
-            to the classes by their names.
+            Probability of `pos_label` (by default, of the second of two `classes`), or
+            of every class. A matrix with one column is treated as the probability of
+            `pos_label`, unless `classes` has one label. Named columns of a DataFrame
+            are matched to the classes by their names.
         classes : array-like of shape (n_classes,), default=None
-            Labels in the order of the columns. If None, the sorted labels in `y_true`.
+            Labels in the order of the columns. If None, the sorted labels in `y_true`
+            are used.
 
         Returns
         -------
@@ -262,7 +262,7 @@ def known_and_unseen(y: np.ndarray, order: np.ndarray) -> tuple[np.ndarray, np.n
     if isinstance(first, str) != isinstance(other, str):
         raise ParameterError(
             None,
-            "needs labels of one kind in 'y_true' and 'classes'. Got "
+            "needs labels of one type in 'y_true' and 'classes'. Got "
             f"{other!r} and {first!r}.",
         )
     places[absent] = order.size + label_places(y[absent], unseen)
@@ -277,8 +277,9 @@ def warn_of_sums(q: np.ndarray, place: Callable[[int], str]) -> None:
         row = int(wrong.argmax())
         warnings.warn(
             f"The probabilities in {int(wrong.sum())} of {sums.size} rows do not sum "
-            f"to 1: {place(row)} sums to {sums[row]:.3g}. Every column is measured by "
-            "itself, which is right if several labels may be true at once. Elsewhere, "
+            f"to 1: {place(row)} sums to {sums[row]:.3g}. Every column is evaluated "
+            "separately, which is right if several labels may be true at once. "
+            "Otherwise, "
             "normalise the rows.",
             UserWarning,
             stacklevel=5,

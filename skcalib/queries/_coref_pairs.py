@@ -1,4 +1,4 @@
-"""Questions whether two mentions are one entity."""
+"""Query for pairs of mentions that refer to the same entity."""
 
 from __future__ import annotations
 
@@ -20,33 +20,33 @@ from ._steps import last_step, transform_before
 
 @dataclass(frozen=True)
 class CorefPairQuery:
-    """Ask a coreference model whether two mentions are the same entity.
+    """Ask a coreference model whether two mentions refer to the same entity.
 
     Parameters
     ----------
     min_proba : float, default=None
-        Least probability of the pairs to ask for, by the model. If None, all pairs of a
+        Smallest model probability of the pairs to ask for. If None, all pairs of a
         document are asked for.
 
     See Also
     --------
-    skcalib.coref.SampledCorefPairs : Probabilities of pairs, sampled or exact.
+    skcalib.coref.SampledCorefPairs : Sampled or exact probabilities of pairs.
     skcalib.posteriors.AntecedentPosterior : Probabilities of whole entities.
-    skcalib.scorers.make_query_scorer : A scorer from a query and a metric.
+    skcalib.scorers.make_query_scorer : Make a scorer from a query and a metric.
 
     Notes
     -----
     Most pairs of a document are not coreferent and have a probability near 0. A low
-    error over all pairs mostly reflects this base rate; `min_proba` (for example 0.02)
-    shows the other pairs. Pairs may be chosen by their probability: calibration is a
-    statement about the pairs of each probability q, so it can be measured on the
-    remaining pairs. Pairs must not be chosen by the truth (pairs that are coreferent or
-    were predicted to be): among those, even perfect probabilities look too low.
+    error over all pairs mostly reflects this base rate. Use `min_proba`, for example
+    0.02, to measure the error of the other pairs. Selecting pairs by their probability
+    is valid, because calibration is a statement about the pairs of each probability q.
+    Selecting pairs by the truth (pairs that are coreferent or were predicted to be) is
+    not valid: on such pairs even perfect probabilities look too low.
 
-    In the answers, `groups` is the document and `item` is the place of the pair in the
-    document's condensed vector, whose order is (0, 1), (0, 2), ..., (1, 2), ... The
-    `label` is always 1, since there is one question. A document with fewer than two
-    mentions has no pair. The answers need 40 bytes per pair.
+    In the answers, `groups` is the document, and `item` is the index of the pair in the
+    condensed vector of the document, whose order is (0, 1), (0, 2), ..., (1, 2), ...
+    The `label` is always 1, since there is only one question. A document with fewer
+    than two mentions has no pairs. The answers need 40 bytes per pair.
 
     References
     ----------
@@ -55,7 +55,7 @@ class CorefPairQuery:
 
     Examples
     --------
-    For any model, a vector with the probabilities of each document's pairs is enough:
+    For any other model, pass one vector of pair probabilities per document:
 
     >>> from skcalib.queries import CorefPairQuery
     >>> entities = [["Ada", "Ada", "Bo"], [0, 1]]
@@ -84,12 +84,13 @@ class CorefPairQuery:
         ----------
         estimator : fitted estimator with predict_proba or posterior
             AntecedentRanker or SampledCorefPairs, or a pipeline or search object that
-            ends in one. For SampledCorefPairs the probabilities depend on its `method`.
+            ends in one of them. For SampledCorefPairs, the probabilities depend on its
+            `method`.
         X : sequence
             Input of the estimator, with one entry per document.
         y : sequence of array-like of shape (n_mentions,)
-            Labels of the mentions of each document. Mentions with equal labels are one
-            entity.
+            Labels of the mentions of each document. Mentions with equal labels refer to
+            the same entity.
 
         Returns
         -------
@@ -195,8 +196,8 @@ def _check_documents(y_true: Any, proba: Any) -> None:
     if is_sequence(y_true) and len(y_true) != len(proba):
         raise ParameterError(
             None,
-            "needs probabilities for each document of 'y_true'. Got "
-            f"{len(proba)} and {len(y_true)} documents.",
+            "needs probabilities for each document of 'y_true'. Got probabilities for "
+            f"{len(proba)} documents and labels for {len(y_true)}.",
         )
 
 

@@ -1,4 +1,4 @@
-"""True trees and posteriors of sentences, which questions about trees share."""
+"""True trees and posteriors of sentences, used by the queries about trees."""
 
 from __future__ import annotations
 
@@ -38,7 +38,8 @@ def heads_for(y_true: Any, posterior: Any) -> list[np.ndarray]:
         if heads.size != n:
             raise ParameterError(
                 "posterior",
-                f"must be of the sentences of 'y_true'. Sentence {i} has {heads.size} "
+                "must describe the sentences of 'y_true'. "
+                f"Sentence {i} has {heads.size} "
                 f"heads and {n} words.",
             )
     return gold

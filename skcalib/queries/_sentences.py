@@ -22,7 +22,7 @@ from .._validation import (
 def flat_tags(y_true: Any, other: Any, name: str) -> tuple[np.ndarray, np.ndarray]:
     """Return the tags of all tokens, and the lengths of the sentences.
 
-    `other` is what is asked about the sentences, with as many entries.
+    `other` must have one entry per sentence.
     """
     labels = as_label_lists(y_true, name="y_true")
     check_entries(other, name, "sentence")
@@ -39,7 +39,7 @@ def flat_tags(y_true: Any, other: Any, name: str) -> tuple[np.ndarray, np.ndarra
 
 
 def check_entries(value: Any, name: str, entry: str) -> None:
-    """Raise unless there is an entry for each sentence or document."""
+    """Raise an error unless there is one entry per sentence or document."""
     if not is_sequence(value):
         raise ParameterTypeError(
             name, f"must have an entry for each {entry}. Got {type(value).__name__}."
@@ -47,7 +47,7 @@ def check_entries(value: Any, name: str, entry: str) -> None:
 
 
 def check_posterior(posterior: Any, lengths: np.ndarray) -> None:
-    """Raise unless a posterior is one of sentences of these lengths."""
+    """Raise an error unless a posterior is for sentences of these lengths."""
     found = getattr(posterior, "lengths", None)
     if found is None or not hasattr(posterior, "n_tags"):
         raise ParameterTypeError(
@@ -59,7 +59,7 @@ def check_posterior(posterior: Any, lengths: np.ndarray) -> None:
         i = int(wrong[0])
         raise ParameterError(
             "posterior",
-            f"must be of the sentences of 'y_true'. Sentence {i} has "
+            f"must describe the sentences of 'y_true'. Sentence {i} has "
             f"{lengths[i]} labels and {found[i]} tokens.",
         )
 
@@ -117,7 +117,8 @@ def as_numbers(part: Any, where: str) -> np.ndarray:
     except (TypeError, ValueError):
         raise ParameterError(
             "proba",
-            f"must hold numbers, as many in each row. Got {part!r:.50} for {where}.",
+            "must hold numbers, in rows of equal length. Got "
+            f"{part!r:.50} for {where}.",
         ) from None
     return array
 
@@ -125,14 +126,14 @@ def as_numbers(part: Any, where: str) -> np.ndarray:
 def place_of_row(row: int, n_rows: np.ndarray, first: np.ndarray) -> str:
     """Return the sentence and token of a row, for messages.
 
-    `first` is the token that the first row of each sentence is about.
+    `first` is the token of the first row of each sentence.
     """
     i = int(np.searchsorted(np.cumsum(n_rows), row, side="right"))
     return f"sentence {i}, token {row - n_rows[:i].sum() + first[i]}"
 
 
 def _check_rows(rows: np.ndarray, n_rows: np.ndarray, first: np.ndarray) -> None:
-    """Raise where a number is not a probability, with sentence and token."""
+    """Raise an error that names sentence and token if a number is not a probability."""
     if rows.dtype.kind not in "fiu":
         return
     bad = out_of_range(rows)

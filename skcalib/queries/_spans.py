@@ -1,4 +1,4 @@
-"""Questions for entities."""
+"""Query for entities."""
 
 from __future__ import annotations
 
@@ -40,52 +40,52 @@ class SpanQuery:
     label : str, default=None
         Entity label to ask for. If None, all entity labels are asked for.
     scheme : str, default='BIO'
-        Meaning of the tags, in upper or lower case. In 'BIO' (or 'IOB2'), B-PER begins
+        Tagging scheme, in upper or lower case. In 'BIO' (or 'IOB2'), B-PER begins
         an entity and I-PER continues it. In 'BILOU' (or 'BILUO'), U-PER is an entity of
         one token, and longer entities are tagged B-PER, I-PER, L-PER. 'IOBES' (or
         'BIOES') is the same with S- for U- and E- for L-. For `from_proba`, y may also
         have the tags of 'IOB1', 'IOE1' or 'IOE2', which are described in
         :func:`~skcalib.metrics.span_statistics`.
     spans : {'predicted', 'all'}, default='predicted'
-        Spans to ask for: the entities in the tagger's prediction, or all spans of up to
-        `max_length` tokens with each label. The true entities do not affect the choice:
-        asking where the answer is known to be yes would make every model look
-        underconfident.
+        Spans to ask for. 'predicted' asks for the entities in the prediction of the
+        tagger. 'all' asks for all spans of up to `max_length` tokens with each label.
+        The true entities do not affect the choice, since asking only for true entities
+        would make every model look underconfident.
     max_length : int, default=None
         Length of the longest span to ask for, in tokens. Required for 'all'.
 
     See Also
     --------
-    TagQuery : The same for the tags of tokens.
-    skcalib.posteriors.LinearChainPosterior.span_marginals : What is computed.
-    skcalib.scorers.make_query_scorer : A scorer from a query and a metric.
+    TagQuery : Ask a tagger for the tags of single tokens.
+    skcalib.posteriors.LinearChainPosterior.span_marginals : Probabilities of spans.
+    skcalib.scorers.make_query_scorer : Make a scorer from a query and a metric.
 
     Notes
     -----
-    The probability is exact. It is the probability of all taggings of the sentence that
-    contain the entity, neither shorter nor longer. Tokens s to t are an entity with
-    label L if
+    The probability is exact. It is the sum of the probabilities of all taggings of the
+    sentence that contain exactly this entity. Tokens s to t are an entity with label L
+    if
 
     - in BIO, s has B-L, the tokens after it up to t have I-L, and token t + 1, if there
       is one, does not have I-L;
     - in BILOU, s = t has U-L, or s has B-L, t has L-L and the tokens between have I-L.
 
     The same rules apply to the labels in y, to predictions, and to every tagging in the
-    posterior. Tags that do not fit an entity (I-L after O, after an entity with another
-    label or at the start; in BILOU a B-L that no L-L closes) are not part of any
-    entity, and are not corrected. Probabilities of entities are not computed from IOB1,
-    IOE1 and IOE2 tags: rewrite them by :func:`~skcalib.sequence.convert_tags` before
-    training.
+    posterior. Tags that do not fit an entity are not part of any entity and are not
+    corrected. Examples are I-L after O, after an entity with another label or at the
+    start of a sentence, and, in BILOU, a B-L without a closing L-L. Probabilities of
+    entities are not computed from IOB1, IOE1 and IOE2 tags. Rewrite such tags with
+    :func:`~skcalib.sequence.convert_tags` before training.
 
     In the answers, `label` is the entity label, and `item` has two columns: the first
     token of the span and the token after its last one, so that the span is
     ``tokens[start:stop]``. A tag without a label, such as B, has the label ''. An
-    entity label whose tags the model has never seen is never predicted. Among all spans
-    it is asked for with probability 0, counted in `n_unseen`. If nothing is predicted,
-    there are no answers.
+    entity label whose tags do not occur in the training data is never predicted. With
+    'all', it is asked for with probability 0, and the number of these pairs is
+    `n_unseen`. If no entity is predicted, there are no answers.
 
     Tag probabilities of single tokens (a softmax per token) do not determine the
-    probabilities of entities. If the tags of a sentence are taken to be independent,
+    probabilities of entities. If the tags of a sentence are assumed to be independent,
     the posterior is ``LinearChainPosterior(log_proba, np.zeros((n_tags, n_tags)))``.
 
     Examples
@@ -109,8 +109,8 @@ class SpanQuery:
     >>> answers.y_proba.round(2)
     array([0.09, 0.41, 0.36, 0.03, 0.02, 0.07])
 
-    For a model without a posterior, a list of (start, stop, label, probability) for
-    each sentence is enough:
+    For a model without a posterior, pass a list of (start, stop, label, probability)
+    for each sentence:
 
     >>> SpanQuery().from_proba(gold, [[(0, 2, "PER", 0.7)]]).y_true
     array([1])
@@ -146,7 +146,7 @@ class SpanQuery:
         Parameters
         ----------
         estimator : fitted tagger with a posterior method
-            A pipeline or search object that ends in one is accepted too.
+            A pipeline or search object that ends in such a tagger is also accepted.
         X : sequence of sentences
             Sentences of tokens.
         y : sequence of label sequences
@@ -288,7 +288,7 @@ class SpanQuery:
         return _Gold(found, sorted(names), lengths)
 
     def _wanted(self, asked: Spans, labels: list[str]) -> np.ndarray:
-        """Return which spans have a label and a length to ask for."""
+        """Return which spans have a requested label and length."""
         wanted = np.ones(asked.start.size, dtype=bool)
         if self.label is not None:
             name = self.label

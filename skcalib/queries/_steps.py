@@ -1,4 +1,4 @@
-"""The last step of pipelines and searches, and what it is given."""
+"""The last step of pipelines and searches, and its input."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Any
 
 
 def last_step(estimator: Any) -> Any:
-    """Return the last estimator of a pipeline or a fitted search, through both."""
+    """Return the last estimator of nested pipelines and fitted searches."""
     if hasattr(estimator, "best_estimator_"):
         return last_step(estimator.best_estimator_)
     if hasattr(estimator, "steps"):

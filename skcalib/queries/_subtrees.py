@@ -1,4 +1,4 @@
-"""Questions for subtrees of dependency trees."""
+"""Query for subtrees of dependency trees."""
 
 from __future__ import annotations
 
@@ -31,33 +31,35 @@ class SubtreeQuery:
     Parameters
     ----------
     spans : {'predicted', 'all'}, default='predicted'
-        Spans to ask for: the subtrees of the predicted tree whose words are
-        consecutive, or all spans. The true subtrees do not affect the choice.
+        Spans to ask for. 'predicted' asks for the subtrees of the predicted tree whose
+        words are consecutive. 'all' asks for all spans. The true subtrees do not affect
+        the choice.
     min_length : int, default=1
         Number of words of the shortest span to ask for. With 2, words without
-        dependents are left out.
+        dependents are not asked for.
     max_length : int, default=None
         Number of words of the longest span to ask for. If None, spans of any length
         are asked for. Required for 'all'.
 
     See Also
     --------
-    ArcQuery : The same for single arcs.
-    SpanQuery : The same for entities of a tagger.
-    skcalib.posteriors.TreePosterior.subtree_marginals : What is computed.
+    ArcQuery : Ask a dependency parser for single arcs.
+    SpanQuery : Ask a tagger for entities.
+    skcalib.posteriors.TreePosterior.subtree_marginals : Probabilities of subtrees.
 
     Notes
     -----
-    Words start to stop - 1 are a subtree if exactly one of them has its head outside,
-    the heads of all others are inside, and no word outside has its head inside: they
-    are a word with all its descendants, or a constituent. The probability is exact. It
-    is the sum of the probabilities of all trees of the sentence with that subtree.
+    Words start to stop - 1 are a subtree if exactly one of them has its head outside
+    the span, the heads of all others are inside, and no word outside has its head
+    inside. They are then a word with all its descendants (a constituent). The
+    probability is exact. It is the sum of the probabilities of all trees of the
+    sentence that contain the subtree.
 
     The whole sentence is never asked for, since with a single root it is a subtree of
-    every tree. "Parsing subtree" is one of the structures that [1]_ names for polar
-    queries. In the answers, `item` has two columns, the first word of the span and
-    the word after its last one, counted from 0. The `label` is always 1, since there is
-    one question.
+    every tree. "Parsing subtree" is one of the structures that [1]_ mentions for polar
+    queries. In the answers, `item` has two columns: the first word of the span and the
+    word after its last one, counted from 0. The `label` is always 1, since there is
+    only one question.
 
     References
     ----------
@@ -102,8 +104,8 @@ class SubtreeQuery:
         Parameters
         ----------
         estimator : fitted parser with a posterior method
-            A pipeline or search object that ends in one is accepted too. The subtrees
-            of its `predict`, if it has one, are the predicted ones.
+            A pipeline or search object that ends in such a parser is also accepted. If
+            the parser has a `predict` method, the predicted subtrees are taken from it.
         X : sequence of sentences
             Input of the estimator.
         y : sequence of array-like of shape (n_words,), int
@@ -149,7 +151,7 @@ class SubtreeQuery:
         proba: Sequence[Sequence[tuple[int, int, float]]],
         classes: None = None,
     ) -> Answers:
-        """Use probabilities of spans of any origin, for example shares of samples.
+        """Use probabilities of spans of any origin, for example relative frequencies.
 
         Parameters
         ----------
@@ -158,8 +160,8 @@ class SubtreeQuery:
         proba : sequence with an entry for each sentence
             Each entry is a list of (start, stop, probability): the first word, the word
             after the last one, and the probability that these words are a subtree. The
-            query asks for these spans, except for the whole sentence and for spans of
-            other lengths than `min_length` to `max_length`.
+            query asks for these spans, except for the whole sentence and for spans that
+            are shorter than `min_length` or longer than `max_length`.
         classes : None
             Ignored; present for consistency with other queries.
 

@@ -1,4 +1,4 @@
-"""Questions for the tags of two consecutive tokens."""
+"""Query for the tags of two consecutive tokens."""
 
 from __future__ import annotations
 
@@ -32,42 +32,42 @@ _AT_ONCE = 1_000_000
 
 @dataclass(frozen=True)
 class TagPairQuery:
-    """Ask a tagger whether two consecutive tokens have two tags.
+    """Ask a tagger whether two consecutive tokens have a given pair of tags.
 
     Parameters
     ----------
     pairs : sequence of (label, label), default=None
-        Tags of a token and of the next token. Each pair is asked for at every two
+        Tags of a token and of the next token. Each pair is asked for at all pairs of
         consecutive tokens. If None, all pairs of tags are asked for.
     top : int, default=None
-        Number of the most frequent pairs in y to ask for. Among pairs of the same
-        frequency, the first ones in the order of the labels are taken. If y has fewer
-        pairs, all of them are asked for. Only the labels are counted, so the choice
-        does not depend on the probabilities. Each sentence counts once, whatever weight
-        a scorer gives it. To ask for the same pairs in every fold of a
-        cross-validation, name the pairs.
+        Number of the most frequent pairs in y to ask for. In case of ties, the first
+        pairs in the order of the labels are used. If y has fewer pairs, all of them are
+        asked for. Only the labels are counted, so the choice does not depend on the
+        probabilities. Each sentence counts once, regardless of its weight in a scorer.
+        To ask for the same pairs in every fold of a cross-validation, pass `pairs`
+        instead.
 
     See Also
     --------
-    TagQuery : The same for single tokens.
-    skcalib.plot.TagErrorDisplay : The error of each pair.
-    skcalib.scorers.make_query_scorer : A scorer from a query and a metric.
+    TagQuery : Ask a tagger for the tags of single tokens.
+    skcalib.plot.TagErrorDisplay : Draw the error of each pair.
+    skcalib.scorers.make_query_scorer : Make a scorer from a query and a metric.
 
     Notes
     -----
-    In the answers, `label` is the pair as a tuple, and `item` is the place of the
-    second token. The probabilities are exact marginals of the posterior, from one
-    forward-backward pass. The product of the marginals of two tokens would be wrong,
-    since neighbouring tags depend on each other.
+    In the answers, `label` is the pair as a tuple, and `item` is the index of the
+    second token. The probabilities are exact marginals of the posterior, computed in
+    one forward-backward pass. The product of the marginals of two tokens would be
+    wrong, since neighbouring tags depend on each other.
 
-    A pair with a label that the model did not see in training has probability 0 and is
-    counted in `n_unseen`. All pairs are those of the labels of the model and the labels
-    in y.
+    If no pairs are given, all pairs of the labels of the model and the labels in y are
+    asked for. A pair with a label that does not occur in the training data has
+    probability 0 and is counted in `n_unseen`.
 
-    All pairs are computed for some sentences at a time, but the answers need 8 bytes
-    per pair of tags and position, and 40 bytes once their arrays are read: 0.5 or 2.7
-    GB for 47 tags and 30,000 tokens. The 100 most frequent pairs need a twentieth of
-    that.
+    All pairs are computed for some sentences at a time. The answers need 8 bytes per
+    pair of tags and position, and 40 bytes after their arrays have been read. For 47
+    tags and 30,000 tokens this is 0.5 GB or 2.7 GB. The 100 most frequent pairs need a
+    twentieth of that.
 
     References
     ----------
@@ -88,7 +88,7 @@ class TagPairQuery:
     >>> 0 < calibration_error(answers.y_true, answers.y_proba) < 0.2
     True
 
-    Probabilities of other models have a row for every two consecutive tokens:
+    Probabilities of other models have one row per pair of consecutive tokens:
 
     >>> query = TagPairQuery([("D", "N")])
     >>> answers = query.from_proba([["D", "N", "V"]], [[[0.8], [0.1]]], query.pairs)
@@ -104,7 +104,7 @@ class TagPairQuery:
         if self.pairs is not None and self.top is not None:
             raise ParameterError(
                 None,
-                "takes 'pairs' or 'top', not both. Got "
+                "accepts 'pairs' or 'top', not both. Got "
                 f"{self.pairs!r:.50} and {self.top!r}.",
             )
         if self.pairs is not None:
@@ -120,7 +120,7 @@ class TagPairQuery:
         Parameters
         ----------
         estimator : fitted tagger with a posterior method
-            A pipeline or search object that ends in one is accepted too.
+            A pipeline or search object that ends in such a tagger is also accepted.
         X : sequence of sentences
             Sentences of tokens.
         y : sequence of label sequences
@@ -194,16 +194,17 @@ class TagPairQuery:
             True tags.
         proba : sequence of array-like
             Probabilities of the pairs of each sentence, with row t for tokens t and
-            t + 1. The shape is (n_tokens - 1, n_pairs), or without `pairs`
+            t + 1. The shape is (n_tokens - 1, n_pairs). Without pairs, it is
             (n_tokens - 1, n_tags, n_tags).
         pairs : sequence of (label, label), default=None
-            Pairs of the columns. A query for all pairs then asks for these pairs. If
-            None, the pairs of the query, or all pairs of `classes`, [previous, next].
-            Labels that are not pairs are read as `classes`, which is the third
-            parameter of other queries.
+            Pairs in the order of the columns. A query for all pairs then asks for these
+            pairs. If None, the pairs of the query are used, or all pairs of `classes`,
+            [previous, next]. Labels that are not pairs are treated as `classes`, which
+            is the third parameter of other queries.
         classes : array-like of shape (n_tags,), default=None
-            Labels that the model knows. If None, the labels in `pairs`, or without them
-            the sorted labels in `y_true`. Pairs are read as the pairs of the columns.
+            Labels of the model. If None, the labels in `pairs` are used, or the sorted
+            labels in `y_true` if there are no pairs. If pairs are passed as `classes`,
+            they are treated as `pairs`.
 
         Returns
         -------
@@ -266,7 +267,7 @@ class TagPairQuery:
 
 
 class _Places:
-    """Every two consecutive tokens.
+    """Positions of all pairs of consecutive tokens.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""Questions for the tags of single tokens."""
+"""Query for the tags of single tokens."""
 
 from __future__ import annotations
 
@@ -25,25 +25,25 @@ class TagQuery:
     ----------
     tag : label, 'top' or None, default=None
         Tag to ask for. 'top' asks whether the most probable tag of the token is the
-        right one; the first tag is taken among equally probable ones. If None, every
-        tag is asked for at every token.
+        right one; in case of ties, the first tag is used. If None, every tag is asked
+        for at every token.
 
     See Also
     --------
-    ClassQuery : The same for classifiers.
-    skcalib.scorers.make_query_scorer : A scorer from a query and a metric.
+    ClassQuery : Ask a classifier for classes.
+    skcalib.scorers.make_query_scorer : Make a scorer from a query and a metric.
 
     Notes
     -----
-    The tags are those of the model and those in y. For a tag that the model did not see
-    in training, every token adds a pair of probability 0, counted in `n_unseen`: the
-    model takes the tag to be impossible.
+    The query uses the tags of the model and the tags in y. For a tag that does not
+    occur in the training data, every token adds a pair with probability 0, because the
+    model considers the tag impossible. The number of these pairs is `n_unseen`.
 
-    If a label of the model is the str 'top', select its pairs from the answers for all
+    If the str 'top' is a label of the model, select its pairs from the answers for all
     tags: ``answers.take(answers.label == 'top')``.
 
-    Probabilities of a token's tags that do not sum to one (by more than 0.02) give a
-    UserWarning, since the tags of a token exclude each other.
+    If the tag probabilities of a token do not sum to one (by more than 0.02), a
+    UserWarning is issued, since the tags of a token are mutually exclusive.
 
     References
     ----------
@@ -52,7 +52,7 @@ class TagQuery:
 
     Examples
     --------
-    For any model, a list with the probabilities of each sentence is enough:
+    For any model, pass a list with the probabilities of each sentence:
 
     >>> from skcalib.queries import TagQuery
     >>> proba = [[[0.9, 0.1], [0.3, 0.7]], [[0.6, 0.4]]]
@@ -74,7 +74,7 @@ class TagQuery:
         ----------
         estimator : fitted tagger
             A tagger of this package or of sklearn-crfsuite, or a pipeline or search
-            object that ends in one.
+            object that ends in such a tagger.
         X : sequence of sentences
             Sentences of tokens.
         y : sequence of label sequences
@@ -141,7 +141,8 @@ class TagQuery:
         proba : sequence of array-like of shape (n_tokens, n_tags)
             Probabilities of the tags of each sentence.
         classes : array-like of shape (n_tags,), default=None
-            Labels in the order of the columns. If None, the sorted labels in `y_true`.
+            Labels in the order of the columns. If None, the sorted labels in `y_true`
+            are used.
 
         Returns
         -------

@@ -10,21 +10,21 @@ from sklearn.exceptions import ConvergenceWarning
 from .._errors import ParameterError
 from .._validation import check_real
 
-# Precision of the logarithm of the temperature: far below any standard error, and far
-# above the rounding errors of a maximum.
+# Precision of the logarithm of the temperature. It is much smaller than any standard
+# error and much larger than the rounding error of a maximum.
 PRECISION = 1e-6
 
 _REASONS = {
     ("bounds", True): "true structures are nearly always the most probable ones",
-    ("bounds", False): "the probabilities hardly tell which structures are true",
+    ("bounds", False): "the probabilities do not identify the true structures",
     ("offset_bounds", True): "no mention is new that could have an antecedent",
     ("offset_bounds", False): "all mentions are new",
 }
 
 
 def check_bounds(bounds: Any) -> tuple[float, float]:
-    """Return the least and the greatest temperature."""
-    expected = "two temperatures, low < high, with 1 among them or between"
+    """Return the smallest and the largest temperature."""
+    expected = "two temperatures (low, high) with low < high and low <= 1 <= high"
     low, high = _two_numbers(bounds, "bounds", expected, 1e-6, 1e6)
     if not low <= 1 <= high or low == high:
         raise _wrong("bounds", expected, bounds)
@@ -32,8 +32,8 @@ def check_bounds(bounds: Any) -> tuple[float, float]:
 
 
 def check_offset_bounds(bounds: Any) -> tuple[float, float]:
-    """Return the least and the greatest offset of NEW."""
-    expected = "two offsets, low <= high, with 0 among them or between"
+    """Return the smallest and the largest offset of NEW."""
+    expected = "two offsets (low, high) with low <= 0 <= high"
     low, high = _two_numbers(bounds, "offset_bounds", expected, -1e6, 1e6)
     if not low <= 0 <= high:
         raise _wrong("offset_bounds", expected, bounds)
@@ -60,8 +60,8 @@ def warn_at_end(name: str, value: float, is_low: bool) -> None:
     """
     warnings.warn(
         f"The likelihood of TemperatureScaling is highest at {value:g}, an end of "
-        f"{name!r}: on the held-out data {_REASONS[name, is_low]}, or nearly so. Pass "
-        "more data or wider bounds.",
+        f"{name!r}. The probable reason is that on the held-out data "
+        f"{_REASONS[name, is_low]}. Pass more data or wider bounds.",
         ConvergenceWarning,
         stacklevel=5,
     )

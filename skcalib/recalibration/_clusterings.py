@@ -15,8 +15,8 @@ from ..queries import last_step
 from ._bounds import PRECISION, warn_at_end
 from ._held_out import HeldOut, posterior_of
 
-# Step of the grid of log temperatures. The likelihood may have several maxima, whose
-# distance is greater.
+# Step of the grid of log temperatures. The likelihood may have several maxima, but the
+# distance between them is larger than this step.
 STEP = 0.2
 
 # Largest number of Newton steps for the offset; halving the bracket alone needs about
@@ -25,7 +25,7 @@ MOST_STEPS = 200
 
 
 class Fit(NamedTuple):
-    """The best temperature and offset, their log likelihood and that of (1, 0)."""
+    """Best temperature and offset, with the log likelihoods there and at (1, 0)."""
 
     temperature: float
     new_offset: float
@@ -40,9 +40,10 @@ def best_temperature_and_offset(
 ) -> Fit:
     """Return the temperature and offset at which the true clusterings are most likely.
 
-    At one temperature the log likelihood is concave in the offset, so the best offset
-    is always found. In the temperature it is not concave, since a mention may have
-    several true antecedents: a grid finds the highest maximum, and a search its place.
+    At a given temperature the log likelihood is concave in the offset, so the best
+    offset is always found. It is not concave in the temperature, since a mention may
+    have several true antecedents. A grid finds the neighbourhood of the global maximum,
+    and a search refines it.
     """
     choices = Choices(parts)
     low, high = np.log(bounds).tolist()

@@ -1,4 +1,4 @@
-"""Posteriors of data that the model did not see, and what was true."""
+"""Posteriors of held-out data, and the true structures."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from ..queries import last_step, transform_before
 
 @dataclass(frozen=True)
 class HeldOut:
-    """Posterior of structures that are possible in it, and their weights."""
+    """Posterior, true structures of positive probability, and their weights."""
 
     posterior: Any
     structures: list[Any]
@@ -50,7 +50,7 @@ def posterior_of(estimator: Any, X: Any) -> Any:
 def fit_on(
     estimator: Any, X: Any, y: Any, weight: np.ndarray | None, rows: np.ndarray | None
 ) -> Any:
-    """Return the estimator, fitted on some or all rows; weights only if it can."""
+    """Return the estimator fitted on some or all rows, with weights if supported."""
     if rows is not None:
         X, y = take_rows(X, rows), take_rows(y, rows)
         weight = None if weight is None else weight[rows]
@@ -124,8 +124,8 @@ def _posterior_of_rows(estimator: Any, X: Any, rows: np.ndarray) -> Any:
 def _known_structures(final: Any, y: Any) -> tuple[np.ndarray, list[Any]]:
     """Return which rows have labels that the model knows, and their structures.
 
-    The structures of a tagger's posterior are places in `classes_`; those of other
-    estimators are what they are trained on.
+    The structures of a tagger's posterior are indices in `classes_`. The structures of
+    other estimators are their training targets.
     """
     if not hasattr(final, "predict_marginals"):
         return np.ones(len(y), dtype=bool), list(y)

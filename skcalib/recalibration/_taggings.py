@@ -14,15 +14,15 @@ from ..sequence import pair_places, token_accuracy
 from ._bounds import PRECISION, warn_at_end
 from ._held_out import posterior_of
 
-# Log likelihoods whose relative distance is not greater are equal up to rounding. Near
-# a maximum it corresponds to PRECISION in the logarithm of the temperature.
+# Log likelihoods within this relative distance are equal up to rounding. Near a
+# maximum, the distance corresponds to PRECISION in the logarithm of the temperature.
 _ROUNDING = 1e-12
 
 
 def best_temperature(
     log_likelihood: Callable[[float], float], low: float, high: float
 ) -> tuple[float, float, float]:
-    """Return the best temperature in [low, high], its log likelihood and that of 1.
+    """Return the best temperature in [low, high], and log likelihoods at it and at 1.
 
     The log likelihood is concave in 1 / T, so it has one maximum. If it is not higher
     than at 1, the temperature is 1.
@@ -37,7 +37,7 @@ def best_temperature(
     tried = {t: log_likelihood(t) for t in (1.0, low, high, float(np.exp(found.x)))}
     best = max(tried, key=lambda t: tried[t])
     if tried[best] - tried[1.0] <= _ROUNDING * max(1.0, abs(tried[1.0])):
-        best = 1.0  # also if it is flat
+        best = 1.0  # also if the likelihood is flat
     if best != 1 and best in (low, high):
         warn_at_end("bounds", best, best == low)
     return best, tried[best], tried[1.0]

@@ -50,7 +50,7 @@ def _gives_marginals(self: Any) -> bool:
 
 
 class TemperatureScaling(MetaEstimatorMixin, BaseEstimator):
-    """Recalibrate a tagger or a coreference model by one temperature.
+    """Recalibrate a tagger or a coreference model with one temperature.
 
     All scores of the model are divided by a temperature. A tagging of probability p
     then has a probability proportional to p ** (1 / temperature). A temperature above 1
@@ -58,10 +58,10 @@ class TemperatureScaling(MetaEstimatorMixin, BaseEstimator):
     The order of the taggings does not change, and neither does the best tagging. The
     marginals of tags, pairs and spans are still marginals of one distribution.
 
-    For coreference, the structures are clusterings of a document's mentions, and an
-    offset is added to the score of NEW after the division: a model may choose the right
-    antecedents and still find too many or too few entities. The offset may change the
-    best clustering.
+    For coreference, the structures are clusterings of the mentions of a document. After
+    the division, an offset is added to the score of NEW, because a model that chooses
+    the right antecedents may still find too many or too few entities. The offset may
+    change the best clustering.
 
     The temperature and the offset maximise the likelihood of whole true taggings or
     clusterings, on sentences or documents that the model did not see in training.
@@ -71,9 +71,9 @@ class TemperatureScaling(MetaEstimatorMixin, BaseEstimator):
     estimator : tagger or coreference model, or pipeline or search that ends in one
         Estimator to recalibrate. For scores of antecedents from another source, for
         example a neural model, use :class:`~skcalib.coref.SampledCorefPairs` with these
-        scores as X. Any other estimator can be used if its ``posterior(X)`` has a
-        length, ``log_proba(structures)`` and ``tempered(temperature)``; y then holds
-        the structures.
+        scores as X. Any other estimator can be used if its ``posterior(X)`` supports
+        ``len`` and has the methods ``log_proba(structures)`` and
+        ``tempered(temperature)``. In this case y contains the structures.
     cv : int, splitter, iterable of (train, test) or 'prefit', default=5
         Folds over sentences. A clone is fitted to each training part and applied to the
         test part. One temperature is fitted to all test parts, and the estimator is
@@ -82,13 +82,13 @@ class TemperatureScaling(MetaEstimatorMixin, BaseEstimator):
         temperature is fitted to all of X and y. An estimator in scikit-learn's
         FrozenEstimator is not fitted again either, and can be cloned.
     bounds : tuple of (float, float), default=(0.01, 100.0)
-        Least and greatest temperature, with 1 among them or between.
+        Smallest and largest temperature, (low, high) with low <= 1 <= high.
     offset_bounds : tuple of (float, float), default=(-10.0, 10.0)
-        Least and greatest offset of NEW, with 0 among them or between, for coreference
-        only. With ``(0, 0)`` there is no offset, and the best antecedents do not
-        change.
+        Smallest and largest offset of NEW, (low, high) with low <= 0 <= high, used for
+        coreference only. With ``(0, 0)`` there is no offset, and the best antecedents
+        do not change.
     n_jobs : int, default=None
-        Number of folds fitted at once by joblib.
+        Number of folds that joblib fits in parallel.
     verbose : int, default=0
         Verbosity of joblib. If positive, progress over the folds is printed.
 
@@ -103,11 +103,12 @@ class TemperatureScaling(MetaEstimatorMixin, BaseEstimator):
     classes_ : ndarray of shape (n_classes,)
         Labels of the estimator, if it has any.
     log_likelihood_ : tuple of (float, float)
-        Mean log probability of a held-out true tagging or clustering, before
-        (temperature 1, offset 0) and after. The second is never lower.
+        Mean log probability of a held-out true tagging or clustering before
+        recalibration (temperature 1, offset 0) and after it. The second value is never
+        lower than the first.
     n_unreachable_ : int
         Number of held-out taggings or clusterings that were left out because the model
-        gives them probability 0, which no temperature changes. Causes are a tag that
+        gives them probability 0 at every temperature. Possible causes are a tag that
         the fold's training part does not contain, a forbidden transition, a word that
         is impossible under counts without smoothing, or a mention without an allowed
         true antecedent.
@@ -123,14 +124,15 @@ class TemperatureScaling(MetaEstimatorMixin, BaseEstimator):
     -----
     The log likelihood of taggings is concave in 1 / temperature, so the optimum is
     unique. The log likelihood of clusterings is concave in the offset at each
-    temperature; a grid of temperatures finds the highest maximum, and a search its
-    place. An optimum at an end of its bounds raises a ConvergenceWarning.
+    temperature, but not in the temperature. A grid of temperatures finds the
+    neighbourhood of the global maximum, and a search refines it. If an optimum is at an
+    end of its bounds, a ConvergenceWarning is issued.
 
     For taggers, `predict` is the prediction of the estimator. Only an estimator with
-    ``decoding="posterior"``, which chooses the best tag of each token by itself, may
+    ``decoding="posterior"``, which chooses the best tag of each token separately, may
     predict other tags. For coreference, all methods use the new scores: `transform`
     returns them (for SampledCorefPairs, the probabilities of pairs), `predict_proba`
-    returns the probabilities of pairs, and `score` is computed as by the estimator.
+    returns the probabilities of pairs, and `score` is the score of the estimator.
 
     Weights multiply the log likelihoods of the sentences. They are passed to the
     estimator's `fit` if it accepts them.
@@ -146,7 +148,7 @@ class TemperatureScaling(MetaEstimatorMixin, BaseEstimator):
 
     Examples
     --------
-    Counts with a pseudocount of 1 are underconfident:
+    An HMM with a pseudocount of 1 is underconfident:
 
     >>> import numpy as np
     >>> from skcalib import HMMTagger, TemperatureScaling
@@ -161,7 +163,8 @@ class TemperatureScaling(MetaEstimatorMixin, BaseEstimator):
     >>> round(log_likelihood_scorer(model, X[400:], y[400:]), 1)
     -9.8
 
-    Scores of antecedents that are too large by a factor of 2, and too low for NEW:
+    Recalibrate scores of antecedents that are too large by a factor of 2 and too low
+    for NEW:
 
     >>> from skcalib import SampledCorefPairs
     >>> from skcalib.datasets import make_coref_documents
@@ -207,10 +210,10 @@ class TemperatureScaling(MetaEstimatorMixin, BaseEstimator):
         X : sequence of sentences, or other input of the estimator
             Sentences, or for coreference one entry per document.
         y : sequence of label sequences
-            True tags, or true labels of mentions. Mentions with equal labels are one
+            True tags, or true labels of mentions. Mentions with equal labels form an
             entity.
         sample_weight : array-like of shape (n_samples,), default=None
-            Weight of each sentence or document, a frequency.
+            Weight (frequency) of each sentence or document.
         groups : array-like of shape (n_samples,), default=None
             Groups for group splitters, for example the document of each sentence.
 
@@ -276,14 +279,14 @@ class TemperatureScaling(MetaEstimatorMixin, BaseEstimator):
         if not hasattr(final, "posterior"):
             raise ParameterTypeError(
                 "estimator",
-                "must have a posterior, as taggers and AntecedentRanker have. Got "
+                "must have a posterior method, like taggers and AntecedentRanker. Got "
                 f"{type(final).__name__}.",
                 "TemperatureScaling",
             )
         if hasattr(final, "predict_marginals"):
             return check_fit(X, y)[1]
         if y is None:
-            raise ParameterError(None, "requires y to be passed. Got None.")
+            raise ParameterError(None, "needs y to be passed. Got None.")
         check_same_length(X=X, y=y)
         if len(y) == 0:
             raise ParameterError(
@@ -317,7 +320,7 @@ class TemperatureScaling(MetaEstimatorMixin, BaseEstimator):
         Returns
         -------
         posterior : LinearChainPosterior or AntecedentPosterior
-            Posterior at the temperature; for other estimators an object of the type of
+            Posterior at the temperature. For other estimators, an object of the type of
             their posterior.
         """
         return self._tempered().posterior(X)
@@ -360,7 +363,7 @@ class TemperatureScaling(MetaEstimatorMixin, BaseEstimator):
 
     @available_if(_final_has("predict_marginals"))
     def predict_marginals(self, X: Any) -> np.ndarray:
-        """Return the probability of each tag at each token, as :meth:`predict_proba`.
+        """Return the probability of each tag at each token, like :meth:`predict_proba`.
 
         Parameters
         ----------
@@ -386,13 +389,14 @@ class TemperatureScaling(MetaEstimatorMixin, BaseEstimator):
         X : sequence of sentences
             Input of the estimator.
         pairs : sequence of (label, label), default=None
-            Labels of a token and of the next token. If None, all pairs.
+            Labels of a token and of the next token. If None, all pairs are returned.
 
         Returns
         -------
         proba : ndarray of shape (n_sentences,), object
-            An array for each sentence, of shape (n_tokens - 1, n_pairs), or for all
-            pairs (n_tokens - 1, n_classes, n_classes), [label, next label].
+            One array per sentence, of shape (n_tokens - 1, n_pairs). If `pairs` is
+            None, the shape is (n_tokens - 1, n_classes, n_classes), with indices
+            [token, label, next label].
         """
         tempered = self._tempered()
         assert isinstance(tempered, TemperedTaggings)  # others do not have the method

@@ -1,9 +1,9 @@
-"""Scorers: a query put to an estimator, and a metric of its answers.
+"""Scorers, which put a query to an estimator and compute a metric of the answers.
 
 Scorers are callables ``scorer(estimator, X, y)`` for cross_val_score, cross_validate
 and GridSearchCV. They cannot be built with scikit-learn's make_scorer, which passes one
 prediction per sample to a metric and does not support sequences and documents.
-:func:`compare_calibration` says whether two models differ.
+:func:`compare_calibration` tests whether two models differ.
 """
 
 from . import _log_likelihood, _query_scorers
@@ -24,9 +24,9 @@ __all__ = [
     "make_query_scorer",
 ]
 
-#: Calibration error with all defaults, negated: :func:`make_calibration_scorer`.
+#: Negated calibration error with the defaults of :func:`make_calibration_scorer`.
 calibration_error_scorer = _query_scorers.calibration_error_scorer
-#: Mean log probability of a sample's true label, of a sentence's true tagging, or of a
-#: document's true clustering of mentions. Probabilities are clipped at machine epsilon,
-#: for each token or mention.
+#: Mean log probability of the true label of a sample, of the true tagging of a
+#: sentence, or of the true clustering of the mentions of a document. Probabilities are
+#: clipped at machine epsilon per token or mention.
 log_likelihood_scorer = _log_likelihood.log_likelihood_scorer

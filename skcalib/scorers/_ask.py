@@ -1,4 +1,4 @@
-"""Which query fits an estimator, and its answers."""
+"""The default query of an estimator, and the answers of the estimator."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def default_query(estimator: Any, **params: Any) -> Any:
             if params:
                 raise ParameterError(
                     None,
-                    f"takes {sorted(params)} for classifiers, not for "
+                    f"accepts {sorted(params)} for classifiers only. Got "
                     f"{type(estimator).__name__}. Pass a {query.__name__} as 'query'.",
                 )
             return query()
@@ -50,7 +50,7 @@ def default_query(estimator: Any, **params: Any) -> Any:
 
 
 def check_query(query: Any) -> None:
-    """Raise unless `query` is a query, or None for the query that fits."""
+    """Raise an error unless `query` is a query or None."""
     if isinstance(query, type) or not (query is None or callable(query)):
         raise ParameterTypeError(
             "query", f"must be a query such as TagQuery(), or None. Got {query!r}."
@@ -58,9 +58,9 @@ def check_query(query: Any) -> None:
 
 
 def ask(estimator: Any, X: Any, y: Any, query: Any, **params: Any) -> Answers:
-    """Return an estimator's answers to a query, of None to the query that fits it.
+    """Return the answers of an estimator to a query.
 
-    `params` are for the query that fits it.
+    If `query` is None, the default query of the estimator with `params` is used.
     """
     check_query(query)
     query = default_query(estimator, **params) if query is None else query

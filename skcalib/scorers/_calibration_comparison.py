@@ -1,4 +1,4 @@
-"""Whether two models differ in calibration, on the same items."""
+"""Test whether two models differ in calibration on the same items."""
 
 from __future__ import annotations
 
@@ -30,14 +30,15 @@ from ..significance import (
 
 ALTERNATIVES = ("two-sided", "greater", "less")
 
-# Swaps from which it is seen how alike the models err.
+# Number of swaps used to estimate how similar the errors of the models are.
 _N_PILOT = 50
 
-# Swapped models keep the errors of models that err alike. Resamples count alone where
-# no more than the first share of the squared errors is left, swaps where the second is.
+# If the models have similar errors, swapping preserves the squared errors. Only
+# resamples are used if at most the first share of the squared errors is preserved, and
+# only swaps are used if at least the second share is preserved.
 _UNLIKE, _ALIKE = 0.5, 0.8
 
-# Above this smallest attainable p-value a test cannot find anything.
+# If the smallest attainable p-value is above this value, the test has no power.
 _USUAL_LEVEL = 0.05
 
 # Swaps held at once (4 bytes each).
@@ -46,38 +47,42 @@ _BLOCK = 1 << 21
 
 @dataclass(frozen=True)
 class CalibrationComparison(Result):
-    """Two models' calibration errors and Brier scores on the same items.
+    """Calibration errors and Brier scores of two models on the same items.
 
-    Made by :func:`compare_calibration`.
+    Returned by :func:`compare_calibration`.
 
     Attributes
     ----------
     error_a, error_b : float
-        Calibration errors, in bins of the same size.
+        Calibration errors of models A and B, computed with the same bin size.
     difference : float
         `error_a` - `error_b`.
     pvalue : float
-        Of the hypothesis that the errors are equal.
+        P-value of the hypothesis that the errors are equal.
     low, high : float
-        Ends of the interval of the difference.
+        Ends of the confidence interval of the difference.
     brier_a, brier_b : float
-        Brier scores.
+        Brier scores of models A and B.
     brier_difference : float
         `brier_a` - `brier_b`.
     brier_pvalue : float
-        Of the hypothesis that the Brier scores are equal.
+        P-value of the hypothesis that the Brier scores are equal.
     brier_low, brier_high : float
-        Ends of the interval of their difference.
+        Ends of the confidence interval of `brier_difference`.
     alternative : str
+        Alternative hypothesis.
     confidence_level : float
+        Confidence level of the intervals.
     bin_size : int
+        Number of pairs (total weight) in a bin.
     n_items : int
-        Number of rows, or of groups: what is drawn.
+        Number of items, which are rows or groups.
     n_resamples : int
+        Number of resamples.
 
     See Also
     --------
-    compare_calibration : Compute it.
+    compare_calibration : Compute the comparison.
 
     Examples
     --------
@@ -109,7 +114,7 @@ class CalibrationComparison(Result):
 
     @property
     def confidence_interval(self) -> ConfidenceInterval:
-        """Interval of the difference of calibration errors, (low, high)."""
+        """Confidence interval of the difference of calibration errors, (low, high)."""
         return ConfidenceInterval(self.low, self.high)
 
     def __repr__(self) -> str:
@@ -145,35 +150,39 @@ def compare_calibration(
     Parameters
     ----------
     y_true : array-like of shape (n,)
-        Labels.
+        True labels.
     proba_a : array-like of shape (n,) or (n, n_classes)
         Probabilities of model A, as in :func:`~skcalib.metrics.calibration_error`.
     proba_b : array-like of shape (n,) or (n, n_classes)
-        Those of model B for the same rows.
+        Probabilities of model B for the same rows.
     groups : array-like of shape (n,), default=None
-        Sentence or document of each row. Groups are drawn as a whole. Without them the
-        rows of one sentence are taken as independent, which they are not.
+        Sentence or document of each row. Whole groups are resampled. If None, rows are
+        taken as independent, which is wrong for the tokens of a sentence.
     bin_size : int or 'auto', default='auto'
-        As in :func:`~skcalib.metrics.calibration_error`; one size for both models and
-        every resample.
+        Number of pairs in a bin, as in :func:`~skcalib.metrics.calibration_error`. The
+        same size is used for both models and every resample.
     alternative : {'two-sided', 'greater', 'less'}, default='two-sided'
-        'greater': A has the larger error; 'less': A is calibrated better. Fixed before
-        the data are seen.
+        Alternative hypothesis. 'greater' means that the error of A is larger than the
+        error of B, and 'less' that it is smaller. Choose it before looking at the data.
     confidence_level : float, default=0.95
-        Of the intervals of the differences.
+        Confidence level of the intervals of the differences.
     n_resamples : int, default=2000
         Number of resamples.
     multi_class : {'pooled', 'top_label'}, default=None
-        As in :func:`~skcalib.metrics.calibration_error`.
+        How a matrix is reduced to pairs, as in
+        :func:`~skcalib.metrics.calibration_error`.
     labels : array-like of shape (n_classes,), default=None
-        Labels in the order of the columns.
+        Labels in the order of the columns. If None, the sorted labels of `y_true` are
+        used.
     pos_label : label, default=None
-        The positive class.
+        Positive class. If None, the class is 1, or the class of the second of two
+        columns.
     y_true_b : array-like of shape (n,), default=None
-        Labels of model B, if the models have labels of their own: for language models,
-        whether each model's own answer is right. If None, `y_true` is used.
+        Labels for model B, if the two models have different labels. For example, the
+        label for a language model may be whether its own answer is right. If None,
+        `y_true` is used for both models.
     random_state : int, RandomState, Generator or None, default=None
-        Source of the draws.
+        Random state used to draw the resamples.
 
     Returns
     -------
@@ -182,43 +191,48 @@ def compare_calibration(
     Raises
     ------
     ValueError
-        If a parameter or a row is not as described, the two models have probabilities
-        of different shapes, or there are fewer than two items.
+        If a parameter or a row is not as described, if the probabilities of the two
+        models have different shapes, or if there are fewer than two items.
 
     Warns
     -----
     UserWarning
-        If there are so few items that even the most extreme swap of two-sided tests is
-        more frequent than .05.
+        If there are so few items that the smallest attainable p-value of swapping is
+        above .05.
 
     See Also
     --------
     skcalib.metrics.calibration_error_interval : The error of one model.
-    skcalib.significance.paired_bootstrap_test : The same rule for other metrics.
+    skcalib.significance.paired_bootstrap_test : Paired test for other metrics.
 
     Notes
     -----
-    Two distributions of the difference under the hypothesis are drawn. *Swaps*: in each
-    item (row, or group) a coin decides which model's probabilities are A's. That is
-    exact for exchangeable models, and wrong for models that err to different sides: to
-    mix them takes their errors away. *Resamples*: of items drawn with replacement, d*
-    - d, with d the difference of the errors and d* that of the resample. That is right
-    on the whole for models that err differently; the errors of models that err alike
-    differ by less than their resamples do, so that too few are called different. So
-    each distribution counts as much as the data say: with r the mean squared
-    error of swapped models over that of the models themselves, swaps count fully from
-    r = .8 on, not at all below r = .5, and in proportion between. The quantiles are
-    averaged with these weights.
+    Two null distributions of the difference are simulated.
 
-    p is the share of them that are as far from 0 as d, with one added above and below,
-    and the two-sided interval d with their quantile at both sides: it excludes 0 if
-    and only if the two-sided p-value is below 1 - confidence_level. The errors are the
-    plug-in ones, which label noise makes too large; of models that are about equally
-    sharp this falls out of the difference.
+    - *Swaps*: in each item (row or group), the probabilities of the two models are
+      exchanged with probability 1/2. This is exact for exchangeable models. It is wrong
+      for models whose errors have opposite signs, because mixing them reduces the
+      errors.
+    - *Resamples*: items are drawn with replacement, and d* - d is computed, where d is
+      the difference of the errors and d* the difference in the resample. This is
+      approximately right for models with different errors. If the errors of the models
+      are similar, the resampled differences vary too much and the test is conservative.
+
+    The two distributions are combined with weights that depend on the data. Let r be
+    the mean squared error of the swapped models divided by the mean squared error of
+    the original models. The weight of the swaps is 1 for r >= .8, 0 for r <= .5, and
+    linear in between. The quantiles of the two distributions are averaged with these
+    weights.
+
+    The p-value is (s + 1) / (b + 1), where s of the b averaged quantiles are at least
+    as far from 0 as d. The two-sided interval is d plus and minus a quantile. It
+    excludes 0 if and only if the two-sided p-value is below 1 - confidence_level. The
+    errors are plug-in errors, which are biased upwards by label noise. For models of
+    approximately equal sharpness this bias cancels in the difference.
 
     The Brier score is a mean, so its test
-    (:func:`~skcalib.significance.paired_bootstrap_test`) needs neither, and has more
-    power; but it is of sharpness too.
+    (:func:`~skcalib.significance.paired_bootstrap_test`) does not need this
+    construction and has more power. However, the Brier score also measures sharpness.
 
     Examples
     --------
@@ -236,7 +250,7 @@ def compare_calibration(
     if multi_class in ("class_wise", "per_class"):
         raise ParameterError(
             None,
-            "compares one error with another: the 'multi_class' parameter "
+            "compares two numbers: the 'multi_class' parameter "
             f"must be 'pooled' or 'top_label'. Got {multi_class!r}.",
         )
     probabilities = _same_shape(proba_a, proba_b)
@@ -254,7 +268,7 @@ def compare_calibration(
     n_items = int(item.max()) + 1
     if n_items < 2:
         what = "rows" if groups is None else "groups"
-        raise ParameterError(None, f"needs two {what} at least. Got {n_items}.")
+        raise ParameterError(None, f"needs at least two {what}. Got {n_items}.")
     binning = binning.for_rows(several[0].row_total)
     assert isinstance(binning.bin_size, int)
     _warn_of_few(n_items, "rows" if groups is None else "groups", alternative)
@@ -313,8 +327,8 @@ def _same_shape(proba_a: Any, proba_b: Any) -> list[np.ndarray]:
 def _items_of_pairs(a: Pairs, b: Pairs) -> tuple[np.ndarray, np.ndarray | None]:
     """Return the item of each pair, and the group of each row if there are groups.
 
-    Rows are numbered by what they hold: draws do not depend on the order they came in,
-    nor on which model is named first.
+    Rows are numbered by their content, so the draws depend neither on the order of the
+    rows nor on the order of the models.
     """
     if a.groups is not None:
         return a.groups, a.groups[:: a.n_classes]
@@ -329,14 +343,14 @@ def _items_of_pairs(a: Pairs, b: Pairs) -> tuple[np.ndarray, np.ndarray | None]:
 
 
 class _Differences:
-    """Differences of the errors of two models under the hypothesis, drawn.
+    """Simulated differences of the errors of two models under the null hypothesis.
 
     Attributes
     ----------
     errors : tuple of float
-        Those of the models.
+        Errors of the models.
     weight : float
-        How much swaps count, from 0 to 1; the rest are resamples.
+        Weight of the swaps, from 0 to 1. The resamples have the remaining weight.
     """
 
     def __init__(
@@ -373,10 +387,10 @@ class _Differences:
             self._values.append((1 - self.weight, drawn - (a - b)))
 
     def null(self, alternative: str) -> np.ndarray:
-        """Return what the difference may be without one, or its size; sorted."""
+        """Return the sorted null distribution of the difference or of its size."""
         found = np.zeros(1)
         for weight, values in self._values:
-            # what rounding alone makes is nothing
+            # Values within the rounding error are 0.
             values = np.where(np.abs(values) < 1e-12, 0.0, values)
             if alternative == "two-sided":
                 values = np.abs(values)
@@ -404,12 +418,12 @@ def _both(a: Pairs, b: Pairs) -> Pairs:
 
 
 def _p_value(difference: float, null: np.ndarray, alternative: str) -> float:
-    """Return (s + 1) / (b + 1), ties counted in."""
+    """Return (s + 1) / (b + 1), where s includes ties."""
     if alternative == "two-sided":
         difference = abs(difference)
     elif alternative == "less":
         null, difference = -null, -difference
-    # what rounding alone makes is a tie
+    # Differences within the rounding error are ties.
     extreme = null >= difference - 1e-9 * abs(difference)
     return float((np.count_nonzero(extreme) + 1) / (null.size + 1))
 
@@ -419,8 +433,8 @@ def _interval(
 ) -> tuple[float, float]:
     """Return the differences that are not rejected; `distances` are sorted.
 
-    Its half width is the largest distance x with a p-value (s + 1) / (b + 1) of at
-    least 1 - level.
+    The half width is the largest distance x whose p-value (s + 1) / (b + 1) is at least
+    1 - level.
     """
     chance = (1 - level) * (1 - 1e-12)
     reached = math.ceil(chance * (distances.size + 1)) - 1
@@ -437,8 +451,8 @@ def _warn_of_few(n_items: int, unit: str, alternative: str) -> None:
     if smallest <= _USUAL_LEVEL:
         return
     warnings.warn(
-        f"compare_calibration: {n_items} {unit} are so few that swapping the models "
-        f"in them gives no p-value below {smallest:.3g}. Compare them on more.",
+        f"compare_calibration: with {n_items} {unit}, swapping the models cannot give "
+        f"a p-value below {smallest:.3g}. Compare the models on more {unit}.",
         UserWarning,
         stacklevel=4,
     )

@@ -15,11 +15,11 @@ from ._query_scorers import QueryScorer
 
 
 class LogLikelihoodScorer(QueryScorer):
-    """Scorer of the mean log probability of what is true for a sample.
+    """Scorer of the mean log probability of the truth.
 
-    For classifiers it is the log probability of the true label, for taggers that of the
-    true tagging of a sentence, and for coreference models that of the true clustering
-    of the mentions of a document.
+    For classifiers, the truth is the label of a sample. For taggers, it is the tagging
+    of a sentence. For coreference models, it is the clustering of the mentions of a
+    document.
     """
 
     def __init__(self) -> None:
@@ -46,7 +46,7 @@ class LogLikelihoodScorer(QueryScorer):
 def _log_likelihood(answers: Answers, weight: np.ndarray | None) -> float:
     """Return the mean log probability of the true labels of samples."""
     pairs = answer_pairs(answers, weight)
-    if pairs.n_classes > 1:  # the pair of the true class has a sample's probability
+    if pairs.n_classes > 1:  # the pair of the true class has the probability
         truth = pairs.positive_q.astype(np.float64)
     else:
         q = pairs.q.astype(np.float64)

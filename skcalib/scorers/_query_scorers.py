@@ -19,7 +19,7 @@ from ..metrics import Binning, check_binning, check_norm, error_of_pairs
 from ..queries import Answers, ClassQuery, answer_pairs, answers_by_label
 from ._ask import ask, check_query
 
-# Defaults of calibration_error, for what a scorer shows of itself.
+# Defaults of calibration_error, which the repr of a scorer omits.
 _DEFAULTS = {
     "bin_size": "auto",
     "n_bins": None,
@@ -76,13 +76,13 @@ class QueryScorer:
         Parameters
         ----------
         estimator : fitted estimator
-            Estimator to ask.
+            Estimator to which the query is put.
         X : array-like
             Samples.
         y_true : array-like of shape (n_samples,)
             True labels.
         sample_weight : array-like of shape (n_samples,), default=None
-            Weight of each sample, and of every pair that the sample gives.
+            Weight of each sample. Every pair of the sample has this weight.
 
         Returns
         -------
@@ -91,7 +91,7 @@ class QueryScorer:
         try:
             return self._score(estimator, X, y_true, sample_weight)
         except ParameterError as error:
-            if error.function is None:  # users know a scorer by its name
+            if error.function is None:  # name the scorer in the message
                 error.function = self._name
             raise
 
@@ -240,7 +240,7 @@ def make_calibration_scorer(
     bin_size : int or 'auto', default='auto'
         Number of pairs in a bin, as in :func:`~skcalib.metrics.calibration_error`.
     n_bins : int, default=None
-        Number of bins, instead of `bin_size`.
+        Number of bins. It replaces `bin_size`.
     strategy : {'quantile', 'uniform'}, default='quantile'
         How the bins are cut, as in :func:`~skcalib.metrics.calibration_error`.
     norm : {'l1', 'l2', 'max'}, default='l2'
@@ -252,16 +252,16 @@ def make_calibration_scorer(
     multi_class : {'pooled', 'top_label', 'class_wise'}, default=None
         How more than two classes of a classifier are reduced to binary problems.
         'class_wise' is the mean of the errors of the classes. Not available with a
-        `query`, which decides it.
+        `query`, which determines the reduction itself.
     pos_label : label, default=None
-        Class of a classifier to ask for. If None, the second of two classes. Not
+        Positive class of a classifier. If None, the second of two classes. Not
         available with a `query`.
 
     Returns
     -------
     scorer : callable
-        ``scorer(estimator, X, y, *, sample_weight=None)`` -> float, at most 0. Only
-        with both `squared` and `debias` it may be positive.
+        ``scorer(estimator, X, y, *, sample_weight=None)`` -> float. The score is at
+        most 0, except with both `squared` and `debias`, when it may be positive.
 
     See Also
     --------
@@ -290,7 +290,7 @@ def make_calibration_scorer(
     check_norm(norm, squared, debias)
     binning = check_binning(bin_size, n_bins, strategy)
     if debias and binning.bin_size == 1:
-        raise ParameterError("debias", "needs a 'bin_size' of 2 or more.")
+        raise ParameterError("debias", "needs a 'bin_size' of at least 2.")
     query_params = _query_params(query, multi_class, pos_label)
     params = {
         "binning": binning,
@@ -319,14 +319,15 @@ def _query_params(query: Any, multi_class: Any, pos_label: Any) -> dict[str, Any
     given = {name: value for name, value in given.items() if value is not None}
     if query is not None and given:
         raise ParameterError(
-            None, f"got {sorted(given)} and a query. Set them in the query."
+            None,
+            f"accepts no {sorted(given)} together with a query. Set them in the query.",
         )
     if multi_class is not None:
         kinds = ("pooled", "top_label", "class_wise")
         check_choice(multi_class, kinds, name="multi_class")
     if multi_class == "class_wise":
         given["multi_class"] = "pooled"
-    ClassQuery(**given)  # raises here for what every fold would raise for
+    ClassQuery(**given)  # raises now what every fold would raise later
     return given
 
 

@@ -1,6 +1,6 @@
-"""Text: documents with their words as columns, dependency trees, noun phrases.
+"""Documents with their words as columns, dependency trees and noun phrases.
 
-The public names stand in :mod:`skcalib.documents`.
+The public names are in :mod:`skcalib.documents`.
 """
 
 # ruff: noqa: F401

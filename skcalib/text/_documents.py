@@ -141,7 +141,7 @@ class Mention:
     end : int
         Index of the last word plus one.
     head : int, default=None
-        Index of the word that the others depend on. If None, the head is unknown.
+        Index of the word on which the other words depend. If None, the head is unknown.
     attributes : dict, default={}
         Other information about the mention.
 
@@ -241,7 +241,7 @@ class Document:
         object.__setattr__(self, "date", _as_date(self.date))
         if len(self.mentions) != len(self.entities):
             raise ValueError(
-                "Document must have an entity for each mention. Got "
+                "Document must have one entity per mention. Got "
                 f"{len(self.mentions)} mentions and {len(self.entities)} entities."
             )
 
@@ -264,8 +264,8 @@ class Document:
         Returns
         -------
         document : Document
-            Document without mentions, see :func:`mentions_from_parse`. Word i is token
-            i of `doc`. Tokens of white space are kept.
+            Document without mentions (see :func:`mentions_from_parse`). Word i is token
+            i of `doc`. White space tokens are kept.
 
         Notes
         -----
@@ -312,9 +312,9 @@ class Words:
     """Represent the words of a document as columns over all sentences.
 
     `form`, `lemma`, `upos`, `xpos`, `feats`, `deprel` and `misc` are the columns of the
-    sentences. `head` has places in the document, -1 for a root. `sentence` has the
-    sentence of each word, and `starts` the first word of each sentence, with the number
-    of words at its end.
+    sentences. `head` contains word indices in the document, -1 for a root. `sentence`
+    contains the sentence of each word, and `starts` the first word of each sentence,
+    followed by the number of words.
     """
 
     form: tuple[str, ...]
@@ -366,7 +366,7 @@ def _as_date(date: Any) -> datetime.date | None:
     if not isinstance(day, datetime.date):
         raise ParameterTypeError(
             "date",
-            "must be None, a datetime.date or text as '1990-01-03'. Got "
+            "must be None, a datetime.date or a string such as '1990-01-03'. Got "
             f"{date!r} instead.",
             "Document",
         )

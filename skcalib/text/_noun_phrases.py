@@ -44,8 +44,8 @@ def mentions_from_parse(
     Parameters
     ----------
     document : Document
-        Document with parses in Universal Dependencies or by spaCy's English models.
-        Mentions that the document already has are replaced.
+        Document with parses in Universal Dependencies or from spaCy's English models.
+        Existing mentions of the document are replaced.
     relative_pronouns : bool, default=False
         Whether "who" in "troops who attacked" is a mention.
 
@@ -58,12 +58,11 @@ def mentions_from_parse(
     Raises
     ------
     ValueError
-        If a sentence does not have a parse, or if its words depend on each other in a
-        circle.
+        If a sentence does not have a parse, or if its parse contains a cycle.
 
     See Also
     --------
-    Document.from_spacy : Documents with parses, from text.
+    Document.from_spacy : Convert a parsed spaCy Doc to a document.
     skcalib.events.EventRule : Mentions that are agents of an event.
 
     Notes
@@ -79,9 +78,10 @@ def mentions_from_parse(
     clauses and a possessive ``'s`` belong to the mention.
 
     In GUM (237 documents), 88% of the annotated mentions have the same head as a
-    mention found here, and 81% also have the same words. Of the mentions found here,
-    93% have the head of an annotated mention and 87% also its words. Most of the other
-    annotated mentions are inside compounds, or are numbers or verbs.
+    mention found by this function, and 81% also have the same words. 93% of the
+    mentions found have the same head as an annotated mention, and 87% also have the
+    same words. Most of the other annotated mentions are inside compounds, or are
+    numbers or verbs.
 
     Examples
     --------

@@ -49,9 +49,9 @@ def _heads(tokens: list[Any]) -> list[int]:
         if head is None:
             raise ParameterError(
                 None,
-                "needs heads in the sentence of their word. As its head, Token "
-                f"{token.i} ({token.text!r}) has token {token.head.i} in another one: "
-                "let the parser set the boundaries of sentences.",
+                "needs each head in the same sentence as its dependent. Token "
+                f"{token.i} ({token.text!r}) has its head, token {token.head.i}, in "
+                "another sentence. Let the parser set the sentence boundaries.",
             )
         heads.append(-1 if head == n else head)
     return heads

@@ -33,10 +33,11 @@ NOMINAL = ("NOUN", "PROPN", "PRON", "ADJ", "NUM")
 class DocumentTree:
     """Trees of all sentences of a document, with universal labels.
 
-    `words` has the columns of the document, some of which are attributes of their own.
-    `deprel` and `heads` are in Universal Dependencies. `children` has the words that
-    depend on each word, and `mention_heads` the head of each mention. The constructor
-    raises an error if a parse is broken, or missing in a sentence that has mentions.
+    `words` contains the columns of the document, some of which are also attributes.
+    `deprel` and `heads` are in Universal Dependencies. `children` contains the words
+    that depend on each word, and `mention_heads` the head of each mention. The
+    constructor raises an error if a parse is not a tree, or if a sentence with mentions
+    does not have a parse.
     """
 
     def __init__(self, document: Document):
@@ -91,16 +92,16 @@ def _sentences_with_mentions(document: Document) -> set[int]:
 
 
 def check_parses(document: Document, *, needed: Collection[int] | None = None) -> None:
-    """Raise if a sentence has words in a circle, or no parse although it needs one.
+    """Raise an error if a parse contains a cycle or if a required parse is missing.
 
-    `needed` are the indices of sentences that need a parse. If None, all do.
+    `needed` are the indices of sentences that need a parse. If None, all sentences do.
     """
     for s, sentence in enumerate(document.sentences):
         heads = sentence.head
         if len(heads) > 1 and max(heads) < 0 and (needed is None or s in needed):
             raise ParameterError(
                 None,
-                f"needs parses, and {_place(document, s)} has none: all heads are "
+                f"needs parses, but {_place(document, s)} has none: all heads are "
                 "-1. Parse the text, for example with spaCy and Document.from_spacy, "
                 "or read a file that has parses.",
             )
@@ -121,7 +122,7 @@ def _place(document: Document, s: int) -> str:
 
 
 def find_cycle(heads: Sequence[int]) -> list[int]:
-    """Return words that depend on each other in a circle, an empty list for a tree."""
+    """Return the words of a cycle, or an empty list for a tree."""
     reaches_root = [False] * len(heads)
     for start in range(len(heads)):
         path: list[int] = []

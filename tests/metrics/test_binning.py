@@ -76,7 +76,7 @@ class TestAutomaticSizes:
         proba[0] = 1 / 30
         found = calibration_error(y, proba, labels=range(30), debias=True)
         assert np.isfinite(found)
-        with pytest.raises(ValueError, match="two groups or more"):
+        with pytest.raises(ValueError, match="at least two groups"):
             calibration_error(y, proba, labels=range(30), debias=True, bin_size=10)
 
 

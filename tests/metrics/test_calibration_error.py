@@ -291,7 +291,7 @@ class TestDebiased:
         ],
     )
     def test_it_needs_two_pairs_in_every_bin(self, y, q, kwargs):
-        message = "parameter of calibration_error needs bins of more than one pair"
+        message = "parameter of calibration_error needs bins of at least two pairs"
         with pytest.raises(ValueError, match=message):
             calibration_error(y, q, debias=True, **kwargs)
 

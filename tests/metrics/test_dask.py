@@ -147,7 +147,7 @@ class TestRefusals:
     @pytest.mark.parametrize(
         ("kwargs", "message"),
         [
-            ({"groups": [0, 1, 1]}, "no 'groups'"),
+            ({"groups": [0, 1, 1]}, "not accept 'groups'"),
             ({"strategy": "uniform", "n_bins": 2}, "strategy='quantile'"),
             ({"multi_class": "pooled"}, "'multi_class' parameter of calibration_error"),
             ({"multi_class": "one"}, "'multi_class' parameter of calibration_error"),
@@ -173,7 +173,7 @@ class TestRefusals:
             )
 
     def test_lengths(self):
-        with pytest.raises(ValueError, match="y_true has 3, y_proba has 2"):
+        with pytest.raises(ValueError, match="3 rows of y_true and 2 rows"):
             calibration_error(*chunked(np.r_[0, 1, 1], np.r_[0.1, 0.2]))
 
     def test_a_wrong_row_is_named_with_its_block(self):

@@ -472,9 +472,9 @@ class TestRules:
     @pytest.mark.parametrize(
         ("y", "q", "weight", "message"),
         [
-            ([0, 1, 1], [0.2, 0.5, 0.0], None, "g1 .* y = 1. Got inf .* 0.0, .* row 2"),
-            ([0, 0, 1], [0.2, 1.0, 1.0], None, "g2 .* y = 0. Got inf .* 1.0, .* row 1"),
-            ([1, 0, 1], [0.0, 0.2, 0.0], [0, 1, 1], "y = 1. Got inf .* 0.0, .* row 2"),
+            ([0, 1, 1], [0.2, 0.5, 0.0], None, "g1 .* y = 1. Got inf .* 0.0 .* row 2"),
+            ([0, 0, 1], [0.2, 1.0, 1.0], None, "g2 .* y = 0. Got inf .* 1.0 .* row 1"),
+            ([1, 0, 1], [0.0, 0.2, 0.0], [0, 1, 1], "y = 1. Got inf .* 0.0 .* row 2"),
             (["a", "c"], [[0.3, 0.3, 0.4], [1, 0, 0]], None, "inf .* row 1"),
         ],
     )
@@ -499,7 +499,7 @@ class TestRules:
             # |q - y| is least at 0 or 1
             ((lambda q: 1 - q, lambda q: q), r"q = p = 0\.\d+, and .* at q = [01]\."),
             # a reward, which the log likelihood is
-            ((np.log1p, lambda q: np.log1p(1 - q)), "change the sign of a reward"),
+            ((np.log1p, lambda q: np.log1p(1 - q)), "Change the sign of a reward"),
             # the functions of the Brier score in the wrong order
             ((brier_0, brier_1), "must be a proper score"),
             # honest only up to a shift
@@ -515,10 +515,16 @@ class TestRules:
         [
             (
                 (lambda q: 0.25, brier_0),
-                r"g1 .* same shape. Got shape \(\) for .*\(1,\)",
+                r"g1 .* same shape as its argument. Got shape \(\) for .*\(1,\)",
             ),
-            ((brier_1, lambda q: q[:-1]), r"g2 .* same shape. Got shape \(99,\)"),
-            ((brier_1, lambda q: None), "g2 .* same shape. Got shape \\(\\)"),
+            (
+                (brier_1, lambda q: q[:-1]),
+                r"g2 .* same shape .* Got shape \(99,\)",
+            ),
+            (
+                (brier_1, lambda q: None),
+                "g2 .* same shape .* Got shape \\(\\)",
+            ),
             ((brier_1, lambda q: ["a"] * q.size), "g2 .* array of numbers. Got list"),
             ((lambda q: np.log(q - 0.5), brier_0), "g1 .* must be finite .* Got nan"),
             ((log_0, log_1), "g1 .* must be finite .* Got inf at the probability 1.0"),

@@ -150,7 +150,7 @@ class TestInterval:
             covered += found.low <= truth <= found.high
         assert covered / 200 == pytest.approx(0.95, abs=0.05)
 
-    @pytest.mark.filterwarnings("ignore:The interval rests on")
+    @pytest.mark.filterwarnings("ignore:The interval is based on")
     def test_groups_that_never_meet_again_are_no_error(self):
         y, q = [0, 1, 0, 1], [0.1, 0.3, 0.6, 0.9]
         found = bootstrap(y, q, groups=[0, 1, 0, 1], bin_size=4)

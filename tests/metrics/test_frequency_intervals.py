@@ -1,4 +1,4 @@
-"""The band of perfect calibration, against the exact law of the positives."""
+"""The band of perfect calibration, against the exact distribution of the positives."""
 
 import numpy as np
 import pytest
@@ -18,24 +18,25 @@ SHAPES = {
 }
 
 
-def exact_law(q):
+def exact_distribution(q):
     """Give the chance of each number of positives: one coin after the other."""
-    law = np.ones(1)
+    distribution = np.ones(1)
     for chance in q:
-        law = np.convolve(law, [1 - chance, chance])
-    return law
+        distribution = np.convolve(distribution, [1 - chance, chance])
+    return distribution
 
 
 def tails(q, low, high):
     """Give the exact chances of a frequency below and above the band."""
-    law = exact_law(q)
-    frequency = np.arange(law.size) / (law.size - 1)
-    return law[frequency < low - 1e-12].sum(), law[frequency > high + 1e-12].sum()
+    distribution = exact_distribution(q)
+    frequency = np.arange(distribution.size) / (distribution.size - 1)
+    below, above = frequency < low - 1e-12, frequency > high + 1e-12
+    return distribution[below].sum(), distribution[above].sum()
 
 
 def exact_ends(q, level):
     """Give the central interval of the number of positives."""
-    below = np.cumsum(exact_law(q))
+    below = np.cumsum(exact_distribution(q))
     tail = (1 - level) / 2
     return np.searchsorted(below, tail, "right"), np.searchsorted(below, 1 - tail)
 
@@ -56,7 +57,7 @@ def one_bin(q, level=0.95, **params):
 
 @pytest.mark.parametrize("shape", SHAPES.values(), ids=SHAPES)
 @pytest.mark.parametrize(("n", "bin_size"), [(500, 20), (500, 42), (400, 100)])
-def test_bins_by_rank_have_the_tails_of_the_exact_law(shape, n, bin_size):
+def test_bins_by_rank_have_the_tails_of_the_exact_distribution(shape, n, bin_size):
     rng = np.random.default_rng(0)
     for _ in range(4):
         for q, low, high in bins_of(rng.beta(*shape, n), bin_size=bin_size):
@@ -70,7 +71,7 @@ def test_bins_by_rank_have_the_tails_of_the_exact_law(shape, n, bin_size):
 @pytest.mark.parametrize("level", [0.5, 0.9, 0.99])
 @pytest.mark.parametrize("q", [1e-4, 0.045, 0.3, 0.47, 0.91, 0.999])
 @pytest.mark.parametrize("n", [1, 2, 7, 40, 300])
-def test_one_probability_has_the_quantiles_of_the_binomial_law(n, q, level):
+def test_one_probability_has_the_quantiles_of_the_binomial_distribution(n, q, level):
     low, high = one_bin(np.full(n, q), level)
     tail = (1 - level) / 2
     first, last = binom.ppf([tail, 1 - tail], n, q)
@@ -79,7 +80,7 @@ def test_one_probability_has_the_quantiles_of_the_binomial_law(n, q, level):
 
 
 @pytest.mark.parametrize("shape", SHAPES.values(), ids=SHAPES)
-def test_a_bin_of_everything_has_nearly_the_tails_of_the_exact_law(shape):
+def test_a_bin_of_everything_has_nearly_the_tails_of_the_exact_distribution(shape):
     rng = np.random.default_rng(1)
     for n in (5, 20, 60):
         for _ in range(20):

@@ -42,15 +42,15 @@ class TestCoverage:
     Rates are of 400 data sets: their standard error is sqrt(.05 * .95 / 400) = .011.
     """
 
-    LAWS = {
+    FREQUENCIES = {
         "wave": lambda q: np.clip(q + 0.08 * np.sin(9 * q), 0, 1),
         "step": lambda q: np.where((q > 0.3) & (q < 0.6), q + 0.15, q),
         "calibrated": lambda q: q,
     }
 
-    @pytest.mark.parametrize("name", LAWS)
+    @pytest.mark.parametrize("name", FREQUENCIES)
     def test_the_true_error_is_inside_as_often_as_it_says(self, name):
-        frequency = self.LAWS[name]
+        frequency = self.FREQUENCIES[name]
         grid = beta.ppf((np.arange(10**5) + 0.5) / 10**5, 2, 3)
         truth = math.sqrt(np.mean((grid - frequency(grid)) ** 2))
         rng = np.random.default_rng(7)

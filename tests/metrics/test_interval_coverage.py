@@ -30,7 +30,7 @@ def standard_error(rate):
     return math.sqrt(rate * (1 - rate) / N_DATA_SETS)
 
 
-def law(k):
+def frequency(k):
     """Return a label frequency that is k further from the middle."""
     return lambda q: np.where(q <= 0.5, np.maximum(0, q - k), np.minimum(1, q + k))
 
@@ -46,11 +46,11 @@ def wave(q):
     return np.clip(q + 0.08 * np.sin(9 * q), 0, 1)
 
 
-LAWS = {
+FREQUENCIES = {
     "wave": wave,
-    "identity": law(0),
-    ".02": law(0.02),
-    ".1": law(0.1),
+    "identity": frequency(0),
+    ".02": frequency(0.02),
+    ".1": frequency(0.1),
     "temperature": too_cool,
 }
 
@@ -74,15 +74,15 @@ def assert_near(rate, nominal, allowed):
     assert abs(rate - nominal) <= allowed + 2 * standard_error(nominal)
 
 
-@pytest.mark.parametrize("name", LAWS)
+@pytest.mark.parametrize("name", FREQUENCIES)
 @pytest.mark.parametrize("shape", SHAPES)
 def test_the_true_error_is_covered_95_times_in_100(shape, name):
     a, b = SHAPES[shape]
     q = np.random.default_rng(99).beta(a, b, 2_000_000)
-    truth = true_error(q, LAWS[name](q))
+    truth = true_error(q, FREQUENCIES[name](q))
 
     def draw(seed):
-        kwargs = {"a": a, "b": b, "transform": LAWS[name]}
+        kwargs = {"a": a, "b": b, "transform": FREQUENCIES[name]}
         return *make_calibrated_pairs(1000, random_state=seed, **kwargs), None
 
     covered, rejected = coverage(draw, truth)
@@ -103,14 +103,14 @@ def test_an_interval_of_90_percent_is_one(shape):
     assert_near(covered, 0.9, 0.01)
 
 
-@pytest.mark.parametrize("name", LAWS)
+@pytest.mark.parametrize("name", FREQUENCIES)
 def test_a_few_levels_are_covered_like_a_continuum(name):
-    truth = math.sqrt(SHARES @ (LEVELS - LAWS[name](LEVELS)) ** 2)
+    truth = math.sqrt(SHARES @ (LEVELS - FREQUENCIES[name](LEVELS)) ** 2)
 
     def draw(seed):
         rng = np.random.default_rng(seed)
         q = rng.choice(LEVELS, 2500, p=SHARES)
-        return rng.random(2500) < LAWS[name](q), q, None
+        return rng.random(2500) < FREQUENCIES[name](q), q, None
 
     covered, rejected = coverage(draw, truth)
     assert_near(covered, 0.95, 0.01)

@@ -140,7 +140,7 @@ def test_a_tag_that_is_nowhere():
 
 
 def test_tags_that_do_not_sort():
-    with pytest.raises(ValueError, match="labels of one kind"):
+    with pytest.raises(ValueError, match="labels of one sortable type"):
         tag_statistics([["N", 1]], [["N", 1]])
 
 
@@ -215,7 +215,7 @@ def test_entities_need_sentences():
 @pytest.mark.parametrize(
     ("y_true", "y_pred", "error", "message"),
     [
-        ([["a"]], [["a"], ["b"]], ValueError, "Got 1 and 2"),
+        ([["a"]], [["a"], ["b"]], ValueError, "Got lengths 1 and 2"),
         ([["a"], ["b"]], [["a"], []], ValueError, "1 in .*0 in .* sentence 1"),
         ([["a"]], ["a"], TypeError, "sentences in 'y_true' and labels in 'y_pred'"),
         ([["a"], "b"], [["a"], ["b"]], TypeError, "list in row 0.*str in row 1"),

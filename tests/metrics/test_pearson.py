@@ -12,9 +12,13 @@ PLACES = [-2.0, -0.7, 0.0, 0.4, 1.5, 4.0]
 @pytest.mark.parametrize("skewness", SKEWNESS)
 @pytest.mark.parametrize("place", PLACES)
 def test_tails_are_those_of_pearsons_third_type(place, skewness):
-    law = pearson3(skewness)
-    assert tail_above(place, skewness) == pytest.approx(law.sf(place), rel=1e-6)
-    assert tail_below(place, skewness) == pytest.approx(law.cdf(place), rel=1e-6)
+    distribution = pearson3(skewness)
+    assert tail_above(place, skewness) == pytest.approx(
+        distribution.sf(place), rel=1e-6
+    )
+    assert tail_below(place, skewness) == pytest.approx(
+        distribution.cdf(place), rel=1e-6
+    )
 
 
 @pytest.mark.parametrize("skewness", SKEWNESS)

@@ -179,7 +179,7 @@ class TestCurve:
         assert (high <= 1).all()
 
 
-@pytest.mark.filterwarnings("ignore:The interval rests on")
+@pytest.mark.filterwarnings("ignore:The interval is based on")
 class TestInterval:
     @given(
         pairs_and(st.integers(0, 6), min_size=2), st.booleans(), st.floats(0.01, 0.99)
@@ -230,7 +230,7 @@ class TestInterval:
             assert getattr(found, name) == pytest.approx(value, abs=1e-7), name
 
 
-@pytest.mark.filterwarnings("ignore:The interval rests on")
+@pytest.mark.filterwarnings("ignore:The interval is based on")
 class TestExtremes:
     TINY = (1.1e-308, 1e-200, 1e-20, 5e-324)
     WEIGHTS = (1000.0, 1e-32, 1e-26, 1e-29, 1e-15, 10_000.0)
@@ -275,7 +275,7 @@ class TestExtremes:
             for weight in (self.WEIGHTS, kept)
         )
         assert found == expected
-        with pytest.raises(ValueError, match="needs rows of two groups or more"):
+        with pytest.raises(ValueError, match="needs rows of at least two groups"):
             calibration_error(
                 y, q, sample_weight=self.WEIGHTS, groups=y, bin_size=5, debias=True
             )

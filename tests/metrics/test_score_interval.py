@@ -1,4 +1,4 @@
-"""From the law of the debiased square to an interval."""
+"""From the distribution of the debiased square to an interval."""
 
 import math
 
@@ -7,7 +7,7 @@ import pytest
 from scipy.optimize import brentq
 from scipy.stats import ncx2, norm
 
-from skcalib.metrics._score_interval import SquareLaw, upper_share
+from skcalib.metrics._score_interval import SquareDistribution, upper_share
 
 
 def interval_of_a_normal_mean(measured, level):
@@ -69,11 +69,11 @@ class TestUpperShare:
             assert (np.diff(lower) <= 1e-12).all()
 
 
-def law_of_chi_squares(n_bins, noise, square):
-    """Return the law of a mean of n_bins squares, less its noise, of equal weight."""
+def distribution_of_chi_squares(n_bins, noise, square):
+    """Return the distribution of a mean of n_bins equal squares, minus its noise."""
     weight = noise / n_bins
     deviation = math.sqrt(2 * n_bins) * weight
-    return SquareLaw(
+    return SquareDistribution(
         square=square,
         deviation=deviation,
         skewness=math.sqrt(8 / n_bins),
@@ -84,24 +84,24 @@ def law_of_chi_squares(n_bins, noise, square):
     )
 
 
-class TestSquareLaw:
+class TestSquareDistribution:
     @pytest.mark.parametrize("n_bins", [1, 3, 40, 1000])
     @pytest.mark.parametrize("square", [0.0, 0.1, 0.7, 4.0])
     def test_its_moments_are_those_of_noncentral_chi_squares(self, n_bins, square):
         # T + noise = noise / n_bins times chi square, noncentrality square n_bins/noise
         noise = 0.3
-        law = law_of_chi_squares(n_bins, noise, 0.2)
+        distribution = distribution_of_chi_squares(n_bins, noise, 0.2)
         exact = ncx2(n_bins, max(square * n_bins / noise, 1e-12))
         _, variance, skewness = exact.stats("mvs")
-        *found, step = law._at(square)
+        *found, step = distribution._at(square)
         expected = math.sqrt(variance) * noise / n_bins, skewness
         assert found == pytest.approx(expected, rel=1e-6)
 
     @pytest.mark.parametrize("n_bins", [4, 40, 400])
     def test_its_p_value_is_exact_for_bins_of_equal_noise(self, n_bins):
-        law = law_of_chi_squares(n_bins, 0.3, 0.05)
+        distribution = distribution_of_chi_squares(n_bins, 0.3, 0.05)
         expected = ncx2(n_bins, 1e-12).sf((0.05 + 0.3) / 0.3 * n_bins)
-        assert law.p_value(True) == pytest.approx(expected, rel=1e-6)
+        assert distribution.p_value(True) == pytest.approx(expected, rel=1e-6)
 
     @pytest.mark.parametrize("n_bins", [3, 30, 300])
     @pytest.mark.parametrize("distance", [0, 0.3, 1, 2, 5, 30])
@@ -113,29 +113,29 @@ class TestSquareLaw:
         drawn = rng.noncentral_chisquare(n_bins, truth * n_bins / noise + 1e-12, 1500)
         covered = 0
         for t in drawn * noise / n_bins - noise:
-            law = law_of_chi_squares(n_bins, noise, t)
-            low, high = law.interval(0.95, law.p_value(True))
+            distribution = distribution_of_chi_squares(n_bins, noise, t)
+            low, high = distribution.interval(0.95, distribution.p_value(True))
             covered += low**2 <= truth <= high**2
         # an end above 1 is 1
         if truth < 1:
             assert covered / 1500 == pytest.approx(0.95, abs=0.01 + 2 * 0.0056)
 
     def test_without_noise_it_is_a_point(self):
-        law = SquareLaw(0.25, 0.0, 1.0, 0.0, 0.1, 1.0, 1e9)
-        assert law.interval(0.95, 0.0) == pytest.approx((0.5, 0.5))
+        distribution = SquareDistribution(0.25, 0.0, 1.0, 0.0, 0.1, 1.0, 1e9)
+        assert distribution.interval(0.95, 0.0) == pytest.approx((0.5, 0.5))
 
     @pytest.mark.parametrize("n", [1, 10, 1000])
     def test_what_never_came_may_come(self, n):
-        law = SquareLaw(0.0, 0.0, 1.0, 0.0, 0.0, 1.0, n)
-        low, high = law.interval(0.95, law.p_value(False))
+        distribution = SquareDistribution(0.0, 0.0, 1.0, 0.0, 0.0, 1.0, n)
+        low, high = distribution.interval(0.95, distribution.p_value(False))
         assert low == 0
         # the frequency with which n labels are all 0 one time in 20
         assert (1 - high) ** n == pytest.approx(0.05)
 
     @pytest.mark.parametrize("t", [-5.0, -2.0, -1.0])
     def test_noise_that_was_small_by_chance_gives_no_empty_interval(self, t):
-        deviation = law_of_chi_squares(100, 0.01, 0).deviation
-        law = law_of_chi_squares(100, 0.01, t * deviation)
-        low, high = law.interval(0.95, law.p_value(True))
+        deviation = distribution_of_chi_squares(100, 0.01, 0).deviation
+        distribution = distribution_of_chi_squares(100, 0.01, t * deviation)
+        low, high = distribution.interval(0.95, distribution.p_value(True))
         assert low == 0
         assert high**2 > 0.3 * deviation

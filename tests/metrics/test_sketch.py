@@ -270,7 +270,7 @@ class TestInput:
         with pytest.raises(ValueError, match="pooled classes"):
             sketch.interval()
         for method in (sketch.error, sketch.error_bound, sketch.curve().error):
-            with pytest.raises(ValueError, match="pooled classes are of one row"):
+            with pytest.raises(ValueError, match="pairs of the same row"):
                 method(debias=True)
 
     def test_top_label_and_two_columns(self):
@@ -383,7 +383,7 @@ class TestInput:
             sketch.curve(5, n_bins=2)
         with pytest.raises(ValueError, match="'squared' parameter"):
             sketch.error(norm="l1", squared=True)
-        with pytest.raises(ValueError, match="more than one pair"):
+        with pytest.raises(ValueError, match="at least two pairs"):
             sketch.error(bin_size=1, debias=True)
         with pytest.raises(ValueError, match="confidence_level"):
             sketch.interval(confidence_level=1.0)

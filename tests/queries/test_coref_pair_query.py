@@ -221,7 +221,7 @@ def test_a_little_above_one_is_rounding():
     [
         ([[0, 0]], 3, TypeError, "an entry for each document. Got int"),
         (3, [[0.5]], TypeError, "an entry for each document. Got int"),
-        ([[0, 0]], [[0.5], []], ValueError, "Got 2 and 1 documents"),
+        ([[0, 0]], [[0.5], []], ValueError, "for 2 documents and labels for 1"),
         ([[0, 0], 5], [[0.5], []], TypeError, "Got int 5 for document 1"),
         (["ab"], [[0.5]], TypeError, "Got str 'ab' for document 0"),
         ([[0, 0]], [[0.5, 0.5]], ValueError, r"1 prob.* document 0.* shape \(2,\)"),

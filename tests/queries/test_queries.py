@@ -257,7 +257,7 @@ def test_a_model_that_is_not_fitted_says_so(iris):
 
 def test_a_model_without_probabilities_is_refused_with_the_remedy(iris):
     model = LinearSVC().fit(*iris)
-    with pytest.raises(ValueError, match=r"predict_proba\. Got LinearSVC; wrap it in"):
+    with pytest.raises(ValueError, match=r"predict_proba\. Got LinearSVC. Wrap it"):
         ClassQuery()(model, *iris)
 
 
@@ -303,11 +303,11 @@ def test_a_query_that_makes_no_sense_is_refused_when_made(params, message):
             "Got 3 columns, and 'classes' has length 2",
         ),
         (ClassQuery(), (LABELS, PROBA, ["N", "V", "V"]), "'classes'.* repeats"),
-        (ClassQuery(), ([0, 1, 2], PROBA, CLASSES), "of one kind"),
-        (ClassQuery(), ([1, 1, 1], [[1.0]] * 3, ["a"]), "of one kind"),
+        (ClassQuery(), ([0, 1, 2], PROBA, CLASSES), "of one type"),
+        (ClassQuery(), ([1, 1, 1], [[1.0]] * 3, ["a"]), "of one type"),
         (ClassQuery("X"), (LABELS, PROBA, CLASSES), "must be a class .* Got 'X'"),
         (ClassQuery(), ("nyy", [0.1, 0.2, 0.3]), "one-dimensional"),
-        (ClassQuery(), (list("nyy"), [0.1, 0.2, 0.3]), "'n', 'y': name with pos_label"),
+        (ClassQuery(), (list("nyy"), [0.1, 0.2, 0.3]), "'n', 'y'. Pass as pos_label"),
         (ClassQuery("z"), (list("nyy"), [0.1, 0.2, 0.3]), "Got 'z', and the labels"),
         (ClassQuery(), ([0, 1, None], PROBA, CLASSES), "Got None in row 2"),
         (ClassQuery(), ([0, 1, 1], [[0.5, np.nan]] * 3), "Got nan in row 0, column 1"),

@@ -369,7 +369,7 @@ def test_displays_take_the_query():
 def test_a_scorer_says_that_nothing_was_predicted():
     tagger = HMMTagger(0.1).fit(X, Y)
     scorer = make_calibration_scorer(SpanQuery("L"))
-    with pytest.raises(ValueError, match="There is no answer to measure"):
+    with pytest.raises(ValueError, match="There are no answers from which"):
         scorer(tagger, X[3:], Y[3:])
 
 

@@ -309,7 +309,7 @@ def test_a_matrix_without_columns_is_refused():
         ("Q", CLASSES, "'tag' parameter of TagQuery must be a class .* Got 'Q'"),
         (None, ["D"], "2 columns, and 'classes' has length 1"),
         (None, ["D", "D"], "repeats a label"),
-        (None, [0, 1], "labels of one kind"),
+        (None, [0, 1], "labels of one type"),
     ],
 )
 def test_tags_that_the_model_does_not_have_are_refused(tag, classes, message):
@@ -351,9 +351,7 @@ def test_what_is_no_list_of_sentences_is_named(y_true, proba):
     ],
 )
 def test_what_is_no_matrix_of_numbers_is_named_by_sentence(proba, where):
-    message = (
-        f"'proba' .* must hold numbers, as many in each row. Got .* sentence {where}"
-    )
+    message = f"'proba' .* must hold numbers, in rows of equal .* sentence {where}"
     with pytest.raises(ValueError, match=message):
         TagQuery().from_proba([["D", "N"], ["N"]], proba)
 
@@ -361,7 +359,7 @@ def test_what_is_no_matrix_of_numbers_is_named_by_sentence(proba, where):
 @pytest.mark.parametrize("classes", [{"D", "N"}, {"D": 0, "N": 1}, "DN", 2])
 def test_classes_have_an_order(classes):
     proba = [[[0.9, 0.1], [0.3, 0.7]]]
-    with pytest.raises(TypeError, match="'classes' .* labels in an order. Got"):
+    with pytest.raises(TypeError, match="'classes' .* ordered sequence of labels. Got"):
         TagQuery().from_proba([["D", "N"]], proba, classes)
 
 

@@ -130,7 +130,7 @@ def test_p_value_and_interval_agree(seed):
 
 def test_few_groups_are_said(data):
     y, a, b = data
-    with pytest.warns(UserWarning, match="4 groups are so few.*below 0.125"):
+    with pytest.warns(UserWarning, match="with 4 groups, .*below 0.125"):
         compare_calibration(y, a, b, groups=np.arange(900) % 4, n_resamples=50)
 
 
@@ -204,7 +204,7 @@ def test_dict_frame_and_repr(data):
         ({"proba_b": [0.5]}, r"\(900,\) in 'proba_a' and \(1,\) in 'proba_b'"),
         ({"proba_b": np.full(900, 1.5)}, "'proba_b'.*1.5 in row 0"),
         ({"y_true": np.zeros(3)}, "y_true has 3"),
-        ({"groups": np.zeros(900)}, "two groups at least. Got 1"),
+        ({"groups": np.zeros(900)}, "at least two groups. Got 1"),
         ({"groups": [0]}, "'groups'.*900 rows. Got 1"),
         ({"alternative": "better"}, "'alternative'"),
         ({"confidence_level": 1.0}, "'confidence_level'"),

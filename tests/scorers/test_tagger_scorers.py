@@ -120,7 +120,7 @@ def test_any_metric_of_pairs_makes_a_scorer(model):
 
 @pytest.mark.parametrize("params", [{"multi_class": "pooled"}, {"pos_label": "N"}])
 def test_settings_of_classifiers_are_refused_for_taggers(params):
-    with pytest.raises(ValueError, match="for classifiers, not for .* Pass a TagQuery"):
+    with pytest.raises(ValueError, match="for classifiers only.* Pass a TagQuery"):
         make_calibration_scorer(**params)(fitted(MODELS[0]), X, TRUTH)
 
 

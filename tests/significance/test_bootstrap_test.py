@@ -390,7 +390,7 @@ ONES = np.ones(5)
         (np.ones((5, 2)), np.ones((5, 2)), {}, r"shape \(n,\).*Got shape \(5, 2\)"),
         (np.ones((5, 2)), np.ones((5, 2)), {"statistic": "f1"}, "correct, guessed"),
         (["a", "b"], ["a", "c"], {}, "'stats_a'.*numbers"),
-        ([[1], [2, 3]], [[1], [2]], {}, "'stats_a'.*numbers, in rows of one length"),
+        ([[1], [2, 3]], [[1], [2]], {}, "'stats_a'.*numbers, in rows of equal length"),
         ([1e200, 2e200], [0, 1], {}, "'stats_a'.*2e.200.*of column 0"),
         ([0, 1], [0, 1e-320], {}, "'stats_b'.*e-32.*of column 0"),
         (ONES, ONES, {"alternative": "better"}, "'alternative'.*'better'"),

@@ -138,7 +138,7 @@ def test_a_blank_pipeline():
 def test_a_head_in_another_sentence():
     doc = stand_in()
     doc.tokens[8].head = doc.tokens[3]
-    message = r"from_spacy.*Token 8 \('left'\) has token 3 in another one"
+    message = r"from_spacy.*Token 8 .'left'. has its head, token 3, in another"
     with pytest.raises(ValueError, match=message):
         Document.from_spacy(doc)
 

@@ -1,15 +1,15 @@
 """
-Equal-width against adaptive bins
-=================================
+Equal-width bins and adaptive bins
+==================================
 
-The probabilities of one tag crowd near 0 and 1. Bins of equal width leave a few cases
-to each bin in the middle, where their bars are wide, and put nearly everything into the
-first and the last; bins of equal size follow the data (Figure 1 of Nguyen and O'Connor,
-2015).
+Most probabilities of a single tag are close to 0 or 1. If bins have equal width, the
+first and the last bin contain nearly all cases, and the bins in the middle contain few
+cases and have wide intervals. Bins of equal size adapt to the data (Figure 1 of Nguyen
+and O'Connor, 2015).
 """
 
 # %%
-# Calibrated predictions, skewed like those of a tag.
+# Generate calibrated predictions with the skewness of the probabilities of a tag.
 
 import matplotlib.pyplot as plt
 
@@ -29,5 +29,5 @@ for ax, (title, bins) in zip(axes, settings.items(), strict=True):
     ax.set_title(title)
 
 # %%
-# The error in the legend is the same in all three: its bins are its own, since an error
-# that depends on how a picture is drawn would be no property of the model.
+# The error in the legend is the same in all three panels. It is computed with separate
+# bins, so that it does not depend on the bins of the figure.

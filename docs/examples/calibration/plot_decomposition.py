@@ -1,16 +1,15 @@
 """
-What a score is made of
-=======================
+Decomposing scores of several models
+====================================
 
-A proper score such as the Brier score or the log score rewards two things at once: to
-know which cases are which, and to be honest about how sure one is. Isotonic regression
-takes them apart (Dimitriadis, Gneiting and Jordan, 2021): the score is calibration,
-less discrimination, plus the uncertainty of the labels. Two models of the same score
-may be in need of very different care.
+A proper score such as the Brier score or the log score rewards both discrimination and
+calibration. Isotonic regression separates the two (Dimitriadis, Gneiting and Jordan,
+2021): the score is the calibration minus the discrimination plus the uncertainty of the
+labels. Two models with the same score may have very different components.
 """
 
 # %%
-# Seven classifiers of the same generated data, asked about 4,000 new cases.
+# Seven classifiers are trained on the same generated data and predict 4,000 new cases.
 
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.datasets import make_classification
@@ -49,8 +48,9 @@ def ask(model):
 proba = {name: ask(model) for name, model in models.items()}
 
 # %%
-# And each again, its probabilities mapped by a logistic curve that is fitted out of
-# fold. The map is increasing, so the order of the cases stays as it is.
+# The probabilities of each classifier are also recalibrated by a logistic curve, which
+# is fitted by cross-validation. The curve is increasing, so the order of the cases does
+# not change.
 
 mapped = {
     name: ask(CalibratedClassifierCV(model, method="sigmoid", cv=5, ensemble=False))
@@ -58,7 +58,7 @@ mapped = {
 }
 
 # %%
-# The parts of the Brier score.
+# The components of the Brier score:
 
 import pandas as pd
 
@@ -78,11 +78,13 @@ before, after = take_apart(proba, "brier"), take_apart(mapped, "brier")
 before[["score", "calibration", "discrimination", "uncertainty"]].round(4)
 
 # %%
-# Upwards a model knows more, to the left it says so more honestly, and along a grey
-# line both are worth the same. Boosting knows as much as the forest, and the tree as
-# much as logistic regression, but both are far too sure. The map moves models to the
-# left (open points; only logistic regression has nothing to gain) and neither up nor
-# down: discrimination is what no increasing map can change.
+# Models with better discrimination are higher in the figure, and models with better
+# calibration are further to the left. Models on the same grey line have the same score.
+# Boosting has the same discrimination as the forest, and the tree has the same
+# discrimination as logistic regression, but both are strongly overconfident.
+# Recalibration moves the models to the left (open points), except for logistic
+# regression, which is calibrated already. It does not move them up or down, because an
+# increasing function does not change the discrimination.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -130,10 +132,11 @@ ax.set(
 ax.spines[["top", "right"]].set_visible(False)
 
 # %%
-# The same score as a sum of what is lost: refinement, which only better evidence can
-# lower, and calibration. The log score takes certainty at its word: the tree and the
-# five neighbours give probabilities of 0 and 1, are wrong about some of them, and pay
-# 36 for each (minus the log of machine epsilon, where it is cut off).
+# The score is also the sum of two losses: calibration and refinement, which can only be
+# reduced by better features or models. For the log score, the tree and the five nearest
+# neighbours have a large calibration loss. Some of their probabilities of 0 and 1 are
+# wrong, and each of these costs 36 (minus the log of machine epsilon, at which the
+# probability is clipped).
 
 fig, axes = plt.subplots(1, 2, figsize=(10, 3.8), sharey=True, layout="constrained")
 for ax, score in zip(axes, ["brier", "log"], strict=True):
@@ -156,6 +159,6 @@ axes[0].text(
 axes[1].legend(frameon=False, loc="upper right")
 
 # %%
-# Isotonic regression follows the noise of the labels a little, so that calibration and
-# discrimination are somewhat too large on small samples; the interval of
-# :func:`~skcalib.metrics.calibration_error_interval` allows for it.
+# Isotonic regression fits part of the label noise. On small samples, calibration and
+# discrimination are therefore biased upwards. The interval of
+# :func:`~skcalib.metrics.calibration_error_interval` accounts for the noise.

@@ -1,15 +1,15 @@
 """
-Intervals of rows that depend on each other
-===========================================
+Intervals for dependent rows
+============================
 
-Tokens of one document, or several answers to one question, are right or wrong together.
-An interval that takes them as independent is too narrow, and perfect calibration is
-rejected too often.
+The labels of the tokens of one document, or of several answers to one question, are
+correlated. An interval that assumes independent rows is too narrow, and the test
+rejects perfect calibration too often.
 """
 
 # %%
-# Documents of very different lengths. The model is right on average: in each document
-# its probabilities are too high or too low by chance.
+# The documents have very different lengths. The model is calibrated on average, but in
+# each document its probabilities are too high or too low at random.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -40,8 +40,9 @@ print(
 )
 
 # %%
-# Thirty corpora, drawn in the same way. An interval that begins above 0 says that the
-# model is not calibrated; with a level of 95% that should be one or two of thirty.
+# Thirty corpora are drawn in the same way. If an interval does not contain 0,
+# calibration is rejected. At a level of 95%, this should happen for one or two of
+# thirty corpora.
 
 fig, axes = plt.subplots(1, 2, sharey=True, figsize=(8, 4), layout="constrained")
 for ax, name in zip(axes, ("rows as independent", "documents as groups"), strict=True):

@@ -1,16 +1,16 @@
 """
-A panel for each group
-======================
+Reliability by group
+====================
 
-A model can be right on the whole and wrong in its parts: where it is overconfident on
-some texts and underconfident on others, the two cancel in a pooled curve.
+A model may be calibrated over all cases, but not for each group. If it is overconfident
+on some texts and underconfident on others, the errors cancel in a pooled curve.
 """
 
 # sphinx_gallery_thumbnail_number = 2
 
 # %%
-# Probabilities whose logits are half too small on letters and half too large on tweets,
-# with news in between.
+# The logits of the probabilities are multiplied by 0.6 on letters and by 1.6 on tweets.
+# The probabilities of news are not changed.
 
 import numpy as np
 from scipy.special import expit, logit
@@ -25,14 +25,15 @@ factor = np.select([genre == "letters", genre == "tweets"], [0.6, 1.6], 1.0)
 y_proba = expit(factor * logit(right))
 
 # %%
-# All together they look nearly calibrated. The shaded band is where 95% of the
-# frequencies fall if every probability is right, bin by bin.
+# Over all genres the probabilities look nearly calibrated. The shaded band contains 95%
+# of the frequencies in each bin if every probability is right.
 
 ReliabilityDisplay.from_predictions(y_true, y_proba, consistency_band=True)
 
 # %%
-# By genre they do not. Below the diagonal at the right and above it at the left a model
-# is overconfident, as on tweets; the other way round it is too careful.
+# By genre they are miscalibrated. On tweets the model is overconfident: the curve is
+# above the diagonal on the left and below it on the right. On letters it is
+# underconfident.
 
 ReliabilityPanelsDisplay.from_predictions(y_true, y_proba, by=genre)
 
@@ -40,8 +41,8 @@ ReliabilityPanelsDisplay.from_predictions(y_true, y_proba, by=genre)
 # A panel for each tag
 # --------------------
 #
-# The answers of a tagger or classifier can be divided by what was asked. What there is
-# no room for is counted in the title.
+# The answers of a tagger or classifier can be divided by label. The title states how
+# many labels are not shown.
 
 from skcalib import HMMTagger
 from skcalib.datasets import make_tagged_sentences
@@ -53,6 +54,6 @@ display = ReliabilityPanelsDisplay.from_estimator(
 )
 
 # %%
-# The numbers behind the panels, of all groups:
+# The numbers of all groups:
 
 display.frame()[["group", "prob_pred", "prob_true", "band_low", "band_high"]].head()

@@ -2,14 +2,15 @@
 The confidence of a language model
 ==================================
 
-A judge of Humanity's Last Exam writes, for each question, whether the answer of a
-language model (LLM) is right and what confidence the answer states. Here such a file is
-read and drawn. The answers are generated: the model states more than it knows.
+The judge of Humanity's Last Exam writes a file that contains, for each question,
+whether the answer of a language model (LLM) is right and which confidence it states.
+This example reads such a file and draws the reliability curve. The answers are
+generated, and the model is overconfident.
 """
 
 # %%
-# The file, in the form in which the harness writes it. The files of other harnesses,
-# such as lm-evaluation-harness or inspect_ai, are read by the same function.
+# Write a file in the format of the harness. Files of other harnesses, such as
+# lm-evaluation-harness or inspect_ai, are read by the same function.
 
 import json
 import tempfile
@@ -33,7 +34,7 @@ path = Path(tempfile.mkdtemp()) / "judged_model.json"
 path.write_text(json.dumps(judged))
 
 # %%
-# Three lines from the file to the figure.
+# Read the file and draw the curve.
 
 from skcalib import ReliabilityDisplay, read_evaluation
 
@@ -41,7 +42,7 @@ evaluation = read_evaluation(path).answered()
 display = ReliabilityDisplay.from_predictions(evaluation.score, evaluation.proba)
 
 # %%
-# How many answers are right, and how far the stated confidence is from the truth.
+# Compute the accuracy and the calibration error with their intervals.
 
 from skcalib import calibration_error_interval
 from skcalib.evaluation import accuracy_interval
@@ -50,7 +51,7 @@ print(accuracy_interval(evaluation.score))
 calibration_error_interval(evaluation.score, evaluation.proba)
 
 # %%
-# A monotone map, fitted to the first half of the answers, recalibrates the second.
+# Recalibrate the second half of the answers by isotonic regression on the first half.
 
 from sklearn.isotonic import IsotonicRegression
 

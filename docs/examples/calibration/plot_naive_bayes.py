@@ -1,15 +1,17 @@
 """
-Naive Bayes against logistic regression
-=======================================
+Naive Bayes and logistic regression
+===================================
 
-Naive Bayes takes its features as independent given the class. Where they are not, it
-counts the same evidence several times and is too sure of itself. Logistic regression
-has the same form and no such assumption (section 4.1 of Nguyen and O'Connor, 2015).
-Here both meet pictures of handwritten digits, whose pixels are far from independent.
+Naive Bayes assumes that the features are independent given the class. If they are not,
+the same evidence is counted several times, and the model is overconfident. Logistic
+regression has the same form without this assumption (section 4.1 of Nguyen and
+O'Connor, 2015). This example compares both on images of handwritten digits, whose
+pixels are highly dependent.
 """
 
 # %%
-# Out of fold, so that no model is asked about what it has seen.
+# The probabilities are computed by cross-validation, so that each case is predicted by
+# a model that was not trained on it.
 
 from sklearn.datasets import load_digits
 from sklearn.linear_model import LogisticRegression
@@ -31,21 +33,21 @@ proba = {
 }
 
 # %%
-# Every class against the rest, 17,970 pairs of a question and its probability. The ten
-# pairs of one digit are dependent; the interval in the legend knows.
+# The one-vs-rest problems of all classes give 17,970 pairs. The ten pairs of one digit
+# depend on each other, and the interval in the legend accounts for this.
 
 from skcalib import ReliabilityDisplay
 
 display = ReliabilityDisplay.from_predictions(y, proba)
 
 # %%
-# What does it mean for the answers that the models would give? Asked whether its most
-# probable class is right, naive Bayes says more than 99% in nine cases of ten, and is
-# right in eight.
+# The next figure considers only the most probable class. In nine of ten cases, naive
+# Bayes gives it a probability of more than 99%, but only eight of ten predictions are
+# right.
 
 display = ReliabilityDisplay.from_predictions(y, proba, multi_class="top_label")
 
 # %%
-# The numbers behind a figure are one call away.
+# ``frame`` returns the numbers of the figure.
 
 display.frame().round(3)

@@ -1,4 +1,4 @@
-"""The law of the debiased square for independent rows."""
+"""Distribution of the debiased square for independent rows."""
 
 from __future__ import annotations
 
@@ -7,16 +7,16 @@ import numpy as np
 from ._bins import BinSums, debiased_square
 from ._error_moments import error_moments
 from ._levels import levels_of
-from ._score_interval import LabelNoise, MeanBound, SquareLaw, trust_in
+from ._score_interval import LabelNoise, MeanBound, SquareDistribution, trust_in
 
-# Where T is not far from 0, the growth of its variance with the error is guessed as
-# this part of the growth that errors in proportion to the noise have. In the
-# simulations of benchmarks/coverage.py the true part is between 0.3 and 1.
+# If T is close to 0, the growth of its variance with the error is estimated as this
+# fraction of the growth for errors that are proportional to the noise. In the
+# simulations of benchmarks/coverage.py the true fraction is between 0.3 and 1.
 _GUESSED = 2 / 3
 
 
-def law_of_bins(sums: BinSums) -> SquareLaw:
-    """Return the law of T for independent rows."""
+def distribution_of_bins(sums: BinSums) -> SquareDistribution:
+    """Return the distribution of T for independent rows."""
     n = sums.weight
     total = float(n.sum())
     # The sample variance of r, and the sum of label variances.
@@ -34,7 +34,7 @@ def law_of_bins(sums: BinSums) -> SquareLaw:
     )
     square = debiased_square(n, sums.pair_residual)
     moments = error_moments(sums)
-    return SquareLaw(
+    return SquareDistribution(
         square=square,
         deviation=deviation,
         skewness=skewness,
@@ -54,7 +54,7 @@ def law_of_bins(sums: BinSums) -> SquareLaw:
 def _proportional_ratio(n: np.ndarray, null: np.ndarray) -> float:
     """Return the mean fourth power of the error over the squared mean square.
 
-    It is that of errors whose squares are in proportion to the noise q (1 - q).
+    The ratio is computed for squared errors proportional to the noise q (1 - q).
     """
     top = float(null.max())
     if top <= 0:
@@ -130,7 +130,8 @@ def slope_of(seen: float, square: float, deviation: float, linear: float) -> flo
 def _smoothed(n: np.ndarray, seen: np.ndarray, null: np.ndarray) -> np.ndarray:
     """Return the sums of label variances seen in two neighbouring bins together.
 
-    They are shrunk by one row towards q (1 - q), whose course inside the two is kept.
+    The sums are shrunk by one row towards q (1 - q). Inside the two bins, they stay
+    proportional to q (1 - q).
     """
     first = np.arange(0, max(n.size - 1, 1), 2)
 
@@ -139,7 +140,7 @@ def _smoothed(n: np.ndarray, seen: np.ndarray, null: np.ndarray) -> np.ndarray:
 
     rows, expected = both(n), both(null)
     together = (rows * both(seen) + expected) / (rows + 1)
-    # where every q is 0 or 1 the rows share alike
+    # If every q is 0 or 1, all rows have the same share.
     course = null + 1e-6 * n
     which = np.minimum(np.arange(n.size) // 2, first.size - 1)
     return together[which] * course / both(course)[which]
@@ -163,7 +164,7 @@ def _shrunk(sums: BinSums) -> np.ndarray:
 
 
 def _null_third_moment(sums: BinSums) -> np.ndarray:
-    """Return the mean of q (1 - q) (1 - 2 q) in each bin, as if q were not skewed."""
+    """Return the mean of q (1 - q) (1 - 2 q) in each bin, for unskewed q."""
     mean, square = sums.q / sums.weight, sums.qq / sums.weight
     return mean - 3 * square + 2 * (3 * square * mean - 2 * mean**3)
 
@@ -183,14 +184,14 @@ def _cumulants(
     of a bin add 2 n (n - 1) g^2 v^2 to the variance and
     8 n (n - 1) (n - 2) g^3 v^3 + 4 n (n - 1) g^3 m^2 to the third cumulant.
 
-    Of a divided tie class a bin knows the share m / t only; the products inside the
-    class are one term, whatever the number of bins it is cut into.
+    A bin contains only the share m / t of a divided tie class. The products inside the
+    class are one term, regardless of the number of bins that it is divided into.
     """
     top = float(variance.max())
     if top == 0:
         return 0.0, 0.0, 1.0
     s, n, total = sums.shares, sums.weight, sums.weight.sum()
-    # over the largest, since squares of what is near 1e-160 are lost
+    # Divided by the largest value, since squares of values near 1e-160 underflow.
     variance, tie = variance / top, tie_variance / top
     chance = s.taken / s.total
     spread = variance - np.bincount(
@@ -204,7 +205,7 @@ def _cumulants(
     first = float(root @ (weight * (n - 1) / n))
     second = 2 * float((pairs * weight**2) @ ((n - 1) / n))
     skew = 8 * float((root**3 * weight**3) @ ((n - 1) * (n - 2) / n**2))
-    # The share of a bin's variance; at most 1, but for what its neighbour lent it.
+    # Share of the variance of a bin. It may exceed 1 only because of the smoothing.
     free = np.divide(root, variance, out=np.sign(root), where=root < variance) ** 2
     rarity = 1 / max(top, 1e-200)
     # no third moment of a label is larger than its variance

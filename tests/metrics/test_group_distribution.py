@@ -6,7 +6,7 @@ from scipy.special import ndtr
 
 from skcalib._pairs import check_pairs
 from skcalib.metrics import Binning, calibration_error_interval
-from skcalib.metrics._group_law import squares_left_out
+from skcalib.metrics._group_distribution import squares_left_out
 from skcalib.metrics._grouped_bins import GroupedBins
 
 
@@ -48,7 +48,7 @@ def test_fewer_than_ten_effective_groups_give_a_warning():
     y, q, _ = zipf_groups(2)
     y, q = np.tile(y, 3)[:200], np.tile(q, 3)[:200]
     sizes = np.r_[100, np.full(50, 2)]
-    with pytest.warns(UserWarning, match=r"rests on 3\.9 effective groups"):
+    with pytest.warns(UserWarning, match=r"is based on 3\.9 effective groups"):
         calibration_error_interval(y, q, groups=np.repeat(np.arange(51), sizes))
 
 

@@ -1,8 +1,8 @@
-"""The law of the debiased square for rows that depend on each other within groups.
+"""Distribution of the debiased square for rows that are dependent within groups.
 
-Three things vary from sample to sample: the labels, which part of the groups' errors
-they share, and which groups are drawn at all. Leaving out one group at a time (the
-jackknife) sees all of them.
+Three things vary from sample to sample: the labels, the part of the error that is
+common to a group, and the choice of the groups. Leaving out one group at a time (the
+jackknife) measures all three.
 """
 
 from __future__ import annotations
@@ -10,18 +10,18 @@ from __future__ import annotations
 import numpy as np
 
 from ._grouped_bins import GroupedBins
-from ._row_law import label_noise, largest_error, slope_of
-from ._score_interval import MeanBound, SquareLaw, trust_in
+from ._row_distribution import label_noise, largest_error, slope_of
+from ._score_interval import MeanBound, SquareDistribution, trust_in
 
-# Share of the degrees of freedom seen that is counted, found by simulation: few groups
-# seldom show the large ones.
+# Share of the estimated degrees of freedom that is used, found by simulation: a sample
+# of few groups seldom contains the large ones.
 _SEEN = 0.6
 
 
 def squares_left_out(bins: GroupedBins) -> np.ndarray:
     """Return the debiased square without each group.
 
-    A group that stands for several of its kind is left out once.
+    A group that represents several identical groups is left out once.
     """
     e = bins.entries
     group, column = e.group, e.set
@@ -43,10 +43,10 @@ def squares_left_out(bins: GroupedBins) -> np.ndarray:
 
 
 def group_spread(bins: GroupedBins, noise_variance: float) -> tuple[float, float]:
-    """Return the variance of T that one group at a time makes, and its freedom.
+    """Return the jackknife variance of T over groups, and its degrees of freedom.
 
-    `noise_variance` is that of T without error. The degrees of freedom are
-    Satterthwaite's.
+    `noise_variance` is the variance of T without error. The degrees of freedom follow
+    Satterthwaite's formula.
     """
     squares = squares_left_out(bins)
     repeats = 1 / bins.same[bins.group_weight > 0]
@@ -67,10 +67,10 @@ def group_spread(bins: GroupedBins, noise_variance: float) -> tuple[float, float
 
 
 def proportional_spread(bins: GroupedBins) -> float:
-    """Return the relative variance of a mean over groups, of what noise is in a row.
+    """Return the relative variance of the mean of q (1 - q) over groups.
 
-    It is how the mean square of the error would vary with the groups drawn if squares
-    were in proportion to q (1 - q).
+    If squared errors were proportional to q (1 - q), the mean square of the error would
+    vary in this way with the choice of the groups.
     """
     e, size = bins.entries, bins.group_weight
     noise = e.by_group(e.count * bins.label_variance[e.set])
@@ -82,11 +82,11 @@ def proportional_spread(bins: GroupedBins) -> float:
     return float(bins.same @ centred**2) * n_groups / max(n_groups - 1, 1)
 
 
-def law_of_groups(bins: GroupedBins) -> SquareLaw:
-    """Return the law of T for rows that depend on each other within groups.
+def distribution_of_groups(bins: GroupedBins) -> SquareDistribution:
+    """Return the distribution of T for rows that depend on each other within groups.
 
-    Noise is at least that of bins whose groups are independent of each other's bins:
-    sums over groups do not see the variance of labels that never came in any of them.
+    The noise is at least the noise of bins that are independent of each other: sums
+    over groups do not contain the variance of labels that never occur.
     """
     share = bins.weight / bins.weight.sum()
     centred = bins.centred()
@@ -106,7 +106,7 @@ def law_of_groups(bins: GroupedBins) -> SquareLaw:
         seen = max(linear - 4 * slope * square, 0) / square**2
         trust = trust_in(square, deviation)
         between = trust * seen + (1 - trust) * between
-    return SquareLaw(
+    return SquareDistribution(
         square=square,
         deviation=max(float(np.sqrt(max(variance, 0))), deviation),
         skewness=max(skewness, null_skewness),
