@@ -15,10 +15,10 @@ from .._errors import ParameterError
 YES = frozenset(["true", "t", "yes", "y", "correct", "right"])
 NO = frozenset(["false", "f", "no", "n", "incorrect", "wrong"])
 
-# Cells that hold nothing.
+# Texts of missing cells.
 _MISSING = frozenset(["", "nan", "na", "n/a", "#n/a", "null", "none", "<na>"])
 
-# Names of which one text is kept for all rows; more of them are rarely repeated.
+# Largest number of names whose texts are stored once; beyond it, few are repeated.
 _MOST_SHARED = 1_000_000
 
 # Rounding that a probability may have outside of [0, 1].
@@ -34,7 +34,7 @@ _DECIMAL_COMMA = re.compile(r"[+-]?\d*,\d+%?")
 
 
 def text_of(cell: Any) -> str:
-    """Return a cell as text without blanks around it; nothing for a missing one."""
+    """Return a cell as text without surrounding blanks; "" for a missing cell."""
     if isinstance(cell, str):
         text = cell.strip()
         return "" if text.lower() in _MISSING else text
@@ -44,7 +44,7 @@ def text_of(cell: Any) -> str:
 
 
 def _as_key(cell: Any) -> Any:
-    """Return a key of a cell; 1 and true are equal, but not as labels."""
+    """Return a dict key of a cell that distinguishes the labels 1 and true."""
     return text_of(cell) if isinstance(cell, list) else (type(cell), cell)
 
 
@@ -122,8 +122,8 @@ class Outcomes:
             raise ParameterError(
                 "path",
                 "must hold 0/1, true/false, yes/no, correct/incorrect or a score in "
-                f"[0, 1] in {self.name!r}. Got {text!r:.60} in line {line}: name the "
-                "label that counts as right with pos_label.",
+                f"[0, 1] in {self.name!r}. Got {text!r:.60} in line {line}. Pass the "
+                "label that counts as right as pos_label.",
             )
         return number
 
@@ -135,7 +135,7 @@ class Outcomes:
             found = ", ".join(sorted(set(map(text_of, cells)) - {""})[:5])
             raise ParameterError(
                 "pos_label",
-                f"must be a label of {self.name!r}, which holds {found}. Got "
+                f"must be a label of {self.name!r}, which contains {found}. Got "
                 f"{self._pos_label!r}.",
             )
         return values
