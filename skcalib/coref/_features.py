@@ -155,7 +155,7 @@ def _check_mentions(mentions: Sequence[Mention], n_words: int, i: int) -> None:
         raise ParameterError(
             "X",
             f"must have mentions within the document. A mention of document {i} ends "
-            f"at {last}, and the document has {n_words} words.",
+            f"at {last}; it has {n_words} words.",
         )
 
 

@@ -165,8 +165,8 @@ class AntecedentRanker(  # type: ignore[call-arg]
         if not np.isfinite(found.fun):
             raise ParameterError(
                 "X",
-                "has such large values that scores overflow. Divide the features by "
-                "a constant.",
+                "has values so large that scores overflow. Divide the features by a "
+                "constant.",
             )
         if found.status == 1:
             warnings.warn(
@@ -412,7 +412,7 @@ def _check_features(X: Any, width: int | None) -> list[csr_array]:
     if issparse(X) or not is_sequence(X):
         raise ParameterTypeError(
             "X",
-            "must be a sequence with one sparse array per document. Got "
+            "must be a sequence with a sparse array for each document. Got "
             f"{type(X).__name__}.",
         )
     if len(X) == 0 and width is None:
