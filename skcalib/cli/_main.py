@@ -45,7 +45,7 @@ coreference models in Python, import skcalib.
 
 
 class _Parser(argparse.ArgumentParser):
-    """A parser that prints its texts as written and whose errors name the help."""
+    """A parser that does not rewrap its texts and whose errors refer to the help."""
 
     def __init__(self, **kwargs: Any):
         formatter = argparse.RawDescriptionHelpFormatter
@@ -72,7 +72,7 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _remedy(arguments: argparse.Namespace, error: Exception) -> str:
-    """Return what to do about an error of the system."""
+    """Return advice on an error of the operating system."""
     if isinstance(error, CommandError):
         return ""
     if isinstance(error, (FileNotFoundError, NotADirectoryError)):
@@ -93,9 +93,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     Returns
     -------
     status : int
-        Exit status: 0 if the command did its work, also where the reader of a pipe did
-        not want all of it; 1 if the condition of ``--fail-if`` is met; 2 for wrong use,
-        or a file that cannot be read or written.
+        Exit status. 0 if the command succeeded, even if the reader of a pipe closed it
+        early; 1 if the condition of ``--fail-if`` is met; 2 for invalid arguments, or
+        if a file cannot be read or written.
 
     Examples
     --------
@@ -105,12 +105,12 @@ def main(argv: Sequence[str] | None = None) -> int:
     """
     arguments = _parser().parse_args(argv)
     if hasattr(sys.stdout, "reconfigure"):
-        # A terminal without Unicode shows what it can, rather than a traceback.
+        # A terminal without Unicode shows replacement characters, not a traceback.
         sys.stdout.reconfigure(errors="backslashreplace")
     try:
         status = arguments.run(arguments)
         sys.stdout.flush()
-    except BrokenPipeError:  # the reader, for example `head`, has seen enough
+    except BrokenPipeError:  # the reader, for example `head`, closed the pipe
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return DONE
     except (CommandError, OSError) as error:

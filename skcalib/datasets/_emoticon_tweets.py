@@ -95,11 +95,11 @@ def fetch_emoticon_tweets(
         Folder of the data sets. If None, the environment variable ``SKCALIB_DATA`` is
         used, or ``~/skcalib_data`` if it is not set.
     download_if_missing : bool, default=True
-        If False, raise an OSError if a file is missing.
+        If False, raise an OSError where a file is missing.
     return_X_y : bool, default=False
         If True, return ``(data, target)`` instead of a Bunch.
     n_retries : int, default=3
-        Number of retries if a download fails.
+        Number of retries where a download fails.
     delay : float, default=1.0
         Seconds between retries.
 
@@ -115,7 +115,7 @@ def fetch_emoticon_tweets(
     Raises
     ------
     OSError
-        If a file is missing and cannot or must not be downloaded, or if it has another
+        If a file is missing and must not or cannot be downloaded, or if it has another
         checksum.
     ValueError
         If a parameter is not as described, or if a line of a file is malformed.

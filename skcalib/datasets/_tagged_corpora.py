@@ -66,11 +66,11 @@ def fetch_ark_twitter_pos(
         Folder of the data sets. If None, the environment variable ``SKCALIB_DATA`` is
         used, or ``~/skcalib_data`` if it is not set.
     download_if_missing : bool, default=True
-        If False, raise an OSError if a file is missing.
+        If False, raise an OSError where a file is missing.
     return_X_y : bool, default=False
         If True, return ``(data, target)`` instead of a Bunch.
     n_retries : int, default=3
-        Number of retries if a download fails.
+        Number of retries where a download fails.
     delay : float, default=1.0
         Seconds between retries.
 
@@ -84,7 +84,7 @@ def fetch_ark_twitter_pos(
     Raises
     ------
     OSError
-        If a file is missing and cannot or must not be downloaded, or if it has another
+        If a file is missing and must not or cannot be downloaded, or if it has another
         checksum.
     ValueError
         If a parameter is not as described, or if a line of a file is malformed.
@@ -154,11 +154,11 @@ def fetch_ud_english_ewt(
         Folder of the data sets. If None, the environment variable ``SKCALIB_DATA`` is
         used, or ``~/skcalib_data`` if it is not set.
     download_if_missing : bool, default=True
-        If False, raise an OSError if a file is missing.
+        If False, raise an OSError where a file is missing.
     return_X_y : bool, default=False
         If True, return ``(data, target)`` instead of a Bunch.
     n_retries : int, default=3
-        Number of retries if a download fails.
+        Number of retries where a download fails.
     delay : float, default=1.0
         Seconds between retries.
 
@@ -174,7 +174,7 @@ def fetch_ud_english_ewt(
     Raises
     ------
     OSError
-        If a file is missing and cannot or must not be downloaded, or if it has another
+        If a file is missing and must not or cannot be downloaded, or if it has another
         checksum.
     ValueError
         If a parameter is not as described, or if a line of a file is malformed.
@@ -245,11 +245,11 @@ def fetch_wsj_sample(
         Folder of the data sets. If None, the environment variable ``SKCALIB_DATA`` is
         used, or ``~/skcalib_data`` if it is not set.
     download_if_missing : bool, default=True
-        If False, raise an OSError if a file is missing.
+        If False, raise an OSError where a file is missing.
     return_X_y : bool, default=False
         If True, return ``(data, target)`` instead of a Bunch.
     n_retries : int, default=3
-        Number of retries if a download fails.
+        Number of retries where a download fails.
     delay : float, default=1.0
         Seconds between retries.
 
@@ -264,7 +264,7 @@ def fetch_wsj_sample(
     Raises
     ------
     OSError
-        If a file is missing and cannot or must not be downloaded, or if it has another
+        If a file is missing and must not or cannot be downloaded, or if it has another
         checksum.
     ValueError
         If a parameter is not as described, or if a line of a file is malformed.
@@ -341,11 +341,11 @@ def fetch_broad_twitter_entities(
         Folder of the data sets. If None, the environment variable ``SKCALIB_DATA`` is
         used, or ``~/skcalib_data`` if it is not set.
     download_if_missing : bool, default=True
-        If False, raise an OSError if a file is missing.
+        If False, raise an OSError where a file is missing.
     return_X_y : bool, default=False
         If True, return ``(data, target)`` instead of a Bunch.
     n_retries : int, default=3
-        Number of retries if a download fails.
+        Number of retries where a download fails.
     delay : float, default=1.0
         Seconds between retries.
 
@@ -360,7 +360,7 @@ def fetch_broad_twitter_entities(
     Raises
     ------
     OSError
-        If a file is missing and cannot or must not be downloaded, or if it has another
+        If a file is missing and must not or cannot be downloaded, or if it has another
         checksum.
     ValueError
         If a parameter is not as described, or if a line of a file is malformed.
