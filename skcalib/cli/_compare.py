@@ -20,11 +20,12 @@ from ._compare_texts import METRICS, measure_texts, metric_of
 from ._shared import DONE, CommandError, check_level, check_outputs, printable
 
 DESCRIPTION = """\
-Compare systems on the same questions: scores with intervals, the gain of each
-later file over each earlier one, an exact test, and a verdict.
+Compare systems on the same questions. The output contains scores with
+intervals, the gain of each later file over each earlier one, an exact test,
+and a verdict.
 
-A file is the output of an evaluation harness, a folder of such files (one per task), or
-a table. A table may have one column of scores per system:
+A file is the output of an evaluation harness, a folder of such files (one per
+task), or a table. A table may have one column of scores per system:
 
   question,small,large
   capital of Peru,1,1
@@ -45,8 +46,9 @@ examples:
   skcalib compare a.txt b.txt c.txt --metric bleu --reference ref.txt
 
 exit status:
-  0  the comparison was made 1  the condition of --fail-if is met 2  invalid arguments,
-  or files that cannot be read or do not match
+  0  the comparison was made
+  1  the condition of --fail-if is met
+  2  invalid arguments, or files that cannot be read or do not match
 """
 
 CONDITIONS = ("worse", "not-better", "inferior")

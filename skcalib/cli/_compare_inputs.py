@@ -186,7 +186,7 @@ def _as_command_error(error: Exception, path: Path | None = None) -> CommandErro
         return CommandError(f"{path} {problem}")
     if name is None or name == "evaluations":
         problem = problem.replace(
-            "Give the column of", "Name with --question the column of"
+            "Pass the column that", "Name with --question the column that"
         )
         subject = "the files " if path is None else ""
         return CommandError(f"{where}{subject}{problem}")

@@ -116,7 +116,7 @@ def _use_pass_intervals(
     groups: np.ndarray | None,
     options: Namespace,
 ) -> None:
-    """Replace the intervals of the systems by those of pass@k."""
+    """Replace the intervals of the systems by the intervals of pass@k."""
     all_of = options.pass_all is not None
     for k, system in enumerate(systems):
         right, number = aligned.sample_counts(k)

@@ -46,7 +46,7 @@ data:
 
 
 def add_demo(commands: argparse._SubParsersAction) -> None:
-    """Add the command to those of the parser."""
+    """Add the command to the parser."""
     demo = commands.add_parser(
         "demo",
         help="compare models on data that are available without preparation",

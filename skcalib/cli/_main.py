@@ -24,9 +24,9 @@ do 70% of them come true?
 Two commands answer it, one for a file of your own and one on data at hand; a
 third compares systems:
 
-  skcalib report answers.csv   your model's answers: what an evaluation harness
-                               wrote, or a table in which a column says whether
-                               it was right, another how sure it was
+  skcalib report answers.csv   the answers of your model: the output of an
+                               evaluation harness, or a table with one column
+                               for right or wrong and one for probabilities
   skcalib compare old new      is a system better than another on the same
                                questions?
   skcalib demo                 two classifiers side by side, in a few seconds

@@ -33,7 +33,8 @@ from ._shared import (
 from ._systems import Answers, System, read_systems, safe_stem
 
 DESCRIPTION = """\
-Measure accuracy and calibration of answers: print the numbers, draw them.
+Measure the accuracy and the calibration of answers: print the numbers and draw
+a reliability plot.
 
 A file is the output of an evaluation harness (lm-evaluation-harness,
 inspect_ai, HELM, lighteval, HLE, simple-evals, promptfoo, deepeval, OpenAI
@@ -70,7 +71,7 @@ MOST_CURVES = 10
 
 
 def add_report(commands: argparse._SubParsersAction) -> None:
-    """Add the command to those of the parser."""
+    """Add the command to the parser."""
     report = commands.add_parser(
         "report",
         help="measure accuracy and calibration of the answers in files",

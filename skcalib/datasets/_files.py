@@ -146,7 +146,7 @@ def _data_file(name: str) -> str:
 class DataHome:
     """The folder of the data sets, and the treatment of missing files.
 
-    The parameters are those of the fetchers.
+    The parameters are the same as for the fetchers.
     """
 
     def __init__(

@@ -49,7 +49,7 @@ def _as_key(cell: Any) -> Any:
 
 
 class Names:
-    """Names, such as those of groups or questions; a missing cell is the empty name."""
+    """Names, for example of groups or questions; a missing cell is an empty name."""
 
     def __init__(self, name: str):
         self.name = name
@@ -122,8 +122,8 @@ class Outcomes:
             raise ParameterError(
                 "path",
                 "must hold 0/1, true/false, yes/no, correct/incorrect or a score in "
-                f"[0, 1] in {self.name!r}. Got {text!r:.60} in line {line}. Pass the "
-                "label that counts as right as pos_label.",
+                f"[0, 1] in {self.name!r}. Got {text!r:.60} in line {line}. Name the "
+                "label that counts as right with pos_label.",
             )
         return number
 
@@ -135,7 +135,7 @@ class Outcomes:
             found = ", ".join(sorted(set(map(text_of, cells)) - {""})[:5])
             raise ParameterError(
                 "pos_label",
-                f"must be a label of {self.name!r}, which contains {found}. Got "
+                f"must be a label of {self.name!r}, which holds {found}. Got "
                 f"{self._pos_label!r}.",
             )
         return values

@@ -171,7 +171,7 @@ def _not_one(source: Source, found: list[ModuleType], known: list[str]) -> str:
         names = " or of ".join(reader.NAME for reader in found)
         return (
             f"must be a file of one format. Got {name}, which could be one of "
-            f"{names}. Pass 'format'."
+            f"{names}: name it with 'format'."
         )
     content = source.content if isinstance(source.content, dict) else {}
     if "results" in content and {"configs", "config_general", "versions"} & set(

@@ -66,7 +66,7 @@ def _parquet_table(path: Path) -> Table:
 
 
 def _object_table(source: Source) -> Table:
-    """Return the columns of objects; the names are those of all objects."""
+    """Return the columns of objects, with the union of their names."""
     names: dict[str, None] = {}
     for _, row in _objects(source):
         names.update(dict.fromkeys(row))

@@ -41,7 +41,7 @@ def errors_of_labels(
     count = _frequencies(pairs)
     if not count:
         raise ParameterError(
-            None, f"needs an answer at least. Got none of {list(answers)}."
+            None, f"needs at least one answer. Got none of {list(answers)}."
         )
     # the sort is stable, so that ties keep the order of their labels
     labels = sorted(count, key=lambda label: -count[label])[:top]

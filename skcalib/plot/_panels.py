@@ -555,8 +555,8 @@ def _check_displays(displays: Any) -> None:
     if not isinstance(displays, Mapping) or not displays:
         raise ParameterTypeError(
             "displays",
-            "must be a mapping of groups to ReliabilityDisplay, of one at least. "
-            f"Got {displays!r:.50}.",
+            "must be a mapping of groups to ReliabilityDisplay with at least one "
+            f"group. Got {displays!r:.50}.",
         )
     for group, display in displays.items():
         curve = getattr(display, "curve", None)

@@ -344,7 +344,7 @@ def paired_bootstrap_test(
 
 
 def _warn_of_few(smallest: float, items: PairedItems, alternative: str) -> None:
-    """Warn where the usual level cannot be reached."""
+    """Warn if the usual significance level cannot be reached."""
     if smallest <= _USUAL_LEVEL:
         return
     unit = "items" if items.n_groups is None else "groups"

@@ -25,13 +25,12 @@ from ._paired_items import PairedItems
 from ._resamples import sides
 from ._tail_probabilities import TINY, corrected_tail
 
-# Fewer items that are not empty are too far from a continuous law, and F1 may be 0/0 in
-# a resample. So are sums on a coarse lattice, as
-# where the denominators of both systems differ on hardly any item, or just as their
-# numerators do.
+# With fewer non-empty items, the distribution is too far from continuous, and F1 may be
+# 0/0 in a resample. So are sums on a coarse lattice, as where the denominators of both
+# systems differ on hardly any item, or just as their numerators do.
 _FEWEST_ITEMS, _FEWEST_DENOMINATORS = 100, 5
 
-# No step of Newton's moves an exponent further; where many are needed, none arrives.
+# Largest change of an exponent in a Newton step, and the largest number of steps.
 _LONGEST_STEP, _MOST_STEPS = 3.0, 60
 
 
