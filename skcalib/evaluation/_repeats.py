@@ -154,8 +154,8 @@ class SampleVariance(Result):
         else:
             what = "More samples help as much as more questions"
         return (
-            f"{what}. {percent} of the variance come from the samples (standard error "
-            f"{self.standard_error:.4f}; {to})."
+            f"{what}. {percent} of the variance comes from the samples (standard "
+            f"error {self.standard_error:.4f}; {to})."
         )
 
     def _in_words(self) -> Sequence[str]:

@@ -474,8 +474,8 @@ def _texts(document: Document) -> tuple[list[str], list[str], list[str], np.ndar
         if each.end > len(words):
             raise ParameterError(
                 "document",
-                f"must have mentions of words. Mention {j} ends at {each.end}; it "
-                f"has {len(words)} words.",
+                f"must have mentions within the document. Mention {j} ends at "
+                f"{each.end}; it has {len(words)} words.",
             )
         s = int(np.searchsorted(ends, each.start, side="right"))
         start = int(ends[s]) - len(document.sentences[s])

@@ -51,7 +51,7 @@ class SignificanceDisplay(Display):
     Parameters
     ----------
     gain : ndarray of shape (n_pairs,)
-        Size of the gain of each pair, not negative.
+        Absolute gain of each pair.
     pvalue : ndarray of shape (n_pairs,)
         The p-value of each pair, not adjusted.
     kind : list of str, default=None
@@ -73,7 +73,7 @@ class SignificanceDisplay(Display):
     point_ : dict
         Points of each series.
     threshold_line_ : dict
-        Line at the threshold of each series; None where there is no threshold.
+        Line at the threshold of each series. None if there is no threshold.
     level_line_ : matplotlib Artist
         Line at a confidence of 0.95.
     ax_ : matplotlib Axes

@@ -216,10 +216,10 @@ def paired_bootstrap_test(
     UserWarning
         With 'auto' and 'sign_flips', if the smallest attainable p-value is above .05,
         which is the case if the systems differ in fewer than six items or groups (five
-        for a one-sided test). Also if the gain has zero variance, for example because A
-        has the same lead in every item. All resamples are then identical, and the
-        p-value of sign flips is returned: 2^-n for a one-sided and twice that for a
-        two-sided test.
+        for a one-sided test). The warning is also raised if the gain has zero variance,
+        for example because A has the same lead in every item. All resamples are then
+        identical, and the p-value of sign flips is returned: 2^-n for a one-sided and
+        twice that for a two-sided test.
 
     See Also
     --------
@@ -243,14 +243,15 @@ def paired_bootstrap_test(
     *Sign flips* [2]_. The gain is written as a ratio (sum x) / (sum l) over items or
     groups. x is a difference that changes its sign when the systems are swapped: the
     difference of the values or numerators. For F1, and for ratios with two
-    denominators, x is the difference of what each system gains over the score of both
-    systems together. The p-value is the probability that a sum of +-x is at least as
-    far from 0 as the observed sum. It is exact for exchangeable systems and
-    approximately valid for others. The interval contains the gains t that are not
-    rejected when x is replaced by x - t l, using the same flips. An end is infinite if
-    no gain can be rejected on that side. Up to 65,536 flips are enumerated. Integer
-    differences are summed on their lattice. Otherwise flips are drawn, and if fewer
-    than 50 of them are extreme, the p-value is computed by a saddlepoint approximation.
+    denominators, x is c_A - c_B - F (m_A - m_B), where c are the numerators, m are the
+    denominators, and F is the score of both systems together. The p-value is the
+    probability that a sum of +-x is at least as far from 0 as the observed sum. It is
+    exact for exchangeable systems and approximately valid for others. The interval
+    contains the gains t that are not rejected when x is replaced by x - t l, using the
+    same flips. An end is infinite if no gain can be rejected on that side. Up to 65,536
+    flips are enumerated. Integer differences are summed on their lattice. Otherwise
+    flips are drawn, and if fewer than 50 of them are extreme, the p-value is computed
+    by a saddlepoint approximation.
 
     *Choice of 'auto'*. The bootstrap treats the variance of the gain as known. This is
     a poor approximation if, for example, one document contains half of the rows. 'auto'

@@ -293,8 +293,8 @@ def compare_systems(
         If p-values are fractions of b resamples and there are more than
         ``alpha * (b + 1)`` pairs. The smallest possible p-value, adjusted for this
         number of pairs, is then above `alpha`, so the number of resamples decides which
-        pairs are significant. Also if a gain has zero variance, as in
-        :func:`paired_bootstrap_test`.
+        pairs are significant. The warning is also raised if a gain has zero variance,
+        as in :func:`paired_bootstrap_test`.
 
     See Also
     --------
