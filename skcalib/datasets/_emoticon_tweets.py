@@ -86,8 +86,8 @@ def fetch_emoticon_tweets(
         smileys, case and white space. If duplicates are kept, copies of a message can
         be in both the training and the test set.
     balanced : bool, default=True
-        Whether equally many messages of each label are drawn from each file, namely the
-        number of messages with the rarer label. The source then does not predict the
+        Whether the messages with the more frequent label are subsampled in each file,
+        so that both labels are equally frequent and the source does not predict the
         label. If False, all messages are kept.
     random_state : int, RandomState, Generator or None, default=0
         Random state used to draw the messages.
@@ -207,7 +207,7 @@ def _distinct(messages: list[Message]) -> list[Message]:
 
 
 def _balance(messages: list[Message], rng: np.random.Generator) -> list[Message]:
-    """Draw equally many messages of each label from each file."""
+    """Subsample the more frequent label in each file."""
     rows: dict[str, tuple[list[int], list[int]]] = {}
     for i, message in enumerate(messages):
         rows.setdefault(message.source, ([], []))[message.happy].append(i)

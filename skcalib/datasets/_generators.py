@@ -186,8 +186,8 @@ FOLLOWERS = {
     "CD": "NNS 8, NN 3, IN 2",
 }
 
-# Factors on those weights by the tag two back: agreement across an adverb, one
-# auxiliary for one verb form, one finite verb to a clause, conjuncts alike.
+# Factors on these weights, by the tag before the previous one: agreement across an
+# adverb, verb forms after an auxiliary, one finite verb per clause, equal conjuncts.
 SECOND_ORDER = {
     ("NN", "RB"): "VBZ 5, VBD 3, VBP 0, VB 0, VBN .3, JJ .2",
     ("NNP", "RB"): "VBZ 5, VBD 3, VBP 0, VB 0, VBN .3, JJ .2",
@@ -261,7 +261,7 @@ def make_tagged_sentences(
 
     See Also
     --------
-    make_calibrated_pairs : Labels and probabilities whose calibration is known.
+    make_calibrated_pairs : Labels and probabilities with known calibration.
 
     Notes
     -----
