@@ -1,12 +1,12 @@
-"""Error rates, power and coverage of the comparison of models, beside other methods.
+"""Error rates, power and coverage of the comparison of models and of other methods.
 
     python benchmarks/compare_models.py [PART ...]
 
-The parts are tests, clusters, gains, scores, passes and speed. Without an argument all
-of them run, in about half an hour; `speed` reads MMLU-Pro and the translations of WMT
-2017 below SKCALIB_DATA. Cells of independent answers are exact, by
-enumeration of all tables; the others are simulated, with the number of replicates and
-the standard error in the table.
+The parts are tests, clusters, gains, scores, passes and speed. Without arguments, all
+parts run in about half an hour. `speed` reads MMLU-Pro and the translations of WMT 2017
+from SKCALIB_DATA. Results for independent answers are exact (by enumeration of all
+tables). The other results are simulated, and the table contains the number of
+replicates and the standard error.
 """
 
 import gzip

@@ -1,14 +1,15 @@
-"""Coreference: are the probabilities of pairs right, and what do clusterings score?
+"""Coreference: calibration of pairs of mentions, and scores of clusterings.
 
     SKCALIB_DATA=... python benchmarks/coref.py [--corpus gum litbank] [--jobs 2]
         [--quick]
 
-Section 5 of Nguyen and O'Connor (2015) on corpora that can be had, mentions given: GUM
-(the released test documents) and LitBank (fold 0 of ten). Strength of the penalty and
-loss are chosen on the development part, by CoNLL F1 and by the likelihood of the true
-clusterings; the temperature and the offset of NEW are fitted there too. All numbers of
-the first table are of the test part. Writes four tables and a figure. --quick: few
-documents and one penalty, nothing is written; under two minutes.
+The script repeats Section 5 of Nguyen and O'Connor (2015) on free corpora with gold
+mentions: GUM (the released test documents) and LitBank (fold 0 of ten). The strength of
+the penalty and the loss are chosen on the development part, by CoNLL F1 and by the
+likelihood of the true clusterings. The temperature and the offset of NEW are also
+fitted on the development part. All numbers of the first table are for the test part.
+The script writes four tables and a figure. With --quick, it uses few
+documents and one penalty, takes less than two minutes and writes nothing.
 """
 
 import argparse

@@ -1,12 +1,13 @@
-"""Speed of exact pair probabilities beside those of 1000 sampled clusterings.
+"""Speed of exact pair probabilities and of 1000 sampled clusterings.
 
     SKCALIB_DATA=... python benchmarks/coref_speed.py
 
-Documents as large as the hundred of LitBank (4,354,026 pairs), with drawn scores whose
-entities are about as large as those of the corpus. One thread. 'exact' and 'sampled'
-are the package's own, scores in, probabilities of pairs out; 'graphs' draws as many
-clusterings with one call of scipy's connected_components each, as the published
-procedure says it, on some of the documents. Also printed: what sampling is off by.
+The documents have the sizes of the hundred documents of LitBank (4,354,026 pairs).
+Scores are random, with entities about as large as in the corpus. One thread is used.
+'exact' and 'sampled' are the methods of this package, from scores to probabilities of
+pairs. 'graphs' samples the same number of clusterings with one call of scipy's
+connected_components per clustering, as in the published procedure, on some of the
+documents. The script also prints the sampling error.
 """
 
 import os

@@ -1,18 +1,20 @@
-"""How often paired tests call a gain real that is none: few items, unequal groups.
+"""Type I error rates of paired tests with few items and unequal groups.
 
     python benchmarks/paired_test_size.py --part items-tuning [--replicates 2000]
 
-Parts: items, groups and empty, each as -tuning (the laws on which the rule of
-``method="auto"`` was chosen) and as -testing (laws that were looked at afterwards).
-A distribution takes two minutes of one core or less; what is drawn anew replaces its
-rows of the table. For each cell the share of replicates with p < .05 of two systems
-with the same expectation: by the default, by the resamples that the default took before
-(``exact``, ``saddlepoint`` or ``monte_carlo``) and by the permutation test; then the
-power of the default and of the permutation test where system A leads. Standard errors
-of sizes are those of a rate of .05.
+The parts are items, groups and empty. Each has a version -tuning (distributions used to
+choose the rule of ``method="auto"``) and a version -testing (distributions that were
+not used for the choice). A distribution takes at most two minutes on one core. New
+results replace the corresponding rows of the table.
 
-The parts calibration-tuning and calibration-testing do the same for
-``compare_calibration``, of models with the same calibration error.
+Each cell contains the fraction of replicates with p < .05 for two systems with the same
+expectation, for the default method, for the bootstrap without sign flips (``exact``,
+``saddlepoint`` or ``monte_carlo``) and for the permutation test. It also contains the
+power of the default method and of the permutation test if system A has a true lead.
+Standard errors of error rates are computed for a rate of .05.
+
+The parts calibration-tuning and calibration-testing compute the same for
+``compare_calibration``, for models with the same calibration error.
 """
 
 import argparse

@@ -1,4 +1,4 @@
-"""Which gains are real: the studies of Berg-Kirkpatrick et al. (2012) on free data.
+"""The significance studies of Berg-Kirkpatrick et al. (2012) on free data.
 
     SKCALIB_DATA=... python benchmarks/significance.py [--quick] [--jobs 2]
 
@@ -11,8 +11,8 @@
 3. Whether p < .05 predicts a win on new data: the other half of the same texts, other
    genres of EWT, GUM.
 
-Writes tables and figures in some ten minutes on one core; --quick tries it out with few
-systems and little data in half a minute, and writes nothing.
+The script writes tables and figures in about ten minutes on one core. --quick is a test
+run with few systems and little data. It takes half a minute and writes nothing.
 """
 
 import argparse

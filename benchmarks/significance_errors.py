@@ -1,13 +1,14 @@
-"""How often the paired tests call a gain real that is none, and miss a true gain.
+"""Error rates of the paired tests and coverage of their intervals.
 
     python benchmarks/significance_errors.py [--replicates 2000] [--jobs 2]
 
 Two exchangeable systems share the difficulty of each sentence, so that their outputs
-are correlated as those of real systems are. Prints and writes, for each metric and
-number of sentences, the share of replicates with p < .05 and p < .01: of the two-sided
-bootstrap, of 'greater' for a direction that was fixed before, of 'greater' where the
-pair was ordered by its gain, and of the swap test. Then tokens in sentences, taken as
-items and as groups, and how often the interval holds a true gain that is not 0.
+are correlated, as for real systems. For each metric and number of sentences, the script
+prints and writes the fraction of replicates with p < .05 and p < .01 for four tests:
+the two-sided bootstrap, 'greater' with a direction fixed in advance, 'greater' with
+pairs ordered by their gain, and the permutation test. It also treats the tokens of
+sentences as items and as groups, and computes how often the interval contains a true
+gain that is not 0.
 """
 
 import argparse

@@ -1,15 +1,16 @@
-"""Translation, as in Berg-Kirkpatrick et al. (2012), on the 16 systems of WMT 2017.
+"""The translation studies of Berg-Kirkpatrick et al. (2012) on WMT 2017.
 
     SKCALIB_DATA=... python benchmarks/significance_translation.py [--quick]
 
 1. Figures 2 to 4: gain against confidence in BLEU, chrF and TER, for all 120 pairs.
 2. Figure 9: the threshold of BLEU on test sets of several sizes.
-3. The permutation test of BLEU beside sacrebleu's approximate randomisation, for the
-   best system against each of the others, on all segments and on the first 300, where
-   not all p-values are the smallest one: p-values and time.
+3. P-values and computing time of the permutation test of BLEU and of the approximate
+   randomisation of sacrebleu. The best of the 16 systems is compared with each of the
+   others, on all segments and on the first 300 segments. On the first 300, not all
+   p-values have the smallest possible value.
 
-Writes tables and a figure in about four minutes on one core; --quick takes one metric
-and few segments, in a few seconds, and writes nothing.
+The script writes tables and a figure in about four minutes on one core. --quick uses
+one metric and few segments, takes a few seconds, and writes nothing.
 """
 
 import argparse

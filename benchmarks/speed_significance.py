@@ -1,14 +1,15 @@
-"""Speed of the paired bootstrap, as ratios inside one process.
+"""Speed of the paired bootstrap relative to other implementations.
 
     python benchmarks/speed_significance.py [--quick]
 
-Exact and saddlepoint p-values against 10^7 resamples of this package's own Monte Carlo
-(extrapolated from fewer: its time is proportional to their number), for accuracy of 0
-and 1 and for token accuracy. Then that Monte Carlo for 1, 3 and 30 columns against
-scipy.stats.bootstrap (one pair, 3 columns) and a loop that gathers rows by index. And
-one pair of 2,000 items with 10^6 resamples of F1, with its peak of allocated memory;
-and all pairs of 36 systems on 2,077 items, by each metric. Interleaved rounds in one
-process, the best of each, one thread.
+Exact and saddlepoint p-values are compared with 10^7 Monte Carlo resamples of this
+package, for 0/1 accuracy and for token accuracy. The time of the resamples is
+extrapolated from a smaller number, to which it is proportional. The Monte Carlo method
+with 1, 3 and 30 columns is compared with scipy.stats.bootstrap (one pair, 3 columns)
+and with a loop that gathers rows by index. The script also measures one pair of 2,000
+items with 10^6 resamples of F1, including the peak of allocated memory, and all pairs
+of 36 systems on 2,077 items by each metric. Rounds are interleaved in one process with
+one thread, and the best time of each is reported.
 """
 
 import argparse

@@ -1,4 +1,4 @@
-"""What the numbers of a command mean, in words, and what to do now."""
+"""Interpretation of the numbers of a command in words, and advice."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ DIRECTION = {
     "fits": "neither too high nor too low on the whole",
 }
 
-# Rows from which isotonic regression does not overfit; scikit-learn's advice.
+# Number of answers needed for isotonic regression, as advised by scikit-learn.
 _ENOUGH_FOR_ISOTONIC = 1000
 
 # p-values below this show a miscalibration of a model of the demo.
@@ -26,7 +26,7 @@ _POWER = 0.8
 
 
 def verdict(found: dict[str, Any], level: float) -> str:
-    """Return whether the probabilities can be relied upon."""
+    """Return a summary of the calibration of the probabilities."""
     error, overall = found["calibration_error"], found["overall"]
     if error is None:
         return "The answers have no probabilities, so calibration cannot be measured."
@@ -50,7 +50,7 @@ def verdict(found: dict[str, Any], level: float) -> str:
 
 
 def next_steps(found: dict[str, Any], level: float) -> list[str]:
-    """Return what to do now, one sentence or two each."""
+    """Return the advice, with one or two sentences per item."""
     steps = []
     error = found["calibration_error"]
     if error is not None and (

@@ -21,11 +21,12 @@ from ._labels import HELP as LABELS_HELP
 from ._shared import DONE, CommandError, check_level, check_outputs, printable
 
 DESCRIPTION = """\
-Compare systems on the same questions: scores with intervals, the gain of each
-later file over each earlier one, an exact test, and a verdict.
+Compare systems on the same questions. The output contains scores with
+intervals, the gain of each later file over each earlier one, an exact test,
+and a verdict.
 
-A file is what an evaluation harness wrote, a folder of its files (a task each),
-or a table. A table may have a column of scores for each system:
+A file is the output of an evaluation harness, a folder of such files (one per
+task), or a table. A table may have one column of scores per system:
 
   question,small,large
   capital of Peru,1,1
@@ -49,7 +50,7 @@ examples:
 exit status:
   0  the comparison was made
   1  the condition of --fail-if is met
-  2  wrong use, or files that cannot be read or do not match
+  2  invalid arguments, or files that cannot be read or do not match
 """
 
 CONDITIONS = ("worse", "not-better", "inferior")
@@ -57,7 +58,7 @@ FAILED = 1
 
 
 def add_compare(commands: argparse._SubParsersAction) -> None:
-    """Add the command to those of the parser."""
+    """Add the command to the parser."""
     compare = commands.add_parser(
         "compare",
         help="compare systems on the same questions",
@@ -70,7 +71,7 @@ def add_compare(commands: argparse._SubParsersAction) -> None:
         type=Path,
         nargs="+",
         metavar="FILE",
-        help="what a harness wrote for a system, a folder of such files, or a table; "
+        help="output of a harness for one system, a folder of such files, or a table; "
         "the first system is the baseline",
     )
     _add_reading(compare.add_argument_group("what to read"))
@@ -96,19 +97,23 @@ def _add_reading(group: argparse._ArgumentGroup) -> None:
     add(
         "--gold",
         metavar="COL",
-        help="column of right answers, if the columns of the systems are answers",
+        help="column of right answers, if the columns of the systems contain answers",
     )
-    add("--pos-label", metavar="LABEL", help="label in the score column that is right")
+    add(
+        "--pos-label",
+        metavar="LABEL",
+        help="label in the score column that counts as right",
+    )
     add("--format", choices=FORMATS, metavar="NAME", help="one of %(choices)s")
     add("--score", metavar="NAME", help="metric, scorer, or column of the score")
     add("--filter", metavar="NAME", help="filter of lm-evaluation-harness")
     add("--split", metavar="NAME", help="split of HELM")
-    add("--model", metavar="NAME", help="system, where each file has several")
+    add("--model", metavar="NAME", help="system, if the files contain several")
     add(
         "--unanswered",
         choices=POLICIES,
-        help="how refused, unparseable and failed samples count (default: the rule of "
-        "the harness)",
+        help="scoring of refused, unparseable and failed samples (default: the rule "
+        "of the harness)",
     )
 
 
@@ -118,20 +123,21 @@ def _add_matching(group: argparse._ArgumentGroup) -> None:
         "--missing",
         choices=("error", "drop"),
         default="error",
-        help="questions that not all systems have (default: %(default)s)",
+        help="treatment of questions that not all systems have (default: %(default)s)",
     )
     add(
         "--duplicates",
         choices=("error", "mean", "drop"),
         default="error",
-        help="names that stand for several rows, while most stand for one (default: "
+        help="treatment of questions with several rows, if most have one (default: "
         "%(default)s)",
     )
     add(
         "--mismatch",
         choices=("error", "drop", "keep"),
         default="error",
-        help="questions with different right answers or prompts (default: %(default)s)",
+        help="treatment of questions with different right answers or prompts "
+        "(default: %(default)s)",
     )
 
 
@@ -140,29 +146,30 @@ def _add_measures(group: argparse._ArgumentGroup) -> None:
     add(
         "--groups",
         metavar="COL",
-        help="column of the passage, document, ... of a question: answers of one group "
-        "may depend on each other, and tests and intervals allow for it. For --metric: "
-        "a file with a label per sentence, or 'document' for the documents that "
-        "-DOCSTART- lines begin",
+        help="column of the passage, document, ... of a question: answers of one "
+        "group may depend on each other, and tests and intervals take this into "
+        "account. For --metric: a file with one label per sentence, or "
+        "'document' for documents that begin with -DOCSTART- lines",
     )
     add(
         "--metric",
         choices=METRICS,
-        help="f1: entities of files with a token per line, tags in the last column; "
-        "bleu, chrf, ter: plain lines (default: scores of questions, or f1 where every "
-        "line ends in a tag)",
+        help="f1: entities of files with one token per line and tags in the last "
+        "column; bleu, chrf, ter: plain lines (default: scores of questions, or "
+        "f1 if every line ends in a tag)",
     )
     add(
         "--reference",
         type=Path,
         metavar="FILE",
-        help="references, a line per sentence; for f1 a file with the right tags "
+        help="references, one line per sentence; for f1, a file with the gold tags "
         "(default: the last column but one)",
     )
     add(
         "--by",
         metavar="COL",
-        help="compare each value of this column too; for --metric as for --groups",
+        help="also compare the systems for each value of this column; for --metric as "
+        "for --groups",
     )
     add(
         "--labels",
@@ -179,8 +186,8 @@ def _add_measures(group: argparse._ArgumentGroup) -> None:
         "--margin",
         type=float,
         metavar="D",
-        help="test that a later system is worse by less than D, and that both are "
-        "equivalent",
+        help="test whether a later system is worse by less than D, and whether both "
+        "are equivalent",
     )
     add(
         "--power",
@@ -188,7 +195,8 @@ def _add_measures(group: argparse._ArgumentGroup) -> None:
         nargs="?",
         const=0.0,
         metavar="D",
-        help="say which gain these questions can find, and how many a gain of D needs",
+        help="print the gain that these questions detect, and how many questions a "
+        "gain of D needs",
     )
     add(
         "--adjust",
@@ -208,7 +216,7 @@ def _add_measures(group: argparse._ArgumentGroup) -> None:
 def _add_output(group: argparse._ArgumentGroup) -> None:
     add = group.add_argument
     add("--json", action="store_true", help="print JSON instead of text")
-    add("--csv", action="store_true", help="print a row for each pair as CSV")
+    add("--csv", action="store_true", help="print one row per pair as CSV")
     add("--output", type=Path, metavar="FIGURE", help="PNG, SVG or PDF to draw to")
     add("--html", type=Path, metavar="PAGE", help="one page to write to")
     add(
@@ -319,7 +327,8 @@ def _check_options(options: Namespace) -> None:
     _check_numbers(options)
     if options.fail_if == "inferior" and options.margin is None:
         raise CommandError(
-            "--fail-if inferior needs --margin D, the loss that does not matter."
+            "--fail-if inferior needs --margin D, the largest loss that is "
+            "considered irrelevant."
         )
     pairs = [("json", "csv"), ("pass_at", "pass_all")]
     pairs += [("pass_at", "best_of"), ("pass_all", "best_of")]

@@ -11,7 +11,8 @@ import numpy as np
 from ..scorers import compare_calibration
 from ..significance import paired_bootstrap_test
 
-# Resamples of the calibration errors. The standard error of a p-value near .05 is .007.
+# Number of resamples for calibration errors. A p-value near .05 has standard error
+# .007.
 _N_RESAMPLES = 1000
 
 # The logarithm of a probability of 0 would be infinite.
@@ -27,11 +28,11 @@ def compare_probabilities(
 ) -> dict[str, Any]:
     """Return the differences b - a of the calibration error, Brier and log scores.
 
-    `score` and `proba` have shape (n, 2). Each system has outcomes of its own: whether
-    its own answers are right.
+    `score` and `proba` have shape (n, 2). Each system has its own outcomes, namely
+    whether its own answers are right.
     """
     with warnings.catch_warnings():
-        # of few groups, which the comparison says itself
+        # about few groups, which the comparison also reports
         warnings.simplefilter("ignore", UserWarning)
         found = compare_calibration(
             score[:, 1].astype(int),
@@ -77,7 +78,7 @@ def _difference(
         random_state=0,
     )
     a, b = columns.mean(axis=0)
-    # With few groups nothing can be rejected.
+    # With few groups, no hypothesis can be rejected.
     low, high = np.clip(test.confidence_interval, -largest, largest)
     return {
         "a": float(a),

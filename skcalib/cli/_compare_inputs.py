@@ -1,4 +1,4 @@
-"""From the files of ``skcalib compare`` to systems on the same questions."""
+"""Reading of the files of ``skcalib compare`` and alignment of the systems."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from ._systems import joined
 
 TABLE = "table"
 
-# Parameters of the reader and of the alignment that are options of another name.
+# Parameters of the reader and of the alignment whose options have another name.
 _OPTIONS = {
     "columns": "--question, --system-column or --score",
     "unanswered": "--unanswered",
@@ -62,8 +62,8 @@ def read_inputs(options: Namespace) -> Inputs:
     runs = _runs(found)
     if len(runs) < 2:
         raise CommandError(
-            f"compare needs at least two systems. Got one, of {found[0].path}. Give a "
-            "file for each system, or a table with a column for each."
+            f"compare needs at least two systems. Got one, of {found[0].path}. Pass "
+            "one file per system, or a table with one column per system."
         )
     names = _names(runs)
     evaluations, golds, prompts, files = {}, {}, {}, {}
@@ -101,7 +101,7 @@ def read_inputs(options: Namespace) -> Inputs:
 
 
 def column_of(aligned: AlignedEvaluations, name: str, option: str) -> np.ndarray:
-    """Return the names by which an option groups the questions."""
+    """Return the group names of the questions for an option."""
     if name == "question":
         return aligned.question
     if name not in aligned.groups:
@@ -119,7 +119,7 @@ def _files_of(path: Path) -> list[Path]:
     if not found:
         raise CommandError(
             f"{path} is a folder without {', '.join(patterns)} or "
-            "per_instance_stats.json. Give the files."
+            "per_instance_stats.json. Pass the files."
         )
     return found
 
@@ -171,7 +171,7 @@ def _read(path: Path, options: Namespace) -> list[_Read]:
 
 
 def _is_text(path: Path) -> bool:
-    """Return whether --groups and --by must be named to the reader of a table."""
+    """Return whether the reader of the table must be told --groups and --by."""
     return path.suffix.lower() in (".csv", ".tsv", ".txt", ".tab") and path.is_file()
 
 
@@ -186,7 +186,7 @@ def _as_command_error(error: Exception, path: Path | None = None) -> CommandErro
         return CommandError(f"{path} {problem}")
     if name is None or name == "evaluations":
         problem = problem.replace(
-            "Give the column of", "Name with --question the column of"
+            "Pass the column that", "Name with --question the column that"
         )
         subject = "the files " if path is None else ""
         return CommandError(f"{where}{subject}{problem}")
@@ -212,7 +212,7 @@ def _runs(found: list[_Read]) -> list[list[_Read]]:
 
 
 def _names(runs: list[list[_Read]]) -> list[str]:
-    """Return names that tell the systems apart: model, file, folder or path."""
+    """Return names that identify the systems: model, file, folder or path."""
     choices = [
         [run[0].name for run in runs],
         [run[0].path.stem for run in runs],
@@ -232,7 +232,7 @@ def _of_run(run: list[_Read]) -> Evaluation:
 
 
 def _known(run: list[_Read], what: str) -> dict[str, str]:
-    """Return what is known of each question, by its name in the joined evaluation."""
+    """Return the known values of each question, by its name when joined."""
     if len(run) == 1:
         return dict(getattr(run[0], what))
     return {

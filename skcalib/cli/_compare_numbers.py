@@ -22,7 +22,7 @@ from ._compare_inputs import Inputs, column_of
 from ._labels import judged_pairs
 from ._shared import CommandError
 
-# Systems whose calibration is compared pair by pair.
+# Largest number of systems whose calibration is compared pair by pair.
 _MOST_CALIBRATED = 6
 
 
@@ -71,12 +71,12 @@ def measure(inputs: Inputs, options: Namespace) -> dict[str, Any]:
     return found
 
 
-# Options that take several samples of a question, and the names of their scores.
+# Options that use several samples of a question, and the names of their scores.
 _OF_SAMPLES = {"pass_at": "pass@{k}", "pass_all": "pass^{k}", "best_of": "best of {k}"}
 
 
 def _of_samples(options: Namespace) -> str | None:
-    """Return the option that takes several samples, None without one."""
+    """Return the option that uses several samples, or None."""
     given = (name for name in _OF_SAMPLES if getattr(options, name) is not None)
     return next(given, None)
 
@@ -84,7 +84,7 @@ def _of_samples(options: Namespace) -> str | None:
 def _taking_samples(
     aligned: AlignedEvaluations, name: str, options: Namespace
 ) -> tuple[AlignedEvaluations, str]:
-    """Return the questions' estimates of pass@k, pass^k or the best of k as scores."""
+    """Return the estimates of pass@k, pass^k or best of k of each question."""
     k, option = getattr(options, name), "--" + name.replace("_", "-")
     if k < 1:
         raise CommandError(f"{option} must be at least 1. Got {k}.")
@@ -120,7 +120,7 @@ def _use_pass_intervals(
     groups: np.ndarray | None,
     options: Namespace,
 ) -> None:
-    """Replace the intervals of the systems by those of pass@k."""
+    """Replace the intervals of the systems by the intervals of pass@k."""
     all_of = options.pass_all is not None
     for k, system in enumerate(systems):
         right, number = aligned.sample_counts(k)
@@ -174,7 +174,7 @@ def systems_of(result: Any, files: dict[str, list[str]]) -> list[dict[str, Any]]
 
 
 def pairs_of(result: ScoreComparison, options: Namespace) -> list[dict[str, Any]]:
-    """Return each pair; a is the earlier system, and the gain is that of b."""
+    """Return each pair; a is the earlier system, and the gain is b minus a."""
     pairs = []
     for k, (a, b) in enumerate(result.pairs):
         pairs.append(
@@ -205,7 +205,7 @@ def pairs_of(result: ScoreComparison, options: Namespace) -> list[dict[str, Any]
 
 
 def power_of(result: ScoreComparison, options: Namespace) -> list[dict[str, Any]]:
-    """Return what the questions can find, for each pair with the baseline."""
+    """Return the detectable gain for each pair with the baseline."""
     smallest = result.detectable_gain()
     found = []
     for k, (a, b) in enumerate(result.pairs):
@@ -256,7 +256,7 @@ def gains_by(
             continue
         inner = None if groups is None else groups[inside]
         if inner is not None and len(set(inner.tolist())) < 2:
-            inner = None  # a single group shows no difference of groups
+            inner = None  # a single group does not show variation between groups
         result = compare(inside, inner)
         for k in range(len(result.names) - 1):
             rows.append(
@@ -299,7 +299,7 @@ def _part(aligned: AlignedEvaluations, inside: np.ndarray) -> AlignedEvaluations
 
 
 def _repeats(aligned: AlignedEvaluations) -> list[dict[str, Any]]:
-    """Return the split of the variance of each system that has several samples."""
+    """Return the components of variance of each system with several samples."""
     found = []
     for k, name in enumerate(aligned.names):
         number = aligned.n_samples[:, k]
@@ -317,7 +317,7 @@ def _calibration(
     groups: np.ndarray | None,
     options: Namespace,
 ) -> list[dict[str, Any]]:
-    """Return differences of calibration errors and proper scores to the baseline."""
+    """Return differences in calibration errors and proper scores from the baseline."""
     others = [k for k in np.flatnonzero(known).tolist() if k > 0][:_MOST_CALIBRATED]
     return [
         {

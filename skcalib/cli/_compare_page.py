@@ -23,7 +23,7 @@ from ._compare_text import (
 from ._html import Page
 from ._shared import printable
 
-# Pairs that the page shows; of more, those with the baseline.
+# Largest number of pairs on the page; beyond it, only pairs with the baseline.
 _MOST_PAIRS = 120
 
 

@@ -11,7 +11,7 @@ from ._advice import compare_steps
 from ._report_text import columns_of
 from ._shared import printable
 
-# Pairs that are printed; of more, those with the baseline.
+# Largest number of pairs printed; beyond it, only pairs with the baseline.
 _MOST_PAIRS = 15
 
 _CSV_COLUMNS = (
@@ -55,7 +55,7 @@ def _wrapped(text: str, indent: str = "") -> list[str]:
 
 
 def headline(found: dict[str, Any]) -> str:
-    """Return what was compared, and on how many questions."""
+    """Return the title: what was compared, and on how many questions."""
     unit = found.get("unit", "questions")
     what = f"{found['metric']} of {len(found['systems'])} systems"
     groups = ""
@@ -85,7 +85,7 @@ def systems_table(found: dict[str, Any]) -> tuple[list[str], list[list[str]]]:
 
 
 def legend(found: dict[str, Any]) -> str:
-    """Return what the letters mean."""
+    """Return the explanation of the letters."""
     alpha = 1 - found["confidence_level"]
     return (
         "Systems that share a letter are not separated: their gain is not significant "
@@ -102,7 +102,7 @@ def _after_adjustment(found: dict[str, Any]) -> str:
 
 
 def number(value: float, found: dict[str, Any]) -> str:
-    """Return a score; those in per cent with two decimals."""
+    """Return a score; percentages have two decimals."""
     return f"{value:.2f}" if found.get("is_percent") else f"{value:.4f}"
 
 
@@ -208,7 +208,7 @@ def pairs_table(found: dict[str, Any], most: int) -> tuple[list[str], list[list[
 
 
 def pairs_in_words(found: dict[str, Any]) -> str:
-    """Return how many pairs are separated, and by which tests."""
+    """Return the number of separated pairs and the tests used."""
     pairs = found["pairs"]
     alpha = 1 - found["confidence_level"]
     n = sum(pair["pvalue_adjusted"] <= alpha for pair in pairs)
@@ -229,7 +229,7 @@ def pairs_in_words(found: dict[str, Any]) -> str:
 
 
 def warnings_of(found: dict[str, Any]) -> list[str]:
-    """Return what makes the comparison less than it seems."""
+    """Return warnings about the limits of the comparison."""
     alpha = 1 - found["confidence_level"]
     warnings = []
     if found["smallest_pvalue"] > alpha:
@@ -390,7 +390,7 @@ def _power_in_words(found: dict[str, Any]) -> list[str]:
 
 
 def as_csv(found: dict[str, Any]) -> str:
-    """Return the pairs as CSV, a row for each."""
+    """Return the pairs as CSV, with one row per pair."""
     score = {each["name"]: each["score"] for each in found["systems"]}
     names = list(_CSV_COLUMNS)
     names += [name for name in found["pairs"][0] if name not in names]

@@ -27,7 +27,7 @@ from ._shared import CommandError
 
 METRICS = ("f1", "bleu", "chrf", "ter")
 
-# The label of a sentence that is the number of its document.
+# Value of --groups and --by that stands for the document of each sentence.
 DOCUMENT = "document"
 
 _TRANSLATION: dict[str, tuple[Any, Any]] = {
@@ -38,12 +38,12 @@ _TRANSLATION: dict[str, tuple[Any, Any]] = {
 
 _TAG = re.compile(r"O|[BIESLU]-\S+")
 
-# Lines that show whether a file has tags in its last column.
+# Number of lines used to decide whether a file has tags in its last column.
 _N_LOOKED_AT = 200
 
 
 def metric_of(options: Namespace) -> str | None:
-    """Return the metric of sums that is asked for; None for scores of questions."""
+    """Return the requested metric of sums, or None for scores of questions."""
     if options.metric is not None:
         return options.metric
     return "f1" if all(map(_has_tags, options.file)) else None
@@ -73,7 +73,9 @@ def measure_texts(metric: str, options: Namespace) -> dict[str, Any]:
             option = "--" + name.replace("_", "-")
             raise CommandError(f"{option} does not apply to --metric {metric}.")
     if options.margin is not None and metric == "ter":
-        raise CommandError("--margin does not apply to TER, of which less is better.")
+        raise CommandError(
+            "--margin does not apply to TER, because a lower TER is better."
+        )
     names = _names(options.file)
     if len(names) < 2:
         raise CommandError("compare needs at least two files, one for each system.")
@@ -180,7 +182,7 @@ def _names(paths: list[Path]) -> list[str]:
 def _translations(
     metric: str, names: list[str], options: Namespace
 ) -> tuple[dict[str, np.ndarray], Any]:
-    """Return the statistics of plain lines against those of the reference."""
+    """Return the statistics of plain lines compared with the reference."""
     if options.reference is None:
         raise CommandError(
             f"--metric {metric} needs --reference FILE, with one line per sentence."
@@ -203,7 +205,7 @@ def _translations(
 
 
 def _lines(path: Path) -> list[str]:
-    """Return the lines of a text; only line feeds end one."""
+    """Return the lines of a text, which end at line feeds only."""
     try:
         text = path.read_bytes().decode("utf-8-sig")
     except UnicodeDecodeError:
@@ -217,7 +219,7 @@ def _lines(path: Path) -> list[str]:
 
 
 def _span_counts(names: list[str], options: Namespace) -> dict[str, np.ndarray]:
-    """Return the counts of entities of each sentence, which must be the same ones."""
+    """Return the entity counts of each sentence; all files need the same sentences."""
     gold: list[list[str]] | None = None
     tokens: list[list[str]] | None = None
     origin = options.reference

@@ -1,4 +1,4 @@
-"""``skcalib demo``: models compared on data at hand."""
+"""``skcalib demo``: comparison of models on available data."""
 
 from __future__ import annotations
 
@@ -45,10 +45,10 @@ data:
 
 
 def add_demo(commands: argparse._SubParsersAction) -> None:
-    """Add the command to those of the parser."""
+    """Add the command to the parser."""
     demo = commands.add_parser(
         "demo",
-        help="compare models on data that are at hand",
+        help="compare models on data that are available without preparation",
         description=DESCRIPTION,
         epilog=EPILOG,
     )
@@ -64,7 +64,7 @@ def add_demo(commands: argparse._SubParsersAction) -> None:
         type=Path,
         default=Path("skcalib-demo"),
         metavar="DIR",
-        help="folder for the figure, made where it is missing (default: %(default)s)",
+        help="folder for the figure, created if it is missing (default: %(default)s)",
     )
 
 
@@ -172,7 +172,7 @@ def _print_steps(models: list[MeasuredModel]) -> None:
 
 # Taggers, on tweets or generated sentences.
 
-# Bins of the single query "is it V?", the one of the thesis' Twitter experiment.
+# Bin size of the single query "is it V?", as in the Twitter experiment of the thesis.
 BIN_SIZE = 500
 PENALTIES = [3.0, 1.0, 0.3, 0.1, 0.03, 0.01]
 PSEUDOCOUNTS = [1.0, 0.3, 0.1, 0.03, 0.01, 0.003]
@@ -190,7 +190,7 @@ class _Corpus:
 
 
 def _ark_twitter_pos() -> _Corpus:
-    """Return the tweets of Gimpel et al. (2011) in the thesis' split."""
+    """Return the tweets of Gimpel et al. (2011) with the split of the thesis."""
     train, dev, test = (
         fetch_ark_twitter_pos(subset=subset, return_X_y=True)
         for subset in ("train", "dev", "test")
@@ -199,7 +199,7 @@ def _ark_twitter_pos() -> _Corpus:
 
 
 def _tagged() -> _Corpus:
-    """Return generated sentences, for a machine without a network."""
+    """Return generated sentences, for machines without network access."""
     X, y = make_tagged_sentences(1800, random_state=0)
     train, dev, test = (
         (X[cut], y[cut])
@@ -212,7 +212,7 @@ CORPORA = {"ark_twitter_pos": _ark_twitter_pos, "tagged": _tagged}
 
 
 def _taggers() -> dict[str, tuple[Any, dict[str, list[float]]]]:
-    """Return estimators and the settings to choose from."""
+    """Return the estimators and their candidate settings."""
     return {
         "HMM, pseudocount 1": (HMMTagger(), {}),
         "HMM, tuned": (
@@ -253,7 +253,7 @@ def _choose(
 def _tag_probabilities(
     corpus: _Corpus,
 ) -> dict[str, tuple[Any, dict[str, Any], np.ndarray]]:
-    """Return each model fitted, its settings and its probabilities of the test part."""
+    """Return each fitted model, its settings and its probabilities on the test part."""
     found = {}
     for name, (model, grid) in _taggers().items():
         print(f"  {name} ...", flush=True)

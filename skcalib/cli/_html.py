@@ -1,4 +1,4 @@
-"""One self-contained page: text, tables and a figure, nothing from elsewhere."""
+"""One self-contained page with text, tables and a figure."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ figure svg { display: block; width: 100%; height: auto; }
 
 
 class Page:
-    """A page that grows from top to bottom; every text is escaped."""
+    """A page that is built from top to bottom. All texts are escaped."""
 
     def __init__(self, title: str):
         self._title = title
@@ -64,12 +64,12 @@ class Page:
         self._parts.append(f"<h2>{escape(text)}</h2>")
 
     def paragraph(self, text: str, kind: str = "") -> None:
-        """Add a paragraph, of the class 'verdict' or 'soft' if it is of a kind."""
+        """Add a paragraph, optionally of the class 'verdict' or 'soft'."""
         attribute = f' class="{escape(kind)}"' if kind else ""
         self._parts.append(f"<p{attribute}>{escape(text)}</p>")
 
     def numbers(self, named: Iterable[tuple[str, str, str]]) -> None:
-        """Add cards of a number each: what it is, the number, and a remark."""
+        """Add cards with one number each: name, number and remark."""
         cards = "".join(
             f"<div>{escape(name)}<b>{escape(number)}</b>"
             f'<span class="soft">{escape(remark)}</span></div>'
@@ -80,7 +80,7 @@ class Page:
     def table(
         self, header: Sequence[str], rows: Iterable[Sequence[str]], caption: str = ""
     ) -> None:
-        """Add a table, whose first column and columns of words are set to the left."""
+        """Add a table. The first column and columns of words are left-aligned."""
         body = [list(row) for row in rows]
         is_text = [
             k > 0
@@ -103,7 +103,7 @@ class Page:
         )
 
     def figure(self, svg: str, description: str) -> None:
-        """Add a figure: an SVG of our own, and its description for screen readers."""
+        """Add a figure: an SVG of skcalib, and a description for screen readers."""
         inside = svg[svg.index("<svg") :]
         self._parts.append(
             f'<figure role="img" aria-label="{escape(description)}">{inside}</figure>'

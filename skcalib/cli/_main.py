@@ -24,9 +24,9 @@ do 70% of them come true?
 Two commands answer it, one for a file of your own and one on data at hand; a
 third compares systems:
 
-  skcalib report answers.csv   your model's answers: what an evaluation harness
-                               wrote, or a table in which a column says whether
-                               it was right, another how sure it was
+  skcalib report answers.csv   the answers of your model: the output of an
+                               evaluation harness, or a table with one column
+                               for right or wrong and one for probabilities
   skcalib compare old new      is a system better than another on the same
                                questions?
   skcalib demo                 two classifiers side by side, in a few seconds
@@ -45,7 +45,7 @@ coreference models in Python, import skcalib.
 
 
 class _Parser(argparse.ArgumentParser):
-    """A parser that prints its texts as written and whose errors name the help."""
+    """A parser that does not rewrap its texts and whose errors refer to the help."""
 
     def __init__(self, **kwargs: Any):
         formatter = argparse.RawDescriptionHelpFormatter
@@ -72,7 +72,7 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _remedy(arguments: argparse.Namespace, error: Exception) -> str:
-    """Return what to do about an error of the system."""
+    """Return advice on an error of the operating system."""
     if isinstance(error, CommandError):
         return ""
     if isinstance(error, (FileNotFoundError, NotADirectoryError)):
@@ -93,9 +93,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     Returns
     -------
     status : int
-        Exit status: 0 if the command did its work, also where the reader of a pipe did
-        not want all of it; 1 if the condition of ``--fail-if`` is met; 2 for wrong use,
-        or a file that cannot be read or written.
+        Exit status. 0 if the command succeeded, even if the reader of a pipe closed it
+        early; 1 if the condition of ``--fail-if`` is met; 2 for invalid arguments, or
+        if a file cannot be read or written.
 
     Examples
     --------
@@ -105,12 +105,12 @@ def main(argv: Sequence[str] | None = None) -> int:
     """
     arguments = _parser().parse_args(argv)
     if hasattr(sys.stdout, "reconfigure"):
-        # A terminal without Unicode shows what it can, rather than a traceback.
+        # A terminal without Unicode shows replacement characters, not a traceback.
         sys.stdout.reconfigure(errors="backslashreplace")
     try:
         status = arguments.run(arguments)
         sys.stdout.flush()
-    except BrokenPipeError:  # the reader, for example `head`, has seen enough
+    except BrokenPipeError:  # the reader, for example `head`, closed the pipe
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return DONE
     except (CommandError, OSError) as error:

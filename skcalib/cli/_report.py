@@ -1,4 +1,4 @@
-"""``skcalib report``: accuracy and calibration of what a harness wrote, or a table."""
+"""``skcalib report``: accuracy and calibration of answers in files."""
 
 from __future__ import annotations
 
@@ -34,12 +34,13 @@ from ._shared import (
 from ._systems import Answers, System, read_systems, safe_stem
 
 DESCRIPTION = """\
-Measure accuracy and calibration of answers: print the numbers, draw them.
+Measure the accuracy and the calibration of answers: print the numbers and draw
+a reliability plot.
 
-A file is what an evaluation harness wrote (lm-evaluation-harness, inspect_ai,
-HELM, lighteval, HLE, simple-evals, promptfoo, deepeval, OpenAI evals), or a
-table with a row for each answer: one column says whether it was right, another
-with what probability it would be:
+A file is the output of an evaluation harness (lm-evaluation-harness,
+inspect_ai, HELM, lighteval, HLE, simple-evals, promptfoo, deepeval, OpenAI
+evals), or a table with one row per answer. One column says whether the answer
+was right, and another contains the probability that it is right:
 
   question,correct,confidence
   capital of Peru,1,0.98
@@ -58,21 +59,21 @@ examples:
   skcalib report logs/*.eval --html report.html
   skcalib report judged.json --labels people.csv
 
-The report says how many answers are right, with an interval, and whether
-probabilities are too high or too low on the whole. It has the calibration
+The report contains the fraction of right answers with an interval, and whether
+probabilities are too high or too low on average. It contains the calibration
 error (root mean square distance between probability and frequency) with its
-interval, and whether perfect calibration is rejected; the Brier score and its
-parts; and a row for each tenth of the probabilities, or for each stated
-probability where there are at most twenty. Files of one run, a task each, are
-one report.
+interval, a test of perfect calibration, and the Brier score with its parts. A
+table has one row per tenth of the probabilities, or one row per probability if
+there are at most twenty different ones. Files of one run, with one task each,
+are combined in one report.
 """
 
-# More values of --by than these would repeat the colours of the figure.
+# With more values of --by, the colours of the figure would repeat.
 MOST_CURVES = 10
 
 
 def add_report(commands: argparse._SubParsersAction) -> None:
-    """Add the command to those of the parser."""
+    """Add the command to the parser."""
     report = commands.add_parser(
         "report",
         help="measure accuracy and calibration of the answers in files",
@@ -85,7 +86,7 @@ def add_report(commands: argparse._SubParsersAction) -> None:
         type=Path,
         nargs="+",
         metavar="FILE",
-        help="what a harness wrote (a file, or a run folder of HELM), or a table: CSV, "
+        help="output of a harness (a file, or a run folder of HELM), or a table: CSV, "
         "TSV, JSON, JSON lines, parquet",
     )
     _add_columns(report.add_argument_group("what to read of a table"))
@@ -101,14 +102,18 @@ def _add_columns(group: argparse._ArgumentGroup) -> None:
     add(
         "--pos-label",
         metavar="LABEL",
-        help="the label whose probability is given, where --y-true contains other "
-        "labels than yes and no",
+        help="the label whose probability is given, if --y-true contains labels other "
+        "than yes and no",
     )
-    add("--percent", action="store_true", help="probabilities run from 0 to 100")
+    add(
+        "--percent",
+        action="store_true",
+        help="probabilities are percentages, from 0 to 100",
+    )
     add(
         "--skip-missing",
         action="store_true",
-        help="leave out rows with an empty cell, and say how many",
+        help="leave out rows with an empty cell, and print their number",
     )
 
 
@@ -118,12 +123,12 @@ def _add_choices(group: argparse._ArgumentGroup) -> None:
         "--format",
         choices=FORMATS,
         metavar="NAME",
-        help="format of the files, where it is not recognised: %(choices)s",
+        help="format of the files, if it is not recognised: %(choices)s",
     )
-    add("--score", metavar="NAME", help="metric or scorer, where a file has several")
+    add("--score", metavar="NAME", help="metric or scorer, if a file contains several")
     add("--filter", metavar="NAME", help="filter of lm-evaluation-harness")
     add("--split", metavar="NAME", help="split of HELM")
-    add("--model", metavar="NAME", help="system, where a file has several")
+    add("--model", metavar="NAME", help="system, if a file contains several")
     add(
         "--unanswered",
         choices=POLICIES,
@@ -137,17 +142,17 @@ def _add_measures(group: argparse._ArgumentGroup) -> None:
     add(
         "--groups",
         metavar="COL",
-        help="column of the document, user, ... of a row: rows of one group may depend "
-        "on each other, and the interval allows for it",
+        help="column of the document, user, ... of a row: rows of one group may "
+        "depend on each other, and the interval takes this into account",
     )
-    add("--by", metavar="COL", help="report each value of this column by itself too")
+    add("--by", metavar="COL", help="also report each value of this column separately")
     add("--labels", type=Path, metavar="LABELS", help=LABELS_HELP)
     add(
         "--bin-size",
         type=int,
         metavar="N",
-        help="pairs in a bin of the curve (default: about n to the power of 0.6; the "
-        "interval chooses its own)",
+        help="pairs per bin of the curve (default: about n to the power of 0.6; the "
+        "interval uses its own bins)",
     )
     add(
         "--confidence-level",
@@ -165,15 +170,15 @@ def _add_output(group: argparse._ArgumentGroup) -> None:
         "--output",
         type=Path,
         metavar="FIGURE",
-        help="PNG, SVG or PDF to draw to (default: FILE's name with .reliability.png, "
-        "in this folder; none with --json)",
+        help="PNG, SVG or PDF file for the figure (default: the name of FILE with "
+        ".reliability.png, in this folder; none with --json)",
     )
     add("--no-figure", action="store_true", help="draw nothing")
     add(
         "--html",
         type=Path,
         metavar="PAGE",
-        help="one page with figure, tables and verdict to write to, for colleagues",
+        help="HTML file for a page with figure, tables and verdict",
     )
 
 
@@ -199,7 +204,7 @@ def run_report(options: Namespace) -> None:
         names = [system.name for system in systems]
         wholes = [whole for whole, _ in found]
         print(systems_table(names, wholes, options.confidence_level))
-    # Whatever happens to the figure, the numbers have been printed.
+    # The numbers are printed before the figure, which may fail.
     sys.stdout.flush()
     if path is not None:
         axes = _draw(_curves(systems), options)
@@ -208,7 +213,7 @@ def run_report(options: Namespace) -> None:
             if not options.json:
                 print(f"\nfigure: {printable(str(path))}")
     if options.html is not None:
-        # Many curves cannot be read on a phone; the page has a table of the parts.
+        # Many curves are not readable on a phone; the page has a table of the parts.
         answers = {system.title: system.answers for system in systems}
         svg = _as_svg(_draw(answers, options))
         options.html.write_text(report_page(systems, found, svg, options), "utf-8")
@@ -233,7 +238,7 @@ def _check_options(options: Namespace) -> None:
 
 
 def _figure_path(options: Namespace) -> Path | None:
-    """Return where to draw to, or None for no figure."""
+    """Return the path of the figure, or None for no figure."""
     if options.no_figure or (options.output is None and options.json):
         return None
     if options.output is not None:
@@ -246,7 +251,7 @@ def _figure_path(options: Namespace) -> Path | None:
 def _measured(
     system: System, options: Namespace
 ) -> tuple[dict[str, Any], dict[str, dict[str, Any]]]:
-    """Return the numbers of a system, and those of its parts by their names."""
+    """Return the numbers of a system, and the numbers of its parts by name."""
     answers = system.answers
     if answers.y.size < 2:
         raise CommandError(f"{system.file} must contain at least two predictions.")
@@ -305,9 +310,10 @@ def _curves(systems: list[System]) -> dict[str, Answers]:
 
 
 def _draw(parts: dict[str, Answers], options: Namespace) -> list[Any] | None:
-    """Return the axes with a curve for each part that has probabilities.
+    """Return the axes with one curve per part that has probabilities.
 
-    If there are many parts, the largest are drawn. Return None if no part has them.
+    If there are many parts, the largest are drawn. Return None if no part has
+    probabilities.
     """
     curves = {name: with_probabilities(part) for name, part in parts.items()}
     known = {name: part for name, part in curves.items() if part is not None}

@@ -19,16 +19,16 @@ from ..significance import holm
 from ._systems import Answers
 
 N_REGIONS = 10
-# With at most so many different probabilities, each has a region of its own.
+# With at most this number of different probabilities, each one has its own region.
 MOST_STATED = 20
-# Probabilities that mostly show whether there are more, without sorting all of them.
+# Number of probabilities checked first, to avoid sorting all of them.
 _FIRST = 10_000
 
 
 def stated_values(q: np.ndarray) -> np.ndarray | None:
-    """Return the different probabilities, or None where they are too many.
+    """Return the different probabilities, or None if there are too many.
 
-    They are also too many if most of them occur only once.
+    None is also returned if most of them occur only once.
     """
     if np.unique(q[:_FIRST]).size > MOST_STATED:
         return None
@@ -89,7 +89,7 @@ def _regions(
 
 
 def _accuracy(part: Answers, level: float) -> dict[str, Any]:
-    """Return the accuracy, and how many questions, samples and groups it is of."""
+    """Return the accuracy, and the numbers of questions, samples and groups."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # of a single group
         found = accuracy_interval(
@@ -114,7 +114,7 @@ def _calibration(
     size: int | Literal["auto"] = "auto" if bin_size is None else bin_size
     curve = adaptive_reliability_curve(part.y, part.q, bin_size=size)
     groups = part.dependent if part.has_two_groups else None
-    with warnings.catch_warnings():  # the report says itself that groups are few
+    with warnings.catch_warnings():  # the report mentions few groups
         warnings.simplefilter("ignore", UserWarning)
         interval = calibration_error_interval(
             part.y, part.q, groups=groups, confidence_level=level
@@ -151,7 +151,7 @@ def measure(
 
 
 def adjust_pvalues(parts: dict[str, dict[str, Any]]) -> None:
-    """Add to each part its p-value, adjusted by Holm's rule for all parts."""
+    """Add the p-value of each part, adjusted over all parts by Holm's method."""
     tested = [part for part in parts.values() if part["calibration_error"] is not None]
     pvalues = np.array([part["calibration_error"]["p_value"] for part in tested])
     for part in parts.values():

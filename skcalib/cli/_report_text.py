@@ -14,7 +14,7 @@ from ._report_numbers import N_REGIONS
 from ._shared import printable
 from ._systems import System
 
-# Parts of a file with a report each; more have a row of the table only.
+# Largest number of parts with their own report; others only have a table row.
 MOST_REPORTS = 12
 
 
@@ -71,7 +71,7 @@ def as_text(
 
 
 def _opening(found: dict[str, Any], level: float) -> str:
-    """Return the numbers of a part in a line, and the verdict in the next."""
+    """Return the numbers of a part in one line, and the verdict in the next line."""
     accuracy, overall = found["accuracy"], found["overall"]
     ends = f"({100 * level:g}% [{accuracy['low']:.4f}, {accuracy['high']:.4f}])"
     groups = "" if found["n_groups"] is None else f", {found['n_groups']} groups"
@@ -89,7 +89,7 @@ def _opening(found: dict[str, Any], level: float) -> str:
 def _about(
     system: System, found: dict[str, Any], level: float, options: Namespace
 ) -> list[str]:
-    """Return the verdict, what was read, and how samples without an answer count."""
+    """Return the verdict, what was read, and the scoring of unanswered samples."""
     lines = wrap(verdict(found, level), 78)
     evaluation = system.evaluation
     if system.is_table:
@@ -195,7 +195,7 @@ def _score_lines(brier: dict[str, Any]) -> list[str]:
 
 
 def _few_groups(n_effective: float | None, percent: str) -> list[str]:
-    """Return a line where groups are too few, or too unequal, for the interval."""
+    """Return a warning if groups are too few or too unequal for the interval."""
     if n_effective is None or n_effective >= LEAST_GROUPS:
         return []
     return [
@@ -239,7 +239,7 @@ def _details(found: dict[str, Any], level: float) -> list[str]:
 
 
 def limits(row: dict[str, Any]) -> str:
-    """Return the tenth of a row, or the one probability that its answers state."""
+    """Return the range of a row, or the single probability of its answers."""
     if row["from"] == row["to"]:
         return f"{row['from']:.10g}"
     return f"{row['from']:.1f} to {row['to']:.1f}"
@@ -293,7 +293,7 @@ def by_table(column: str, by: dict[str, Any], level: float) -> list[str]:
 
 
 def by_verdict(n: int, n_tested: int) -> str:
-    """Return how many parts are miscalibrated, beyond chance among all of them."""
+    """Return the number of parts with significant miscalibration."""
     return (
         f"Perfect calibration is rejected for {n} of {n_tested}, with p-values "
         "adjusted by Holm's rule."
@@ -301,7 +301,7 @@ def by_verdict(n: int, n_tested: int) -> str:
 
 
 def columns_of(rows: list[list[str]]) -> list[str]:
-    """Return rows of cells as lines, the first column to the left."""
+    """Return rows of cells as lines, with the first column left-aligned."""
     safe = [[printable(cell) for cell in row] for row in rows]
     widths = [max(map(len, column)) for column in zip(*safe, strict=True)]
     return [
@@ -314,7 +314,7 @@ def columns_of(rows: list[list[str]]) -> list[str]:
 
 
 def systems_table(names: list[str], wholes: list[dict[str, Any]], level: float) -> str:
-    """Return a table with a row for each system."""
+    """Return a table with one row per system."""
     header = ["system", *by_header(f"{100 * level:g}%")]
     rows = [[name, *by_row(w)] for name, w in zip(names, wholes, strict=True)]
     if all(not any(row[4:]) for row in rows):

@@ -1,4 +1,4 @@
-"""What the commands share: exit statuses, errors, safe and tabular text, figures."""
+"""Functions shared by the commands: exit statuses, errors, text and figures."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _PANEL = (5.2, 6.2)
 # Inches around a legend beside the axes.
 _GAP = 0.25
 
-# Characters that a terminal or a figure acts upon instead of showing them.
+# Control characters, which a terminal or a figure does not show.
 _ACTING = frozenset(["Cc", "Zl", "Zp"])
 _TURNING = frozenset(
     ["LRE", "RLE", "LRO", "RLO", "PDF", "LRI", "RLI", "FSI", "PDI"],
@@ -34,7 +34,7 @@ class CommandError(Exception):
 
 
 def check_level(level: float) -> None:
-    """Raise unless a confidence level has finite quantiles."""
+    """Raise an error unless a confidence level has finite quantiles."""
     if not 0 < level <= _HIGHEST_LEVEL:
         raise CommandError(
             "--confidence-level must be above 0 and at most 1 - 1e-9, for example "
@@ -43,13 +43,13 @@ def check_level(level: float) -> None:
 
 
 def check_outputs(options: Namespace) -> None:
-    """Raise unless the figure and the page can be written, before anything is read."""
+    """Raise an error unless the figure and the page can be written."""
     check_figure(options.output, "--output")
     check_folders(options.output, options.html)
 
 
 def check_figure(path: Path | None, option: str) -> None:
-    """Raise unless a figure has a known format."""
+    """Raise an error unless a figure has a known format."""
     if path is not None and path.suffix.lower() not in _FIGURES:
         raise CommandError(
             f"{option} must end in {', '.join(_FIGURES)}. Got {str(path)!r}."
@@ -57,14 +57,14 @@ def check_figure(path: Path | None, option: str) -> None:
 
 
 def check_folders(*paths: Path | None) -> None:
-    """Raise unless the folders of files to write exist."""
+    """Raise an error unless the folders of output files exist."""
     for path in paths:
         if path is not None and not path.parent.is_dir():
             raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), str(path))
 
 
 def printable(text: str) -> str:
-    r"""Return a text of a file on one line, control characters as ``\x1b``."""
+    r"""Return a text on one line, with control characters as ``\x1b``."""
     return "".join(
         char.encode("unicode_escape").decode("ascii") if _is_control(char) else char
         for char in text
@@ -97,7 +97,7 @@ def new_axes(n: int = 1) -> list[Any]:
     figure = Figure(figsize=(width * n, height), layout="constrained")
     axes = list(figure.subplots(1, n, squeeze=False)[0])
     if n == 1:
-        # A square in the middle of a wider figure would push out its legend.
+        # Square axes in the middle of a wider figure would push the legend out.
         axes[0].set_anchor("W")
     return axes
 
@@ -105,7 +105,7 @@ def new_axes(n: int = 1) -> list[Any]:
 def save_figure(
     axes: list[Any], path: Path | TextIO, dpi: int, format: str | None = None
 ) -> None:
-    """Write the figure of some axes; a single one makes place for its legend."""
+    """Write the figure of some axes; a single one is widened for its legend."""
     figure = axes[0].figure
     legend = axes[0].get_legend()
     if len(axes) == 1 and legend is not None:

@@ -1,4 +1,4 @@
-"""From the files and options of a command to the answers of systems."""
+"""Reading of the answers of systems, given the files and options of a command."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from ._shared import CommandError
 
 TABLE = "table"
 
-# Files of more bytes show on a terminal how far they are read.
+# Above this file size in bytes, progress is shown on a terminal.
 _LONG = 20_000_000
 
 # Options that name a column of a plain table.
 _COLUMNS = {"y_true": "score", "y_proba": "proba"}
 
-# How errors of the reader name its parameters.
+# Names of parameters in errors of the reader, with the corresponding options.
 _IN_QUOTES = {
     "'format'": "--format",
     "with pos_label": "with --pos-label",
@@ -63,7 +63,7 @@ class Answers:
         )
 
     def compact(self) -> Answers:
-        """Return the same answers with codes of questions and groups without gaps."""
+        """Return the same answers, with consecutive codes of questions and groups."""
         columns = (self.question, self.groups)
         question, groups = (None if c is None else _compact(c) for c in columns)
         return replace(self, question=question, groups=groups)
@@ -87,19 +87,19 @@ class Answers:
 
     @property
     def dependent(self) -> np.ndarray | None:
-        """The groups inside which answers depend on each other."""
+        """The groups within which answers depend on each other."""
         return self.question if self.groups is None else self.groups
 
     @property
     def has_two_groups(self) -> bool:
-        """Whether answers depend on each other in two or more groups."""
+        """Whether there are two or more groups of dependent answers."""
         codes = self.dependent
         return codes is not None and bool((codes != codes[0]).any())
 
 
 @dataclass
 class System:
-    """What the files of one system hold; `evaluation` has no rows any more."""
+    """Content of the files of one system. `evaluation` no longer has rows."""
 
     name: str
     file: str
@@ -115,12 +115,12 @@ class System:
 
     @property
     def title(self) -> str:
-        """What a single curve is called in a figure."""
+        """Name of a single curve in a figure."""
         return safe_stem(Path(self.file)) if self.is_table else self.name
 
     @property
     def is_table(self) -> bool:
-        """Whether the file is a plain table and no file of a harness."""
+        """Whether the file is a plain table and not a file of a harness."""
         return self.evaluation.format == TABLE
 
 
@@ -169,7 +169,7 @@ def _read(path: Path, options: Namespace) -> Evaluation:
 
 
 def _is_long(path: Path) -> bool:
-    """Return whether a file, or the files of a folder, take a while to read."""
+    """Return whether a file, or the files of a folder, take long to read."""
     files = path.iterdir() if path.is_dir() else [path]
     return sum(file.stat().st_size for file in files if file.is_file()) > _LONG
 
@@ -198,7 +198,7 @@ def _as_command_error(path: Path, error: Exception, options: Namespace) -> Comma
 
 
 def _option_of_column(problem: str, options: Namespace) -> str:
-    """Return the option that names the column of an error, or that should."""
+    """Return the option for the column of an error."""
     for name in ("y_true", "y_proba", "groups", "by", "score"):
         value = getattr(options, name)
         if value is not None and f"Got {value!r}" in problem:
@@ -291,7 +291,7 @@ def _system(run: list[tuple[Path, Evaluation]], options: Namespace) -> System:
 def _accuracy_if_wrong(
     evaluation: Evaluation, options: Namespace
 ) -> dict[str, float] | None:
-    """Return the accuracy with unanswered samples as wrong, to stand beside another."""
+    """Return the accuracy with unanswered samples as wrong, for comparison."""
     if options.unanswered != "separate":
         return None
     every = evaluation.scored("wrong")
@@ -308,12 +308,12 @@ def _rule(format: str, unanswered: str | None) -> str:
         None: rule_of(format),
         "wrong": "Samples without an answer count as wrong.",
         "drop": "Samples without an answer are left out.",
-        "separate": "Samples without an answer are left out and counted apart.",
+        "separate": "Samples without an answer are left out and counted separately.",
     }[unanswered]
 
 
 def _complete(answers: Answers, has_proba: bool, file: str) -> Answers:
-    """Return the rows of a table without an empty cell in a column that is read."""
+    """Return the rows of a table without empty cells in the columns that are read."""
     complete = np.ones(answers.y.size, dtype=bool)
     if has_proba:
         complete &= np.isfinite(answers.q)
@@ -329,7 +329,7 @@ def _complete(answers: Answers, has_proba: bool, file: str) -> Answers:
 
 
 def joined(evaluations: list[Evaluation]) -> Evaluation:
-    """Return the evaluation of several tasks, whose questions are named by the task."""
+    """Return the evaluation of several tasks; names of questions include the task."""
     columns = {
         name: np.concatenate([getattr(e, name) for e in evaluations])
         for name in ("repeat", "score", "proba", "status")
@@ -361,7 +361,7 @@ def joined(evaluations: list[Evaluation]) -> Evaluation:
 def _codes_of(
     evaluation: Evaluation, name: str | None, option: str, file: str
 ) -> tuple[np.ndarray | None, list[str]]:
-    """Return the codes and names by which an option groups the answers."""
+    """Return the codes and names of the groups of an option."""
     if name is None:
         return None, []
     if name in evaluation.groups:
@@ -379,10 +379,9 @@ def _is_repeated(evaluation: Evaluation) -> bool:
 
 
 def _factorised(names: np.ndarray) -> tuple[np.ndarray, list[Any]]:
-    """Return a number for each different name in order of appearance, and the names.
+    """Return a number for each distinct name in order of appearance, and the names.
 
-    Readers keep one object for all rows of a name, so that hardly more objects than
-    names have to be compared as text.
+    Readers store one object for all rows with a name, so few texts are compared.
     """
     values = names.tolist()
     identity = np.fromiter(map(id, values), np.int64, len(values))

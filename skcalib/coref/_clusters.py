@@ -36,7 +36,7 @@ def as_tables(y_true: Any, y_pred: Any, drop_singletons: bool) -> list[Table]:
         if not is_sequence(side):
             raise ParameterTypeError(
                 name,
-                "must be a sequence with a clustering for each document. Got "
+                "must be a sequence with one clustering per document. Got "
                 f"{type(side).__name__}.",
             )
     if len(y_true) != len(y_pred):
@@ -104,8 +104,8 @@ def _entries(side: Any, name: str, i: int) -> tuple[list[Any], str]:
         if is_missing(label):
             raise ParameterError(
                 name,
-                "must have a label for each mention. Got "
-                f"{label!r} as the label of mention {j} in document {i}.",
+                f"must have one label per mention. Got {label!r} as the label of "
+                f"mention {j} in document {i}.",
             )
     return entries, "labels"
 
@@ -139,8 +139,8 @@ def _checked(clusters: list[Any], name: str, i: int) -> Clusters:
             if mention in seen:
                 raise ParameterError(
                     name,
-                    "must have each mention in one cluster, once. Got "
-                    f"{mention!r} again in {place}.",
+                    f"must have each mention once, in one cluster. Got {mention!r} "
+                    f"again in {place}.",
                 )
             seen.add(mention)
         found.append(dict.fromkeys(mentions))

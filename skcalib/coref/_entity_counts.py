@@ -17,7 +17,7 @@ from ..posteriors import AntecedentPosterior
 
 @dataclass(frozen=True, repr=False, eq=False)
 class EntityCountCoverage(Result):
-    """Represent numbers of entities and the coverage of their intervals.
+    """Numbers of entities and coverage of their intervals.
 
     Attributes
     ----------
@@ -33,7 +33,7 @@ class EntityCountCoverage(Result):
     mean : ndarray of shape (n_documents,)
         Expected number of entities.
     low, high : ndarray of shape (n_documents,), int
-        Ends of the interval, which includes both.
+        Ends of the interval (inclusive).
     proba : ndarray of shape (n_documents,)
         Probability of the interval.
     pit : ndarray of shape (n_documents,)
@@ -121,10 +121,10 @@ def entity_count_coverage(
     posterior : AntecedentPosterior
         Posterior over the clusterings of the same documents.
     confidence_level : float, default=0.95
-        Level of the intervals, whose ends are the quantiles (1 - level) / 2 and
-        (1 + level) / 2.
+        Level of the intervals. Their ends are the quantiles (1 - level) / 2 and (1 +
+        level) / 2.
     sample_weight : array-like of shape (n_documents,), default=None
-        Weight of each document, a frequency.
+        Weight of each document, interpreted as a frequency.
 
     Returns
     -------
@@ -146,13 +146,15 @@ def entity_count_coverage(
 
     Notes
     -----
-    Mentions are new independently of each other, so the number of entities has a
-    Poisson-binomial distribution. A model that is calibrated on pairs of mentions can
-    still be wrong about counts, because small errors add up over a document.
+    The decisions whether mentions start a new entity are independent, so the number of
+    entities has a Poisson-binomial distribution. A model that is calibrated on pairs of
+    mentions can still be wrong about counts, because small errors add up over a
+    document.
 
     Examples
     --------
-    Scores that generated the documents, and scores that are too high for NEW:
+    The first posterior uses the scores that generated the documents. In the second, the
+    scores of NEW are too high:
 
     >>> import numpy as np
     >>> from skcalib.coref import entity_count_coverage

@@ -154,13 +154,13 @@ def _check_mentions(mentions: Sequence[Mention], n_words: int, i: int) -> None:
     if last > n_words:
         raise ParameterError(
             "X",
-            f"must have mentions of words. A mention of document {i} ends at {last}; "
-            f"it has {n_words} words.",
+            f"must have mentions within the document. A mention of document {i} ends "
+            f"at {last}; it has {n_words} words.",
         )
 
 
 def _features(table: dict[str, np.ndarray], size: int) -> csr_array:
-    """Return the features of a document, a row for each antecedent and NEW."""
+    """Return the features of a document, with one row per antecedent and for NEW."""
     n = len(table["overlap"])
     if n == 0:
         return csr_array((0, size))
@@ -173,7 +173,7 @@ def _features(table: dict[str, np.ndarray], size: int) -> csr_array:
         _hashed(100 + t, size, *columns)
         for t, columns in enumerate(_new_templates(table))
     ]
-    # NEW has one template less; a constant feature fills the row
+    # NEW has one template fewer; a constant feature fills the row
     constant = _hashed(99, size, np.zeros(n))
     codes = np.stack(link, axis=1)
     codes[j == k] = np.stack([*new, constant], axis=1)

@@ -25,7 +25,7 @@ Scores = Sequence[ArrayLike] | np.ndarray
 BLOCK = 2**22  # labels held at a time
 
 _EXPECTED = (
-    "must hold a matrix of antecedents' scores for each document, as returned by "
+    "must hold a matrix of antecedent scores for each document, as returned by "
     "AntecedentRanker.transform"
 )
 
@@ -45,19 +45,19 @@ class SampledCorefPairs(  # type: ignore[call-arg]
     n_samples : int, default=1000
         Number of sampled clusterings of each document, for ``method="sample"``.
     method : {'sample', 'exact'}, default='sample'
-        How probabilities are computed. 'sample' uses the fraction of sampled
-        clusterings that join the pair, as in the paper. 'exact' computes the
-        probability itself, and is also faster.
+        Method used to compute the probabilities. 'sample' uses the fraction of sampled
+        clusterings that join the pair, as in the paper. 'exact' computes the exact
+        probability and is also faster.
     decoding : {'map', 'mbr'}, default='map'
-        How `predict` finds a clustering. 'map' joins each mention to its best
-        antecedent. 'mbr' minimises the expected number of misclassified pairs, computed
-        from the exact pair probabilities.
+        Method that `predict` uses to compute a clustering. 'map' joins each mention to
+        its best antecedent. 'mbr' minimises the expected number of misclassified pairs,
+        computed from the exact pair probabilities.
     random_state : int, RandomState, Generator or None, default=None
         Random state used to sample clusterings. Each document has its own stream, so
         the samples do not depend on `n_jobs`.
     n_jobs : int, default=None
-        Number of processes over documents. If None, joblib's context decides, which is
-        1 by default.
+        Number of processes used over documents. If None, the number is 1 unless a
+        joblib context sets another number.
     verbose : int, default=0
         If positive, joblib prints the progress over the documents.
 
@@ -73,7 +73,8 @@ class SampledCorefPairs(  # type: ignore[call-arg]
 
     Examples
     --------
-    One document of three mentions; a score for each earlier mention, and for NEW:
+    One document with three mentions. Each mention has one score per earlier mention and
+    one score for NEW:
 
     >>> import numpy as np
     >>> from skcalib.coref import SampledCorefPairs
@@ -252,7 +253,9 @@ class SampledCorefPairs(  # type: ignore[call-arg]
         by_document = np.ones(len(posterior)) if weight is None else weight
         n_pairs = by_document @ np.array([pairs.size for pairs in truth])
         if n_pairs == 0:
-            raise ParameterError(None, "needs a pair of mentions of positive weight.")
+            raise ParameterError(
+                None, "needs at least one pair of mentions with positive weight."
+            )
         proba = self._pair_proba(posterior)
         loss = [((q - t) ** 2).sum() for q, t in zip(proba, truth, strict=True)]
         return -float(by_document @ np.array(loss) / n_pairs)
@@ -304,8 +307,8 @@ def _sampled(
 def count_pairs(labels: np.ndarray) -> np.ndarray:
     """Return the number of samples in which each two mentions have the same label.
 
-    labels : (n, n_samples), from 0. Returns (n, n), symmetric. Comparisons are packed
-    into bits, which are counted.
+    labels has shape (n, n_samples) and values from 0. The result is symmetric and has
+    shape (n, n). Comparisons are packed into bits, which are counted.
     """
     n, n_samples = labels.shape
     kind = np.int16 if n < 2**15 else np.int32

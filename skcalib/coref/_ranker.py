@@ -126,7 +126,8 @@ class AntecedentRanker(  # type: ignore[call-arg]
         y : sequence of array-like of shape (n_i,)
             Labels of the mentions. Mentions of one entity have equal labels.
         sample_weight : array-like of shape (n_documents,), default=None
-            Weight of each document, a frequency, by which its loss is multiplied.
+            Weight of each document, interpreted as a frequency. The loss of the
+            document is multiplied by it.
 
         Returns
         -------
@@ -164,7 +165,8 @@ class AntecedentRanker(  # type: ignore[call-arg]
         if not np.isfinite(found.fun):
             raise ParameterError(
                 "X",
-                "has values so large that scores overflow. Divide them by a constant.",
+                "has values so large that scores overflow. Divide the features by a "
+                "constant.",
             )
         if found.status == 1:
             warnings.warn(
@@ -310,7 +312,9 @@ def log_proba_of_mention(
     labels = as_clusterings(y, posterior.lengths.tolist(), "y")
     n_mentions = by_document @ posterior.lengths
     if n_mentions == 0:
-        raise ParameterError(None, "needs a mention of positive weight. Got none.")
+        raise ParameterError(
+            None, "needs at least one mention with positive weight. Got none."
+        )
     log_proba = posterior.log_proba(labels)
     used = by_document > 0  # 0 * -inf is NaN
     return float(by_document[used] @ log_proba[used] / n_mentions)
@@ -412,7 +416,7 @@ def _check_features(X: Any, width: int | None) -> list[csr_array]:
             f"{type(X).__name__}.",
         )
     if len(X) == 0 and width is None:
-        raise ParameterError("X", "must have a document at least. Got none.")
+        raise ParameterError("X", "must have at least one document. Got none.")
     found: list[csr_array] = []
     for i, each in enumerate(X):
         if not issparse(each):

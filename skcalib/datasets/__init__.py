@@ -1,4 +1,4 @@
-"""Corpora, readers of annotated text, and generated data whose truth is known."""
+"""Corpora, readers of annotated text, and generated data with known distributions."""
 
 from ._conllu import read_conllu
 from ._coref_corpora import fetch_gum, fetch_litbank

@@ -32,11 +32,11 @@ class Span(NamedTuple):
 
 
 class Brackets:
-    """Spans of a sentence, from the brackets of its block as they come.
+    """Spans of a sentence, from the brackets of its block in order.
 
-    Words are counted over the document. `fields` are the names of what stands between
-    hyphens in a bracket that opens, the entity first. Mentions that repeat the words of
-    another one are left out, and described in `repeated`.
+    Words are counted over the document. `fields` are the names of the fields that
+    hyphens separate in an opening bracket, with the entity first. Mentions with the
+    same words as another mention are left out and described in `repeated`.
     """
 
     def __init__(self, fields: Sequence[str], block: Block, repeated: list[str]):
@@ -47,7 +47,7 @@ class Brackets:
         self.n_opened = 0
 
     def read(self, text: str, line: int, start: int, end: int) -> None:
-        """Take the brackets of a word: spans open at `start` and close at `end`."""
+        """Read the brackets of a word: spans open at `start` and close at `end`."""
         place = 0
         for match in BRACKET.finditer(text):
             opens, name, closes = match[1], match[2], match[3]
@@ -70,7 +70,7 @@ class Brackets:
         return name
 
     def _close(self, name: str, line: int, end: int) -> None:
-        # an entity may be nested in itself: what opened last closes first
+        # an entity may be nested in itself: the last opened bracket is closed first
         if not self.open.get(name):
             self.block.malformed(line, f"({name} before {name})", "none that is open")
         span = self.open[name].pop()._replace(end=end)
@@ -90,9 +90,9 @@ class Brackets:
             self.closed.append(whole)
 
     def finish(self) -> list[Span]:
-        """Return the spans of a sentence that is over, in order, each words once.
+        """Return the spans of a complete sentence in order, without repeated words.
 
-        Spans without a word, of empty nodes only, are left out.
+        Spans that contain only empty nodes are left out.
         """
         for name, spans in self.open.items():
             if spans:
@@ -105,7 +105,7 @@ class Brackets:
         return self._distinct(sorted(spans, key=lambda s: (s.start, -s.end, s.order)))
 
     def _distinct(self, spans: list[Span]) -> list[Span]:
-        """Return the first span where several have the same words."""
+        """Return the first of several spans with the same words."""
         kept: list[Span] = []
         for span in spans:
             if kept and (kept[-1].start, kept[-1].end) == (span.start, span.end):
@@ -120,12 +120,12 @@ class Brackets:
 
 
 def warn_of_repeated(repeated: list[str]) -> None:
-    """Warn once for a file: of the first repeated mention, and how many there are."""
+    """Warn once per file, with the first repeated mention and the number of them."""
     if not repeated:
         return
     more = len(repeated) - 1
     count = f" So it is with {more} more mention{'s' * (more > 1)}." if more else ""
-    # The caller of the public reader, whose frame and wrapper come between.
+    # The warning points to the caller of the public reader and its wrapper.
     warnings.warn(repeated[0] + count, UserWarning, stacklevel=4)
 
 

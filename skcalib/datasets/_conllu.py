@@ -17,8 +17,8 @@ WORD_ID = re.compile(r"[1-9][0-9]*")
 RANGE_OR_EMPTY_NODE = re.compile(r"[1-9][0-9]*-[1-9][0-9]*|[0-9]+\.[1-9][0-9]*")
 META = re.compile(r"# *meta::(\S+) *= *(.*)")
 
-# The English Web Treebank has its dates in the names of documents. What follows the
-# day is not always a time of day, so it is not read.
+# The names of the documents of the English Web Treebank contain the date. The text
+# after the day is not always a time of day, so it is not read.
 WEB_DATE = re.compile(r"(?:weblog|newsgroup)-.*?_([0-9]{8})(?:_|[0-9]{6})")
 ANSWERS_DATE = re.compile(r"answers-([0-9]{8})")
 
@@ -35,8 +35,8 @@ def read_conllu(path: TextFile) -> list[Document]:
     Returns
     -------
     documents : list of Document
-        Documents. A document begins at each ``# newdoc``. Without any, all sentences
-        are one document, whose `id` is None.
+        Documents of the file. A document begins at each ``# newdoc`` line. Without such
+        lines, all sentences form one document, whose `id` is None.
 
     Raises
     ------
@@ -61,16 +61,17 @@ def read_conllu(path: TextFile) -> list[Document]:
     entity in `entities`. The line ``# global.Entity`` names the other fields of a
     bracket, which become the mention's `attributes`. Without that line, the whole
     bracket is the name. The head is the word that depends on a word outside the
-    mention, not a punctuation mark if possible. Parts of a discontinuous mention
-    (``1[1/2]``) are one mention from the first word to the last, with the spans of
-    words in ``attributes["parts"]``. If two mentions have the same words, the first is
-    kept; one warning per file says how many were left out. Mentions of an empty node
-    alone are left out. ``SplitAnte=`` and ``Bridge=`` stay in `misc`.
+    mention; other words are preferred to punctuation marks. Parts of a discontinuous
+    mention (``1[1/2]``) are one mention from the first word to the last, with the spans
+    of words in ``attributes["parts"]``. If two mentions have the same words, the first
+    is kept, and one warning per file gives the number of mentions that were left out.
+    Mentions that contain only empty nodes are left out. ``SplitAnte=`` and ``Bridge=``
+    are kept in `misc`.
 
     Lines ``# meta::name = value`` of a document give its `metadata`. The `date` is read
     from ``# meta::dateCreated = YYYY-MM-DD``. Without that line, it is read from the
     eight digits in the name of a weblog, newsgroup or answers document of the English
-    Web Treebank. It is None if neither is there, or if the digits are not a day.
+    Web Treebank. It is None if there is neither, or if the digits are not a valid day.
 
     Examples
     --------
@@ -109,7 +110,7 @@ class Draft:
     n_words: int = 0
 
     def add(self, sentence: Sentence, spans: list[Span]) -> None:
-        """Take the next sentence and its spans."""
+        """Add the next sentence and its spans."""
         for span in spans:
             self.mentions.append(as_mention(span, sentence, self.n_words))
             self.entities.append(span.entity)
@@ -117,7 +118,7 @@ class Draft:
         self.n_words += len(sentence)
 
     def document(self) -> Document:
-        """Return the document; the comments of its first sentence are about it."""
+        """Return the document; comments of its first sentence are its metadata."""
         comments = self.sentences[0].comments
         id_ = _comment_value(comments, "newdoc id")
         found = map(META.match, comments)
@@ -181,7 +182,7 @@ def _head(block: Block, number: int, row: list[str], n_words: int) -> int:
     """Return the head of a word as an index from 0, -1 for the root."""
     text = row[6]
     is_number = text == "0" or WORD_ID.fullmatch(text)
-    # Nobody writes sentences of a billion words, but int() refuses long numerals.
+    # int() raises an error for very long numerals.
     if not is_number or len(text) > 9 or int(text) > n_words or text == row[0]:
         expected = f"the id of another word, at most {n_words}, or 0 as head"
         block.malformed(number, expected, repr(text))
@@ -189,7 +190,7 @@ def _head(block: Block, number: int, row: list[str], n_words: int) -> int:
 
 
 def _check_tree(block: Block, numbers: list[int], heads: list[int]) -> None:
-    """Raise if a word depends on itself by way of others."""
+    """Raise an error if a word depends on itself through other words."""
     cycle = find_cycle(heads)
     if cycle:
         expected = "heads that lead to the root"
@@ -201,7 +202,7 @@ def _is_newdoc(comment: str) -> bool:
 
 
 def _comment_value(comments: Sequence[str], key: str) -> str | None:
-    """Return what stands after ``# key =``."""
+    """Return the value after ``# key =``."""
     for comment in comments:
         name, equals, value = comment[1:].partition("=")
         if equals and name.strip() == key:
@@ -210,7 +211,7 @@ def _comment_value(comments: Sequence[str], key: str) -> str | None:
 
 
 def _entity_fields(sentence: Sentence, before: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the names of the fields of brackets, by the last header so far."""
+    """Return the names of the fields of brackets, from the last header so far."""
     header = _comment_value(sentence.comments, "global.Entity")
     return before if header is None else tuple(header.split("-"))
 

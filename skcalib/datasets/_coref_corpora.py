@@ -16,7 +16,7 @@ from ._files import DataHome, FetchOptions, PathLike, data_set, description
 from ._litbank import PREDICATIVE, read_litbank
 
 N_FOLDS = 10
-# All files of LitBank in one archive, which anybody can pack.
+# One archive with all files of LitBank.
 ARCHIVE = "litbank_coref.zip"
 
 
@@ -77,11 +77,11 @@ def fetch_gum(
 
     Notes
     -----
-    CC BY-NC-SA 4.0 as a whole: not for commercial use. A file at ``<data_home>/gum/``
-    is used if it has the right checksum. Another file of that name raises an OSError
-    and is left as it is. The train file may also be ``en_gum-ud-train.rebuilt.conllu``,
-    which ``benchmarks/build_gum_train.py`` puts together from the documents of the
-    release.
+    The licence of the whole corpus is CC BY-NC-SA 4.0, for non-commercial use. A file
+    at ``<data_home>/gum/`` is used if it has the right checksum. A file of that name
+    with another checksum raises an OSError and is not changed. The train file may also
+    be ``en_gum-ud-train.rebuilt.conllu``, which ``benchmarks/build_gum_train.py`` puts
+    together from the documents of the release.
 
     Examples
     --------
@@ -130,9 +130,10 @@ def fetch_litbank(
     subset : {'train', 'dev', 'test', 'all'}, default='train'
         Part of a fold: 80, 10 or 10 documents, or all 100.
     fold : int, default=0
-        Fold, from 0 to 9. Each document is tested in one of the ten folds.
+        Fold, from 0 to 9. Each document is in the test part of one of the ten folds.
     predicative : {'singleton', 'link', 'drop'}, default='singleton'
-        Treatment of mentions that only a copula or an apposition ties to others, see
+        Treatment of mentions that are linked to others only by a copula or an
+        apposition, see
         :func:`read_litbank`.
     data_home : str or Path, default=None
         Folder of the data sets. If None, the environment variable ``SKCALIB_DATA`` is
@@ -169,10 +170,11 @@ def fetch_litbank(
 
     Notes
     -----
-    CC BY 4.0. There are two files per document, 2 MB in all, at
-    ``<data_home>/litbank/``. Files there are used if they have the right checksums. A
-    zip archive ``litbank_coref.zip`` of these 200 files may stand there instead of
-    them. Another file of those names raises an OSError and is left as it is.
+    The licence is CC BY 4.0. There are two files per document, 2 MB in total, in
+    ``<data_home>/litbank/``. Existing files are used if they have the right checksums.
+    The folder may contain a zip archive ``litbank_coref.zip`` of these 200 files
+    instead. A file with one of these names and another checksum raises an OSError and
+    is not changed.
 
     Examples
     --------

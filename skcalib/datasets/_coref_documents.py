@@ -1,4 +1,4 @@
-"""Generated documents with mentions, whose coreference has a known distribution."""
+"""Generated documents with mentions and a known distribution of coreference."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .._validation import check_integer, check_real
 from ..documents import Document, Mention, Sentence
 from ..posteriors import AntecedentPosterior
 
-# Kinds of mentions, with their shares: their words, by gender.
+# Kinds of mentions with their probabilities, and their words by gender.
 PRONOUN, NAME, NOUN = range(3)
 SHARES = (0.4, 0.3, 0.3)
 WORDS = (
@@ -32,8 +32,8 @@ WORDS = (
 )
 VERBS = ("saw", "left", "praised", "feared", "bought", "found")
 
-# Scores of a link by the kind of the mention: to a like word, to another word of the
-# gender; and of NEW.
+# Scores by the kind of the mention: of a link to an equal word, of a link to another
+# word of the same gender, and of NEW.
 LIKE = (1.5, 4.0, 2.5)
 OTHER = (1.5, -2.0, -0.5)
 NEW = (0.5, 1.0, 1.0)
@@ -69,7 +69,7 @@ def make_coref_documents(
     return_scores: bool = False,
     random_state: RandomStateLike = None,
 ) -> Any:
-    """Generate documents with mentions, whose probabilities of coreference are known.
+    """Generate documents with mentions and known probabilities of coreference.
 
     Parameters
     ----------
@@ -78,7 +78,7 @@ def make_coref_documents(
     mean_mentions : float, default=20.0
         Mean number of mentions of a document, at least 2.
     return_scores : bool, default=False
-        Whether the true scores of antecedents are returned too.
+        Whether the true scores of antecedents are also returned.
     random_state : int, RandomState, Generator or None, default=None
         Random state used to draw the documents.
 
@@ -89,8 +89,8 @@ def make_coref_documents(
     y : list of ndarray of shape (n_i,), int
         Entity of each mention: the index of its first mention.
     scores : list of ndarray of shape (n_i, n_i)
-        Scores of the antecedents, the input of `AntecedentPosterior`: the entities are
-        one draw from it. Only returned if `return_scores` is True.
+        Scores of the antecedents, the input of `AntecedentPosterior`. The entities are
+        one sample from this posterior. Only returned if `return_scores` is True.
 
     See Also
     --------
@@ -99,20 +99,20 @@ def make_coref_documents(
 
     Notes
     -----
-    The process:
+    The documents are generated as follows:
 
     1. A document has 1 + Poisson((mean_mentions - 2) / 2) sentences "mention verb
-       mention .". A mention is a pronoun (probability 0.4), a name or "the" with a
-       noun (0.3 each), of one of three genders; its word is drawn evenly.
+       mention .". A mention is a pronoun (probability 0.4), a name or "the" with a noun
+       (0.3 each), of one of three genders. Its word is drawn uniformly.
     2. The score of an antecedent depends on the kinds of both mentions and on whether
        their words and genders are alike, and decreases with the number of sentences
        between them. The score of NEW depends on the kind of the mention. Different
-       names and different genders have low scores, so entities mix them rarely.
+       names and different genders have low scores, so they are rarely in one entity.
     3. Antecedents are drawn from the softmax of the scores of each mention, and linked
-       mentions are an entity.
+       mentions form an entity.
 
-    Words do not depend on entities, so the softmax is the true posterior: probabilities
-    of pairs by these scores are calibrated.
+    Words do not depend on entities, so the softmax is the true posterior, and the
+    probabilities of pairs computed from these scores are calibrated.
 
     Examples
     --------
@@ -157,7 +157,7 @@ def _scores(kind: np.ndarray, gender: np.ndarray, word: np.ndarray) -> np.ndarra
 def _sentences(
     kind: list[int], word: list[str], verb: list[str]
 ) -> Iterator[tuple[Sentence, list[tuple[int, int]]]]:
-    """Give sentences, and the first words and ends of their two mentions."""
+    """Yield sentences, and the first words and ends of their two mentions."""
     phrases = [
         ["the", w] if k == NOUN else [w] for k, w in zip(kind, word, strict=True)
     ]
@@ -186,7 +186,7 @@ def _sentence(phrases: list[list[str]], verb: str, kind: list[int]) -> Sentence:
     return Sentence(form, upos=upos, xpos=xpos, head=head, deprel=deprel)
 
 
-# What generated documents with coreference share: two mentions in each sentence.
+# Functions shared by all generated documents: two mentions in each sentence.
 
 
 def antecedent_scores(
@@ -194,8 +194,9 @@ def antecedent_scores(
 ) -> np.ndarray:
     """Return the scores of the antecedents of a document's mentions, and of NEW.
 
-    `link` has the score of each pair of mentions, `new` the score of NEW for each
-    mention, `further` what each sentence in between adds to the links of a mention.
+    `link` contains the score of each pair of mentions and `new` the score of NEW for
+    each mention. `further` is added to the links of a mention for each sentence in
+    between.
     """
     sentence = np.arange(len(link)) // 2
     distance = np.abs(np.subtract.outer(sentence, sentence))
@@ -216,7 +217,7 @@ def make_document(
     parts: Iterable[tuple[Sentence, list[tuple[int, int]]]],
     entities: np.ndarray,
 ) -> Document:
-    """Return document `i` of sentences and the spans of their mentions, heads last."""
+    """Return document `i` from sentences and mention spans with final heads."""
     sentences, mentions = [], []
     n_words = 0
     for sentence, spans in parts:

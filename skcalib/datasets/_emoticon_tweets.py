@@ -1,4 +1,4 @@
-"""Messages whose label is an emoticon that their writers put there."""
+"""Messages labelled by the emoticons of their writers."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from ._files import DataHome, FetchOptions, PathLike, description
 from ._lines import TextFile, lines_of, malformed, opened
 from ._tagged_corpora import tokens_and_labels
 
-# All mouths of a smiley go with it, for they would tell the label. Where tokens were
-# joined by spaces, a smiley may have been two tokens.
+# All mouths of a smiley are removed, because they would reveal the label. If tokens
+# were joined by spaces, a smiley may have been two tokens.
 SMILEY = re.compile(r":\)+")
 SPACED_SMILEY = re.compile(r": ?\)(?: ?\))*")
 
@@ -34,7 +34,7 @@ class Message(NamedTuple):
     source: str
 
     def key(self) -> tuple[bool, str]:
-        """Return what messages that are copies of each other have in common."""
+        """Return a key that is equal for duplicate messages."""
         text = ADDRESS.sub(" ", RETWEET.sub("", self.bare, count=1))
         return self.happy, " ".join(text.casefold().split())
 
@@ -70,7 +70,7 @@ def fetch_emoticon_tweets(
     n_retries: int = 3,
     delay: float = 1.0,
 ) -> Any:
-    """Load messages and whether their writers put a ":)" there.
+    """Load messages and labels that tell whether the message contained a ":)".
 
     Parameters
     ----------
@@ -81,13 +81,14 @@ def fetch_emoticon_tweets(
         Whether every ":)", with all its mouths (":)))"), is replaced by a space. If
         False, the texts are left as written and contain their labels.
     drop_duplicates : bool, default=True
-        Whether only the first is kept of messages with the same label that differ in
-        nothing but retweet marks ("RT @user:") at the start, addresses of pages,
-        smileys, case and white space. Otherwise copies of a message land on both sides
-        of a split.
+        Whether only the first of several duplicates is kept. Duplicates have the same
+        label and differ only in retweet marks ("RT @user:") at the start, URLs,
+        smileys, case and white space. If duplicates are kept, copies of a message can
+        be in both the training and the test set.
     balanced : bool, default=True
-        Whether as many messages of each label are drawn as the rarer label has, file by
-        file, so that the source does not tell the label. If False, all are kept.
+        Whether the messages with the more frequent label are subsampled in each file,
+        so that both labels are equally frequent and the source does not predict the
+        label. If False, all messages are kept.
     random_state : int, RandomState, Generator or None, default=0
         Random state used to draw the messages.
     data_home : str or Path, default=None
@@ -106,10 +107,10 @@ def fetch_emoticon_tweets(
     -------
     data : Bunch
         A dictionary with attributes: `data` (list of str), the messages, in the order
-        of the files; `target` (ndarray of int), 1 where there was a ":)", else 0;
-        `target_names` (list of str), what 0 and 1 stand for; `sources` (list of str),
-        the name of the file of each message; `DESCR`, the origin of the data, their
-        licence and what to cite; `filenames`, the files read.
+        of the files; `target` (ndarray of int), 1 if the message contained a ":)",
+        otherwise 0; `target_names` (list of str), the meaning of 0 and 1; `sources`
+        (list of str), the name of the file of each message; `DESCR`, the origin of the
+        data, their licence and what to cite; `filenames`, the files read.
 
     Raises
     ------
@@ -122,18 +123,19 @@ def fetch_emoticon_tweets(
     See Also
     --------
     fetch_ark_twitter_pos : Tweets with the part of speech of every token.
-    make_calibrated_pairs : Labels and probabilities whose truth is known.
+    make_calibrated_pairs : Labels and probabilities with known calibration.
 
     Notes
     -----
-    CC BY 4.0, 'ark' CC BY 3.0. Files at ``<data_home>/emoticon_tweets/`` and, for
-    'ark', ``<data_home>/ark_twitter_pos/`` are used if they have the right checksum.
-    Another file of that name raises an OSError and is left as it is.
+    The licence is CC BY 4.0 (CC BY 3.0 for 'ark'). Files at
+    ``<data_home>/emoticon_tweets/`` and, for 'ark', ``<data_home>/ark_twitter_pos/``
+    are used if they have the right checksum. A file of that name with another checksum
+    raises an OSError and is not changed.
 
-    The labels are made as in section 4.1 of [1]_: "happy" against the rest, not against
-    ":(", in equal numbers, with the smileys deleted. The tweets of the paper, 100,000
-    for each of training, development and test, were never released. The files here have
-    about a thousand messages of each label.
+    The labels are defined as in section 4.1 of [1]_: "happy" against all other messages
+    (not against ":("), in equal numbers, with the smileys removed. The tweets of the
+    paper, 100,000 for each of training, development and test, were never released. The
+    files here have about a thousand messages of each label.
 
     References
     ----------
@@ -176,14 +178,14 @@ def _read(path: Path) -> list[Message]:
     messages = []
     for text in texts:
         bare, n_smileys = smiley.subn(" ", text)
-        # Nothing but smileys changes.
+        # Only smileys are changed.
         bare = bare.strip() if n_smileys else text
         messages.append(Message(bare, text, n_smileys > 0, path.name))
     return messages
 
 
 def _read_lines(path: TextFile) -> Iterator[str]:
-    """Give the lines of a file with one message per line."""
+    """Yield the lines of a file with one message per line."""
     with opened(path) as (file, source):
         for line in lines_of(file, source):
             if not line.text.strip():
@@ -192,7 +194,7 @@ def _read_lines(path: TextFile) -> Iterator[str]:
 
 
 def _read_tokens(path: TextFile) -> Iterator[str]:
-    """Give the messages of a file with one token per line, joined by spaces."""
+    """Yield the messages of a file with one token per line, joined by spaces."""
     for tokens, _ in tokens_and_labels(path):
         yield " ".join(token for token in tokens if token)
 
@@ -205,7 +207,7 @@ def _distinct(messages: list[Message]) -> list[Message]:
 
 
 def _balance(messages: list[Message], rng: np.random.Generator) -> list[Message]:
-    """Draw as many messages of each label as the rarer one has in their file."""
+    """Subsample the more frequent label in each file."""
     rows: dict[str, tuple[list[int], list[int]]] = {}
     for i, message in enumerate(messages):
         rows.setdefault(message.source, ([], []))[message.happy].append(i)

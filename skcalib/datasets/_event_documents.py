@@ -1,4 +1,4 @@
-"""Generated news with events, whose true counts and coreference are known."""
+"""Generated news with events and known counts and coreference."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ COUNTRIES = {
     "NOR": ("Norway", "Norwegian"),
 }
 
-# Kinds of mentions, with their shares as subjects and as objects: "they", "the rebels",
-# "Kenyan rebels", "Kenya", "the town".
+# Kinds of mentions, with their probabilities as subjects and as objects: "they", "the
+# rebels", "Kenyan rebels", "Kenya", "the town".
 PRONOUN, GROUP, AFFILIATED, NAME, PLACE = range(5)
 SUBJECT = (0.4, 0.25, 0.25, 0.1, 0.0)
 OBJECT = (0.15, 0.15, 0.2, 0.15, 0.35)
@@ -36,8 +36,8 @@ VERBS = (("met", "meet"), ("praised", "praise"), ("left", "leave"), ("saw", "see
 ATTACK = ("attacked", "attack")
 P_ATTACK, P_PASSIVE = 0.3, 0.25
 
-# Score of a link by the kinds of a mention (row) and its antecedent (column), where
-# their words and countries do not differ, so far as they have any; and of NEW.
+# Score of a link by the kinds of a mention (row) and its antecedent (column) if their
+# words and countries, if any, do not differ; and score of NEW.
 LINK = np.array(
     [
         [1.5, 1.5, 1.5, -0.5, -4.0],
@@ -54,9 +54,9 @@ FURTHER = np.array([-0.7, -0.2, -0.1, -0.02, -0.1])  # for each sentence between
 
 @dataclass(frozen=True, slots=True)
 class _Phrases:
-    """The mentions of a document, an entry for each: what they say.
+    """Words and countries of the mentions of a document, two per sentence.
 
-    `word` is -1 where there is none, as is `country`; two stand in each sentence.
+    `word` and `country` are -1 if a mention does not have one.
     """
 
     kind: np.ndarray
@@ -100,7 +100,7 @@ def make_event_documents(
     return_scores: bool = False,
     random_state: RandomStateLike = None,
 ) -> Any:
-    """Generate dated documents with events, whose true counts are known.
+    """Generate dated documents with events and known counts.
 
     Parameters
     ----------
@@ -109,14 +109,14 @@ def make_event_documents(
     mean_mentions : float, default=10.0
         Mean number of mentions of a document, at least 2.
     countries : mapping of str to (str, str), default=None
-        Name and adjective of each country by its code, one word each. If None, four
+        Name and adjective (one word each) of each country by its code. If None, four
         countries with ISO 3166 codes are used.
     start : datetime.date, default=datetime.date(1990, 1, 1)
-        First day.
+        First day of the period.
     n_days : int, default=365
-        Number of days; the dates of documents are drawn evenly from them.
+        Number of days. The dates of the documents are drawn uniformly from them.
     return_scores : bool, default=False
-        Whether the true scores of antecedents are returned too.
+        Whether the true scores of antecedents are also returned.
     random_state : int, RandomState, Generator or None, default=None
         Random state used to draw the documents.
 
@@ -126,34 +126,34 @@ def make_event_documents(
         Documents of sentences with two mentions each, with tags, lemmas and parses (as
         in Universal Dependencies), mentions and their true entities.
     events : list of dict
-        For each document the number of entities, by code of the country, that attack
-        somebody and are affiliated with that country and no other.
+        For each document, a dict from the code of a country to the number of entities
+        that attack somebody and are affiliated with this country only.
     scores : list of ndarray of shape (n_i, n_i)
-        Scores of the antecedents, the input of `AntecedentPosterior`: the entities are
-        one draw from it. Only returned if `return_scores` is True.
+        Scores of the antecedents, the input of `AntecedentPosterior`. The entities are
+        one sample from this posterior. Only returned if `return_scores` is True.
 
     See Also
     --------
     make_coref_documents : Documents for measuring coreference itself.
-    skcalib.events.EventCounter : Count the events.
+    skcalib.events.EventCounter : Count the events of documents.
 
     Notes
     -----
-    The process:
+    The documents are generated as follows:
 
     1. A document has 1 + Poisson((mean_mentions - 2) / 2) sentences "subject verb
        object ." A mention is "they", a group ("the rebels"), a group of a country
        ("Kenyan rebels"), a country, or (objects only) a place. The verb is "attacked"
-       with probability 0.3, a quarter of these passive: "The port was attacked by
-       rebels."
+       with probability 0.3. A quarter of these sentences are passive: "The port was
+       attacked by rebels."
     2. The score of an antecedent depends on the kinds, words and countries of both
        mentions and decreases with the number of sentences between them.
     3. Antecedents are drawn from the softmax of the scores of each mention, and linked
-       mentions are an entity.
+       mentions form an entity.
 
     Words do not depend on entities, so the softmax is the true posterior, and counts
-    under it have the right distribution. Entities may mix words and countries that no
-    writer would mix.
+    under it have the right distribution. An entity may combine words and countries that
+    do not occur together in real text.
 
     Examples
     --------
@@ -201,8 +201,8 @@ def _check_days(start: Any, n_days: int) -> datetime.date:
     if n_days > most:
         raise ParameterError(
             "n_days",
-            f"must be at most {most}, for there are no more days from {start} "
-            f"on. Got {n_days}.",
+            f"must be at most {most}, because there are no more days from {start} on. "
+            f"Got {n_days}.",
         )
     return start
 
@@ -312,7 +312,7 @@ def _sentence(
 ) -> tuple[Sentence, list[tuple[int, int]]]:
     """Return a sentence, and the first words and ends of its two mentions."""
     first, second = (_phrase(phrases, j, codes) for j in (2 * s, 2 * s + 1))
-    # "was" stands before the verb, which is the root, and "by" behind it
+    # "was" comes before the verb, which is the root, and "by" after it
     root = len(first) + passive
     begin = root + 1 + passive
     last = begin + len(second) - 1

@@ -1,4 +1,4 @@
-"""Files of the data sets: the registry, the folder that keeps them, downloads.
+"""Files of the data sets: registry, folder and downloads.
 
 ``data/files.toml`` lists the files and ``data/*.rst`` describe the data sets.
 """
@@ -24,10 +24,10 @@ from ._lines import opened_zip
 
 VARIABLE = "SKCALIB_DATA"
 
-# Tells of downloads those who ask for it, as scikit-learn's fetchers do.
+# Logs downloads, as the fetchers of scikit-learn do.
 _LOGGER = logging.getLogger("skcalib.datasets")
 
-# What messages call the kinds of checksums.
+# Names of the kinds of checksums in messages.
 KINDS = {
     "sha256": "SHA256",
     "git_blob": "git blob id",
@@ -59,7 +59,7 @@ class RemoteFile(NamedTuple):
     instead: str = ""
 
     def check(self, path: Path) -> None:
-        """Raise an OSError if the file at `path` is another one."""
+        """Raise an OSError if the file at `path` is a different file."""
         found = self._checksum_of(path)
         if found != self.checksum:
             raise OSError(f"its {KINDS[self.kind]} is {found}, not {self.checksum}")
@@ -84,7 +84,7 @@ def sha256_of(path: Path) -> str:
 
 
 def git_blob_id(path: Path) -> str:
-    """Return the name that git gives to the content of a file."""
+    """Return the git blob id of the content of a file."""
     digest = hashlib.sha1(b"blob %d\0" % path.stat().st_size, usedforsecurity=False)
     with path.open("rb") as file:
         for block in iter(lambda: file.read(2**20), b""):
@@ -93,7 +93,7 @@ def git_blob_id(path: Path) -> str:
 
 
 def members_of(path: Path, pattern: str) -> dict[str, bytes]:
-    """Return the members of a zip archive whose names match, by the first group."""
+    """Return the members of a zip archive with matching names, keyed by group 1."""
     with opened_zip(path) as archive:
         found = (re.fullmatch(pattern, name) for name in archive.namelist())
         return {match[1]: archive.read(match[0]) for match in found if match}
@@ -102,7 +102,7 @@ def members_of(path: Path, pattern: str) -> dict[str, bytes]:
 def members_sha256(path: Path, pattern: str) -> str:
     """Return the SHA256 of the SHA256s of members, in the order of their names.
 
-    Archives of the same files have it in common, whoever packed them.
+    All archives of the same files have the same value.
     """
     members = members_of(path, pattern)
     digests = (hashlib.sha256(members[name]).digest() for name in sorted(members))
@@ -144,9 +144,9 @@ def _data_file(name: str) -> str:
 
 
 class DataHome:
-    """The folder of the data sets, and what to do where a file is missing.
+    """The folder of the data sets, and the treatment of missing files.
 
-    The parameters are those of the fetchers.
+    The parameters are the same as for the fetchers.
     """
 
     def __init__(
@@ -162,11 +162,11 @@ class DataHome:
         self.delay = check_real(delay, low=0, high=3600, name="delay")
 
     def path(self, file: RemoteFile) -> Path:
-        """Return where a file is, or would be."""
+        """Return the path of a file, which need not exist."""
         return self.folder / file.folder / file.name
 
     def has(self, file: RemoteFile) -> bool:
-        """Return whether there is a file, the right one or not."""
+        """Return whether the file exists, whatever its content."""
         return self.path(file).exists()
 
     def fetch_subset(self, name: str, subset: str) -> list[Path]:
@@ -180,9 +180,9 @@ class DataHome:
         return found
 
     def fetch(self, file: RemoteFile) -> Path:
-        """Return the path of a file, downloaded if need be and allowed.
+        """Return the path of a file, which is downloaded if needed and allowed.
 
-        A wrong file that was there before is the user's, so it stays.
+        An existing file with another checksum belongs to the user and is not changed.
         """
         if file.instead and not self.has(file):
             other = data_set(file.folder).files[file.instead]
@@ -238,8 +238,8 @@ def _clause(error: Exception) -> str:
 def get_data_home(data_home: PathLike | None) -> Path:
     """Return the folder of the data sets.
 
-    It is the argument, else the value of the environment variable ``SKCALIB_DATA``,
-    else ``~/skcalib_data``. The folder need not exist.
+    It is the argument if given, otherwise the value of the environment variable
+    ``SKCALIB_DATA`` if set, otherwise ``~/skcalib_data``. The folder need not exist.
     """
     if data_home is None:
         data_home = os.environ.get(VARIABLE) or "~/skcalib_data"

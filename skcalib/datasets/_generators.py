@@ -1,4 +1,4 @@
-"""Generated pairs and tagged sentences whose true distribution is known."""
+"""Generated pairs and tagged sentences with a known distribution."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def make_calibrated_pairs(
     return_frequency: bool = False,
     random_state: RandomStateLike = None,
 ) -> tuple[Array, Array] | tuple[Array, Array, Array]:
-    """Generate labels and probabilities whose calibration is known.
+    """Generate labels and probabilities with known calibration.
 
     Probabilities q are drawn from Beta(a, b), and a label is 1 with probability t(q)
     (section 4.3 of [1]_). With k = 0, t(q) = q and the pairs are perfectly calibrated.
@@ -66,10 +66,10 @@ def make_calibrated_pairs(
     k : float, default=0.0
         Distortion, in [0, 0.5].
     transform : callable, default=None
-        Function t, to be used instead of `k`. It receives q of shape (n_samples,) and
+        Function t that is used instead of `k`. It receives q of shape (n_samples,) and
         returns the label frequencies, of the same shape and in [0, 1].
     return_frequency : bool, default=False
-        Whether t(q) is returned too.
+        Whether t(q) is also returned.
     random_state : int, RandomState, Generator or None, default=None
         Random state used to draw the pairs.
 
@@ -116,7 +116,7 @@ def make_calibrated_pairs(
     if transform is None:
         frequency = _distort(q, k)
     else:
-        # a copy, for the function may write into its argument
+        # a copy, because the function may modify its argument
         frequency = _check_frequencies(transform(q.copy()), n_samples)
     y = (generator.random(n_samples) < frequency).astype(np.int64)
     return (y, q, frequency) if return_frequency else (y, q)
@@ -165,7 +165,7 @@ FULL_STOP = TAGS.index(".")
 # No tag follows the full stop, so its row serves for the beginning of sentences.
 START = FULL_STOP
 
-# What may follow a tag, with weights that need not sum to one.
+# Tags that may follow a tag, with weights that need not sum to one.
 FOLLOWERS = {
     ".": "DT 8, NNP 5, PRP 5, NNS 3, NN 1, JJ 2, IN 3, RB 2, CD 1",
     "DT": "NN 10, JJ 5, NNS 4, NNP 2, CD 1, VBN 1",
@@ -186,8 +186,8 @@ FOLLOWERS = {
     "CD": "NNS 8, NN 3, IN 2",
 }
 
-# Factors on those weights by the tag two back: agreement across an adverb, one
-# auxiliary for one verb form, one finite verb to a clause, conjuncts alike.
+# Factors on these weights, by the tag before the previous one: agreement across an
+# adverb, verb forms after an auxiliary, one finite verb per clause, equal conjuncts.
 SECOND_ORDER = {
     ("NN", "RB"): "VBZ 5, VBD 3, VBP 0, VB 0, VBN .3, JJ .2",
     ("NNP", "RB"): "VBZ 5, VBD 3, VBP 0, VB 0, VBN .3, JJ .2",
@@ -230,11 +230,12 @@ def make_tagged_sentences(
     order: int = 2,
     random_state: RandomStateLike = None,
 ) -> tuple[list[list[str]], list[list[str]]]:
-    """Generate sentences with part-of-speech tags, like English in an invented tongue.
+    """Generate sentences of an English-like artificial language with tags.
 
-    With ``order=2`` a hidden Markov model is the wrong model, as for real text: each
-    tag depends on the two tags before it, and the spelling of a word tells more than
-    its identity. With ``order=1`` a hidden Markov model is the right model.
+    With ``order=2`` a first-order hidden Markov model is misspecified, as for real
+    text: each tag depends on the two preceding tags, and the spelling of a word is more
+    informative than its identity. With ``order=1`` a hidden Markov model is correctly
+    specified.
 
     Parameters
     ----------
@@ -260,28 +261,30 @@ def make_tagged_sentences(
 
     See Also
     --------
-    make_calibrated_pairs : Labels and probabilities whose calibration is known.
+    make_calibrated_pairs : Labels and probabilities with known calibration.
 
     Notes
     -----
-    The process:
+    The sentences are generated as follows:
 
     1. A sentence has 3 + Poisson(g) tokens, where g has a Gamma distribution of shape
        4. The last token is the full stop, which occurs nowhere else.
-    2. Tags come from a Markov chain. A table of weights says what follows a tag. With
-       ``order=2`` the tag two back changes them: verbs agree in number with a noun
-       across an adverb, a second finite verb does not follow an object, conjuncts have
-       the same tag.
+    2. Tags are drawn from a Markov chain with a table of transition weights. With
+       ``order=2`` the weights also depend on the tag before the previous one: verbs
+       agree in number with a noun across an adverb, a second finite verb does not
+       follow an object, conjuncts have the same tag.
     3. Words of a class are drawn by Zipf's law: the r-th most frequent word has weight
-       1 / (r + 2). Classes DT, PRP, MD, IN, CC have ten short words each, three of
-       the prepositions are adverbs too; numbers are digits.
-    4. Every other word is a stem and a suffix, which tells the tag in part. Nouns and
-       verbs share stems, in orders of frequency that differ somewhat: the bare stem is
-       NN, VB or VBP, with -s NNS or VBZ, with -ed VBD or VBN. Adjectives end in -ous,
-       -ful, -al or -ic, adverbs have -ly after those; names begin with a capital.
-    5. With ``order=2`` the first word of a sentence begins with a capital too.
+       1 / (r + 2). The classes DT, PRP, MD, IN and CC have ten short words each. Three
+       of the prepositions are also adverbs. Numbers are digits.
+    4. Every other word consists of a stem and a suffix, which is informative about the
+       tag. Nouns and verbs share stems, with slightly different frequencies. The bare
+       stem is NN, VB or VBP; with -s it is NNS or VBZ, and with -ed it is VBD or VBN.
+       Adjectives end in -ous, -ful, -al or -ic, and adverbs add -ly to these endings.
+       Names begin with a capital letter.
+    5. With ``order=2`` the first word of a sentence also begins with a capital letter.
 
-    Given its tag, a word other than the first depends on nothing else.
+    Given its tag, every word except the first is independent of all other words and
+    tags.
 
     Examples
     --------
@@ -340,9 +343,9 @@ def _transitions(order: int) -> np.ndarray:
 def _draw_tags(
     lengths: np.ndarray, cumulative: np.ndarray, generator: np.random.Generator
 ) -> np.ndarray:
-    """Return the tags of all sentences, one after the other; all draw in step."""
+    """Return the concatenated tags of all sentences, drawn in parallel."""
     padded = np.full((lengths.size, lengths.max()), FULL_STOP)
-    # Longest first: those still open at a position are the first rows.
+    # Longest first: the sentences that continue at a position are the first rows.
     by_length = np.argsort(-lengths, kind="stable")
     longest_first = lengths[by_length]
     two_back = before = np.full(lengths.size, START)
@@ -404,13 +407,13 @@ def _make_vocabulary(
 
 
 def _jumble(words: np.ndarray, generator: np.random.Generator) -> np.ndarray:
-    """Return the words in about the same order: a rank changes by a factor."""
+    """Return the words in a similar order; ranks change by random factors."""
     ranks = np.arange(1, words.size + 1)
     return words[np.argsort(ranks * np.exp(generator.normal(size=words.size)))]
 
 
 def _make_stems(n: int, n_syllables: int, generator: np.random.Generator) -> np.ndarray:
-    """Return n different stems; with more than one syllable some have one more."""
+    """Return n different stems; some of several syllables have an additional one."""
     onsets = np.array(ONSETS, dtype=object)
     vowels = np.array(VOWELS, dtype=object)
     codas = np.array(CODAS, dtype=object)

@@ -19,10 +19,10 @@ from .._errors import ParameterTypeError
 
 TextFile = str | os.PathLike[str] | TextIO
 
-# What reading a compressed file raises where bytes are wrong or missing.
+# Exceptions raised by a compressed file with wrong or missing bytes.
 DAMAGED = (gzip.BadGzipFile, zipfile.BadZipFile, zlib.error, EOFError)
 
-# What zipfile raises where bytes are wrong, or one that it cannot unpack (encrypted).
+# Exceptions raised by zipfile for wrong bytes or for encrypted members.
 BAD_ZIP = (
     zipfile.BadZipFile,
     zlib.error,
@@ -40,7 +40,7 @@ def malformed(source: str, number: int, expected: str, got: str) -> NoReturn:
 
 
 class Line(NamedTuple):
-    """A line without its end, and where it stands."""
+    """A line without its line ending, and its number."""
 
     number: int
     text: str
@@ -59,7 +59,7 @@ class Block(NamedTuple):
 
 @contextlib.contextmanager
 def opened(path: TextFile) -> Iterator[tuple[TextIO, str]]:
-    """Give a text file and its name; a file that came open stays open."""
+    """Yield a text file and its name; a file that was passed open stays open."""
     if not isinstance(path, (str, os.PathLike)):
         if not (hasattr(path, "read") and isinstance(path.read(0), str)):
             raise ParameterTypeError(
@@ -70,14 +70,14 @@ def opened(path: TextFile) -> Iterator[tuple[TextIO, str]]:
         yield path, str(getattr(path, "name", "<text>"))
         return
     opener: Callable[..., Any] = gzip.open if str(path).endswith(".gz") else open
-    # newline="\n": a lone carriage return ends no line.
+    # newline="\n": a lone carriage return does not end a line.
     with opener(path, "rt", encoding="utf-8-sig", newline="\n") as file:
         yield file, str(path)
 
 
 @contextlib.contextmanager
 def opened_zip(path: Path) -> Iterator[zipfile.ZipFile]:
-    """Give an open zip archive; one that cannot be read is an OSError."""
+    """Yield an open zip archive; raise an OSError if it cannot be read."""
     try:
         with zipfile.ZipFile(path) as archive:
             yield archive
@@ -90,9 +90,9 @@ def opened_zip(path: Path) -> Iterator[zipfile.ZipFile]:
 def lines_of(
     file: TextIO, source: str, *, returns_end_lines: bool = False
 ) -> Iterator[Line]:
-    """Give the lines of a file, which must be text, or a whole archive of text.
+    """Yield the lines of a text file or of a complete compressed text file.
 
-    They end at line feeds, and at lone carriage returns if asked.
+    Lines end at line feeds and, optionally, at lone carriage returns.
     """
     number = 0
     try:
@@ -103,7 +103,7 @@ def lines_of(
                 return
             yield Line(number, text)
     except UnicodeDecodeError as error:
-        # Text is decoded ahead of the lines it is cut into.
+        # Text is decoded before it is split into lines.
         raise ValueError(
             f"{source}, after line {number}: expected {error.encoding}, got "
             f"{error.reason}."
@@ -115,13 +115,13 @@ def lines_of(
 
 
 def _cut_at_returns(texts: Iterable[str], number: int) -> Iterator[Line]:
-    """Give lines that end at a carriage return too, the first one with a number."""
+    """Yield lines that also end at carriage returns, numbered from `number`."""
     pieces = (piece for text in texts for piece in text.rstrip("\r\n").split("\r"))
     yield from itertools.starmap(Line, enumerate(pieces, number))
 
 
 def blocks_of(path: TextFile, *, returns_end_lines: bool = False) -> Iterator[Block]:
-    """Give the runs of lines that are not blank."""
+    """Yield the blocks of lines that are not blank."""
     with opened(path) as (file, source):
         block: list[Line] = []
         for line in lines_of(file, source, returns_end_lines=returns_end_lines):
@@ -135,8 +135,8 @@ def blocks_of(path: TextFile, *, returns_end_lines: bool = False) -> Iterator[Bl
 
 
 def interned(column: Iterable[str]) -> list[str]:
-    """Return a column whose strings are one object wherever they occur.
+    """Return a column in which equal strings are the same object.
 
-    They take a fraction of the memory, and a dict finds one by comparing pointers.
+    This takes a fraction of the memory, and dict lookups compare pointers.
     """
     return list(map(sys.intern, column))

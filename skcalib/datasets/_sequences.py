@@ -45,8 +45,8 @@ def read_conll_columns(
 ) -> tuple[list[list[str]] | list[int] | None, ...]:
     r"""Read tokens and labels of a file with one token per line.
 
-    A blank line ends a sentence. Quotes are tokens like any other and ``#`` does not
-    begin a comment.
+    A blank line ends a sentence. Quotes are ordinary tokens and ``#`` does not begin a
+    comment.
 
     Parameters
     ----------
@@ -60,8 +60,8 @@ def read_conll_columns(
         Separator of the columns. If None, any white space separates them, as in the
         files of CoNLL-2003.
     return_documents : bool, default=False
-        Whether to return the document of each sentence too, for example as `groups` of
-        an interval or a test.
+        Whether to also return the document of each sentence, for example for use as
+        `groups` of an interval or a test.
 
     Returns
     -------
@@ -70,14 +70,15 @@ def read_conll_columns(
     y : list of list of str
         Labels of each sentence, or None if `label` is None.
     documents : list of int
-        Number of the document of each sentence, from 0, by the ``-DOCSTART-`` lines.
-        Returned only if `return_documents` is true.
+        Number of the document of each sentence, from 0, determined by the
+        ``-DOCSTART-`` lines. Only returned if `return_documents` is true.
 
     Raises
     ------
     ValueError
-        If a line does not have as many columns as the first line, has too few, or has
-        an empty token or label. The message names the file and the number of the line.
+        If the number of columns of a line differs from the first line or is too small,
+        or if a token or label is empty. The message names the file and the number of
+        the line.
 
     See Also
     --------
@@ -162,7 +163,7 @@ def _check_rows(
 def to_sequences(
     documents: Iterable[Document], column: str = "xpos"
 ) -> tuple[list[list[str]], list[list[str]]]:
-    """Turn documents into the words and tags that taggers take.
+    """Convert documents to words and tags, the input of taggers.
 
     Parameters
     ----------
@@ -183,8 +184,8 @@ def to_sequences(
     TypeError
         If `documents` does not consist of documents.
     ValueError
-        If the tag of a word is missing (``"_"``). In 'feats' this means that the word
-        has no features, and is kept.
+        If the tag of a word is missing (``"_"``). In 'feats', ``"_"`` means that the
+        word has no features and is not an error.
 
     See Also
     --------
@@ -241,9 +242,9 @@ def read_penn_trees(path: TextFile) -> tuple[list[list[str]], list[list[str]]]:
 
 
 def _trees(path: TextFile) -> Iterator[list[tuple[str, str]]]:
-    """Give the (tag, word) leaves of each tree."""
+    """Yield the (tag, word) leaves of each tree."""
     with opened(path) as (file, source):
-        # Each open bracket: its line, its atoms, whether it has brackets inside.
+        # For each open bracket: its line, its atoms, and whether it contains brackets.
         stack: list[tuple[int, list[str], list[bool]]] = []
         leaves: list[tuple[str, str]] = []
         for number, text in lines_of(file, source):
@@ -273,7 +274,7 @@ def _close(
     inside: list[bool],
     leaves: list[tuple[str, str]],
 ) -> None:
-    """Take a closed bracket: a leaf, or a label, which may be empty, over others."""
+    """Process a closed bracket: a leaf, or a (possibly empty) label above others."""
     if not inside and len(atoms) == 2:
         leaves.append((atoms[0], atoms[1]))
     elif not inside or len(atoms) > 1:

@@ -1,4 +1,4 @@
-"""Outputs of several systems for one test set, to compare the systems."""
+"""Outputs of several systems for one test set."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ._files import DataHome, FetchOptions, PathLike, description
 from ._lines import Block, Line, blocks_of
 from ._sequences import read_conll_columns
 
-# One team put a space between token and tag, the others a tab.
+# One team used a space between token and tag, the others a tab.
 DELIMITERS = {"arcada": " "}
 
 MQM_HEADER = ["system", "mqm_avg_score", "seg_id"]
@@ -43,9 +43,9 @@ def fetch_system_outputs(
     Parameters
     ----------
     subset : {'wnut17', 'wmt20'}, default='wnut17'
-        Entity tags of seven systems for 1287 sentences, with the gold tags, where the
-        metric (F1) is not a mean over sentences; or expert scores of ten translations
-        of 1418 segments, where the metric is a mean.
+        'wnut17' contains the entity tags of seven systems for 1287 sentences and the
+        gold tags. Its metric (F1) is not a mean over sentences. 'wmt20' contains expert
+        scores of ten translations of 1418 segments. Its metric is a mean.
     data_home : str or Path, default=None
         Folder of the data sets. If None, the environment variable ``SKCALIB_DATA`` is
         used, or ``~/skcalib_data`` if it is not set.
@@ -61,9 +61,9 @@ def fetch_system_outputs(
     Returns
     -------
     data : Bunch
-        A dictionary with attributes: `data` (dict), the output of each system by name,
-        for 'wnut17' the tags of each sentence (list of list of str), for 'wmt20' the
-        score of each segment (ndarray of shape (1418,)); `target` (list of list of
+        A dictionary with attributes: `data` (dict), the output of each system by name:
+        the tags of each sentence (list of list of str) for 'wnut17', or the score of
+        each segment (ndarray of shape (1418,)) for 'wmt20'; `target` (list of list of
         str), the gold tags, or None; `tokens` (list of list of str), the tokens of each
         sentence, or None; `segments` (ndarray of int), the numbers of the segments, or
         None; `DESCR`, the origin of the data, their licence and what to cite;
@@ -79,14 +79,14 @@ def fetch_system_outputs(
 
     See Also
     --------
-    skcalib.significance.compare_systems : Which differences are real.
-    skcalib.metrics.span_statistics : From tags to what the F1 sums.
+    skcalib.significance.compare_systems : Test the differences between the systems.
+    skcalib.metrics.span_statistics : Sufficient statistics of entity F1 from tags.
 
     Notes
     -----
-    'wnut17' is CC BY 4.0, 'wmt20' Apache 2.0. Files at ``<data_home>/system_outputs/``
-    are used if they have the right checksum. Another file of that name raises an
-    OSError and is left as it is.
+    The licence of 'wnut17' is CC BY 4.0, and of 'wmt20' Apache 2.0. Files at
+    ``<data_home>/system_outputs/`` are used if they have the right checksum. A file of
+    that name with another checksum raises an OSError and is not changed.
 
     Examples
     --------
@@ -122,7 +122,7 @@ class Outputs(NamedTuple):
 
 
 def _read_tags(gold: Path, *submissions: Path) -> Outputs:
-    """Read the gold tags and those of the systems, which must have its sentences."""
+    """Read the gold tags and the tags of the systems, for the same sentences."""
     tokens, target = read_conll_columns(gold)
     lengths = list(map(len, tokens))
     data = {}
@@ -131,8 +131,8 @@ def _read_tags(gold: Path, *submissions: Path) -> Outputs:
         _, data[name] = read_conll_columns(path, delimiter=DELIMITERS.get(name, "\t"))
         if list(map(len, data[name])) != lengths:
             raise ValueError(
-                f"{path}: expected the sentences of {gold.name}, got other numbers of "
-                "tokens."
+                f"{path}: expected the sentences of {gold.name}, got different "
+                "numbers of tokens."
             )
     return Outputs(data, target, tokens, None)
 
@@ -170,8 +170,8 @@ def _read_scores(path: Path) -> Outputs:
     for system, found in scores.items():
         if sorted(found) != segments:
             raise ValueError(
-                f"{path}: expected the same segments of every system, got others of "
-                f"{system}."
+                f"{path}: expected the same segments for every system, got different "
+                f"ones for {system}."
             )
     data = {
         system: np.array([found[segment] for segment in segments])

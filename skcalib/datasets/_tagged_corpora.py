@@ -33,7 +33,7 @@ ARTICLES = {
     "all": range(1, 200),
 }
 
-# A token of which nothing is left but its label.
+# A line with a label but no token.
 NO_TEXT = "_"
 
 
@@ -60,8 +60,8 @@ def fetch_ark_twitter_pos(
     Parameters
     ----------
     subset : {'train', 'dev', 'test', 'daily547'}, default='train'
-        Part of the corpus: 1000, 327 and 500 tweets of one day, or 547 tweets of as
-        many days.
+        Part of the corpus: 1000, 327 and 500 tweets of one day, or 547 tweets of 547
+        days.
     data_home : str or Path, default=None
         Folder of the data sets. If None, the environment variable ``SKCALIB_DATA`` is
         used, or ``~/skcalib_data`` if it is not set.
@@ -97,8 +97,9 @@ def fetch_ark_twitter_pos(
 
     Notes
     -----
-    CC BY 3.0. A file at ``<data_home>/ark_twitter_pos/`` is used if it has the right
-    checksum. Another file of that name raises an OSError and is left as it is.
+    The licence is CC BY 3.0. A file at ``<data_home>/ark_twitter_pos/`` is used if it
+    has the right checksum. A file of that name with another checksum raises an OSError
+    and is not changed.
 
     Examples
     --------
@@ -186,8 +187,9 @@ def fetch_ud_english_ewt(
 
     Notes
     -----
-    CC BY-SA 4.0. A file at ``<data_home>/ud_english_ewt/`` is used if it has the right
-    checksum. Another file of that name raises an OSError and is left as it is.
+    The licence is CC BY-SA 4.0. A file at ``<data_home>/ud_english_ewt/`` is used if it
+    has the right checksum. A file of that name with another checksum raises an OSError
+    and is not changed.
 
     Examples
     --------
@@ -274,9 +276,10 @@ def fetch_wsj_sample(
 
     Notes
     -----
-    A sample of the Penn Treebank, (C) LDC: for non-commercial use only. A file at
-    ``<data_home>/wsj_sample/`` is used if it has the right checksum. Another file of
-    that name raises an OSError and is left as it is. The archive is not unpacked.
+    The data are a sample of the Penn Treebank, (C) LDC, for non-commercial use only. A
+    file at ``<data_home>/wsj_sample/`` is used if it has the right checksum. A file of
+    that name with another checksum raises an OSError and is not changed. The archive is
+    not unpacked.
 
     Examples
     --------
@@ -364,14 +367,14 @@ def fetch_broad_twitter_entities(
 
     See Also
     --------
-    fetch_emoticon_tweets : The same tweets, labelled by their smileys.
-    skcalib.queries.SpanQuery : Asks how probable it is that tokens are one name.
+    fetch_emoticon_tweets : The same tweets with smileys as labels.
+    skcalib.queries.SpanQuery : Query for the probability that tokens are one name.
 
     Notes
     -----
-    CC BY 4.0. The files are at ``<data_home>/emoticon_tweets/``, where they serve
-    `fetch_emoticon_tweets` too. A file with another checksum raises an OSError and is
-    left as it is.
+    The licence is CC BY 4.0. The files are in ``<data_home>/emoticon_tweets/`` and are
+    also used by `fetch_emoticon_tweets`. A file with another checksum raises an OSError
+    and is not changed.
 
     Examples
     --------
@@ -400,9 +403,9 @@ def fetch_broad_twitter_entities(
 
 
 def tokens_and_labels(path: TextFile) -> Iterator[tuple[list[str], list[str]]]:
-    """Give the tokens and labels of each tweet of a section that has text.
+    """Yield the tokens and labels of each tweet of a section that has text.
 
-    Some tokens were line feeds and the like: nothing is left of them.
+    Tokens that consisted only of line breaks are left out.
     """
     for block in blocks_of(path):
         tokens, labels = [], []

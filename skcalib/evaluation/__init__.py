@@ -25,7 +25,7 @@ from ._several import read_evaluations
 from ._tables import known_columns, open_table
 from ._unanswered import POLICIES, rule_of
 
-# What the command line builds on, beside the public names.
+# Names that the command line uses but that are not public.
 _FOR_SIBLINGS = (
     FORMATS,
     NO,

@@ -24,11 +24,11 @@ class AccuracyInterval(Result):
     Attributes
     ----------
     estimate : float
-        Mean of the scores; with `questions` the mean of the question means.
+        Mean of the scores. With `questions`, mean of the question means.
     low, high : float
         Ends of the interval, in [0, 1].
     n : int
-        Number of questions, or of scores without `questions`.
+        Number of questions, or number of scores if `questions` is not given.
     n_groups : int or None
         Number of groups.
     n_effective : float
@@ -87,10 +87,10 @@ def accuracy_interval(
     Parameters
     ----------
     y : array-like of shape (n,)
-        Scores in [0, 1], for example whether each answer is right.
+        Scores in [0, 1], for example 1 for a right and 0 for a wrong answer.
     questions : array-like of shape (n,), default=None
-        Question of each score, where a question was asked several times. The estimate
-        is then the mean over questions of their means.
+        Question of each score, if questions were asked several times. The estimate is
+        then the mean of the question means.
     groups : array-like of shape (n,), default=None
         Group of each score, such as the passage that several questions are about.
         Scores of one group may depend on each other. All scores of a question must be
@@ -101,26 +101,27 @@ def accuracy_interval(
     Returns
     -------
     interval : AccuracyInterval
+        Mean of the scores with its confidence interval.
 
     Warns
     -----
     UserWarning
-        If all scores are in one group: the interval is then [0, 1].
+        If all scores are in one group. The interval is then [0, 1].
 
     Notes
     -----
-    Independent scores of 0 and 1 have the binomial mid-P interval [1]_. Otherwise the
-    variance of the mean is estimated from the sums of the groups (the CR2 sandwich
-    estimate), and its degrees of freedom by the rule of Bell and McCaffrey [2]_. With
-    z and t the quantiles of the normal and of Student's distribution, the interval is
-    Wilson's [3]_ for
+    For independent scores of 0 and 1, the binomial mid-P interval is used [1]_.
+    Otherwise the variance of the mean is estimated from the sums of the groups (the CR2
+    sandwich estimate) and its degrees of freedom are computed by the rule of Bell and
+    McCaffrey [2]_. Let z and t be the quantiles of the normal and of Student's t
+    distribution. The interval is Wilson's interval [3]_ for
 
         n_effective = m (1 - m) / variance (z / t)^2
 
-    answers, m being the mean. Where few answers differ from the rest, groups that
-    differ may not have been seen. The ratio of the variance to m (1 - m) / n is
-    therefore averaged with the ratio for fully dependent groups, sum(size^2) / n, as if
-    half an answer had shown it.
+    answers, where m is the mean. If few answers differ from the rest, the data say
+    little about the differences between groups. The ratio of the variance to m (1 - m)
+    / n is therefore averaged with the ratio for fully dependent groups, sum(size^2) /
+    n, which has the weight of half an answer.
 
     References
     ----------
@@ -184,7 +185,8 @@ def _as_scores(y: ArrayLike) -> np.ndarray:
     if bad.any():
         row = int(bad.argmax())
         raise ParameterError(
-            "y", f"must hold scores in [0, 1]. Got {float(score[row])!r} in row {row}."
+            "y",
+            f"must contain scores in [0, 1]. Got {float(score[row])!r} in row {row}.",
         )
     return score
 
@@ -232,8 +234,8 @@ def _wilson_of_groups(
     n, mean = size.sum(), float(score.mean())
     if size.size == 1:
         warnings.warn(
-            "All scores are in one group, which shows no difference of groups: the "
-            "interval is [0, 1].",
+            "All scores are in one group, so the variation between groups cannot be "
+            "estimated. The interval is [0, 1].",
             UserWarning,
             stacklevel=3,
         )
@@ -246,7 +248,7 @@ def _wilson_of_groups(
 def _wilson_of_sums(
     mean: float, sums: np.ndarray, size: np.ndarray, unit: float, level: float
 ) -> tuple[float, float, float]:
-    """Return Wilson's interval by the sums of the residuals of groups.
+    """Return Wilson's interval from the sums of the residuals of groups.
 
     `unit` is the variance of the mean if all answers were independent.
     """
@@ -267,9 +269,9 @@ def grouped_frequency_interval(
 ) -> tuple[float, float]:
     """Return an interval of the frequency of y, given probabilities q, with groups.
 
-    `codes` are numbers of groups, from 0, of which some may not occur.
-    How far groups differ is seen from y - q: what the probabilities foresee is no
-    noise. The interval of a single group is [0, 1].
+    `codes` are numbers of groups, from 0, of which some may not occur. The variation
+    between groups is estimated from y - q, so that differences predicted by the
+    probabilities do not count as noise. The interval of a single group is [0, 1].
     """
     size = np.bincount(codes).astype(np.float64)
     is_seen = size > 0

@@ -21,9 +21,9 @@ MISMATCH = ("error", "drop", "keep")
 # Questions that an error names as examples.
 _N_NAMED = 3
 
-# Two systems on the same questions agree more than by chance: correlations of their
-# scores are between .15 and .6 as a rule. Where row numbers are all that names the
-# questions, a correlation that is clearly lower than this says that the order differs.
+# Two systems on the same questions agree more than by chance: the correlation of their
+# scores is usually between .15 and .6. If questions are identified by row numbers only,
+# a clearly lower correlation indicates that the order differs.
 _RELATED = 0.15
 _CLEARLY = 4.0  # standard errors: from 712 questions on
 
@@ -32,7 +32,7 @@ _CLEARLY = 4.0  # standard errors: from 712 questions on
 class AlignedEvaluations(Result):
     """Scores of several systems on the same questions.
 
-    Made by :func:`align_evaluations`.
+    Returned by :func:`align_evaluations`.
 
     Attributes
     ----------
@@ -47,16 +47,16 @@ class AlignedEvaluations(Result):
     samples : list of ndarray of shape (n_rows,)
         Scores of the samples of each system, ordered by question.
     proba : ndarray of shape (n_questions, n_systems)
-        Probability that the answer is right, NaN where there is none or where a
-        question has several samples.
+        Probability that the answer is right. NaN if there is none or if the question
+        has several samples.
     groups : dict of str to ndarray of shape (n_questions,)
-        Further names of each question, such as its subject, from the first system
+        Further attributes of each question, such as its subject, from the first system
         that has them.
     only_in : dict of str to int
-        Number of questions of each system that are left out, because another system
-        does not have them.
+        Number of questions of each system that are left out because another system does
+        not have them.
     notes : tuple of str
-        What was left out, one sentence each.
+        Descriptions of what was left out, one sentence each.
 
     See Also
     --------
@@ -99,6 +99,7 @@ class AlignedEvaluations(Result):
         Returns
         -------
         right, number : ndarray of shape (n_questions,), int
+            Number of right samples and number of samples of each question.
         """
         number = self.n_samples[:, k]
         return np.rint(self.score[:, k] * number).astype(np.int64), number
@@ -126,25 +127,26 @@ def evaluation_of(
     groups: Mapping[str, Any] | None = None,
     model: str | None = None,
 ) -> Evaluation:
-    """Make an evaluation of arrays.
+    """Create an evaluation from arrays.
 
     Parameters
     ----------
     score : array-like of shape (n,)
-        Scores in [0, 1]; NaN for a question without a score.
+        Scores in [0, 1]. NaN for a question without a score.
     question : array-like of shape (n,), default=None
         Identity of each question. Rows of the same question are its samples. If None,
-        the rows are their own questions and cannot be matched with another evaluation.
+        each row is a separate question and cannot be matched with another evaluation.
     proba : array-like of shape (n,), default=None
         Probability that the answer is right.
     groups : mapping of str to array-like of shape (n,), default=None
-        Further names of each row, such as its subject or source.
+        Further attributes of each row, such as its subject or source.
     model : str, default=None
         Name of the system.
 
     Returns
     -------
     evaluation : Evaluation
+        The evaluation.
 
     See Also
     --------
@@ -226,19 +228,19 @@ def align_evaluations(
     evaluations : mapping of str to Evaluation
         Evaluation of each system by name.
     missing : {'error', 'drop'}, default='error'
-        What happens if a system does not have a question of another system, or has no
-        score for it.
+        Action if a system does not have a question of another system, or does not have
+        a score for it. 'error' raises an error, 'drop' leaves the question out.
     duplicates : {'error', 'mean', 'drop'}, default='error'
-        What happens if some questions occur more than once in a system, while most
-        occur once. 'mean' takes the mean of their rows, 'drop' leaves them out. Where
-        most questions have several rows, these are samples, and not duplicates.
+        Action if some questions occur more than once in a system, while most occur
+        once. 'mean' uses the mean of their rows, 'drop' leaves them out. If most
+        questions have several rows, the rows are samples and not duplicates.
     mismatch : {'error', 'drop', 'keep'}, default='error'
-        What happens if two systems have different right answers or different prompts
-        for a question of the same name, or if questions are named by row numbers and
-        the scores are unrelated. 'drop' leaves out questions that differ, 'keep'
-        compares them nevertheless.
+        Action if two systems have different right answers or different prompts for a
+        question of the same name, or if questions are identified by row numbers and the
+        scores are unrelated. 'drop' leaves out questions that differ, 'keep' compares
+        them nevertheless.
     unanswered : {'wrong', 'drop', 'separate'}, default=None
-        How samples without an answer count, as in :meth:`Evaluation.scored`.
+        How samples without an answer are scored, as in :meth:`Evaluation.scored`.
     golds, prompts : mapping of str to mapping of str to str, default=None
         For each system, the right answer and the prompt (or a hash of it) of each
         question. If `golds` is None, `Evaluation.gold` is used where it is known.
@@ -246,13 +248,15 @@ def align_evaluations(
     Returns
     -------
     aligned : AlignedEvaluations
+        Scores of all systems on their common questions.
 
     Raises
     ------
     ValueError
-        If the questions have no names, none is common to all systems, or questions are
-        missing, duplicated or differ and the parameter above is 'error'. The message
-        counts and names them.
+        If the questions do not have names, if no question is common to all systems, or
+        if questions are missing, duplicated or different and the corresponding
+        parameter is 'error'. The message gives the number of these questions and
+        examples.
 
     Examples
     --------
@@ -307,9 +311,9 @@ def _check_named(name: str, evaluation: Evaluation) -> None:
     if evaluation.question.dtype != object:
         raise ParameterError(
             "evaluations",
-            f"must name their questions. Got {name}, whose questions have no names: "
-            "its rows may be in any order, so they are not matched by position. Give "
-            "the column of the question's id, or of its text.",
+            f"must name their questions. Got {name}, whose questions have no names. "
+            "Its rows may be in any order, so they are not matched by position. Pass "
+            "the column that contains the id or the text of the question.",
         )
 
 
@@ -350,7 +354,7 @@ def _duplicated(
 
 
 def _rows_of(evaluation: Evaluation, dropped: set[str]) -> dict[str, list[int]]:
-    """Return the rows of each question, but of those that are left out."""
+    """Return the rows of each question that is not left out."""
     places: dict[str, list[int]] = {}
     for k, question in enumerate(evaluation.question.tolist()):
         places.setdefault(question, []).append(k)
@@ -454,7 +458,7 @@ def _golds(
 def _differing(
     known: Mapping[str, Mapping[str, str]], common: Sequence[str]
 ) -> list[str]:
-    """Return the questions for which two systems say different things."""
+    """Return the questions for which two systems have different values."""
     sides = list(known.values())
     return [q for q in common if len({side[q] for side in sides if q in side}) > 1]
 
@@ -465,7 +469,7 @@ def _differing_in_words(
     known: Mapping[str, Mapping[str, str]],
     common: Sequence[str],
 ) -> str:
-    """Return how many differ, and whether the order of the files explains it."""
+    """Describe the differences, and whether the order of the files explains them."""
     first = differing[0]
     shown = {name: _short(side[first]) for name, side in known.items() if first in side}
     sides = " and ".join(f"{value!r} in {name}" for name, value in shown.items())
@@ -477,16 +481,17 @@ def _differing_in_words(
         if 4 * len(differing) < len(common):
             return text
         return (
-            f"{text}. Either the files have their questions in different orders, so "
-            "that equal names stand for different questions, or they were scored by "
-            "different answers"
+            f"{text}. Either the questions are in different orders in the files, so "
+            "that equal names stand for different questions, or the systems were "
+            "scored against different right answers"
         )
     texts = [set(side.values()) for side in known.values()]
     n_shared = len(set.intersection(*texts))
     if n_shared < 2:
         return (
-            f"{text}. By name all questions are common, by prompt {n_shared} are: the "
-            "prompts were made in different ways, or the questions are others"
+            f"{text}. By name, all questions are common; by prompt, {n_shared} are. "
+            "Either the prompts were made in different ways, or the questions are "
+            "different"
         )
     return (
         f"{text}. By name {len(common) - len(differing)} of {len(common)} questions "
@@ -546,12 +551,12 @@ def _check_related(aligned: AlignedEvaluations) -> None:
                     "scores of two systems are unrelated. Got a correlation of "
                     f"{r:.3f} between {a} and {b} on {n} questions. Either their "
                     "questions are in different orders, and row numbers do not match "
-                    "them, or one of the two guesses.",
+                    "them, or one of the two systems guesses.",
                 )
 
 
 def _are_row_numbers(questions: np.ndarray) -> bool:
-    """Return whether the names are whole numbers that leave hardly any out."""
+    """Return whether the names are integers with hardly any gaps."""
     try:
         numbers = [int(q.rpartition(": ")[2]) for q in questions.tolist()]
     except (AttributeError, ValueError):

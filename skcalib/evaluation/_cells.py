@@ -15,10 +15,10 @@ from .._errors import ParameterError
 YES = frozenset(["true", "t", "yes", "y", "correct", "right"])
 NO = frozenset(["false", "f", "no", "n", "incorrect", "wrong"])
 
-# Cells that hold nothing.
+# Texts of missing cells.
 _MISSING = frozenset(["", "nan", "na", "n/a", "#n/a", "null", "none", "<na>"])
 
-# Names of which one text is kept for all rows; more of them are rarely repeated.
+# Largest number of names whose texts are stored once; beyond it, few are repeated.
 _MOST_SHARED = 1_000_000
 
 # Rounding that a probability may have outside of [0, 1].
@@ -34,7 +34,7 @@ _DECIMAL_COMMA = re.compile(r"[+-]?\d*,\d+%?")
 
 
 def text_of(cell: Any) -> str:
-    """Return a cell as text without blanks around it; nothing for a missing one."""
+    """Return a cell as text without surrounding blanks; "" for a missing cell."""
     if isinstance(cell, str):
         text = cell.strip()
         return "" if text.lower() in _MISSING else text
@@ -44,12 +44,12 @@ def text_of(cell: Any) -> str:
 
 
 def _as_key(cell: Any) -> Any:
-    """Return a key of a cell; 1 and true are equal, but not as labels."""
+    """Return a dict key of a cell that distinguishes the labels 1 and true."""
     return text_of(cell) if isinstance(cell, list) else (type(cell), cell)
 
 
 class Names:
-    """Names, such as those of groups or questions; a missing cell is the empty name."""
+    """Names, for example of groups or questions; a missing cell is an empty name."""
 
     def __init__(self, name: str):
         self.name = name
@@ -122,7 +122,7 @@ class Outcomes:
             raise ParameterError(
                 "path",
                 "must hold 0/1, true/false, yes/no, correct/incorrect or a score in "
-                f"[0, 1] in {self.name!r}. Got {text!r:.60} in line {line}: name the "
+                f"[0, 1] in {self.name!r}. Got {text!r:.60} in line {line}. Name the "
                 "label that counts as right with pos_label.",
             )
         return number

@@ -60,12 +60,12 @@ def read(source: Source, options: Options) -> Evaluation:
         rows,
         model=text_or_none(model),
         format=NAME,
-        notes=(f"The score is that of the metric {score!r}.",),
+        notes=(f"The score is the score of the metric {score!r}.",),
     )
 
 
 def _metrics(case: Any, place: str) -> dict[str, dict]:
-    """Return what each metric says of a test case, by its name."""
+    """Return the data of each metric of a test case, by name."""
     if not isinstance(case, dict):
         raise ParameterError(
             "path", f"must hold test cases. Got {case!r:.60} in {place}."

@@ -17,7 +17,7 @@ from ._files import numbered_lines
 
 _DELIMITERS = ",;\t|"
 
-# Rows that are held as text at a time, and bytes of a text without quotes.
+# Number of rows read as text at a time, and bytes of a block without quotes.
 CHUNK = 10_000
 _BLOCK = 2**19
 
@@ -65,7 +65,7 @@ def delimited_table(path: Path) -> Table:
 
 
 def _delimiter(sample: list[str], path: Path) -> str:
-    """Return the delimiter that divides all first lines into as many cells."""
+    """Return the delimiter that divides all first lines into equally many cells."""
     found = []
     for mark in _DELIMITERS:
         sizes = {len(row) for row in csv.reader(sample[:-1] or sample, delimiter=mark)}
@@ -80,7 +80,7 @@ def _delimiter(sample: list[str], path: Path) -> str:
 def _blocks(
     path: Path, file: BinaryIO, delimiter: str, width: int
 ) -> Iterator[tuple[list, list[int]]]:
-    """Yield columns and lines; quick up to the first text that has quotes."""
+    """Yield columns and lines, with a fast path up to the first quoted text."""
     header = file.readline()
     line = 1
     if b'"' in header or b"\r" in header.rstrip(b"\r\n") or width == 1:
@@ -177,7 +177,7 @@ def _chunks(
 
 
 def _lines_of(path: Path, first: int, n: int, delimiter: str) -> list[int]:
-    """Return the line at which each of n rows ends, by reading them again."""
+    """Return the line at which each of n rows ends, by reading the rows again."""
     with path.open(encoding="utf-8-sig", newline="") as file:
         again = csv.reader(file, delimiter=delimiter)
         lines = []

@@ -1,4 +1,4 @@
-"""What a harness wrote about a system: one row per question and sample."""
+"""Output of a harness for one system: one row per question and sample."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ STATUSES = ("answered", "refused", "unparseable", "error", "unscored")
 
 @dataclass(frozen=True)
 class Row:
-    """One sample of one question, as a reader found it.
+    """One sample of one question, as read from a file.
 
-    `place` says where the row stands in its file, for messages.
+    `place` is the position of the row in its file, for messages.
     """
 
     question: str
@@ -48,23 +48,23 @@ class Evaluation(Result):
     repeat : ndarray of shape (n_rows,), int
         Number of the sample of the question, from 0.
     score : ndarray of shape (n_rows,)
-        Score in [0, 1]; NaN where the harness gave none.
+        Score in [0, 1]. NaN if the harness did not write a score.
     proba : ndarray of shape (n_rows,)
-        Probability that the answer is right; NaN where there is none.
+        Probability that the answer is right. NaN if there is none.
     status : ndarray of shape (n_rows,), str
         'answered', 'refused', 'unparseable', 'error' (the sample failed) or 'unscored'.
     option_proba : list of ndarray or None
-        Probabilities of the options of each row, for multiple choice.
+        Probabilities of the options of each row, for multiple-choice questions.
     gold : ndarray of shape (n_rows,), int, or None
-        Index of the right option of each row, -1 where it is not known.
+        Index of the right option of each row. -1 if it is not known.
     groups : dict of str to ndarray of shape (n_rows,)
-        Further names of each row, such as its subject or source.
+        Further attributes of each row, such as its subject or source.
     model, task : str or None
-        What was evaluated, and on what.
+        Name of the model, and name of the task it was evaluated on.
     format : str
         Name of the format that was read.
     notes : tuple of str
-        What the reader chose and what it left out, one sentence each.
+        Choices made by the reader and rows that it left out, one sentence each.
 
     See Also
     --------
@@ -107,7 +107,7 @@ class Evaluation(Result):
 
     @classmethod
     def _from_rows(cls, rows: Sequence[Row], **properties: Any) -> Evaluation:
-        """Return the evaluation of what a reader found."""
+        """Return the evaluation of the rows of a reader."""
         check_rows(rows)
         options = [row.option_proba for row in rows if row.option_proba is not None]
         gold = np.array([row.gold for row in rows])
@@ -171,9 +171,9 @@ class Evaluation(Result):
         Parameters
         ----------
         unanswered : {'wrong', 'drop', 'separate'}, default=None
-            How samples count whose status is not 'answered'. 'wrong': their score is 0.
-            'drop' and 'separate': they are left out. If None, as the harness counts
-            them; `notes` says how that is.
+            How samples whose status is not 'answered' are scored. If 'wrong', their
+            score is 0. If 'drop' or 'separate', they are left out. If None, the rule of
+            the harness is applied and described in `notes`.
 
         Returns
         -------
@@ -211,8 +211,8 @@ class Evaluation(Result):
     def aligned(self, other: Evaluation) -> tuple[Evaluation, Evaluation]:
         """Return this evaluation and another one on their common questions.
 
-        Rows are matched by question and sample, and stand in the same order on both
-        sides. What only one side has is left out and counted in `notes`.
+        Rows are matched by question and sample, and are in the same order in both
+        results. Samples of only one evaluation are left out and counted in `notes`.
 
         Parameters
         ----------
@@ -226,8 +226,8 @@ class Evaluation(Result):
         Raises
         ------
         ValueError
-            If a sample of a question occurs twice, or the two evaluations have no
-            sample of a question in common.
+            If a sample of a question occurs twice, or if the two evaluations do not
+            have a sample of a question in common.
         """
         if not isinstance(other, Evaluation):
             raise ParameterTypeError(
@@ -277,7 +277,7 @@ class Evaluation(Result):
         return (f"{len(self)} samples of {self.n_questions} questions: {counts}.",)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the columns as lists, and what the evaluation is of."""
+        """Return the columns as lists, and the model, task and format."""
         more = {f.name: getattr(self, f.name) for f in fields(self)[-4:]}
         return super().to_dict() | more
 
@@ -301,7 +301,7 @@ def _texts(values: Any) -> np.ndarray:
 
 
 def check_rows(rows: Sequence[Row]) -> None:
-    """Raise where a score or probability is not in [0, 1], with its place."""
+    """Raise an error if a score or probability is not in [0, 1]."""
     if not rows:
         raise ParameterError("path", "must hold at least one answer. Got none.")
     for row in rows:

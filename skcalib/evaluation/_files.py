@@ -1,4 +1,4 @@
-"""Files as they lie on disk: JSON, JSON lines, parquet, zip archives, run folders."""
+"""Files on disk: JSON, JSON lines, parquet, zip archives and run folders."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from typing import Any, TypeVar
 
 from .._errors import ParameterError
 
-# More of one member of an archive is not read: it would be no log of answers.
+# Largest size of a member of an archive; a larger one is not a log of answers.
 _LARGEST_MEMBER = 2**29
 
-# What a member may grow to when it is unpacked, as a multiple of its size in the
-# archive. Logs of a harness reach some 30.
+# Largest allowed ratio of the unpacked size of a member to its size in the archive.
+# Logs of a harness reach about 30.
 _LARGEST_RATIO = 2000
 
 _ZSTANDARD = 93
@@ -30,7 +30,7 @@ Each = TypeVar("Each")
 
 @dataclass(frozen=True)
 class Source:
-    """A file, and what it holds as far as any reader needs it to recognise it.
+    """A file, and the part of its content that readers need to recognise it.
 
     `kind` is 'json' (`head` is the value), 'jsonl' (`head` is the value of the first
     line), 'parquet', 'zip', 'folder' or 'text' (`head` is None). If `verbose` is
@@ -57,7 +57,7 @@ class Source:
         return [value for _, value in self.progress(self.numbered_rows())]
 
     def progress(self, rows: Iterable[Each]) -> Iterator[Each]:
-        """Yield the rows, and print now and then how many there were."""
+        """Yield the rows, and print the number of rows read at intervals."""
         for n, row in enumerate(rows, 1):
             yield row
             if self.verbose and n % _SAID_EACH == 0:

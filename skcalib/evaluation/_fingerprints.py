@@ -1,4 +1,4 @@
-"""What tells questions of the same name apart: right answers and prompts."""
+"""Right answers and prompts, which distinguish questions of the same name."""
 
 from __future__ import annotations
 
@@ -40,8 +40,8 @@ def read_fingerprints(
 ) -> Known:
     """Return the right answer and the prompt of each question, as far as known.
 
-    Prompts are texts, or hashes where the file has them. What a file does not tell is
-    missing; the file has been read before, so that its format is right.
+    Prompts are texts, or hashes if the file contains hashes. Entries that a file does
+    not contain are missing. The format of the file was checked when it was read.
     """
     source = open_source(path)
     for module, read in _READERS:

@@ -71,11 +71,13 @@ def _notes(
 ) -> tuple[str, ...]:
     notes = [f"The score is {score!r}."]
     if has_logprob:
-        notes.append("Probabilities are those of the option letters that were given.")
+        notes.append(
+            "Probabilities are the probabilities of the option letters that were given."
+        )
     else:
         notes.append(
-            "All log-probabilities are 0, as of models without them: there are no "
-            "probabilities."
+            "All log-probabilities are 0, as for models that do not report them. "
+            "There are no probabilities."
         )
     if len(original) < len(rows):
         n = len(rows) - len(original)

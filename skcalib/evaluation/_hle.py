@@ -26,7 +26,7 @@ def claims(source: Source) -> bool:
 def read(source: Source, options: Options) -> Evaluation:
     """Return the evaluation of a file of judged answers."""
     options.reject(NAME, "score", "filter", "split", "model")
-    # Where no answer at all speaks of confidence, the texts are not the answers.
+    # If no text mentions a confidence, the texts are not the answers.
     has_texts = any(map(_speaks_of_confidence, source.content.values()))
     rows = [
         _as_row(as_text(question), entry, has_texts, f"question {question!r}")

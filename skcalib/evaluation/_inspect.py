@@ -54,7 +54,7 @@ def read(source: Source, options: Options) -> Evaluation:
 
 def _open_archive(archive: Archive) -> tuple[dict, Iterator[dict]]:
     """Return the header of an archive and its samples, unpacked one at a time."""
-    # A run that goes on, or that crashed, has no header yet.
+    # A run that is still in progress, or that crashed, does not have a header.
     name = "header.json" if "header.json" in archive.names else "_journal/start.json"
     samples = [each for each in archive.names if each.startswith("samples/")]
     return archive.json(name), (archive.json(each) for each in samples)
@@ -81,7 +81,7 @@ def _read(
     if not rows:
         raise ParameterError(
             "path",
-            f"must be a log with samples. Got {source.path.name}, which has none: run "
+            f"must be a log with samples. Got {source.path.name}, which has none. Run "
             "the evaluation without --no-log-samples.",
         )
     if scorer is None:

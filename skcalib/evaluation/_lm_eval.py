@@ -25,7 +25,7 @@ from ._values import (
 
 NAME = "lm-evaluation-harness"
 
-# Keys of a row that are no metrics; versions before 0.4.6 do not list the metrics.
+# Keys of a row that are not metrics; versions before 0.4.6 do not list the metrics.
 _NO_METRICS = {
     "doc_id",
     "doc",
@@ -40,7 +40,7 @@ _NO_METRICS = {
     "target_hash",
 }
 
-# Metrics whose value in a row is no score of the answer.
+# Metrics whose value in a row is not a score of the answer.
 _NO_SCORES = {
     "brier_score",
     "mcc",
@@ -132,8 +132,8 @@ def _choose_score(rows: list[dict], wanted: str | None) -> str:
     if chosen is None:
         raise ParameterError(
             "path",
-            f"must hold a score of each answer. Got only the metrics "
-            f"{names}, which are no scores.",
+            f"must hold a score of each answer. Got only the metrics {names}, which "
+            "are not scores.",
         )
     return chosen
 
@@ -141,7 +141,7 @@ def _choose_score(rows: list[dict], wanted: str | None) -> str:
 def _identities(rows: list[dict]) -> list[str]:
     """Return what identifies the question of each row: its hash, or its number.
 
-    Documents that are the same word for word have one hash, so their numbers are added.
+    Identical documents have the same hash, so their numbers are appended.
     """
     hashes = [text_or_none(row.get("doc_hash")) for row in rows]
     number = [str(row["doc_id"]) for row in rows]
@@ -226,7 +226,7 @@ def _gold(row: dict, options: np.ndarray | None) -> int:
 
 
 def _run_of(path: Path, n: int) -> tuple[str | None, str | None, list[str]]:
-    """Return task and model by the file's name and the results file beside it."""
+    """Return task and model from the name of the file and the results file."""
     match = re.fullmatch(r"samples_(.+)_([^_]+)\.jsonl?", path.name)
     if match is None:
         return None, None, []

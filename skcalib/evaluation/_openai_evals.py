@@ -53,7 +53,7 @@ def read(source: Source, options: Options) -> Evaluation:
         model=", ".join(map(str, models)) if isinstance(models, list) else None,
         task=text_or_none(spec.get("eval_name")),
         format=NAME,
-        notes=(f"The score is that of the events {kind!r}.",),
+        notes=(f"The score is the score of the events {kind!r}.",),
     )
 
 

@@ -1,4 +1,4 @@
-"""What the user chooses where a file holds several scores, filters or systems."""
+"""Choices of the user among several scores, filters or systems of a file."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from .._errors import ParameterError
 
 @dataclass(frozen=True)
 class Options:
-    """The choices of :func:`read_evaluation`; None where there is none.
+    """Parameters of :func:`read_evaluation`; None if a parameter is not given.
 
-    Those after `model` are for plain tables: columns of the score, the probability and
-    the question, further columns to keep, the label that counts as right, whether
-    probabilities run from 0 to 100, what becomes of empty cells, and whether progress
-    is printed.
+    The parameters after `model` are for plain tables: columns of the score, the
+    probability and the question, further columns to keep, the label that counts as
+    right, whether probabilities are percentages, the treatment of empty cells, and
+    whether progress is printed.
     """
 
     score: str | None = None
@@ -30,7 +30,7 @@ class Options:
     verbose: int = 0
 
     def reject(self, format: str, *names: str) -> None:
-        """Raise if one of the named choices is made, which a format does not have."""
+        """Raise an error if a parameter that the format does not have is given."""
         for name in names:
             if getattr(self, name) is not None:
                 raise ParameterError(

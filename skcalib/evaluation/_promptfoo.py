@@ -13,7 +13,7 @@ from ._values import as_list, as_score, choose, numbered_repeats, scalar_fields
 
 NAME = "promptfoo"
 
-# failureReason of a result that no answer was had for.
+# failureReason of a result without an answer.
 _ERROR = 2
 
 

@@ -1,4 +1,4 @@
-"""From a path to an evaluation: which reader's file it is."""
+"""Recognition of the format of a file, and reading of the evaluation."""
 
 from __future__ import annotations
 
@@ -57,9 +57,9 @@ def read_evaluation(
 ) -> Evaluation:
     """Read the file in which a harness wrote the answers of a system.
 
-    The format is recognised by the content of the file, not by its name. Nothing is
-    chosen in silence: if a file holds several scores, filters, splits or systems, an
-    error lists them and names the parameter that chooses one.
+    The format is recognised by the content of the file, not by its name. If a file
+    contains several scores, filters, splits or systems, an error lists them and names
+    the parameter that selects one.
 
     Parameters
     ----------
@@ -72,42 +72,45 @@ def read_evaluation(
     format : str, default=None
         Name of the format. If None, the format is recognised.
     score : str, default=None
-        Metric or scorer to use. If None, the only one, or for lm-evaluation-harness
-        ``acc``.
+        Metric or scorer to use. If None, the only metric is used, or ``acc`` for
+        lm-evaluation-harness.
     filter : str, default=None
         Filter of lm-evaluation-harness to use.
     split : str, default=None
         Split of HELM to use.
     model : str, default=None
-        System to use, where a file holds several.
+        System to use, if the file contains several.
     columns : mapping of str to str, default=None
-        Columns of a plain table by what they hold: 'score' (whether the answer is
-        right), 'proba', 'question', 'model'. Columns with usual names, such as
-        ``correct``, ``confidence`` and ``id``, need not be given.
+        Columns of a plain table by their role: 'score' (whether the answer is right),
+        'proba', 'question', 'model'. Columns with usual names, such as ``correct``,
+        ``confidence`` and ``id``, need not be given.
     groups : sequence of str, default=()
         Further columns of a plain table to keep, for example its subject.
     pos_label : str, default=None
         Label in the column 'score' that counts as right.
     percent : bool, default=False
-        Whether the probabilities of a plain table run from 0 to 100.
+        Whether the probabilities of a plain table are percentages, from 0 to 100.
     missing : {'keep', 'error'}, default='keep'
-        Whether rows of a plain table with an empty cell are kept, as NaN or an empty
-        name, or are an error.
+        Treatment of empty cells in a plain table. 'keep' reads them as NaN or an empty
+        name, 'error' raises an error.
     verbose : int, default=0
         If positive, the progress in a long file is printed to standard error.
 
     Returns
     -------
     evaluation : Evaluation
+        Scores and probabilities of the answers.
 
     Raises
     ------
     ValueError
-        If the file cannot be read, is of no known format or of two, holds several
-        scores, filters, splits or systems and none is chosen, or has a malformed row.
+        If the file cannot be read, if its format is unknown or ambiguous, if it
+        contains several scores, filters, splits or systems and none is selected, or if
+        a row is malformed.
     ImportError
-        If the file is parquet without pyarrow installed, or is compressed by Zstandard
-        without zstandard before Python 3.14.
+        If the file is a parquet file and pyarrow is not installed, or if it is
+        compressed with Zstandard and zstandard is not installed (Python before 3.14
+        only).
 
     Examples
     --------
@@ -162,26 +165,26 @@ def read_evaluation(
 
 
 def _not_one(source: Source, found: list[ModuleType], known: list[str]) -> str:
-    """Return what is wrong with a file that no reader claims, or several."""
+    """Return the message for a file that no reader or more than one reader claims."""
     name = source.path.name
     if found:
         names = " or of ".join(reader.NAME for reader in found)
         return (
-            f"must be a file of one format. Got {name}, which could be one of {names}: "
-            "name it with 'format'."
+            f"must be a file of one format. Got {name}, which could be one of "
+            f"{names}: name it with 'format'."
         )
     content = source.content if isinstance(source.content, dict) else {}
     if "results" in content and {"configs", "config_general", "versions"} & set(
         content
     ):
         return (
-            f"must be a file with the single answers. Got {name}, which holds averages "
-            "only: give the samples (lm-evaluation-harness writes them with "
+            f"must be a file with the individual answers. Got {name}, which contains "
+            "averages only. Pass the samples (lm-evaluation-harness writes them with "
             "--log_samples) or the details beside it."
         )
     if source.kind == "folder":
         return (
-            "must be a file, or a run folder of HELM. Got the folder "
-            f"{name} without per_instance_stats.json: give the files in it."
+            f"must be a file, or a run folder of HELM. Got the folder {name} without "
+            "per_instance_stats.json. Pass the files in it."
         )
     return f"must be a file of {', '.join(known)}. Got {name}, which is none of these."

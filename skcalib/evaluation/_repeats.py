@@ -1,4 +1,4 @@
-"""Several samples per question: pass@k, pass^k, and what more samples would bring."""
+"""Several samples per question: pass@k, pass^k and components of the variance."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ from ._accuracy import AccuracyInterval, accuracy_interval
 _CONCENTRATIONS = (0.05, 3000.0)
 _N_MEANS, _N_CONCENTRATIONS = 160, 60
 
-# If the posterior chance of a value below the mean estimate, or above it, is smaller
-# than this, the model is taken to misfit.
+# If the posterior probability of a value below the mean estimate, or above it, is
+# smaller than this, the model is considered not to fit.
 _MISFIT = 0.1
 
 
 @dataclass(frozen=True, repr=False)
 class PassAtK(Result):
-    """Chance that at least one of k samples is right, or that all are.
+    """Probability that at least one of k samples is right, or that all are.
 
-    Made by :func:`pass_at_k`.
+    Returned by :func:`pass_at_k`.
 
     Attributes
     ----------
@@ -38,15 +38,15 @@ class PassAtK(Result):
     low, high : float
         Ends of the interval.
     standard_error : float
-        Standard error of the estimate; NaN for a single question.
+        Standard error of the estimate. NaN for a single question.
     k : int
         Number of samples that a question is given.
-    all_of : bool
-        Whether all k samples have to be right (pass^k).
+
+        all_of : bool Whether all k samples must be right (pass^k).
     n_questions : int
         Number of questions.
     n_samples : int
-        Least number of samples of a question.
+        Smallest number of samples of a question.
     method : str
         'Beta-binomial', 'Beta-binomial and Wilson', 'Wilson' or 'mid-P'.
     confidence_level : float
@@ -54,7 +54,7 @@ class PassAtK(Result):
 
     See Also
     --------
-    pass_at_k : Compute it.
+    pass_at_k : Compute the estimate.
 
     Examples
     --------
@@ -96,22 +96,23 @@ class PassAtK(Result):
 class SampleVariance(Result):
     """Variance of a mean score, split into questions and samples.
 
-    Made by :func:`sample_variance`.
+    Returned by :func:`sample_variance`.
 
     Attributes
     ----------
     standard_error : float
         Standard error of the mean score.
     between : float
-        Variance of the questions' true mean scores.
+        Variance of the true mean scores of the questions.
     within : float
         Mean variance of the samples of one question.
     share_of_samples : float
-        Share of the variance of the mean that more samples would remove.
+        Fraction of the variance of the mean that more samples would remove.
     standard_error_more_samples : float
         Standard error with twice as many samples per question.
     standard_error_more_questions : float
-        Standard error with twice as many questions, and as many samples of each.
+        Standard error with twice as many questions and the same number of samples of
+        each.
     n_questions : int
         Number of questions.
     n_samples : float
@@ -119,7 +120,7 @@ class SampleVariance(Result):
 
     See Also
     --------
-    sample_variance : Compute it.
+    sample_variance : Compute the components of the variance.
 
     Examples
     --------
@@ -140,21 +141,21 @@ class SampleVariance(Result):
 
     @property
     def advice(self) -> str:
-        """What reduces the standard error more, in a sentence."""
+        """Advice on how to reduce the standard error, in one sentence."""
         percent = f"{100 * self.share_of_samples:.0f}%"
         to = (
             f"twice the samples give {self.standard_error_more_samples:.4f}, twice the "
             f"questions {self.standard_error_more_questions:.4f}"
         )
         if self.share_of_samples < 0.1:
-            what = "More samples would bring hardly anything: ask more questions"
+            what = "More samples would hardly reduce it: use more questions"
         elif self.share_of_samples < 0.9:
             what = "Both more samples and more questions help, questions more"
         else:
             what = "More samples help as much as more questions"
         return (
-            f"{what}. {percent} of the variance come from the samples (standard error "
-            f"{self.standard_error:.4f}; {to})."
+            f"{what}. {percent} of the variance comes from the samples (standard "
+            f"error {self.standard_error:.4f}; {to})."
         )
 
     def _in_words(self) -> Sequence[str]:
@@ -178,7 +179,7 @@ def pass_at_k(
     groups: ArrayLike | None = None,
     confidence_level: float = 0.95,
 ) -> PassAtK:
-    """Estimate the chance that at least one of k samples is right, or that all are.
+    """Estimate the probability that at least one, or all, of k samples are right.
 
     Parameters
     ----------
@@ -189,8 +190,7 @@ def pass_at_k(
     k : int
         Number of samples that a question is given. No question may have fewer samples.
     all_of : bool, default=False
-        If True, all k samples have to be right (pass^k); if False, at least one
-        (pass@k).
+        If True, all k samples must be right (pass^k). If False, at least one (pass@k).
     groups : array-like of shape (n_questions,), default=None
         Group of each question. Questions of one group may depend on each other.
     confidence_level : float, default=0.95
@@ -199,6 +199,7 @@ def pass_at_k(
     Returns
     -------
     result : PassAtK
+        Estimate with its confidence interval.
 
     Raises
     ------
@@ -208,16 +209,16 @@ def pass_at_k(
 
     Notes
     -----
-    With n samples of which c are right, the unbiased estimate of a question is
-    1 - C(n - c, k) / C(n, k) for pass@k [1]_, and C(c, k) / C(n, k) for pass^k.
+    For a question with n samples, of which c are right, the unbiased estimate is 1 -
+    C(n - c, k) / C(n, k) for pass@k [1]_, and C(c, k) / C(n, k) for pass^k.
 
-    The interval is that of the posterior of a Beta-binomial model: the chances of
-    questions are Beta-distributed, with a uniform prior of the mean and a log-uniform
-    prior of the concentration. It is joined with the interval of
-    :func:`accuracy_interval` for the questions' estimates where the model does not fit:
-    where their mean is outside the central 80% of the posterior.
-    With groups, only the latter is used. A single sample of each question has the
-    mid-P interval.
+    The interval is the posterior interval of a Beta-binomial model. The success
+    probabilities of the questions have a Beta distribution, with a uniform prior on the
+    mean and a log-uniform prior on the concentration. The model is considered not to
+    fit if the mean of the questions' estimates is outside the central 80% of the
+    posterior. The interval is then extended to include the interval of
+    :func:`accuracy_interval` for these estimates. With groups, only the latter interval
+    is used. With a single sample of each question, the mid-P interval is used.
 
     References
     ----------
@@ -270,8 +271,8 @@ def _check_enough(number: np.ndarray, k: int) -> None:
             "k",
             f"must be at most the number of samples of each question. Got {k} and "
             f"{int(number[row])} samples of question {row}. {int(short.sum())} of "
-            f"{number.size} questions have fewer than {k} samples, and nothing can be "
-            "said about samples that were not drawn.",
+            f"{number.size} questions have fewer than {k} samples. Use a smaller k or "
+            "draw more samples.",
         )
 
 
@@ -304,7 +305,7 @@ def best_of_k(
     question : array-like of shape (n_rows,)
         Question of each sample.
     k : int
-        Number of samples of which the best counts. No question may have fewer.
+        Number of samples of which the best counts. No question may have fewer samples.
     groups : array-like of shape (n_rows,), default=None
         Group of each sample. All samples of a question must be in one group.
     confidence_level : float, default=0.95
@@ -313,6 +314,7 @@ def best_of_k(
     Returns
     -------
     interval : AccuracyInterval
+        Mean score of the best of k samples with its confidence interval.
 
     Raises
     ------
@@ -321,12 +323,12 @@ def best_of_k(
 
     See Also
     --------
-    pass_at_k : The same for samples that are right or wrong, with a better interval.
+    pass_at_k : Estimate for binary scores, with a more accurate interval.
 
     Notes
     -----
-    The estimate of a question is the mean over all choices of k of its samples, which
-    has no bias.
+    The estimate of a question is the mean over all choices of k of its samples. It is
+    unbiased.
 
     Examples
     --------
@@ -356,7 +358,7 @@ def question_best_of_k(values: np.ndarray, codes: np.ndarray, k: int) -> np.ndar
     order = np.lexsort((values, codes))
     start = np.cumsum(number) - number
     below = np.arange(values.size) - np.repeat(start, number)
-    # the share of the choices whose best is the sample with so many below it
+    # fraction of the choices whose best sample is the one with this many below it
     size = np.repeat(number, number)
     share = k / size
     for j in range(1, k):
@@ -378,17 +380,19 @@ def sample_variance(score: ArrayLike, *, question: ArrayLike) -> SampleVariance:
     Returns
     -------
     variance : SampleVariance
+        Components of the variance.
 
     Raises
     ------
     ValueError
-        If there are fewer than two questions, or no question has two samples.
+        If there are fewer than two questions, or if no question has two samples.
 
     Notes
     -----
-    The variance of the mean of question means is estimated by their variance over their
-    number. The part of the samples is the mean variance of a question's samples over
-    their number; the rest is due to the choice of questions.
+    The variance of the mean of the question means is estimated by the variance of the
+    question means divided by their number. The component of the samples is the mean
+    variance of the samples of a question divided by their number. The rest is due to
+    the choice of questions.
 
     Examples
     --------
@@ -409,7 +413,7 @@ def sample_variance(score: ArrayLike, *, question: ArrayLike) -> SampleVariance:
 
 
 def variance_of(values: np.ndarray, codes: np.ndarray) -> SampleVariance:
-    """Return the split of the variance, for clean arrays."""
+    """Return the components of the variance, for clean arrays."""
     number = np.bincount(codes)
     n = number.size
     if n < 2 or not (number > 1).any():
@@ -458,7 +462,7 @@ def _check_counts(correct: Any, n_samples: Any) -> tuple[np.ndarray, np.ndarray]
             not np.issubdtype(values.dtype, np.number)
             or (values != np.rint(values)).any()
         ):
-            raise ParameterError(name, f"must be whole numbers. Got {values!r:.60}.")
+            raise ParameterError(name, f"must be integers. Got {values!r:.60}.")
     bad = (right < 0) | (right > number)
     if bad.any():
         row = int(bad.argmax())
@@ -492,7 +496,7 @@ def _interval(
 def _posterior(
     right: np.ndarray, number: np.ndarray, k: int, all_of: bool
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return values of pass@k or pass^k and their cumulative posterior chances."""
+    """Return values of pass@k or pass^k and their cumulative posterior."""
     # finer near 0 and 1
     mean = np.sin(np.pi / 2 * (np.arange(_N_MEANS) + 0.5) / _N_MEANS) ** 2
     edges = np.sin(np.pi / 2 * np.arange(_N_MEANS + 1) / _N_MEANS) ** 2

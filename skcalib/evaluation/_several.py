@@ -1,4 +1,4 @@
-"""Files that hold the answers of several systems: by row, or with a column each."""
+"""Files with the answers of several systems, in long or in wide form."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from ._evaluation import Evaluation
 from ._files import Source, open_source
 from ._read import READERS, read_evaluation
 
-# Columns that are no systems, whatever they hold.
+# Columns that are never systems.
 _NO_SYSTEMS = frozenset(
     [
         *("question_id", "qid", "sample_id", "item_id", "doc_id", "id", "question"),
@@ -26,7 +26,7 @@ _NO_SYSTEMS = frozenset(
     ]
 )
 
-# Rows that tell whether a column holds scores.
+# Number of rows used to decide whether a column contains scores.
 _N_LOOKED_AT = 2000
 
 
@@ -45,17 +45,19 @@ def read_evaluations(
     Parameters
     ----------
     path : str or path-like
-        File as for :func:`read_evaluation`. A plain table may name the system of each
-        row in a column (long form), or have a column of scores for each system (wide
+        File, as for :func:`read_evaluation`. A plain table may contain the system of
+        each row in a column (long form), or one column of scores per system (wide
         form).
     systems : sequence of str, default=None
-        Systems to read, or columns of a table in wide form. If None, all.
+        Systems to read, or columns of a table in wide form. If None, all systems are
+        read.
     gold : str, default=None
-        Column of a table in wide form that has the right answer. The columns of the
-        systems are then answers, which are right if they are equal to it, and not
-        scores. An empty cell is a question that the system was not asked.
+        Column of a table in wide form that contains the right answer. The columns of
+        the systems then contain answers instead of scores. An answer is right if it is
+        equal to the right answer. An empty cell means that the system was not asked the
+        question.
     columns : mapping of str to str, default=None
-        Columns of a plain table by what they hold: 'question', 'model', 'score'.
+        Columns of a plain table by their role: 'question', 'model', 'score'.
     groups : sequence of str, default=()
         Further columns of a plain table to keep.
     **options : dict
@@ -69,7 +71,7 @@ def read_evaluations(
     Raises
     ------
     ValueError
-        If the file cannot be read, or a system is not in it.
+        If the file cannot be read, or if a system is not in it.
 
     Examples
     --------
@@ -174,7 +176,7 @@ def _wide_columns(
 
 
 def _answer_columns(table: Any, names: list[str], gold: str) -> list[str]:
-    """Return the columns of which at least half the cells may be a right answer."""
+    """Return the columns with possible right answers in at least half of the cells."""
     if gold not in table.names:
         raise ParameterError(
             "gold",
@@ -208,7 +210,7 @@ def _holds_scores(table: Any, name: str) -> bool:
 def _read_wide(
     table: Any, systems: list[str], gold: str | None, options: dict
 ) -> dict[str, Evaluation]:
-    """Return the evaluations of a table with a column for each system."""
+    """Return the evaluations of a table with one column per system."""
     known = [name for name in (gold, *options["groups"]) if name is not None]
     for name in known:
         if name not in table.names:
@@ -235,7 +237,8 @@ def _read_wide(
     n = len(next(iter(scores.values()))) if scores else 0
     if not n:
         raise ParameterError(
-            "path", f"must hold scores of systems. Got {table.path.name} without."
+            "path",
+            f"must hold scores of systems. Got {table.path.name}, which has none.",
         )
     questions = names[question] if question else np.arange(n)
     base = Evaluation(

@@ -21,8 +21,8 @@ from ._values import choose, numbered_repeats
 
 NAME = "table"
 
-# Columns that are read where none is named. Those that say whether an answer was right
-# come first: a label beside them is that of the question.
+# Columns that are read if none is named. Columns that say whether an answer was right
+# come first; a label next to them is the label of the question.
 _RIGHT = ("correct", "is_correct", "correctness")
 _LABELS = ("y_true", "label", "gold", "truth", "outcome", "y")
 
@@ -66,7 +66,7 @@ def _parquet_table(path: Path) -> Table:
 
 
 def _object_table(source: Source) -> Table:
-    """Return the columns of objects; the names are those of all objects."""
+    """Return the columns of objects, with the union of their names."""
     names: dict[str, None] = {}
     for _, row in _objects(source):
         names.update(dict.fromkeys(row))
@@ -99,7 +99,7 @@ def _columns(block: list[tuple[int, dict]], names: list[str]) -> Chunk:
 
 
 def _flat(row: Mapping[str, Any], before: str = "") -> dict[str, Any]:
-    """Return the entries of an object, those of objects inside under dotted names."""
+    """Return the entries of an object; nested entries have dotted names."""
     found: dict[str, Any] = {}
     for name, value in row.items():
         if isinstance(value, dict):
@@ -189,7 +189,7 @@ def _of_one_model(
 
 
 def _repeats(question: np.ndarray) -> np.ndarray:
-    """Return how many rows of the same question stand before each row."""
+    """Return the number of earlier rows of the same question, for each row."""
     if question.dtype != object:  # numbers of rows
         return np.zeros(question.size, dtype=np.int64)
     # Hashes need less memory than a table of millions of names.

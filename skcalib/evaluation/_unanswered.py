@@ -1,10 +1,10 @@
-"""How samples without an answer count: by the rule of each harness, or by choice."""
+"""Scoring of samples without an answer, by the rule of the harness or by choice."""
 
 from __future__ import annotations
 
 import numpy as np
 
-# Format: whether samples without a score count as wrong, and the rule in words.
+# For each format, whether samples without a score count as wrong, and the rule.
 _RULES = {
     "lm-evaluation-harness": (
         False,

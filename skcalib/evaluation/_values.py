@@ -30,7 +30,7 @@ _WORDS = {
 
 
 def as_score(value: Any, place: str) -> float:
-    """Return a score; NaN for None. Letters and words are those of the harnesses."""
+    """Return a score; NaN for None. Letters and words are verdicts of the harnesses."""
     if value is None:
         return np.nan
     if isinstance(value, (bool, int, float)):
@@ -62,17 +62,17 @@ def _finite(number: Any, value: Any, place: str) -> float:
 
 
 def as_dict(value: Any) -> dict[str, Any]:
-    """Return a mapping as it is, and an empty one for anything else."""
+    """Return a mapping unchanged, and an empty one for anything else."""
     return value if isinstance(value, dict) else {}
 
 
 def as_list(value: Any) -> list[Any]:
-    """Return a list as it is, and an empty one for anything else."""
+    """Return a list unchanged, and an empty one for anything else."""
     return value if isinstance(value, list) else []
 
 
 def text_or_none(value: Any) -> str | None:
-    """Return a text as it is, and None for anything else."""
+    """Return a text unchanged, and None for anything else."""
     return value if isinstance(value, str) else None
 
 
@@ -103,8 +103,8 @@ def choose(
 ) -> str | None:
     """Return the one of several names that the user wants, or the only one.
 
-    `option` is the parameter that decides, `what` the noun for a message. None if there
-    is no name at all and none is wanted.
+    `option` is the parameter that selects the name, `what` is the noun for a message.
+    None is returned if there are no names and none is wanted.
     """
     found = list(dict.fromkeys(names))
     shown = repr(found) if sum(map(len, found)) < 1000 else reprlib.repr(found)
@@ -125,7 +125,7 @@ def choose(
 
 
 def numbered_repeats(questions: Iterable[str]) -> list[int]:
-    """Return for each row how many rows before it are of the same question."""
+    """Return the number of earlier rows of the same question, for each row."""
     seen: dict[str, int] = {}
     repeats = []
     for question in questions:

@@ -1,4 +1,4 @@
-"""Displays: numbers first, then the drawing. Nothing else imports matplotlib."""
+"""Displays. Only this subpackage imports matplotlib."""
 
 from ._bin_size import BinSizeDisplay
 from ._document import DocumentDisplay

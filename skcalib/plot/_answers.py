@@ -1,4 +1,4 @@
-"""Pairs of one or several models, and their division by a name.
+"""Pairs of one or several models, and their division into named groups.
 
 The models are probabilities, fitted estimators or results of a cross-validation.
 """
@@ -27,7 +27,7 @@ from .._validation import (
 from ..queries import Answers, answer_pairs
 from ..scorers import ask
 
-# A query object: what is called with a fitted estimator, X and y.
+# A query object, which is called with a fitted estimator, X and y.
 Query = Callable[[Any, Any, Any], Answers]
 
 
@@ -42,7 +42,8 @@ def named(
     """Return the name and the value of each model.
 
     `several` models are a mapping by name, or a sequence with an optional list of
-    names; a single one has a str. `default` returns the name where none is given.
+    names. The name of a single model is a str. `default` returns the name if none is
+    given.
     """
     if not several:
         if name is not None and not isinstance(name, str):
@@ -71,7 +72,7 @@ def named_probabilities(y_true: Any, y_proba: Any, name: Any) -> list[tuple[Any,
     n = len(y_true) if hasattr(y_true, "__len__") else -1
     is_list = isinstance(y_proba, (list, tuple)) and len(y_proba) not in (0, n)
     several = isinstance(y_proba, Mapping) or (
-        # as many rows as labels make one model's matrix
+        # an array with one row per label is the matrix of one model
         is_list and all(is_sequence(each) and len(each) == n for each in y_proba)
     )
     return named(y_proba, name, "y_proba", lambda _: None, several=several)
@@ -140,13 +141,13 @@ def answers_of_folds(
 
 
 def _check_multi_class(multi_class: Any) -> None:
-    """Raise unless `multi_class` makes one curve of all classes."""
+    """Raise an error unless `multi_class` gives one curve for all classes."""
     if multi_class is not None:
         check_choice(multi_class, ("pooled", "top_label"), name="multi_class")
 
 
 def _given(query: Any, multi_class: str | None, pos_label: Hashable) -> dict[str, Any]:
-    """Return the options that are given, and none of them with a query."""
+    """Return the options that are given; with a query, none may be given."""
     _check_multi_class(multi_class)
     options: dict[str, Any] = {}
     if multi_class is not None:
@@ -167,7 +168,7 @@ def _class_name(estimator: Any) -> str:
 
 
 def _check_cv_results(cv_results: Any, X: Any, y: Any) -> None:
-    """Raise unless these are results of cross_validate on X and y."""
+    """Raise an error unless these are results of cross_validate on X and y."""
     if not isinstance(cv_results, Mapping):
         raise ParameterTypeError(
             "cv_results",
@@ -224,8 +225,8 @@ def pairs_of_answers(
 ) -> Pairs:
     """Return checked pairs from answers.
 
-    `weight` and `groups` have an entry for each sample. If `groups` is None, the pairs
-    of one sample depend on each other.
+    `weight` and `groups` have one entry per sample. If `groups` is None, the pairs of
+    one sample depend on each other.
     """
     pairs = answer_pairs(answers, weight)
     if groups is None:
@@ -245,10 +246,10 @@ def pairs_by_name(
 ) -> Iterator[tuple[Any, Pairs]]:
     """Yield each name and its pairs, the name with the most pairs first.
 
-    Names with equally many pairs, such as classes that were all asked for everywhere,
-    are in order of how often the answer is yes, and then in their own order. `weight`,
-    `groups` and `by` (if None, the labels that were asked for) have an entry for each
-    sample. Names without weight are left out.
+    Names with equally many pairs, such as the classes of a classifier, are sorted by
+    the number of positive answers and then by name. `weight`, `groups` and `by` (if
+    None, the labels that were asked for) have one entry per sample. Names without
+    weight are left out.
     """
     if weight is not None and not weight.all():
         answers = answers.take(weight[answers.groups] > 0)
@@ -257,10 +258,10 @@ def pairs_by_name(
     total = np.bincount(code, by_pair, len(names))
     weight_of_yes = answers.y_true if by_pair is None else by_pair * answers.y_true
     positive = np.bincount(code, weight_of_yes, len(names))
-    # A stable order of the codes keeps the pairs of a name in the order they came in.
+    # A stable sort of the codes keeps the pairs of a name in their original order.
     member = np.argsort(code, kind="stable")
     start = np.searchsorted(code[member], np.arange(len(names) + 1))
-    # lexsort is stable, so that the names decide what is left
+    # lexsort is stable, so that ties are sorted by name
     for k in np.lexsort((-positive, -total)):
         part = answers.take(member[start[k] : start[k + 1]])
         yield names[k], pairs_of_answers(part, weight, groups)
@@ -285,12 +286,12 @@ def enough_for_interval(pairs: Pairs) -> bool:
     # `repeats` also counts groups that have no pair here.
     size = np.bincount(pairs.groups, pairs.weight, repeats.size)
     same = size**2 / np.where(repeats > 0, repeats, 1)
-    # The share below which rounding hides the products of different groups.
+    # The fraction below which rounding hides the products of different groups.
     return bool(1 - same.sum() / pairs.total**2 > 1e-8)
 
 
 def check_by(by: Any, y: Any) -> np.ndarray | None:
-    """Return the name of each sample, or None for what was asked ('label')."""
+    """Return the name of each sample, or None for the labels of the query ('label')."""
     if isinstance(by, str):
         if by == "label":
             return None

@@ -1,4 +1,4 @@
-"""Base of the displays: one or several models, tables, words, unknown keywords."""
+"""Base classes of the displays, and checks of keyword arguments."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ R = TypeVar("R")
 
 
 class Display(Result):
-    """Base of displays, whose numbers are there before anything is drawn.
+    """Base class of displays, whose numbers are computed before anything is drawn.
 
     A subclass has `plot`, `to_dict`, `_columns` for the table of :meth:`frame`, and
     `_lines`: short texts that are its repr.
@@ -40,10 +40,10 @@ class Display(Result):
 
 
 class PerModel:
-    """Attribute with an entry for each model.
+    """Attribute with one entry per model.
 
-    Users see the entry itself if there is one model, and a list if there are several.
-    A list is stored in any case; None stands for no entry at all.
+    The value is the entry itself if there is one model, and a list if there are
+    several. A list is stored in both cases; None means that there are no entries.
     """
 
     def __set_name__(self, owner: type, name: str) -> None:
@@ -63,7 +63,7 @@ class PerModel:
 
 
 class ModelsDisplay(Display):
-    """Base of displays with a curve and a name for each of one or several models."""
+    """Base class of displays with a curve and a name for each model."""
 
     curve = PerModel()
     name = PerModel()
@@ -84,9 +84,9 @@ class ModelsDisplay(Display):
         return curves
 
     def _of_each(self, attribute: str, value: Any = None) -> list:
-        """Return an entry of an attribute, or of `value` in its place, for each curve.
+        """Return the entry of an attribute, or of `value` in its place, for each curve.
 
-        The entries are None where there is none at all.
+        The entries are None if the attribute is None.
         """
         n = len(vars(self)["curve"])
         entries = vars(self)[attribute] if value is None else as_list(value)
@@ -100,12 +100,12 @@ class ModelsDisplay(Display):
         return entries
 
     def _keys(self) -> list:
-        """Return names that tell the models apart."""
+        """Return names that identify the models."""
         return distinct_names(self._of_each("name"))
 
 
 def distinct_names(names: Sequence[Any]) -> list:
-    """Return names that differ: numbers where there is no name, or the same twice."""
+    """Return distinct names; missing and repeated names are replaced by numbers."""
     keys: list = []
     for k, name in enumerate(names):
         key = str(k) if name is None or name in keys else name
@@ -116,7 +116,7 @@ def distinct_names(names: Sequence[Any]) -> list:
 
 
 def as_list(value: Any) -> list:
-    """Return a list or tuple as a list, anything else as a list of it alone."""
+    """Return a list or tuple as a list, and anything else as a list of one entry."""
     return list(value) if isinstance(value, (list, tuple)) else [value]
 
 
@@ -138,7 +138,7 @@ def stacked(
 
 
 def drawing(plot: Callable[P, R]) -> Callable[P, R]:
-    """Make a method `plot` public, with errors that name the place of a keyword."""
+    """Make a method `plot` public, with errors that explain where to pass a keyword."""
     known = [*inspect.signature(plot).parameters][1:]
 
     @functools.wraps(plot)

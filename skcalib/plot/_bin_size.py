@@ -41,7 +41,7 @@ from ._figures import (
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-# Legend entries that still leave the curves visible; more go beside the axes.
+# Largest number of legend entries within the axes; more go beside the axes.
 _MOST_INSIDE = 4
 
 _MEANINGS = {
@@ -54,12 +54,12 @@ _MEANINGS = {
 class BinSizeDisplay(ModelsDisplay):
     """Calibration error against the bin size, or against the sample size.
 
-    Draws the plug-in error of one or several models (solid lines), the debiased error
-    (dashed lines, hollow markers) where it is defined, and the true error where it is
-    given. A decrease with the bin size that only the plug-in error has is noise of the
-    label frequencies.
+    The display shows the plug-in error of one or several models (solid lines), the
+    debiased error (dashed lines, hollow markers) where it is defined, and the true
+    error if it is given. If only the plug-in error decreases with the bin size, the
+    decrease is due to the noise of the label frequencies.
 
-    Make it with :meth:`from_estimator`, :meth:`from_predictions` or
+    Create the display with :meth:`from_estimator`, :meth:`from_predictions` or
     :meth:`from_subsamples`; the parameters are stored as attributes.
 
     Parameters
@@ -74,15 +74,15 @@ class BinSizeDisplay(ModelsDisplay):
     Attributes
     ----------
     line_ : matplotlib Artist or list of them
-        Plug-in error of each model; for subsamples its mean.
+        Plug-in error of each model, or its mean over subsamples.
     debiased_line_ : matplotlib Artist or list of them
-        Debiased error of each model; None where not drawn.
+        Debiased error of each model. None if not drawn.
     band_ : matplotlib Artist or list of them
-        One standard deviation over the subsamples around `line_`; None where not drawn.
+        One standard deviation over the subsamples around `line_`. None if not drawn.
     debiased_band_ : matplotlib Artist or list of them
-        One standard deviation around `debiased_line_`; None where not drawn.
+        One standard deviation around `debiased_line_`. None if not drawn.
     true_line_ : matplotlib Artist or list of them
-        Line at the true error of each model; None where not drawn.
+        Line at the true error of each model. None if not drawn.
     ax_ : matplotlib Axes
         Axes with the curves.
     figure_ : matplotlib Figure
@@ -95,7 +95,7 @@ class BinSizeDisplay(ModelsDisplay):
 
     Notes
     -----
-    :meth:`frame` has a row for each model and size. Its columns are `name` and the
+    :meth:`frame` has one row per model and size. Its columns are `name` and the
     columns of :meth:`BinSizeCurve.frame() <skcalib.metrics.BinSizeCurve.frame>` or
     :meth:`SampleSizeCurve.frame() <skcalib.metrics.SampleSizeCurve.frame>`. A model
     without a debiased error has missing values there.
@@ -163,7 +163,7 @@ class BinSizeDisplay(ModelsDisplay):
             from names to probabilities, or a list of arrays of n entries, draws a curve
             for each on the same labels.
         bin_sizes : array-like of int, default=None
-            Numbers of pairs in a bin. If None, the powers of two from 2 to the total
+            Numbers of pairs per bin. If None, the powers of two from 2 to the total
             weight are used; with `groups`, from the first power at which each bin has
             pairs of several groups.
         norm : {'l1', 'l2', 'max'}, default='l2'
@@ -180,15 +180,15 @@ class BinSizeDisplay(ModelsDisplay):
         groups : array-like of shape (n,), default=None
             Group of dependent rows, for the debiased error.
         true_error : float or mapping or list of float, default=None
-            True error: one of all models, or one for each by name or in order.
+            True error of all models, or one per model by name or in order.
         name : str or list of str, default=None
             Name for the legend; for a list of probabilities a list of names. Not used
             if `y_proba` is a mapping.
         ax : matplotlib Axes, default=None
-            Axes to draw on. The axes of another display get more curves. If None, a new
-            figure is made.
+            Axes to draw on. On the axes of another display, curves are added. If None,
+            a new figure is made.
         **plot_params
-            Passed to :meth:`plot`.
+            Keyword arguments passed to :meth:`plot`.
 
         Returns
         -------
@@ -243,23 +243,25 @@ class BinSizeDisplay(ModelsDisplay):
         Parameters
         ----------
         estimator : fitted estimator, or mapping or list of them
-            A classifier, a tagger, a coreference model, or whatever `query` can ask. A
-            mapping from names to estimators, or a list, draws a curve for each.
+            A classifier, a tagger, a coreference model, or any estimator that `query`
+            accepts. A mapping from names to estimators, or a list, draws a curve for
+            each.
         X : array-like
             Samples.
         y : array-like of shape (n_samples,)
             True labels.
         query : query object, default=None
-            What the estimator is asked. If None, the query that fits it is used.
+            Query that is asked of the estimator. If None, the query that fits it is
+            used.
         bin_sizes : array-like of int, default=None
             As in :meth:`from_predictions`.
         norm : {'l1', 'l2', 'max'}, default='l2'
             Norm of the error, as in :func:`~skcalib.metrics.calibration_error`.
         multi_class : {'pooled', 'top_label'}, default=None
-            What a classifier of several classes is asked, as in
+            How a classifier of several classes is queried, as in
             :class:`~skcalib.queries.ClassQuery`. Not allowed together with `query`.
         pos_label : label, default=None
-            The class that a classifier is asked for, as in
+            The class that a classifier is queried for, as in
             :class:`~skcalib.queries.ClassQuery`. Not allowed together with `query`.
         sample_weight : array-like of shape (n_samples,), default=None
             Frequency of each sample.
@@ -267,15 +269,15 @@ class BinSizeDisplay(ModelsDisplay):
             Group of dependent samples, for the debiased error. If None, the samples are
             independent, and the pairs of one sample depend on each other.
         true_error : float or mapping or list of float, default=None
-            True error: one of all models, or one for each by name or in order.
+            True error of all models, or one per model by name or in order.
         name : str or list of str, default=None
             Name for the legend; for a list of estimators a list of names. If None, the
             name of the estimator's class is used. Not used if `estimator` is a mapping.
         ax : matplotlib Axes, default=None
-            Axes to draw on. The axes of another display get more curves. If None, a new
-            figure is made.
+            Axes to draw on. On the axes of another display, curves are added. If None,
+            a new figure is made.
         **plot_params
-            Passed to :meth:`plot`.
+            Keyword arguments passed to :meth:`plot`.
 
         Returns
         -------
@@ -328,14 +330,14 @@ class BinSizeDisplay(ModelsDisplay):
         sample_sizes : array-like of int
             Numbers of rows to draw.
         true_error : float or mapping or list of float, default=None
-            True error: one of all models, or one for each by name or in order.
+            True error of all models, or one per model by name or in order.
         name : str or list of str, default=None
             Name for the legend, as in :meth:`from_predictions`.
         ax : matplotlib Axes, default=None
-            Axes to draw on. The axes of another display get more curves. If None, a new
-            figure is made.
+            Axes to draw on. On the axes of another display, curves are added. If None,
+            a new figure is made.
         plot_params : dict, default=None
-            Passed to :meth:`plot`.
+            Keyword arguments passed to :meth:`plot`.
         **params
             Parameters of :func:`~skcalib.metrics.sample_size_curve`: `bin_size`,
             `n_repeats`, `norm`, `random_state` and others.
@@ -396,8 +398,8 @@ class BinSizeDisplay(ModelsDisplay):
         Parameters
         ----------
         ax : matplotlib Axes, default=None
-            Axes to draw on. The axes of another display get more curves. If None, a new
-            figure is made.
+            Axes to draw on. On the axes of another display, curves are added. If None,
+            a new figure is made.
         name : str or list of str, default=None
             Names for the legend. If None, the stored names are used.
         debiased : bool, default=True
@@ -410,10 +412,10 @@ class BinSizeDisplay(ModelsDisplay):
         xscale : {'log', 'linear'}, default='log'
             Scale of the sizes.
         curve_kwargs : dict or list of dict, default=None
-            Keywords for matplotlib's ``plot``: one dict for all curves, or a list with
-            one dict per curve.
+            Keyword arguments for matplotlib's ``plot``: one dict for all curves, or a
+            list with one dict per curve.
         true_error_kwargs : dict, default=None
-            Keywords for matplotlib's ``axhline`` of the true errors.
+            Keyword arguments for matplotlib's ``axhline`` of the true errors.
 
         Returns
         -------
@@ -426,7 +428,7 @@ class BinSizeDisplay(ModelsDisplay):
         if squared and curves[0].norm != "l2":
             raise ParameterError(
                 "squared",
-                f"goes with norm='l2' only. Got curves of norm {curves[0].norm!r}.",
+                f"requires norm='l2'. Got curves of norm {curves[0].norm!r}.",
             )
         styles = line_styles(curve_kwargs, len(curves), name="curve_kwargs")
         style = line_style(true_error_kwargs, name="true_error_kwargs")
@@ -446,7 +448,7 @@ class BinSizeDisplay(ModelsDisplay):
         return self
 
     def _curves(self) -> list:
-        """Return the curves as a list, which are of one kind and norm."""
+        """Return the curves as a list, checked to be of one kind and norm."""
         curves = super()._curves()
         if len({(type(curve), curve.norm) for curve in curves}) > 1:
             raise ParameterError(
@@ -456,7 +458,7 @@ class BinSizeDisplay(ModelsDisplay):
         return curves
 
     def _true_errors(self) -> list:
-        """Return the true errors as a list: one of all models, or one for each."""
+        """Return the true errors as a list, with one entry or one entry per model."""
         truths = vars(self)["true_error"] or [None]
         if len(truths) > 1:
             truths = self._of_each("true_error")
@@ -517,7 +519,7 @@ class BinSizeDisplay(ModelsDisplay):
     def _draw_truth(
         self, truths: list, names: list, colors: list, squared: bool, style: dict
     ) -> None:
-        """Draw the true errors, one line for all models or one for each."""
+        """Draw the true errors as one line for all models or one line per model."""
         single = len(truths) == 1
         drawn: list[Any] = []
         for k, truth in enumerate(truths):
@@ -591,7 +593,7 @@ class _Parts:
 
 
 def _true_errors(true_error: Any, names: list) -> Any:
-    """Return the true error of all models, or a list with one for each."""
+    """Return the true error of all models, or a list with one per model."""
     if not isinstance(true_error, Mapping):
         return true_error
     unknown = [name for name in true_error if name not in names]

@@ -1,4 +1,4 @@
-"""One document: its mentions, their antecedents, and their uncertainty."""
+"""Display of one document: mentions, antecedents and uncertainty."""
 
 from __future__ import annotations
 
@@ -28,15 +28,23 @@ _LONGEST_NAME = 100
 class DocumentDisplay(Display):
     """Mentions of one document, their antecedents, and their uncertainty.
 
-    Each mention has a row, in the order of the text. From the left, a row has arcs to
-    possible antecedents, stronger for the more probable ones; the number of the mention
-    and its words in their sentence, in the colour of the predicted entity (grey for an
-    entity of a single mention); a bar that divides its probability among NEW (white)
-    and the predicted entities; and its most probable choices as numbers. Rows where the
-    entity is uncertain are marked, and if the truth is given, rows with an error.
+    Each mention has a row, in the order of the text. From left to right, a row contains
+    the following parts:
 
-    Make it with :meth:`from_estimator` or :meth:`from_posterior`; the parameters are
-    stored as attributes.
+    - arcs to the possible antecedents, with stronger lines for higher probabilities;
+
+    - the number of the mention and its words in their sentence, in the colour of the
+      predicted entity (grey for an entity with a single mention);
+
+    - a bar that divides the probability among NEW (white) and the predicted entities;
+
+    - the most probable choices as numbers.
+
+    Rows with an uncertain entity are marked. If the true entities are given, rows with
+    an error are marked as well.
+
+    Create the display with :meth:`from_estimator` or :meth:`from_posterior`; the
+    parameters are stored as attributes.
 
     Parameters
     ----------
@@ -70,7 +78,7 @@ class DocumentDisplay(Display):
     shown_ : ndarray of shape (n_shown,), int
         Numbers of the mentions that are shown.
     ax_ : matplotlib Axes
-        Axes with all of it.
+        Axes with the drawing.
     figure_ : matplotlib Figure
         Figure that contains the axes.
 
@@ -78,7 +86,7 @@ class DocumentDisplay(Display):
     --------
     skcalib.posteriors.AntecedentPosterior : Posterior over clusterings defined by the
         scores.
-    ReliabilityDisplay : Whether the probabilities of all pairs are calibrated.
+    ReliabilityDisplay : Calibration of the probabilities of all pairs.
 
     Notes
     -----
@@ -86,12 +94,13 @@ class DocumentDisplay(Display):
     antecedents, with the entities of all other mentions as predicted. Antecedents in
     one entity count together.
 
-    :meth:`frame` has a row for each mention. Its columns are the keys of
+    :meth:`frame` has one row per mention. Its columns are the keys of
     :meth:`to_dict`: 'mention', 'sentence', 'entity'; 'antecedent', the number of the
     most probable antecedent (None for NEW), and 'antecedent_proba'; 'new_proba';
-    'uncertainty', the probability of another entity than the most probable one. With
-    true entities there are also 'right' (whether the antecedent is in the true entity),
-    'true_proba', the total probability of all right choices, and 'true_entity'.
+    'uncertainty', the probability of all entities other than the most probable one.
+    With true entities there are also 'right' (whether the antecedent is in the true
+    entity), 'true_proba', the total probability of all right choices, and
+    'true_entity'.
 
     Examples
     --------
@@ -156,9 +165,9 @@ class DocumentDisplay(Display):
         y_true : array-like of shape (n_mentions,), default=None
             True entities, such as ``document.entities`` where they are known.
         ax : matplotlib Axes, default=None
-            Axes to draw on. If None, a new figure is made.
+            Axes to draw on. If None, a new figure is created.
         **plot_params
-            Passed to :meth:`plot`.
+            Keyword arguments passed to :meth:`plot`.
 
         Returns
         -------
@@ -202,7 +211,7 @@ class DocumentDisplay(Display):
         ax: Axes | None = None,
         **plot_params: Any,
     ) -> DocumentDisplay:
-        """Draw the posterior of a document, which may come from any model.
+        """Draw the posterior of a document from any model.
 
         Parameters
         ----------
@@ -215,9 +224,9 @@ class DocumentDisplay(Display):
         y_true : array-like of shape (n_mentions,), default=None
             True entities.
         ax : matplotlib Axes, default=None
-            Axes to draw on. If None, a new figure is made.
+            Axes to draw on. If None, a new figure is created.
         **plot_params
-            Passed to :meth:`plot`.
+            Keyword arguments passed to :meth:`plot`.
 
         Returns
         -------
@@ -307,8 +316,8 @@ class DocumentDisplay(Display):
         min_proba : float, default=0.1
             Smallest probability of a link that is drawn as an arc.
         uncertain : float, default=0.2
-            Mentions are marked if the probability that they belong to another entity
-            than the most probable one (or NEW) is above this value.
+            Mentions are marked if the probability that they do not belong to the most
+            probable entity (or NEW) is above this value.
         context : int, default=30
             Number of characters of the sentence to show before a mention. The mention
             and the words after it together have half as many more.
@@ -353,7 +362,7 @@ class DocumentDisplay(Display):
         inside = (place >= start) & (place < stop)
         chosen = np.flatnonzero(inside & (sentence >= first) & (sentence < last))
         if chosen.size == 0:
-            raise ParameterError(None, "needs a mention to show. Got none.")
+            raise ParameterError(None, "needs at least one mention to show. Got none.")
         return chosen
 
     def _title(self) -> str:
@@ -371,7 +380,7 @@ class DocumentDisplay(Display):
             self.ax_.axhspan(row - 0.5, row + 0.5, color="0.955", zorder=0, linewidth=0)
 
     def _wrong(self, numbers: dict[str, Any]) -> dict[int, tuple[str, float]]:
-        """Return the true choice of each mention that errs, and its probability."""
+        """Return the true choice of each wrong mention, and its probability."""
         if self.true_entity is None:
             return {}
         true = np.asarray(self.true_entity)
@@ -383,7 +392,7 @@ class DocumentDisplay(Display):
         return found
 
     def _numbers(self) -> dict[str, Any]:
-        """Return what is known of each mention, as arrays."""
+        """Return the numbers of each mention, as arrays."""
         proba = np.asarray(self.proba)
         n = len(proba)
         best = proba.argmax(axis=1) if n else np.zeros(0, dtype=np.intp)
@@ -417,7 +426,7 @@ class DocumentDisplay(Display):
         return columns
 
     def frame(self) -> Any:
-        """Return a pandas DataFrame with a row for each mention."""
+        """Return a pandas DataFrame with one row per mention."""
         frame = super().frame()
         frame["antecedent"] = frame["antecedent"].astype("Int64")
         return frame
@@ -431,14 +440,14 @@ class DocumentDisplay(Display):
     def _in_words(self) -> list[str]:
         total = float(self._numbers()["uncertainty"].sum())
         return [
-            f"About {total:.1f} of the {len(self.mention)} mentions are expected to "
-            "belong to another entity than the most probable one, if the probabilities "
-            "are right and the other mentions are as predicted."
+            f"About {total:.1f} of the {len(self.mention)} mentions are expected not "
+            "to belong to their most probable entity, if the probabilities are right "
+            "and the other mentions are as predicted."
         ]
 
 
 def _mass_by_entity(proba: np.ndarray, entity: np.ndarray) -> np.ndarray:
-    """Return the probability of the best of NEW and the entities to link to."""
+    """Return the highest probability among NEW and the entities to link to."""
     n = len(proba)
     _, code = np.unique(entity, return_inverse=True)
     member = np.zeros((n, int(code.max(initial=-1)) + 1))
@@ -453,7 +462,7 @@ def _check_document(document: Any) -> None:
             "document", f"must be a Document. Got {type(document).__name__}."
         )
     if not document.mentions:
-        raise ParameterError("document", "has no mention.")
+        raise ParameterError("document", "must have at least one mention. Got none.")
 
 
 def _texts(document: Document) -> tuple[list[str], list[str], list[str], np.ndarray]:
@@ -465,8 +474,8 @@ def _texts(document: Document) -> tuple[list[str], list[str], list[str], np.ndar
         if each.end > len(words):
             raise ParameterError(
                 "document",
-                f"must have mentions of words. Mention {j} ends at {each.end}; it "
-                f"has {len(words)} words.",
+                f"must have mentions within the document. Mention {j} ends at "
+                f"{each.end}; it has {len(words)} words.",
             )
         s = int(np.searchsorted(ends, each.start, side="right"))
         start = int(ends[s]) - len(document.sentences[s])

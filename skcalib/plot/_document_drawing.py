@@ -1,6 +1,6 @@
 """Parts of a document's display: arcs, words, bars and choices.
 
-The axes reach from 0 to 1 and have a row for each mention, from top to bottom.
+The axes extend from 0 to 1 and have one row per mention, from top to bottom.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import numpy as np
 
 from ._figures import plain_text, short_text
 
-# Where the columns begin or end.
+# Positions of the columns.
 _ARC_LEFT, _ARC_RIGHT, _NUMBER, _MENTION = 0.0, 0.14, 0.165, 0.36
 _BAR_LEFT, _BAR_RIGHT, _CHOICE = 0.66, 0.79, 0.80
 
@@ -24,15 +24,15 @@ _ALARM = "#b2182b"
 # Largest number of choices in a row, and their smallest probability.
 _MOST_CHOICES, _LEAST_CHOICE = 3, 0.1
 
-# Smallest probability of an entity with a part of its own in a bar.
+# Smallest probability of an entity that has its own part of a bar.
 _LEAST_PART = 0.02
 
 
 class Rows:
     """Mentions that are shown, and the colours of entities.
 
-    shown : numbers of the mentions, one a row; proba : probabilities of antecedents of
-    all mentions; entity : their predicted entities.
+    `shown` are the numbers of the mentions, one per row. `proba` are the probabilities
+    of the antecedents of all mentions and `entity` are their predicted entities.
     """
 
     def __init__(self, shown: np.ndarray, proba: np.ndarray, entity: np.ndarray):
@@ -44,7 +44,7 @@ class Rows:
         return self.color.get(self.entity[mention], _SINGLE)
 
     def masses(self, j: int) -> list[tuple[Any, float]]:
-        """Return the entities that a mention may join with their probability."""
+        """Return the entities that a mention may join, with their probabilities."""
         mass: dict[Any, float] = {}
         for k in range(j):
             key = self.entity[k]
@@ -56,7 +56,7 @@ def _colors(entity: np.ndarray, shown: np.ndarray) -> dict[Any, Any]:
     """Return a colour for each entity of several mentions, those shown first."""
     from matplotlib import colormaps
 
-    # strong colours first, and no grey: that is for single mentions
+    # strong colours first; grey is reserved for single mentions
     order = [*range(0, 20, 2), *range(1, 20, 2)]
     palette = [colormaps["tab20"](k) for k in order if k not in (14, 15)]
     names, count = np.unique(entity, return_counts=True)
@@ -128,7 +128,7 @@ def draw_text(
         bold = {"color": rows.color_of(j), "fontweight": "bold"}
         found.append(ax.text(_MENTION, row, own, **bold, **style))
         if right:
-            # the end of the mention is known when it is drawn
+            # the end of the mention is known only after it is drawn
             following = ax.annotate(
                 f" {right}",
                 (1, row),
@@ -146,7 +146,7 @@ def _cut(before: str, mention: str, after: str, context: int) -> tuple[str, str,
     if len(before) > context:
         before = f"…{before[1 - context :]}"
     space = context + context // 2
-    # the end of a long one tells less than its beginning
+    # the end of a long mention is less informative than its beginning
     mention = short_text(mention, max(space - 10, context))
     after = short_text(after, max(space - len(mention), 1))
     return plain_text(before), plain_text(mention), plain_text(after)
@@ -185,7 +185,7 @@ def draw_bars(ax: Any, rows: Rows) -> Any:
 def draw_choices(
     ax: Any, rows: Rows, is_uncertain: np.ndarray, wrong: dict[int, tuple[str, float]]
 ) -> list[Any]:
-    """Write the most probable choices of each mention, and the truth where it errs."""
+    """Write the most probable choices of each mention, and the truth of wrong ones."""
     _heading(ax, _CHOICE, "most probable; bold: not sure", "left")
     found = []
     for row, j in enumerate(rows.shown.tolist()):

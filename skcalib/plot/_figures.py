@@ -11,10 +11,10 @@ import numpy as np
 
 from .._errors import ParameterError, ParameterTypeError
 
-# Markers of series, which differ without their colours too.
+# Markers of series, which are distinguishable without colours.
 MARKERS = "os^Dv<>P"
 
-# Width and height in inches that a figure of one axes has without a legend beside it.
+# Width and height in inches of a figure with one axes and no legend beside it.
 _SIZE = "_skcalib_size"
 
 # Inches around a legend beside the axes.
@@ -32,14 +32,14 @@ _DIRECTIONS = "\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u206
 
 
 def take_axes(ax: Any, size: tuple[float, float]) -> Any:
-    """Return `ax`, or for None the axes of a new figure of a size in inches."""
+    """Return `ax`, or the axes of a new figure of the given size if it is None."""
     from matplotlib.axes import Axes
 
     if ax is None:
         import matplotlib.pyplot as plt
 
         figure, ax = plt.subplots(figsize=size, layout="constrained")
-        # A figure of one axes may grow by a legend beside them. A square in the middle
+        # A figure with one axes may be widened for a legend. Square axes in the middle
         # of a wider place would push the legend out of the figure.
         setattr(figure, _SIZE, size)
         ax.set_anchor("W")
@@ -75,10 +75,11 @@ def draw_legend(
     *,
     loc: str = "best",
 ) -> None:
-    """Draw a legend, beside the axes where it would hide what is drawn.
+    """Draw a legend, beside the axes if it would hide the drawing.
 
-    `entries` are handles and labels, by default those of `ax`; `most_inside` is how
-    many of them leave what is drawn visible. A figure of our own grows by the legend.
+    `entries` are handles and labels; the default is the legend entries of `ax`.
+    `most_inside` is the largest number of entries within the axes. A figure that was
+    created by the display is widened by the legend.
     """
     handles, labels = ax.get_legend_handles_labels() if entries is None else entries
     if not labels:
@@ -98,7 +99,7 @@ def draw_legend(
 
 
 def line_style(kwargs: Any, *, name: str) -> dict[str, Any]:
-    """Return a style with the long names of matplotlib, which takes one name each."""
+    """Return a style with the long names of matplotlib, which rejects aliases."""
     from matplotlib.cbook import normalize_kwargs
     from matplotlib.lines import Line2D
 
@@ -128,13 +129,13 @@ def percent_text(level: float) -> str:
 
 
 def short_text(text: Any, longest: int) -> str:
-    """Return a name with its end cut off where it is longer than `longest`."""
+    """Return a name with its end cut off if it is longer than `longest`."""
     text = str(text)
     return text if len(text) <= longest else f"{text[: longest - 1]}…"
 
 
 def visible_text(text: Any) -> str:
-    """Return a text with an escape for each character that acts and is not seen.
+    """Return a text with an escape for each invisible control character.
 
     These are control characters other than the end of a line, and characters that
     change the direction of the text beside them.
@@ -153,16 +154,16 @@ def _visible(character: str) -> str:
 
 
 def plain_text(text: Any) -> str:
-    """Return a text that matplotlib shows as it is, not as mathematics."""
+    """Return a text that matplotlib shows literally and not as mathematics."""
     text = visible_text(text).encode("utf-8", "replace").decode()
     return text.replace("$", r"\$")
 
 
 def legend_text(*parts: Any) -> str | None:
-    """Return the parts that are there (a name, what is drawn of it) as a legend entry.
+    """Return the given parts (a name, a description) as a legend entry.
 
-    A long one has several lines. A space comes before a name that begins with an
-    underscore, which would hide the entry from matplotlib.
+    A long entry has several lines. A name that begins with an underscore gets a leading
+    space, because matplotlib would otherwise omit the entry.
     """
     there = [visible_text(part) for part in parts if part is not None]
     if not there:

@@ -1,4 +1,4 @@
-"""The calibration error of each label, for all words or for known and unknown ones."""
+"""Calibration error of each label, for all words or for known and unknown words."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ..metrics import Binning, CalibrationErrorInterval, interval_of_pairs
 from ..queries import Answers
 from ._answers import enough_for_interval, pairs_by_name
 
-# Error of each label; None where there are too few pairs.
+# Error of each label; None if there are too few pairs.
 Errors = list[CalibrationErrorInterval | None]
 
 
@@ -28,8 +28,8 @@ def errors_of_labels(
 ) -> tuple[list[Any], np.ndarray, dict[str, dict[str, Errors]]]:
     """Return the most frequent labels, their frequencies, and their errors.
 
-    There are errors for each model and part of the words. `weight` and `groups` have an
-    entry for each sample.
+    There is one error for each model and part of the words. `weight` and `groups` have
+    one entry per sample.
     """
     pairs = {
         name: {
@@ -41,9 +41,9 @@ def errors_of_labels(
     count = _frequencies(pairs)
     if not count:
         raise ParameterError(
-            None, f"needs an answer at least. Got none of {list(answers)}."
+            None, f"needs at least one answer. Got none of {list(answers)}."
         )
-    # the sort is stable, so that equal ones keep the order of their labels
+    # the sort is stable, so that ties keep the order of their labels
     labels = sorted(count, key=lambda label: -count[label])[:top]
     errors = {
         name: {
@@ -56,7 +56,7 @@ def errors_of_labels(
 
 
 def _frequencies(pairs: dict[str, dict[str, dict[Any, Pairs]]]) -> dict[Any, float]:
-    """Return how often the answer is yes for each label, in the order of labels."""
+    """Return the number of positive answers for each label, in the order of labels."""
     total: dict[Any, list[float]] = {}
     for parts in pairs.values():
         mine: dict[Any, float] = {}

@@ -50,15 +50,15 @@ _LONGEST_NAME = 28
 
 
 class ReliabilityPanelsDisplay(Display):
-    """Reliability plots of groups of pairs, a panel for each.
+    """Reliability plots of groups of pairs, with one panel per group.
 
     A model that is calibrated on all data need not be calibrated for each tag, class,
-    genre or source. Panels share their axes. They are in order of the number of pairs,
-    and where that is the same in order of how often the answer is yes. The title of a
-    panel has its group, the number of its pairs and its calibration error with the
-    confidence interval.
+    genre or source. Panels share their axes. They are sorted by the number of pairs;
+    ties are sorted by the number of positive answers. The title of a panel shows its
+    group, the number of its pairs and its calibration error with the confidence
+    interval.
 
-    Make it with :meth:`from_estimator`, :meth:`from_predictions` or
+    Create the display with :meth:`from_estimator`, :meth:`from_predictions` or
     :meth:`from_cv_results`; the parameters are stored as attributes.
 
     Parameters
@@ -81,9 +81,9 @@ class ReliabilityPanelsDisplay(Display):
 
     Notes
     -----
-    :meth:`frame` has a row for each group and bin, for groups that are not drawn too.
+    :meth:`frame` has one row per group and bin, including groups that are not drawn.
     Its columns are the columns of the frame of :class:`ReliabilityDisplay`, with
-    `group` in the place of `name`.
+    `group` instead of `name`.
 
     Examples
     --------
@@ -127,7 +127,7 @@ class ReliabilityPanelsDisplay(Display):
         fig: Figure | SubFigure | None = None,
         **plot_params: Any,
     ) -> ReliabilityPanelsDisplay:
-        """Draw the reliability of probabilities, a panel for each group.
+        """Draw the reliability of probabilities, with one panel per group.
 
         Parameters
         ----------
@@ -136,8 +136,8 @@ class ReliabilityPanelsDisplay(Display):
         y_proba : array-like of shape (n,) or (n, n_classes)
             Probabilities, as in :func:`~skcalib.metrics.calibration_error`.
         by : array-like of shape (n,) or 'label'
-            Name of the group of each row. If 'label', each class that was asked for has
-            a panel: with ``multi_class='top_label'`` each predicted class.
+            Name of the group of each row. If 'label', there is one panel per class (per
+            predicted class with ``multi_class='top_label'``).
         bin_size, n_bins, strategy : optional
             Bins of the curve in each panel, as in
             :func:`~skcalib.metrics.adaptive_reliability_curve`.
@@ -158,9 +158,9 @@ class ReliabilityPanelsDisplay(Display):
         name : str, default=None
             Name for the title of the figure.
         fig : matplotlib Figure or SubFigure, default=None
-            Empty figure to draw on. If None, a new figure is made.
+            Empty figure to draw on. If None, a new figure is created.
         **plot_params
-            Passed to :meth:`plot`.
+            Keyword arguments passed to :meth:`plot`.
 
         Returns
         -------
@@ -182,8 +182,8 @@ class ReliabilityPanelsDisplay(Display):
         if isinstance(y_proba, Mapping):
             raise ParameterTypeError(
                 "y_proba",
-                "must be one model's probabilities. Got a mapping: draw a figure "
-                "for each model, or all models in one plot with "
+                "must be one model's probabilities. Got a mapping. Draw one figure "
+                "per model, or all models in one plot with "
                 "ReliabilityDisplay.from_predictions.",
             )
         options: dict[str, Any] = {"labels": labels, "pos_label": pos_label}
@@ -225,28 +225,30 @@ class ReliabilityPanelsDisplay(Display):
         fig: Figure | SubFigure | None = None,
         **plot_params: Any,
     ) -> ReliabilityPanelsDisplay:
-        """Draw the reliability of a fitted estimator, a panel for each group.
+        """Draw the reliability of a fitted estimator, with one panel per group.
 
         Parameters
         ----------
         estimator : fitted estimator
-            A classifier, a tagger, a coreference model, or whatever `query` can ask.
+            A classifier, a tagger, a coreference model, or any estimator that `query`
+            accepts.
         X : array-like
             Samples.
         y : array-like of shape (n_samples,)
             True labels.
         by : array-like of shape (n_samples,) or 'label', default='label'
             Name of the group of each sample (of each sentence, for a tagger). If
-            'label', each class or tag that was asked for has a panel.
+            'label', there is one panel per class or tag that was asked for.
         query : query object, default=None
-            What the estimator is asked. If None, the query that fits it is used.
+            Query that is asked of the estimator. If None, the query that fits it is
+            used.
         bin_size, n_bins, strategy : optional
             Bins of the curve in each panel, as in :meth:`from_predictions`.
         multi_class : {'pooled', 'top_label'}, default=None
-            What a classifier of several classes is asked, as in
+            How a classifier of several classes is queried, as in
             :class:`~skcalib.queries.ClassQuery`. Not allowed together with `query`.
         pos_label : label, default=None
-            The class that a classifier is asked for, as in
+            The class that a classifier is queried for, as in
             :class:`~skcalib.queries.ClassQuery`. Not allowed together with `query`.
         sample_weight : array-like of shape (n_samples,), default=None
             Frequency of each sample.
@@ -260,9 +262,9 @@ class ReliabilityPanelsDisplay(Display):
             Name for the title of the figure. If None, the name of the estimator's class
             is used.
         fig : matplotlib Figure or SubFigure, default=None
-            Empty figure to draw on. If None, a new figure is made.
+            Empty figure to draw on. If None, a new figure is created.
         **plot_params
-            Passed to :meth:`plot`.
+            Keyword arguments passed to :meth:`plot`.
 
         Returns
         -------
@@ -314,7 +316,7 @@ class ReliabilityPanelsDisplay(Display):
         fig: Figure | SubFigure | None = None,
         **plot_params: Any,
     ) -> ReliabilityPanelsDisplay:
-        """Draw the reliability of held-out answers, a panel for each group.
+        """Draw the reliability of held-out answers, with one panel per group.
 
         Parameters
         ----------
@@ -328,7 +330,8 @@ class ReliabilityPanelsDisplay(Display):
         by : array-like of shape (n_samples,) or 'label', default='label'
             As in :meth:`from_estimator`.
         query : query object, default=None
-            What the estimators are asked. If None, the query that fits them is used.
+            Query that is asked of the estimators. If None, the query that fits them is
+            used.
         bin_size, n_bins, strategy, multi_class, pos_label : optional
             As in :meth:`from_estimator`.
         sample_weight : array-like of shape (n_samples,), default=None
@@ -342,9 +345,9 @@ class ReliabilityPanelsDisplay(Display):
             Name for the title of the figure. If None, the name of the estimators' class
             is used.
         fig : matplotlib Figure or SubFigure, default=None
-            Empty figure to draw on. If None, a new figure is made.
+            Empty figure to draw on. If None, a new figure is created.
         **plot_params
-            Passed to :meth:`plot`.
+            Keyword arguments passed to :meth:`plot`.
 
         Returns
         -------
@@ -418,13 +421,13 @@ class ReliabilityPanelsDisplay(Display):
         Parameters
         ----------
         fig : matplotlib Figure or SubFigure, default=None
-            Empty figure to draw on. If None, a new figure is made.
+            Empty figure to draw on. If None, a new figure is created.
         max_panels : int, default=12
             Largest number of panels. The most frequent groups are drawn, and the title
-            of the figure has the number of groups that are left out.
+            of the figure shows the number of groups that are left out.
         n_columns : int, default=None
-            Number of panels in a row. If None, up to three panels are in one row, and
-            more panels in about as many columns as rows.
+            Number of panels in a row. If None, up to three panels are drawn in one row.
+            More panels are drawn in about as many columns as rows.
         name : str, default=None
             Name for the title of the figure. If None, the stored name is used.
         interval : {'wilson', 'clopper_pearson', 'normal'} or None, default='wilson'
@@ -439,9 +442,9 @@ class ReliabilityPanelsDisplay(Display):
         ref_line : bool, default=True
             Whether to draw the diagonal of perfect calibration.
         curve_kwargs : dict, default=None
-            Keywords for matplotlib's ``errorbar``.
+            Keyword arguments for matplotlib's ``errorbar``.
         diagonal_kwargs : dict, default=None
-            Keywords for matplotlib's ``plot`` of the diagonal.
+            Keyword arguments for matplotlib's ``plot`` of the diagonal.
 
         Returns
         -------
@@ -476,7 +479,7 @@ class ReliabilityPanelsDisplay(Display):
         return self
 
     def _draw_title(self, lines: list[str], *, own_figure: bool) -> None:
-        """Draw the lines above the panels, on several where they are long."""
+        """Draw the lines above the panels, wrapped if they are long."""
         width = int(_IN_AN_INCH * self.figure_.bbox.width / self.figure_.dpi)
         lines = [part for line in lines for part in wrap(line, width)]
         if not lines:
@@ -543,7 +546,7 @@ def _check_single(value: Any, name: str) -> None:
     if isinstance(value, (Mapping, list, tuple)):
         raise ParameterTypeError(
             name,
-            f"must be one model. Got {type(value).__name__}: draw a figure for each "
+            f"must be one model. Got {type(value).__name__}. Draw one figure per "
             "model, or all models in one plot with ReliabilityDisplay.",
         )
 
@@ -552,8 +555,8 @@ def _check_displays(displays: Any) -> None:
     if not isinstance(displays, Mapping) or not displays:
         raise ParameterTypeError(
             "displays",
-            "must be a mapping of groups to ReliabilityDisplay, of one at least. "
-            f"Got {displays!r:.50}.",
+            "must be a mapping of groups to ReliabilityDisplay with at least one "
+            f"group. Got {displays!r:.50}.",
         )
     for group, display in displays.items():
         curve = getattr(display, "curve", None)
@@ -566,7 +569,7 @@ def _check_displays(displays: Any) -> None:
 
 
 def _tidy(display: ReliabilityDisplay, group: Any, *, left: bool, lowest: bool) -> None:
-    """Title a panel, and leave labels to the outer ones."""
+    """Set the title of a panel, and remove the labels of inner axes."""
     ax, below = display.ax_, display.count_ax_
     legend = ax.get_legend()
     if legend is not None:
@@ -591,7 +594,7 @@ def _heading(group: Any, display: ReliabilityDisplay, between: str) -> str:
 
 
 def _total(display: ReliabilityDisplay) -> float:
-    """Return the number of pairs, their weight where there are weights."""
+    """Return the number of pairs, or their total weight if there are weights."""
     return float(display.curve.weight.sum())
 
 

@@ -61,12 +61,13 @@ _AUTOMATIC = Binning("auto", None, "quantile")
 class ReliabilityDisplay(ModelsDisplay):
     """Reliability plot of one or several models.
 
-    Draws the label frequency against the mean probability in adaptive bins, with
-    intervals, the diagonal of perfect calibration, a histogram of the probabilities,
-    and in the legend the calibration error with its confidence interval. Above the
-    diagonal a model is underconfident, below it overconfident.
+    The display shows the label frequency against the mean probability in adaptive bins,
+    with intervals, the diagonal of perfect calibration and a histogram of the
+    probabilities. The legend shows the calibration error with its confidence interval.
+    Probabilities are too low where the curve is above the diagonal, and too high where
+    it is below.
 
-    Make it with :meth:`from_estimator`, :meth:`from_predictions` or
+    Create the display with :meth:`from_estimator`, :meth:`from_predictions` or
     :meth:`from_cv_results`; the parameters are stored as attributes.
 
     Parameters
@@ -85,13 +86,13 @@ class ReliabilityDisplay(ModelsDisplay):
     line_ : matplotlib Artist or list of them
         Curve of each model.
     bar_ : matplotlib Artist or list of them
-        Interval bars of each model; None where not drawn.
+        Interval bars of each model. None if not drawn.
     count_ : matplotlib Artist or list of them
-        Histogram of each model; None where not drawn.
+        Histogram of each model. None if not drawn.
     band_ : matplotlib Artist or list of them
-        Band of perfect calibration of each model; None where not drawn.
+        Band of perfect calibration of each model. None if not drawn.
     diagonal_ : matplotlib Artist or None
-        Line of perfect calibration; None where not drawn.
+        Line of perfect calibration. None if not drawn.
     ax_ : matplotlib Axes
         Axes with the curves.
     count_ax_ : matplotlib Axes or None
@@ -101,19 +102,20 @@ class ReliabilityDisplay(ModelsDisplay):
 
     See Also
     --------
-    ReliabilityPanelsDisplay : A panel for each group of pairs.
+    ReliabilityPanelsDisplay : One panel per group of pairs.
     skcalib.metrics.adaptive_reliability_curve : The numbers of one curve.
-    sklearn.calibration.CalibrationDisplay : Without intervals, counts and weights.
+    sklearn.calibration.CalibrationDisplay : Plot without intervals, counts and weights.
 
     Notes
     -----
-    The error has the bins of :func:`~skcalib.metrics.calibration_error_interval`, whose
-    interval is valid for these bins only. If other bins are chosen for the curve, the
-    legend shows the size of the bins of the error.
+    The error is computed in the bins of
+    :func:`~skcalib.metrics.calibration_error_interval`, because its interval is valid
+    for these bins only. If other bins are chosen for the curve, the legend shows the
+    bin size of the error.
 
-    :meth:`frame` has a row for each model and bin. Its columns are `name`, the columns
-    of :meth:`ReliabilityCurve.frame() <skcalib.metrics.ReliabilityCurve.frame>`, the
-    95% Wilson interval as `low` and `high`, and the 95% band of perfect calibration as
+    :meth:`frame` has one row per model and bin. Its columns are `name`, the columns of
+    :meth:`ReliabilityCurve.frame() <skcalib.metrics.ReliabilityCurve.frame>`, the 95%
+    Wilson interval as `low` and `high`, and the 95% band of perfect calibration as
     `band_low` and `band_high`.
 
     Examples
@@ -150,7 +152,8 @@ class ReliabilityDisplay(ModelsDisplay):
         self.error = error
         self.count = count
         self.name = name
-        # Whether the bins of the curve were chosen, so that those of the error differ.
+        # Whether the bins of the curve were chosen and differ from the bins of the
+        # error.
         self._has_own_bins = False
 
     @classmethod
@@ -186,7 +189,7 @@ class ReliabilityDisplay(ModelsDisplay):
         bin_size, n_bins, strategy : optional
             Bins of the curve, as in
             :func:`~skcalib.metrics.adaptive_reliability_curve`. The error in the legend
-            has the bins of :func:`~skcalib.metrics.calibration_error_interval`.
+            uses the bins of :func:`~skcalib.metrics.calibration_error_interval`.
         multi_class : {'pooled', 'top_label'}, default=None
             How a matrix is reduced to pairs, as in
             :func:`~skcalib.metrics.calibration_error`.
@@ -204,10 +207,10 @@ class ReliabilityDisplay(ModelsDisplay):
             Name for the legend; for a list of probabilities a list of names. Not used
             if `y_proba` is a mapping.
         ax : matplotlib Axes, default=None
-            Axes to draw on. The axes of another display get more curves. If None, a new
-            figure is made.
+            Axes to draw on. On the axes of another display, curves are added. If None,
+            a new figure is made.
         **plot_params
-            Passed to :meth:`plot`.
+            Keyword arguments passed to :meth:`plot`.
 
         Returns
         -------
@@ -264,21 +267,23 @@ class ReliabilityDisplay(ModelsDisplay):
         Parameters
         ----------
         estimator : fitted estimator, or mapping or list of them
-            A classifier, a tagger, a coreference model, or whatever `query` can ask. A
-            mapping from names to estimators, or a list, draws a curve for each.
+            A classifier, a tagger, a coreference model, or any estimator that `query`
+            accepts. A mapping from names to estimators, or a list, draws a curve for
+            each.
         X : array-like
             Samples.
         y : array-like of shape (n_samples,)
             True labels.
         query : query object, default=None
-            What the estimator is asked. If None, the query that fits it is used.
+            Query that is asked of the estimator. If None, the query that fits it is
+            used.
         bin_size, n_bins, strategy : optional
             Bins of the curve, as in :meth:`from_predictions`.
         multi_class : {'pooled', 'top_label'}, default=None
-            What a classifier of several classes is asked, as in
+            How a classifier of several classes is queried, as in
             :class:`~skcalib.queries.ClassQuery`. Not allowed together with `query`.
         pos_label : label, default=None
-            The class that a classifier is asked for, as in
+            The class that a classifier is queried for, as in
             :class:`~skcalib.queries.ClassQuery`. Not allowed together with `query`.
         sample_weight : array-like of shape (n_samples,), default=None
             Frequency of each sample.
@@ -291,10 +296,10 @@ class ReliabilityDisplay(ModelsDisplay):
             Name for the legend; for a list of estimators a list of names. If None, the
             name of the estimator's class is used. Not used if `estimator` is a mapping.
         ax : matplotlib Axes, default=None
-            Axes to draw on. The axes of another display get more curves. If None, a new
-            figure is made.
+            Axes to draw on. On the axes of another display, curves are added. If None,
+            a new figure is made.
         **plot_params
-            Passed to :meth:`plot`.
+            Keyword arguments passed to :meth:`plot`.
 
         Returns
         -------
@@ -342,8 +347,8 @@ class ReliabilityDisplay(ModelsDisplay):
     ) -> ReliabilityDisplay:
         """Draw the reliability of held-out answers, with all folds in one curve.
 
-        Each fitted estimator is asked about its own test fold only. The answers of all
-        folds make one curve, because folds are too small for a curve each. A sample
+        Each fitted estimator is evaluated on its own test fold only. The answers of all
+        folds are combined in one curve, because single folds are too small. A sample
         that is in several test folds counts as a group of dependent pairs.
 
         Parameters
@@ -357,7 +362,8 @@ class ReliabilityDisplay(ModelsDisplay):
         y : array-like of shape (n_samples,)
             The labels that were passed to cross_validate.
         query : query object, default=None
-            What the estimators are asked. If None, the query that fits them is used.
+            Query that is asked of the estimators. If None, the query that fits them is
+            used.
         bin_size, n_bins, strategy, multi_class, pos_label : optional
             As in :meth:`from_estimator`.
         sample_weight : array-like of shape (n_samples,), default=None
@@ -370,10 +376,10 @@ class ReliabilityDisplay(ModelsDisplay):
             Name for the legend. If None, the name of the estimators' class is used. Not
             used if `cv_results` is a mapping of several results.
         ax : matplotlib Axes, default=None
-            Axes to draw on. The axes of another display get more curves. If None, a new
-            figure is made.
+            Axes to draw on. On the axes of another display, curves are added. If None,
+            a new figure is made.
         **plot_params
-            Passed to :meth:`plot`.
+            Keyword arguments passed to :meth:`plot`.
 
         Returns
         -------
@@ -428,7 +434,7 @@ class ReliabilityDisplay(ModelsDisplay):
     ) -> ReliabilityDisplay:
         """Compute the numbers from the checked pairs of each model.
 
-        If `allow_few`, too few pairs for an interval have no error.
+        If `allow_few`, the error is None if there are too few pairs for an interval.
         """
         names, curves, errors, counts = [], [], [], []
         for name, pairs in models:
@@ -463,8 +469,8 @@ class ReliabilityDisplay(ModelsDisplay):
         Parameters
         ----------
         ax : matplotlib Axes, default=None
-            Axes to draw on. The axes of another display get more curves. If None, a new
-            figure is made.
+            Axes to draw on. On the axes of another display, curves are added. If None,
+            a new figure is made.
         name : str or list of str, default=None
             Names for the legend. If None, the stored names are used.
         interval : {'wilson', 'clopper_pearson', 'normal'} or None, default='wilson'
@@ -482,10 +488,10 @@ class ReliabilityDisplay(ModelsDisplay):
         ref_line : bool, default=True
             Whether to draw the diagonal of perfect calibration.
         curve_kwargs : dict or list of dict, default=None
-            Keywords for matplotlib's ``errorbar``: one dict for all curves, or a list
-            with one dict per curve.
+            Keyword arguments for matplotlib's ``errorbar``: one dict for all curves, or
+            a list with one dict per curve.
         diagonal_kwargs : dict, default=None
-            Keywords for matplotlib's ``plot`` of the diagonal.
+            Keyword arguments for matplotlib's ``plot`` of the diagonal.
 
         Returns
         -------
@@ -523,7 +529,7 @@ class ReliabilityDisplay(ModelsDisplay):
         return self
 
     def _labels(self, name: Any = None) -> list[list[str]]:
-        """Return the name and the error of each model, where they are there."""
+        """Return the name and the error of each model, if they are known."""
         labels = []
         names, errors = self._of_each("name", name), self._of_each("error")
         for own, error in zip(names, errors, strict=True):

@@ -21,16 +21,16 @@ _ONE_ROW = 3
 
 _BAND, _BAND_OPACITY = "consistency_band", 0.22
 
-# Lower ends below this stand for an interval that is open at 0.
+# A lower end below this value means that the interval is open at 0.
 _OPEN = 1e-15
 
-# Legend entries that still leave the curves visible; more go beside the axes.
+# Largest number of legend entries within the axes; more go beside the axes.
 _MOST_INSIDE = 6
 
 
 def prepare_axes(ax: Any, counts: bool) -> Any:
     """Set limits and labels, and return the axes of the histogram or None."""
-    # What another display left is there unless the axes were cleared since.
+    # The axes of another display are reused unless they were cleared.
     below = getattr(ax, "_skcalib_count_ax", None)
     below = below if below in ax.child_axes else None
     if getattr(ax, "_skcalib_diagonal", None) not in ax.lines:
@@ -44,14 +44,14 @@ def _add_count_axes(ax: Any) -> Any:
     from matplotlib.ticker import NullFormatter
     from mpl_toolkits.axes_grid1 import make_axes_locatable
 
-    # The divider makes space inside the place of `ax`. A child of `ax` counts in
-    # every layout, moves with `ax`, and is removed when `ax` is cleared.
+    # The divider makes space inside the area of `ax`. A child of `ax` is part of every
+    # layout, moves with `ax`, and is removed when `ax` is cleared.
     divider = make_axes_locatable(ax)
     divider.set_anchor(ax.get_anchor())
     divider.new_vertical("20%", pad="4%", pack_start=True)
     below = ax.inset_axes([0, -0.24, 1, 0.2], sharex=ax)
     below.set(yscale="log", ylabel="Pairs", xlabel="Probability")
-    # Within a decade matplotlib labels the minor ticks, on top of each other.
+    # Within a decade, matplotlib labels the minor ticks, and the labels overlap.
     below.yaxis.set_minor_formatter(NullFormatter())
     ax.set_xlabel("")
     ax.tick_params(labelbottom=False)
@@ -93,15 +93,15 @@ def draw_curve(
 def draw_band(ax: Any, curve: ReliabilityCurve, level: float, n_bands: int) -> Any:
     """Shade where the frequencies fall if every probability is right.
 
-    It is one of `n_bands`, which together are as dark as one.
+    The band is one of `n_bands` bands, which together are as dark as one band.
     """
     label = f"{percent_text(level)} band of perfect calibration"
     if label in ax.get_legend_handles_labels()[1]:
         label = f"_{label}"
     low, high = curve.consistency_band(level)
-    # Grey for every curve: with bins of one size the bands nearly coincide.
+    # Bands are grey for all curves: with equal bin sizes they nearly coincide.
     grey = ("0.5", 1 - (1 - _BAND_OPACITY) ** (1 / n_bands))
-    # The edge shows where the band is narrow, or has one bin and so no area.
+    # The edge is visible if the band is narrow or has one bin and therefore no area.
     return ax.fill_between(
         curve.prob_pred,
         low,
@@ -116,7 +116,7 @@ def draw_band(ax: Any, curve: ReliabilityCurve, level: float, n_bands: int) -> A
 
 
 def draw_count(ax: Any, count: np.ndarray | None, color: Any) -> Any:
-    """Draw the histogram of one curve, if there is one and a place for it."""
+    """Draw the histogram of one curve, if there is one and it has axes."""
     if count is None or ax is None:
         return None
     edges = np.linspace(0, 1, count.size + 1)
@@ -126,13 +126,13 @@ def draw_count(ax: Any, count: np.ndarray | None, color: Any) -> Any:
 
 
 def _show_decades(ax: Any) -> None:
-    """Show whole decades of a log scale: within one, no tick would have a label."""
+    """Show whole decades of a log scale; within a decade, no tick has a label."""
     values = np.concatenate([np.asarray(each.get_data().values) for each in ax.patches])
     values = values[values > 0]
     if values.size:
         low = np.floor(np.log10(values.min()))
         high = max(np.ceil(np.log10(values.max())), low + 1)
-        # a little more, so that the lowest counts stand above the edge
+        # slightly more, so that the lowest counts are above the edge
         ax.set_ylim(0.8 * 10**low, 1.25 * 10**high)
 
 
@@ -143,7 +143,7 @@ def draw_reliability_legend(ax: Any) -> None:
     curves, bands = [], []
     for handle, label in zip(*ax.get_legend_handles_labels(), strict=True):
         if handle.get_gid() == _BAND:
-            # one of several bands is too pale to be shown alone
+            # a single one of several bands is too pale for the legend
             bands.append((Patch(color=("0.5", _BAND_OPACITY)), label))
         else:
             curves.append((handle, label))
@@ -152,7 +152,7 @@ def draw_reliability_legend(ax: Any) -> None:
 
 
 def check_bars(interval: Any) -> None:
-    """Raise unless `interval` is a kind of bars or None."""
+    """Raise an error unless `interval` is a kind of bars or None."""
     kinds = ("wilson", "clopper_pearson", "normal")
     if interval is not None and interval not in kinds:
         raise ParameterError(
@@ -163,7 +163,7 @@ def check_bars(interval: Any) -> None:
 
 
 def error_text(error: CalibrationErrorInterval, *, with_bins: bool = False) -> str:
-    """Return the error and its interval as text, on demand with its bins."""
+    """Return the error and its interval as text, optionally with its bins."""
     digits = ".1e" if 0 < error.high < 0.001 else ".3f"
     ends = f"[{error.low:{digits}}, {error.high:{digits}}]"
     bins = f" in bins of {error.bin_size}" if with_bins else ""
@@ -174,7 +174,7 @@ def error_in_words(name: Any, error: CalibrationErrorInterval) -> str:
     """Return a sentence or two about the error of a model, or of a group of pairs."""
     _, _, numbers = error_text(error).partition(" ")
     estimate, _, ends = numbers.partition(" ")
-    if 0 < error.low < _OPEN:  # 0 itself is outside, and no positive error
+    if 0 < error.low < _OPEN:  # 0 is not inside
         ends = f"(0, {ends.partition(', ')[2]}"
     of = "" if name is None else f" of {name}"
     verdict = (
@@ -197,14 +197,14 @@ def number_of_columns(n: int, n_columns: Any) -> int:
 
 
 def take_figure(fig: Any, n_rows: int, n_columns: int, counts: bool) -> Any:
-    """Return `fig`, or for None a new figure with space for the panels."""
+    """Return `fig`, or a new figure with space for the panels if it is None."""
     from matplotlib.figure import Figure, SubFigure
 
     if fig is None:
         import matplotlib.pyplot as plt
 
         height = _PANEL[1] + (_HISTOGRAM if counts else 0)
-        # with space for the title of the figure, and for that of a single panel
+        # with space for the title of the figure and of a single panel
         size = (max(_PANEL[0] * n_columns, 4.5) + 0.4, height * n_rows + 0.8)
         return plt.figure(figsize=size, layout="constrained")
     if not isinstance(fig, (Figure, SubFigure)):
@@ -216,8 +216,8 @@ def take_figure(fig: Any, n_rows: int, n_columns: int, counts: bool) -> Any:
     if fig.get_axes():
         raise ParameterError(
             "fig",
-            "must be empty. Got one with axes, which the panels would cover: call its "
-            "clear() first.",
+            "must be empty. Got one with axes, which the panels would cover. Call "
+            "its clear() first.",
         )
     return fig
 

@@ -31,7 +31,7 @@ from ._figures import (
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-# Legend entries that still leave the points visible; more go beside the axes.
+# Largest number of legend entries within the axes; more go beside the axes.
 _MOST_INSIDE = 6
 
 SAME, DIFFERENT = "same model", "different models"
@@ -40,18 +40,18 @@ SAME, DIFFERENT = "same model", "different models"
 class SignificanceDisplay(Display):
     """Confidence against gain, for all pairs of systems.
 
-    Draws 1 - p against the size of the gain for each pair, in one series for each kind
-    of pair (for example, systems of the same model and of different models), with the
-    threshold of each series: the gain that 95% of its borderline pairs are below. The
-    plot is as in Figures 2 to 11 of [1]_.
+    The display shows 1 - p against the absolute gain of each pair, as in Figures 2 to
+    11 of [1]_. There is one series for each kind of pair (for example, systems of the
+    same model and of different models). The threshold of a series is the 95% quantile
+    of the gains of its borderline pairs.
 
-    Make it with :meth:`from_comparison`, :meth:`from_statistics` or
+    Create the display with :meth:`from_comparison`, :meth:`from_statistics` or
     :meth:`from_pvalues`; the parameters are stored as attributes.
 
     Parameters
     ----------
     gain : ndarray of shape (n_pairs,)
-        Size of the gain of each pair, not negative.
+        Absolute gain of each pair.
     pvalue : ndarray of shape (n_pairs,)
         The p-value of each pair, not adjusted.
     kind : list of str, default=None
@@ -68,12 +68,12 @@ class SignificanceDisplay(Display):
     Attributes
     ----------
     threshold : dict
-        For each series its threshold, None where no pair is borderline, and the number
-        of borderline pairs.
+        For each series, its threshold (None if no pair is borderline) and the number of
+        borderline pairs.
     point_ : dict
         Points of each series.
     threshold_line_ : dict
-        Line at the threshold of each series; None where there is no threshold.
+        Line at the threshold of each series. None if there is no threshold.
     level_line_ : matplotlib Artist
         Line at a confidence of 0.95.
     ax_ : matplotlib Axes
@@ -84,17 +84,16 @@ class SignificanceDisplay(Display):
     See Also
     --------
     skcalib.significance.compare_systems : Gains and p-values of all pairs.
-    skcalib.significance.borderline_threshold : One threshold.
+    skcalib.significance.borderline_threshold : Compute one threshold.
 
     Notes
     -----
-    The p-values are those of two-sided tests unless others were passed. The paper
-    orders each pair so that the gain is positive and takes a one-sided p-value, which
-    is about half of the two-sided one. A test of that kind at level .05 errs in 10% of
-    the cases. Its curves therefore begin at a confidence of one half, and the curves of
-    this display at 0.
+    The default p-values are two-sided. The paper orders each pair so that the gain is
+    positive and uses a one-sided p-value, which is about half of the two-sided p-value.
+    Such a test at level .05 has an error rate of 10%. The curves of the paper therefore
+    begin at a confidence of one half, and the curves of this display begin at 0.
 
-    :meth:`frame` has a row for each pair, with the columns `kind`, `gain` and `pvalue`.
+    :meth:`frame` has one row per pair, with the columns `kind`, `gain` and `pvalue`.
 
     References
     ----------
@@ -153,16 +152,16 @@ class SignificanceDisplay(Display):
         comparison : SystemComparison
             Result of :func:`~skcalib.significance.compare_systems`.
         model : mapping of str, default=None
-            Model (or research group) of each system by name. Pairs of systems of one
-            model and of two models are a series each. If None, all pairs are one
-            series.
+            Model (or research group) of each system by name. Pairs of systems of the
+            same model form one series, and pairs of different models form another. If
+            None, all pairs are one series.
         low, high, quantile : float, optional
             Range of the p-values of borderline pairs, and the quantile of their gains
             that is the threshold, as in the class.
         ax : matplotlib Axes, default=None
-            Axes to draw on. If None, a new figure is made.
+            Axes to draw on. If None, a new figure is created.
         **plot_params
-            Passed to :meth:`plot`.
+            Keyword arguments passed to :meth:`plot`.
 
         Returns
         -------
@@ -220,13 +219,13 @@ class SignificanceDisplay(Display):
         model : mapping of str, default=None
             Model of each system, as in :meth:`from_comparison`.
         groups : array-like of shape (n,), default=None
-            Document of each row.
+            Group of each row, for example its document.
         random_state : int, RandomState, Generator or None, default=None
             Random state used by tests that draw resamples.
         ax : matplotlib Axes, default=None
-            Axes to draw on. If None, a new figure is made.
+            Axes to draw on. If None, a new figure is created.
         **plot_params
-            Passed to :meth:`plot`.
+            Keyword arguments passed to :meth:`plot`.
 
         Returns
         -------
@@ -261,12 +260,12 @@ class SignificanceDisplay(Display):
         ax: Axes | None = None,
         **plot_params: Any,
     ) -> SignificanceDisplay:
-        """Draw gains and p-values from anywhere.
+        """Draw gains and p-values that were computed by any method.
 
         Parameters
         ----------
         gains : array-like of shape (n_pairs,)
-            Difference of the metric for each pair; its sign is not used.
+            Difference of the metric for each pair. Its sign is ignored.
         pvalues : array-like of shape (n_pairs,)
             The p-value of each pair, not adjusted.
         kind : sequence of str, default=None
@@ -278,9 +277,9 @@ class SignificanceDisplay(Display):
             Range of the p-values of borderline pairs, and the quantile of their gains
             that is the threshold, as in the class.
         ax : matplotlib Axes, default=None
-            Axes to draw on. If None, a new figure is made.
+            Axes to draw on. If None, a new figure is created.
         **plot_params
-            Passed to :meth:`plot`.
+            Keyword arguments passed to :meth:`plot`.
 
         Returns
         -------
@@ -335,19 +334,19 @@ class SignificanceDisplay(Display):
         Parameters
         ----------
         ax : matplotlib Axes, default=None
-            Axes to draw on. If None, a new figure is made.
+            Axes to draw on. If None, a new figure is created.
         metric_name : str, default='metric'
             Name of the metric, for the label of the axis.
         max_gain : float, default=None
             Right end of the axis. If None, it is three times the largest threshold, or
-            the largest gain if that is smaller or there is no threshold. Nearly all
-            pairs beyond have a confidence of 1.
+            the largest gain if that is smaller or there is no threshold. Almost all
+            pairs with a larger gain have a confidence of 1.
         threshold : bool, default=True
             Whether to draw the threshold of each series.
         point_kwargs : dict, default=None
-            Keywords for matplotlib's ``plot`` of the points.
+            Keyword arguments for matplotlib's ``plot`` of the points.
         threshold_kwargs : dict, default=None
-            Keywords for matplotlib's ``axvline`` of the thresholds.
+            Keyword arguments for matplotlib's ``axvline`` of the thresholds.
 
         Returns
         -------
@@ -472,7 +471,7 @@ def _check_max_gain(max_gain: Any) -> None:
 def _kinds(
     pairs: Sequence[tuple[str, str]], model: Mapping[str, Any] | None
 ) -> list[str] | None:
-    """Return whether the systems of each pair are of one model."""
+    """Return whether the systems of each pair are of the same model."""
     if model is None:
         return None
     if not isinstance(model, Mapping):

@@ -1,4 +1,4 @@
-"""Scores of many systems with intervals, and the groups that are not separated."""
+"""Plot of the scores of many systems with intervals."""
 
 from __future__ import annotations
 
@@ -15,9 +15,10 @@ from ._figures import visible_text
 
 
 class SystemScoresDisplay(Display):
-    """Scores of systems with their intervals, the best at the top.
+    """Scores of systems with their intervals, with the best system at the top.
 
-    Bars beside the scores join systems that are not separated. It is recommended to use
+    Bars beside the scores join systems that are not separated. It is recommended to
+    create the display with
     :meth:`from_comparison`.
 
     Parameters
@@ -27,7 +28,7 @@ class SystemScoresDisplay(Display):
     score, low, high : array-like of shape (n_systems,)
         Score of each system and the ends of its interval.
     not_separated : list of list of str, default=()
-        Groups of systems of which no two are separated.
+        Groups of systems in which no two systems are separated.
     metric : str, default='score'
         Name of the scores.
     confidence_level : float, default=0.95
@@ -36,9 +37,9 @@ class SystemScoresDisplay(Display):
     Attributes
     ----------
     ax_ : matplotlib Axes
-        Axes that were drawn on.
+        Axes with the scores.
     figure_ : matplotlib Figure
-        Figure of the axes.
+        Figure that contains the axes.
     intervals_ : matplotlib ErrorbarContainer
         Scores with their intervals.
     bars_ : list of matplotlib Line2D
@@ -93,7 +94,7 @@ class SystemScoresDisplay(Display):
         metric : str, default='score'
             Name of the scores.
         ax : matplotlib Axes, default=None
-            Axes to draw on. If None, a new figure is made.
+            Axes to draw on. If None, a new figure is created.
 
         Returns
         -------
@@ -124,9 +125,9 @@ class SystemScoresDisplay(Display):
         Parameters
         ----------
         ax : matplotlib Axes, default=None
-            Axes to draw on. If None, a new figure is made.
+            Axes to draw on. If None, a new figure is created.
         errorbar_kwargs : dict, default=None
-            Keywords for the intervals.
+            Keyword arguments for the intervals.
 
         Returns
         -------
@@ -165,7 +166,7 @@ class SystemScoresDisplay(Display):
         return self
 
     def _draw_bars(self, ax: Any, place: dict[str, int]) -> list:
-        """Draw a bar for each group, beside the axes so that none hides a score."""
+        """Draw one bar per group, beside the axes so that no score is hidden."""
         groups = [sorted(place[name] for name in g) for g in self.not_separated]
         several = [rows for rows in groups if len(rows) > 1]
         lanes: list[int] = []

@@ -1,4 +1,4 @@
-"""Is the gain real? Paired tests of two or many systems on the same items."""
+"""Paired tests of the difference between two or more systems on the same items."""
 
 from ._bootstrap_test import PairedBootstrapResult, paired_bootstrap_test
 from ._estimators import resample_training, significance_table
@@ -35,7 +35,7 @@ from ._translation import (
     ter_statistics,
 )
 
-# What scorers, displays and the command line build on, beside the public names.
+# Names that scorers, displays and the command line use but that are not public.
 _FOR_SIBLINGS = (
     BorderlineThreshold,
     ConfidenceInterval,

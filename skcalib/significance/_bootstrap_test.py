@@ -1,4 +1,4 @@
-"""Paired bootstrap test with recentring, and sign flips where that errs too often."""
+"""Paired bootstrap test with recentring, and sign flips for small samples."""
 
 from __future__ import annotations
 
@@ -25,57 +25,61 @@ from ._tilted_resamples import drawn_p_value
 
 METHODS = ("auto", "exact", "saddlepoint", "monte_carlo", "tilted", "sign_flips")
 
-# Above this smallest attainable p-value a test cannot find anything.
+# A test whose smallest attainable p-value is larger than this cannot be significant.
 _USUAL_LEVEL = 0.05
 
 
 @dataclass(frozen=True, repr=False)
 class PairedBootstrapResult(PairedTestResult):
-    """The gain of one system over another, and whether it is real.
+    """Result of the paired bootstrap test of two systems.
 
-    Made by :func:`paired_bootstrap_test`.
+    Returned by :func:`paired_bootstrap_test`.
 
     Attributes
     ----------
     statistic : float
         The gain, metric(A) - metric(B).
     pvalue : float
+        The p-value.
     confidence_interval : named tuple (low, high)
-        Of the gain, two-sided whatever the alternative.
+        Confidence interval of the gain. It is two-sided for every `alternative`.
     standard_error : float
-        Of the gain.
+        Standard error of the gain.
     score_a, score_b : float
         Metric of each system.
     metric : str
         'mean', 'ratio', 'f1' or the name of the callable.
     alternative : str
+        The alternative hypothesis.
     method : str
-        How the p-value was found: by resamples, 'exact', 'saddlepoint', 'monte_carlo'
-        or 'tilted'; or by 'sign_flips'.
+        Method that computed the p-value. 'exact', 'saddlepoint', 'monte_carlo' and
+        'tilted' are based on resamples; 'sign_flips' is based on sign flips.
     confidence_level : float
+        Confidence level of the interval.
     smallest_pvalue : float
-        The smallest p-value that is attainable: with sign flips and with 'auto' that
-        of a lead of one system in every item (or group) in which they differ; of
-        'monte_carlo' 1 / (n_resamples + 1); else 0.
+        Smallest attainable p-value. With sign flips and with 'auto', it is the p-value
+        that results if one system leads in every item (or group) in which the systems
+        differ. With 'monte_carlo', it is 1 / (n_resamples + 1). Otherwise it is 0.
     n_items : int
         Number of rows that were passed.
     n_groups : int or None
-        Number of groups; None if items are resampled.
+        Number of groups. None if items are resampled.
     n_informative : int
         Number of items (or groups) that are not all zeros in both systems.
     n_effective_groups : float
-        (sum n)^2 / sum n^2 of the sizes n of groups, in items that are not all zeros;
-        without groups `n_informative`.
+        (sum n)^2 / sum n^2, where n are the sizes of the groups, counted in items that
+        are not all zeros. Without groups, it equals `n_informative`.
     n_resamples : int or None
-        None where nothing is drawn.
+        Number of draws. None if nothing was drawn.
     monte_carlo_error : float
-        Standard error of the p-value by drawing; 0 where nothing is drawn.
+        Monte Carlo standard error of the p-value. 0 if nothing was drawn.
     n_undefined : int
-        Number of resamples in which the metric of a system was 0/0, and taken as 0.
+        Number of resamples in which the metric of a system was 0/0. The metric is
+        taken as 0 in these resamples.
 
     See Also
     --------
-    paired_bootstrap_test : Compute it.
+    paired_bootstrap_test : Run the test.
 
     Examples
     --------
@@ -145,113 +149,127 @@ def paired_bootstrap_test(
 ) -> PairedBootstrapResult:
     """Test whether system A is better than system B on the same items.
 
-    The paired bootstrap with recentring [1]_: items are drawn with replacement, the
-    same for both systems, and the p-value is how often the gain d* of a resample is as
-    far from the observed gain d as d is from 0. Of few items, or few or unequal groups,
-    that is too small; the default then flips the signs of differences instead.
+    The test is the paired bootstrap with recentring [1]_. Items are drawn with
+    replacement, the same items for both systems. The p-value is the fraction of
+    resamples whose gain d* is as far from the observed gain d as d is from 0. With few
+    items, or with few or unequal groups, this p-value is too small. By default, the
+    signs of the differences are then flipped at random instead.
 
     Parameters
     ----------
     stats_a, stats_b : array-like of shape (n,) or (n, m), or Evaluation
-        Sufficient statistics of the two systems, a row for each item (sentence), in
-        the same order. For 'mean' a value an item, (n,) or (n, 1); for 'ratio'
-        numerator and denominator, (n, 2); for 'f1' the numbers correct, guessed and
-        gold, (n, 3). Two evaluations are matched by question and compared by the mean
-        scores of their questions; `groups` may then name a column of theirs.
+        Sufficient statistics of the two systems, with one row per item (for example,
+        per sentence) in the same order. For 'mean', one value per item, of shape (n,)
+        or (n, 1). For 'ratio', numerator and denominator, of shape (n, 2). For 'f1',
+        the numbers of correct, guessed and gold entities, of shape (n, 3). Two
+        evaluations are matched by question and compared by the mean scores of their
+        questions; `groups` may then be the name of a column of the evaluations.
     statistic : {'mean', 'ratio', 'f1'} or callable, default='mean'
-        The metric of summed columns: 'ratio' divides one sum by the other, 'f1' is
-        2 correct / (guessed + gold), and 0/0 is 0. A callable maps the summed columns
-        of a system, an array of shape (m,), to a number; one that also takes (k, m)
-        and gives (k,), or takes (m, k), is called on many resamples at once.
+        Metric of the summed columns. 'ratio' divides the first sum by the second. 'f1'
+        is 2 correct / (guessed + gold). 0/0 is defined as 0. A callable maps the summed
+        columns of a system, an array of shape (m,), to a number. If the callable also
+        maps an array of shape (k, m) or (m, k) to an array of shape (k,), it is called
+        on many resamples at once.
     alternative : {'two-sided', 'greater', 'less'}, default='two-sided'
-        'greater' asks whether A is better: P(d* >= 2 d). 'less': P(d* <= 2 d).
-        'two-sided': P(abs(d* - d) >= abs(d)). Ties are counted in. Which system is A
-        has to be fixed before the data are seen: to call the better one A and test
-        'greater' doubles the error rate.
+        Alternative hypothesis. For 'greater' (A is better), the p-value is P(d* >= 2
+        d). For 'less' (B is better), it is P(d* <= 2 d). For 'two-sided', it is
+        P(abs(d* - d) >= abs(d)). Ties count as extreme. Decide which system is A before
+        looking at the data: calling the better system A and testing 'greater' doubles
+        the error rate.
     method : str, default='auto'
-        'exact' sums the law of all n^n resamples; for whole numbers, and 'mean' or
-        'ratio' with the same denominators for both systems. 'saddlepoint' is the
-        Lugannani-Rice formula for these metrics, also of other numbers. 'monte_carlo'
-        draws resamples. 'tilted' draws them where the event is common, and weights
-        them, for small p-values of any smooth metric. 'sign_flips' swaps the two
-        systems at random in each item or group, all ways of doing so where these are
-        few. 'auto' takes sign flips below about 60 items or groups, in effect, and for
-        unequal groups (see Notes); else the first of exact (on a lattice of moderate
-        size) and saddlepoint that is possible, else Monte Carlo, and tilted where fewer
-        than 50 resamples are extreme.
+        Method used to compute the p-value. 'exact' computes the distribution over all
+        n^n resamples. It requires integer statistics and 'mean', or 'ratio' with the
+        same denominators for both systems. 'saddlepoint' is the Lugannani-Rice
+        approximation for these metrics; it does not require integers. 'monte_carlo'
+        draws resamples. 'tilted' uses importance sampling: it draws resamples from a
+        distribution under which the event is common and weights them. It is meant for
+        small p-values of any smooth metric. 'sign_flips' swaps the two systems at
+        random in each item or group, or enumerates all swaps if there are few. 'auto'
+        uses sign flips if there are effectively fewer than about 60 items or groups, or
+        if the groups are unequal (see Notes). Otherwise it uses 'exact' if the lattice
+        is of moderate size, else 'saddlepoint' if it applies, else 'monte_carlo',
+        followed by 'tilted' if fewer than 50 resamples are extreme.
     n_resamples : int, default=10_000
-        Number of draws of 'monte_carlo' and 'sign_flips', and of 'tilted' for each
-        tail.
+        Number of draws for 'monte_carlo' and 'sign_flips', and number of draws per tail
+        for 'tilted'.
     confidence_level : float, default=0.95
-        Strictly between 0 and 1.
+        Confidence level of the interval, strictly between 0 and 1.
     groups : array-like of shape (n,), default=None
-        Document of each item, say. Items of one group may depend on each other: whole
-        groups are drawn instead of items.
+        Group of each item, for example its document. Items of one group may depend on
+        each other. Whole groups are drawn instead of items.
     random_state : int, RandomState, Generator or None, default=None
-        Source of the draws.
+        Random state used to draw resamples and sign flips.
 
     Returns
     -------
     result : PairedBootstrapResult
+        Gain, p-value and confidence interval.
 
     Raises
     ------
     ValueError
-        If a parameter or a row is not as described, there are fewer than two items or
-        groups, or the method cannot do the metric.
+        If a parameter or a row is not as described, if there are fewer than two items
+        or groups, or if the method does not support the metric.
 
     Warns
     -----
     UserWarning
-        With 'auto' and 'sign_flips', if the smallest attainable p-value is above .05:
-        fewer than six items or groups differ (five for one side). And if the gain has
-        zero variance, as where A has the same lead in every item. No resample is then
-        different, and the p-value is that of sign flips, 2^-n, or twice that for two
-        sides.
+        With 'auto' and 'sign_flips', if the smallest attainable p-value is above .05,
+        which is the case if the systems differ in fewer than six items or groups (five
+        for a one-sided test). The warning is also raised if the gain has zero variance,
+        for example because A has the same lead in every item. All resamples are then
+        identical, and the p-value of sign flips is returned: 2^-n for a one-sided and
+        twice that for a two-sided test.
 
     See Also
     --------
-    permutation_test : Swaps the systems at random instead.
-    mcnemar_test : Of two classifiers, from the items on which they differ.
+    permutation_test : Test that swaps the systems at random.
+    mcnemar_test : Exact test of two classifiers from their discordant items.
 
     Notes
     -----
-    A Monte Carlo p-value is (s + 1) / (b + 1) for s extreme of b resamples, never 0.
-    Whole numbers are compared as such; otherwise a gain that falls short of a tie by
-    1e-9 of itself (1e-12 of the larger score) counts as a tie. An exact or
-    saddlepoint p-value can be 0: on few items it may be that no resample reaches twice
-    the gain.
+    A Monte Carlo p-value is (s + 1) / (b + 1), where s of b resamples are extreme. It
+    is never 0. Integer statistics are compared exactly. For other statistics, a gain
+    that falls short of a tie by at most 1e-9 of itself (1e-12 of the larger score)
+    counts as a tie. An exact or saddlepoint p-value can be 0: with few items, it is
+    possible that no resample reaches twice the gain.
 
-    The interval of resamples is d -+ c, where c is the distance abs(d* - d) that is
-    reached with probability 1 - confidence_level: the basic bootstrap with symmetric
-    tails. It excludes 0 if and only if the two-sided p-value is below
-    1 - confidence_level. The percentile interval does not have this property, and where
-    a metric is biased it adds the bias a second time.
+    The interval of the resampling methods is d -+ c, where the distance abs(d* - d)
+    reaches c with probability 1 - confidence_level. This is the basic bootstrap
+    interval with symmetric tails. It excludes 0 if and only if the two-sided p-value is
+    below 1 - confidence_level. The percentile interval does not have this property. If
+    a metric is biased, the percentile interval also counts the bias twice.
 
-    *Sign flips* [2]_ write the gain as a ratio (sum x) / (sum l) over items or groups,
-    x being a difference that turns its sign where the systems are swapped: of values or
-    numerators; of F1, and of ratios with two denominators, of what each system has
-    above the score of both together. The p-value is how often a sum of +-x is as far
-    from 0, which is exact for exchangeable systems and right on the whole for others.
-    The interval holds the gains t that are not rejected with x - t l instead of x, from
-    the same flips. Its ends are infinite where no gain can be rejected. Flips are
-    listed up to 65,536; whole numbers are summed on their lattice; otherwise flips are
-    drawn, and where fewer than 50 are extreme the p-value is a saddlepoint.
+    *Sign flips* [2]_. The gain is written as a ratio (sum x) / (sum l) over items or
+    groups. x is a difference that changes its sign when the systems are swapped: the
+    difference of the values or numerators. For F1, and for ratios with two
+    denominators, x is c_A - c_B - F (m_A - m_B), where c are the numerators, m are the
+    denominators, and F is the score of both systems together. The p-value is the
+    probability that a sum of +-x is at least as far from 0 as the observed sum. It is
+    exact for exchangeable systems and approximately valid for others. The interval
+    contains the gains t that are not rejected when x is replaced by x - t l, using the
+    same flips. An end is infinite if no gain can be rejected on that side. Up to 65,536
+    flips are enumerated. Integer differences are summed on their lattice. Otherwise
+    flips are drawn, and if fewer than 50 of them are extreme, the p-value is computed
+    by a saddlepoint approximation.
 
-    *Which of them 'auto' takes*: resamples take the variance of the gain for known, and
-    with a document among the items that holds half of the rows it is not. It takes them
-    if (sum l)^2 / sum l^2 is at least 60 and (sum l^2)^2 / sum l^4 at least 30, or 60
-    with groups; and for wins, losses and ties from 30 items on, or 20 of which half are
-    ties. No p-value of 'auto' is below that of a lead in every item or group that
-    differs. Measured sizes are in :ref:`the guide <significance_few>`.
+    *Choice of 'auto'*. The bootstrap treats the variance of the gain as known. This is
+    a poor approximation if, for example, one document contains half of the rows. 'auto'
+    uses the bootstrap if (sum l)^2 / sum l^2 is at least 60 and (sum l^2)^2 / sum l^4
+    is at least 30 (60 with groups). If all differences are wins, losses and ties, it
+    uses the bootstrap from 30 items on, or from 20 items on if at least half of them
+    are ties. The p-value of 'auto' is never below the p-value of a lead in every item
+    or group in which the systems differ. Measured rejection rates are in
+    :ref:`the guide <significance_few>`.
 
-    *Items that are all zeros in both systems*, without a denominator, an entity or a
-    weight, change no sum. 'auto' and 'sign_flips' leave them out. The other methods are
-    the published procedure and draw all rows.
+    *Items that are all zeros in both systems* have no denominator, entity or weight and
+    do not change any sum. 'auto' and 'sign_flips' leave them out. The other methods
+    implement the published procedure and resample all rows.
 
-    An exact p-value is an inverted characteristic function of exponentially tilted
-    sums, with a relative error near 1e-13 however small it is. A saddlepoint one is
-    within about 1e-3, from a hundred items on.
+    An exact p-value is computed by inverting the characteristic function of
+    exponentially tilted sums. Its relative error is near 1e-13, even for very small
+    p-values. A saddlepoint p-value has a relative error of about 1e-3 with a hundred
+    items or more.
 
     References
     ----------
@@ -272,7 +290,7 @@ def paired_bootstrap_test(
     >>> result.method, round(result.pvalue, 4)
     ('exact', 0.1052)
 
-    Token accuracy of sentences, as correct and number of tokens:
+    Token accuracy, from the numbers of correct tokens and of tokens of each sentence:
 
     >>> rng = np.random.default_rng(0)
     >>> length = rng.integers(5, 30, 500)
@@ -282,7 +300,7 @@ def paired_bootstrap_test(
     >>> result.pvalue < 0.001
     True
 
-    Ten ratings: all 1,024 ways to flip their signs.
+    For ten ratings, all 1,024 sign flips are enumerated:
 
     >>> a, b = [4, 5, 3, 4, 5, 5, 4, 3, 5, 4], [3, 5, 3, 3, 4, 4, 2, 3, 4, 5]
     >>> result = paired_bootstrap_test(a, b)
@@ -301,9 +319,9 @@ def paired_bootstrap_test(
         return _result(items, "exact", 1.0, alternative, level, 0.0, 0.0)
     if items.is_constant:
         warnings.warn(
-            "paired_bootstrap_test: zero variance of the gain, which is the same "
-            "in every item, so resampling is not informative. The p-value is that "
-            "of swapping the systems at random.",
+            "paired_bootstrap_test: zero variance of the gain. The gain is the same "
+            "in every item, so resampling is not informative. The p-value is "
+            "computed by swapping the systems at random instead.",
             UserWarning,
             stacklevel=3,
         )
@@ -327,7 +345,7 @@ def paired_bootstrap_test(
 
 
 def _warn_of_few(smallest: float, items: PairedItems, alternative: str) -> None:
-    """Warn where the usual level cannot be reached."""
+    """Warn if the usual significance level cannot be reached."""
     if smallest <= _USUAL_LEVEL:
         return
     unit = "items" if items.n_groups is None else "groups"
@@ -350,7 +368,7 @@ def _flipped_result(
     n_resamples: int,
     rng: np.random.Generator,
 ) -> PairedBootstrapResult:
-    """Return the result of sign flips, p-value and interval from the same ones."""
+    """Return p-value and interval from the same sign flips."""
     found = flips.test(alternative, level, n_resamples, rng)
     error = flips.gain.standard_error
     return replace(
@@ -432,10 +450,10 @@ def _result(
 
 
 def _agreeing(half: float, gain: float, p: float, level: float) -> float:
-    """Return a half width with which 0 is left out just if p is below 1 - level.
+    """Return a half width that excludes 0 if and only if p is below 1 - level.
 
-    The p-value may come from elsewhere than the width: from a lattice, a saddlepoint or
-    tilted resamples.
+    The p-value may be computed by another method than the width: on a lattice, by a
+    saddlepoint approximation or from tilted resamples.
     """
     if p < (1 - level) * (1 - 1e-12):
         return min(half, math.nextafter(abs(gain), 0.0))

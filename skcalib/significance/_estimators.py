@@ -1,4 +1,4 @@
-"""Comparison of fitted estimators, and many estimators from one by resampling."""
+"""Comparison of fitted estimators, and clones of an estimator fitted on resamples."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from .._validation import check_choice, check_integer
 from ..metrics import accuracy_statistics
 from ._system_comparison import SystemComparison, compare_systems
 
-# What the number of columns of ready statistics says.
+# Metric implied by the number of columns of the statistics.
 STATISTIC_OF_COLUMNS = {1: "mean", 2: "ratio", 3: "f1"}
 
 RESPONSES = ("predict", "predict_proba")
@@ -41,26 +41,27 @@ def significance_table(
     groups: ArrayLike | None = None,
     random_state: RandomStateLike = None,
 ) -> SystemComparison:
-    """Test which differences among fitted estimators are real, on one test set.
+    """Test the differences between all pairs of fitted estimators on one test set.
 
     Parameters
     ----------
     estimators : mapping of str to fitted estimator
-        Candidates by name: classifiers, taggers, pipelines, fitted searches.
+        Fitted estimators by name: classifiers, taggers, pipelines or fitted searches.
     X : array-like or sequence
-        Test samples, which none of the candidates was trained or chosen on; sentences,
-        for taggers.
+        Test samples (sentences for taggers). None of the estimators may have been
+        trained or selected on them.
     y : array-like or sequence
-        Their true labels.
+        True labels of the samples.
     statistics : callable, default=None
-        ``statistics(y, response)`` -> sufficient statistics, a row for each sample,
-        such as :func:`~skcalib.metrics.span_statistics`. None:
-        :func:`~skcalib.metrics.accuracy_statistics`.
+        Function called as ``statistics(y, response)`` that returns sufficient
+        statistics with one row per sample, such as
+        :func:`~skcalib.metrics.span_statistics`. If None,
+        :func:`~skcalib.metrics.accuracy_statistics` is used.
     statistic : {'mean', 'ratio', 'f1'} or callable, default=None
-        The metric of summed statistics. None: by their number of columns, 'mean' of
-        one, 'ratio' of two, 'f1' of three.
+        Metric of the summed statistics. If None, it depends on the number of columns:
+        'mean' for one, 'ratio' for two and 'f1' for three columns.
     response_method : {'predict', 'predict_proba'}, default='predict'
-        What the estimators are asked for.
+        Method of the estimators that computes the response.
     alternative : {'two-sided', 'greater', 'less'}, default='two-sided'
         As in :func:`compare_systems`.
     method : str, default='auto'
@@ -70,32 +71,33 @@ def significance_table(
     adjust : {'holm', 'bh'} or None, default='holm'
         As in :func:`compare_systems`.
     groups : array-like of shape (n,), default=None
-        Document of each sample, say; groups are drawn as a whole.
+        Group of each sample, for example its document. Whole groups are drawn.
     random_state : int, RandomState, Generator or None, default=None
-        Source of the draws, where there are any.
+        Random state used if p-values are computed from draws.
 
     Returns
     -------
     result : SystemComparison
+        Gains and p-values of all pairs.
 
     Raises
     ------
     ValueError
-        If there are fewer than two estimators, or for the reasons of
-        :func:`compare_systems`.
+        If there are fewer than two estimators, or if :func:`compare_systems` raises it.
     NotFittedError
         If an estimator is not fitted.
 
     See Also
     --------
-    compare_systems : The same for statistics of systems from anywhere.
+    compare_systems : Comparison of systems from their sufficient statistics.
     skcalib.plot.SignificanceDisplay : Draw the pairs.
 
     Notes
     -----
-    The test is of the fitted models, on new samples of the same kind; training again
-    would give other models. On the folds of a cross-validation it is not valid without
-    more: see :ref:`the guide <significance_and_folds>`.
+    The test compares the fitted models on new samples from the same population. It does
+    not account for the variation between training runs. It is not valid on the folds of
+    a cross-validation without further assumptions; see
+    :ref:`the guide <significance_and_folds>`.
 
     Examples
     --------
@@ -119,8 +121,8 @@ def significance_table(
     if not isinstance(estimators, Mapping) or len(estimators) < 2:
         raise ParameterError(
             "estimators",
-            "must be a mapping from names to two fitted estimators at least. "
-            f"Got {estimators!r:.80}.",
+            "must be a mapping from names to at least two fitted estimators. Got "
+            f"{estimators!r:.80}.",
         )
     make = accuracy_statistics if statistics is None else statistics
     if not callable(make):
@@ -147,14 +149,14 @@ def significance_table(
 
 
 def _statistic_of(systems: dict[str, np.ndarray]) -> str:
-    """Return the metric that goes with so many columns."""
+    """Return the metric implied by the number of columns."""
     first = next(iter(systems.values()))
     n_columns = 1 if first.ndim == 1 else first.shape[-1]
     if n_columns not in STATISTIC_OF_COLUMNS:
         raise ParameterError(
             None,
-            f"does not know the metric of statistics with {n_columns} "
-            "columns. Pass it as 'statistic'.",
+            f"cannot choose a metric for statistics with {n_columns} columns. Pass "
+            "the metric as 'statistic'.",
         )
     return STATISTIC_OF_COLUMNS[n_columns]
 
@@ -176,21 +178,23 @@ def resample_training(
     Parameters
     ----------
     estimator : estimator
-        A classifier, tagger or anything with `fit`. It is cloned, never fitted itself.
+        A classifier, tagger or other estimator with a `fit` method. Only clones are
+        fitted.
     X : array-like or sequence
-        Training samples; sentences, for a tagger.
+        Training samples (sentences for a tagger).
     y : array-like or sequence
-        Their labels.
+        Labels of the samples.
     n_models : int
         Number of clones.
     sizes : int, float, or sequence of either of length n_models, default=None
-        Number of samples drawn for each model, or as a float in (0, 1] its share of the
-        training set. None: as many as there are.
+        Number of samples drawn for each model, or a float in (0, 1] for a fraction of
+        the training set. If None, as many samples are drawn as the training set has.
     random_state : int, RandomState, Generator or None, default=None
-        Source of the draws. What the estimator itself draws follows its own
-        `random_state`.
+        Random state used to draw the resamples. The random state of the estimator
+        itself is set by its own `random_state` parameter.
     n_jobs : int, default=None
-        Number of models trained at a time, by joblib. The result does not depend on it.
+        Number of models trained in parallel with joblib. The result does not depend on
+        it.
     verbose : int, default=0
         Passed to joblib.
 
@@ -202,19 +206,19 @@ def resample_training(
     Raises
     ------
     ValueError
-        If X and y differ in length or are empty, or `sizes` has another length than
+        If X and y differ in length or are empty, or if the length of `sizes` is not
         `n_models`.
 
     See Also
     --------
-    compare_systems : All pairs of them on a test set.
+    compare_systems : Comparison of all pairs of models on a test set.
 
     Notes
     -----
-    Section 3.2.1 of [1]_: samples are drawn with replacement, and the variation between
-    the models stands for that between the steps of a system's development. Models of
-    one kind are closely correlated, those of different kinds less so. A resample may
-    lack a rare class.
+    The procedure is described in Section 3.2.1 of [1]_. Samples are drawn with
+    replacement. The variation between the models imitates the variation between
+    successive versions of a system. Models of one kind are closely correlated; models
+    of different kinds are less correlated. A resample may lack a rare class.
 
     References
     ----------
@@ -240,10 +244,10 @@ def resample_training(
             f"needs X and y of the same length. Got {n} and {_n_samples(y, 'y')}.",
         )
     if n == 0:
-        raise ParameterError(None, "needs a sample at least. Got none in X.")
+        raise ParameterError(None, "needs at least one sample. Got none in X.")
     n_models = check_integer(n_models, minimum=1, name="n_models")
     counts = _sizes(sizes, n, n_models)
-    # a stream for each model, so that neither their order nor n_jobs plays a part
+    # one random stream per model, so that the result does not depend on n_jobs
     streams = as_generator(random_state).spawn(n_models)
     draws = [
         stream.integers(n, size=size)
@@ -266,7 +270,7 @@ def _n_samples(values: Any, name: str) -> int:
     if isinstance(values, (str, bytes)) or not sized:
         raise ParameterTypeError(
             name,
-            "must be a sequence with an entry for each sample. Got "
+            "must be a sequence with one entry per sample. Got "
             f"{type(values).__name__}.",
         )
     return len(values)
@@ -285,18 +289,21 @@ def _sizes(sizes: Any, n: int, n_models: int) -> list[int]:
     if len(sizes) != n_models:
         raise ParameterError(
             "sizes",
-            f"must have an entry for each of the {n_models} models. Got {len(sizes)}.",
+            f"must have one entry for each of the {n_models} models. Got {len(sizes)}.",
         )
     return [_size(size, n) for size in sizes]
 
 
 def _size(size: Any, n: int) -> int:
-    """Return a number of samples, at least 1, from a number or a share."""
+    """Return the number of samples, at least 1, from a number or a fraction."""
     if isinstance(size, Integral) or not isinstance(size, Real):
         return check_integer(size, minimum=1, name="sizes")
     if not 0 < float(size) <= 1:
         raise ParameterError(
             "sizes",
-            (f"must hold integers of at least 1 or shares in (0, 1]. Got {size!r}."),
+            (
+                "must contain integers of at least 1 or fractions in (0, 1]. Got "
+                f"{size!r}."
+            ),
         )
     return max(1, round(float(size) * n))

@@ -14,7 +14,7 @@ from ..evaluation import Evaluation, align_evaluations
 def pair_as_statistics(
     stats_a: Any, stats_b: Any, groups: Any, names: tuple[str, str]
 ) -> tuple[Any, Any, Any]:
-    """Return two evaluations as scores of the same questions; other input as it is."""
+    """Return two evaluations as scores of the same questions, other input unchanged."""
     given = [isinstance(each, Evaluation) for each in (stats_a, stats_b)]
     if not any(given):
         return stats_a, stats_b, groups
@@ -33,7 +33,7 @@ def pair_as_statistics(
 def systems_as_statistics(systems: Any, groups: Any) -> tuple[Any, Any]:
     """Return evaluations by name as scores of the same questions.
 
-    `groups` may then be the name of a column. Other input is returned as it is.
+    `groups` may then be the name of a column. Other input is returned unchanged.
     """
     if not isinstance(systems, Mapping):
         return systems, groups

@@ -1,16 +1,16 @@
-"""Small p-values of a gain of F1 without draws: a saddlepoint on a surface.
+"""Small p-values of a gain in F1 without draws, by a saddlepoint approximation.
 
-The mean row m of a resample has a density near e^(-n L(m)), L being the conjugate of
-K(l) = log mean e^(l x) over the rows x. Means with the gain t form a surface, which has
-its most probable point where m = K'(l) and l = theta G'(m). With the gradient g and the
-second derivatives B of the gain and V = K''(l) there, the tail beyond the surface is
-that of Lugannani and Rice at r and u,
+The mean row m of a resample has a density close to e^(-n L(m)), where L is the convex
+conjugate of K(l) = log mean e^(l x) over the rows x. The means with gain t form a
+surface. Its most probable point satisfies m = K'(l) and l = theta G'(m). Let g be the
+gradient and B the matrix of second derivatives of the gain at this point, and V =
+K''(l). The tail beyond the surface is the Lugannani-Rice formula at r and u,
 
     r^2 = 2 n L(m),   u^2 = n theta^2 det(I - theta V B) g' (I - theta V B)^-1 V g,
 
-in which theta B stands for the curvature of the surface (DiCiccio and Martin 1991,
-Biometrika 78, 891; Jing and Robinson 1994, Annals of Statistics 22, 1115). Of a plane B
-is 0, and u is theta times the standard deviation of the sum of g' x.
+where theta B accounts for the curvature of the surface (DiCiccio and Martin 1991,
+Biometrika 78, 891; Jing and Robinson 1994, Annals of Statistics 22, 1115). For a plane,
+B is 0 and u is theta times the standard deviation of the sum of g' x.
 """
 
 from __future__ import annotations
@@ -25,21 +25,20 @@ from ._paired_items import PairedItems
 from ._resamples import sides
 from ._tail_probabilities import TINY, corrected_tail
 
-# Fewer items that are not empty are too far from a continuous law, and F1 may be 0/0 in
-# a resample. So are sums on a coarse lattice, as
-# where the denominators of both systems differ on hardly any item, or just as their
-# numerators do.
+# With fewer non-empty items, the distribution is too far from continuous, and F1 may be
+# 0/0 in a resample. So are sums on a coarse lattice, as where the denominators of both
+# systems differ on hardly any item, or just as their numerators do.
 _FEWEST_ITEMS, _FEWEST_DENOMINATORS = 100, 5
 
-# No step of Newton's moves an exponent further; where many are needed, none arrives.
+# Largest change of an exponent in a Newton step, and the largest number of steps.
 _LONGEST_STEP, _MOST_STEPS = 3.0, 60
 
 
 def surface_p_value(items: PairedItems, alternative: str) -> float | None:
-    """Return the p-value, None where the formula is in doubt or the metric not F1.
+    """Return the p-value, or None if the formula is unreliable or the metric is not F1.
 
-    It has a relative error of about 1% from 200 items on that are not empty, twice that
-    from 100 on.
+    The relative error is about 1% with 200 or more items that are not empty, and about
+    2% with 100 or more.
     """
     if items.metric is not READY["f1"]:
         return None
@@ -60,7 +59,7 @@ def surface_p_value(items: PairedItems, alternative: str) -> float | None:
 
 
 def _n_denominators(rows: np.ndarray) -> float:
-    """Return on how many items, in effect, the denominators differ by their own."""
+    """Return the effective number of items whose denominators differ independently."""
     above, below = rows[:, 0] - rows[:, 2], rows[:, 1] - rows[:, 3]
     above, below = above - above.mean(), below - below.mean()
     square = float(above @ above)
@@ -71,10 +70,10 @@ def _n_denominators(rows: np.ndarray) -> float:
 
 
 def surface_tail(rows: np.ndarray, threshold: float, sign: int) -> float | None:
-    """Return P(sign * (d* - threshold) >= 0), d* the gain of resampled rows.
+    """Return P(sign * (d* - threshold) >= 0), where d* is the gain of resampled rows.
 
-    The gain is a quotient of sums less another, of four columns. None if no mixture of
-    rows reaches the threshold, or the formula has no value.
+    The gain is the difference of two quotients of sums, from four columns. None is
+    returned if no mixture of rows reaches the threshold or if the formula is undefined.
     """
     found = _most_probable(rows, threshold, sign)
     if found is None:
@@ -85,7 +84,7 @@ def surface_tail(rows: np.ndarray, threshold: float, sign: int) -> float | None:
     matrix = np.eye(4) - theta * at.covariance @ at.bend
     (bent,) = _solve(matrix, at.covariance @ at.slope)
     square = n * theta**2 * float(np.linalg.det(matrix) * (at.slope @ bent))
-    # below 1 hardly anything varies there: copies of one row alone reach the threshold
+    # below 1 almost nothing varies: only copies of one row reach the threshold
     if theta <= 0 or log_chance >= 0 or not square > 1:
         return None
     correction = 1 / math.sqrt(square) - 1 / math.sqrt(-2 * log_chance)
@@ -109,8 +108,9 @@ def _most_probable(
 ) -> tuple[_Tilted, np.ndarray, float] | None:
     """Return the point of the surface, its tilt and theta, by Newton's method.
 
-    There the tilt is theta times the slope, and the gain the threshold. To first order
-    both hold after the step `new * along - back`, with theta then `new`.
+    At this point the tilt is theta times the slope, and the gain equals the threshold.
+    To first order, both are true after the step `new * along - back` with theta =
+    `new`.
     """
     tilt, theta = np.zeros(4), 0.0
     for _ in range(_MOST_STEPS):
@@ -136,7 +136,7 @@ def _most_probable(
 
 
 def _tilted(rows: np.ndarray, tilt: np.ndarray, sign: int) -> _Tilted | None:
-    """Return the rows with weights e^(tilt x), None where a quotient is 0/0."""
+    """Return the rows with weights e^(tilt x), or None if a quotient is 0/0."""
     exponent = rows @ tilt
     largest = float(exponent.max())
     weight = np.exp(exponent - largest)
@@ -158,7 +158,7 @@ def _tilted(rows: np.ndarray, tilt: np.ndarray, sign: int) -> _Tilted | None:
 
 
 def _solve(matrix: np.ndarray, *right: np.ndarray) -> np.ndarray:
-    """Return the solutions for several right sides; NaN if there are none."""
+    """Return the solutions for several right-hand sides; NaN if there are none."""
     try:
         return np.linalg.solve(matrix, np.column_stack(right)).T
     except np.linalg.LinAlgError:

@@ -43,10 +43,10 @@ def compare_metrics(
     Parameters
     ----------
     systems : mapping of str to array-like of shape (n_items, m)
-        Sufficient statistics of each system by name, a row for each sentence, in the
-        same order, the baseline first.
+        Sufficient statistics of each system by name, with one row per sentence in the
+        same order. The baseline comes first.
     statistic : {'ratio', 'f1'} or callable
-        Metric of summed columns, as in :func:`paired_bootstrap_test`; for example
+        Metric of the summed columns, as in :func:`paired_bootstrap_test`; for example
         :func:`bleu`.
     groups : array-like of shape (n_items,), default=None
         Group of each item, such as its document.
@@ -62,8 +62,8 @@ def compare_metrics(
     Returns
     -------
     comparison : ScoreComparison
-        `wins` and `losses` count the items whose statistics raise the gain, and those
-        that lower it.
+        Gains, p-values and intervals. `wins` and `losses` are the numbers of items
+        whose statistics raise and lower the gain.
 
     Raises
     ------
@@ -72,14 +72,14 @@ def compare_metrics(
 
     See Also
     --------
-    compare_scores : Means of scores, with exact tests.
-    compare_systems : The p-values only.
+    compare_scores : Comparison of mean scores, with exact tests.
+    compare_systems : Comparison that computes p-values only.
 
     Notes
     -----
-    The p-values are those of :func:`compare_systems`. The intervals are those of means
-    of jackknife pseudovalues: n times the metric minus n - 1 times the metric without
-    an item (or group).
+    The p-values are computed by :func:`compare_systems`. The intervals are intervals of
+    the means of jackknife pseudovalues. A pseudovalue is n times the metric minus n - 1
+    times the metric without one item (or group).
 
     Examples
     --------
@@ -115,7 +115,7 @@ def compare_metrics(
     first, second = np.triu_indices(len(found.names), 1)
     difference = units[second] - units[first]
     slack = 1e-9 * np.abs(difference).max(axis=1, initial=0)[:, np.newaxis]
-    # The metric is that of sums, and not quite the mean of the pseudovalues.
+    # The metric of the sums differs slightly from the mean of the pseudovalues.
     gain = -found.gain
     difference += (gain - difference.mean(axis=1))[:, np.newaxis]
     total = difference.sum(axis=1)

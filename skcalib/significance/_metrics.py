@@ -15,9 +15,9 @@ from .._errors import ParameterError
 class Metric:
     """A metric of sums.
 
-    `of_sums` maps sums of shape (k, m) to (values, undefined), arrays of shape (k,);
-    where a value is 0/0 it is 0 and `undefined` is True. `quotient` gives the two
-    columns whose sums the metric divides, None where it is no quotient.
+    `of_sums` maps sums of shape (k, m) to (values, undefined), arrays of shape (k,); if
+    a value is 0/0, it is 0 and `undefined` is True. `quotient` contains the two columns
+    whose sums the metric divides, or None if the metric is not a quotient.
     """
 
     name: str
@@ -51,8 +51,8 @@ def _divide(above: np.ndarray, below: np.ndarray) -> tuple[np.ndarray, np.ndarra
     return values, undefined
 
 
-# The mean of values is the ratio of their sum to the number of items: with groups,
-# whose sizes differ, it is not a mean of group sums.
+# The mean of values is the ratio of their sum to the number of items. With groups of
+# different sizes, it is not a mean of group sums.
 READY = {
     "mean": Metric("mean", _ratio, _ratio_columns),
     "ratio": Metric("ratio", _ratio, _ratio_columns),
@@ -67,17 +67,17 @@ def check_metric_name(statistic: Any) -> None:
         names = ", ".join(repr(name) for name in READY)
         raise ParameterError(
             "statistic",
-            f"must be one of {names} or a callable on summed columns. Got "
+            f"must be one of {names} or a callable of the summed columns. Got "
             f"{statistic!r} instead.",
         )
 
 
 def metric_of_callable(function: Callable, a: np.ndarray, b: np.ndarray) -> Metric:
-    """Return a metric that calls `function` on many sums at once where it can.
+    """Return a metric that calls `function` on many sums at once if possible.
 
     A function of one row of sums, ``s[0] / s[1]``, often also takes all of them in the
-    columns of a matrix; one written with ``s[..., 0]`` takes them in rows. What it
-    takes is found on sums of these data, where its values must agree.
+    columns of a matrix; a function written with ``s[..., 0]`` takes them in rows. The
+    layout is determined on sums of these data: the values must agree.
     """
     m = a.shape[1]
     left_out = [a.sum(axis=0) - a[i % len(a)] for i in range(m)]
@@ -112,7 +112,7 @@ def _evaluation(
     try:
         expected = one_by_one(probe)
     except (IndexError, TypeError, ValueError) as error:
-        # It may have two axes in mind.
+        # The function may expect two axes.
         if isinstance(error, IndexError) and _takes(in_rows, probe) is not None:
             return in_rows
         raise ParameterError(
@@ -137,8 +137,8 @@ def _as_number(value: Any) -> float:
 
 
 def _takes(evaluate: Callable, probe: np.ndarray) -> np.ndarray | None:
-    """Return the values of all rows of sums, None if they cannot be had at once."""
-    # Whatever it raises, it cannot.
+    """Return the values of all rows of sums, or None if one call cannot do it."""
+    # Any exception means that the function does not support this layout.
     try:
         values = evaluate(probe)
     except Exception:
@@ -154,5 +154,6 @@ def _check_finite(values: np.ndarray, sums: np.ndarray, *, name: str) -> None:
             "statistic",
             "must return a finite number for the sums of every resample (for example "
             f"0 for 0/0). {name!r} returned {values[k]} for the sums "
-            f"{sums[k].tolist()}, one of {int(wrong.sum())} such in {len(values)}.",
+            f"{sums[k].tolist()}, one of {int(wrong.sum())} such values in "
+            f"{len(values)}.",
         )

@@ -1,4 +1,4 @@
-"""The tests of many pairs of systems, with as few draws as may be."""
+"""Tests of many pairs of systems with as few draws as possible."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _CLEAR = 1e-3
 
 @dataclass
 class PairResults:
-    """What the tests of pairs gave; arrays have an entry for each pair."""
+    """Results of the tests of pairs; arrays have one entry per pair."""
 
     pairs: list[tuple[int, int]]
     gain: np.ndarray
@@ -36,9 +36,9 @@ class PairResults:
 
 
 class PairTests:
-    """The tests of many pairs: without draws where that is possible.
+    """Tests of many pairs, without draws if possible.
 
-    What is left shares one stream of resample counts.
+    The remaining pairs share one stream of resample counts.
     """
 
     def __init__(
@@ -97,7 +97,7 @@ class PairTests:
         return known is not None
 
     def _flips(self, items: PairedItems) -> FlippedGain | None:
-        """Return the pair's sign flips where they may be needed."""
+        """Return the sign flips of the pair if they may be needed."""
         return FlippedGain(items) if self.method in ("auto", "sign_flips") else None
 
     def _bootstraps(self, flips: FlippedGain) -> bool:
@@ -121,8 +121,8 @@ class PairTests:
         warnings.warn(
             f"There is zero variance of the gain in {len(constant)} of "
             f"{len(found.pairs)} pairs ({names[i]!r} and {names[j]!r} first): it is "
-            "the same in every item. Their p-values are those of swapping the systems "
-            "at random.",
+            "the same in every item. Their p-values are computed by swapping the "
+            "systems at random.",
             UserWarning,
             stacklevel=5,
         )
@@ -130,15 +130,15 @@ class PairTests:
     def _draw(
         self, found: PairResults, left: list[tuple[int, PairedItems]]
     ) -> list[tuple[int, FlippedGain]]:
-        """Fill in the p-values of the pairs that are left.
+        """Fill in the p-values of the remaining pairs.
 
-        Returned are those of which no resample says anything.
+        Return the pairs for which the resamples are not informative.
         """
         if not left:
             return []
         found.drawn, found.tilts = True, self.method != "monte_carlo"
         seen = self._count_extremes(found, left)
-        # a stream for each pair: none depends on what others needed
+        # one stream per pair, so that no pair depends on the draws of the others
         streams = self.rng.spawn(len(left))
         for (k, items), each, stream in zip(left, seen, streams, strict=True):
             drawn = self._drawn_p_value(items, each, len(found.pairs), stream)
@@ -154,7 +154,7 @@ class PairTests:
     def _drawn_p_value(
         self, items: PairedItems, seen: Extremes, n_pairs: int, rng: np.random.Generator
     ) -> DrawnPValue:
-        """Return a p-value as precise as the number of pairs asks."""
+        """Return a p-value with the precision that the number of pairs requires."""
         if self.method == "auto" and self.tilts and seen.is_rare:
             p = surface_p_value(items, self.alternative)
             if p is not None:
@@ -171,7 +171,7 @@ class PairTests:
     def _count_extremes(
         self, found: PairResults, left: list[tuple[int, PairedItems]]
     ) -> list[Extremes]:
-        """Return how many of the shared resamples are as extreme, of each pair."""
+        """Return the number of shared resamples that are as extreme, for each pair."""
         first, second = np.array([found.pairs[k] for k, _ in left]).T
         seen = [Extremes() for _ in left]
         limits = []

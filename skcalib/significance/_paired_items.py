@@ -16,7 +16,7 @@ from ._evaluations import pair_as_statistics, systems_as_statistics
 from ._metrics import READY, Metric, check_metric_name, metric_of_callable
 from ._ratio_gain import LinearGain
 
-# Whole numbers beyond are not exact in float64.
+# Larger integers are not exact in float64.
 _EXACT = 2.0**53
 
 # Cubes of sums of numbers up to here, and of their inverses, are in range.
@@ -25,7 +25,7 @@ _LARGEST = 1e90
 
 @dataclass(frozen=True)
 class PairedItems:
-    """Statistics of two systems on the same items, a row for each item or group.
+    """Statistics of two systems on the same items, with one row per item or group.
 
     Attributes
     ----------
@@ -35,7 +35,7 @@ class PairedItems:
         Number of rows that were passed; more than n if these are in groups.
     n_groups : int or None
     sizes : ndarray of shape (n,), default=None
-        Number of rows that count in each item or group; one of each where None.
+        Number of rows that count in each item or group. If None, one row each.
     """
 
     a: np.ndarray
@@ -52,10 +52,10 @@ class PairedItems:
 
     @cached_property
     def informative(self) -> PairedItems:
-        """The same without items that are all zeros in both systems.
+        """The same data without items that are all zeros in both systems.
 
-        These change no sum: without a denominator, an entity or a weight, they say
-        nothing about the scores or the gain.
+        Such items have no denominator, entity or weight. They do not change any sum and
+        carry no information about the scores or the gain.
         """
         counts = is_informative(self.a, self.b)
         if counts.all():
@@ -90,12 +90,12 @@ class PairedItems:
 
     @cached_property
     def is_integer(self) -> bool:
-        """Whether all sums are whole numbers that float64 holds."""
+        """Whether all sums are integers that are exact in float64."""
         return is_integer(self.a) and is_integer(self.b)
 
     @cached_property
     def distinct(self) -> tuple[np.ndarray, np.ndarray]:
-        """Distinct rows (a, b) in a fixed order, and how often each is there.
+        """Distinct rows (a, b) in a fixed order, and the number of times each occurs.
 
         The better system comes first in that order, so that swapping the systems
         changes no draw.
@@ -112,7 +112,7 @@ class PairedItems:
 
     @cached_property
     def linear(self) -> LinearGain | None:
-        """The gain as one ratio of sums, where it is one."""
+        """The gain as one ratio of sums, or None if it is not a ratio."""
         if self.metric.of_sums is not READY["ratio"].of_sums:
             return None
         length = self.a[:, 1]
@@ -145,7 +145,7 @@ class PairedItems:
 
     @property
     def tolerance(self) -> float:
-        """How far below a threshold still counts as a tie, for rounded numbers."""
+        """Distance below a threshold up to which a rounded number counts as a tie."""
         return max(1e-9 * abs(self.gain), 1e-12 * max(map(abs, self.scores)))
 
 
@@ -160,13 +160,13 @@ def column_sums(columns: np.ndarray) -> np.ndarray:
 
 
 def is_integer(columns: np.ndarray) -> bool:
-    """Return whether all are whole numbers whose sums float64 holds."""
+    """Return whether all values are integers whose sums are exact in float64."""
     whole = bool((columns == np.rint(columns)).all())
     return whole and float(np.abs(columns).sum(axis=0).max()) < _EXACT
 
 
 def distinct_rows(rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the distinct rows in a fixed order, and how often each is there."""
+    """Return the distinct rows in a fixed order, and the count of each."""
     order = np.lexsort(rows.T[::-1])
     ordered = rows[order]
     new = np.r_[True, (ordered[1:] != ordered[:-1]).any(axis=1)]
@@ -204,7 +204,7 @@ def check_items(stats_a: Any, stats_b: Any, statistic: Any, groups: Any) -> Pair
 def in_groups(
     systems: list[np.ndarray], groups: Any
 ) -> tuple[list[np.ndarray], int | None]:
-    """Return the statistics of each system, summed by group, and how many there are."""
+    """Return the statistics of each system, summed by group, and the group count."""
     n_groups = None
     if groups is not None:
         index = as_groups(groups, len(systems[0]))
@@ -215,8 +215,8 @@ def in_groups(
         unit = "items" if groups is None else "groups"
         raise ParameterError(
             None,
-            f"needs two {unit} at least: with one there is nothing to "
-            f"resample. Got {len(systems[0])}.",
+            f"needs at least two {unit}, because one cannot be resampled. Got "
+            f"{len(systems[0])}.",
         )
     return systems, n_groups
 
@@ -230,7 +230,10 @@ def check_metric(statistic: Any, systems: dict[str, np.ndarray]) -> Metric:
         if statistic == "ratio" and not columns[:, 1].any():
             raise ParameterError(
                 name,
-                ("must have a denominator above 0 in some row. Got 0 in all of them."),
+                (
+                    "must have a denominator above 0 in at least one row. Got 0 in "
+                    "all rows."
+                ),
             )
     return READY[statistic]
 
@@ -245,8 +248,8 @@ def check_statistics(stats: Any, statistic: str | Callable, *, name: str) -> np.
         shape = _SHAPES.get(statistic, "(n,) or (n, m)")  # type: ignore[arg-type]
         raise ParameterError(
             name,
-            f"must have shape {shape} for statistic={statistic!r}, a row for "
-            f"each item. Got shape {np.shape(stats)}.",
+            f"must have shape {shape} for statistic={statistic!r}, with one row per "
+            f"item. Got shape {np.shape(stats)}.",
         )
     wrong = ~np.isfinite(columns).all(axis=1)
     if wrong.any():
@@ -273,21 +276,21 @@ _SHAPES = {
 
 
 def _check_size(columns: np.ndarray, *, name: str) -> None:
-    """Raise where powers of the numbers would leave the range of float64."""
+    """Raise an error if powers of the numbers exceed the range of float64."""
     largest = np.abs(columns).max(axis=0, initial=0)
     wrong = (largest > _LARGEST) | ((largest > 0) & (largest < 1 / _LARGEST))
     if wrong.any():
         k = int(wrong.argmax())
         raise ParameterError(
             name,
-            f"must hold numbers of a size from {1 / _LARGEST:g} to "
-            f"{_LARGEST:g}, or 0. Got {largest[k]:g} as the largest of column "
-            f"{k}: use another unit.",
+            f"must contain numbers with absolute values from {1 / _LARGEST:g} to "
+            f"{_LARGEST:g}, or 0. Got {largest[k]:g} as the largest of column {k}. "
+            "Use another unit.",
         )
 
 
 def _check_signs(columns: np.ndarray, statistic: Any, *, name: str) -> None:
-    """Raise where counts cannot be: negative, or more correct than guessed or gold."""
+    """Raise an error if counts are negative or 'correct' is larger than the others."""
     if statistic == "ratio":
         wrong, rule = columns[:, 1] < 0, "denominators of at least 0"
     else:
@@ -339,7 +342,8 @@ class Systems:
     def ordered(self) -> Systems:
         """Return the same systems with sorted rows.
 
-        The first system's columns count most, so further systems change nothing.
+        The columns of the first system are the primary sort keys, so that adding
+        systems does not change the order.
         """
         flat = self.columns.reshape(len(self.columns), -1)
         return replace(self, columns=self.columns[np.lexsort(flat.T[::-1])])
@@ -374,7 +378,7 @@ def check_systems(systems: Any, statistic: Any, groups: Any) -> Systems:
         )
     if len(systems) < 2:
         raise ParameterError(
-            "systems", f"must have two systems at least. Got {len(systems)}."
+            "systems", f"must contain at least two systems. Got {len(systems)}."
         )
     names = list(systems)
     columns = [
@@ -385,9 +389,9 @@ def check_systems(systems: Any, statistic: Any, groups: Any) -> Systems:
         if each.shape != columns[0].shape:
             raise ParameterError(
                 "systems",
-                "must have a row for each item and the same columns in each "
-                f"system. Got {columns[0].shape} for {names[0]!r} and "
-                f"{each.shape} for {name!r}.",
+                "must have one row per item and the same columns in every system. "
+                f"Got {columns[0].shape} for {names[0]!r} and {each.shape} for "
+                f"{name!r}.",
             )
     n_items = len(columns[0])
     columns, n_groups = in_groups(columns, groups)

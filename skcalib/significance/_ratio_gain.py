@@ -1,4 +1,4 @@
-"""A gain that is one ratio of sums: p-values and intervals without resampling."""
+"""P-values and intervals of a gain that is one ratio of sums, without resampling."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from scipy.special import ndtri
 from .._errors import ParameterError
 from ._tail_probabilities import NO_LATTICE, IntegerSum, Lattice, saddlepoint_tail
 
-# A lattice finer than this in units of its extent is taken as no lattice.
+# Lattices that are finer than this fraction of their extent are not used.
 _FINEST = 1e-5
 
 _INT64 = 2**62
@@ -30,7 +30,7 @@ _FEWEST_FOR_SADDLEPOINT = 30
 class LinearGain:
     """A gain of the form (sum of differences) / (sum of lengths).
 
-    Row k is there times[k] times. Whole numbers are kept as such.
+    Row k occurs times[k] times. Integers are not converted to floats.
     """
 
     difference: np.ndarray
@@ -40,7 +40,7 @@ class LinearGain:
 
     @cached_property
     def total(self) -> Any:
-        """Sum of the differences: an int for whole numbers."""
+        """Sum of the differences; an int for integer statistics."""
         return self._sum(self.difference)
 
     @cached_property
@@ -60,12 +60,12 @@ class LinearGain:
 
     @cached_property
     def residual(self) -> np.ndarray:
-        """Difference less the gain times the length: sums to 0."""
+        """Difference minus the gain times the length; these sum to 0."""
         return self.difference - self.total / self.length_total * self.length
 
     @property
     def standard_error(self) -> float:
-        """Return that of the gain, by its influence; of a mean, the bootstrap's own."""
+        """Return the standard error of the gain, from its influence function."""
         square = float(self.times @ self.residual**2)
         return math.sqrt(square) / float(self.length_total)
 
@@ -87,8 +87,8 @@ def linear_p_value(
 ) -> float | None:
     """Return the p-value of the recentred bootstrap.
 
-    With `largest_window` exactly, or None if the lattice needs a larger one; without,
-    by a saddlepoint.
+    With `largest_window`, it is exact, or None if the lattice needs a larger window.
+    Without it, it is a saddlepoint approximation.
     """
     if largest_window is None:
         tail: Any = saddlepoint_above
@@ -117,7 +117,7 @@ def _tail(gain: LinearGain, above: Any, threshold: Any, upper: bool) -> float | 
     chance = above(gain, sign, threshold)
     if chance is None:
         return None
-    # Where nothing but empty items is drawn, the metric is 0/0, so both systems have 0.
+    # If only empty items are drawn, the metric is 0/0 and both systems score 0.
     wrong = sign * threshold > 0
     return max(chance - gain.chance_of_nothing, 0.0) if wrong else chance
 
@@ -135,7 +135,7 @@ def exact_above(
 
 
 def _integer_weights(gain: LinearGain, sign: int, threshold: int) -> np.ndarray | None:
-    """Return sign * (N d - threshold l) as int64, None where that may overflow."""
+    """Return sign * (N d - threshold l) as int64, or None if this may overflow."""
     d, length = gain.difference.astype(np.int64), gain.length.astype(np.int64)
     largest = abs(gain.length_total) * int(np.abs(d).max())
     if largest + abs(threshold) * int(length.max()) >= _INT64:
@@ -157,9 +157,9 @@ def saddlepoint_above(gain: LinearGain, sign: int, threshold: Any) -> float:
 
 
 def _lattice_of(gain: LinearGain, weights: np.ndarray) -> Lattice:
-    """Return the lattice of sums of whole weights N d - threshold l.
+    """Return the lattice of sums of integer weights N d - threshold l.
 
-    Where the threshold is small these clump around multiples of N.
+    If the threshold is small, the sums cluster around multiples of N.
     """
     low = int(weights.min())
     step = int(np.gcd.reduce(weights - low))
@@ -169,7 +169,7 @@ def _lattice_of(gain: LinearGain, weights: np.ndarray) -> Lattice:
 
 
 def float_lattice(y: np.ndarray, n: int) -> Lattice:
-    """Return the lattice of sums of n, as of scores in percent or in half points."""
+    """Return the lattice of sums of n values, such as percentages or half points."""
     z = np.unique(y - y.min())
     extent = float(z[-1])
     step = 0.0
@@ -180,7 +180,7 @@ def float_lattice(y: np.ndarray, n: int) -> Lattice:
     if step == 0:
         return NO_LATTICE
     offset = math.fmod(n * float(y.min()), step) % step
-    # just below a point of the lattice is that point
+    # a value just below a point of the lattice is that point, up to rounding
     return Lattice(step, 0.0 if step - offset < 1e-6 * step else offset)
 
 
@@ -199,9 +199,10 @@ def _common_step(first: float, second: float, least: float) -> float:
 
 
 def linear_half_width(gain: LinearGain, level: float, *, largest_window: int) -> float:
-    """Return the largest distance |d* - d| that is reached with chance 1 - level.
+    """Return the largest distance |d* - d| that is reached with probability 1 - level.
 
-    Of a mean of whole numbers it is the one of its lattice; else by a saddlepoint.
+    It is computed on the lattice for a mean of integers, otherwise by a saddlepoint
+    approximation.
     """
     # more than a rounding of 1 - level
     chance = (1 - level) * (1 - 1e-12)
@@ -240,7 +241,7 @@ def _two_tails(gain: LinearGain, distance: float) -> float:
 
 
 def _furthest(gain: LinearGain) -> float:
-    """Return the largest |d* - d|: that of an item drawn n times, or of nothing."""
+    """Return the largest |d* - d|: one item is drawn n times, or only empty items."""
     some = gain.length > 0
     centre = gain.total / gain.length_total
     alone = gain.difference[some] / gain.length[some]
@@ -249,7 +250,7 @@ def _furthest(gain: LinearGain) -> float:
 
 
 class Undrawn(NamedTuple):
-    """A p-value, its method, and how large a lattice was allowed."""
+    """A p-value, its method, and the largest lattice that was allowed."""
 
     pvalue: float
     method: str
@@ -259,7 +260,7 @@ class Undrawn(NamedTuple):
 def undrawn_p_value(
     linear: LinearGain | None, metric: str, alternative: str, method: str
 ) -> Undrawn | None:
-    """Return the exact or saddlepoint p-value, None where it has to be drawn."""
+    """Return the exact or saddlepoint p-value, or None if resamples must be drawn."""
     if method in ("exact", "saddlepoint"):
         _check_linear(linear, metric, method)
     if method in ("monte_carlo", "tilted") or linear is None:
@@ -290,7 +291,7 @@ def _exact(linear: LinearGain, alternative: str, method: str) -> Undrawn | None:
 
 
 def _check_linear(linear: LinearGain | None, metric: str, method: str) -> None:
-    """Raise if the gain is not a ratio of sums, or for 'exact' not of integers."""
+    """Raise if the gain is not a ratio of sums, or not of integers for 'exact'."""
     if linear is None:
         raise ParameterError(
             "method",

@@ -1,4 +1,4 @@
-"""Bootstrap resamples: counts of the items, their sums, and the gains of these."""
+"""Bootstrap resamples: counts of the items, sums, and gains."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from ._paired_items import PairedItems
 # Counts held at once (4 or 8 bytes each).
 _BLOCK = 1 << 22
 
-# Cells made at once, so few that they stay in a cache near the processor.
+# Number of cells made at once, small enough for the processor cache.
 _CELLS = 1 << 18
 
 # Below this number of items, indices are drawn one by one.
@@ -39,8 +39,8 @@ def resample_counts(
 ) -> Iterator[np.ndarray]:
     """Yield chunks of counts of n draws with replacement from n items.
 
-    Each chunk has shape (chunk, n), its rows sum to n. Chunks are views of one buffer:
-    use a chunk before the next is asked for.
+    Each chunk has shape (chunk, n) and its rows sum to n. Chunks are views of one
+    buffer: a chunk is overwritten when the next one is generated.
     """
     step = max(1, min(block // n, n_resamples))
     buffer = np.empty((step, n), dtype=dtype)
@@ -75,9 +75,10 @@ def resample_sums(
 def resample_distinct_sums(
     rows: np.ndarray, times: np.ndarray, n_resamples: int, rng: np.random.Generator
 ) -> np.ndarray:
-    """Return the sums of resamples of distinct rows, row k of which is there times[k].
+    """Return the sums of resamples of distinct rows; row k occurs times[k] times.
 
-    Where few rows are distinct, their counts are drawn instead of those of the items.
+    If few rows are distinct, counts of the distinct rows are drawn instead of counts of
+    the items.
     """
     n = int(times.sum())
     if 16 * len(rows) > n:
@@ -106,15 +107,16 @@ def _fill_by_index(counts: np.ndarray, rng: np.random.Generator) -> None:
 
 
 class _PoissonCells:
-    """Counts from independent Poisson cells and a uniform rest.
+    """Multinomial counts from independent Poisson counts and uniform draws.
 
-    Given their total, independent Poisson counts of equal mean are multinomial; so are
-    they with what is missing to n drawn uniformly. The mean is a little below 1, so
-    that almost never too many are drawn (such a row is made anew).
+    Given their total, independent Poisson counts of equal mean are multinomial. They
+    are still multinomial if the draws missing from n are made uniformly. The mean is
+    slightly below 1, so that the total almost never exceeds n (such a row is drawn
+    again).
 
-    A cell is 16 random bits: of the 65,536 values of these, the share of a count in
-    them is rounded down, and what is left over stands for the law of the remainders.
-    So the law is that of Poisson, not a rounded one.
+    A cell is drawn from 16 random bits. The number of the 65,536 values that stand for
+    a count is rounded down, and the values left over stand for the distribution of the
+    remainders. The counts therefore have exactly the Poisson distribution.
     """
 
     def __init__(self, n: int):
@@ -153,7 +155,7 @@ class _PoissonCells:
 
 @dataclass
 class Extremes:
-    """How many of n resamples are beyond the upper, the lower, and either threshold."""
+    """Numbers of resamples beyond the upper, the lower, and either threshold."""
 
     upper: int = 0
     lower: int = 0
@@ -161,7 +163,7 @@ class Extremes:
     n: int = 0
 
     def add(self, upper: np.ndarray, lower: np.ndarray, alternative: str) -> None:
-        """Count some more resamples, of which it is known what they reach."""
+        """Count further resamples, given which thresholds they reach."""
         self.upper += int(np.count_nonzero(upper))
         self.lower += int(np.count_nonzero(lower))
         sides = {"greater": upper, "less": lower}
@@ -171,23 +173,23 @@ class Extremes:
 
     @property
     def is_rare(self) -> bool:
-        """Whether a share of them says little about a p-value."""
+        """Whether the resamples are too few for a precise p-value."""
         return self.either < min(_FEWEST_EXTREME, self.n / 20)
 
 
 @dataclass(frozen=True)
 class ResampledGains:
-    """Gains d* of resamples.
+    """Gains d* of the resamples.
 
     Attributes
     ----------
     values : ndarray of shape (n_resamples,)
     upper, lower : ndarray of bool
-        Whether d* reaches the threshold from below, and from above, ties counted in.
+        Whether d* reaches the threshold from below, and from above. Ties count.
     n_undefined : int
         Number of resamples in which a system's metric was 0/0.
     gain : float
-        The gain d that was seen.
+        The observed gain d.
     """
 
     values: np.ndarray
@@ -202,20 +204,20 @@ class ResampledGains:
         return self.values.size
 
     def extremes(self, alternative: str) -> Extremes:
-        """Return how many are at least as extreme as the gain that was seen."""
+        """Return the number of resamples at least as extreme as the observed gain."""
         seen = Extremes()
         seen.add(self.upper, self.lower, alternative)
         return seen
 
     @cached_property
     def distances(self) -> np.ndarray:
-        """|d* - d|, sorted."""
+        """Sorted values of |d* - d|."""
         return np.sort(np.abs(self.values - self.gain))
 
     def half_width(self, level: float) -> float:
         """Return the largest distance x whose p-value (s + 1) / (b + 1) is 1 - level.
 
-        s counts resamples with |d* - d| >= x.
+        Here s is the number of resamples with |d* - d| >= x.
         """
         reached = math.ceil((1 - level) * (1 - 1e-12) * (self.n + 1)) - 1
         return float(self.distances[-max(reached, 1)])
@@ -266,14 +268,14 @@ def resample_gains(
 
 
 def thresholds(gain: float, alternative: str) -> tuple[float, float]:
-    """Return what d* must reach from below, and from above."""
+    """Return the thresholds that d* must reach from below, and from above."""
     if alternative == "two-sided":
         return gain + abs(gain), gain - abs(gain)
     return 2 * gain, 2 * gain
 
 
 def sides(gain: float, alternative: str) -> list[tuple[float, int]]:
-    """Return the thresholds of the tails, with the sign of what is beyond."""
+    """Return the thresholds of the tails, each with the sign of its direction."""
     up, down = thresholds(gain, alternative)
     upper, lower = (up, 1), (down, -1)
     return {"greater": [upper], "less": [lower]}.get(alternative, [upper, lower])

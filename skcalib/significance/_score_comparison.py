@@ -35,7 +35,7 @@ from ._system_comparison import ADJUSTMENTS, adjusted_pvalues
 class ScoreComparison(Result):
     """Scores of systems, and the gains of all pairs.
 
-    Made by :func:`compare_scores`. Arrays of pairs are in the order of `pairs`.
+    Returned by :func:`compare_scores`. Arrays of pairs are in the order of `pairs`.
 
     Attributes
     ----------
@@ -44,16 +44,17 @@ class ScoreComparison(Result):
     score, low, high : ndarray of shape (n_systems,)
         Mean score of each system with its confidence interval.
     pairs : list of tuple of str
-        Names (A, B) of each pair; A stands before B in `names`.
+        Names (A, B) of each pair. A comes before B in `names`.
     gain : ndarray of shape (n_pairs,)
-        Score of B minus score of A: positive if the later system is better.
+        Score of B minus score of A. It is positive if B is better.
     gain_low, gain_high : ndarray of shape (n_pairs,)
         Ends of the interval of the gain. It excludes 0 if and only if the p-value is
         below 1 - confidence_level.
     pvalue, pvalue_adjusted : ndarray of shape (n_pairs,)
-        Two-sided p-value of no gain; adjusted over all pairs.
+        Two-sided p-value of the hypothesis of no gain, before and after the adjustment
+        for the number of pairs.
     method : list of str
-        Test of each pair in words.
+        Description of the test of each pair.
     wins, losses : ndarray of shape (n_pairs,), int
         Number of questions on which B scores higher, and lower, than A.
     n_questions : int
@@ -61,7 +62,7 @@ class ScoreComparison(Result):
     n_groups : int or None
         Number of groups.
     adjust : str or None
-        'holm', 'bh' or None.
+        Adjustment of the p-values: 'holm', 'bh' or None.
     confidence_level : float
         Confidence level of the intervals.
     smallest_pvalue : float
@@ -70,8 +71,8 @@ class ScoreComparison(Result):
 
     See Also
     --------
-    compare_scores : Compute it.
-    compare_systems : The same for metrics that are no means of scores.
+    compare_scores : Compare the systems.
+    compare_systems : Comparison for metrics that are not means of scores.
 
     Examples
     --------
@@ -108,12 +109,13 @@ class ScoreComparison(Result):
         Parameters
         ----------
         margin : float
-            Loss that does not matter, above 0.
+            Largest loss that is considered irrelevant. It must be above 0.
 
         Returns
         -------
         pvalue : ndarray of shape (n_pairs,)
-            If it is small, the score of B is above the score of A minus the margin.
+            One-sided p-values. A small p-value is evidence that the score of B is above
+            the score of A minus the margin.
         """
         margin = check_real(margin, low=0, high=self._moments.bound, name="margin")
         return self._tail(self._distance(-margin))
@@ -125,13 +127,13 @@ class ScoreComparison(Result):
         Parameters
         ----------
         margin : float
-            Difference that does not matter, above 0.
+            Largest difference that is considered irrelevant. It must be above 0.
 
         Returns
         -------
         pvalue : ndarray of shape (n_pairs,)
-            The larger of two one-sided p-values. If it is small, the scores of A and B
-            differ by less than the margin.
+            The larger of the two one-sided p-values. A small p-value is evidence that
+            the scores of A and B differ by less than the margin.
         """
         margin = check_real(margin, low=0, high=self._moments.bound, name="margin")
         lower = self._tail(self._distance(-margin))
@@ -139,17 +141,18 @@ class ScoreComparison(Result):
 
     @public
     def detectable_gain(self, power: float = 0.8) -> np.ndarray:
-        """Return the smallest true gain that these questions find with a given power.
+        """Return the smallest true gain that is detected with a given power.
 
         Parameters
         ----------
         power : float, default=0.8
-            Chance of a p-value below 1 - confidence_level.
+            Probability of a p-value below 1 - confidence_level.
 
         Returns
         -------
         gain : ndarray of shape (n_pairs,)
-            NaN where there are too few questions or groups to reject at all.
+            Smallest gain of each pair. NaN if there are too few questions or groups to
+            reject the hypothesis of no gain at all.
         """
         power = check_fraction(power, name="power")
         n_units = self.n_questions if self.n_groups is None else self.n_groups
@@ -168,19 +171,20 @@ class ScoreComparison(Result):
 
     @public
     def questions_needed(self, gain: float, power: float = 0.8) -> np.ndarray:
-        """Return how many questions would find a true gain with a given power.
+        """Return the number of questions needed to detect a gain with a given power.
 
         Parameters
         ----------
         gain : float
-            True gain, not 0.
+            True gain. It must not be 0.
         power : float, default=0.8
-            Chance of a p-value below 1 - confidence_level.
+            Probability of a p-value below 1 - confidence_level.
 
         Returns
         -------
         n_questions : ndarray of shape (n_pairs,)
-            Questions like these, in groups as large as these.
+            Number of questions, assuming new questions and group sizes like the present
+            ones.
         """
         bound = self._moments.bound
         gain = abs(check_real(gain, low=-bound, high=bound, name="gain"))
@@ -197,7 +201,7 @@ class ScoreComparison(Result):
 
     @public
     def letters(self, alpha: float = 0.05) -> dict[str, str]:
-        """Return letters of each system; systems that share one are not separated.
+        """Return letters of the systems; systems that share a letter are not separated.
 
         Parameters
         ----------
@@ -207,7 +211,7 @@ class ScoreComparison(Result):
         Returns
         -------
         letters : dict of str to str
-            By name, the best system first.
+            Letters of each system by name, with the best system first.
 
         Examples
         --------
@@ -227,7 +231,7 @@ class ScoreComparison(Result):
 
     @public
     def not_separated(self, alpha: float = 0.05) -> list[list[str]]:
-        """Return the largest groups of systems of which no two are separated.
+        """Return the maximal groups of systems in which no two systems are separated.
 
         Parameters
         ----------
@@ -237,7 +241,8 @@ class ScoreComparison(Result):
         Returns
         -------
         groups : list of list of str
-            Each group with its best system first, the best group first.
+            Names of the systems in each group. The best group and, within each group,
+            the best system come first.
         """
         alpha = check_fraction(alpha, name="alpha")
         order = np.argsort(-self.score, kind="stable").tolist()
@@ -269,9 +274,9 @@ class ScoreComparison(Result):
         Returns
         -------
         matrix : ndarray of shape (n_systems, n_systems)
-            The entry of row i and column j belongs to systems i and j. A gain is the
-            score of system j minus the score of system i. On the diagonal gains are 0
-            and p-values 1.
+            The entry in row i and column j belongs to systems i and j. A gain is the
+            score of system j minus the score of system i. On the diagonal, gains are 0
+            and p-values are 1.
         """
         check_choice(column, ("gain", "pvalue", "pvalue_adjusted"), name="column")
         n = len(self.names)
@@ -294,7 +299,7 @@ class ScoreComparison(Result):
         return z
 
     def _tail(self, distance: np.ndarray) -> np.ndarray:
-        """Return one-sided p-values, at least those of whole units that all agree."""
+        """Return one-sided p-values, not below the smallest attainable p-value."""
         m = self._moments
         floor = 0.0 if m.is_binary else 2.0 ** -min(m.n_effective, 1000)
         return np.maximum(normal_pvalue(distance), floor)
@@ -348,7 +353,7 @@ class ScoreComparison(Result):
 
     def _in_words(self) -> Sequence[str]:
         return (
-            "A gain is the score of the second system minus that of the first; "
+            "A gain is the score of the second system minus the score of the first; "
             "p-values are adjusted over all pairs.",
         )
 
@@ -382,22 +387,24 @@ def compare_scores(
     Parameters
     ----------
     systems : AlignedEvaluations, or mapping of str to Evaluation or array-like
-        Systems in order, the baseline first. Evaluations are matched by
-        :func:`~skcalib.evaluation.align_evaluations`; arrays have shape (n,), one score
-        in [0, 1] per question, in the same order.
+        Systems to compare, with the baseline first. Evaluations are matched by
+        :func:`~skcalib.evaluation.align_evaluations`; arrays have shape (n,), with one
+        score in [0, 1] per question in the same order.
     groups : array-like of shape (n,) or str, default=None
-        Group of each question, such as the passage it is about, or the name of such a
-        column of the evaluations. Scores of one group may depend on each other.
+        Group of each question, such as the passage it is about, or the name of a column
+        of the evaluations that contains the groups. Scores of one group may depend on
+        each other.
     adjust : {'holm', 'bh'} or None, default='holm'
         Correction of the p-values for the number of pairs.
     confidence_level : float, default=0.95
         Confidence level of the intervals.
     random_state : int, RandomState, Generator or None, default=0
-        Random state used to draw sign flips where there are too many to be counted.
+        Random state used to draw sign flips if there are too many to enumerate.
 
     Returns
     -------
     comparison : ScoreComparison
+        Scores and gains with intervals and p-values.
 
     Raises
     ------
@@ -407,26 +414,26 @@ def compare_scores(
 
     See Also
     --------
-    compare_systems : Metrics of sums, such as F1.
-    mcnemar_test, permutation_test : The tests of one pair.
+    compare_systems : Comparison by metrics of sums, such as F1.
+    mcnemar_test, permutation_test : Tests of one pair.
 
     Notes
     -----
     Independent questions with scores of 0 and 1 are compared by McNemar's exact test in
-    its mid-p version [1]_; without mid-p if more than three quarters of the questions
-    are discordant, where the mid-p version would reject too often. Other scores, and
-    questions in groups, are compared by flipping the signs of the differences of whole
-    questions or groups [2]_. The distribution of their sum is exact where the
-    differences are multiples of a common fraction, and drawn otherwise. Mid-p is used
-    from seven units with a difference on.
+    its mid-p version [1]_. If more than three quarters of the questions are discordant,
+    the mid-p version would reject too often and the test without mid-p is used. Other
+    scores, and questions in groups, are compared by flipping the signs of the
+    differences of whole questions or groups [2]_. The distribution of their sum is
+    exact if the differences are multiples of a common fraction; otherwise sign flips
+    are drawn. Mid-p is used if at least seven units differ.
 
     The interval of a gain is Tango's score interval [3]_ for scores of 0 and 1, and
     otherwise the gains d with ::
 
         |sum_u (D_u - d n_u)| <= c sqrt(sum_u (D_u - d n_u)^2)
 
-    where D are the summed differences of units u, n their numbers of questions, and c
-    is the quantile of the normal distribution. Where the test and the interval would
+    where D_u is the sum of the differences in unit u, n_u is its number of questions,
+    and c is the quantile of the normal distribution. If the test and the interval would
     disagree about a gain of 0, the end of the interval next to 0 is moved to 0.
 
     References
@@ -528,7 +535,7 @@ def _check_systems(
         number, samples = np.ones(score.shape, dtype=np.int64), None
         if isinstance(groups, str):
             raise ParameterTypeError(
-                "groups", "must be an array where systems are arrays. Got a name."
+                "groups", "must be an array if the systems are arrays. Got a name."
             )
     if len(score) < 2:
         raise ParameterError(

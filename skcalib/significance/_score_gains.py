@@ -18,7 +18,7 @@ from ._score_tests import (
     tango_limits,
 )
 
-# Scales that make whole numbers of scores whose denominators are not known.
+# Scales tried to convert scores with unknown denominators to integers.
 _SCALES = (1, 2, 3, 4, 5, 6, 8, 10, 12, 16, 20, 24, 32, 64, 100, 120, 840)
 
 _METHODS = {
@@ -31,7 +31,7 @@ _METHODS = {
 
 @dataclass(frozen=True)
 class Moments:
-    """What the intervals of pairs need; arrays have an entry for each pair."""
+    """Moments used by the intervals of pairs; arrays have one entry per pair."""
 
     n: int
     sizes: float
@@ -52,7 +52,7 @@ class Moments:
 def wins_and_losses(
     score: np.ndarray, first: np.ndarray, second: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return on how many questions the second system scores higher, and lower."""
+    """Return the numbers of questions on which the second system wins and loses."""
     slack = 1e-12
     wins = np.empty(first.size, dtype=np.int64)
     losses = np.empty(first.size, dtype=np.int64)
@@ -136,7 +136,7 @@ def flipped_gains(
 
 
 def _scale_of(score: np.ndarray, number: np.ndarray) -> int:
-    """Return what makes whole numbers of all scores, 0 if nothing small does."""
+    """Return a scale that makes all scores integers, 0 if there is no small one."""
     for scale in (common_scale(number), *_SCALES):
         if as_whole(score, scale)[1]:
             return scale
@@ -154,7 +154,7 @@ def limits_of_gains(
         low, high = score_limits(
             m.total, m.squares, m.across, m.sizes, float(m.n), quantile, m.bound
         )
-        # Where hardly any unit differs, units that do may not have been seen.
+        # If few units differ, further kinds of differences may be unobserved.
         few = ((m.wins + m.losses) < FEWEST_FLIPS) & (m.bound == 1)
         unseen = quantile**2 / (m.n_effective + quantile**2)
         low = np.where(few, np.maximum(np.minimum(low, gain - unseen), -1), low)

@@ -14,18 +14,18 @@ from scipy.stats import binom
 
 from ._tail_probabilities import signed_sum_tail
 
-# The mid-p variant is used where its rejection rate stays below .055: McNemar's test
-# if at most this share of the questions is discordant, sign flips from this number of
-# units on that differ.
+# The mid-p variant is used where its rejection rate stays below .055: McNemar's test if
+# at most this fraction of the questions is discordant, sign flips if at least this
+# number of units differ.
 MOST_DISCORDANT = 0.75
 FEWEST_FLIPS = 7
 
-# Work of the exact distribution of sign flips (units times places of the lattice), and
+# Largest cost of the exact distribution of sign flips (units times lattice points), and
 # the number of distinct values from which the lattice is filled unit by unit.
 _MOST_WORK, _MANY_VALUES = 20_000_000, 24
 _LARGEST_LATTICE = 1 << 22
 
-# Sign flips that are drawn where the exact distribution takes too long.
+# Number of sign flips drawn if the exact distribution takes too long.
 _N_FLIPS = 100_000
 _BLOCK = 1 << 22
 
@@ -50,9 +50,9 @@ def mcnemar_pvalues(
 def flip_pvalue(
     difference: np.ndarray, is_integer: bool, rng: np.random.Generator
 ) -> tuple[float, str]:
-    """Return the two-sided p-value of flipping the signs of units, and how it is made.
+    """Return the two-sided p-value of flipping the signs of units, and its method.
 
-    `difference` has an entry for each unit. The way is 'exact', 'mid-p', 'drawn' or
+    `difference` has one entry per unit. The method is 'exact', 'mid-p', 'drawn' or
     'drawn mid-p'.
     """
     differing = difference[difference != 0]
@@ -70,7 +70,7 @@ def flip_pvalue(
 
 
 def use_midp(differing: np.ndarray, n_units: int) -> bool:
-    """Return whether the mid-p variant of sign flips keeps its size."""
+    """Return whether the mid-p variant of sign flips keeps its nominal level."""
     if differing.size < FEWEST_FLIPS:
         return False
     size = np.abs(differing)
@@ -107,7 +107,7 @@ def _exact_tails(differing: np.ndarray, is_integer: bool) -> tuple[float, float]
     chance = np.zeros(top + 1)
     chance[0], reach = 1.0, 0
     for step in np.sort(size).tolist():
-        # the sum of the units whose sign is +, one unit more
+        # sums of the units with sign +, with one more unit
         reach += step
         moved = chance[: reach + 1 - step].copy()
         chance[: reach + 1] *= 0.5
@@ -119,7 +119,7 @@ def _exact_tails(differing: np.ndarray, is_integer: bool) -> tuple[float, float]
 def _drawn_tails(
     differing: np.ndarray, rng: np.random.Generator
 ) -> tuple[float, float]:
-    """Return the tails of drawn sign flips, the observed signs being one more draw."""
+    """Return the tails of drawn sign flips, including the observed signs as a draw."""
     n, total = differing.size, abs(float(differing.sum()))
     slack = 1e-9 * float(np.abs(differing).sum())
     above = equal = 0
@@ -137,7 +137,7 @@ def _drawn_tails(
 
 
 def smallest_pvalue(n_differing: int) -> float:
-    """Return the smallest p-value that sign flips of so many units can give."""
+    """Return the smallest p-value that sign flips of this many units can give."""
     if n_differing == 0:
         return 1.0
     log2 = -n_differing + (0 if n_differing >= FEWEST_FLIPS else 1)
@@ -155,8 +155,8 @@ def score_limits(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return the gains d with (sum of D - d n)^2 <= quantile^2 sum of (D - d size)^2.
 
-    `squares` is the sum of D^2, `across` of D times size, `sizes` of size^2. The limits
-    are -bound and bound where effectively too few units are there.
+    `squares`, `across` and `sizes` are the sums of D^2, D times size and size^2. The
+    limits are -bound and bound if there are effectively too few units.
     """
     c2 = quantile**2
     a = n**2 - c2 * sizes
@@ -178,7 +178,7 @@ def tango_statistic(
     a = 2.0 * n
     b = -(wins + losses) + (2 * n - wins + losses) * gain
     c = -losses * gain * (1 - gain)
-    # The most likely share of losses for this gain.
+    # Maximum likelihood estimate of the fraction of losses for this gain.
     share = (-b + np.sqrt(np.maximum(b**2 - 4 * a * c, 0))) / (2 * a)
     variance = n * (2 * share + gain * (1 - gain))
     above = wins - losses - n * gain
@@ -213,7 +213,7 @@ def normal_pvalue(statistic: np.ndarray) -> np.ndarray:
 
 
 def as_whole(difference: np.ndarray, scale: int) -> tuple[np.ndarray, bool]:
-    """Return differences times a scale as whole numbers, if they are such."""
+    """Return differences times a scale, and whether they are integers."""
     scaled = difference * scale
     whole = np.rint(scaled)
     is_whole = bool(np.abs(scaled - whole).max(initial=0) < 1e-6)

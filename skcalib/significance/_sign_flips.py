@@ -1,17 +1,17 @@
-"""Sign flips: the gain of one system over another, tested by swapping the two.
+"""Sign flips: tests of a gain by swapping the two systems at random.
 
-The gain is written as a ratio (sum d) / (sum l) over rows (items or groups), in which
-swapping the systems in a row turns the sign of its d. Under the hypothesis that the
-gain is t, the signs of d - t l are as good as random, so the p-value is how often
-abs(sum s (d - t l)) is at least abs(sum (d - t l)) for random signs s. At t = 0 this is
-the swap test.
+The gain is written as a ratio (sum d) / (sum l) over rows (items or groups). Swapping
+the systems in a row changes the sign of its d. Under the hypothesis that the gain is t,
+the signs of d - t l are treated as random. The p-value is the probability that abs(sum
+s (d - t l)) is at least abs(sum (d - t l)) for random signs s. At t = 0 this is the
+permutation test that swaps the systems.
 
 Let D and L be the sums over all rows, and X and Y those over the rows that are flipped.
-The event is (t Y - X) (D - X - t (L - Y)) >= 0: that t lies between the gain of the
-flipped rows, X / Y, and that of the others. Both are on different sides of D / L, so
-the p-value falls on both sides of the gain, and the interval of all t that are not
-rejected has quantiles of those ends as its own. No search is needed, and p-value and
-interval come from the same flips.
+The event is (t Y - X) (D - X - t (L - Y)) >= 0. It means that t lies between the gain
+of the flipped rows, X / Y, and the gain of the other rows. These two gains are on
+different sides of D / L, so the p-value decreases on both sides of the gain. The ends
+of the interval of all t that are not rejected are therefore quantiles of these gains.
+No search is needed, and p-value and interval use the same flips.
 """
 
 from __future__ import annotations
@@ -28,50 +28,50 @@ from ._ratio_gain import LinearGain
 from ._resamples import plain_p_value
 from ._tail_probabilities import TINY, signed_sum_saddlepoint, signed_sum_tail
 
-# Flips that are listed rather than drawn, and places of a lattice of whole numbers.
+# Largest number of flips that are enumerated, and of points of an integer lattice.
 _MOST_LISTED, _LARGEST_LATTICE = 1 << 16, 1 << 15
 
 # Signs held at once (8 bytes each).
 _BLOCK = 1 << 21
 
-# Sums that differ by this share of the sum of absolute values are ties.
+# Sums that differ by at most this fraction of the sum of absolute values are ties.
 _TIE = 1e-11
 
-# Rows that are there so often have their number of flips drawn instead of each.
+# For rows that occur this often, the number of flips is drawn instead of each flip.
 _MANY = 16
 
-# A drawn p-value with fewer extreme flips is replaced by a saddlepoint, which needs so
-# many differences.
+# A drawn p-value with fewer extreme flips is replaced by a saddlepoint approximation,
+# which needs at least this many differences.
 _FEWEST_EXTREME, _FEWEST_FOR_SADDLEPOINT = 50, 30
 
-# What the bootstrap needs: so many items or groups, in effect, by the squares and by
-# the fourth powers of their lengths (of groups, whose differences grow with their
-# lengths, more of the latter); or so many wins, losses and ties, of which half at least
-# are ties; or as many without ties. Chosen on the laws for tuning of
-# benchmarks/paired_test_size.py.
+# Effective numbers of items or groups that the bootstrap needs, by the squares and by
+# the fourth powers of their lengths. Groups need a larger value of the latter, because
+# their differences grow with their lengths. For wins, losses and ties: the number
+# needed if at least half are ties, and the number needed otherwise. The values were
+# chosen on the distributions for tuning of benchmarks/paired_test_size.py.
 _FEWEST_BY_SQUARES, _FEWEST_ITEMS, _FEWEST_GROUPS = 60, 30, 60
 _FEWEST_WITH_TIES, _FEWEST_WITHOUT_TIES = 20, 30
 
-# Which of two p-values below is smaller is nobody's concern.
+# Differences between p-values below this value are irrelevant.
 _NEGLIGIBLE = 1e-12
 
-# Binomial chances are quotients of whole numbers up to here.
+# Binomial probabilities are quotients of integers up to this number of coins.
 _EXACT_BINOMIAL = 500
 
 
 @dataclass(frozen=True)
 class FlipTest:
-    """What sign flips say about a gain.
+    """P-value and interval of a gain from sign flips.
 
     Attributes
     ----------
     pvalue : float
     low, high : float
-        Ends of the interval; infinite where no gain can be rejected on that side.
+        Ends of the interval. An end is infinite if no gain can be rejected on its side.
     error : float
-        Standard error of the p-value by drawing.
+        Monte Carlo standard error of the p-value.
     n_drawn : int or None
-        None where nothing is drawn.
+        Number of draws. None if nothing was drawn.
     """
 
     pvalue: float
@@ -83,7 +83,7 @@ class FlipTest:
 
 @dataclass(frozen=True)
 class _Flips:
-    """Sums over the flipped rows: X, Y and the chance of each set of flips."""
+    """Sums X, Y over the flipped rows, and the probability of each set of flips."""
 
     difference: np.ndarray
     length: np.ndarray
@@ -92,7 +92,7 @@ class _Flips:
 
 
 class FlippedGain:
-    """The gain of the items that count, as a ratio whose rows swaps turn the sign of.
+    """The gain as a ratio of sums over rows whose differences change sign in a swap.
 
     Items that are all zeros in both systems change neither a score nor the gain. They
     are left out.
@@ -112,26 +112,27 @@ class FlippedGain:
 
     @cached_property
     def n_differences(self) -> int:
-        """Number of items or groups in which a swap changes anything."""
+        """Number of items or groups that a swap changes."""
         return int(self.gain.times[np.abs(self.gain.difference) > self.tie].sum())
 
     def smallest_p_value(self, alternative: str) -> float:
-        """Return the smallest p-value that any signs of these differences can give."""
+        """Return the smallest p-value over all signs of these differences."""
         one_sided = 2.0**-self.n_differences
         return min(2 * one_sided, 1.0) if alternative == "two-sided" else one_sided
 
     def refuses(self, pvalue: float, alternative: str) -> bool:
-        """Whether a p-value of resamples claims more than a lead in every item can."""
+        """Whether a p-value is below the smallest p-value that sign flips can give."""
         smallest = self.smallest_p_value(alternative)
         return pvalue < smallest and (pvalue == 0 or smallest > _NEGLIGIBLE)
 
     @cached_property
     def suits_bootstrap(self) -> bool:
-        """Whether the bootstrap errs about as often as it says.
+        """Whether the bootstrap has approximately its nominal error rate.
 
-        It takes the variance of the gain from the items, as if it were known: too small
-        by one over their number, which is an effective one where lengths differ. Ties
-        make up for that where all differences are wins, losses and ties.
+        The bootstrap estimates the variance of the gain from the items and treats it as
+        known. The estimate is too small by a factor of one over the number of items
+        (the effective number if lengths differ). Ties compensate for this bias if all
+        differences are wins, losses and ties.
         """
         gain = self.gain
         length, size = gain.length, np.abs(gain.difference)
@@ -173,7 +174,7 @@ class FlippedGain:
     def p_value(
         self, alternative: str, n_resamples: int, rng: np.random.Generator
     ) -> tuple[float, float, int | None]:
-        """Return the p-value alone, its error by drawing and the number of draws."""
+        """Return the p-value, its Monte Carlo error and the number of draws."""
         alternative = self._oriented(alternative)
         flips = self._listed()
         if flips is None:
@@ -188,7 +189,7 @@ class FlippedGain:
         return alternative if self.sign > 0 else turned.get(alternative, alternative)
 
     def _p_value(self, flips: _Flips, alternative: str) -> tuple[float, float]:
-        """Return the p-value and its standard error by drawing."""
+        """Return the p-value and its Monte Carlo standard error."""
         if abs(self.total) <= self.tie and alternative == "two-sided":
             return 1.0, 0.0
         p = self._share(flips, alternative)
@@ -209,7 +210,7 @@ class FlippedGain:
         return float(self.gain.total)
 
     def _share(self, flips: _Flips, alternative: str) -> float:
-        """Return the chance of flips with a gain that is as large."""
+        """Return the probability of flips with a gain at least as large."""
         flipped = self.total - 2 * flips.difference
         if alternative == "greater":
             extreme = flipped >= self.total - self.tie
@@ -220,7 +221,7 @@ class FlippedGain:
         return min(max(float(flips.chance[extreme].sum()), TINY), 1.0)
 
     def _lattice_p_value(self, alternative: str) -> float | None:
-        """Return the p-value of whole numbers, None where the lattice is too long."""
+        """Return the p-value of integers, or None if the lattice is too long."""
         if not self.gain.is_integer:
             return None
         size, place = np.unique(np.abs(self.gain.difference), return_inverse=True)
@@ -240,7 +241,7 @@ class FlippedGain:
         return min(2 * tail, 1.0)
 
     def _saddlepoint(self, alternative: str) -> float | None:
-        """Return a small p-value, None where the formula is in doubt."""
+        """Return a small p-value, or None if the formula is unreliable."""
         size = np.abs(self.gain.difference)
         differs = size > self.tie
         size, times = size[differs], self.gain.times[differs]
@@ -256,13 +257,13 @@ class FlippedGain:
     def _interval(
         self, flips: _Flips, level: float, pvalue: float
     ) -> tuple[float, float]:
-        """Return the gains that are not rejected, 0 being so just if p says it."""
+        """Return the interval of gains not rejected, consistent with the p-value."""
         above, others = flips.difference, self.total - flips.difference
         whole = float(self.gain.length_total)
         length, rest = flips.length, whole - flips.length
         first = _quotient(above, length, self.tie)
         second = _quotient(others, rest, self.tie)
-        # without any length and any difference, whatever the gain is
+        # rows without length and difference do not depend on the gain
         anything = np.isnan(first) | np.isnan(second)
         low = np.where(anything, -np.inf, np.minimum(first, second))
         high = np.where(anything, np.inf, np.maximum(first, second))
@@ -273,14 +274,14 @@ class FlippedGain:
         ]
         rejected = pvalue < chance
         if rejected and ends[0] <= 0:
-            # the p-value has no error by drawing, where the end may have one
+            # the p-value has no Monte Carlo error, but the end may have one
             ends[0] = float(np.min(low[low > 0], initial=self.total / whole))
         if not rejected:
             ends[0] = min(ends[0], 0.0)
         return ends[0], ends[1]
 
     def _listed(self) -> _Flips | None:
-        """Return all flips, None where they are many."""
+        """Return all flips, or None if there are too many."""
         times = self.gain.times
         if float(np.log2(times + 1.0).sum()) > math.log2(_MOST_LISTED):
             return None
@@ -297,7 +298,7 @@ class FlippedGain:
         return _Flips(counts @ gain.difference, counts @ gain.length, chance, None)
 
     def _drawn(self, n_resamples: int, rng: np.random.Generator) -> _Flips:
-        """Return random flips; those that were seen, none, are one of them."""
+        """Return random flips, including the observed one (no row flipped)."""
         times = self.gain.times
         often = times >= _MANY
         rows = np.column_stack([self.gain.difference, self.gain.length])
@@ -316,14 +317,14 @@ class FlippedGain:
 
 
 def _binomial(n: int) -> np.ndarray:
-    """Return the chances of 0 to n of n coins."""
+    """Return the probabilities of 0 to n heads of n fair coins."""
     if n > _EXACT_BINOMIAL:
         return np.asarray(binom.pmf(np.arange(n + 1), n, 0.5))
     return np.array([math.comb(n, k) / 2**n for k in range(n + 1)])
 
 
 def random_signs(n_rows: int, n: int, rng: np.random.Generator) -> np.ndarray:
-    """Return zeros and ones of shape (n_rows, n), each with chance one half."""
+    """Return zeros and ones of shape (n_rows, n), each with probability one half."""
     bits = np.frombuffer(rng.bytes(-(-n_rows * n // 8)), dtype=np.uint8)
     return np.unpackbits(bits, count=n_rows * n).reshape(n_rows, n).astype(np.float64)
 
@@ -337,14 +338,14 @@ def _quotient(above: np.ndarray, below: np.ndarray, tie: float) -> np.ndarray:
 
 
 def _reached(values: np.ndarray, weight: np.ndarray, chance: float) -> float:
-    """Return the largest of the values that is reached with so large a chance."""
+    """Return the largest value that is reached with the given probability."""
     order = np.argsort(-values, kind="stable")
     k = int(np.searchsorted(weight[order].cumsum(), chance))
     return float(values[order[min(k, order.size - 1)]])
 
 
 def _orientation(gain: LinearGain) -> int:
-    """Return 1 where A is better, -1 where B is; of equal ones, whichever is first."""
+    """Return 1 if A is better and -1 if B is better; ties use the sorted order."""
     if gain.total != 0:
         return 1 if gain.total > 0 else -1
     first, second = (_rows_of(gain, sign)[0].tolist() for sign in (1, -1))
@@ -352,19 +353,19 @@ def _orientation(gain: LinearGain) -> int:
 
 
 def _rows_of(gain: LinearGain, sign: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return the distinct rows (d, l) in a fixed order, and how often each is there."""
+    """Return the distinct rows (d, l) in a fixed order, and the count of each."""
     order = np.lexsort([gain.length, sign * gain.difference])
     difference = sign * gain.difference[order] + 0.0  # no negative zero
     return np.column_stack([difference, gain.length[order]]), gain.times[order]
 
 
 def _as_ratio(items: PairedItems) -> LinearGain:
-    """Return a gain that is no ratio of sums, in the rows that a swap turns round.
+    """Return a gain that is not a ratio of sums as a ratio over rows.
 
-    Of a quotient, of sums c over sums m, the difference of a row is
-    c_A - c_B - F (m_A - m_B), with F the quotient of both systems together: its
-    score under the hypothesis that they are equal. Its sum is the gain times the
-    harmonic mean of both denominators, in which each row has its share as its length.
+    For a quotient of sums c and sums m, the difference of a row is c_A - c_B - F (m_A -
+    m_B). F is the quotient of both systems together, that is, the score under the
+    hypothesis that they are equal. The sum of the differences is the gain times the
+    harmonic mean of both denominators. The length of a row is its share of this mean.
     """
     a, b = items.a, items.b
     if items.metric.quotient is None:
@@ -386,14 +387,14 @@ def _as_ratio(items: PairedItems) -> LinearGain:
 def _of_callable(items: PairedItems) -> tuple[np.ndarray, np.ndarray]:
     """Return differences and lengths of the rows of any metric.
 
-    The difference is what the metric of both systems' mean sums gains where the row is
-    all A's instead of all B's. The length is the row's share of the statistics, in the
-    mean over their columns.
+    The metric is evaluated at the mean sums of both systems. The difference of a row is
+    the change of this metric when the row is taken from A instead of B. The length is
+    the share of the row in the statistics, averaged over their columns.
     """
     a, b = items.a, items.b
     mean, half = (a.sum(axis=0) + b.sum(axis=0)) / 2, (a - b) / 2
     difference, _ = items.gains(np.hstack([mean + half, mean - half]))
-    # what these leave of the gain is little; where nothing differs it has no place
+    # the remainder of the gain is small; rows that do not differ have no part in it
     size = np.abs(difference)
     if size.any():
         missing = items.gain - math.fsum(difference)

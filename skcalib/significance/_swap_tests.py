@@ -1,4 +1,4 @@
-"""Tests that swap two systems on the same items: permutations and McNemar's test."""
+"""Tests that swap two systems on the same items: permutation and McNemar's test."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ from ._test_result import ALTERNATIVES, PairedTestResult
 
 METHODS = ("auto", "exact", "monte_carlo")
 
-# Swaps that 'exact' lists where it must, and places of a lattice it may take.
+# Largest number of swaps that 'exact' enumerates, and of lattice points it uses.
 _MOST_SWAPS, _LARGEST_LATTICE = 1 << 20, 1 << 20
 
-# What 'auto' lists and takes.
+# The corresponding limits of 'auto'.
 _FEW_SWAPS, _QUICK_LATTICE = 1 << 13, 1 << 15
 
 # Swaps held at once (8 bytes each).
@@ -42,34 +42,36 @@ _BLOCK = 1 << 21
 
 @dataclass(frozen=True, repr=False)
 class PermutationTestResult(PairedTestResult):
-    """The gain of one system over another, tested by swapping them.
+    """Result of the permutation test of two systems.
 
-    Made by :func:`permutation_test`.
+    Returned by :func:`permutation_test`.
 
     Attributes
     ----------
     statistic : float
         The gain, metric(A) - metric(B).
     pvalue : float
+        The p-value.
     score_a, score_b : float
         Metric of each system.
     metric : str
         'mean', 'ratio', 'f1' or the name of the callable.
     alternative : str
+        The alternative hypothesis.
     method : str
         'exact' or 'monte_carlo'.
     n_items : int
         Number of rows that were passed.
     n_groups : int or None
-        Number of groups; None if items are swapped.
+        Number of groups. None if items are swapped.
     n_resamples : int or None
-        None where nothing is drawn.
+        Number of draws. None if nothing was drawn.
     monte_carlo_error : float
-        Standard error of the p-value by drawing; 0 where nothing is drawn.
+        Monte Carlo standard error of the p-value. 0 if nothing was drawn.
 
     See Also
     --------
-    permutation_test : Compute it.
+    permutation_test : Run the test.
 
     Examples
     --------
@@ -111,53 +113,54 @@ def permutation_test(
     groups: ArrayLike | None = None,
     random_state: RandomStateLike = None,
 ) -> PermutationTestResult:
-    """Test whether two systems can be told apart, by swapping them in each item.
+    """Test whether two systems are exchangeable, by swapping them in each item.
 
-    If system A and system B are exchangeable, each item's two outputs could as well
-    have come the other way round [1]_. The p-value is how often a gain as large comes
-    if a coin decides for each item. This is a stronger hypothesis than equal means: it
-    speaks of these items only, where :func:`paired_bootstrap_test` speaks of the
-    population that they come from.
+    If system A and system B are exchangeable, the two outputs for each item could
+    equally well have been swapped [1]_. The p-value is the probability of a gain at
+    least as large if the systems are swapped at random in each item. Exchangeability is
+    a stronger hypothesis than equal means. It concerns these items only, while
+    :func:`paired_bootstrap_test` concerns the population that the items come from.
 
     Parameters
     ----------
     stats_a, stats_b : array-like of shape (n,) or (n, m), or Evaluation
-        Sufficient statistics of the two systems, a row for each item, as in
+        Sufficient statistics of the two systems, with one row per item, as in
         :func:`paired_bootstrap_test`.
     statistic : {'mean', 'ratio', 'f1'} or callable, default='mean'
-        The metric of summed columns, as in :func:`paired_bootstrap_test`.
+        Metric of the summed columns, as in :func:`paired_bootstrap_test`.
     alternative : {'two-sided', 'greater', 'less'}, default='two-sided'
-        'greater' asks whether A is better.
+        Alternative hypothesis. 'greater' means that A is better.
     method : {'auto', 'exact', 'monte_carlo'}, default='auto'
-        'exact' is the law of all 2^n swaps: of sums of whole numbers on their lattice,
-        else by listing them where at most 20 items differ. 'auto' is exact where that
-        is quick.
+        'exact' uses the distribution over all 2^n swaps. It is computed on a lattice
+        for sums of integers. Otherwise the swaps are enumerated, if at most 20 items
+        differ. 'auto' is exact if the computation is fast.
     n_resamples : int, default=10_000
-        Number of draws of 'monte_carlo'.
+        Number of draws for 'monte_carlo'.
     groups : array-like of shape (n,), default=None
-        Document of each item, say: whole groups are swapped.
+        Group of each item, for example its document. Whole groups are swapped.
     random_state : int, RandomState, Generator or None, default=None
-        Source of the draws.
+        Random state used to draw the swaps.
 
     Returns
     -------
     result : PermutationTestResult
+        Gain and p-value.
 
     Raises
     ------
     ValueError
-        If a parameter or a row is not as described, there are fewer than two items or
-        groups, or there are too many swaps for 'exact'.
+        If a parameter or a row is not as described, if there are fewer than two items
+        or groups, or if there are too many swaps for 'exact'.
 
     See Also
     --------
-    paired_bootstrap_test : Draws items with replacement.
-    mcnemar_test : The exact test of two classifiers, from counts.
+    paired_bootstrap_test : Test that draws items with replacement.
+    mcnemar_test : Exact test of two classifiers from counts.
 
     Notes
     -----
-    Ties are counted in, as in :func:`paired_bootstrap_test`, and a Monte Carlo p-value
-    is (s + 1) / (b + 1). No p-value is below 2^-n.
+    Ties count as extreme, as in :func:`paired_bootstrap_test`. A Monte Carlo p-value is
+    (s + 1) / (b + 1). No p-value is below 2^-n.
 
     References
     ----------
@@ -184,9 +187,9 @@ def permutation_test(
     if p is None and method == "exact":
         raise ParameterError(
             "method",
-            f"lists at most {_MOST_SWAPS:,} swaps, and for sums of whole "
-            f"numbers takes at most {_LARGEST_LATTICE:,} of these. There are "
-            "more here: use method='monte_carlo'.",
+            f"lists at most {_MOST_SWAPS:,} swaps, or at most {_LARGEST_LATTICE:,} "
+            "lattice points for sums of integers. These data need more. Use "
+            "method='monte_carlo'.",
         )
     if p is None:
         gains = swapped_gains(items, n_resamples, rng)
@@ -258,7 +261,7 @@ def swapped_gains(
 
 
 def all_swapped_gains(items: PairedItems, largest: int) -> np.ndarray | None:
-    """Return the gains of all swaps of items that differ, None if those are many."""
+    """Return the gains of all swaps of differing items, None if there are too many."""
     differing, rest = _differing(items)
     n = len(differing)
     if 2**n > largest:
@@ -286,23 +289,26 @@ def _gains(
 
 @dataclass(frozen=True)
 class McNemarResult(PairedTestResult):
-    """McNemar's test, from the items on which two classifiers differ.
+    """Result of McNemar's test of two classifiers.
 
-    Made by :func:`mcnemar_test`.
+    Returned by :func:`mcnemar_test`.
 
     Attributes
     ----------
     statistic : int
         n_only_a - n_only_b.
     pvalue : float
+        The p-value.
     n_only_a, n_only_b : int
-        Number of items that A alone, and that B alone, has right.
+        Numbers of items on which only A, and only B, is correct.
     alternative : str
+        The alternative hypothesis.
     mid_p : bool
+        Whether the p-value is a mid-p value.
 
     See Also
     --------
-    mcnemar_test : Compute it.
+    mcnemar_test : Run the test.
 
     Examples
     --------
@@ -325,27 +331,30 @@ def mcnemar_test(
     alternative: str = "two-sided",
     mid_p: bool = False,
 ) -> McNemarResult:
-    """Test whether two classifiers are equally often right, by McNemar's exact test.
+    """Test whether two classifiers are equally accurate with McNemar's exact test.
 
-    Of the items that one of them has right and the other wrong, A has a half if they
-    are equally good: a binomial law [1]_. Items must be independent; for tokens of
-    sentences use :func:`paired_bootstrap_test` with the sentences as items.
+    The test uses the discordant items, on which exactly one classifier is correct. If
+    the classifiers are equally accurate, the number of these on which A is correct has
+    a binomial distribution with probability 1/2 [1]_. Items must be independent. For
+    tokens of sentences, use :func:`paired_bootstrap_test` with the sentences as items.
 
     Parameters
     ----------
     correct_a, correct_b : array-like of shape (n,), Evaluation, or int
-        1 where the classifier is right, else 0, for the same items; or the numbers of
-        items that A alone and that B alone has right. Evaluations are matched by
-        question.
+        1 if the classifier is correct on the item, otherwise 0, for the same items in
+        both arrays. Alternatively, the numbers of items on which only A, and only B, is
+        correct. Evaluations are matched by question.
     alternative : {'two-sided', 'greater', 'less'}, default='two-sided'
-        'greater' asks whether A is better.
+        Alternative hypothesis. 'greater' means that A is better.
     mid_p : bool, default=False
-        Count the observed table by half. The exact test errs less often than stated;
-        with this it is near the stated rate, and rarely above.
+        If True, the probability of the observed table is multiplied by one half. The
+        exact test is conservative. The error rate of the mid-p version is close to the
+        nominal level and rarely above it.
 
     Returns
     -------
     result : McNemarResult
+        Numbers of discordant items and p-value.
 
     Raises
     ------
@@ -354,8 +363,8 @@ def mcnemar_test(
 
     See Also
     --------
-    permutation_test : The same test for any metric.
-    paired_bootstrap_test : Of the population that the items come from.
+    permutation_test : Permutation test for any metric.
+    paired_bootstrap_test : Test about the population that the items come from.
 
     References
     ----------
@@ -391,13 +400,13 @@ def _p_value(only_a: int, only_b: int, alternative: str, mid_p: bool) -> float:
     p = float(binomtest(only_a, n, 0.5, alternative).pvalue)
     if not mid_p:
         return p
-    # The observed table, and for two sides its mirror image, counts by half.
+    # The observed table (and its mirror image, if two-sided) has weight one half.
     is_mirrored = alternative == "two-sided" and 2 * only_a != n
     return p - float(binom.pmf(only_a, n, 0.5)) * (1 if is_mirrored else 0.5)
 
 
 def _discordant(correct_a: Any, correct_b: Any) -> tuple[int, int]:
-    """Return how many items A alone, and B alone, has right."""
+    """Return the numbers of items on which only A, and only B, is correct."""
     correct_a, correct_b, _ = pair_as_statistics(
         correct_a, correct_b, None, ("correct_a", "correct_b")
     )
@@ -417,15 +426,15 @@ def _indicator(values: Any, *, name: str) -> np.ndarray:
     if array.ndim != 1 or array.dtype.kind not in "buifO":
         raise ParameterError(
             name,
-            "must have shape (n,) and hold 0 or 1, or both must be integers. "
-            f"Got {array.dtype} of shape {array.shape}.",
+            "must have shape (n,) and contain 0 or 1, or both must be integers. Got "
+            f"{array.dtype} of shape {array.shape}.",
         )
     wrong = ~((array == 0) | (array == 1))
     if wrong.any():
         row = int(wrong.argmax())
         raise ParameterError(
             name,
-            f"must hold 0 or 1. Got {array[row]} in row {row}, one of "
+            f"must contain 0 or 1. Got {array[row]} in row {row}, one of "
             f"{int(wrong.sum())} such rows.",
         )
     return array.astype(bool)

@@ -1,4 +1,4 @@
-"""Tests of all pairs of systems, and their result."""
+"""Tests of all pairs of systems, and the class of their results."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ from ._test_result import ALTERNATIVES
 
 ADJUSTMENTS = ("holm", "bh")
 
-# What a pair has two values of, mirrored where the two change places.
+# Quantities with one value for each order of a pair.
 COLUMNS = ("gain", "pvalue", "pvalue_adjusted")
 
 
 def holm(pvalues: np.ndarray) -> np.ndarray:
-    """Return p-values adjusted for the chance of any false finding among all."""
+    """Return p-values adjusted by Holm's method (family-wise error rate)."""
     order = np.argsort(pvalues, kind="stable")
     stepped = pvalues[order] * np.arange(pvalues.size, 0, -1)
     adjusted = np.empty_like(pvalues)
@@ -38,7 +38,7 @@ def holm(pvalues: np.ndarray) -> np.ndarray:
 
 
 def adjusted_pvalues(pvalues: np.ndarray, adjust: str | None) -> np.ndarray:
-    """Return p-values by Holm's or by Benjamini and Hochberg's rule, or as they are."""
+    """Return p-values adjusted by Holm's or Benjamini and Hochberg's method, if any."""
     if adjust is None:
         return pvalues.copy()
     return holm(pvalues) if adjust == "holm" else false_discovery_control(pvalues)
@@ -48,8 +48,8 @@ def adjusted_pvalues(pvalues: np.ndarray, adjust: str | None) -> np.ndarray:
 class SystemComparison(Result):
     """Gains and p-values of all pairs of systems.
 
-    Made by :func:`compare_systems` and :func:`significance_table`. Arrays have an entry
-    for each pair, in the order of `pairs`.
+    Returned by :func:`compare_systems` and :func:`significance_table`. Arrays have one
+    entry per pair, in the order of `pairs`.
 
     Attributes
     ----------
@@ -58,32 +58,35 @@ class SystemComparison(Result):
     metric : ndarray of shape (n_systems,)
         Metric of each system.
     pairs : list of tuple of str
-        Names (A, B) of each pair; A stands before B in `names`.
+        Names (A, B) of each pair. A comes before B in `names`.
     gain : ndarray of shape (n_pairs,)
-        Metric of A less that of B.
+        Metric of A minus metric of B.
     pvalue : ndarray of shape (n_pairs,)
+        The p-value of each pair.
     pvalue_adjusted : ndarray of shape (n_pairs,)
-        By `adjust`, over all pairs.
+        The p-value of each pair after the adjustment over all pairs.
     method : list of str
-        How the p-value of each pair was found.
+        Method that computed the p-value of each pair.
     monte_carlo_error : ndarray of shape (n_pairs,)
-        Standard error of the p-value by drawing; 0 where nothing was drawn.
+        Monte Carlo standard error of the p-value. 0 if nothing was drawn.
     statistic : str
         Name of the statistic.
     alternative : str
+        The alternative hypothesis.
     adjust : str or None
+        Adjustment of the p-values: 'holm', 'bh' or None.
     n_items : int
         Number of rows.
     n_groups : int or None
-        Number of groups; None if rows are resampled.
+        Number of groups. None if rows are resampled.
     n_resamples : int or None
-        Number of resamples; None where nothing was drawn.
+        Number of resamples. None if nothing was drawn.
 
     See Also
     --------
-    compare_systems : Compute it from statistics.
-    significance_table : Compute it from estimators.
-    skcalib.plot.SignificanceDisplay : Draw it.
+    compare_systems : Comparison of systems from their statistics.
+    significance_table : Comparison of fitted estimators.
+    skcalib.plot.SignificanceDisplay : Plot of gains and p-values.
 
     Examples
     --------
@@ -120,14 +123,16 @@ class SystemComparison(Result):
         Parameters
         ----------
         column : {'pvalue_adjusted', 'pvalue', 'gain'}, default='pvalue_adjusted'
-            What is shown: of row i and column j, of system i against system j.
+            Column to return. The entry in row i and column j compares system i with
+            system j.
 
         Returns
         -------
         matrix : ndarray of shape (n_systems, n_systems)
-            In the order of `names`. On the diagonal gains are 0 and p-values 1. Below
-            it gains change their sign; p-values of one-sided tests are of the
-            hypothesis above the diagonal only, and 1 below it.
+            Matrix in the order of `names`. On the diagonal, gains are 0 and p-values
+            are 1. Gains below the diagonal have the opposite sign of the gains above
+            it. One-sided tests have p-values above the diagonal only; below it, the
+            entries are 1.
 
         Examples
         --------
@@ -157,12 +162,12 @@ class SystemComparison(Result):
         Parameters
         ----------
         alpha : float, default=0.05
-            Strictly between 0 and 1.
+            Significance level, strictly between 0 and 1.
 
         Returns
         -------
         pairs : list of tuple of str
-            Names (A, B).
+            Names (A, B) of the pairs.
 
         Examples
         --------
@@ -240,75 +245,80 @@ def compare_systems(
     Parameters
     ----------
     systems : mapping of str to array-like of shape (n,) or (n, m), or to Evaluation
-        Sufficient statistics of each system by name, a row for each item, in the same
-        order, as in :func:`paired_bootstrap_test`; or evaluations, which are matched by
-        question.
+        Sufficient statistics of each system by name, with one row per item in the same
+        order, as in :func:`paired_bootstrap_test`. Alternatively, evaluations, which
+        are matched by question.
     statistic : {'mean', 'ratio', 'f1'} or callable, default='mean'
-        The metric of summed columns, as in :func:`paired_bootstrap_test`.
+        Metric of the summed columns, as in :func:`paired_bootstrap_test`.
     alternative : {'two-sided', 'greater', 'less'}, default='two-sided'
-        'greater' asks for each pair whether the system named first in `systems` is
-        better. Order them before the data are seen: to order them by their metric
-        doubles the error rate.
+        Alternative hypothesis. 'greater' means that the system of the pair that comes
+        first in `systems` is better. Choose the order before looking at the data:
+        ordering the systems by their metric doubles the error rate.
     method : str, default='auto'
-        As in :func:`paired_bootstrap_test`. Where resamples are drawn they are the
-        same for all pairs; tilted ones are each pair's own. 'auto' takes a saddlepoint
-        also for small p-values of 'f1', from 100 items on that are not all 0, and draws
-        tilted resamples only where that is in doubt. Pairs with few items, or few or
-        unequal groups, have their signs flipped; that p-value is at least 2^(1 - k),
-        with k the number of items or groups in which the two differ.
+        Method used to compute the p-values, as in :func:`paired_bootstrap_test`. Monte
+        Carlo resamples are the same for all pairs. Tilted resamples are drawn for each
+        pair separately. 'auto' also uses a saddlepoint approximation for small p-values
+        of 'f1', if at least 100 items are not all zeros, and draws tilted resamples
+        only if the approximation is unreliable. For pairs with few items, or with few
+        or unequal groups, signs are flipped. The p-value is then at least 2^(1 - k),
+        where k is the number of items or groups in which the two systems differ.
     n_resamples : int, default=10_000
-        Number of shared resamples; of tilted ones 500 at most for each pair and
-        tail, and 100 where the p-value is far below what could matter.
+        Number of shared resamples. At most 500 tilted resamples are drawn for each pair
+        and tail, and at most 100 if the p-value is far below every relevant level.
     adjust : {'holm', 'bh'} or None, default='holm'
-        How p-values allow for the number of pairs. 'holm': the chance of any false
-        finding. 'bh' (Benjamini and Hochberg): the share of false ones among those
-        found. None: not at all.
+        Adjustment of the p-values for the number of pairs. 'holm' controls the
+        family-wise error rate. 'bh' (Benjamini and Hochberg) controls the false
+        discovery rate. If None, the p-values are not adjusted.
     groups : array-like of shape (n,), default=None
-        Document of each item, say; groups are drawn as a whole.
+        Group of each item, for example its document. Whole groups are drawn.
     alpha : float, default=0.05
-        Level at which the warning below looks.
+        Significance level used for the warning below.
     random_state : int, RandomState, Generator or None, default=None
-        Source of the draws.
+        Random state used to draw resamples and sign flips.
 
     Returns
     -------
     result : SystemComparison
+        Gains and p-values of all pairs.
 
     Raises
     ------
     ValueError
-        If there are fewer than two systems or two items, the systems have different
-        numbers of rows, or a parameter or a row is not as described.
+        If there are fewer than two systems or two items, if the systems have different
+        numbers of rows, or if a parameter or a row is not as described.
 
     Warns
     -----
     UserWarning
-        If p-values are plain shares of b resamples and there are more than
-        ``alpha * (b + 1)`` pairs: the least share possible, adjusted for so many
-        pairs, is above `alpha`, so the number of resamples decides. Or if a gain has
-        zero variance, as in :func:`paired_bootstrap_test`.
+        If p-values are fractions of b resamples and there are more than
+        ``alpha * (b + 1)`` pairs. The smallest possible p-value, adjusted for this
+        number of pairs, is then above `alpha`, so the number of resamples decides which
+        pairs are significant. The warning is also raised if a gain has zero variance,
+        as in :func:`paired_bootstrap_test`.
 
     See Also
     --------
-    paired_bootstrap_test : One pair, with an interval of the gain.
-    significance_table : The same for estimators.
-    borderline_threshold : From which gain on a test usually finds significance.
-    skcalib.plot.SignificanceDisplay : Draw gains and p-values.
+    paired_bootstrap_test : Test of one pair, with an interval of the gain.
+    significance_table : Comparison of fitted estimators.
+    borderline_threshold : Gain above which a test is usually significant.
+    skcalib.plot.SignificanceDisplay : Plot of gains and p-values.
 
     Notes
     -----
-    One matrix of resample counts serves all systems, as in [1]_. There is then the same
-    Monte Carlo error in all p-values; exact, saddlepoint and tilted ones have none of
-    it, and are not bounded below by 1 / (b + 1), so that they survive the adjustment.
+    One matrix of resample counts is used for all systems, as in [1]_. The Monte Carlo
+    errors of the p-values are therefore dependent. Exact, saddlepoint and tilted
+    p-values do not have this error. They are not bounded below by 1 / (b + 1), so they
+    can remain significant after the adjustment.
 
-    The gain of two F1 scores is a smooth function of sums. Where fewer than 50 of the
-    shared resamples are as extreme, its tail is that of a saddlepoint on the surface
-    on which the gain is at the threshold [2]_. It has a relative error of about 1% from
-    200 such items on, 2% from 100 on, and of up to 10% where hardly more than three
-    distinct rows of statistics are there. Where the denominators of both systems differ
-    on hardly any item, or just as their numbers correct do, the sums are on too coarse
-    a lattice for it. Tilted resamples leave a standard error of 5 to 30%, which is in
-    the result.
+    A difference of two F1 scores is a smooth function of sums. If fewer than 50 of the
+    shared resamples are extreme, its tail is computed by a saddlepoint approximation on
+    the surface on which the gain equals the threshold [2]_. The relative error is about
+    1% with 200 or more items that are not all zeros, and 2% with 100 or more. It is up
+    to 10% if there are hardly more than three distinct rows of statistics. The
+    approximation is not used if the denominators of the two systems differ on hardly
+    any item, or if they differ exactly as the numbers of correct entities do, because
+    the sums then lie on too coarse a lattice. Tilted resamples have a relative standard
+    error of 5 to 30%, which is reported in the result.
 
     References
     ----------
@@ -364,20 +374,21 @@ def compare_systems(
 def _warn_of_floor(
     found: PairResults, adjust: str | None, alpha: float, n_resamples: int
 ) -> None:
-    """Warn where no p-value of plain resamples could survive the adjustment."""
+    """Warn if no p-value of plain resamples could be significant when adjusted."""
     n_pairs, least = len(found.pairs), 1 / (n_resamples + 1)
     if adjust is None or n_pairs * least <= alpha:
         return
     plain = np.array([method == "monte_carlo" for method in found.method])
-    # where small ones are tilted, only those matter that could not be
+    # if small p-values are tilted, only the pairs that could not be tilted matter
     plain &= (found.pvalue <= least) | (not found.tilts)
     if not plain.any():
         return
     warnings.warn(
         f"compare_systems: n_resamples={n_resamples} gives p-values of at least "
-        f"{least:.3g}, and times {n_pairs} pairs that is {n_pairs * least:.3g}, more "
-        f"than alpha={alpha:g}: the number of resamples decides what is significant. "
-        f"Draw more than {int(n_pairs / alpha)}, or use method='auto'.",
+        f"{least:.3g}. Multiplied by {n_pairs} pairs, this is {n_pairs * least:.3g}, "
+        f"more than alpha={alpha:g}, so the number of resamples decides what is "
+        f"significant. Draw more than {int(n_pairs / alpha)} resamples, or use "
+        "method='auto'.",
         UserWarning,
         stacklevel=4,
     )

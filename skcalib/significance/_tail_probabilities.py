@@ -1,9 +1,10 @@
-"""Tails of sums of independent draws: exact on a lattice, and by a saddlepoint.
+"""Tails of sums of independent draws, exact on a lattice or by a saddlepoint.
 
-Both look at n draws with replacement from values y with chances p, tilted by
-e^(theta y) so that a rare sum becomes a common one. With K(theta) = log sum p
-e^(theta y), and y centred so that the event is a sum of at least 0, the tail is e^(n K)
-times the sum of e^(-theta S) times its chance over the tilted sums S of at least 0.
+Both methods consider n draws with replacement from values y with probabilities p. The
+distribution is tilted by e^(theta y), so that a rare sum becomes common. Let K(theta) =
+log sum p e^(theta y), and let y be centred so that the event is a sum of at least 0.
+The tail is e^(n K) times the sum of e^(-theta S) times the tilted probability of S,
+over all sums S of at least 0.
 """
 
 from __future__ import annotations
@@ -15,17 +16,18 @@ import numpy as np
 from scipy.fft import next_fast_len
 from scipy.special import erfcx
 
-# What lies further from the threshold than this many standard deviations and largest
-# values together is left out: less than 1e-40 of the tail.
+# Sums further from the threshold than this many standard deviations and largest values
+# together are left out. They contribute less than 1e-40 of the tail.
 _DEVIATIONS, _LARGEST = 14, 25
 
 # Frequencies whose weight is below e^-60 are left out.
 NEGLIGIBLE = -60.0
 
-# What is possible has a chance above 0, also below the smallest float.
+# Possible events have a probability above 0, even below the smallest float.
 TINY = float(np.finfo(float).tiny)
 
-# Peaks of a coarse lattice below e^-18 are left out, and what takes more products.
+# Peaks of a coarse lattice below e^-18 are left out, as are peaks that need more than
+# this number of products.
 _LOWEST_PEAK, _PEAK_WORK = -18.0, 50_000
 
 # Complex numbers held at once (16 bytes each).
@@ -47,7 +49,7 @@ def tilt(y: np.ndarray, p: np.ndarray) -> float:
         new = theta - mean / slope if slope > 0 else math.inf
         if not low < new < high:
             new = _between(low, high)
-        # the error of a Newton step is near the square of the one before
+        # the error of a Newton step is close to the square of the previous error
         if abs(new - theta) <= 1e-8 * abs(new) or new in (low, high):
             break
         theta = new
@@ -63,7 +65,7 @@ def _between(low: float, high: float) -> float:
 
 
 def log_mean_exp(theta: float, y: np.ndarray, p: np.ndarray) -> float:
-    """Return K(theta) with a small relative error also where it is near 0."""
+    """Return K(theta) with a small relative error even if it is near 0."""
     exponent = theta * y
     largest = float(exponent.max())
     if largest < 500:
@@ -72,11 +74,12 @@ def log_mean_exp(theta: float, y: np.ndarray, p: np.ndarray) -> float:
 
 
 class IntegerSum:
-    """Sum of n draws from integers: value k of `values` with chance times[k] / n.
+    """Sum of n draws from integers; values[k] has probability times[k] / n.
 
-    The tail is the sum of e^(-theta S) over a window of the lattice, under the inverse
-    of the tilted characteristic function: a finite sum over few frequencies, since
-    its n-th power vanishes elsewhere. There is no other approximation.
+    The tail is the sum of e^(-theta S) over a window of the lattice. The distribution
+    of S is the inverse of the tilted characteristic function. This is a finite sum over
+    few frequencies, because the n-th power of the function vanishes at all others.
+    There is no other approximation.
     """
 
     def __init__(self, values: np.ndarray, times: np.ndarray):
@@ -89,13 +92,13 @@ class IntegerSum:
         self.top = self.n * int(self.places.max())
 
     def tail(self, threshold: int, largest_window: int) -> float | None:
-        """Return P(S >= threshold); None if that needs a larger window."""
+        """Return P(S >= threshold), or None if this needs a larger window."""
         # Python's integers do not overflow
         place = -((self.n * self.low - threshold) // self.step)
         return _lattice_tail(self.places, self.p, self.n, place, largest_window)
 
     def distances(self, largest_window: int) -> tuple[np.ndarray, np.ndarray] | None:
-        """Return the lattice of |S - E S| and P(|S - E S| >= it); E S is on it."""
+        """Return the lattice x of |S - E S| and P(|S - E S| >= x), from x = 0."""
         middle = round(self.n * float(self.p @ self.places))
         law = _lattice_law(self.places, self.p, self.n, middle, largest_window)
         if law is None:
@@ -109,7 +112,7 @@ class IntegerSum:
 def _lattice_tail(
     v: np.ndarray, p: np.ndarray, n: int, place: int, largest_window: int
 ) -> float | None:
-    """Return P(V >= place) for the sum V of n draws from v >= 0, the least being 0."""
+    """Return P(V >= place) for the sum V of n draws from v >= 0 with minimum 0."""
     top = n * int(v.max())
     if place <= 0:
         return 1.0
@@ -139,7 +142,7 @@ def _lattice_tail(
 def _window(
     v: np.ndarray, p: np.ndarray, y: np.ndarray, n: int, top: int
 ) -> tuple[int, int]:
-    """Return the length of the window and how much of it is above the threshold."""
+    """Return the length of the window and of its part above the threshold."""
     deviation = math.sqrt(n * float(p @ (y * y)))
     half = math.ceil(_DEVIATIONS * deviation + _LARGEST * int(v.max()))
     length = 2 * half
@@ -149,10 +152,11 @@ def _window(
 def _frequencies(
     v: np.ndarray, y: np.ndarray, p: np.ndarray, n: int, length: int
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return frequencies that matter, phi^n there, and how often each stands.
+    """Return the frequencies that contribute, phi^n there, and their multiplicities.
 
-    phi is the characteristic function of y. It is first had by a fast transform, to see
-    where it matters, and there summed in a way that is precise near 1.
+    phi is the characteristic function of y. A fast Fourier transform locates the
+    frequencies that contribute. At those frequencies phi is then summed with an
+    algorithm that stays accurate when |phi| is close to 1.
     """
     fast = np.fft.rfft(np.bincount(v % length, p, length))
     with np.errstate(divide="ignore"):
@@ -174,7 +178,7 @@ def _frequencies(
 def _lattice_law(
     v: np.ndarray, p: np.ndarray, n: int, middle: int, largest_window: int
 ) -> tuple[np.ndarray, np.ndarray] | None:
-    """Return the places near the mean of the sum, and their chances."""
+    """Return the lattice points near the mean of the sum, and their probabilities."""
     y, top = v - middle / n, n * int(v.max())
     length, half = _window(v, p, y, n, top)
     if length > largest_window:
@@ -186,24 +190,24 @@ def _lattice_law(
     power[np.rint(omega * length / (2 * np.pi)).astype(int)] = found
     place = np.arange(first, min(first + length, top + 1))
     place = place[place >= 0]
-    # phi has e^(+i omega S): entry j is the chance of the place middle - j
+    # phi has e^(+i omega S): entry j is the probability of the point middle - j
     chance = np.fft.irfft(power, length)[(middle - place) % length]
     return place, np.maximum(chance, 0)
 
 
 @dataclass(frozen=True)
 class Lattice:
-    """Where sums of n draws lie.
+    """Lattice of the sums of n draws.
 
     Attributes
     ----------
     step : float
-        Width of their lattice; 0 if there is none.
+        Spacing of the lattice; 0 if there is none.
     offset : float
-        The first point of it that is not negative.
+        The first point of the lattice that is not negative.
     coarse : float
-        Width of a lattice that they nearly lie on, since a part of each value does; 0
-        if there is none.
+        Spacing of a coarse lattice close to which the sums lie, because the main part
+        of each value lies on it; 0 if there is none.
     """
 
     step: float = 0.0
@@ -219,7 +223,7 @@ def saddlepoint_tail(
 ) -> float:
     """Return P(S >= 0) for the sum S of n draws, by Lugannani and Rice.
 
-    Value k of `y` has chance times[k] / n.
+    y[k] has probability times[k] / n.
     """
     n = float(times.sum())
     p, y = times / n, y - lattice.offset / n
@@ -249,9 +253,9 @@ def saddlepoint_tail(
 
 
 def corrected_tail(log_chance: float, correction: float) -> float:
-    """Return the tail of a normal law beyond w = sqrt(-2 log_chance), corrected.
+    """Return the corrected normal tail beyond w = sqrt(-2 log_chance).
 
-    The correction counts in units of the density at w.
+    The correction is in units of the density at w.
     """
     mills = math.sqrt(math.pi / 2) * float(erfcx(math.sqrt(-log_chance)))
     return math.exp(log_chance) / math.sqrt(2 * math.pi) * (mills + correction)
@@ -260,20 +264,20 @@ def corrected_tail(log_chance: float, correction: float) -> float:
 def _clumps(
     y: np.ndarray, p: np.ndarray, n: float, theta: float, lattice: Lattice
 ) -> float:
-    """Return what a coarse lattice adds to the correction.
+    """Return the term that a coarse lattice adds to the correction.
 
-    The characteristic function then may have peaks near multiples of 2 pi / coarse too,
-    each of which is integrated as the one at 0: the logarithm as a parabola. Which
-    ones are high depends on how the rest of the values falls in with them.
+    The characteristic function may then also have peaks near multiples of 2 pi /
+    coarse. Each of them is integrated like the peak at 0, with a parabola for the
+    logarithm. The height of a peak depends on the remainders of the values.
     """
     if not 0 < lattice.step < lattice.coarse:
         return 0.0
-    # up to the middle between two peaks of the fine lattice, as far as that is quick
+    # up to the middle between two peaks of the fine lattice, if that is fast
     n_peaks = round(lattice.coarse / lattice.step)
     k = np.arange(1, min(n_peaks // 2, int(_PEAK_WORK / y.size) + 1) + 1)
     omega = 2 * np.pi / lattice.coarse * k
-    # whole multiples of the coarse width turn nothing, so values that differ by them
-    # are one; rounding is far below what a peak can tell
+    # multiples of the coarse spacing do not change the phase, so values that differ by
+    # them are merged; rounding errors are negligible
     phase, same = np.unique(np.round(y / lattice.coarse % 1, 12), return_inverse=True)
     turn = np.exp(2j * np.pi * np.multiply.outer(k, phase))
     height = turn @ np.bincount(same, p)
@@ -292,14 +296,15 @@ def _clumps(
 def signed_sum_tail(
     values: np.ndarray, times: np.ndarray, threshold: int, largest_lattice: int
 ) -> float | None:
-    """Return P(S >= threshold) for S = sum of +-v, value v being there times[v] times.
+    """Return P(S >= threshold) for S = sum of +-v, where v[k] occurs times[k] times.
 
-    None if S has more than `largest_lattice` places. As for sums of draws: tilted so
-    that the threshold is the mean, then an inverted characteristic function.
+    None is returned if S has more than `largest_lattice` points. As for sums of draws,
+    the distribution is tilted so that the threshold is the mean, and its characteristic
+    function is inverted.
     """
     step = 2 * int(np.gcd.reduce(values))
     top = int((values * times).sum())
-    place = top - (top - threshold) // step * step  # the first not below the threshold
+    place = top - (top - threshold) // step * step  # first at or above
     if place <= -top:
         return 1.0
     if place > top:
@@ -328,9 +333,9 @@ def signed_sum_tail(
 def signed_sum_saddlepoint(
     values: np.ndarray, times: np.ndarray, threshold: float
 ) -> float:
-    """Return P(S >= threshold) as above by Lugannani and Rice, 0 < threshold < top.
+    """Return P(S >= threshold) by Lugannani and Rice, for 0 < threshold < top.
 
-    For sums of many values on no coarse lattice.
+    The formula is for sums of many values that do not lie on a coarse lattice.
     """
     theta = _signed_tilt(values, times, threshold)
     log_chance = float(times @ _log_cosh(theta * values)) - theta * threshold
@@ -377,7 +382,7 @@ def _signed_characteristic(
         with np.errstate(divide="ignore"):
             size = np.log1p(-np.minimum(sine**2 / cosh2, 1)) / 2 @ times
         some = size > NEGLIGIBLE
-        # the phase of each coin less that of its mean, so that rounding stays small
+        # the phase of each term minus the phase of its mean, to keep rounding small
         turn = np.arctan2(tanh * sine, cosine) - tanh * angle
         phase = turn[some] @ times
         place = start + np.flatnonzero(some)

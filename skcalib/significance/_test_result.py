@@ -1,4 +1,4 @@
-"""What the results of paired tests have in common."""
+"""Base class of the results of paired tests."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class ConfidenceInterval(NamedTuple):
 
 @dataclass(frozen=True, repr=False)
 class PairedTestResult(Result):
-    """Base of the results of paired tests of two systems.
+    """Base class of the results of paired tests of two systems.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""Borderline gains, and how the size of the test set changes what is significant."""
+"""Borderline gains, and significance as a function of the size of the test set."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ from .._validation import (
 from ._pair_tests import PairTests
 from ._paired_items import Systems, check_systems
 
-# Below so many pairs a high quantile of their gains is the largest of a few.
+# With fewer pairs, a high quantile of the gains is hardly more than their maximum.
 _FEW = 10
 
 
 class BorderlineThreshold(NamedTuple):
-    """A gain, and from how many pairs of systems it is."""
+    """A borderline gain and the number of pairs that it is computed from."""
 
     threshold: float | None
     n_pairs: int
@@ -46,52 +46,52 @@ def borderline_threshold(
     high: float = 0.06,
     quantile: float = 0.95,
 ) -> BorderlineThreshold:
-    """Compute the gain above which a test would probably find significance.
+    """Compute the gain above which a difference is probably significant.
 
     Parameters
     ----------
     gains : array-like of shape (n_pairs,)
-        Difference of the metric for each pair of systems; its sign plays no part.
+        Difference of the metric for each pair of systems. Its sign is ignored.
     pvalues : array-like of shape (n_pairs,)
         The p-value of each pair.
     low : float, default=0.04
-        Lowest p-value of a borderline pair, itself included.
+        Lowest p-value of a borderline pair (inclusive).
     high : float, default=0.06
-        Highest p-value of a borderline pair, itself included.
+        Highest p-value of a borderline pair (inclusive).
     quantile : float, default=0.95
-        Which quantile of the borderline gains, in [0, 1]; interpolated linearly.
+        Quantile of the borderline gains, in [0, 1], with linear interpolation.
 
     Returns
     -------
     threshold : float
-        The quantile. The two numbers are a named tuple.
+        The quantile of the borderline gains. The two numbers form a named tuple.
     n_pairs : int
         Number of borderline pairs.
 
     Raises
     ------
     ValueError
-        If no pair is borderline, if a p-value is outside [0, 1], a gain is not finite,
-        or the arrays differ in length.
+        If no pair is borderline, if a p-value is outside [0, 1], if a gain is not
+        finite, or if the arrays differ in length.
 
     Warns
     -----
     UserWarning
-        If fewer than 10 pairs are borderline: the threshold is then hardly more than
+        If fewer than 10 pairs are borderline. The threshold is then little more than
         the largest of their gains.
 
     See Also
     --------
     compare_systems : Gains and p-values of all pairs.
     test_size_curve : The threshold at several sizes of the test set.
-    skcalib.plot.SignificanceDisplay : Draw it.
+    skcalib.plot.SignificanceDisplay : Plot of gains and p-values.
 
     Notes
     -----
-    Section 3.1.1 of [1]_: of the pairs whose p-value is about 0.05, 95% have a gain of
-    less than the threshold. It holds for systems, a metric and a test set like these,
-    and is no test: pairs of similar systems have a lower one, and a larger test set has
-    a lower one.
+    The threshold is defined in Section 3.1.1 of [1]_. Among the pairs with a p-value of
+    about 0.05, 95% have a gain below the threshold. The threshold is not a test. It
+    depends on the systems, the metric and the test set: it is lower for pairs of
+    similar systems and for larger test sets.
 
     References
     ----------
@@ -120,8 +120,9 @@ def borderline_threshold(
         )
     if found.n_pairs < _FEW:
         warnings.warn(
-            f"The threshold of borderline_threshold is from {found.n_pairs} borderline "
-            "pairs, hardly more than the largest of their gains. Compare more systems.",
+            f"The threshold of borderline_threshold is from {found.n_pairs} "
+            "borderline pairs. With so few pairs, it is little more than the largest "
+            "of their gains. Compare more systems.",
             stacklevel=3,
         )
     return found
@@ -162,8 +163,8 @@ def _finite(values: Any, name: str) -> np.ndarray:
     if array.ndim != 1:
         raise ParameterError(
             name,
-            "must be a sequence of numbers, one for each pair of systems. "
-            f"Got {values!r:.50}.",
+            "must be a sequence of numbers, one per pair of systems. Got "
+            f"{values!r:.50}.",
         )
     if not np.isfinite(array).all():
         row = int((~np.isfinite(array)).argmax())
@@ -177,23 +178,24 @@ def _finite(values: Any, name: str) -> np.ndarray:
 class TestSizeCurve(Result):
     """Threshold, mean p-value and power at several sizes of the test set.
 
-    Made by :func:`test_size_curve`; arrays have shape (n_sizes,), in the order asked
-    for.
+    Returned by :func:`test_size_curve`. Arrays have shape (n_sizes,), in the order of
+    the sizes that were passed.
 
     Attributes
     ----------
     size : ndarray of int
-        Number of items (groups) in the test set.
+        Number of items (or groups) in the test set.
     threshold : list of float or None
-        :func:`borderline_threshold` of the pairs of all subsamples; None where none is
+        :func:`borderline_threshold` of the pairs of all subsamples. None if no pair is
         borderline.
     n_borderline : ndarray of int
-        Number of borderline pairs it is from.
+        Number of borderline pairs used for the threshold.
     mean_pvalue : ndarray
         Mean p-value over pairs and subsamples.
     power : ndarray
-        Share of pairs and subsamples with a p-value of at most `alpha`.
+        Fraction of pairs and subsamples with a p-value of at most `alpha`.
     alpha : float
+        Significance level.
     n_pairs : int
         Number of pairs of systems.
     n_repeats : int
@@ -201,7 +203,7 @@ class TestSizeCurve(Result):
 
     See Also
     --------
-    test_size_curve : Compute it.
+    test_size_curve : Compute the curve.
 
     Examples
     --------
@@ -213,7 +215,7 @@ class TestSizeCurve(Result):
     TestSizeCurve(2 sizes from 100 to 900, 1 pairs, n_repeats=10, alpha=0.05)
     """
 
-    # no test, whatever the name says
+    # tells pytest that this class is not a test
     __test__ = False
 
     size: np.ndarray
@@ -262,27 +264,28 @@ def test_size_curve(
     n_resamples: int = 10_000,
     random_state: RandomStateLike = None,
 ) -> TestSizeCurve:
-    """Compute threshold, mean p-value and power against the size of the test set.
+    """Compute threshold, mean p-value and power as functions of the test set size.
 
     Parameters
     ----------
     systems : mapping of str to array-like of shape (n,) or (n, m)
         Sufficient statistics of each system, as in :func:`compare_systems`.
     sizes : array-like of int
-        Numbers of items (of groups, where there are any), from 2 to all.
+        Numbers of items (or of groups, if given), from 2 to the number available.
     statistic : {'mean', 'ratio', 'f1'} or callable, default='mean'
         The metric, as in :func:`compare_systems`.
     pairs : sequence of tuple of str, default=None
-        Names of the pairs that are compared: those of one model, say. None: all.
+        Names of the pairs to compare, for example all pairs of one kind of model. If
+        None, all pairs are compared.
     n_repeats : int, default=10
-        Number of subsamples of each size, drawn without replacement. A size of all
-        items has one.
+        Number of subsamples of each size, drawn without replacement. If the size is the
+        number of all items, there is one subsample.
     shuffle : bool, default=True
-        False: the first items, one subsample of each size, as in [1]_.
+        If False, the first items are used, with one subsample of each size, as in [1]_.
     groups : array-like of shape (n,), default=None
-        Document of each item.
+        Group of each item, for example its document.
     alpha : float, default=0.05
-        Level of the power.
+        Significance level used for the power.
     low : float, default=0.04
         Lowest p-value of a borderline pair.
     high : float, default=0.06
@@ -290,30 +293,31 @@ def test_size_curve(
     quantile : float, default=0.95
         Quantile of the borderline gains.
     n_resamples : int, default=10_000
-        Number of resamples where p-values are drawn. None of them is tilted: what is
-        far below `alpha` need not be known exactly here.
+        Number of resamples if p-values are drawn. Tilted resamples are not used,
+        because p-values far below `alpha` need not be precise here.
     random_state : int, RandomState, Generator or None, default=None
-        Source of the draws.
+        Random state used to draw subsamples and resamples.
 
     Returns
     -------
     curve : TestSizeCurve
+        Threshold, mean p-value and power for each size.
 
     Raises
     ------
     ValueError
-        If a parameter is not as described, or for the reasons of
-        :func:`compare_systems`.
+        If a parameter is not as described, or if :func:`compare_systems` raises it.
 
     See Also
     --------
-    borderline_threshold : The threshold at one size.
-    compare_systems : All p-values of one test set.
+    borderline_threshold : Compute the threshold for one test set.
+    compare_systems : Compute all p-values of one test set.
 
     Notes
     -----
-    Thresholds fall about as the root of the size. Subsamples overlap, the more the
-    larger they are, so their spread is no standard error.
+    Thresholds decrease approximately with the square root of the size. Subsamples
+    overlap, and larger subsamples overlap more. Their spread is therefore not a
+    standard error.
 
     References
     ----------
@@ -383,7 +387,7 @@ def _check_sizes(sizes: Any, n: int) -> np.ndarray:
 
 
 def _numbers_of(pairs: Any, names: list[str]) -> list[tuple[int, int]]:
-    """Return the numbers of the systems of each pair."""
+    """Return the indices of the systems of each pair."""
     numbers = range(len(names))
     if pairs is None:
         return list(combinations(numbers, 2))
@@ -398,7 +402,8 @@ def _numbers_of(pairs: Any, names: list[str]) -> list[tuple[int, int]]:
             found.append(known[tuple(pair)])
         except (KeyError, TypeError):
             raise ParameterError(
-                "pairs", f"must hold pairs of different names of systems. Got {pair!r}."
+                "pairs",
+                f"must contain pairs of different names of systems. Got {pair!r}.",
             ) from None
     if not found:
         raise ParameterError("pairs", "is empty.")
@@ -408,7 +413,7 @@ def _numbers_of(pairs: Any, names: list[str]) -> list[tuple[int, int]]:
 def _subsets(
     systems: Systems, size: int, n_repeats: int | None, rng: np.random.Generator
 ) -> Iterator[Systems]:
-    """Yield the systems on subsamples of items; on the first ones without repeats."""
+    """Yield the systems on random subsamples of items, or on the first items."""
     n = len(systems.columns)
     if n_repeats is None or size == n:
         yield systems.take(np.arange(size))
@@ -417,5 +422,5 @@ def _subsets(
         yield systems.take(np.sort(rng.choice(n, size, replace=False)))
 
 
-# pytest collects what is called test_...
+# pytest would collect a function named test_... as a test
 test_size_curve.__test__ = False  # type: ignore[attr-defined]

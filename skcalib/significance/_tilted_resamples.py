@@ -1,8 +1,9 @@
-"""Small p-values of any smooth metric: resamples drawn where the event is common.
+"""Small p-values of any smooth metric, from importance sampling of resamples.
 
-Items are drawn with chances in proportion to e^(theta h), h being how much an item
-moves the gain, so that the gain at the mean of the drawn sums is at the threshold. Each
-resample then counts with the ratio of its chance under equal chances to this one.
+Items are drawn with probabilities proportional to e^(theta h), where h is the effect of
+an item on the gain. theta is chosen so that the gain at the mean of the drawn sums
+equals the threshold. Each resample is weighted by the ratio of its probability under
+uniform sampling to its probability under this distribution.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from ._paired_items import PairedItems
 from ._resamples import Extremes, plain_p_value, sides
 from ._tail_probabilities import log_mean_exp
 
-# Slopes of the gain that are tried.
+# Largest number of slopes of the gain that are tried.
 _MOST_ROUNDS = 16
 
 # Indices held at once (8 bytes each).
@@ -26,7 +27,7 @@ _BLOCK = 1 << 21
 
 
 class DrawnPValue(NamedTuple):
-    """A p-value, its standard error by drawing, and its method."""
+    """A p-value, its Monte Carlo standard error, and its method."""
 
     pvalue: float
     error: float
@@ -41,10 +42,11 @@ def drawn_p_value(
     n_draws: int,
     rng: np.random.Generator,
 ) -> DrawnPValue:
-    """Return the p-value of plain resamples, or of tilted ones if these are extreme.
+    """Return the p-value of plain resamples, or of tilted ones if few are extreme.
 
-    `seen` counts the plain ones. Of tilted ones `n_draws` are drawn for each tail, and
-    two at least, for their standard error; with `n_draws` 0 there are none.
+    `seen` counts the plain resamples. `n_draws` tilted resamples are drawn for each
+    tail, but at least two, which the standard error needs. If `n_draws` is 0, no tilted
+    resamples are drawn.
     """
     rare = method == "auto" and seen.is_rare
     if n_draws and (method == "tilted" or rare):
@@ -63,8 +65,8 @@ def _tilted_p_value(
 ) -> tuple[float, float] | None:
     """Return the p-value and its standard error, or None if no tail can be tilted.
 
-    A tail that no mixture of items reaches in the mean (it may still be reached by
-    resamples that are 0/0) is taken from the plain resamples.
+    If no mixture of items reaches a tail in the mean, the probability of the tail is
+    estimated from the plain resamples (resamples that are 0/0 may still reach it).
     """
     found, tilted = [], False
     for threshold, sign in sides(items.gain, alternative):
@@ -118,9 +120,10 @@ def _find_tilt(
 ) -> tuple[float, np.ndarray] | None:
     """Return theta >= 0 and the h with which the mean sums reach the threshold.
 
-    h is the slope of the gain at the mean sums, which depend on h: a few rounds settle
-    it. Where no theta reaches the threshold, the next round starts from the sums that
-    come nearest; where the slopes swing, from between these and the last ones.
+    h is the slope of the gain at the mean sums, which depend on h. A few iterations
+    converge. If no theta reaches the threshold, the next iteration starts from the
+    nearest sums. If the slopes oscillate, it starts between these and the previous
+    sums.
     """
     n = items.n
 
@@ -157,9 +160,9 @@ def _is_near(new: np.ndarray, old: np.ndarray) -> bool:
 
 
 def _root(missing: Callable[..., float], unit: float) -> tuple[float, bool]:
-    """Return the least theta >= 0, about, where `missing` is 0, and True.
+    """Return the smallest theta >= 0 (approximately) where `missing` is 0, and True.
 
-    Where there is none: the one at which it is largest, and False.
+    If there is none, return the theta at which `missing` is largest, and False.
     """
     low, best, largest = 0.0, 0.0, missing(0.0)
     if largest >= 0:
@@ -176,7 +179,7 @@ def _root(missing: Callable[..., float], unit: float) -> tuple[float, bool]:
 
 
 def gain_slope(items: PairedItems, sums: np.ndarray) -> np.ndarray:
-    """Return the derivatives of the gain by the sums, from differences."""
+    """Return the derivatives of the gain with respect to the sums, by differences."""
     size = 1e-5 * np.maximum(np.abs(sums), np.abs(sums).max() * 1e-3)
     steps = np.diag(size)
     ahead, behind = items.gains(sums + steps)[0], items.gains(sums - steps)[0]
@@ -204,7 +207,7 @@ def _draw_counts(
 
 
 def _aliases(chance: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return Walker's table: a cell stays with chance keep[i], else it is other[i]."""
+    """Return Walker's alias table: cell i with probability keep[i], else other[i]."""
     k = len(chance)
     keep, other = chance * k, np.arange(k)
     full = keep.tolist()

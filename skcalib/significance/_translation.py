@@ -1,4 +1,4 @@
-"""Statistics of BLEU, chrF and TER, made by sacrebleu, and the scores of their sums."""
+"""Statistics of BLEU, chrF and TER from sacrebleu, and scores of summed statistics."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ import numpy as np
 
 from .._errors import ParameterError, public
 
-# Orders of n-grams: of words in BLEU, of characters in chrF.
+# Largest orders of word n-grams in BLEU and of character n-grams in chrF.
 _BLEU_ORDER, _CHRF_ORDER = 4, 6
 
-# Up to so many numbers, BLEU is computed by Python, whose logarithms are sacrebleu's.
+# Up to this array size, BLEU is computed with Python's logarithms, as in sacrebleu.
 _N_SCALARS = 80
 
 # chrF weighs recall by this factor.
@@ -25,7 +25,7 @@ _CHRF_BETA = 2
 def bleu_statistics(
     hypotheses: Sequence[str], references: Sequence[str] | Sequence[Sequence[str]]
 ) -> np.ndarray:
-    """Count what BLEU needs of each sentence.
+    """Compute the sufficient statistics of BLEU for each sentence.
 
     Parameters
     ----------
@@ -37,8 +37,8 @@ def bleu_statistics(
     Returns
     -------
     statistics : ndarray of shape (n_sentences, 10), int
-        Length of the translation and of the reference, numbers of matching n-grams and
-        of n-grams for n from 1 to 4, for ``statistic=bleu``.
+        Length of the translation, length of the reference, numbers of matching n-grams
+        and numbers of all n-grams for n from 1 to 4. Use them with ``statistic=bleu``.
 
     Raises
     ------
@@ -49,11 +49,11 @@ def bleu_statistics(
 
     See Also
     --------
-    bleu : Give BLEU of summed statistics.
+    bleu : Compute BLEU from summed statistics.
 
     Notes
     -----
-    The sentences are tokenised as in sacrebleu's default (13a, mixed case) [1]_.
+    The sentences are tokenised as by default in sacrebleu (13a, mixed case) [1]_.
 
     References
     ----------
@@ -74,7 +74,7 @@ def bleu_statistics(
 def chrf_statistics(
     hypotheses: Sequence[str], references: Sequence[str] | Sequence[Sequence[str]]
 ) -> np.ndarray:
-    """Count what chrF needs of each sentence.
+    """Compute the sufficient statistics of chrF for each sentence.
 
     Parameters
     ----------
@@ -86,8 +86,8 @@ def chrf_statistics(
     Returns
     -------
     statistics : ndarray of shape (n_sentences, 18), int
-        Numbers of n-grams of the translation, of the reference and in both, for n from
-        1 to 6, for ``statistic=chrf``.
+        Numbers of n-grams in the translation, in the reference and in both, for n from
+        1 to 6. Use them with ``statistic=chrf``.
 
     Raises
     ------
@@ -98,7 +98,7 @@ def chrf_statistics(
 
     See Also
     --------
-    chrf : Give chrF of summed statistics.
+    chrf : Compute chrF from summed statistics.
 
     Examples
     --------
@@ -113,7 +113,7 @@ def chrf_statistics(
 def ter_statistics(
     hypotheses: Sequence[str], references: Sequence[str] | Sequence[Sequence[str]]
 ) -> np.ndarray:
-    """Count the edits of each sentence, for the translation edit rate.
+    """Compute the sufficient statistics of TER for each sentence.
 
     Parameters
     ----------
@@ -125,8 +125,8 @@ def ter_statistics(
     Returns
     -------
     statistics : ndarray of shape (n_sentences, 2)
-        Number of edits and (mean) length of the references, for ``statistic=ter``. A
-        lower rate is better.
+        Number of edits and (mean) length of the references. Use them with
+        ``statistic=ter``. A lower translation edit rate (TER) is better.
 
     Raises
     ------
@@ -137,7 +137,7 @@ def ter_statistics(
 
     See Also
     --------
-    ter : Give TER of summed statistics.
+    ter : Compute TER from summed statistics.
 
     Examples
     --------
@@ -176,12 +176,12 @@ def bleu(sums: np.ndarray) -> np.ndarray:
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         penalty = np.where(length < reference, np.exp(1 - reference / length), 1.0)
         penalty = np.where(length > 0, penalty, np.where(reference > 0, 0.0, 1.0))
-        # each n without a match halves the pseudocount; no n-gram at all ends it
+        # each n without a match halves the pseudocount; n without n-grams are left out
         zero = (right == 0) & (total > 0)
         smooth = 2.0 ** -np.cumsum(zero, axis=-1)
         share = 100.0 * np.where(zero, smooth, right) / total
         share = np.where(np.cumprod(total > 0, axis=-1) == 1, share, 0.0)
-        # sacrebleu gives a precision of 0 the logarithm -9999999999
+        # sacrebleu uses the logarithm -9999999999 for a precision of 0
         logs = np.where(share > 0, np.log(share), -9999999999.0)
         score = penalty * np.exp(
             (logs[..., 0] + logs[..., 1] + logs[..., 2] + logs[..., 3]) / _BLEU_ORDER
@@ -190,7 +190,7 @@ def bleu(sums: np.ndarray) -> np.ndarray:
 
 
 def _bleu_of_one(sums: list[float]) -> float:
-    """Return BLEU to the last digit of sacrebleu, whose logarithms are Python's."""
+    """Return BLEU with Python's logarithms, to match sacrebleu to the last digit."""
     length, reference, *counts = sums
     right, total = counts[:_BLEU_ORDER], counts[_BLEU_ORDER:]
     if not any(right):
@@ -247,7 +247,7 @@ def chrf(sums: np.ndarray) -> np.ndarray:
 
 
 def ter(sums: np.ndarray) -> np.ndarray:
-    """Return the translation edit rate (0 to 100 and more) of summed statistics.
+    """Return the translation edit rate (0 to 100 or more) of summed statistics.
 
     Parameters
     ----------
@@ -291,21 +291,21 @@ def _statistics(name: str, hypotheses: Any, references: Any) -> np.ndarray:
                 f"{len(side)} references and {len(said)} hypotheses.",
             )
     metric = _metric(name, tuple(map(tuple, sides)))
-    # sacrebleu's own paired tests call the same method; nothing public gives this.
+    # sacrebleu's paired tests call this private method; there is no public one.
     found = metric._extract_corpus_statistics(said, None)
     return np.asarray(found, dtype=np.float64)
 
 
 @lru_cache(maxsize=3)
 def _metric(name: str, references: tuple[tuple[str, ...], ...]) -> Any:
-    """Return a metric that has counted its references, for many systems."""
+    """Return a metric with cached reference counts, for use with many systems."""
     from sacrebleu import metrics
 
     return getattr(metrics, name)(references=[list(side) for side in references])
 
 
 def _references(references: Any) -> list[list[str]]:
-    """Return the sides of references: one, or several."""
+    """Return one or several lists of references."""
     if isinstance(references, str):
         raise ParameterError("references", "must be a sequence of texts. Got a text.")
     several = list(references)

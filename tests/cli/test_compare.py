@@ -243,7 +243,7 @@ def test_samples_of_a_question_are_one_question(capsys, tmp_path):
     assert "30 questions" in found["pairs"][0]["method"]
     assert [each["name"] for each in found["repeats"]] == ["one", "two"]
     _, out = run(capsys, *paths)
-    assert "of the variance come from the samples" in " ".join(out.out.split())
+    assert "of the variance comes from the samples" in " ".join(out.out.split())
 
 
 def test_pass_at_k(capsys, tmp_path):

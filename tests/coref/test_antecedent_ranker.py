@@ -315,7 +315,7 @@ class TestRanker:
     @pytest.mark.parametrize(
         ("X", "y", "error", "message"),
         [
-            ([], [], ValueError, "'X' .* a document at least"),
+            ([], [], ValueError, "'X' .* at least one document"),
             (csr_array((1, 2)), [[0]], TypeError, "'X' .* sparse array for each"),
             ([np.zeros((1, 2))], [[0]], TypeError, "'X' .* Got ndarray for document 0"),
             ([csr_array((2, 2))], [[0]], ValueError, "Got 2 rows for document 0"),

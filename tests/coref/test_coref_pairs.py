@@ -245,7 +245,7 @@ def test_what_is_not_scores_is_named(method):
     step = SampledCorefPairs(2)
     expected = (
         f"'X' parameter of SampledCorefPairs.{method} must hold a matrix of "
-        "antecedents' scores for each document, as returned by "
+        "antecedent scores for each document, as returned by "
         "AntecedentRanker.transform. Got "
     )
     with pytest.raises(TypeError, match=f"{expected}Document as entry 0"):

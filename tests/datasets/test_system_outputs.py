@@ -85,7 +85,11 @@ def test_scores_in_the_order_of_segments(put, tmp_path):
         ("A.1 -1.5 2", "A.1 nan 2", "line 2: expected a name and two numbers"),
         ("-0.25 1", "-0.25 2", "expected each segment of a system once"),
         ("\n", "\n\n", "expected a header and rows, no blank line between"),
-        ("-0.25 1", "-0.25 3", "same segments of every system, got others of Human"),
+        (
+            "-0.25 1",
+            "-0.25 3",
+            "same segments for every system, got different ones for Human",
+        ),
     ],
 )
 def test_malformed_scores(put, tmp_path, old, new, message):

@@ -67,7 +67,7 @@ def test_k_beyond_the_samples_is_an_error():
     [
         (([], 3), "at least one"),
         (([4], 3), "Got 4 of 3 in row 0"),
-        (([1.5], 3), "whole numbers"),
+        (([1.5], 3), "must be integers"),
         (([1, 2], [3, 3, 3]), "one per question"),
     ],
 )

@@ -330,7 +330,7 @@ def test_a_curve_of_another_kind_is_refused(pairs):
         ({"xscale": "sqrt"}, "'xscale' parameter of BinSizeDisplay.plot"),
         (
             {"norm": "l1", "squared": True},
-            "'squared' parameter of BinSizeDisplay.plot goes with",
+            "'squared' parameter of BinSizeDisplay.plot requires norm",
         ),
         ({"norm": "l4"}, "'norm' parameter of BinSizeDisplay.from_predictions"),
         ({"true_error": {"a": 1}}, "'true_error'.*names of y_proba.*Got 'a'"),

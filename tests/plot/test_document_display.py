@@ -296,7 +296,12 @@ def test_one_mention_and_many_entities():
     ("args", "params", "error", "message"),
     [
         ((["toy"], posterior()), {}, TypeError, "'document' .* a Document. Got list"),
-        ((Document("e"), posterior()), {}, ValueError, "'document' .* no mention"),
+        (
+            (Document("e"), posterior()),
+            {},
+            ValueError,
+            "'document' .* at least one mention",
+        ),
         ((TOY, PROBA), {}, ValueError, "an AntecedentPosterior of one document"),
         ((TOY, AntecedentPosterior([PROBA] * 2)[:0]), {}, ValueError, "one of 0"),
         (
@@ -319,7 +324,7 @@ def test_one_mention_and_many_entities():
             (TOY, posterior()),
             {"sentences": (0, 1), "mentions": (3, 5)},
             ValueError,
-            "needs a mention to show",
+            "needs at least one mention to show",
         ),
         ((TOY, posterior()), {"max_mentions": 0}, ValueError, "'max_mentions'"),
         ((TOY, posterior()), {"min_proba": 0}, ValueError, "'min_proba'"),

@@ -488,7 +488,10 @@ def test_parameters_that_make_no_sense_are_refused(
 @pytest.mark.parametrize(
     ("displays", "message"),
     [
-        ({}, "a mapping of groups to ReliabilityDisplay, of one at least. Got {}"),
+        (
+            {},
+            "a mapping of groups to ReliabilityDisplay with at least one group. Got {}",
+        ),
         ([1], "a mapping of groups to ReliabilityDisplay"),
         ({"a": 3}, "a ReliabilityDisplay of one curve for each group. Got 3 for 'a'"),
     ],

@@ -361,5 +361,5 @@ def test_words_need_sentences_of_words(taggers, test_set):
 
 def test_no_answer_at_all_is_refused():
     answers = SpanQuery().from_proba([["O"]], [[]])
-    with pytest.raises(ValueError, match="an answer at least. Got none of .'mine'."):
+    with pytest.raises(ValueError, match="at least one answer. Got none of .'mine'."):
         from_answers({"mine": answers})

@@ -374,9 +374,9 @@ ONES = np.ones(5)
 @pytest.mark.parametrize(
     ("a", "b", "kwargs", "message"),
     [
-        ([1], [0], {}, "two items at least.*Got 1"),
-        ([], [], {}, "two items at least.*Got 0"),
-        ([1, 0, 1], [0, 1, 1], {"groups": [1, 1, 1]}, "two groups at least.*Got 1"),
+        ([1], [0], {}, "at least two items.*Got 1"),
+        ([], [], {}, "at least two items.*Got 0"),
+        ([1, 0, 1], [0, 1, 1], {"groups": [1, 1, 1]}, "at least two groups.*Got 1"),
         ([1, 0, np.nan], [0, 1, 1], {}, "'stats_a'.*nan.*in row 2"),
         ([1, 0, 1], [0, np.inf, 1], {}, "'stats_b'.*inf.*in row 1"),
         (ONES, np.ones(4), {}, "stats_a has 5, stats_b has 4"),

@@ -95,7 +95,7 @@ def test_arrays_and_taggers():
         ({"n_models": 0}, ValueError, "'n_models'"),
         ({"n_models": 2.0}, TypeError, "'n_models'"),
         ({"n_models": 2, "sizes": [1]}, ValueError, "each of the 2 models. Got 1"),
-        ({"n_models": 1, "sizes": 1.5}, ValueError, r"shares in \(0, 1\]. Got 1.5"),
+        ({"n_models": 1, "sizes": 1.5}, ValueError, r"fractions in \(0, 1\]. Got 1.5"),
         ({"n_models": 1, "sizes": 0}, ValueError, "'sizes'"),
         ({"n_models": 1, "sizes": "all"}, TypeError, "'sizes'.*'all'"),
         ({"n_models": 1, "sizes": np.array(3)}, TypeError, "'sizes'.*array\\(3\\)"),
@@ -111,7 +111,7 @@ def test_what_is_refused(params, error, message):
     ("samples", "labels", "error", "message"),
     [
         (X, Y[:-1], ValueError, "Got 50 and 49"),
-        ([], [], ValueError, "a sample at least"),
+        ([], [], ValueError, "at least one sample"),
         (np.array(3), Y, TypeError, "'X' parameter of resample_training.*ndarray"),
         ("text", Y, TypeError, "'X' parameter of resample_training.*str"),
     ],

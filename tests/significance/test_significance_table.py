@@ -89,7 +89,7 @@ def test_probabilities_and_another_metric(candidates, data):
         (
             {"statistics": lambda y, z: np.ones((len(y), 4))},
             ValueError,
-            "statistics with 4 columns. Pass it as 'statistic'",
+            "statistics with 4 columns. Pass the metric as 'statistic'",
         ),
     ],
 )
@@ -101,7 +101,7 @@ def test_what_is_refused(candidates, data, params, error, message):
 
 def test_which_estimators_are_refused(candidates, data):
     _, _, X, y = data
-    with pytest.raises(ValueError, match="two fitted estimators"):
+    with pytest.raises(ValueError, match="at least two fitted estimators"):
         significance_table({"one": candidates["search"]}, X, y)
     with pytest.raises(ValueError, match="'estimators'.*mapping"):
         significance_table(list(candidates.values()), X, y)

@@ -174,5 +174,5 @@ def test_switches_are_checked():
         mcnemar_test(3, 1, alternative="better")
     with pytest.raises(ValueError, match="'method' parameter of permutation_test"):
         permutation_test([1, 0], [0, 0], method="saddlepoint")
-    with pytest.raises(ValueError, match="permutation_test needs two items"):
+    with pytest.raises(ValueError, match="permutation_test needs at least two items"):
         permutation_test([1], [0])

@@ -236,7 +236,7 @@ def test_drawn_ones_are_tilted_and_survive_too():
 
 def test_a_floor_that_decides_is_said():
     stats = gained(200, 6, 0.02)
-    message = "n_resamples=100 .*times 15 pairs that is 0.149, more than alpha=0.05"
+    message = "n_resamples=100 .*by 15 pairs, this is 0.149, more than alpha=0.05"
     with pytest.warns(UserWarning, match=message):
         compare_systems(stats, statistic="ratio", method="monte_carlo", n_resamples=100)
     for params in ({"n_resamples": 299}, {"adjust": None}, {"alpha": 0.2}):
@@ -274,7 +274,7 @@ def test_a_lead_in_every_item_is_no_certainty():
 @pytest.mark.parametrize(
     ("systems", "params", "error", "message"),
     [
-        ({"a": [1, 0]}, {}, ValueError, "two systems at least. Got 1"),
+        ({"a": [1, 0]}, {}, ValueError, "at least two systems. Got 1"),
         ([[1, 0], [0, 1]], {}, TypeError, "mapping from names.*Got list"),
         (
             {"a": [1, 0], "b": [1, 0, 1]},
@@ -282,7 +282,7 @@ def test_a_lead_in_every_item_is_no_certainty():
             ValueError,
             r"\(2, 2\) for 'a' and \(3, 2\) for 'b'",
         ),
-        ({"a": [1], "b": [0]}, {}, ValueError, "two items at least"),
+        ({"a": [1], "b": [0]}, {}, ValueError, "at least two items"),
         ({"a": [1, 0], "b": [1, np.nan]}, {}, ValueError, "'b'.*row 1"),
         ({"a": [1, 0], "b": [1, 1]}, {"adjust": "fdr"}, ValueError, "'adjust'"),
         ({"a": [1, 0], "b": [1, 1]}, {"method": "t"}, ValueError, "'method'"),

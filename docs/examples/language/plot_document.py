@@ -1,16 +1,16 @@
 """
-One document: links, entities, and what is uncertain
-====================================================
+Links, entities and uncertainty of one document
+===============================================
 
-A coreference model's clusters look equally sure on paper, whatever the model thought of
-them. This picture shows one document with all that it thought: the possible antecedents
-of each mention, the entities, and where it was not sure.
+The predicted clusters of a coreference model do not show how probable they are. This
+example plots one document with the possible antecedents of each mention, the predicted
+entities, and the mentions whose entity is uncertain.
 """
 
 # %%
-# A ranker of antecedents, trained on generated documents, and one that it has not seen.
-# Scores of any other model go into an AntecedentPosterior and from there into
-# ``DocumentDisplay.from_posterior``.
+# An antecedent ranker is trained on generated documents and applied to a new document.
+# The scores of any other model can be converted to an AntecedentPosterior and plotted
+# with ``DocumentDisplay.from_posterior``.
 
 from sklearn.pipeline import make_pipeline
 
@@ -26,23 +26,23 @@ model = make_pipeline(
 model.fit(X[1:], y[1:])
 
 # %%
-# A row is a mention. Arcs lead to its possible antecedents, the stronger the more
-# probable; words and arcs have the colour of the entity. The bar divides the
-# probability among NEW (white) and the entities that are predicted (grey: mentions by
-# themselves). The right column names the most probable choices, in bold where more than
-# a fifth of the probability is for another entity, and the truth where the best choice
-# is wrong.
+# Each row is a mention. Arcs lead to its possible antecedents, with stronger lines for
+# higher probabilities. Words and arcs have the colour of the entity. The bar divides
+# the probability among NEW (white) and the predicted entities (grey for entities with a
+# single mention). The right column shows the most probable choices. They are in bold if
+# more than a fifth of the probability is on other entities. If the best choice is
+# wrong, the true choice is also shown.
 
 display = DocumentDisplay.from_estimator(model, X[0], y_true=y[0])
 
 # %%
-# Of a long document a part is shown: some mentions, or those of some sentences. What
-# stands before it is at the top edge.
+# A part of a long document can be selected by mentions or by sentences. Arcs to earlier
+# mentions end at the top edge.
 
 DocumentDisplay.from_estimator(model, X[0], y_true=y[0], sentences=(6, 12))
 
 # %%
-# The numbers behind the picture, the least certain mentions first:
+# ``frame`` returns the numbers. The most uncertain mentions are:
 
 columns = [
     "mention",

@@ -2,17 +2,17 @@
 Hidden Markov model against conditional random field
 ====================================================
 
-Both see the same words and the same neighbours, a tag and the one before. The hidden
-Markov model counts, the conditional random field is trained to be right about tags
-(section 4.2 of Nguyen and O'Connor, 2015). Sentences are generated, with words whose
-form tells something of their tag, so that this page needs no network.
+Both models use the words and pairs of adjacent tags. The hidden Markov model is
+estimated from counts, and the conditional random field is trained to predict the tags
+(section 4.2 of Nguyen and O'Connor, 2015). The sentences are generated, and the form of
+a word is informative about its tag. No download is needed.
 """
 
 # sphinx_gallery_thumbnail_number = 2
 
 # %%
-# Three models: counts with one pseudocount, a CRF on words, a CRF on words and what
-# they look like.
+# Three models are compared: an HMM with a pseudocount of 1, a CRF with words as
+# features, and a CRF with words and word forms as features.
 
 from sklearn.pipeline import make_pipeline
 
@@ -33,8 +33,9 @@ for name, tagger in taggers.items():
     print(f"{name}: {tagger.score(X[test], y[test]):.3f} of the tokens right")
 
 # %%
-# Is this token a noun? Each model answers for every token, and the legend gives the
-# error of its probabilities with an interval that knows which tokens share a sentence.
+# The first query is whether a token is a singular noun (NN). It is asked for every
+# token. The legend shows the calibration error of each model with a confidence interval
+# that takes the dependence of the tokens of a sentence into account.
 
 from skcalib import ReliabilityDisplay
 from skcalib.queries import TagQuery
@@ -47,8 +48,8 @@ for name, tagger in taggers.items():
     ax = display.ax_
 
 # %%
-# And is its best tag right? Above the diagonal a model is timid: the counts with their
-# pseudocount of 1 are.
+# The second query is whether the most probable tag of a token is right. A curve above
+# the diagonal shows underconfidence, as for the HMM with its pseudocount of 1.
 
 ax = None
 for name, tagger in taggers.items():

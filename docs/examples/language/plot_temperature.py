@@ -1,16 +1,17 @@
 """
-One temperature for a whole tagger
-==================================
+Temperature scaling of a tagger
+===============================
 
-An untuned tagger is too timid or too sure, and one number may mend it: all scores of
-its posterior are divided by a temperature. The best tagging stays, and all marginals
-are still those of one distribution. Sentences are generated.
+A tagger that is not tuned is often underconfident or overconfident. Temperature scaling
+divides all scores of its posterior by one number. The most probable tagging does not
+change, and all marginals are still marginals of one distribution. The sentences of this
+example are generated.
 """
 
 # %%
-# Three models that nobody tuned: counts with a pseudocount of 1, a conditional random
-# field with its default penalty, and one without any. Each gets the temperature at
-# which the true taggings of the folds that it was not trained on are most likely.
+# Three models are used without tuning: an HMM with a pseudocount of 1, a CRF with its
+# default penalty, and a CRF without a penalty. The temperature of each model maximises
+# the likelihood of the true taggings of held-out folds.
 
 from skcalib import CRFTagger, HMMTagger, TemperatureScaling
 from skcalib.datasets import make_tagged_sentences
@@ -34,8 +35,9 @@ for name, model in scaled.items():
     )
 
 # %%
-# Is the best tag right, on other sentences? Below the diagonal a model is
-# too sure, above too timid; the legends give the error with its interval.
+# The reliability of the most probable tag is measured on test sentences. A model is
+# overconfident below the diagonal and underconfident above it. The legends show the
+# calibration error with its interval.
 
 import matplotlib.pyplot as plt
 
@@ -52,13 +54,15 @@ for ax, (name, model) in zip(axes, scaled.items(), strict=True):
     ax.set_title(name)
 
 # %%
-# The first two erred in one direction, and one number takes most of the error away. The
-# third is a little too sure of words that it knows and much too sure of others. What it
-# gets worst weighs most in the likelihood of whole taggings, and the temperature that
-# suits those tokens makes all others timid: a better likelihood, but no smaller error.
-# There it takes features that tell something of new words.
+# The errors of the first two models are in one direction, and the temperature removes
+# most of them. The third model is slightly overconfident for known words and strongly
+# overconfident for unknown words. The worst predictions have the largest influence on
+# the likelihood of whole taggings. The temperature that fits these tokens makes the
+# model underconfident for all others: the likelihood improves, but the calibration
+# error does not decrease. Features that are informative about unknown words are needed
+# for this model.
 #
-# What the taggers do is the same as before.
+# The predicted tags of the taggers do not change.
 
 for name, model in scaled.items():
     before = model.estimator_.score(X[test], y[test])

@@ -2,13 +2,14 @@
 Is one model better than another?
 =================================
 
-Five models answer the same questions. Which gains are more than luck? Questions about
-the same passage are not independent, and the test has to know it.
+Five models answer the same questions, and all pairs of models are tested for a
+difference in accuracy. Questions about the same passage are not independent, so the
+passages are passed as groups.
 """
 
 # %%
-# The answers are generated: each passage has a difficulty of its own, and so has each
-# question. Models differ in ability; two of them have the same.
+# The answers are generated. Each passage and each question has its own difficulty. The
+# models differ in ability, except for two models with the same ability.
 
 import numpy as np
 
@@ -24,8 +25,8 @@ right = {
 }
 
 # %%
-# All pairs, with p-values adjusted by Holm's method. A gain is the score of the later
-# system minus that of the earlier one.
+# All pairs are tested, and the p-values are adjusted by Holm's method. A gain is the
+# score of the later system minus the score of the earlier system.
 
 comparison = compare_scores(right, groups=passage)
 for (a, b), gain, low, high, p in zip(
@@ -44,8 +45,9 @@ for (a, b), gain, low, high, p in zip(
 SystemScoresDisplay.from_comparison(comparison, metric="accuracy")
 
 # %%
-# What would another 480 questions like these be able to find? And is ``tuned`` at most
-# three points worse than ``base``?
+# The detectable gain is the true gain that 480 questions like these detect with 80%
+# power. The non-inferiority test tests whether ``tuned`` is at most three points worse
+# than ``base``.
 
 pair = comparison.pairs.index(("base", "tuned"))
 print(f"detectable gain: {comparison.detectable_gain()[pair]:.3f}")

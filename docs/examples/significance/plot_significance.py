@@ -2,18 +2,19 @@
 Is the gain real?
 =================
 
-A tagger that is better by half a point on one test set need not be better. This page
-trains many taggers on resamples of one training set, and looks at which gains a paired
-test takes for real, and from which size on.
+A tagger with a higher accuracy on one test set is not necessarily better. This example
+trains many taggers on resamples of one training set and shows which gains are
+significant in a paired test, depending on the gain and on the size of the test set.
 """
 
 # %%
 # Two taggers
 # -----------
 #
-# Token accuracy is a ratio of two sums over sentences: right tokens, and tokens. That
-# is all the test needs. Here the hidden Markov model is ahead, having seen more
-# sentences. The p-value is found without drawing a single resample.
+# Token accuracy is the ratio of two sums over sentences: the number of right tokens and
+# the number of tokens. The test only needs these numbers for each sentence. In this
+# example, the hidden Markov model is better because it was trained on more sentences.
+# The p-value is computed without drawing resamples.
 
 from skcalib import CRFTagger, HMMTagger
 from skcalib.datasets import make_tagged_sentences
@@ -36,8 +37,8 @@ paired_bootstrap_test(statistics(hmm), statistics(crf), statistic="ratio")
 # Many systems
 # ------------
 #
-# Training sets drawn with replacement make many slightly different taggers. Those of
-# one model are closely correlated: they make the same mistakes.
+# Many slightly different taggers are trained on resamples of the training set. Taggers
+# of the same kind are closely correlated, because they make the same errors.
 
 from skcalib.significance import compare_systems, resample_training
 
@@ -56,8 +57,9 @@ comparison = compare_systems(systems, statistic="ratio")
 comparison
 
 # %%
-# All 190 pairs are tested at once, and the adjusted p-values allow for that (Holm's
-# rule). They are precise down to the smallest ones, so many survive.
+# All 190 pairs are tested, and the p-values are adjusted for the number of pairs by
+# Holm's method. Even very small p-values are precise, so many pairs are significant
+# after the adjustment.
 
 frame = comparison.frame()
 frame.sort_values("pvalue").head()
@@ -66,9 +68,9 @@ frame.sort_values("pvalue").head()
 # Confidence against gain
 # -----------------------
 #
-# Among taggers of one model a smaller gain is enough. A threshold is the gain that 95%
-# of the pairs with a p-value of about .05 stay below; how many these are stands in the
-# legend. It says what to expect and is no test.
+# Taggers of the same kind need a smaller gain. The threshold is the 95% quantile of the
+# gains of the pairs with a p-value of about .05. The legend shows the number of these
+# pairs. The threshold is a rule of thumb and not a test.
 
 from skcalib.plot import SignificanceDisplay
 
@@ -81,7 +83,7 @@ SignificanceDisplay.from_comparison(
 # The size of the test set
 # ------------------------
 #
-# Four times the sentences halve the threshold.
+# With four times as many sentences, the threshold is about half as large.
 
 from skcalib.significance import test_size_curve as size_curve
 
