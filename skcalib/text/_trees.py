@@ -101,7 +101,7 @@ def check_parses(document: Document, *, needed: Collection[int] | None = None) -
         if len(heads) > 1 and max(heads) < 0 and (needed is None or s in needed):
             raise ParameterError(
                 None,
-                f"needs parses, but {_place(document, s)} has none: all heads are "
+                f"needs parses, and {_place(document, s)} has none: all heads are "
                 "-1. Parse the text, for example with spaCy and Document.from_spacy, "
                 "or read a file that has parses.",
             )

@@ -129,7 +129,9 @@ class OnDevice:
 @pytest.mark.parametrize("name", ["y_true", "y_proba", "sample_weight"])
 def test_what_is_on_a_device_has_to_be_copied_first(name):
     arguments = {"y_true": Y, "y_proba": Q, "sample_weight": WEIGHT, name: OnDevice()}
-    expected = f"'{name}' parameter of .* on cuda:0: copy it first, as by `.cpu\\(\\)`"
+    expected = (
+        f"'{name}' parameter of .* on cuda:0. Copy it first, .* with `.cpu\\(\\)`"
+    )
     with pytest.raises(TypeError, match=expected):
         calibration_error(**arguments)
     with pytest.raises(TypeError, match=expected):

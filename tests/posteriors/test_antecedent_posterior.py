@@ -463,7 +463,7 @@ class TestDocuments:
         ([np.array([[1j]])], ValueError, "numbers, in rows.* in document 0"),
         (np.zeros((2, 2)), ValueError, r"single document goes into a list.*\(2,\)"),
         ([np.zeros((2, 3))], ValueError, r"shape \(2, 3\) for document 0"),
-        ([[[0]], [[0, 0], [0]]], ValueError, "something else in document 1"),
+        ([[[0]], [[0, 0], [0]]], ValueError, "other content in document 1"),
         ([[["a"]]], ValueError, "numbers, in rows"),
         ([[[0, 0], [0, np.nan]]], ValueError, "Got nan in document 0, row 1, column 1"),
         ([[[0, 0], [np.inf, 0]]], ValueError, "Got inf in document 0, row 1, column 0"),
@@ -538,7 +538,7 @@ def test_number_of_samples_refused(n_samples, error):
 
 
 def test_numbers_beyond_float64_are_refused():
-    with pytest.raises(ValueError, match="'log_scores'.*something else in document 0"):
+    with pytest.raises(ValueError, match="'log_scores'.*other content in document 0"):
         AntecedentPosterior([[[10**400]]])
 
 
