@@ -46,7 +46,7 @@ class EventCountDisplay(Display):
     as in Figure 6 and the appendix of [1]_. For contrast, a dashed line shows the count
     with the best antecedents, which a system without uncertainty would report.
 
-    Of counts that are corrected by labelled documents, the line is the corrected count
+    If the counts are corrected by labelled documents, the line is the corrected count
     and the band its interval. A dashed line and a lighter band show the posterior mean
     and its interval.
 

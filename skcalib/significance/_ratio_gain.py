@@ -209,9 +209,11 @@ def linear_half_width(gain: LinearGain, level: float, *, largest_window: int) ->
     if gain.is_integer and (gain.length == gain.length[0]).all():
         values, place = np.unique(gain.difference, return_inverse=True)
         times = np.bincount(place, gain.times)
-        law = IntegerSum(values.astype(np.int64), times).distances(largest_window)
-        if law is not None:
-            distance, reached = law
+        distribution = IntegerSum(values.astype(np.int64), times).distances(
+            largest_window
+        )
+        if distribution is not None:
+            distance, reached = distribution
             return float(distance[reached >= chance][-1]) / gain.length_total
     return _saddlepoint_half_width(gain, level)
 

@@ -121,10 +121,10 @@ class _PoissonCells:
 
     def __init__(self, n: int):
         mean = 1 - min(0.5, 3.5 / np.sqrt(n))
-        law = np.diff(pdtr(np.arange(20), mean), prepend=0.0)
-        common = np.where(np.arange(20) < 5, np.floor(law * 65536), 0)
+        pmf = np.diff(pdtr(np.arange(20), mean), prepend=0.0)
+        common = np.where(np.arange(20) < 5, np.floor(pmf * 65536), 0)
         self.bounds = common[:5].cumsum().astype(np.uint16)
-        rest = (law - common / 65536).cumsum()
+        rest = (pmf - common / 65536).cumsum()
         self.rest = rest / rest[-1]
 
     def fill(self, counts: np.ndarray, rng: np.random.Generator) -> None:

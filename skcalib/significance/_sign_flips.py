@@ -289,11 +289,11 @@ class FlippedGain:
         chance = np.ones(1)
         for n in times.tolist():
             k = np.arange(n + 1)
-            law = _binomial(n)
+            distribution = _binomial(n)
             counts = np.hstack(
                 [np.repeat(counts, n + 1, axis=0), np.tile(k, len(counts))[:, None]]
             )
-            chance = np.outer(chance, law).ravel()
+            chance = np.outer(chance, distribution).ravel()
         gain = self.gain
         return _Flips(counts @ gain.difference, counts @ gain.length, chance, None)
 

@@ -100,10 +100,10 @@ class IntegerSum:
     def distances(self, largest_window: int) -> tuple[np.ndarray, np.ndarray] | None:
         """Return the lattice x of |S - E S| and P(|S - E S| >= x), from x = 0."""
         middle = round(self.n * float(self.p @ self.places))
-        law = _lattice_law(self.places, self.p, self.n, middle, largest_window)
-        if law is None:
+        distribution = _lattice_pmf(self.places, self.p, self.n, middle, largest_window)
+        if distribution is None:
             return None
-        place, chance = law
+        place, chance = distribution
         distance = np.abs(place - middle)
         at = np.bincount(distance, chance)
         return np.arange(at.size) * self.step, at[::-1].cumsum()[::-1]
@@ -175,7 +175,7 @@ def _frequencies(
     return omega, power, np.where(once, 1.0, 2.0)
 
 
-def _lattice_law(
+def _lattice_pmf(
     v: np.ndarray, p: np.ndarray, n: int, middle: int, largest_window: int
 ) -> tuple[np.ndarray, np.ndarray] | None:
     """Return the lattice points near the mean of the sum, and their probabilities."""
