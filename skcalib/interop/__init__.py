@@ -5,7 +5,6 @@ library, except for :func:`to_spacy`, which makes objects of spaCy.
 """
 
 from ._coreference import (
-    ClusterLabels,
     from_antecedent_scores,
     from_fastcoref,
     labels_from_clusters,
@@ -16,7 +15,6 @@ from ._spacy import from_spacy_beam, from_spacy_spancat, from_spacy_tagger, to_s
 from ._transformers import from_pipeline, from_transformers
 
 __all__ = [
-    "ClusterLabels",
     "from_allennlp",
     "from_antecedent_scores",
     "from_fastcoref",

@@ -210,28 +210,7 @@ def from_fastcoref(
 
 
 class ClusterLabels(NamedTuple):
-    """Labels of mentions, from :func:`labels_from_clusters`.
-
-    Attributes
-    ----------
-    labels : list of list of int
-        Label of each mention of each document. Equal labels are one entity.
-    mentions : list of list
-        The mentions.
-    n_missing : int
-        Number of mentions in clusters that are not among the mentions.
-
-    See Also
-    --------
-    labels_from_clusters : Compute the labels.
-
-    Examples
-    --------
-    >>> from skcalib.interop import labels_from_clusters
-    >>> labels, mentions, n_missing = labels_from_clusters([[["a", "b"], ["c"]]])
-    >>> labels, mentions, n_missing
-    ([[0, 0, 1]], [['a', 'b', 'c']], 0)
-    """
+    """Labels of mentions, the mentions, and the number of those left out."""
 
     labels: list[list[int]]
     mentions: list[list[Any]]
@@ -258,10 +237,14 @@ def labels_from_clusters(
 
     Returns
     -------
-    labels : ClusterLabels
-        `labels` are what queries and posteriors take as the truth, `n_missing` is the
-        number of mentions in clusters that are not among `mentions`: links to them are
-        neither asked for nor counted.
+    labels : list of list of int
+        Label of each mention of each document, which queries and posteriors take as the
+        truth. Equal labels are one entity.
+    mentions : list of list
+        The mentions of each document.
+    n_missing : int
+        Number of mentions in clusters that are not among `mentions`. Links to them are
+        neither asked for nor counted. The three values are a named tuple.
 
     Raises
     ------
