@@ -16,7 +16,7 @@ RESULTS = BENCHMARKS / "results"
 
 # Tables by page and first headings, and why their numbers are not in a CSV.
 NOT_MEASURED = {
-    ("choosing.rst", "You want | Take"): "settings and sizes of bins",
+    ("choosing.rst", "Goal | Method"): "settings and sizes of bins",
     ("data.rst", "function | data"): "sizes of data sets, which their fetchers check",
     ("event_corpora.rst", "the paper | free data"): "sentences about the tables below",
     ("scale.rst", "what | unit"): "planned from the costs measured above",

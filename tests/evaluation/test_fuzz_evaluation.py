@@ -167,6 +167,7 @@ def write_archive(path, members):
             archive.writestr(name, data)
 
 
+@pytest.mark.slow
 def test_an_archive_that_unpacks_to_gigabytes_is_an_error(tmp_path):
     path = tmp_path / "bomb.eval"
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:

@@ -72,6 +72,7 @@ def test_empty_cells_are_kept_or_an_error(tmp_path, word):
         read_evaluation(path, missing="drop")
 
 
+@pytest.mark.slow
 def test_progress_is_printed_if_asked_for(tmp_path, capsys):
     path = write(tmp_path, "correct\n" + "1\n" * 1_200_000)
     read_evaluation(path)

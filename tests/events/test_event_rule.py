@@ -603,6 +603,7 @@ class TestLaws:
             assert part.code.tolist() == whole.code[end - n : end].tolist()
 
 
+@pytest.mark.slow
 def test_agents_in_gum():
     """Ten agents of "attack" in seven documents, counted by another program."""
     if not (HOME / "gum").exists():
@@ -616,6 +617,7 @@ def test_agents_in_gum():
     assert (n_agents, n_documents) == (10, 7)
 
 
+@pytest.mark.slow
 def test_agents_in_the_dated_web_text():
     """Eight agents of "attack" in seven documents, two of the United States in one."""
     if not (HOME / "ud_english_ewt").exists():
