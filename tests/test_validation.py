@@ -42,6 +42,12 @@ def test_bounds_belong_to_the_range_of_a_number_and_not_of_a_fraction():
             check_fraction(end, **WHO)
 
 
+def test_a_level_that_rounding_cannot_tell_from_1_is_an_error():
+    assert check_fraction(1 - 1e-9, **WHO) == 1 - 1e-9
+    with pytest.raises(ValueError, match="must be at most 1 - 1e-12"):
+        check_fraction(1 - 1e-16, **WHO)
+
+
 @pytest.mark.parametrize("value", [1.0, "3", None, True, np.True_, [2]], ids=repr)
 def test_what_is_no_integer_is_a_type_error(value):
     with pytest.raises(TypeError, match=r"'beta' parameter must be an integer"):

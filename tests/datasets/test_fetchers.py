@@ -335,6 +335,16 @@ class TestDownload:
             fetch(f"http://127.0.0.1:{port}/oct27.train")
         assert list((tmp_path / ARK[0]).iterdir()) == []
 
+    def test_a_silent_server(self, fetch, monkeypatch):
+        monkeypatch.setattr("skcalib.datasets._files._SECONDS_OF_SILENCE", 0.2)
+        with contextlib.closing(socket.create_server(("127.0.0.1", 0))) as server:
+            port = server.getsockname()[1]
+            with pytest.raises(
+                OSError, match=r"Could not download .*timed out.*put it"
+            ):
+                fetch(f"http://127.0.0.1:{port}/oct27.train")
+        assert socket.getdefaulttimeout() is None
+
     def test_what_is_no_web_server(self, fetch, tmp_path):
         with contextlib.closing(socket.create_server(("127.0.0.1", 0))) as server:
 
