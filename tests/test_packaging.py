@@ -105,9 +105,10 @@ def public_names() -> list[str]:
 
 
 def documented_names() -> list[str]:
-    """Read docs/api.rst: the entries of each autosummary after its currentmodule."""
+    """Read docs/api: the entries of each autosummary after its currentmodule."""
     names, module, listing = [], None, False
-    for line in read("docs/api.rst").splitlines():
+    pages = sorted((ROOT / "docs" / "api").glob("*.rst"))
+    for line in "\n".join(page.read_text("utf-8") for page in pages).splitlines():
         if line.startswith(".. "):
             listing = line == ".. autosummary::"
             if line.startswith(".. currentmodule::"):
