@@ -150,7 +150,7 @@ def corrected_count(
     See Also
     --------
     choose_documents : Draw the documents to label.
-    skcalib.events.EventCounter : Expected counts of events from a coreference posterior.
+    skcalib.events.EventCounter : Counts of events given uncertain coreference.
 
     Notes
     -----
