@@ -91,11 +91,11 @@ def fetch_state_union(
         Folder of the data sets. If None, the environment variable ``SKCALIB_DATA`` is
         used, or ``~/skcalib_data`` if it is not set.
     download_if_missing : bool, default=True
-        If False, an OSError is raised if a file is missing.
+        If False, raise an OSError where a file is missing.
     return_X_y : bool, default=False
-        If True, ``(data, target)`` is returned instead of a Bunch.
+        If True, return ``(data, target)`` instead of a Bunch.
     n_retries : int, default=3
-        Number of retries if a download fails.
+        Number of retries where a download fails.
     delay : float, default=1.0
         Seconds between retries.
 
