@@ -86,8 +86,8 @@ def coref_scores(
     Notes
     -----
     Numerators and denominators are summed over documents, as in the reference scorer,
-    and 0/0 is 0. A mention that only one side has is an error, as in version 8 of the
-    scorer.
+    and 0/0 is 0. A mention that occurs on one side only is an error, as in version 8 of
+    the scorer.
 
     - 'pairwise' counts pairs of mentions in the same cluster.
     - 'muc' counts the minimum number of links that connect each cluster [1]_.
@@ -130,7 +130,7 @@ def coref_scores(
     >>> round(scores["conll_f1"], 3)
     0.542
 
-    A mention that only one side has:
+    A mention that occurs on one side only:
 
     >>> scores = coref_scores([[{"Ada", "she"}]], [[{"Ada", "she", "it"}]])
     >>> [round(x, 2) for x in scores["b3"]]
@@ -173,7 +173,8 @@ def coref_statistics(
     metric : {'conll', 'pairwise', 'muc', 'b3', 'ceafe', 'ceafm', 'blanc', 'lea'}, \
             default='conll'
         Name of the metric. 'conll' concatenates the columns of 'muc', 'b3' and 'ceafe';
-        'blanc' those of links within clusters and of links between clusters.
+        'blanc' concatenates the columns of links within clusters and of links between
+        clusters.
     drop_singletons : bool, default=False
         Whether to drop clusters of one mention on both sides.
 
@@ -181,8 +182,8 @@ def coref_statistics(
     -------
     statistics : ndarray of shape (n_documents, 4), (n_documents, 8) for 'blanc' or \
             (n_documents, 12) for 'conll'
-        Numerator and denominator of precision, then of recall. Pass
-        ``statistic=coref_f1`` to significance tests of these statistics.
+        Numerator and denominator of precision, followed by numerator and denominator of
+        recall. Pass ``statistic=coref_f1`` to significance tests of these statistics.
 
     Raises
     ------
@@ -196,9 +197,9 @@ def coref_statistics(
 
     Notes
     -----
-    :func:`coref_f1` of the sums is the F1 of :func:`coref_scores`, except that BLANC is
-    always the mean of both kinds of links, also if the true clusters have links of one
-    kind only.
+    :func:`coref_f1` of the sums equals the F1 of :func:`coref_scores`, with one
+    exception: BLANC is always the mean of both kinds of links, even if the true
+    clusters have links of one kind only.
 
     Examples
     --------
@@ -236,7 +237,7 @@ def coref_f1(sums: ArrayLike) -> np.ndarray | np.floating:
     -------
     f1 : ndarray of shape (...)
         F1, where 0/0 is 0. If there are columns of several metrics, the mean of their
-        F1.
+        F1 is returned.
 
     Raises
     ------

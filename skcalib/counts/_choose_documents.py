@@ -86,25 +86,26 @@ def choose_documents(
     mix: float = 0.5,
     random_state: RandomStateLike = None,
 ) -> DocumentChoice:
-    """Draw documents to label, more of those about which the model is uncertain.
+    """Draw documents to label, with a preference for uncertain documents.
 
-    Part of the probability is spread evenly, so that every document can be drawn: a
-    model may be sure and wrong.
+    Part of the probability is spread evenly over the documents, so that every document
+    can be drawn. This is necessary because a model may be certain and wrong.
 
     Parameters
     ----------
     sd : array-like of shape (N,)
-        Standard deviation of each document's count by the model, sqrt(p (1 - p)) for a
-        probability p, or the size of the document. Equal values give equal
-        probabilities.
+        Standard deviation of each document's count under the model. For a probability
+        p, it is ``sqrt(p * (1 - p))``. The size of each document can be used instead.
+        Equal values give equal probabilities.
     n : int
         Number of documents to label.
     strata : array-like of shape (N,), default=None
-        Strata, such as periods, within which documents are drawn. Each stratum has at
-        least two draws, or all its documents.
+        Strata, such as periods, within which documents are drawn. At least two
+        documents are drawn in each stratum, or all documents of a smaller stratum.
     mix : float, default=0.5
-        Share of the probability that is spread evenly, in (0, 1]. No document's weight
-        exceeds N / (n mix). 1 gives equal probabilities.
+        Share of the probability that is spread evenly over the documents, in (0, 1].
+        The weight of a document does not exceed N / (n mix). A value of 1 gives equal
+        probabilities.
     random_state : int, RandomState, Generator or None, default=None
         Random state used to draw the sample.
 
@@ -116,8 +117,8 @@ def choose_documents(
     Raises
     ------
     ValueError
-        If `n` exceeds the number of documents, or is too small for two documents per
-        stratum, or if `sd` is negative or not finite.
+        If `n` is larger than the number of documents or too small for two documents per
+        stratum, or if a value of `sd` is negative or not finite.
 
     See Also
     --------
@@ -125,15 +126,17 @@ def choose_documents(
 
     Notes
     -----
-    Probabilities in proportion to the standard deviation of the residuals minimise the
-    variance [1]_. Documents are drawn systematically in a random order [2]_, so that
-    their number is fixed and all pairs of documents can be drawn. A systematic sample
-    in a fixed order, such as that of dates, has no valid estimate of its variance. For
-    a sample that is spread over time, pass periods as `strata`.
+    The variance is smallest if the probabilities are proportional to the standard
+    deviation of the residuals [1]_. Documents are drawn systematically in a random
+    order [2]_, so that their number is fixed and every pair of documents can be drawn.
+    The variance of a systematic sample in a fixed order, such as the order of dates,
+    cannot be estimated validly. For a sample that is spread over time, pass periods as
+    `strata`.
 
-    Equal probabilities (``mix=1``) are better for fewer than 50 labels, and for rare
-    counts of 0 and 1: labels that are taken away from documents of which the model is
-    sure leave more errors unseen there.
+    Equal probabilities (``mix=1``) are better for fewer than 50 labels, and for counts
+    of 0 and 1 that are rarely 1. Unequal probabilities take labels away from documents
+    about which the model is certain, so that more errors in these documents remain
+    unseen.
 
     References
     ----------

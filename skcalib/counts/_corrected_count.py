@@ -59,122 +59,130 @@ def corrected_count(
     slope: str | float = "shrunk",
     confidence_level: float = 0.95,
 ) -> CorrectedCount:
-    """Correct a model's count of a corpus by documents whose true count is known.
+    """Correct a model's count of a corpus by labelled documents.
 
     A model gives each of N documents an expected count, for example the probability
     that it reports an event. A random sample of the documents has labels. The labels
-    show by how much the model is wrong on average, and the sum of the expectations is
-    corrected by it. The interval is about the N documents. It is valid whatever the
-    model does, since only the sample is random.
+    show the average error of the model, and this error is used to correct the sum of
+    the expected counts. The interval is for the total of the N documents. It is valid
+    whatever errors the model makes, because only the sample is random.
 
     Parameters
     ----------
     y_true : array-like of shape (N,)
-        True count of each labelled document, and NaN for the other documents. For a
-        number of documents the count is 0 or 1.
+        True count of each labelled document, and NaN for the other documents. To
+        estimate a number of documents, use counts of 0 and 1.
     expected : array-like of shape (N,)
-        Expected count of each document by the model, of labelled documents too. It must
-        have been computed without the labels in `y_true`.
+        Expected count of each document under the model, for labelled documents as well.
+        It must be computed without the labels in `y_true`.
     inclusion_probability : float or array-like of shape (N,), default=None
         Probability with which each document was drawn to be labelled, in (0, 1]. If
         None, all documents (of a stratum) had equal probabilities.
     strata : array-like of shape (N,), default=None
-        Strata within which documents were drawn, each with its own number of draws.
+        Strata within which documents were drawn. Each stratum has its own number of
+        draws.
     groups : array-like of shape (N,), default=None
-        Groups that were drawn as a whole, such as all articles of a newspaper. All
-        documents of a group are labelled, or none is.
+        Groups of documents that were drawn as a whole, such as all articles of a
+        newspaper. Either all documents of a group are labelled, or no document is.
     size : array-like of shape (N,), default=None
         Size of each document, such as its number of tokens, if counts and errors grow
-        with it.
+        with the size.
     periods : array-like of shape (N,), default=None
-        Period of each document. The result then has a table with a row per period.
+        Period of each document. If given, the result has a table with one row per
+        period.
     by : array-like of shape (N,), default=None
-        Further label of each document, such as its newspaper or region. The table then
-        has a row per label, or per period and label.
+        Category of each document, such as its newspaper or region. If given, the table
+        has one row per category, or one row per period and category.
     weight : array-like of shape (N,), default=None
-        Weight of each document in the sum that is estimated: 1 and -1 for a difference
-        of two parts of the corpus, 0 for documents outside both.
+        Weight of each document in the sum that is estimated. For the difference between
+        two parts of the corpus, the weights are 1 and -1 in these parts, and 0 for all
+        other documents.
     estimand : {'count', 'mean', 'trend'}, default='count'
-        Quantity to estimate. 'count' is the sum over documents, 'mean' the sum divided
-        by the number of documents (a prevalence, if counts are 0 or 1), 'trend' the
-        least-squares slope of the counts of `periods` on time. Time is the value of
-        numeric periods; other periods are taken to follow each other at steps of 1, in
-        sorted order.
+        Quantity to estimate. 'count' is the sum over documents. 'mean' is this sum
+        divided by the number of documents, which is a prevalence if counts are 0 or 1.
+        'trend' is the least-squares slope of the counts of `periods` on time. Numeric
+        periods are used as time. Other periods are sorted and taken to be one unit of
+        time apart.
     bounds : tuple of two floats or arrays of shape (N,), default=None
-        Least and largest possible count of a document. If None, they are 0 and 1 where
-        all labels are 0 or 1 and no expectation exceeds 1, and otherwise 0 and
-        infinity.
+        Smallest and largest possible count of a document. If None, the bounds are 0 and
+        1 if all labels are 0 or 1 and no expected count exceeds 1, and 0 and infinity
+        otherwise.
     method : {'auto', 'score', 't'}, default='auto'
-        Method of the interval. 'score' allows for skewed errors and for errors that no
-        label has shown. 't' is Student's interval, which needs about four errors of a
-        `unit` in the labels. 'auto' is 'score' for the whole corpus, and in the table
-        't' if the labels show four errors, carried by eight documents, and otherwise
-        'score'.
+        Method of the interval. 'score' allows for skewed errors and for errors that the
+        labels do not show. 't' is Student's interval, which needs labels that show
+        about four errors of size `unit`. 'auto' uses 'score' for the whole corpus. In
+        the table, it uses 't' if the labels show four errors, carried by eight
+        documents, and 'score' otherwise.
     unit : float, default=1.0
         Smallest error that a count may have. An interval from labels that show no error
         still allows for 3.84 unseen errors of this size, at a level of 95%.
     slope : {'shrunk', 'best'} or float, default='shrunk'
-        Factor of the expectations. 'best' is the least-squares slope of the labels on
-        them, 'shrunk' draws it towards 1 by the weight of four documents. 1 gives the
-        difference estimator, and 0 the labels alone.
+        Coefficient of the expected counts. 'best' is the least-squares slope of the
+        labels on the expected counts. 'shrunk' shrinks this slope towards 1 with the
+        weight of four documents. A value of 1 gives the difference estimator, and a
+        value of 0 uses the labels alone.
     confidence_level : float, default=0.95
         Confidence level of the intervals.
 
     Returns
     -------
     result : CorrectedCount
-        Estimate with its interval, beside the uncorrected sum and the estimate from the
-        labels alone, and the table of periods.
+        Estimate with its interval, the uncorrected sum, the estimate from the labels
+        alone, and the table of periods.
 
     Raises
     ------
     ValueError
         If there are fewer than five labels, if an inclusion probability is 0, if a
-        stratum has no label, if a group is labelled in part, if all labelled documents
-        are on one side of the median expectation, or if a label is outside `bounds`.
+        stratum has no label, if only a part of a group is labelled, if all labelled
+        documents are on one side of the median expected count, or if a label is outside
+        `bounds`.
 
     Warns
     -----
     UserWarning
         If the labelled documents do not look like a random sample of this design, if
-        the model looks fitted or recalibrated on them, if a stratum has one label or a
-        period none, if the model says the same of all documents, if one document has
-        or may have a large share of the variance, or if an expectation is outside
-        `bounds`.
+        the model appears to be fitted or recalibrated on the labelled documents, if a
+        stratum has only one label or a period has no label, if the expected counts of
+        all documents are equal, if one document has or may have a large share of the
+        variance, or if an expected count is outside `bounds`.
 
     See Also
     --------
     choose_documents : Draw the documents to label.
-    skcalib.events.EventCounter : Expected counts of events by a coreference posterior.
+    skcalib.events.EventCounter : Counts of events given uncertain coreference.
 
     Notes
     -----
-    With f the expectations, y the labels, pi the inclusion probabilities and c the
-    weights, the estimate is
+    Let f be the expected counts, y the labels, pi the inclusion probabilities and c the
+    weights. The estimate is
 
         sum over the corpus of c (a + b f) + sum over labels of c (y - a - b f) / pi.
 
-    a and b are the regression of y on f, weighted by 1 / pi, with b shrunk towards 1
-    [1]_ [2]_. b is near 0 where the model is useless, so that the estimate is not worse
-    than that of the labels in large samples [3]_. The variance is that of sampling
-    without replacement from N documents. Its residuals are those of a jackknife.
+    Here a and b are the coefficients of the regression of y on f, weighted by 1 / pi,
+    with b shrunk towards 1 [1]_ [2]_. If the model is useless, b is near 0, so that in
+    large samples the estimate is not worse than the estimate from the labels alone
+    [3]_. The variance is the variance of sampling without replacement from N documents,
+    computed with jackknife residuals.
 
     The score interval contains the totals T that solve (T - estimate)^2 = q^2 V(T).
-    V(T) is the variance if T were true, from the second and third moment of the
-    residuals, to which half an unseen error is added. For labels alone and counts of 0
-    and 1 it is close to Wilson's interval, and for other counts to that of [4]_. q is a
-    quantile of Student's distribution.
+    V(T) is the variance if T were the true total. It is computed from the second and
+    third moments of the residuals, with half an unseen error added. q is a quantile of
+    Student's distribution. For labels alone and counts of 0 and 1, the interval is
+    close to Wilson's interval. For labels alone and other counts, it is close to the
+    interval of [4]_.
 
-    Errors of counts without an upper bound are taken to grow with the count: if the
-    sample has fewer of the documents with large expectations than the corpus, V(T) is
-    multiplied by the ratio of the means of (a + b f)^1.5 in the corpus and in the
-    sample. Such ratios are known from the estimation of ratios [5]_, and the power is
-    between those of counts that are Poisson (1) and of errors in proportion (2).
+    For counts without an upper bound, errors are assumed to grow with the count. If
+    documents with large expected counts are rarer in the sample than in the corpus,
+    V(T) is multiplied by the ratio of the mean of (a + b f)^1.5 in the corpus to its
+    mean in the sample. A similar factor is used in ratio estimation [5]_. The exponent
+    1.5 lies between the exponent of Poisson counts (1) and the exponent of errors that
+    are proportional to the count (2).
 
-    In the table, each row has the mean error of its own labels. The slope and the
-    variance are pooled over rows, except with `groups` or `size`. A row whose own
-    labels have a larger variance has a weighted mean of both, in which the pooled one
-    has the weight of eight labels.
+    In the table, each row is corrected by the mean error of its own labels. The slope
+    and the variance are pooled over rows, except with `groups` or `size`. If the labels
+    of a row have a variance larger than the pooled variance, the row uses a weighted
+    mean of both variances, in which the pooled variance has the weight of eight labels.
 
     References
     ----------
@@ -191,7 +199,7 @@ def corrected_count(
 
     Examples
     --------
-    A model that is too sure counts too few documents.
+    An overconfident model counts too few documents:
 
     >>> import numpy as np
     >>> from skcalib.counts import corrected_count

@@ -19,11 +19,11 @@ class LabelsOnly(NamedTuple):
     estimate : float
         Estimate without the model.
     low, high : float
-        Ends of its interval, by the same method and at the same level.
+        Ends of its interval, computed with the same method and confidence level.
 
     See Also
     --------
-    CorrectedCount : Estimate with the model's expectations.
+    CorrectedCount : Estimate with the model's expected counts.
 
     Examples
     --------
@@ -50,39 +50,41 @@ class CorrectedCount(Result):
     Attributes
     ----------
     estimate : float
-        Corrected count, mean, trend or weighted sum of the corpus.
+        Corrected count, mean, trend or weighted sum over the corpus.
     low, high : float
         Ends of the interval.
     standard_error : float
         Standard error of the estimate over samples of documents.
     uncorrected : float
-        The same quantity by the model's expectations alone.
+        Same quantity computed from the model's expected counts alone.
     labels_only : LabelsOnly
-        `estimate`, `low` and `high` by the labels alone.
+        `estimate`, `low` and `high` from the labels alone.
     equivalent_labels : float
         Number of labelled documents that would give an interval of this width without
-        the model. If it is below `n_labelled`, the model makes the interval wider.
+        the model. If this number is below `n_labelled`, the model makes the interval
+        wider.
     slope : float
-        Factor of the model's expectations. A slope of 0 does not use them.
+        Coefficient of the model's expected counts. If it is 0, they are not used.
     n_documents, n_labelled : int
-        Number of documents of the corpus, and of labelled documents.
+        Number of documents in the corpus and number of labelled documents.
     n_groups : int or None
-        Number of groups with labels.
+        Number of groups with labels. None if `groups` is not given.
     n_errors : float
-        Sum of squared residuals, in units: roughly how many errors of the model the
-        labels show.
+        Sum of squared residuals, in units. It is roughly the number of errors of the
+        model that the labels show.
     n_effective : float
         Number of labelled documents (or groups) that carry the estimated variance.
     estimand : str
         'count', 'mean' or 'trend'.
     method : str
-        'score' or 't', the method of the interval of the whole corpus.
+        Method of the interval of the whole corpus, 'score' or 't'.
     confidence_level : float
         Confidence level of the intervals.
     table : dict of ndarray, or None
-        Columns with one row per domain: `period` and `by`, where these were given,
+        Columns with one row per domain: `period` and `by` (if they were given),
         `estimate`, `low`, `high`, `standard_error`, `uncorrected`, `n_documents` and
-        `n_labelled`. Ends and standard error are NaN in a domain without labels.
+        `n_labelled`. In a domain without labels, `low`, `high` and `standard_error` are
+        NaN.
 
     See Also
     --------

@@ -52,14 +52,14 @@ def fetch_muc3(
     subset : {'all', 'dev', 'tst1', 'tst2', 'tst3', 'tst4'}, default='all'
         Part of the corpus: 1700, 1300 or 100 reports.
     parsed : bool, str or Path, default=None
-        A CoNLL-U file with parses of the reports, or a folder of such files. If True,
-        the file ``<data_home>/muc3/muc3_parsed.conllu.gz``, which the script
-        ``benchmarks/parse_corpora.py`` of the source repository writes. If None, that
+        CoNLL-U file with parses of the reports, or folder of such files. If True, the
+        file ``<data_home>/muc3/muc3_parsed.conllu.gz`` is used, which the script
+        ``benchmarks/parse_corpora.py`` of the source repository writes. If None, this
         file is used if it exists. If False, documents have no parses.
     mentions : bool, default=False
-        Whether documents with parses have the mentions that
-        :func:`~skcalib.documents.mentions_from_parse` finds, instead of the mentions in
-        the file.
+        Whether documents with parses have the mentions found by
+        :func:`~skcalib.documents.mentions_from_parse` instead of the mentions in the
+        file.
     data_home : str or Path, default=None
         Folder of the data sets. If None, the environment variable ``SKCALIB_DATA`` is
         used, or ``~/skcalib_data`` if it is not set.
@@ -75,35 +75,37 @@ def fetch_muc3(
     Returns
     -------
     data : Bunch
-        A dictionary with attributes: `data` (list of Document), with dates,
-        ``metadata["place"]`` and ``metadata["paragraphs"]`` (tuple of str), and with
-        sentences if they have parses; `parsed`, whether they have; `target`, which is
-        None; `DESCR`, the origin of the data, their licence and what to cite;
-        `filenames`, the files read.
+        Dictionary-like object with the following attributes. `data` is a list of
+        Document. The documents have dates, ``metadata["place"]`` and
+        ``metadata["paragraphs"]`` (tuple of str), and sentences if they have parses.
+        `parsed` is whether the documents have parses. `target` is None. `DESCR`
+        describes the origin of the data, their licence and how to cite them.
+        `filenames` has the files that were read.
 
     Raises
     ------
     OSError
-        If a file is missing and must not or cannot be downloaded, or if it has another
-        checksum.
+        If a file is missing and downloads are not allowed or fail, or if a file does
+        not have the expected checksum.
     ValueError
         If a parameter is not as described, if `mentions` is True and there are no
-        parses, or if the parses are not those of the reports.
+        parses, or if the parses do not belong to the reports.
 
     See Also
     --------
     fetch_state_union : Addresses of presidents of the United States by year.
-    skcalib.documents.Document.from_spacy : Documents from a parser of your own.
-    skcalib.events.EventRule : Which actors did what.
+    skcalib.documents.Document.from_spacy : Create documents with another parser.
+    skcalib.events.EventRule : Find the agents of events and their actors.
 
     Notes
     -----
-    Public domain. A file at ``<data_home>/muc3/`` is used if its reports have the right
-    checksum. Another file of that name raises an OSError and is left as it is. The date
-    of a report is None where it is missing or impossible.
+    The data are in the public domain. A file in ``<data_home>/muc3/`` is used if its
+    reports have the expected checksum. If the checksum differs, an OSError is raised
+    and the file is not changed. The date of a report is None if it is missing or
+    impossible.
 
-    A parse is matched with a report by ``# newdoc id = DEV-MUC3-0001``. It must have
-    all reports of the subset, and no other documents.
+    Parses and reports are matched by document id (``# newdoc id = DEV-MUC3-0001``). The
+    parses must contain all reports of the subset and no other documents.
 
     Examples
     --------

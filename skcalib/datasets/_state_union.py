@@ -79,14 +79,14 @@ def fetch_state_union(
     Parameters
     ----------
     parsed : bool, str or Path, default=None
-        A CoNLL-U file with parses of the addresses, or a folder of such files. If True,
-        the file ``<data_home>/state_union/state_union_parsed.conllu.gz``, which the
+        CoNLL-U file with parses of the addresses, or folder of such files. If True, the
+        file ``<data_home>/state_union/state_union_parsed.conllu.gz`` is used, which the
         script ``benchmarks/parse_corpora.py`` of the source repository writes. If None,
-        that file is used if it exists. If False, documents have no parses.
+        this file is used if it exists. If False, documents have no parses.
     mentions : bool, default=False
-        Whether documents with parses have the mentions that
-        :func:`~skcalib.documents.mentions_from_parse` finds, instead of the mentions in
-        the file.
+        Whether documents with parses have the mentions found by
+        :func:`~skcalib.documents.mentions_from_parse` instead of the mentions in the
+        file.
     data_home : str or Path, default=None
         Folder of the data sets. If None, the environment variable ``SKCALIB_DATA`` is
         used, or ``~/skcalib_data`` if it is not set.
@@ -102,20 +102,21 @@ def fetch_state_union(
     Returns
     -------
     data : Bunch
-        A dictionary with attributes: `data` (list of Document), with dates,
-        ``metadata["president"]`` and ``metadata["paragraphs"]`` (tuple of str, the
-        first of which is the title), and with sentences if they have parses; `parsed`,
-        whether they have; `target`, which is None; `DESCR`, the origin of the data,
-        their licence and what to cite; `filenames`, the files read.
+        Dictionary-like object with the following attributes. `data` is a list of
+        Document. The documents have dates, ``metadata["president"]`` and
+        ``metadata["paragraphs"]`` (tuple of str, whose first entry is the title), and
+        sentences if they have parses. `parsed` is whether the documents have parses.
+        `target` is None. `DESCR` describes the origin of the data, their licence and
+        how to cite them. `filenames` has the files that were read.
 
     Raises
     ------
     OSError
-        If a file is missing and must not or cannot be downloaded, or if it has another
-        checksum.
+        If a file is missing and downloads are not allowed or fail, or if a file does
+        not have the expected checksum.
     ValueError
         If a parameter is not as described, if `mentions` is True and there are no
-        parses, or if the parses are not those of the addresses.
+        parses, or if the parses do not belong to the addresses.
 
     See Also
     --------
@@ -124,11 +125,13 @@ def fetch_state_union(
 
     Notes
     -----
-    Public domain. A file at ``<data_home>/state_union/`` is used if it has the right
-    checksum. Another file of that name raises an OSError and is left as it is.
+    The data are in the public domain. A file in ``<data_home>/state_union/`` is used if
+    it has the expected checksum. If the checksum differs, an OSError is raised and the
+    file is not changed.
 
-    A parse is matched with an address by ``# newdoc id = 1945-Truman``, the name of the
-    file. It must have all addresses, and no other documents.
+    Parses and addresses are matched by document id (``# newdoc id = 1945-Truman``),
+    which is the name of the file. The parses must contain all addresses and no other
+    documents.
 
     Examples
     --------

@@ -44,44 +44,45 @@ _MOST_VERDICTS = 5
 
 @dataclass(frozen=True, repr=False)
 class JudgedAccuracy(Result):
-    """Accuracy from a judge and labels, from :func:`judged_accuracy`.
+    """Accuracy estimated from a judge and labels by :func:`judged_accuracy`.
 
     Attributes
     ----------
     estimate : float
-        Mean score that people would give.
+        Estimate of the mean score that people would give.
     low, high : float
-        Ends of the interval, in [0, 1].
+        Ends of the confidence interval, in [0, 1].
     standard_error : float
-        Standard error of the estimate; for method 'post-stratified' the standard
-        deviation of its distribution.
+        Standard error of the estimate. For method 'post-stratified', it is the standard
+        deviation of the distribution of the accuracy.
     uncorrected : float
-        Mean score by the judge alone.
+        Mean score given by the judge.
     labels_only : RateInterval
-        Mean score by the labels alone, with the interval of
-        :func:`accuracy_interval`. It describes the items only if labels were drawn
-        without regard to the judge.
+        Mean score of the labelled items, with the interval of
+        :func:`accuracy_interval`. It is only representative of all items if the
+        labelled items were drawn without regard to the judge.
     equivalent_labels : float
         Number of labels that would give an interval of this width without the judge.
     sensitivity : RateInterval or None
-        Share of right answers (by people) that the judge takes for right. None if
-        scores are not 0 and 1, or if the judge gives only one verdict.
+        Share of the right answers (according to people) that the judge also considers
+        right. None if scores are not 0 and 1, or if the judge gives only one verdict.
     specificity : RateInterval or None
-        Share of wrong answers that the judge takes for wrong.
+        Share of the wrong answers (according to people) that the judge also considers
+        wrong. None in the same cases as `sensitivity`.
     n_items, n_labelled : int
-        Number of items, and of items with a label.
+        Number of items and number of labelled items.
     n_groups : int or None
-        Number of groups with labels.
+        Number of groups with labels. None if `groups` is not given.
     population : str
-        'superpopulation' or 'items': what the interval is about.
+        Population that the interval describes, 'superpopulation' or 'items'.
     method : str
-        'post-stratified' or 'PPI++'.
+        Method of the estimate, 'post-stratified' or 'PPI++'.
     confidence_level : float
         Confidence level of the intervals.
 
     See Also
     --------
-    judged_accuracy : Compute it.
+    judged_accuracy : Compute the estimate.
 
     Examples
     --------
@@ -150,35 +151,38 @@ def judged_accuracy(
     method: str = "auto",
     confidence_level: float = 0.95,
 ) -> JudgedAccuracy:
-    """Estimate an accuracy from a judge's verdicts on all items and labels of a few.
+    """Estimate an accuracy from the verdicts of a judge and a few labelled items.
 
     Parameters
     ----------
     judge : array-like of shape (n_items,)
-        Score that the judge gives to each item, in [0, 1]; NaN where it gave none. Such
-        items are a class of their own.
+        Score that the judge gives to each item, in [0, 1], or NaN if the judge gives no
+        score. Items without a score are treated as a separate verdict.
     human : array-like of shape (n_items,)
-        Score that a person gave to each item, in [0, 1]; NaN where there is none. Which
-        items have a label must have been drawn at random, among all items or among
-        those of each verdict.
+        Score that a person gave to each item (its label), in [0, 1], or NaN if the item
+        is not labelled. The labelled items must have been drawn at random, among all
+        items or among the items of each verdict.
     questions : array-like of shape (n_items,), default=None
-        Question of each item, where a question was answered several times. Each
-        question then has the same weight.
+        Question of each item, if questions were answered several times. If given, all
+        questions have the same weight.
     groups : array-like of shape (n_items,), default=None
-        Group of each item, such as a document. Items of one group may depend on each
-        other. If labels were not drawn item by item, give here what was drawn.
+        Group of each item, such as a document. Items of the same group may be
+        dependent. If the labelled items were not drawn one by one, pass the units that
+        were drawn.
     inclusion_probability : array-like of shape (n_items,), default=None
-        Probability, up to a factor, with which each item was drawn to be labelled. It
-        is only needed if it differs between items with the same verdict. Entries of
-        items without a label are not used.
+        Probability, up to a constant factor, with which each item was drawn to be
+        labelled. It is only needed if it differs between items with the same verdict.
+        Entries of items without a label are not used.
     population : {'superpopulation', 'items'}, default='superpopulation'
-        What the interval is about. 'superpopulation': the accuracy on items like these,
-        as for :func:`accuracy_interval`. 'items': the mean score that people would give
-        to these items, if they labelled them all.
+        Population that the interval describes. 'superpopulation' is the accuracy on
+        items drawn from the same population, as in :func:`accuracy_interval`. 'items'
+        is the mean score that people would give to these items if they labelled all of
+        them.
     method : {'auto', 'post-stratified', 'PPI++'}, default='auto'
         'post-stratified' estimates the mean label of each verdict. 'PPI++' corrects the
-        judge's mean by the labels, with a slope. 'auto' is 'post-stratified' if the
-        judge gives at most five different scores and people at most one beside 0 and 1.
+        judge's mean by the labels, with an estimated slope. 'auto' uses
+        'post-stratified' if the judge gives at most five different scores and people
+        give at most one score other than 0 and 1, and 'PPI++' otherwise.
     confidence_level : float, default=0.95
         Confidence level of the intervals.
 
@@ -201,38 +205,41 @@ def judged_accuracy(
     See Also
     --------
     judged_difference : Compare two systems.
-    accuracy_interval : Interval from labels alone.
+    accuracy_interval : Confidence interval from labels alone.
     skcalib.counts.corrected_count : Rates by period, unequal probabilities.
 
     Notes
     -----
-    With w the share of the items that the judge takes for right, and p1 and p0 the mean
-    labels of the items of each verdict, the accuracy is
+    Let w be the share of the items that the judge considers right, and let p1 and p0 be
+    the mean labels of the items that the judge considers right and wrong. The accuracy
+    is
 
         theta = w p1 + (1 - w) p0
 
-    (post-stratification [1]_). The labels of each verdict are binomial, and p1 and p0
-    independent with the posterior Beta(k + 1/2, n - k + 1/2) of Jeffreys's prior, k
-    being the number of right answers among n labels. With three possible scores the
-    distribution is Dirichlet, with a prior that has the weight of one label. For the
-    superpopulation, w is random too: a Beta-distributed error is added that has the
-    variance of the mean of p over the items. For the items themselves, labels are
-    known, and the distributions are those of the mean of the items without a label. The
-    interval has the quantiles of the sum, by numerical convolution. Because labels are
-    compared within verdicts, it does not matter how many of each verdict were labelled.
+    This is post-stratification [1]_. The labels of each verdict are binomial. With
+    Jeffreys's prior, p1 and p0 have independent posteriors Beta(k + 1/2, n - k + 1/2),
+    where k is the number of right answers among the n labels of the verdict. With three
+    possible scores, the posterior is a Dirichlet distribution, and its prior has the
+    weight of one label. For the superpopulation, w is also random: a Beta-distributed
+    error is added, with the variance of the mean of p over the items. For the items
+    themselves, the labels are known, and only the mean of the unlabelled items has a
+    distribution. The ends of the interval are quantiles of the sum, computed by
+    numerical convolution. Because labels are averaged within verdicts, the number of
+    labelled items may differ between verdicts in any way.
 
-    With groups, or unequal weights within a verdict, n and k are divided by
-    deff (t / z)^2. The design effect deff comes from the sums over groups of the
-    linearised residuals, t and z are the quantiles of Student's and the normal
-    distribution, with the degrees of freedom of :func:`accuracy_interval`.
+    With groups, or with unequal weights within a verdict, n and k are divided by deff
+    (t / z)^2. The design effect deff is computed from the sums of the linearised
+    residuals over groups. t is a quantile of Student's distribution, with the degrees
+    of freedom of :func:`accuracy_interval`, and z is the same quantile of the normal
+    distribution.
 
     'PPI++' [2]_ is a difference estimator,
 
         theta = lambda mean(judge, unlabelled) + mean(human - lambda judge, labelled),
 
-    with the lambda in [0, 1] that gives the smallest estimated variance. Its interval
-    is Student's with n - 2 degrees of freedom. With few labels it is too short where
-    none of them shows an error of the judge.
+    with the lambda in [0, 1] that minimises the estimated variance. Its interval is
+    Student's interval with n - 2 degrees of freedom. If there are few labels and none
+    of them shows an error of the judge, this interval is too short.
 
     References
     ----------
@@ -243,7 +250,8 @@ def judged_accuracy(
 
     Examples
     --------
-    A judge takes 74% of 2,000 answers for right. People have graded 100 of them:
+    A judge considers 74% of 2,000 answers right. People have graded 100 of these
+    answers:
 
     >>> import numpy as np
     >>> from skcalib.evaluation import judged_accuracy

@@ -30,36 +30,37 @@ _MOST_PAIRS = 16
 
 @dataclass(frozen=True, repr=False)
 class JudgedDifference(Result):
-    """Difference of two systems, from :func:`judged_difference`.
+    """Difference between two systems, from :func:`judged_difference`.
 
     Attributes
     ----------
     estimate : float
-        Mean score of the second system minus that of the first one, by people.
+        Estimate of the mean score that people would give to the second system, minus
+        the mean score that they would give to the first system.
     low, high : float
-        Ends of the interval, in [-1, 1].
+        Ends of the confidence interval, in [-1, 1].
     standard_error : float
-        Standard error of the estimate; for method 'post-stratified' the standard
-        deviation of its distribution.
+        Standard error of the estimate. For method 'post-stratified', it is the standard
+        deviation of the distribution of the difference.
     uncorrected : float
-        The difference by the judge alone.
+        Difference between the mean scores given by the judge.
     equivalent_labels : float
         Number of labelled questions that would give an interval of this width without
         the judge.
     n_items, n_labelled : int
-        Number of questions, and of questions with labels of both answers.
+        Number of questions and number of questions with labels of both answers.
     n_groups : int or None
-        Number of groups with labels.
+        Number of groups with labels. None if `groups` is not given.
     population : str
-        'superpopulation' or 'items'.
+        Population that the interval describes, 'superpopulation' or 'items'.
     method : str
-        'post-stratified' or 'PPI++'.
+        Method of the estimate, 'post-stratified' or 'PPI++'.
     confidence_level : float
         Confidence level of the interval.
 
     See Also
     --------
-    judged_difference : Compute it.
+    judged_difference : Compute the estimate.
 
     Examples
     --------
@@ -115,27 +116,30 @@ def judged_difference(
     population: str = "superpopulation",
     confidence_level: float = 0.95,
 ) -> JudgedDifference:
-    """Estimate how much better a second system is, from a judge and labels of a few.
+    """Estimate the difference between two systems from a judge and a few labels.
 
-    Row k of all arrays belongs to the same question.
+    The difference is the mean score of the second system minus the mean score of the
+    first system. Entry k of every array belongs to question k.
 
     Parameters
     ----------
     judge_a, judge_b : array-like of shape (n_items,)
-        Score that the judge gives to the answer of each system, in [0, 1]; NaN where it
-        gave none.
+        Score that the judge gives to the answer of each system, in [0, 1], or NaN if
+        the judge gives no score.
     human_a, human_b : array-like of shape (n_items,)
-        Score that a person gave to the answer of each system, in [0, 1]; NaN where
-        there is none. Only questions with labels of both answers are used.
+        Score that a person gave to the answer of each system, in [0, 1], or NaN if the
+        answer is not labelled. Only questions with labels of both answers are used.
     groups : array-like of shape (n_items,), default=None
-        Group of each question. Questions of one group may depend on each other. If
-        labels were not drawn question by question, give here what was drawn.
+        Group of each question. Questions of the same group may be dependent. If the
+        labelled questions were not drawn one by one, pass the units that were drawn.
     inclusion_probability : array-like of shape (n_items,), default=None
-        Probability, up to a factor, with which each question was drawn to be labelled.
-        It is only needed if it differs between questions with the same two verdicts.
+        Probability, up to a constant factor, with which each question was drawn to be
+        labelled. It is only needed if it differs between questions with the same two
+        verdicts.
     population : {'superpopulation', 'items'}, default='superpopulation'
-        'superpopulation': the difference on questions like these. 'items': the
-        difference on these questions, if people labelled all answers.
+        Population that the interval describes. 'superpopulation' is the difference on
+        questions drawn from the same population. 'items' is the difference on these
+        questions if people labelled all answers.
     confidence_level : float, default=0.95
         Confidence level of the interval.
 
@@ -157,21 +161,22 @@ def judged_difference(
 
     See Also
     --------
-    judged_accuracy : One system.
-    skcalib.significance.compare_scores : Two systems, all answers labelled.
+    judged_accuracy : Estimate the accuracy of one system.
+    skcalib.significance.compare_scores : Compare two systems with all answers labelled.
 
     Notes
     -----
     Questions are stratified by the pair of verdicts. In each stratum, the differences
-    -1, 0 and 1 of the labels have a Dirichlet posterior, whose prior has the weight of
-    one label, and the interval is that of the weighted sum of the means, as in
-    :func:`judged_accuracy`. Scores other than 0 and 1, by people or by a judge with
-    more than four scores, are corrected by PPI++ on the differences.
+    -1, 0 and 1 of the labels have a Dirichlet posterior, and its prior has the weight
+    of one label. The interval is computed from the weighted sum of the means of the
+    strata, as in :func:`judged_accuracy`. If people give scores other than 0 and 1, or
+    if a judge gives more than four different scores, PPI++ is applied to the
+    differences instead.
 
     Examples
     --------
-    A judge takes 20% of the wrong answers of the second system for right, and 5% of
-    those of the first one:
+    A judge considers 20% of the wrong answers of the second system right, and 5% of the
+    wrong answers of the first system:
 
     >>> import numpy as np
     >>> from skcalib.evaluation import judged_difference

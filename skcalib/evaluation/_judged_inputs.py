@@ -16,14 +16,14 @@ METHODS = ("auto", "post-stratified", "PPI++")
 
 
 class RateInterval(NamedTuple):
-    """A rate with its interval, in the results of :func:`judged_accuracy`.
+    """Rate with its confidence interval, in the results of :func:`judged_accuracy`.
 
     Attributes
     ----------
     estimate : float
-        The rate.
+        Estimate of the rate.
     low, high : float
-        Ends of its interval.
+        Ends of the confidence interval.
 
     See Also
     --------

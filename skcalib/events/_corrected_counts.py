@@ -31,8 +31,8 @@ class CorrectedEventCounts(Result):
 
     :meth:`EventCounts.corrected` returns it. The arrays have an entry for each period
     and actor, ordered by period and then by actor. A period without documents has a
-    count of 0. A period without labels has an estimate, with the mean error of the
-    whole corpus, and no interval (NaN).
+    count of 0. A period without labels has an estimate, computed with the mean error of
+    the whole corpus, but no interval (its ends are NaN).
 
     Attributes
     ----------
@@ -43,23 +43,25 @@ class CorrectedEventCounts(Result):
     estimate : ndarray of shape (n_cells,)
         Corrected count.
     low, high : ndarray of shape (n_cells,)
-        Ends of its interval.
+        Ends of the interval of the corrected count.
     standard_error : ndarray of shape (n_cells,)
         Standard error of the estimate over samples of documents.
     uncorrected : ndarray of shape (n_cells,)
-        Posterior mean of the count, the `mean` of :class:`EventCounts`.
+        Posterior mean of the count, which is `mean` in :class:`EventCounts`.
     labels_only_estimate : ndarray of shape (n_cells,)
         Estimate from the labels alone.
     labels_only_low, labels_only_high : ndarray of shape (n_cells,)
         Ends of the interval from the labels alone.
     n_documents, n_labelled : ndarray of shape (n_cells,), int
-        Number of documents of the period, and of those with a label.
+        Number of documents of the period, and number of labelled documents of the
+        period.
     periods : list
         Labels of the periods in order.
     countries : list of str
-        Codes of the actors: those of the counts, then those that only labels have.
+        Codes of the actors: first the actors of the counts, then the actors that occur
+        only in the labels.
     counts : EventCounts
-        The counts before they were corrected.
+        Counts before the correction.
     confidence_level : float
         Confidence level of the intervals.
 
@@ -219,13 +221,13 @@ class CorrectedEventCounts(Result):
         country : str
             Code of the actor.
         period : label, default=None
-            Label of the period. If None, the total over all periods.
+            Label of the period. If None, the total over all periods is returned.
 
         Returns
         -------
         result : CorrectedCount
-            Corrected count with its interval. The slope, the number of errors and the
-            number of effective labels are those of the whole corpus.
+            Corrected count with its interval. Its slope, its number of errors and its
+            effective number of labels are computed from the whole corpus.
         """
         self._check_country(country, "country")
         with warnings.catch_warnings():
@@ -238,21 +240,24 @@ class CorrectedEventCounts(Result):
     ) -> CorrectedCount:
         """Return the corrected difference of the counts of two actors.
 
-        Overlapping intervals do not tell whether two counts differ, because both come
-        from the same labelled documents. Here labels and expectations of both are
-        subtracted in each document, and the sum of the differences is corrected.
+        Overlapping intervals do not show whether two counts differ, because both counts
+        are corrected by the same labelled documents. This method subtracts the labels
+        and the expectations of the two actors in each document and corrects the sum of
+        these differences.
 
         Parameters
         ----------
         first, second : str
             Codes of the actors.
         period : label, default=None
-            Label of the period. If None, the difference of the totals over all periods.
+            Label of the period. If None, the difference of the totals over all periods
+            is returned.
 
         Returns
         -------
         result : CorrectedCount
-            Corrected count of `first` minus that of `second`, with its interval.
+            Corrected count of `first` minus corrected count of `second`, with its
+            interval.
         """
         self._check_country(first, "first")
         self._check_country(second, "second")
@@ -272,9 +277,9 @@ class CorrectedEventCounts(Result):
         Returns
         -------
         result : CorrectedCount
-            Least-squares slope of the counts on time, in events per period. Periods
-            follow each other at steps of 1, and periods without documents are left out
-            of the regression. Labels in each period are not needed.
+            Least-squares slope of the counts on time, in events per period. Consecutive
+            periods are one unit of time apart. Periods without documents are left out
+            of the regression. A period does not need to have labels.
 
         Raises
         ------

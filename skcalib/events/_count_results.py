@@ -137,7 +137,7 @@ class UncertainLink:
 
 @dataclass(frozen=True)
 class UncertainDocument:
-    """Represent a document with an uncertain event, and the mentions that decide.
+    """Represent a document with an uncertain event and the links that determine it.
 
     :meth:`EventCounts.uncertain_documents` returns it.
 
@@ -154,11 +154,11 @@ class UncertainDocument:
     proba : float
         Probability that the actor is the agent of an event in the document.
     low, high : float
-        Bounds of this probability, computed without samples.
+        Bounds on this probability, computed without sampling.
     links : tuple of UncertainLink
-        Up to three links that matter most, in falling order. They connect agents with
-        mentions of this actor, or with mentions of another actor, which would exclude
-        the entity.
+        Up to three links with the largest effect on this probability, in descending
+        order. They connect agents with mentions of this actor, or with mentions of
+        another actor, which would exclude the entity.
 
     See Also
     --------

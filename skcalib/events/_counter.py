@@ -50,16 +50,17 @@ class EventCounter(BaseEstimator):
 default='quarter'
         Periods of the documents' dates. A callable takes a date (None if a document has
         no date) and returns a label. A mapping has labels and (first day, last day). A
-        sequence has the first day of each period, and the day after the last period at
-        its end. If None, there is one period and dates are not needed.
+        sequence has the first day of each period, followed by the day after the last
+        period. If None, there is one period and dates are not needed.
     unit : {'documents', 'entities'}, default='documents'
-        Unit of the counts: documents with at least one such entity, or entities.
+        Unit of the counts. 'entities' counts the entities that are agents of an event,
+        and 'documents' counts the documents with at least one such entity.
     method : {'auto', 'sample', 'exact'}, default='auto'
         How probabilities are computed. 'sample' uses the fraction of sampled
         clusterings, as in the paper. 'exact' uses a recursion over chains of
-        antecedents, whose cost grows quickly with the number of relevant mentions.
-        'auto' is exact for documents in which this is cheap, for example if one mention
-        decides, and samples the other documents.
+        antecedents. Its cost grows quickly with the number of relevant mentions. 'auto'
+        uses 'exact' for documents in which this is cheap, for example if a single
+        mention determines the outcome, and 'sample' for the other documents.
     where : callable, default=None
         Function that takes a document and returns whether it is counted, for example by
         its metadata. If None, all documents are counted.
@@ -71,8 +72,8 @@ default='quarter'
         Random state used to sample clusterings. Each document has its own stream, which
         is determined by its index, so the samples do not depend on `n_jobs` or `where`.
     n_jobs : int, default=None
-        Number of processes over documents. If None, joblib's context decides, which is
-        1 by default.
+        Number of processes that share the documents. If None, the number is 1, unless a
+        joblib context sets another number.
     verbose : int, default=0
         If positive, the progress over the documents is printed.
 
@@ -84,8 +85,9 @@ default='quarter'
     Notes
     -----
     This is the method of [NO15]_, section 6 and appendix. Documents without an event
-    word are skipped. In the others, only the mentions up to the last relevant one are
-    clustered. For each document a small table of outcomes is stored, not its samples.
+    word are skipped. In the other documents, only the mentions up to the last relevant
+    mention are clustered. For each document, a small table of outcomes is stored
+    instead of the samples.
 
     Examples
     --------
@@ -146,11 +148,11 @@ default='quarter'
         documents : sequence of Document
             Documents with mentions and with the parses that the rule uses.
         posteriors : AntecedentPosterior, list of ndarray, or fitted estimator
-            Posterior over the coreference of the documents: a posterior with an entry
-            for each document; a list of their scores, in the form of
-            AntecedentPosterior, or of posteriors of one document; or a ranker or a
-            pipeline with a `posterior` method, which is called only for documents in
-            which an event is possible.
+            Posterior over the coreference of the documents. It is a posterior with an
+            entry for each document, a list with the scores of each document (in the
+            format of AntecedentPosterior) or with a posterior for each document, or a
+            ranker or pipeline with a `posterior` method. This method is called only for
+            documents in which an event is possible.
 
         Returns
         -------
@@ -159,7 +161,7 @@ default='quarter'
         Raises
         ------
         ValueError
-            If a document has no date and `freq` needs one, if the dates are so far
+            If a document has no date although `freq` needs one, if the dates are so far
             apart that there are more than 12,000 periods, or if the posterior and a
             document differ in their number of mentions. The message names the document.
         """

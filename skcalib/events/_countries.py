@@ -14,21 +14,22 @@ from ._lexicon import NOBODY, AffiliationLexicon, entries_of
 class CountryLexicon(AffiliationLexicon):
     """Map names of countries to codes.
 
-    The default lexicon has the English names in common use, older and official names,
-    demonyms and adjectives of all countries and territories of ISO 3166-1, of Kosovo,
-    and of countries that no longer exist, such as the Soviet Union.
+    The default lexicon has the common, older and official English names, the demonyms
+    and the adjectives of all countries and territories of ISO 3166-1, of Kosovo, and of
+    countries that no longer exist, such as the Soviet Union.
 
     Parameters
     ----------
     entries : dict, default=None
-        Names of each code. If None, the list of this package is used, whose codes have
+        Names of each code. If None, the list of this package is used. Its codes have
         three letters.
     exclude : iterable of str, default=None
         Names that belong to no country. If None, the list of this package is used.
     match_case : bool, default=True
-        Whether a name must begin with a capital, unless the text is lower-cased.
+        Whether a name must begin with a capital letter. Texts in lower case are exempt.
     stemming : {'light', 'plural', None}, default='plural'
-        Forms to look up if a word is not found, see :class:`AffiliationLexicon`.
+        Which other forms are looked up if a word is not found, as in
+        :class:`AffiliationLexicon`.
 
     Attributes
     ----------
@@ -95,12 +96,12 @@ class CountryLexicon(AffiliationLexicon):
             File such as ``country_igos.txt`` of [NO15]_. Each line has a code, a tab
             and a name with underscores instead of blanks.
         skip : iterable of str, default=('IGO', 'X-')
-            Prefixes of codes that are left out: organisations, and names without a
-            code.
+            Prefixes of codes that are left out. The default prefixes are those of
+            organisations and of names without a code.
         **settings : dict
-            Other parameters of the class. `stemming` is 'light' by default, because the
-            published list does not have all forms. Names that the file excludes are
-            added to `exclude`.
+            Other parameters of the class. In this method, `stemming` is 'light' by
+            default, because the published list does not have all forms. Names that the
+            file excludes are added to `exclude`.
 
         Returns
         -------

@@ -28,7 +28,7 @@ class EventCounts(Result):
 
     :meth:`EventCounter.count` returns it. The arrays have an entry for each period and
     actor, ordered by period and then by actor. They include every period between the
-    first and the last document, also those without events, and every actor that can be
+    first and the last document, even if it has no events, and every actor that can be
     the agent of an event in at least one document.
 
     Attributes
@@ -43,10 +43,11 @@ class EventCounts(Result):
     sd : ndarray of shape (n_cells,)
         Posterior standard deviation of the count, due to uncertain coreference.
     monte_carlo_error : ndarray of shape (n_cells,)
-        Standard error of `mean` due to sampling, sd / sqrt(n_samples). Documents whose
-        probabilities are exact do not contribute.
+        Standard error of `mean` due to sampling, sd / sqrt(n_samples). Documents with
+        exact probabilities do not contribute to it.
     map_count : ndarray of shape (n_cells,), int
-        Count with the best antecedents, as in a system without uncertainty.
+        Count with the best antecedents, as a system without uncertainty would report
+        it.
     n_documents : ndarray of shape (n_cells,), int
         Number of documents of the period.
     periods : list
@@ -58,14 +59,14 @@ class EventCounts(Result):
     n_samples : int
         Number of samples of each document.
     document_ids : list
-        Ids of all documents that were counted, those without an event too.
+        Ids of all documents that were counted, including documents without an event.
     document_place : ndarray of shape (n_counted,), int
         Period of each of these documents, as an index into `periods`.
 
     See Also
     --------
     EventCounter : Estimator of these counts.
-    CorrectedEventCounts : Counts that are corrected by labelled documents.
+    CorrectedEventCounts : Counts corrected by labelled documents.
     skcalib.plot.EventCountDisplay : Plot of these counts.
 
     Notes
@@ -164,11 +165,11 @@ class EventCounts(Result):
         confidence_level : float, default=0.95
             Posterior probability of the interval.
         method : {'quantile', 'normal'}, default='quantile'
-            'quantile' uses quantiles of the exact distribution of the count given the
-            probabilities of its documents. Its ends are possible counts, and its
-            probability is at least `confidence_level`. 'normal' is mean +- 1.96 sd at
-            level 0.95, as in the paper; it may begin below 0, or end above the number
-            of documents.
+            'quantile' uses quantiles of the exact distribution of the count, given the
+            probabilities of its documents. The ends of this interval are possible
+            counts, and its posterior probability is at least `confidence_level`.
+            'normal' is mean +- 1.96 sd at level 0.95, as in the paper. This interval
+            may begin below 0 or end above the number of documents.
 
         Returns
         -------
@@ -204,7 +205,7 @@ class EventCounts(Result):
         country : str
             Code of the actor.
         period : label, default=None
-            Label of the period. If None, the total over all periods.
+            Label of the period. If None, the count is the total over all periods.
 
         Returns
         -------
@@ -217,16 +218,16 @@ class EventCounts(Result):
         return np.r_[np.zeros(start), pmf]
 
     def bounds(self) -> tuple[np.ndarray, np.ndarray]:
-        """Return deterministic bounds of each mean.
+        """Return deterministic bounds on each mean.
 
         The bounds are computed from the probabilities of pairs of mentions. They do not
-        depend on samples.
+        depend on sampling.
 
         Returns
         -------
         low, high : ndarray of shape (n_cells,)
-            Bounds of the mean number of documents with an event, also for
-            ``unit="entities"``.
+            Bounds on the mean number of documents with an event. The unit is documents
+            even for ``unit="entities"``.
         """
         return self._bounds
 
@@ -236,23 +237,24 @@ class EventCounts(Result):
     ) -> CountComparison:
         """Return the posterior probability that one count exceeds another.
 
-        Overlapping intervals do not answer this question, because the two counts are
-        dependent: in one document, an entity of the first actor is not an entity of the
-        second. This method computes the distribution of the difference, jointly within
-        documents and by convolution over documents.
+        Overlapping intervals do not show which count is greater, because the two counts
+        are dependent: in one document, an entity of the first actor is not an entity of
+        the second actor. This method computes the distribution of the difference from
+        the joint distribution of the two counts in each document, by convolution over
+        documents.
 
         Parameters
         ----------
         first, second : str
             Codes of the actors.
         period : label, default=None
-            Label of the period. If None, the total over all periods.
+            Label of the period. If None, the count is the total over all periods.
 
         Returns
         -------
         comparison : CountComparison
-            Probability that the count of `first` is greater, a float with attributes
-            such as `equal` and `less`.
+            Probability that the count of `first` is greater. It is a float with
+            attributes such as `equal` and `less`.
         """
         self._check_country(first, "first")
         self._check_country(second, "second")
@@ -282,14 +284,14 @@ class EventCounts(Result):
         country: str | None = None,
         period: Hashable = None,
     ) -> list[UncertainDocument]:
-        """Return the most uncertain documents, and the mentions that decide.
+        """Return the most uncertain documents and their most relevant links.
 
-        If the model is calibrated, errors are most frequent in these documents.
+        If the model is calibrated, its errors are most frequent in these documents.
 
         Parameters
         ----------
         margin : float, default=0.25
-            Largest distance of the probability of an event from 0.5.
+            Maximum distance between the probability of an event and 0.5.
         country : str, default=None
             Code of an actor. If None, all actors are included.
         period : label, default=None
@@ -298,8 +300,9 @@ class EventCounts(Result):
         Returns
         -------
         documents : list of UncertainDocument
-            Uncertain documents, the nearest to 0.5 first. A document that is uncertain
-            for several actors occurs several times.
+            Uncertain documents, ordered by the distance of their probability from 0.5,
+            smallest distance first. A document that is uncertain for several actors
+            occurs several times.
         """
         width = check_real(margin, low=0, high=0.5, name="margin")
         if country is not None:
@@ -322,10 +325,10 @@ class EventCounts(Result):
         Returns
         -------
         columns : dict of list
-            Columns `document` (index), `id`, `period`, `country`, `proba`, bounds `low`
-            and `high` of `proba`, and `exact`, whether `proba` is exact rather than
-            estimated from samples. Documents in which no event is possible are left
-            out.
+            Columns `document` (index), `id`, `period`, `country`, `proba`, `low` and
+            `high` (bounds on `proba`), and `exact` (whether `proba` is exact rather
+            than estimated from samples). Documents in which no event is possible are
+            left out.
         """
         rows = [
             (
@@ -372,11 +375,12 @@ class EventCounts(Result):
         mix: float = 0.5,
         random_state: RandomStateLike = None,
     ) -> DocumentChoice:
-        """Draw documents to label, more of those with uncertain events.
+        """Draw documents to label, with a preference for uncertain events.
 
-        Probabilities grow with the posterior standard deviation of a document's count,
-        which is the root of the sum of the variances of all actors. Documents without
-        an event are drawn too, because the model may have missed one.
+        The probability that a document is drawn increases with the posterior standard
+        deviation of its count, which is the square root of the sum of the variances
+        over actors. Documents without an event can be drawn too, because the model may
+        have missed an event.
 
         Parameters
         ----------
@@ -384,13 +388,13 @@ class EventCounts(Result):
             Number of documents to label.
         strata : 'period', array-like of shape (n_counted,) or None, \
 default='period'
-            Strata within which documents are drawn, at least two each. 'period' uses
-            the periods of the counts. If None, documents are drawn from the whole
-            corpus.
+            Strata within which documents are drawn, with at least two documents per
+            stratum. 'period' uses the periods of the counts. If None, documents are
+            drawn from the whole corpus.
         mix : float, default=0.5
-            Share of the probability that is spread evenly. 1 gives equal probabilities
-            (within strata), which are better for fewer than 50 labels and for rare
-            events.
+            Share of the probability that is spread evenly over the documents. A value
+            of 1 gives equal probabilities (within strata). Equal probabilities are
+            better for fewer than 50 labels and for rare events.
         random_state : int, RandomState, Generator or None, default=None
             Random state used to draw the sample.
 
@@ -402,8 +406,9 @@ default='period'
         Raises
         ------
         ValueError
-            If two documents have the same id, or one has none, or if `n` is larger than
-            the number of documents or too small for two documents per stratum.
+            If two documents have the same id, if a document has no id, or if `n` is
+            larger than the number of documents or too small for two documents per
+            stratum.
 
         See Also
         --------
@@ -442,56 +447,59 @@ default='period'
         slope: str | float = "shrunk",
         confidence_level: float = 0.95,
     ) -> CorrectedEventCounts:
-        """Correct the counts by documents whose events are known.
+        """Correct the counts by documents with known events.
 
-        :meth:`interval` contains the uncertainty of coreference under the model. The
-        intervals of this method are valid whatever the model, the parser and the rule
-        do, if the labelled documents were drawn at random.
+        The intervals of :meth:`interval` only include the uncertainty of coreference
+        under the model. The intervals of this method are valid whatever errors the
+        model, the parser and the rule make, if the labelled documents were drawn at
+        random.
 
         Parameters
         ----------
         labelled : mapping of id to mapping of str to float
-            True counts of labelled documents by id, as {code: count}. A document in
-            which nobody acts has {}. With ``unit="documents"`` of the counter, counts
-            above 1 are taken as 1.
+            True counts of the labelled documents: a mapping {code: count} for each
+            document id. The mapping is empty for a document without events. If the unit
+            of the counts is 'documents', counts above 1 are replaced by 1.
         inclusion_probability : float or array-like of shape (n_counted,), default=None
             Probability with which each document of the corpus was drawn, in the order
             of `document_ids`, as :meth:`choose_documents` returns it. If None, all
             documents (of a stratum) had equal probabilities.
         strata : 'period', array-like of shape (n_counted,) or None, default=None
-            Strata within which documents were drawn. Pass 'period' for a choice of
-            :meth:`choose_documents` with periods as strata. Without it, the intervals
-            of totals and trends are too wide, but valid.
+            Strata within which documents were drawn. Pass 'period' if
+            :meth:`choose_documents` drew the documents with periods as strata. Without
+            these strata, the intervals of totals and trends are valid, but too wide.
         groups : array-like of shape (n_counted,), default=None
-            Groups that were drawn as a whole, such as all articles of a newspaper.
+            Groups of documents that were drawn as a whole, such as all articles of a
+            newspaper.
         method : {'auto', 'score', 't'}, default='auto'
             Method of the intervals, as in :func:`~skcalib.counts.corrected_count`.
         unit : float, default=1.0
             Smallest error that a count may have, as in corrected_count.
         slope : {'shrunk', 'best'} or float, default='shrunk'
-            Factor of the posterior means, as in corrected_count.
+            Coefficient of the posterior means, as in corrected_count.
         confidence_level : float, default=0.95
             Confidence level of the intervals.
 
         Returns
         -------
         corrected : CorrectedEventCounts
-            Corrected counts of each period and actor, beside those of the model and
-            those of the labels alone. Actors that only labels have are included.
+            Corrected counts of each period and actor, with the counts by the model and
+            the estimates from the labels alone. Actors that occur only in the labels
+            are included.
 
         Raises
         ------
         ValueError
-            If two documents have the same id, or one has none, if there is a label of a
-            document that was not counted or of an unknown actor, if a count is
-            negative, if there are fewer than five labels, or if the labelled documents
-            are on one side of the median of the posterior means.
+            If two documents have the same id, if a document has no id, if a label
+            belongs to a document that was not counted or to an unknown actor, if a
+            count is negative, if there are fewer than five labels, or if all labelled
+            documents are on one side of the median of the posterior means.
 
         Warns
         -----
         UserWarning
-            As :func:`~skcalib.counts.corrected_count` does, with the codes of the
-            actors unless all have the same warning.
+            In the cases listed in :func:`~skcalib.counts.corrected_count`. The message
+            has the codes of the actors, unless the warning applies to all actors.
 
         See Also
         --------
@@ -522,7 +530,7 @@ default='period'
 
     @public
     def frame(self, confidence_level: float = 0.95, method: str = "quantile") -> Any:
-        """Return a pandas DataFrame with a row for each period and actor.
+        """Return a pandas DataFrame with one row per period and actor.
 
         Parameters
         ----------
@@ -534,7 +542,8 @@ default='period'
         Returns
         -------
         frame : DataFrame
-            Arrays of this object, and the ends `low` and `high` of the intervals.
+            Columns with the arrays of this object and with the ends `low` and `high` of
+            the intervals.
         """
         low, high = self.interval(confidence_level, method)
         columns = {**self._columns(), "low": low, "high": high}

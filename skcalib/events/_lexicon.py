@@ -29,25 +29,25 @@ class Found(NamedTuple):
 class AffiliationLexicon(Mapping[str, tuple[str, ...]]):
     """Map names of actors to codes.
 
-    The lexicon is a mapping from codes to names. It is w(c) of [NO15]_, section 6, for
-    any actors.
+    The lexicon is a mapping from codes to names. It generalises w(c) of [NO15]_,
+    section 6, from countries to any actors.
 
     Parameters
     ----------
     entries : dict
-        Names of each code, a string or several strings. A name may have several words,
-        separated by blanks or underscores.
+        Names of each code, as one string or several strings. A name may have several
+        words, separated by blanks or underscores.
     exclude : iterable of str, default=()
         Names that belong to no actor although they contain the name of one, such as New
         Mexico.
     match_case : bool, default=False
-        Whether a name that is listed with a capital must begin with a capital in the
-        text, unless the text is lower-cased. If False, case is ignored.
+        Whether a name that is listed with a capital letter must begin with a capital
+        letter in the text. Texts in lower case are exempt. If False, case is ignored.
     stemming : {'light', 'plural', None}, default='light'
-        Forms to look up if a word is not found. 'light' removes the last character,
-        then the last two, as in the paper; at least four characters must remain.
-        'plural' only removes the endings ``s`` and ``es``. If None, other forms are not
-        looked up.
+        Which other forms are looked up if a word is not found. 'light' removes the last
+        character, then the last two characters, as in the paper. At least four
+        characters must remain. 'plural' only removes the endings ``s`` and ``es``. If
+        None, other forms are not looked up.
 
     Attributes
     ----------
@@ -124,7 +124,7 @@ class AffiliationLexicon(Mapping[str, tuple[str, ...]]):
         path : str or Path
             File in UTF-8. Each line has a code, a tab and a name with underscores
             instead of blanks. Blank lines and lines that begin with ``#`` or ``===``
-            are skipped. Names of the code ``-`` are excluded.
+            are skipped. Names with the code ``-`` are excluded.
         skip : iterable of str, default=()
             Prefixes of codes that are left out.
         **settings : dict
@@ -189,8 +189,8 @@ class AffiliationLexicon(Mapping[str, tuple[str, ...]]):
         Parameters
         ----------
         name : str
-            Name with blanks or underscores between its words, written as in a text with
-            capitals.
+            Name with blanks or underscores between its words. It must have the capital
+            letters that it would have in a text.
 
         Returns
         -------
@@ -234,8 +234,8 @@ class AffiliationLexicon(Mapping[str, tuple[str, ...]]):
         Returns
         -------
         found : list of tuple
-            Named tuple (start, end, codes) for each name: index of its first word,
-            index of its last word plus one, and codes.
+            Named tuple (start, end, codes) for each name: the index of its first word,
+            the index of its last word plus one, and its codes.
         """
         forms = _as_words(words)
         tags = ("_",) * len(forms) if upos is None else tuple(upos)

@@ -80,11 +80,11 @@ class EventRule:
         takes a document and one of its mentions and returns a code or None. If None,
         :class:`CountryLexicon` is used.
     codes : sequence of str, default=None
-        Codes that the function `lexicon` may return. It is required for a function and
-        invalid for a lexicon.
+        Codes that `lexicon` may return if it is a function. This parameter is required
+        for a function and invalid for a lexicon.
     lowercase : bool, default=None
-        Whether the text is lower-cased, so that names need no capital. If None, this is
-        assumed for documents without any capital letter.
+        Whether the text is in lower case, so that names need no capital letter. If
+        None, documents without any capital letter are treated as lower case.
     relative_pronouns : bool, default=True
         Whether the agent in "troops who attacked" is the troops rather than the
         pronoun.
@@ -121,10 +121,10 @@ class EventRule:
     participle that modifies a noun. A relative pronoun stands for the noun that its
     clause (`acl:relcl`) modifies.
 
-    If the head of a mention is unknown, it is the first word that depends on a word
-    outside the mention, if possible not punctuation. The following labels of spaCy's
-    English models are understood: `nsubjpass`, `auxpass`, `relcl`, `poss`, and `pobj`
-    under `agent` or `prep`.
+    If the head of a mention is unknown, the rule uses the first word that depends on a
+    word outside the mention. Punctuation is used only if there is no other such word.
+    The following labels of spaCy's English models are understood: `nsubjpass`,
+    `auxpass`, `relcl`, `poss`, and `pobj` under `agent` or `prep`.
 
     References
     ----------
@@ -195,8 +195,8 @@ class EventRule:
         Returns
         -------
         may_match : bool
-            False if the document has no mention or no event verb. Then no entity is the
-            agent of an event, whatever the coreference.
+            False if the document has no mention or no event verb. In this case, no
+            entity is the agent of an event, whatever the coreference is.
         """
         _check_document(document)
         if not document.mentions:
@@ -224,9 +224,8 @@ class EventRule:
         Raises
         ------
         ValueError
-            If a sentence with mentions does not have a parse, or if words of a sentence
-            depend on each other in a circle. The message has the document and the
-            sentence.
+            If a sentence with mentions does not have a parse, or if the dependencies of
+            a sentence contain a cycle. The message names the document and the sentence.
         """
         _check_document(document)
         if not document.mentions:
@@ -267,8 +266,8 @@ class EventRule:
         Returns
         -------
         is_agent : bool
-            Whether a mention is an agent and all mentions that have a code have this
-            one.
+            Whether at least one mention of the entity is an agent, at least one mention
+            has this code, and no mention has another code.
 
         Raises
         ------

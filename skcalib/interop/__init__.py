@@ -1,7 +1,8 @@
-"""Outputs of neural libraries as posteriors and probabilities, and the way back.
+"""Convert outputs of neural libraries to posteriors and probabilities, and back.
 
-Arrays and tensors in, posteriors and lists of spans out. No function imports a neural
-library, except for :func:`to_spacy`, which makes objects of spaCy.
+The functions take arrays or tensors and return posteriors or lists of spans. No
+function imports a neural library, except for :func:`to_spacy`, which creates objects of
+spaCy.
 """
 
 from ._coreference import (

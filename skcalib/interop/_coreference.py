@@ -29,37 +29,40 @@ def from_antecedent_scores(
     Parameters
     ----------
     scores : sequence with a tensor for each document
-        Tensors of shape (n_mentions, n_candidates + n_dummies): the scores of the
-        candidate antecedents of each mention, and of having none.
+        Tensors of shape (n_mentions, n_candidates + n_dummies). They have the scores of
+        the candidate antecedents of each mention, and the scores of having no
+        antecedent.
     antecedents : sequence with a tensor for each document, default=None
-        Tensors of int of shape (n_mentions, n_candidates): the mention of each
-        candidate, where a model keeps the best candidates only. Candidates that are not
-        before their mention are padding. If None, column k is mention k, and what is
-        not before a mention is not read.
+        Integer tensors of shape (n_mentions, n_candidates) with the mention index of
+        each candidate, for models that keep only the best candidates. Candidates that
+        do not precede their mention are padding. If None, column k is mention k, and
+        columns of mentions that do not precede the mention of the row are ignored.
     dummy : {'last', 'first'}, default='last'
         Whether the scores of having no antecedent are in the last columns (s2e-coref,
-        fastcoref) or in the first ones (e2e-coref, AllenNLP, stanza).
+        fastcoref) or in the first columns (e2e-coref, AllenNLP, stanza).
     n_dummies : int, default=1
-        Number of these columns. Their probabilities are added up. 0 if the score of
-        having no antecedent is always 0 and the model has no column for it. Models of
-        stanza that predict singletons have two columns.
+        Number of columns with scores of having no antecedent. The probabilities of
+        these columns are added up. Pass 0 if the score of having no antecedent is
+        always 0 and the model has no column for it. Models of stanza that predict
+        singletons have two columns.
 
     Returns
     -------
     posterior : AntecedentPosterior
-        Scores of -9000 and below, by which models mask choices, are impossible.
+        Posterior over clusterings. Candidates with scores of -9000 and below, which
+        models use as masks, are impossible.
 
     See Also
     --------
-    from_fastcoref : The same from the results of fastcoref.
-    labels_from_clusters : Labels of mentions by clusters.
+    from_fastcoref : Posterior from the results of fastcoref.
+    labels_from_clusters : Convert clusters to labels of mentions.
     skcalib.queries.predicted_links : Links with their probabilities.
 
     Notes
     -----
-    The posterior is right for models trained with a softmax over antecedents. Models
-    trained with a binary loss for each pair of mentions (maverick) give a probability
-    by a sigmoid for each pair: pass these to
+    The posterior is correct for models trained with a softmax over antecedents. Models
+    trained with a binary loss for each pair of mentions (maverick) compute the
+    probability of each pair with a sigmoid. Pass these probabilities to
     :meth:`skcalib.queries.CorefPairQuery.from_proba`.
 
     Examples
@@ -142,39 +145,42 @@ def _matrix(
 def from_fastcoref(
     results: Sequence[Any],
 ) -> tuple[AntecedentPosterior, list[list[tuple[int, int]]]]:
-    """Return the posterior of fastcoref's models, and their mentions.
+    """Return the posterior and the mentions of fastcoref models.
 
     Parameters
     ----------
     results : sequence of CorefResult
-        What ``FCoref().predict(texts)`` and ``LingMessCoref().predict(texts)`` return.
+        Results that ``FCoref().predict(texts)`` or ``LingMessCoref().predict(texts)``
+        returns.
 
     Returns
     -------
     posterior : AntecedentPosterior
-        Posterior over the clusterings of the mentions that the model kept. Mentions
-        without antecedent and without anaphor in the best clustering are among them:
-        many of these are no mentions of anything.
+        Posterior over the clusterings of the mentions that the model kept. These
+        mentions include mentions that have neither an antecedent nor an anaphor in the
+        best clustering. Many of the latter do not refer to any entity.
     mentions : list of list of (start, end)
-        First character of each mention of a text, and the character after its last one.
-        Mentions of different pieces of the same words have the same characters.
+        Index of the first character of each mention of a text, and index of the
+        character after its last character. Mentions that consist of different word
+        pieces of the same words have the same indices.
 
     See Also
     --------
-    from_antecedent_scores : The same from arrays of any model.
-    labels_from_clusters : Labels of these mentions by true clusters.
+    from_antecedent_scores : Posterior from the arrays of any model.
+    labels_from_clusters : Convert true clusters to labels of these mentions.
     skcalib.queries.predicted_links : Links with their probabilities.
 
     Notes
     -----
     ``result.get_logit(a, b)`` is the score of a link before the softmax over all
-    antecedents of the later mention; it is not a probability, and does not see the
-    links of other mentions. `predicted_links` with ``kind="pair"`` is the probability
-    that both are the same entity.
+    antecedents of the later mention. It is not a probability, and it does not depend on
+    the links of other mentions. `predicted_links` with ``kind="pair"`` returns the
+    probability that both mentions refer to the same entity.
 
     Examples
     --------
-    With fastcoref, ``from_fastcoref(model.predict(texts))``. What is used of a result:
+    With fastcoref, call ``from_fastcoref(model.predict(texts))``. This example builds
+    an object with the parts of a result that the function uses:
 
     >>> from types import SimpleNamespace
     >>> import numpy as np
@@ -222,29 +228,30 @@ def labels_from_clusters(
     clusters: Sequence[Sequence[Sequence[Any]]],
     mentions: Sequence[Sequence[Any]] | None = None,
 ) -> ClusterLabels:
-    """Return labels of mentions by clusters, as models and JSON lines have them.
+    """Convert clusters of mentions to labels of mentions.
 
     Parameters
     ----------
     clusters : sequence with a list of clusters for each document
-        A cluster is a list of mentions, such as [start, end]: the "clusters" of a line
-        of a .jsonlines file, and of fastcoref, maverick, s2e-coref and AllenNLP.
+        Clusters of each document. A cluster is a list of mentions such as [start, end].
+        This is the format of "clusters" in a line of a .jsonlines file, and of the
+        clusters of fastcoref, maverick, s2e-coref and AllenNLP.
     mentions : sequence of sequences, default=None
-        Mentions of each document to label, for example those of
-        :func:`from_fastcoref`. A mention in no cluster is an entity of its own, and
-        equal mentions are one entity. If None, the mentions in the clusters are
-        labelled, in sorted order.
+        Mentions of each document that are labelled, for example the mentions that
+        :func:`from_fastcoref` returns. A mention that is in no cluster is a separate
+        entity, and equal mentions are the same entity. If None, the mentions in the
+        clusters are labelled, in sorted order.
 
     Returns
     -------
     labels : list of list of int
-        Label of each mention of each document, which queries and posteriors take as the
-        truth. Equal labels are one entity.
+        Label of each mention of each document, in the format of queries and posteriors.
+        Mentions with equal labels refer to the same entity.
     mentions : list of list
-        The mentions of each document.
+        Mentions of each document.
     n_missing : int
-        Number of mentions in clusters that are not among `mentions`. Links to them are
-        neither asked for nor counted. The three values are a named tuple.
+        Number of mentions in clusters that are not among `mentions`. Links to these
+        mentions are not part of queries or counts. The three values are a named tuple.
 
     Raises
     ------

@@ -26,32 +26,32 @@ def from_pytorch_crf(
     Parameters
     ----------
     crf : torchcrf.CRF
-        The layer, or any object with its attributes `transitions`, of shape (n_tags,
-        n_tags) from the previous to the next tag, `start_transitions`,
+        CRF layer, or any object with its attributes `transitions` (scores from the
+        previous to the next tag, of shape (n_tags, n_tags)), `start_transitions`,
         `end_transitions` and `batch_first`.
     emissions : tensor of shape (n_tokens, n_sentences, n_tags)
-        Scores given to the layer; (n_sentences, n_tokens, n_tags) if the layer has
-        ``batch_first=True``.
+        Scores passed to the layer. Their shape is (n_sentences, n_tokens, n_tags) if
+        the layer has ``batch_first=True``.
     mask : tensor, default=None
-        Mask given to the layer: true for tokens, false for padding.
+        Mask passed to the layer, true for tokens and false for padding.
     order : array-like of int of shape (n_sentences,), default=None
-        Place of each sentence before the batch was sorted. If None, the order of the
+        Position of each sentence before the batch was sorted. If None, the order of the
         batch is kept.
 
     Returns
     -------
     posterior : LinearChainPosterior
-        Its `log_proba` equals the log likelihood of the layer.
+        Posterior over taggings. Its `log_proba` equals the log likelihood of the layer.
 
     See Also
     --------
-    from_allennlp : The layer of AllenNLP.
+    from_allennlp : Posterior of AllenNLP's CRF module.
     skcalib.queries.predicted_entities : Entities with their probabilities.
 
     Examples
     --------
-    With torch, ``from_pytorch_crf(model.crf, model.emissions(batch), mask)``. Arrays in
-    place of tensors give the same:
+    With torch, call ``from_pytorch_crf(model.crf, model.emissions(batch), mask)``.
+    Arrays can be passed instead of tensors:
 
     >>> from types import SimpleNamespace
     >>> import numpy as np
@@ -92,17 +92,18 @@ def from_allennlp(
     Parameters
     ----------
     crf : ConditionalRandomField
-        The module, as in ``model.crf`` of AllenNLP's CrfTagger.
+        Module such as ``model.crf`` of AllenNLP's CrfTagger.
     logits : tensor of shape (n_sentences, n_tokens, n_tags)
-        Scores given to the module.
+        Scores passed to the module.
     mask : tensor of shape (n_sentences, n_tokens), default=None
-        True for tokens, false for padding.
+        Mask, true for tokens and false for padding. If None, there is no padding.
     constrained : bool, default=True
-        Whether transitions that the constraints of the module exclude are impossible,
-        as in its `viterbi_tags`. Its log likelihood ignores the constraints: pass False
-        for probabilities that equal it.
+        Whether transitions excluded by the constraints of the module are impossible, as
+        in its `viterbi_tags`. The log likelihood of the module ignores the constraints.
+        Pass False for probabilities that agree with this log likelihood.
     order : array-like of int of shape (n_sentences,), default=None
-        Place of each sentence before the batch was sorted.
+        Position of each sentence before the batch was sorted. If None, the order of the
+        batch is kept.
 
     Returns
     -------
@@ -110,7 +111,7 @@ def from_allennlp(
 
     See Also
     --------
-    from_pytorch_crf : The layer of pytorch-crf.
+    from_pytorch_crf : Posterior of a CRF layer of pytorch-crf.
 
     Examples
     --------
@@ -153,29 +154,31 @@ def from_stanza(
     Parameters
     ----------
     logits : tensor of shape (n_sentences, n_tokens, n_tags)
-        Scores of one tag set, as ``NERTagger.forward`` returns them: it returns
-        ``(loss, logits, transitions)``, where each of the last two is a list with an
-        entry for each tag set.
+        Scores of one tag set. ``NERTagger.forward`` returns ``(loss, logits,
+        transitions)``, where `logits` and `transitions` are lists with an entry for
+        each tag set.
     transitions : tensor of shape (n_tags, n_tags)
         Scores from the previous to the next tag.
     tags : sequence of str
         Labels of the tag indices, as in the vocabulary of the tagger. The labels <PAD>,
         <UNK>, <EMPTY> and <ROOT> are left out.
     lengths : array-like of int of shape (n_sentences,), default=None
-        Numbers of tokens, `sentlens` of the batch. If None, nothing is padding.
+        Number of tokens of each sentence, which is `sentlens` of the batch. If None,
+        there is no padding.
     order : array-like of int of shape (n_sentences,), default=None
-        Place of each sentence before the batch was sorted, `orig_idx` of the batch.
+        Position of each sentence before the batch was sorted, which is `orig_idx` of
+        the batch.
 
     Returns
     -------
     posterior : LinearChainPosterior
-        Posterior over the taggings with tags that are left.
+        Posterior over the taggings with the remaining tags.
     classes : list of str
-        Labels of its tag indices, mostly of the scheme 'BIOES'.
+        Labels of the tag indices of the posterior, usually in the scheme 'BIOES'.
 
     See Also
     --------
-    from_flair : The tagger of flair.
+    from_flair : Posterior of flair's tagger.
     skcalib.queries.predicted_entities : Entities with their probabilities.
 
     Examples
@@ -216,36 +219,37 @@ def from_flair(
     Parameters
     ----------
     features : tensor of shape (n_sentences, n_tokens, n_tags, n_tags)
-        Scores of each token for the [next tag, previous tag]: the first entry of what
-        ``SequenceTagger.forward`` returns, ``(features, lengths, transitions)``.
+        Scores of each token for [next tag, previous tag]. They are the first entry of
+        ``(features, lengths, transitions)``, which ``SequenceTagger.forward`` returns.
     lengths : array-like of int of shape (n_sentences,)
-        Numbers of tokens, the second entry.
+        Number of tokens of each sentence, the second entry.
     transitions : tensor of shape (n_tags, n_tags)
         Scores of [next tag, previous tag], the third entry.
     tags : sequence of str
-        Labels of the tag indices, ``tagger.label_dictionary.get_items()``. They include
-        <START> and <STOP>, whose transitions become the scores of the first and the
-        last tag. <START>, <STOP> and <unk> are left out.
+        Labels of the tag indices, from ``tagger.label_dictionary.get_items()``. They
+        include <START> and <STOP>, whose transitions become the scores of the first and
+        the last tag. <START>, <STOP> and <unk> are left out.
     order : array-like of int of shape (n_sentences,), default=None
-        Place of each sentence before flair sorted the batch by length.
+        Position of each sentence before flair sorted the batch by length. If None, the
+        order of the batch is kept.
 
     Returns
     -------
     posterior : LinearChainPosterior
-        Posterior over the taggings with tags that are left.
+        Posterior over the taggings with the remaining tags.
     classes : list of str
-        Labels of its tag indices, mostly of the scheme 'BIOES'.
+        Labels of the tag indices of the posterior, usually in the scheme 'BIOES'.
 
     See Also
     --------
-    from_stanza : The recogniser of stanza.
+    from_stanza : Posterior of stanza's named entity recogniser.
     skcalib.queries.predicted_entities : Entities with their probabilities.
 
     Notes
     -----
-    The scores that flair writes to its labels are softmaxes of Viterbi scores of the
-    tokens up to each token, averaged over the tokens of a span. They are not marginals
-    of the CRF: later tokens do not count, and neither does any tagging but the best one
+    flair writes a score to each label: the softmax of the Viterbi scores up to each
+    token, averaged over the tokens of the span. These scores are not marginals of the
+    CRF. They ignore later tokens, and they ignore all taggings except the best tagging
     that leads to each tag.
 
     Examples

@@ -14,7 +14,7 @@ from .._validation import as_label_list
 def scheme_transitions(
     classes: ArrayLike, scheme: str = "BIO"
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return scores that forbid taggings that do not fit a scheme of entities.
+    """Return scores that exclude taggings that are invalid in an entity scheme.
 
     Parameters
     ----------
@@ -26,22 +26,24 @@ def scheme_transitions(
     Returns
     -------
     log_transition : ndarray of shape (n_tags, n_tags)
-        0 where the next tag may follow the previous one, -inf elsewhere: I-PER follows
-        B-PER and I-PER only.
+        Scores of [previous tag, next tag]: 0 if the next tag may follow the previous
+        tag, and -inf otherwise. For example, in 'BIO', I-PER may only follow B-PER and
+        I-PER.
     log_start, log_end : ndarray of shape (n_tags,)
-        The same for the first and the last tag.
+        Scores of the first and of the last tag: 0 if the tag is valid there, and -inf
+        otherwise.
 
     See Also
     --------
     from_transformers : Posterior of a token classification model.
-    skcalib.posteriors.LinearChainPosterior : Takes these scores.
+    skcalib.posteriors.LinearChainPosterior : Posterior that uses these scores.
 
     Notes
     -----
-    Added to the scores of a tagger with one softmax per token, they give the
-    distribution of its taggings, conditioned on fitting the scheme. The best tagging is
-    then the best consistent one, and the probabilities of entities sum over consistent
-    taggings only.
+    If these scores are added to the scores of a tagger with one softmax per token, the
+    result is the distribution of its taggings, conditioned on taggings that are valid
+    in the scheme. The best tagging is then the best valid tagging, and the probability
+    of an entity is a sum over valid taggings only.
 
     Examples
     --------

@@ -26,20 +26,21 @@ def from_spacy_beam(
     Parameters
     ----------
     ner : EntityRecognizer
-        Component, ``nlp.get_pipe("ner")``.
+        Pipeline component ``nlp.get_pipe("ner")``.
     docs : sequence of Doc
         Documents that the components before `ner` have processed.
     beam_width : int, default=16
         Number of parses in the beam.
     beam_density : float, default=0.0001
-        Least ratio of a score to the best one. Other parses leave the beam.
+        Minimum ratio of a score to the best score. Parses with a smaller ratio are
+        removed from the beam.
 
     Returns
     -------
     spans : list of list of (start, stop, label, probability)
-        The entities of each document that are in any parse of the beam: what
-        :meth:`skcalib.queries.SpanQuery.from_proba` and
-        :meth:`skcalib.queries.PredictedEntities.from_spans` take.
+        Entities of each document that are in at least one parse of the beam, in the
+        format of :meth:`skcalib.queries.SpanQuery.from_proba` and
+        :meth:`skcalib.queries.PredictedEntities.from_spans`.
 
     See Also
     --------
@@ -48,16 +49,16 @@ def from_spacy_beam(
 
     Notes
     -----
-    The probability of an entity is the sum of the probabilities of the parses that
-    contain it, among the parses in the beam. It is relative to the beam: a wider one
-    has more alternatives. spaCy trains `ner` on single actions unless
-    ``beam_update_prob`` is positive, so these numbers are no probabilities that
-    training has fitted: measure them, and choose a threshold on labelled text.
+    The probability of an entity is the sum of the probabilities of the parses in the
+    beam that contain the entity. This probability is relative to the beam, and a wider
+    beam has more alternatives. spaCy trains `ner` on single actions unless
+    ``beam_update_prob`` is positive, so training does not fit these probabilities.
+    Measure their calibration, and choose a threshold on labelled text.
 
     Examples
     --------
-    With spaCy, ``from_spacy_beam(nlp.get_pipe("ner"), docs)``. What is used of the
-    component is its beam of parses:
+    With spaCy, call ``from_spacy_beam(nlp.get_pipe("ner"), docs)``. The function only
+    uses the beam of parses of the component:
 
     >>> from types import SimpleNamespace
     >>> from skcalib.interop import from_spacy_beam
@@ -101,15 +102,17 @@ def from_spacy_spancat(
     Parameters
     ----------
     docs : sequence of Doc
-        Documents that a pipeline with `spancat` has processed. To see spans below its
-        threshold, lower ``nlp.get_pipe("spancat").cfg["threshold"]`` before.
+        Documents that a pipeline with `spancat` has processed. To include spans below
+        its threshold, lower ``nlp.get_pipe("spancat").cfg["threshold"]`` before
+        processing.
     spans_key : str, default='sc'
         Key of the spans in ``doc.spans``.
 
     Returns
     -------
     spans : list of list of (start, stop, label, probability)
-        What :meth:`skcalib.queries.SpanQuery.from_proba` takes.
+        Spans of each document, in the format of
+        :meth:`skcalib.queries.SpanQuery.from_proba`.
 
     See Also
     --------
@@ -156,20 +159,21 @@ def from_spacy_spancat(
 def from_spacy_tagger(
     tagger: Any, docs: Sequence[Any]
 ) -> tuple[list[np.ndarray], list[str]]:
-    """Return the probabilities of the tags by spaCy's tagger.
+    """Return the tag probabilities of spaCy's tagger.
 
     Parameters
     ----------
     tagger : Tagger
-        Component, ``nlp.get_pipe("tagger")``, or ``"morphologizer"``.
+        Pipeline component ``nlp.get_pipe("tagger")`` or
+        ``nlp.get_pipe("morphologizer")``.
     docs : sequence of Doc
         Documents that the components before the tagger have processed.
 
     Returns
     -------
     proba : list of ndarray of shape (n_tokens, n_tags)
-        Probabilities of the tags of each token: what
-        :meth:`skcalib.queries.TagQuery.from_proba` takes.
+        Probabilities of the tags of each token, in the format of
+        :meth:`skcalib.queries.TagQuery.from_proba`.
     classes : list of str
         Labels of the columns.
 
@@ -179,8 +183,8 @@ def from_spacy_tagger(
 
     Notes
     -----
-    The model returns scores before the softmax unless it was made with
-    ``normalize=True``; this function applies the softmax where it is needed.
+    The model returns scores before the softmax, unless it was created with
+    ``normalize=True``. This function applies the softmax where it is needed.
 
     Examples
     --------
@@ -221,20 +225,21 @@ def to_spacy(
     Parameters
     ----------
     entities : PredictedEntities
-        Entities, one sentence for each document.
+        Predicted entities. Sentence i has the entities of document i.
     docs : sequence of Doc
         Documents with the same tokens. They are modified.
     attribute : str, default='proba'
-        Name of the extension of spans: ``span._.proba``.
+        Name of the span extension with the probability. By default, it is
+        ``span._.proba``.
     spans_key : str, default=None
-        Key of ``doc.spans`` to write to, with the probabilities in
-        ``doc.spans[...].attrs["scores"]`` too. If None, the entities become
-        ``doc.ents``, which must not have a common token.
+        Key of ``doc.spans`` to which the entities are written. The probabilities are
+        then also written to ``doc.spans[...].attrs["scores"]``. If None, the entities
+        become ``doc.ents``, and they must not overlap.
 
     Returns
     -------
     docs : list of Doc
-        The documents.
+        Modified documents.
 
     Raises
     ------

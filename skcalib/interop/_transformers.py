@@ -30,30 +30,31 @@ def from_transformers(
     Parameters
     ----------
     logits : tensor of shape (n_sentences, n_pieces, n_tags)
-        Output of the model, padding included. A list of tensors of shape (n_pieces,
-        n_tags) is accepted too.
+        Output of the model, including padding. A list of tensors of shape (n_pieces,
+        n_tags) is also accepted.
     word_ids : sequence of sequences of int or None
-        Word of each piece, ``encoding.word_ids(i)`` for each sentence i. None stands
-        for special pieces and padding, which are left out.
+        Word index of each piece, from ``encoding.word_ids(i)`` for each sentence i.
+        Special pieces and padding have None and are left out.
     id2label : mapping or sequence of str
-        Labels of the tag indices, ``model.config.id2label``.
+        Labels of the tag indices, from ``model.config.id2label``.
     pieces : {'first', 'mean', 'product'}, default='first'
-        How the pieces of a word are combined: the probabilities of its first piece,
-        their mean over the pieces, or their normalised product. Use 'first' for a model
-        trained on the first pieces only, as most are (label -100 for the others).
+        How the probabilities of the pieces of a word are combined: the probabilities of
+        its first piece, the mean over its pieces, or the normalised product over its
+        pieces. Use 'first' for a model trained only on first pieces, as most models are
+        (the other pieces have the label -100).
     scheme : {'BIO', 'BILOU', 'BIOES'} or None, default='BIO'
-        Scheme that taggings have to fit. If None, all taggings are allowed, and the
-        tags of a sentence are independent. Use None for tags that are not entities.
+        Scheme in which taggings must be valid. If None, all taggings are possible, and
+        the tags of a sentence are independent. Use None for tags that are not entities.
     n_words : array-like of int of shape (n_sentences,), default=None
-        Number of words of each sentence. With it, words that the tokenizer cut off at
-        its maximal length are an error, not overlooked.
+        Number of words of each sentence. If given, an error is raised if the tokenizer
+        cut off words at its maximum length. If None, such words are not noticed.
 
     Returns
     -------
     posterior : LinearChainPosterior
         Posterior over the tags of the words of each sentence.
     classes : list of str
-        Labels of its tag indices.
+        Labels of the tag indices of the posterior.
 
     Raises
     ------
@@ -62,15 +63,15 @@ def from_transformers(
 
     See Also
     --------
-    from_pipeline : The entities that the pipeline returns.
+    from_pipeline : Entities that the pipeline returns.
     skcalib.queries.predicted_entities : Entities with their probabilities.
 
     Notes
     -----
     The model has one softmax per piece. Without a scheme, its words are independent.
-    With a scheme, the posterior is this distribution, conditioned on fitting the
-    scheme: no I-PER after O. Every entity then has one probability, which is coherent
-    with all others.
+    With a scheme, the posterior is this distribution, conditioned on taggings that are
+    valid in the scheme (for example, I-PER never follows O). Every entity then has a
+    single probability, which is coherent with the probabilities of all other entities.
 
     Examples
     --------
@@ -177,30 +178,32 @@ def from_pipeline(
     Parameters
     ----------
     results : sequence with an entry for each text
-        What ``pipeline("token-classification", aggregation_strategy=...)`` returns for
-        each text: dicts with `entity_group`, `score`, `start` and `end`.
+        Entities that ``pipeline("token-classification", aggregation_strategy=...)``
+        returns for each text, as dicts with `entity_group`, `score`, `start` and `end`.
     offsets : sequence with an entry for each text
-        First character and the character after the last one of each token of the text.
+        Index of the first character of each token of the text, and index of the
+        character after its last character.
     alignment : {'strict', 'expand'}, default='strict'
-        What is done with an entity that begins or ends inside a token: 'strict' raises
-        an error, 'expand' takes the whole token, and the highest score where two
-        entities become one.
+        How an entity that begins or ends inside a token is treated. 'strict' raises an
+        error. 'expand' extends the entity to the whole token. If two entities become
+        one, the highest score is kept.
 
     Returns
     -------
     spans : list of list of (start, stop, label, score)
-        What :meth:`skcalib.queries.SpanQuery.from_proba` and
-        :meth:`skcalib.queries.PredictedEntities.from_spans` take.
+        Entities of each text, in the format of
+        :meth:`skcalib.queries.SpanQuery.from_proba` and
+        :meth:`skcalib.queries.PredictedEntities.from_spans`.
 
     See Also
     --------
-    from_transformers : Exact probabilities of entities, by the logits of the model.
+    from_transformers : Exact probabilities of entities from the logits of the model.
 
     Notes
     -----
     The score of the pipeline is the mean of the probabilities of the best tags of the
-    tokens. It is not the probability of the entity, which is mostly lower: a wrong
-    border is an error that the mean does not see.
+    tokens. It is not the probability of the entity, which is usually lower. An entity
+    with one wrong border is wrong, but the mean does not take this into account.
 
     Examples
     --------

@@ -42,33 +42,34 @@ _FEW_PERIODS = 24
 class EventCountDisplay(Display):
     """Counts of events over time, with a band for the uncertainty of coreference.
 
-    Draws for each actor the posterior mean of the count (line) and its interval (band),
-    as in Figure 6 and the appendix of [1]_. For contrast, a dashed line shows the count
+    For each actor, a line shows the posterior mean of the count and a band shows its
+    interval, as in Figure 6 and the appendix of [1]_. A dashed line shows the count
     with the best antecedents, which a system without uncertainty would report.
 
-    If the counts are corrected by labelled documents, the line is the corrected count
-    and the band its interval. A dashed line and a lighter band show the posterior mean
-    and its interval.
+    If the counts are corrected by labelled documents, the line shows the corrected
+    count and the band shows its interval. A dashed line and a lighter band then show
+    the posterior mean and its interval.
 
-    Make it with :meth:`from_counts`; the parameters are stored as attributes.
+    Create a display with :meth:`from_counts`. All parameters are stored as attributes.
 
     Parameters
     ----------
     period : sequence of label
         Periods in order.
     mean : dict of ndarray of shape (n_periods,)
-        Posterior means of each actor, or corrected counts.
+        Posterior means, or corrected counts, of each actor.
     low, high : dict of ndarray of shape (n_periods,)
         Ends of the intervals.
     map_count : dict of ndarray of shape (n_periods,), default=None
         Counts with the best antecedents.
     uncorrected, uncorrected_low, uncorrected_high : dict of ndarray of shape \
 (n_periods,), default=None
-        Posterior means and ends of their intervals, if `mean` is corrected.
+        Posterior means and ends of their intervals. They are given if `mean` has
+        corrected counts.
     confidence_level : float, default=0.95
-        Confidence level of the intervals, for the legend.
+        Confidence level of the intervals, shown in the legend.
     unit : {'documents', 'entities'}, default='documents'
-        Unit of the counts, for the label of the axis.
+        Unit of the counts, shown in the label of the axis.
 
     Attributes
     ----------
@@ -77,13 +78,17 @@ class EventCountDisplay(Display):
     band_ : dict of matplotlib Artist
         Band of each actor.
     map_line_ : dict of matplotlib Artist
-        Line of the count with the best antecedents; empty where not drawn.
+        Line of the count with the best antecedents of each actor. The dict is empty if
+        these counts are not drawn.
     uncorrected_line_ : dict of matplotlib Artist
-        Line of the uncorrected mean; empty if counts are not corrected.
+        Line of the uncorrected mean of each actor. The dict is empty if counts are not
+        corrected.
     uncorrected_band_ : dict of matplotlib Artist
-        Band of the uncorrected mean; empty if counts are not corrected.
+        Band of the uncorrected mean of each actor. The dict is empty if counts are not
+        corrected.
     axes_ : dict of matplotlib Axes
-        Axes of each actor: a panel each, or the same for all.
+        Axes of each actor. Either each actor has its own panel, or all actors share the
+        same axes.
     figure_ : matplotlib Figure
         Figure that contains the axes.
 
@@ -94,9 +99,9 @@ class EventCountDisplay(Display):
 
     Notes
     -----
-    :meth:`frame` has a row for each actor and period. Its columns are `country`,
-    `period`, `mean`, `low`, `high` and, where they are known, `map_count`,
-    `uncorrected`, `uncorrected_low` and `uncorrected_high`.
+    :meth:`frame` returns one row per actor and period. Its columns are `country`,
+    `period`, `mean`, `low`, `high` and, if they are known, `map_count`, `uncorrected`,
+    `uncorrected_low` and `uncorrected_high`.
 
     References
     ----------
@@ -166,18 +171,19 @@ class EventCountDisplay(Display):
             Actors to draw, in order. If None, all actors are drawn, the most frequent
             first.
         top : int, default=None
-            Largest number of actors. If None, there is no limit.
+            Maximum number of actors. If None, there is no limit.
         confidence_level : float, default=None
-            Confidence level of the intervals. If None, it is 0.95, or the level of
-            corrected counts, which have no other.
+            Confidence level of the intervals. If None, it is 0.95 for posterior counts.
+            For corrected counts, it is the level at which they were computed, and no
+            other level is possible.
         method : {'quantile', 'normal'}, default='quantile'
             Method of the posterior intervals, as in
-            :meth:`~skcalib.events.EventCounts.interval`. An interval by 'normal', as in
-            the paper, may begin below 0.
+            :meth:`~skcalib.events.EventCounts.interval`. Intervals of 'normal', the
+            method of the paper, may begin below 0.
         ax : matplotlib Axes, default=None
-            Axes to draw all actors on. If None, a new figure is made.
+            Axes on which all actors are drawn. If None, a new figure is created.
         **plot_params
-            Passed to :meth:`plot`.
+            Keyword arguments passed to :meth:`plot`.
 
         Returns
         -------
@@ -231,16 +237,16 @@ class EventCountDisplay(Display):
         Parameters
         ----------
         ax : matplotlib Axes, default=None
-            Axes to draw all actors on. If None, a new figure is made.
+            Axes on which all actors are drawn. If None, a new figure is created.
         together : bool, default=False
-            Whether to draw all actors on one axes, to compare them, and not on a panel
-            each.
+            Whether to draw all actors on the same axes, to compare them. If False, each
+            actor has its own panel.
         map_line : bool, default=True
-            Whether to draw the counts with the best antecedents, where they are known.
+            Whether to draw the counts with the best antecedents, if they are known.
         n_columns : int, default=2
             Number of panels side by side.
         line_kwargs : dict, default=None
-            Keywords for matplotlib's ``plot`` of the lines of the means.
+            Keyword arguments of matplotlib's ``plot`` for the lines of the means.
 
         Returns
         -------

@@ -57,34 +57,35 @@ _LONGEST_NAME = 20
 
 
 class TagErrorDisplay(Display):
-    """Calibration error of each tag, of several models.
+    """Calibration error of each tag for several models.
 
-    Draws the error of every tag (or pair of tags, entity label, class) with its
-    confidence interval, the most frequent tag first, and at the right the means over
-    the most frequent tags: Figure 4 of [1]_, with intervals. Known and unknown words
-    can be drawn separately. With a `reference` model, the other models are compared
-    with it on the same items, tag by tag. Their points are hollow where the difference
-    is not significant.
+    The display shows the error of every tag (or pair of tags, entity label or class)
+    with its confidence interval, starting with the most frequent tag. The means over
+    the most frequent tags are on the right. This is Figure 4 of [1]_, with intervals.
+    Known and unknown words can be drawn separately. With a `reference` model, every
+    other model is compared with it on the same items, separately for each tag. The
+    points of the other models are hollow if the difference is not significant.
 
-    Make it with :meth:`from_estimators` or :meth:`from_answers`; the parameters are
-    stored as attributes.
+    Create a display with :meth:`from_estimators` or :meth:`from_answers`. All
+    parameters are stored as attributes.
 
     Parameters
     ----------
     label : list
-        Tags, or other labels that were asked for, the most frequent first.
+        Tags, or other labels of the queries, in order of decreasing frequency.
     count : ndarray of shape (n_labels,)
-        Frequency of each label: the total weight of the answers that are yes. If models
-        were asked different questions, the mean over the models.
+        Frequency of each label, which is the total weight of the answers that are yes.
+        If the models were asked different questions, it is the mean over the models.
     error : dict
         ``error[name][words]`` is the list of the errors of all labels, each a
         CalibrationErrorInterval, or None where there are too few pairs. `words` is
         'all', or 'known' and 'unknown'.
     averages : sequence of int, default=()
-        Numbers of most frequent labels over which means are shown, beside the mean over
-        all labels.
+        Numbers of most frequent labels over which means are shown, in addition to the
+        mean over all labels.
     reference : str, default=None
-        Name of the model that the others are compared with, if any.
+        Name of the model with which the other models are compared. If None, models are
+        not compared.
     comparison : dict, default=None
         ``comparison[name]`` is the list of the comparisons of all labels of one model
         with the reference, each a CalibrationComparison, or None where there are too
@@ -96,13 +97,13 @@ class TagErrorDisplay(Display):
     Attributes
     ----------
     point_ : dict
-        The points of each (name, words).
+        Points of each (name, words).
     bar_ : dict
-        The intervals of each (name, words).
+        Intervals of each (name, words).
     average_ : dict
-        The means of each (name, words).
+        Means of each (name, words).
     hollow_ : dict
-        The points without a significant difference of each compared model, by name.
+        Points without a significant difference, by the name of the compared model.
     divider_ : matplotlib Artist
         Line between the tags and the means.
     ax_ : matplotlib Axes
@@ -112,29 +113,30 @@ class TagErrorDisplay(Display):
 
     See Also
     --------
-    ReliabilityPanelsDisplay : The curve of each tag, of one model.
-    skcalib.scorers.compare_calibration : The test behind the comparisons.
+    ReliabilityPanelsDisplay : Reliability curve of each tag for one model.
+    skcalib.scorers.compare_calibration : Test used for the comparisons.
     skcalib.queries.TagPairQuery : Ask for pairs of tags.
 
     Notes
     -----
     The errors are debiased. Bins and intervals are computed as in
-    :func:`~skcalib.metrics.calibration_error_interval`, with the pairs of one sentence
-    as dependent. An estimate is never below 0, so the mean of many estimates is
-    slightly too large. A mean has no interval, and labels that have too few pairs for
-    an error do not count in it.
+    :func:`~skcalib.metrics.calibration_error_interval`, where the pairs of one sentence
+    are treated as dependent. An estimate is never below 0, so the mean of many
+    estimates is slightly too large. Means have no interval. Labels with too few pairs
+    for an error are left out of the means.
 
     A comparison tests the plug-in errors of two models in bins of the same size, by
-    :func:`~skcalib.scorers.compare_calibration`, with the pairs of one sentence as
-    dependent. The p-values of one model are adjusted for the number of labels that are
-    compared. A difference is significant if its adjusted p-value is below
-    1 - `confidence_level`.
+    :func:`~skcalib.scorers.compare_calibration`, where the pairs of one sentence are
+    treated as dependent. The p-values of one model are adjusted for the number of
+    labels that are compared. A difference is significant if its adjusted p-value is
+    below 1 - `confidence_level`.
 
-    :meth:`frame` has a row for each model, part of the words and label. Its columns are
-    `name`, `words`, `label`, `count`, and from the error `n_pairs`, `estimate`, `low`,
-    `high`, `p_value` and `plug_in`, which are missing where there are too few pairs.
-    With a reference it also has `difference`, `difference_low`, `difference_high`,
-    `pvalue` and `pvalue_adjusted`, which are missing for the reference itself.
+    :meth:`frame` returns one row per model, part of the words and label. Its columns
+    are `name`, `words`, `label`, `count`, and the columns of the error `n_pairs`,
+    `estimate`, `low`, `high`, `p_value` and `plug_in`, which are missing where there
+    are too few pairs. With a reference, it also has the columns `difference`,
+    `difference_low`, `difference_high`, `pvalue` and `pvalue_adjusted`, which are
+    missing for the reference itself.
 
     References
     ----------
@@ -208,31 +210,35 @@ class TagErrorDisplay(Display):
         Parameters
         ----------
         estimators : mapping of str to fitted estimator, or list of them
-            Taggers by name, or other estimators that `query` can ask. The estimators of
-            a list are named by their classes.
+            Taggers by name, or other estimators that `query` supports. The estimators
+            of a list are named after their classes.
         X : array-like
-            Samples; sentences of tokens, for a tagger.
+            Samples. For a tagger, these are sentences of tokens.
         y : array-like
             True labels.
         query : query object, default=None
-            What the estimators are asked. If None, the query that fits them is used; a
-            tagger is asked for every tag at every token.
+            Query that the estimators answer. If None, the default query of the
+            estimators is used. For a tagger, it is the query for every tag at every
+            token.
         top : int, default=None
             Number of most frequent labels whose errors are computed. If None, the
             errors of all labels are computed.
         known : set or mapping of words, or sequence of bool sequences, default=None
-            Known words, such as the ``vocabulary_`` of HMMTagger, or for each sentence
-            whether each of its tokens is known. The pairs are divided by their token:
-            the second token of a pair of tags; a span is known if all its tokens are
-            known. Each part has its own errors. If None, all words are one part.
+            Known words, such as the ``vocabulary_`` of HMMTagger, or bool values that
+            give for each sentence whether each of its tokens is known. The answers are
+            divided into two parts by whether their token is known. For a pair of tags,
+            the second token is used. A span is known if all its tokens are known.
+            Errors are computed separately for each part. If None, all words form one
+            part.
         averages : sequence of int, default=(5,)
-            Numbers of most frequent labels over which means are shown, beside the mean
-            over all labels.
+            Numbers of most frequent labels over which means are shown, in addition to
+            the mean over all labels.
         sample_weight : array-like of shape (n_samples,), default=None
             Frequency of each sample.
         groups : array-like of shape (n_samples,), default=None
-            Group of dependent samples, such as the document of each sentence, for the
-            intervals. If None, the samples are independent.
+            Group of each sample, such as the document of each sentence. The intervals
+            treat samples of the same group as dependent. If None, samples are
+            independent.
         confidence_level : float, default=0.95
             Confidence level of the intervals. Differences are tested at the level
             1 - `confidence_level`.
@@ -243,18 +249,18 @@ class TagErrorDisplay(Display):
             compared.
         adjust : {'holm', 'bh'} or None, default='holm'
             How the p-values of a model are adjusted for the number of labels. 'holm'
-            controls the probability of any false finding, 'bh' (Benjamini and Hochberg)
-            the expected share of false ones among the findings.
+            controls the probability of any false finding. 'bh' (Benjamini and Hochberg)
+            controls the expected share of false findings among all findings.
         n_resamples : int, default=2000
-            Number of resamples of each comparison. No p-value is below
-            1 / (n_resamples + 1), before it is adjusted. There is a warning if this is
-            too large for the number of labels.
+            Number of resamples of each comparison. Before the adjustment, no p-value is
+            below 1 / (n_resamples + 1). A warning is raised if this minimum is too
+            large for the number of labels.
         random_state : int, RandomState, Generator or None, default=None
             Random state used to draw the resamples.
         ax : matplotlib Axes, default=None
-            Axes to draw on. If None, a new figure is made.
+            Axes on which the errors are drawn. If None, a new figure is created.
         **plot_params
-            Passed to :meth:`plot`.
+            Keyword arguments passed to :meth:`plot`.
 
         Returns
         -------
@@ -315,7 +321,7 @@ class TagErrorDisplay(Display):
         ax: Axes | None = None,
         **plot_params: Any,
     ) -> TagErrorDisplay:
-        """Draw the errors of answers, which may come from any model.
+        """Draw the errors of answers of any model.
 
         Parameters
         ----------
@@ -324,16 +330,16 @@ class TagErrorDisplay(Display):
         top : int, default=None
             As in :meth:`from_estimators`.
         known : sequence of bool sequences, default=None
-            For each sentence whether each of its tokens is known, as in
-            :meth:`from_estimators`.
+            Bool values that give for each sentence whether each of its tokens is known,
+            as in :meth:`from_estimators`.
         averages, sample_weight, groups, confidence_level : optional
             As in :meth:`from_estimators`.
         reference, adjust, n_resamples, random_state : optional
             As in :meth:`from_estimators`.
         ax : matplotlib Axes, default=None
-            Axes to draw on. If None, a new figure is made.
+            Axes on which the errors are drawn. If None, a new figure is created.
         **plot_params
-            Passed to :meth:`plot`.
+            Keyword arguments passed to :meth:`plot`.
 
         Returns
         -------
@@ -445,12 +451,13 @@ class TagErrorDisplay(Display):
         Parameters
         ----------
         ax : matplotlib Axes, default=None
-            Axes to draw on. If None, a new figure is made.
+            Axes on which the errors are drawn. If None, a new figure is created.
         max_labels : int, default=25
-            Largest number of labels that are drawn, the most frequent first. The label
-            of the axis has the number of all labels. The means do not depend on it.
+            Maximum number of labels that are drawn, in order of decreasing frequency.
+            The label of the axis shows the number of all labels. The means do not
+            depend on `max_labels`.
         point_kwargs : dict, default=None
-            Keywords for matplotlib's ``errorbar``.
+            Keyword arguments of matplotlib's ``errorbar``.
 
         Returns
         -------

@@ -1,10 +1,11 @@
 """Attributes of tokens, as CRFsuite defines them, and design matrices of attributes.
 
-A token is a dict, or a collection of names. In a dict, a str value makes the attribute
-``key:value`` of weight 1; a number (or True, False) the attribute ``key`` of that
-weight; a list or set of str one attribute ``key:element`` for each; a dict attributes
-``key:inner``. If an attribute occurs twice, its weights are added. Names and
-values in bytes are read as UTF-8.
+A token is a dict or a collection of names. In a dict, a str value becomes the attribute
+``key:value`` with weight 1. A number (or True or False) becomes the attribute ``key``
+with this number as its weight. A list or set of str becomes one attribute
+``key:element`` per element, and a dict becomes attributes ``key:inner``. If an
+attribute occurs twice, its weights are added. Names and values in bytes are read as
+UTF-8.
 """
 
 from __future__ import annotations

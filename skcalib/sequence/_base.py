@@ -70,11 +70,11 @@ class BaseTagger(BaseEstimator):
         Raises
         ------
         NotFittedError
-            If the tagger is not fitted. All methods that take sentences raise these
-            errors.
+            If the tagger is not fitted. All methods that take sentences raise the
+            errors listed here.
         TypeError
-            If `X` is not a sequence of sentences, or if the tagger does not take tokens
-            of their type.
+            If `X` is not a sequence of sentences, or if the tagger does not accept
+            tokens of this type.
         ValueError
             If the weight of an attribute is not finite, or if a matrix does not have
             the number of columns that the tagger was fitted on.
@@ -123,8 +123,8 @@ class BaseTagger(BaseEstimator):
     def predict_marginals(self, X: Sentences) -> np.ndarray:
         """Return the posterior probability of each tag at each token.
 
-        This is :meth:`predict_proba` under another name, which pipelines and searches
-        do not pass on.
+        This method is an alias of :meth:`predict_proba`. Pipelines and search
+        estimators do not have this alias.
 
         Parameters
         ----------
@@ -149,16 +149,16 @@ class BaseTagger(BaseEstimator):
         X : sequence of sentences
             Sentences of tokens.
         pairs : sequence of (label, label), default=None
-            Labels of a token and of the next one, from `classes_`. If None, all pairs
-            are computed, which takes n_classes times the memory of
-            :meth:`predict_proba`.
+            Pairs of labels from `classes_`: the label of a token and the label of the
+            next token. If None, all pairs are computed, which takes n_classes times the
+            memory of :meth:`predict_proba`.
 
         Returns
         -------
         proba : ndarray of shape (n_sentences,), object
-            An array for each sentence, with row t for tokens t and t + 1. Its shape is
-            (n_tokens - 1, n_pairs), or for all pairs (n_tokens - 1, n_classes,
-            n_classes), with [this label, the next label].
+            An array for each sentence, in which row t is for tokens t and t + 1. Its
+            shape is (n_tokens - 1, n_pairs). If `pairs` is None, the shape is
+            (n_tokens - 1, n_classes, n_classes), with indices [this label, next label].
 
         Examples
         --------
@@ -188,12 +188,12 @@ class BaseTagger(BaseEstimator):
         y : sequence of label sequences
             True labels.
         sample_weight : array-like of shape (n_sentences,), default=None
-            Weight of each sentence, which each of its tokens has.
+            Weight of each sentence. All tokens of a sentence have its weight.
 
         Returns
         -------
         accuracy : float
-            Share of tokens whose predicted tag is the true one.
+            Fraction of tokens whose predicted tag is the true tag.
 
         Raises
         ------

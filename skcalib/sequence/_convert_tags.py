@@ -25,9 +25,10 @@ def convert_tags(
     y : sequence of sequences of str
         Tags of each sentence.
     scheme : str
-        Scheme of `y`, with a name of :func:`~skcalib.metrics.span_statistics`.
+        Scheme of `y`, by one of the names that :func:`~skcalib.metrics.span_statistics`
+        accepts.
     to : {'BIO', 'BILOU', 'IOBES', 'IOE2'}, default='BIO'
-        Scheme of the result; other names and lower case are accepted as for `scheme`.
+        Scheme of the result. Other names and lower case are accepted, as for `scheme`.
 
     Returns
     -------
@@ -37,7 +38,7 @@ def convert_tags(
     Raises
     ------
     ValueError
-        If a tag does not belong to `scheme`, or if a tag is not part of an entity; the
+        If a tag does not belong to `scheme`, or if a tag is not part of an entity. The
         message names the sentence and the token.
     TypeError
         If `y` is not a sequence of sequences.

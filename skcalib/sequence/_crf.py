@@ -29,9 +29,9 @@ from ._sentences import (
 class CRFTagger(CRFsuiteNames):
     """Linear-chain conditional random field tagger.
 
-    CRFsuite trains the weights. Probabilities of all sentences are computed together by
-    :class:`~skcalib.posteriors.LinearChainPosterior`: they equal those of CRFsuite, and
-    stay exact where CRFsuite overflows.
+    CRFsuite trains the weights. The probabilities of all sentences are computed
+    together by :class:`~skcalib.posteriors.LinearChainPosterior`. They equal the
+    probabilities of CRFsuite, and they remain exact where CRFsuite overflows.
 
     Parameters
     ----------
@@ -42,40 +42,41 @@ class CRFTagger(CRFsuiteNames):
         Weight of the L1 penalty, for 'lbfgs' only.
     c2 : float, default=1.0
         Weight of the L2 penalty, for 'lbfgs' and 'l2sgd' only. It determines the
-        direction of miscalibration, see Notes.
+        direction of miscalibration (see Notes).
     max_iterations : int, default=None
         Maximum number of iterations. If None, the default of CRFsuite is used.
     all_possible_transitions : bool, default=True
-        Whether pairs of tags that never occur in the training data have a weight.
-        Without one, they have a score of 0 and are possible.
+        Whether pairs of tags that never occur in the training data have a weight. If
+        False, these pairs have a score of 0, so they are still possible.
     all_possible_states : bool, default=False
-        Whether attributes have a weight for tags that they never occur with.
+        Whether an attribute also has a weight for the tags with which it never occurs.
     min_freq : float, default=0.0
-        Minimum number of occurrences of an attribute; others are ignored.
+        Minimum number of occurrences of an attribute. Rarer attributes are ignored.
     epsilon, delta : float, default=None
-        Thresholds of convergence. If None, the defaults of CRFsuite are used.
+        Convergence thresholds. If None, the defaults of CRFsuite are used.
     period : int, default=None
         Number of iterations between tests of convergence. If None, the default of
         CRFsuite is used.
     num_memories, max_linesearch : int, default=None
-        Number of past steps that approximate the Hessian, and number of trials of the
-        line search, for 'lbfgs' only. If this parameter or one of the following is
-        None, the default of CRFsuite is used.
+        Number of past steps used to approximate the Hessian, and maximum number of
+        trials of the line search, for 'lbfgs' only. If one of these parameters or of
+        the following training parameters is None, the default of CRFsuite is used.
     linesearch : {'MoreThuente', 'Backtracking', 'StrongBacktracking'}, default=None
         Line search, for 'lbfgs' only.
     calibration_eta, calibration_rate : float, default=None
-        First learning rate to try and its factor of increase, for 'l2sgd' only.
+        First learning rate that is tried, and the factor by which it is increased, for
+        'l2sgd' only.
     calibration_samples, calibration_candidates, calibration_max_trials : int, \
             default=None
-        Numbers of sentences, of accepted and of tried learning rates in the search for
-        a learning rate, for 'l2sgd' only.
+        Number of sentences, number of accepted learning rates and number of tried
+        learning rates in the search for a learning rate, for 'l2sgd' only.
     pa_type : {0, 1, 2}, default=None
         Variant of the algorithm 'pa': without slack variables, PA-I or PA-II.
     c : float, default=None
         Weight of the slack variables, for 'pa' only.
     error_sensitive, averaging : bool, default=None
-        Whether the loss grows with the number of wrong labels, and whether weights are
-        averaged over all updates, for 'pa' only.
+        Whether the loss increases with the number of wrong labels, and whether the
+        weights are averaged over all updates, for 'pa' only.
     variance, gamma : float, default=None
         Initial variance of the weights, and trade-off between the loss and changes of
         the weights, for 'arow' only.
@@ -83,13 +84,13 @@ class CRFTagger(CRFsuiteNames):
         Whether to print the progress of CRFsuite.
     model_filename : str or Path, default=None
         File to which `fit` writes the model in the format of CRFsuite. If the tagger is
-        not fitted and the file exists, the first prediction reads the model from it;
-        its labels are str.
+        not fitted and the file exists, the first prediction reads the model from this
+        file. The labels of such a model are str.
     keep_tempfiles : False, default=False
         Present for users of sklearn-crfsuite. True is an error, because there are no
         temporary files.
     trainer_cls : None, default=None
-        Present for users of sklearn-crfsuite. Anything else is an error; the progress
+        Present for users of sklearn-crfsuite. Any other value is an error. The progress
         of the training is in `training_log_`.
     decoding : {'viterbi', 'posterior'}, default='viterbi'
         Whether `predict` returns the most probable tagging of a sentence or the most
@@ -128,12 +129,13 @@ class CRFTagger(CRFsuiteNames):
     token, its weights are added. A sentence may also be a sparse matrix with one row
     per token, with the same number of columns in `fit` and in prediction.
 
-    A large `c2` makes the model underconfident, a small one overconfident. Accuracy
-    depends little on it; choose it by :data:`~skcalib.scorers.log_likelihood_scorer`.
-    Ties go to the lowest class.
+    A large `c2` makes the model underconfident, and a small `c2` makes it
+    overconfident. Accuracy depends little on `c2`. Choose `c2` by
+    :data:`~skcalib.scorers.log_likelihood_scorer`. If tags tie, the tagger predicts the
+    one that comes first in `classes_`.
 
-    Training is deterministic. All algorithms but 'lbfgs' shuffle sentences by random
-    numbers of the C library, which `fit` seeds with a fixed number.
+    Training is deterministic. All algorithms except 'lbfgs' shuffle the sentences with
+    the random number generator of the C library, which `fit` seeds with a fixed number.
 
     References
     ----------
@@ -235,9 +237,9 @@ class CRFTagger(CRFsuiteNames):
         y : sequence of label sequences
             Labels, one per token.
         X_dev : sequence of sentences, default=None
-            Further sentences. CRFsuite scores them after each iteration, which is
-            printed with ``verbose=True`` and kept in `training_log_`; the weights do
-            not depend on them.
+            Development sentences. CRFsuite scores them after each iteration. The scores
+            are stored in `training_log_`, and they are printed with ``verbose=True``.
+            The weights do not depend on these sentences.
         y_dev : sequence of label sequences, default=None
             Labels of `X_dev`.
 
@@ -256,7 +258,7 @@ class CRFTagger(CRFsuiteNames):
             deeply, if matrices differ in their number of columns, if a sentence has
             more or fewer labels than tokens, if a label is missing, if labels cannot be
             sorted, if only one of `X_dev` and `y_dev` is given, if a label of `y_dev`
-            does not occur in `y`, or if a parameter does not go with `algorithm`.
+            does not occur in `y`, or if a parameter cannot be used with `algorithm`.
         """
         settings = self._settings()
         path = self.model_filename

@@ -32,15 +32,16 @@ def cross_val_marginals(
     n_jobs: int | None = None,
     verbose: int = 0,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return the tag probabilities of each sentence by a tagger that did not see it.
+    """Compute cross-validated tag probabilities for each sentence.
 
-    The probabilities are ragged, which cross_val_predict of scikit-learn does not
-    support.
+    The probabilities of a sentence come from a clone of the tagger that was not trained
+    on this sentence. scikit-learn's cross_val_predict does not support ragged output
+    such as these probabilities.
 
     Parameters
     ----------
     estimator : tagger, or pipeline that ends in one
-        Estimator, of which a clone is fitted in each fold.
+        Estimator. A clone of it is fitted in each fold.
     X : sequence of sentences
         Sentences of tokens.
     y : sequence of label sequences
@@ -59,16 +60,16 @@ def cross_val_marginals(
     Returns
     -------
     proba : ndarray of shape (n_sentences,), object
-        An array of shape (n_tokens, n_classes) for each sentence, with 0 for a label
-        that does not occur in the training folds.
+        An array of shape (n_tokens, n_classes) for each sentence. A label that does not
+        occur in the training folds has a probability of 0.
     classes : ndarray of shape (n_classes,)
         Sorted labels of `y`, in the order of the columns.
 
     Raises
     ------
     ValueError
-        If a sentence is in no test fold or in several, or if `fit` of the tagger raises
-        it.
+        If a sentence is in no test fold or in several test folds, or if the `fit`
+        method of the tagger raises this error.
 
     Examples
     --------

@@ -28,16 +28,17 @@ from ._sentences import (
 class HMMTagger(BaseTagger):
     """Hidden Markov model tagger, trained on tagged sentences.
 
-    Each tag depends on the previous tag, and each word on its tag. Probabilities are
-    relative frequencies of counts plus a pseudocount: maximum a posteriori estimates
-    under symmetric Dirichlet priors. Words that do not occur in the training data share
-    one additional vocabulary entry with a count of zero.
+    Each tag depends on the previous tag, and each word depends on its tag. The
+    probabilities are relative frequencies, computed after a pseudocount is added to
+    each count. They are maximum a posteriori estimates under symmetric Dirichlet
+    priors. Words that do not occur in the training data share one additional vocabulary
+    entry with a count of zero.
 
     Parameters
     ----------
     pseudocount : float, default=1.0
-        Pseudocount added to the count of every start, transition and emission, at least
-        0.
+        Non-negative pseudocount added to the count of every start, transition and
+        emission.
     emission_pseudocount : float, default=None
         Pseudocount added to emission counts. If None, `pseudocount` is used.
     end_state : bool, default=False
@@ -56,14 +57,15 @@ class HMMTagger(BaseTagger):
     vocabulary_ : dict
         Column of each training word in `emission_log_proba_`.
     start_log_proba_ : ndarray of shape (n_classes,)
-        Log probability of each first tag.
+        Log probability of each tag at the start of a sentence.
     transition_log_proba_ : ndarray of shape (n_classes, n_classes)
         Log probability of [tag, next tag].
     emission_log_proba_ : ndarray of shape (n_classes, n_words + 1)
         Log probability of each word of the vocabulary, and of the unknown word (last
         column).
     end_log_proba_ : ndarray of shape (n_classes,)
-        Log probability of ending after a tag; zeros without `end_state`.
+        Log probability that a sentence ends after each tag. All entries are zero if
+        `end_state` is False.
 
     See Also
     --------
@@ -72,10 +74,10 @@ class HMMTagger(BaseTagger):
 
     Notes
     -----
-    The pseudocount determines the direction of miscalibration: a large one makes the
-    model underconfident; a small one, which is best for accuracy, makes it
-    overconfident. Choose it by :data:`~skcalib.scorers.log_likelihood_scorer` rather
-    than by accuracy.
+    The pseudocount determines the direction of miscalibration. A large pseudocount
+    makes the model underconfident. A small pseudocount, which is best for accuracy,
+    makes the model overconfident. Choose the pseudocount by
+    :data:`~skcalib.scorers.log_likelihood_scorer` rather than by accuracy.
 
     References
     ----------

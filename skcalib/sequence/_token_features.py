@@ -187,10 +187,10 @@ class TokenFeatures(  # type: ignore[call-arg]
     Parameters
     ----------
     template : {'basic', 'advanced'} or callable, default='basic'
-        Attributes of a token. 'basic' is the word as it is. 'advanced' adds the word in
-        lower case, the words at -2, -1, +1 and +2, shape, length, prefixes and suffixes
-        of 1 to 4 letters. A callable is called with (sentence, t) and returns a dict
-        with the attributes of token t.
+        Attributes of a token. 'basic' is the word itself. 'advanced' adds the word in
+        lower case, the words at positions -2, -1, +1 and +2, the shape and the length
+        of the word, and its prefixes and suffixes of 1 to 4 letters. A callable is
+        called with (sentence, t) and returns a dict with the attributes of token t.
     output : {'dict', 'sparse'}, default='dict'
         Type of the output: 'dict' for dicts of attributes as in CRFsuite, 'sparse' for
         one CSR matrix per sentence, with attributes hashed to 2**20 columns.
