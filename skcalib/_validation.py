@@ -158,8 +158,8 @@ def check_fraction(value: Any, *, name: str) -> float:
     if not 0 < number < 1:
         raise ParameterError(name, _must_be(expected, value))
     # No quantile of a level that rounding cannot tell from 1 is finite.
-    if number > 1 - 1e-12:
-        raise ParameterError(name, _must_be("at most 1 - 1e-12", value))
+    if number > 1 - 5e-16:
+        raise ParameterError(name, _must_be("at most 1 - 1e-15", value))
     return number
 
 
