@@ -9,7 +9,14 @@ import numpy as np
 from .._errors import ParameterError, ParameterTypeError
 from .._validation import as_array, as_label_list
 
-__all__ = ["as_labels_of_tags", "as_numpy", "in_order", "log_softmax", "unpad"]
+__all__ = [
+    "as_labels_of_tags",
+    "as_numpy",
+    "in_order",
+    "log_softmax",
+    "unpad",
+    "without_nan",
+]
 
 
 def as_numpy(values: Any, name: str) -> np.ndarray:
@@ -56,7 +63,7 @@ def unpad(
             raise ParameterError(None, "takes 'mask' or 'lengths', not both.")
         lengths = _lengths_of_mask(mask, batch_first)
     if lengths is None:
-        return rows
+        return without_nan(rows, name)
     found = as_numpy(lengths, "lengths").astype(np.intp)
     if found.shape != (len(rows),):
         raise ParameterError(
@@ -71,7 +78,21 @@ def unpad(
                 f"must be at most the number of tokens of {name!r}. Got {n} for "
                 f"sentence {i}, which has {len(row)}.",
             )
-    return [row[:n] for row, n in zip(rows, found.tolist(), strict=True)]
+    kept = [row[:n] for row, n in zip(rows, found.tolist(), strict=True)]
+    return without_nan(kept, name)
+
+
+def without_nan(rows: list[np.ndarray], name: str) -> list[np.ndarray]:
+    """Return the scores of each sentence, which must not contain NaN."""
+    for i, row in enumerate(rows):
+        is_nan = np.isnan(row).any(axis=1)
+        if is_nan.any():
+            raise ParameterError(
+                name,
+                f"must not contain NaN. Got NaN for row {int(is_nan.argmax())} of "
+                f"sentence {i}.",
+            )
+    return rows
 
 
 def _shape(values: Any) -> str:

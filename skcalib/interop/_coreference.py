@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from .._containers import is_sequence
 from .._errors import ParameterError, ParameterTypeError, public
 from .._validation import check_choice, check_integer
 from ..posteriors import AntecedentPosterior
@@ -277,6 +278,12 @@ def labels_from_clusters(
             None,
             "needs 'mentions' for each document of 'clusters'. Got "
             f"{len(mentions)} and {len(clusters)}.",
+        )
+    if not is_sequence(clusters) or not all(map(is_sequence, clusters)):
+        raise ParameterTypeError(
+            "clusters",
+            "must be a list with a list of clusters for each document. Got "
+            f"{clusters!r:.80}.",
         )
     labels, kept, n_missing = [], [], 0
     for i, document in enumerate(clusters):

@@ -8,10 +8,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from .._containers import is_sequence
 from .._errors import ParameterError, ParameterTypeError, public
 from .._validation import check_choice
 from ..posteriors import LinearChainPosterior
-from ._arrays import as_labels_of_tags, as_numpy, log_softmax
+from ._arrays import as_labels_of_tags, as_numpy, log_softmax, without_nan
 from ._schemes import scheme_transitions
 
 
@@ -96,6 +97,7 @@ def from_transformers(
             "must have shape (n_sentences, n_pieces, n_tags). Got shape "
             f"{getattr(logits, 'shape', None) or sentences[0].shape}.",
         )
+    without_nan(sentences, "logits")
     if len(sentences) != len(word_ids):
         raise ParameterError(
             None,
@@ -214,7 +216,13 @@ def from_pipeline(
     [[(0, 2, 'PER', 0.98)]]
     """
     check_choice(alignment, ("strict", "expand"), name="alignment")
-    if isinstance(results, Mapping) or any(isinstance(r, Mapping) for r in results):
+    if not is_sequence(results) or not is_sequence(offsets):
+        raise ParameterTypeError(
+            None,
+            "needs lists 'results' and 'offsets' with an entry for each text. Got "
+            f"{type(results).__name__} and {type(offsets).__name__}.",
+        )
+    if any(isinstance(each, Mapping) for each in results):
         raise ParameterTypeError(
             "results",
             "must have a list of entities for each text. Got the entities of one "

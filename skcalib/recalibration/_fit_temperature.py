@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .._errors import ParameterError, public
+from .._errors import ParameterError, ParameterTypeError, public
 from .._validation import as_label_list, as_label_lists
 from ..posteriors import LinearChainPosterior
 from ._bounds import check_bounds
@@ -45,6 +45,14 @@ def fit_temperature(
         <skcalib.posteriors.LinearChainPosterior.tempered>` of any posterior of the
         model. Above 1, the model is overconfident.
 
+    Raises
+    ------
+    TypeError
+        If `posterior` is not a LinearChainPosterior.
+    ValueError
+        If labels, classes and posterior do not match, or if no sentence has a true
+        tagging that is possible.
+
     Warns
     -----
     UserWarning
@@ -71,15 +79,27 @@ def fit_temperature(
     low, high = check_bounds(bounds)
     labels = as_label_lists(y_true, name="y_true")
     order = as_label_list(classes, name="classes")
+    if not isinstance(posterior, LinearChainPosterior):
+        raise ParameterTypeError(
+            "posterior",
+            f"must be a LinearChainPosterior. Got {type(posterior).__name__}.",
+        )
     if len(order) != posterior.n_tags:
         raise ParameterError(
             "classes",
             f"must have a label for each of the {posterior.n_tags} tags of the "
             f"posterior. Got {len(order)}.",
         )
-    if list(map(len, labels)) != posterior.lengths.tolist():
+    lengths, expected = list(map(len, labels)), posterior.lengths.tolist()
+    if lengths != expected:
+        where = f"{len(lengths)} sentences for {len(expected)}"
+        if len(lengths) == len(expected):
+            i = next(i for i, n in enumerate(lengths) if n != expected[i])
+            where = f"{lengths[i]} tags for {expected[i]} tokens in sentence {i}"
         raise ParameterError(
-            "y_true", "must have one tag for each token of the posterior's sentences."
+            "y_true",
+            "must have one tag for each token of the posterior's sentences. Got "
+            f"{where}.",
         )
     place = {label: k for k, label in enumerate(order)}
     known = np.array([set(tags) <= place.keys() for tags in labels], dtype=bool)

@@ -153,3 +153,9 @@ def test_equal_mentions_are_one_entity():
 def test_errors_of_clusters(args, message):
     with pytest.raises(ValueError, match=message):
         labels_from_clusters(*args)
+
+
+@pytest.mark.parametrize("clusters", [3, "ab", [3]])
+def test_clusters_of_no_document_are_a_type_error(clusters):
+    with pytest.raises(TypeError, match="'clusters' .* list of clusters for each doc"):
+        labels_from_clusters(clusters)

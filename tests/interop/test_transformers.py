@@ -182,3 +182,15 @@ def test_an_entity_inside_a_token_takes_the_whole_token_if_asked():
 def test_errors_of_the_pipeline(results, message):
     with pytest.raises(ValueError, match=message):
         from_pipeline(results, OFFSETS)
+
+
+def test_nan_is_named_with_its_sentence():
+    logits = [np.zeros((2, 3)), np.full((1, 3), np.nan)]
+    with pytest.raises(ValueError, match="'logits'.*row 0 of sentence 1"):
+        from_transformers(logits, [[0, 1], [0]], ID2LABEL)
+
+
+@pytest.mark.parametrize(("results", "offsets"), [(3, []), ([], 3), ({}, [])])
+def test_results_of_a_pipeline_are_lists(results, offsets):
+    with pytest.raises(TypeError, match="from_pipeline needs lists 'results' and"):
+        from_pipeline(results, offsets)

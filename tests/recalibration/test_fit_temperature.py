@@ -55,3 +55,13 @@ def test_sentences_that_are_impossible_are_left_out_with_a_warning():
 def test_errors_name_the_argument(y, classes, message):
     with pytest.raises(ValueError, match=message):
         fit_temperature(LinearChainPosterior([np.zeros((2, 3))]), y, classes)
+
+
+def test_what_does_not_match_is_named():
+    posterior = LinearChainPosterior([np.zeros((2, 2)), np.zeros((1, 2))])
+    with pytest.raises(TypeError, match="'posterior'.*Got int"):
+        fit_temperature(3, [["a"]], ["a"])
+    with pytest.raises(ValueError, match="Got 2 tags for 1 tokens in sentence 1"):
+        fit_temperature(posterior, [["a", "b"], ["a", "b"]], ["a", "b"])
+    with pytest.raises(ValueError, match="Got 1 sentences for 2"):
+        fit_temperature(posterior, [["a", "b"]], ["a", "b"])
