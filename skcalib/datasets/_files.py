@@ -5,29 +5,23 @@
 
 from __future__ import annotations
 
-import contextlib
 import functools
 import hashlib
 import logging
 import os
 import re
-import socket
 import tomllib
-from collections.abc import Iterator
 from http.client import HTTPException
 from importlib.resources import files as resources
 from pathlib import Path
 from typing import NamedTuple, TypedDict
 
-from sklearn.datasets import fetch_file
-
 from .._errors import ParameterTypeError
 from .._validation import check_choice, check_integer, check_real
+from ._download import download
 from ._lines import opened_zip
 
 VARIABLE = "SKCALIB_DATA"
-
-_SECONDS_OF_SILENCE = 60.0
 
 # Logs downloads, as the fetchers of scikit-learn do.
 _LOGGER = logging.getLogger("skcalib.datasets")
@@ -216,40 +210,18 @@ class DataHome:
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
             _LOGGER.info("Downloading %s to %s", file.url, path)
-            with _timeout():
-                fetch_file(
-                    file.url,
-                    folder=path.parent,
-                    local_filename=file.name,
-                    sha256=file.checksum if file.kind == "sha256" else None,
-                    n_retries=self.n_retries,
-                    delay=self.delay,
-                )
-            try:
-                file.check(path)
-            except OSError:
-                path.unlink()
-                raise
+            download(
+                file.url,
+                path,
+                file.check,
+                n_retries=self.n_retries,
+                delay=self.delay,
+            )
         except (OSError, HTTPException) as error:
             raise OSError(
                 f"Could not download {file.url}: {_clause(error)}. Try again later, or "
                 f"get the file some other way and put it at {path}."
             ) from error
-
-
-@contextlib.contextmanager
-def _timeout() -> Iterator[None]:
-    """Let a server that is silent for a minute raise an OSError.
-
-    scikit-learn's function has no parameter for it, so that the default of all sockets
-    is changed, unless the user has set one.
-    """
-    before = socket.getdefaulttimeout()
-    socket.setdefaulttimeout(_SECONDS_OF_SILENCE if before is None else before)
-    try:
-        yield
-    finally:
-        socket.setdefaulttimeout(before)
 
 
 def _clause(error: Exception) -> str:

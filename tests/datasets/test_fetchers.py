@@ -244,17 +244,21 @@ def test_archives_of_the_same_files_have_one_checksum(tmp_path):
 
 
 class Server:
-    """An HTTP server that gives each request the next of its answers."""
+    """An HTTP server that gives each request the next of its answers.
+
+    An answer has a status, a body, and optionally the length that the header gives. The
+    attribute `requests` has the header Range of each request, or None.
+    """
 
     def __init__(self, answers):
         requests = self.requests = []
 
         class Handler(http.server.BaseHTTPRequestHandler):
             def do_GET(self):
-                status, body = answers[min(len(requests), len(answers) - 1)]
-                requests.append(self.path)
+                status, body, *length = answers[min(len(requests), len(answers) - 1)]
+                requests.append(self.headers["Range"])
                 self.send_response(status)
-                self.send_header("Content-Length", str(len(body)))
+                self.send_header("Content-Length", str(*length or [len(body)]))
                 self.end_headers()
                 self.wfile.write(body)
 
@@ -309,7 +313,7 @@ class TestDownload:
 
     def test_a_wrong_checksum_leaves_nothing_behind(self, fetch, tmp_path):
         with serving((200, b"something else")) as server:
-            message = f"Could not download {server.url}: The SHA256 checksum .* put it"
+            message = f"Could not download {server.url}: its SHA256 is .* put it"
             with pytest.raises(OSError, match=message):
                 fetch(server.url)
         assert list((tmp_path / ARK[0]).iterdir()) == []
@@ -336,14 +340,60 @@ class TestDownload:
         assert list((tmp_path / ARK[0]).iterdir()) == []
 
     def test_a_silent_server(self, fetch, monkeypatch):
-        monkeypatch.setattr("skcalib.datasets._files._SECONDS_OF_SILENCE", 0.2)
+        monkeypatch.setattr("skcalib.datasets._download._SECONDS_OF_SILENCE", 0.2)
         with contextlib.closing(socket.create_server(("127.0.0.1", 0))) as server:
             port = server.getsockname()[1]
             with pytest.raises(
                 OSError, match=r"Could not download .*timed out.*put it"
             ):
                 fetch(f"http://127.0.0.1:{port}/oct27.train")
-        assert socket.getdefaulttimeout() is None
+
+    def test_an_interrupted_download_continues(self, fetch, tmp_path):
+        half = len(TOY_TWEETS) // 2
+        beginning = (200, TOY_TWEETS[:half], len(TOY_TWEETS))
+        with serving(beginning, (206, TOY_TWEETS[half:])) as server:
+            with pytest.raises(OSError, match=f"{len(TOY_TWEETS) - half} bytes too ea"):
+                fetch(server.url)
+            (part,) = (tmp_path / ARK[0]).iterdir()
+            assert (part.name, part.read_bytes()) == (
+                "oct27.train.part",
+                TOY_TWEETS[:half],
+            )
+            assert len(fetch(server.url).data) == 2
+        assert server.requests == [None, f"bytes={half}-"]
+        assert [path.name for path in part.parent.iterdir()] == ["oct27.train"]
+
+    def test_a_retry_continues(self, fetch):
+        beginning = (200, TOY_TWEETS[:5], len(TOY_TWEETS))
+        with (
+            serving(beginning, (206, TOY_TWEETS[5:])) as server,
+            pytest.warns(UserWarning, match="Retry downloading"),
+        ):
+            assert len(fetch(server.url, n_retries=1).data) == 2
+        assert server.requests == [None, "bytes=5-"]
+
+    def test_a_server_that_sends_whole_files_only(self, fetch):
+        beginning = (200, TOY_TWEETS[:5], len(TOY_TWEETS))
+        with serving(beginning, (200, TOY_TWEETS)) as server:
+            with pytest.raises(OSError, match="too early"):
+                fetch(server.url)
+            assert len(fetch(server.url).data) == 2
+
+    @pytest.mark.parametrize("part", [TOY_TWEETS, b"x" * 10_000])
+    def test_a_part_that_is_as_long_as_the_file(self, fetch, tmp_path, part):
+        (tmp_path / ARK[0]).mkdir()
+        (tmp_path / ARK[0] / "oct27.train.part").write_bytes(part)
+        with serving((416, b""), (200, TOY_TWEETS)) as server:
+            assert len(fetch(server.url).data) == 2
+        assert server.requests == [f"bytes={len(part)}-", None]
+
+    def test_a_part_of_another_file(self, fetch, tmp_path):
+        (tmp_path / ARK[0]).mkdir()
+        (tmp_path / ARK[0] / "oct27.train.part").write_bytes(b"other")
+        with serving((206, TOY_TWEETS[5:]), (200, TOY_TWEETS)) as server:
+            with pytest.raises(OSError, match="SHA256"):
+                fetch(server.url)
+            assert len(fetch(server.url).data) == 2
 
     def test_what_is_no_web_server(self, fetch, tmp_path):
         with contextlib.closing(socket.create_server(("127.0.0.1", 0))) as server:

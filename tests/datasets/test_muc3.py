@@ -105,12 +105,11 @@ class TestReports:
             assert len(fetch_muc3(subset=subset, data_home=raw).data) == n
 
     def test_the_archive_of_the_source_has_a_folder_for_all(self, home, monkeypatch):
-        def fetch_file(url, folder, local_filename, sha256, **kwargs):
+        def receive(url, path):
             assert url == FILES["muc3_xhtml.zip"].url
-            assert sha256 is None
-            write_reports(Path(folder, local_filename), "muc3-7a530d8/")
+            write_reports(path, "muc3-7a530d8/")
 
-        monkeypatch.setattr("skcalib.datasets._files.fetch_file", fetch_file)
+        monkeypatch.setattr("skcalib.datasets._download._receive", receive)
         assert len(fetch_muc3(data_home=home).data) == 3
 
     def test_other_reports_are_refused_and_left(self, raw):
@@ -128,14 +127,13 @@ class TestReports:
 
     @pytest.mark.parametrize("is_archive", [True, False])
     def test_what_else_was_downloaded_is_removed(self, home, monkeypatch, is_archive):
-        def fetch_file(url, folder, local_filename, **kwargs):
-            path = Path(folder, local_filename)
+        def receive(url, path):
             if is_archive:
                 write_reports(path, reports={"dev/A": b"other"})
             else:
                 path.write_bytes(b"<html>Log in first</html>")
 
-        monkeypatch.setattr("skcalib.datasets._files.fetch_file", fetch_file)
+        monkeypatch.setattr("skcalib.datasets._download._receive", receive)
         message = "Could not download https.*(members' checksums|is no zip archive)"
         with pytest.raises(OSError, match=message):
             fetch_muc3(data_home=home)
