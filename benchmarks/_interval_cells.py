@@ -2,8 +2,8 @@
 
 A cell has a `draw(rng)` that returns labels, probabilities and groups (or None), and
 the root mean square error of the population. The cells of `tuning_rows`,
-`tuning_groups`, CONSTANT and coverage.py were looked at while the method was chosen;
-those of `testing_rows` and `testing_groups` were not.
+`tuning_groups`, CONSTANT and method_coverage.py were looked at while the method was
+chosen; those of `testing_rows` and `testing_groups` were not.
 """
 
 from collections.abc import Callable

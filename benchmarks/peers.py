@@ -3,12 +3,15 @@
     SKCALIB_DATA=... python benchmarks/peers.py [--quick] [part ...]
     python benchmarks/peers.py --page
 
-Parts: calibration, taggers, coreference, significance; all of them where none is named,
-and the CSV keeps the rows of the others. For each piece of work, at some sizes n: the
-shortest time of interleaved rounds in one process and one thread; the ratio to this
-package's time (above 1: the peer is slower); the growth, the power of n that leads from
-the first time to the last; the largest difference of the results, where both can be
-compared. A peer that is missing, fails, or would take too long has a row that says so.
+Parts: calibration, taggers, coreference, posteriors, evaluation, significance. Without
+a part, all are measured; the CSV keeps the rows of parts that are not measured.
+
+For each piece of work, the columns are, at some sizes n: the shortest time of
+interleaved rounds in one process and one thread; the ratio to this package's time
+(above 1: the peer is slower); the growth, the power of n that leads from the first time
+to the last; the largest difference of the results, where both can be compared. A peer
+that is missing, fails, or would take too long has a row that says so.
+
 `--page` makes figure and tables of the guide from the CSV, without measuring.
 """
 
@@ -22,14 +25,24 @@ import importlib.metadata
 import math
 import time
 import warnings
+from itertools import chain
 
 from _common import RESULTS, best_times, print_table, read_csv, versions, write_csv
-from _peers import WORKS
+from _peers import CALIBRATION, COREFERENCE, SIGNIFICANCE, TAGGERS
+from _peers_evaluation import EVALUATION
+from _peers_posteriors import POSTERIORS
 
 LIMIT = 20.0  # seconds of one call
 BUDGET = 6.0  # seconds of rounds of one piece of work at one size
 MOST_ROUNDS = 9
-PARTS = ("calibration", "taggers", "coreference", "significance")
+PARTS = {
+    "calibration": CALIBRATION,
+    "taggers": TAGGERS,
+    "coreference": COREFERENCE,
+    "posteriors": POSTERIORS,
+    "evaluation": EVALUATION,
+    "significance": SIGNIFICANCE,
+}
 
 
 def version(package):
@@ -116,9 +129,7 @@ class Contest:
 
 def measure(parts, quick):
     rows = []
-    for work in WORKS:
-        if work.part not in parts:
-            continue
+    for work in chain.from_iterable(PARTS[part] for part in parts):
         contest = Contest(work, LIMIT)
         found = []
         for n in work.sizes[:-1] if quick else work.sizes:
@@ -225,7 +236,7 @@ def draw(rows, note):
     n_lines = len(pairs) + len(works)
     figure = Figure(figsize=(8, 0.8 + 0.21 * n_lines), layout="constrained")
     axes = figure.subplots()
-    colors = dict(zip(PARTS, ("C0", "C1", "C2", "C3"), strict=True))
+    colors = dict(zip(PARTS, (f"C{k}" for k in range(len(PARTS))), strict=True))
     y, ticks, labels = 0, [], []
     for work in works:
         of_work = [theirs for _, theirs in pairs if theirs["work"] == work]
@@ -282,7 +293,7 @@ def main():
     if options.quick:
         return
     rows += [row for row in before if row["part"] not in parts]
-    rows.sort(key=lambda row: PARTS.index(row["part"]))
+    rows.sort(key=lambda row: list(PARTS).index(row["part"]))
     write_csv("peers.csv", rows, note)
     write_page(*read_csv("peers.csv"))
 

@@ -11,7 +11,7 @@ from ._score_interval import LabelNoise, MeanBound, SquareDistribution, trust_in
 
 # If T is close to 0, the growth of its variance with the error is estimated as this
 # fraction of the growth for errors that are proportional to the noise. In the
-# simulations of benchmarks/coverage.py the true fraction is between 0.3 and 1.
+# simulations of benchmarks/method_coverage.py the true fraction is between 0.3 and 1.
 _GUESSED = 2 / 3
 
 

@@ -1,7 +1,7 @@
 """Coverage of the true calibration error by the intervals.
 
-    python benchmarks/coverage.py [--replicates 2000] [--jobs 2] [--only-default]
-    python benchmarks/coverage.py --figure
+    python benchmarks/method_coverage.py [--replicates 2000] [--jobs 2] [--only-default]
+    python benchmarks/method_coverage.py --figure
 
 Probabilities q are drawn from a Beta distribution, and labels are positive with
 probability t(q). The true error is the root of E (q - t(q))^2 over the Beta
