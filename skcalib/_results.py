@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["Result", "as_frame", "object_array", "plain"]
+__all__ = ["Result", "as_frame", "object_array", "plain", "zero_in_words"]
 
 # Rows that a notebook shows at the start and at the end of a long table.
 _N_SHOWN = 5
@@ -75,6 +75,16 @@ class Result:
             table = _table(type(self).__name__, [], rows, len(rows))
         words = "".join(f"<p>{escape(line)}</p>" for line in self._in_words())
         return f"<div>{table}{words}</div>"
+
+
+def zero_in_words(low: float, high: float, level: float, pvalue: float) -> str:
+    """Say whether the confidence interval of a difference contains 0."""
+    inside = low <= 0 <= high
+    return (
+        f"The {100 * level:g}% confidence interval of the difference "
+        f"{'contains' if inside else 'does not contain'} 0, so that "
+        f"{'no' if inside else 'a'} difference is shown (p-value {pvalue:.3g})."
+    )
 
 
 def plain(value: Any) -> Any:

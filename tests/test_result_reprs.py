@@ -211,3 +211,21 @@ def test_a_comparison_of_two_calibrations():
     y, q = PAIRS
     result = compare_calibration(y, q, q**2, random_state=0)
     assert len(read(result).rows) >= 3
+
+
+@pytest.mark.parametrize(
+    ("gains", "words"),
+    [
+        ([1, 2, 1, 3, 1, 2, 1, 1], "does not contain 0, so that a difference is shown"),
+        ([1, 2, -1, 3, -1, -2, 1, -1], "contains 0, so that no difference is shown"),
+    ],
+)
+def test_a_paired_test_says_whether_its_interval_contains_zero(gains, words):
+    result = paired_bootstrap_test(gains, np.zeros(8))
+    assert words in read(result).text[-1]
+
+
+def test_a_comparison_of_calibration_says_whether_its_interval_contains_zero():
+    y, proba = PAIRS
+    result = compare_calibration(y, proba, np.sqrt(proba), random_state=0)
+    assert "does not contain 0, so that a difference is shown" in read(result).text[-1]

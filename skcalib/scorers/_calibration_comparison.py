@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 from .._errors import ParameterError, public
 from .._pairs import Pairs, check_pairs
 from .._random import RandomStateLike, as_generator
-from .._results import Result
+from .._results import Result, zero_in_words
 from .._validation import as_probabilities, check_choice, check_fraction, check_integer
 from ..metrics import (
     Binning,
@@ -116,6 +116,10 @@ class CalibrationComparison(Result):
     def confidence_interval(self) -> ConfidenceInterval:
         """Confidence interval of the difference of calibration errors, (low, high)."""
         return ConfidenceInterval(self.low, self.high)
+
+    def _in_words(self) -> tuple[str, ...]:
+        words = zero_in_words(self.low, self.high, self.confidence_level, self.pvalue)
+        return (f"Calibration error: {words[0].lower()}{words[1:]}",)
 
     def __repr__(self) -> str:
         return (

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 
 from .._errors import public
 from .._random import RandomStateLike, as_generator
-from .._results import as_frame
+from .._results import as_frame, zero_in_words
 from .._validation import check_choice, check_fraction, check_integer
 from ..evaluation import Evaluation
 from ._paired_items import PairedItems, check_items
@@ -128,6 +128,10 @@ class PairedBootstrapResult(PairedTestResult):
         low, high = columns.pop("confidence_interval")[0]
         columns |= {"low": [low], "high": [high]}
         return as_frame(columns, method=f"{type(self).__name__}.frame")
+
+    def _in_words(self) -> tuple[str, ...]:
+        level, p = self.confidence_level, self.pvalue
+        return (zero_in_words(*self.confidence_interval, level, p),)
 
     def _interval_text(self) -> str:
         low, high = self.confidence_interval

@@ -9,7 +9,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.stats import binom, binomtest
+from scipy.special import bdtr
+from scipy.stats import binom
 
 from .._errors import ParameterError, public
 from .._random import RandomStateLike, as_generator
@@ -397,7 +398,10 @@ def _p_value(only_a: int, only_b: int, alternative: str, mid_p: bool) -> float:
     n = only_a + only_b
     if n == 0:
         return 1.0
-    p = float(binomtest(only_a, n, 0.5, alternative).pvalue)
+    # With probability 1/2, the upper tail of one number is the lower tail of the other.
+    end = {"greater": only_b, "less": only_a}.get(alternative, min(only_a, only_b))
+    n_tails = 2 if alternative == "two-sided" else 1
+    p = min(n_tails * float(bdtr(end, n, 0.5)), 1.0)
     if not mid_p:
         return p
     # The observed table (and its mirror image, if two-sided) has weight one half.
