@@ -175,8 +175,8 @@ def compare_calibration(
         Labels in the order of the columns. If None, the sorted labels of `y_true` are
         used.
     pos_label : label, default=None
-        Positive class. If None, the class is 1, or the class of the second of two
-        columns.
+        Positive class. If None, it is 1, or the label of the second column if there are
+        two columns.
     y_true_b : array-like of shape (n,), default=None
         Labels for model B, if the two models have different labels. For example, the
         label for a language model may be whether its own answer is right. If None,

@@ -240,7 +240,7 @@ def make_calibration_scorer(
     bin_size : int or 'auto', default='auto'
         Number of pairs in a bin, as in :func:`~skcalib.metrics.calibration_error`.
     n_bins : int, default=None
-        Number of bins. It replaces `bin_size`.
+        Number of bins. If given, it is used instead of `bin_size`.
     strategy : {'quantile', 'uniform'}, default='quantile'
         How the bins are cut, as in :func:`~skcalib.metrics.calibration_error`.
     norm : {'l1', 'l2', 'max'}, default='l2'
