@@ -23,7 +23,7 @@ _MOST_BITS = 12
 # Smaller numbers of pairs are sorted just as fast.
 LEAST_COUNTED = 2**18
 
-# With fewer pairs in a bin, most pairs share a cell with a cut, and are sorted.
+# With fewer pairs in a bin, most pairs share a cell with a cut and must be sorted.
 _LEAST_SIZE = 1000
 
 # Number of probabilities in a block (8 bytes each). Each block adds its sums to the

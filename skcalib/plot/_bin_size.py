@@ -160,7 +160,7 @@ class BinSizeDisplay(ModelsDisplay):
         ----------
         y_true : array-like of shape (n,)
             Labels.
-        y_proba : array-like of shape (n,) or (n, n_classes), or mapping or list of such
+        y_proba : array-like of shape (n,) or (n, n_classes), or mapping or list of them
             Probabilities, as in :func:`~skcalib.metrics.calibration_error`. If it is a
             mapping from names to probabilities, or a list of arrays with n entries, one
             curve is drawn for each, with the same labels.
@@ -328,7 +328,7 @@ class BinSizeDisplay(ModelsDisplay):
         ----------
         y_true : array-like of shape (n,)
             Labels.
-        y_proba : array-like of shape (n,) or (n, n_classes), or mapping or list of such
+        y_proba : array-like of shape (n,) or (n, n_classes), or mapping or list of them
             Probabilities of one or several models, as in :meth:`from_predictions`.
         sample_sizes : array-like of int
             Numbers of rows to draw.

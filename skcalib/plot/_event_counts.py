@@ -35,7 +35,7 @@ _MOST_LABELS = 8
 # Longer names of actors would overlap with the next title.
 _LONGEST_NAME = 48
 
-# Points are marked where there are few of them.
+# Largest number of periods for which points are marked.
 _FEW_PERIODS = 24
 
 

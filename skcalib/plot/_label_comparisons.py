@@ -17,7 +17,7 @@ from ..scorers import CalibrationComparison, compare_calibration
 from ..significance import adjusted_pvalues
 from ._answers import numbered
 
-# Comparison of each label; None where there are too few pairs.
+# Comparison of each label; None if there are too few pairs.
 Comparisons = list[CalibrationComparison | None]
 
 

@@ -173,7 +173,7 @@ class PredictiveCheckDisplay(Display):
         return self
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the numbers behind the plot, drawn or not."""
+        """Return the numbers behind the plot."""
         return self.check.to_dict()
 
     def _columns(self) -> dict[str, Any]:

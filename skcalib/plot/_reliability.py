@@ -182,7 +182,7 @@ class ReliabilityDisplay(ModelsDisplay):
         ----------
         y_true : array-like of shape (n,)
             Labels.
-        y_proba : array-like of shape (n,) or (n, n_classes), or mapping or list of such
+        y_proba : array-like of shape (n,) or (n, n_classes), or mapping or list of them
             Probabilities, as in :func:`~skcalib.metrics.calibration_error`. If it is a
             mapping from names to probabilities, or a list of arrays with n entries, one
             curve is drawn for each, with the same labels.

@@ -78,8 +78,8 @@ class TagErrorDisplay(Display):
         the queries of the models differ, the frequency is the mean over the models.
     error : dict
         ``error[name][words]`` is the list of the errors of all labels, each a
-        CalibrationErrorInterval, or None where there are too few pairs. `words` is
-        'all', or 'known' and 'unknown'.
+        CalibrationErrorInterval, or None if there are too few pairs. `words` is 'all',
+        or 'known' and 'unknown'.
     averages : sequence of int, default=()
         Numbers of most frequent labels over which means are shown, in addition to the
         mean over all labels.
@@ -88,8 +88,8 @@ class TagErrorDisplay(Display):
         not compared.
     comparison : dict, default=None
         ``comparison[name]`` is the list of the comparisons of all labels of one model
-        with the reference, each a CalibrationComparison, or None where there are too
-        few pairs. Its `difference` is the error of the model minus the error of the
+        with the reference, each a CalibrationComparison, or None if there are too few
+        pairs. Its `difference` is the error of the model minus the error of the
         reference.
     adjust : {'holm', 'bh'} or None, default='holm'
         How p-values are adjusted for the number of labels.
@@ -133,8 +133,8 @@ class TagErrorDisplay(Display):
 
     :meth:`frame` returns one row per model, part of the words and label. Its columns
     are `name`, `words`, `label`, `count`, and the columns of the error `n_pairs`,
-    `estimate`, `low`, `high`, `p_value` and `plug_in`, which are missing where there
-    are too few pairs. With a reference, it also has the columns `difference`,
+    `estimate`, `low`, `high`, `p_value` and `plug_in`, which are missing if there are
+    too few pairs. With a reference, it also has the columns `difference`,
     `difference_low`, `difference_high`, `pvalue` and `pvalue_adjusted`, which are
     missing for the reference itself.
 
@@ -589,7 +589,7 @@ class TagErrorDisplay(Display):
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the numbers behind the plot, drawn or not."""
+        """Return the numbers behind the plot, including labels that are not drawn."""
         sizes = self._sizes()
         return {
             "label": list(self.label),

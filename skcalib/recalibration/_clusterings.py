@@ -25,7 +25,7 @@ MOST_STEPS = 200
 
 
 class Fit(NamedTuple):
-    """Best temperature and offset, with their log likelihood and the one at (1, 0)."""
+    """Best temperature and offset, their log likelihood, and its value at (1, 0)."""
 
     temperature: float
     new_offset: float

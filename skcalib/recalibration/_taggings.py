@@ -22,7 +22,7 @@ _ROUNDING = 1e-12
 def best_temperature(
     log_likelihood: Callable[[float], float], low: float, high: float
 ) -> tuple[float, float, float]:
-    """Return the best temperature in [low, high], its log likelihood and the one at 1.
+    """Return the best temperature, its log likelihood, and the log likelihood at 1.
 
     The log likelihood is concave in 1 / T, so it has one maximum. If the likelihood at
     the maximum is not higher than at 1, the temperature is 1.
