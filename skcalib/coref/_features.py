@@ -39,12 +39,17 @@ class AntecedentFeatures(  # type: ignore[call-arg]
 
     Notes
     -----
-    Each feature is an indicator of a combination of properties. For a mention and an
-    antecedent, the properties are: the kinds of both mentions (name, noun, type of
-    pronoun); their distance in sentences and in mentions; equal words, heads or texts,
-    and whether a nearer mention also has them; number, gender, determiner, syntactic
-    role and speaker; the words of the heads; and whether one mention contains the
-    other. NEW is the choice that a mention starts a new entity. Its properties are the
+    Each feature is an indicator of a combination of properties. The properties of a
+    mention and an antecedent are
+
+    - the kinds of both mentions (name, noun, type of pronoun),
+    - their distance in sentences and in mentions,
+    - whether words, heads or texts are equal, also in a nearer mention,
+    - number, gender, determiner, syntactic role and speaker,
+    - the words of the heads, and
+    - whether one mention contains the other.
+
+    NEW is the choice that a mention starts a new entity. Its properties are the
     kind of the mention and whether its words occurred before.
 
     Examples

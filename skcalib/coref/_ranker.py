@@ -459,7 +459,7 @@ def _check_values(values: np.ndarray, i: int) -> None:
         raise ParameterError(
             "X", f"must contain numbers. Got {values.dtype} for document {i}."
         )
-    # if the sum is finite, so are its terms; this needs no memory
+    # if the sum is finite, its terms are finite; the sum needs no memory
     with np.errstate(over="ignore", invalid="ignore"):
         is_finite = np.isfinite(values.sum()) or np.isfinite(values).all()
     if not is_finite:

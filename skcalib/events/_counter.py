@@ -319,7 +319,7 @@ def _as_source(posteriors: Any, documents: list[Document]) -> Any:
 
 
 def _score_matrices(entries: Any) -> list[Any]:
-    """Return the scores of each document; an entry may be a posterior."""
+    """Return the scores of each document. An entry can also be a posterior."""
     found: list[Any] = []
     for each in entries:
         is_posterior = isinstance(each, AntecedentPosterior)
@@ -349,7 +349,7 @@ def _check_n_mentions(document: Document, position: int, n: int) -> None:
 
 
 class _Case(NamedTuple):
-    """A document in which an event is possible; `code` indexes `names`."""
+    """Document in which an event is possible. `code` is an index into `names`."""
 
     position: int
     document: Document
