@@ -154,7 +154,8 @@ class CorrectedCount(Result):
             f"The corrected {self.estimand} is {self.estimate:.4g}, with a {level} "
             f"interval of {self.low:.4g} to {self.high:.4g}.",
             f"The model alone gives {self.uncorrected:.4g}. The {self.n_labelled} "
-            f"labels give {alone.estimate:.4g} ({alone.low:.4g} to {alone.high:.4g}).",
+            f"labels alone give {alone.estimate:.4g} ({alone.low:.4g} to "
+            f"{alone.high:.4g}).",
             f"With the model, {self.n_labelled} labels are worth about "
             f"{self.equivalent_labels:.0f}.",
         )
