@@ -60,7 +60,7 @@ def _ceafm(table: Table) -> Counts:
 
 
 def _best_alignment(table: Table, likeness: np.ndarray) -> float:
-    """Return the largest total of the likeness of aligned clusters."""
+    """Return the largest total similarity of aligned clusters."""
     # a cluster that is equal on both sides shares no mention with others
     size = np.maximum(table.true[table.row], table.pred[table.column])
     rest = table.shared < size
@@ -76,7 +76,7 @@ def _blanc(table: Table) -> tuple[float, ...]:
     """Return the counts of links within clusters, then of links between clusters."""
     within = _pairwise(table)
     _, n_pred, right, n_true = within
-    # pairs of common mentions, minus those within a cluster of a side
+    # pairs of common mentions, minus the pairs within a cluster of either side
     true = _pairs(np.bincount(table.row, table.shared)).sum()
     pred = _pairs(np.bincount(table.column, table.shared)).sum()
     apart = _pairs(table.shared.sum()) - true - pred + right

@@ -1,4 +1,4 @@
-"""Validation for cluster metrics: two clusterings of each document, as counts."""
+"""Contingency tables of true and predicted clusterings, with validation."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ class Table(NamedTuple):
 
     true, pred : sizes of the clusters on each side. Mentions that only one side has are
         included.
-    row, column, shared : a true cluster, a predicted cluster and the number of mentions
-        in both, if there are any.
+    row, column, shared : true cluster, predicted cluster and number of common mentions,
+        with one entry for each pair of clusters that have common mentions.
     """
 
     true: np.ndarray
@@ -62,7 +62,7 @@ def _clusters_of_document(true: Any, pred: Any, i: int) -> tuple[Clusters, Clust
     if {of_true, of_pred} == {"labels", "clusters"}:
         raise ParameterTypeError(
             None,
-            "compares labels with labels and clusters with clusters. Got "
+            "needs labels on both sides or clusters on both sides. Got "
             f"{of_true} in y_true and {of_pred} in y_pred for document {i}.",
         )
     if "labels" not in (of_true, of_pred):
@@ -71,8 +71,8 @@ def _clusters_of_document(true: Any, pred: Any, i: int) -> tuple[Clusters, Clust
         raise ParameterError(
             None,
             "needs labels of the same mentions on both sides. Got "
-            f"{len(true)} in y_true and {len(pred)} in y_pred for document "
-            f"{i}; pass lists of clusters if the mentions differ.",
+            f"{len(true)} in y_true and {len(pred)} in y_pred for document {i}. "
+            "Pass lists of clusters if the mentions differ.",
         )
     return _by_label(true), _by_label(pred)
 
@@ -82,7 +82,7 @@ def _entries(side: Any, name: str, i: int) -> tuple[list[Any], str]:
     if not is_sequence(side):
         raise ParameterTypeError(
             name,
-            "must hold clusterings, which are labels, one per mention, or lists of "
+            "must contain clusterings: either one label per mention, or a list of "
             f"clusters. Got {type(side).__name__} as document {i} of the {name!r} "
             "argument.",
         )
@@ -97,7 +97,7 @@ def _entries(side: Any, name: str, i: int) -> tuple[list[Any], str]:
     if any(nested):
         raise ParameterTypeError(
             name,
-            "must hold either labels or clusters. Got both labels and clusters in "
+            "must contain either labels or clusters. Got both labels and clusters in "
             f"document {i}.",
         )
     for j, label in enumerate(entries):
@@ -126,8 +126,7 @@ def _checked(clusters: list[Any], name: str, i: int) -> Clusters:
         if not mentions:
             raise ParameterError(
                 name,
-                "must have a mention in each cluster. Got an empty cluster, number "
-                f"{j}, in document {i}.",
+                f"must have at least one mention in each cluster. Got none in {place}.",
             )
         for mention in mentions:
             if not isinstance(mention, Hashable):
@@ -139,7 +138,7 @@ def _checked(clusters: list[Any], name: str, i: int) -> Clusters:
             if mention in seen:
                 raise ParameterError(
                     name,
-                    f"must have each mention once, in one cluster. Got {mention!r} "
+                    f"must have each mention in exactly one cluster. Got {mention!r} "
                     f"again in {place}.",
                 )
             seen.add(mention)
@@ -148,7 +147,7 @@ def _checked(clusters: list[Any], name: str, i: int) -> Clusters:
 
 
 def _as_tuple(mention: Any) -> Any:
-    """Return a mention with lists as tuples: JSON has no tuples, and lists no hash."""
+    """Return a mention with lists converted to tuples, which are hashable."""
     if isinstance(mention, (list, np.ndarray)):
         return tuple(_as_tuple(part) for part in as_list(mention))
     return mention

@@ -27,7 +27,7 @@ class EntityCountCoverage(Result):
         Mean probability of the intervals under the model. It is slightly larger than
         `confidence_level`, because counts are integers.
     standard_error : float
-        Standard error of `coverage` if the model is right.
+        Standard error of `coverage` if the model is correct.
     n_true : ndarray of shape (n_documents,), int
         True number of entities.
     mean : ndarray of shape (n_documents,)
@@ -38,10 +38,10 @@ class EntityCountCoverage(Result):
         Probability of the interval.
     pit : ndarray of shape (n_documents,)
         Probability of a number smaller than the true one, plus half the probability of
-        the true number. If the model is right, the mean is 1/2. The mean is smaller if
+        the true number. If the model is correct, the mean is 1/2. It is smaller if
         there are fewer entities than the model expects.
     confidence_level : float
-        Level of the intervals.
+        Confidence level of the intervals.
 
     See Also
     --------
@@ -86,8 +86,8 @@ class EntityCountCoverage(Result):
         excess = self.coverage - self.expected_coverage
         return (
             f"{self.coverage:.1%} of the intervals contain the true number of "
-            f"entities. A right model would have {self.expected_coverage:.1%}, with a "
-            f"standard error of {self.standard_error:.1%}.",
+            f"entities. {self.expected_coverage:.1%} are expected if the model is "
+            f"correct, with a standard error of {self.standard_error:.1%}.",
             "The difference is "
             + ("more" if abs(excess) > 2 * self.standard_error else "no more")
             + " than two standard errors.",
@@ -121,8 +121,8 @@ def entity_count_coverage(
     posterior : AntecedentPosterior
         Posterior over the clusterings of the same documents.
     confidence_level : float, default=0.95
-        Level of the intervals. Their ends are the quantiles (1 - level) / 2 and (1 +
-        level) / 2.
+        Confidence level of the intervals. Their ends are the quantiles
+        (1 - level) / 2 and (1 + level) / 2.
     sample_weight : array-like of shape (n_documents,), default=None
         Weight of each document, interpreted as a frequency.
 
@@ -146,10 +146,10 @@ def entity_count_coverage(
 
     Notes
     -----
-    The decisions whether mentions start a new entity are independent, so the number of
-    entities has a Poisson-binomial distribution. A model that is calibrated on pairs of
-    mentions can still be wrong about counts, because small errors add up over a
-    document.
+    Under the model, whether a mention starts a new entity does not depend on the other
+    mentions, so the number of entities has a Poisson-binomial distribution. A model
+    that is calibrated on pairs of mentions can still be wrong about counts, because
+    small errors add up over a document.
 
     Examples
     --------
@@ -178,7 +178,7 @@ def entity_count_coverage(
     n = len(posterior)
     labels = as_clusterings(y_true, posterior.lengths.tolist(), "y_true")
     if n == 0:
-        raise ParameterError(None, "needs a document. Got none.")
+        raise ParameterError(None, "needs at least one document. Got none.")
     given = as_weights(sample_weight, n)
     weight = np.ones(n) if given is None else given
     n_true = np.array([np.unique(each).size for each in labels])

@@ -39,13 +39,18 @@ class AntecedentFeatures(  # type: ignore[call-arg]
 
     Notes
     -----
-    Each feature is an indicator of a combination of properties. For a mention and an
-    antecedent, the properties are: the kinds of both mentions (name, noun, type of
-    pronoun); their distance in sentences and in mentions; equal words, heads or texts,
-    and whether a nearer mention also has them; number, gender, determiner, syntactic
-    role and speaker; the words of the heads; and whether one mention contains the
-    other. For NEW, they are the kind of the mention and whether its words occurred
-    before.
+    Each feature is an indicator of a combination of properties. The properties of a
+    mention and an antecedent are
+
+    - the kinds of both mentions (name, noun, type of pronoun),
+    - their distance in sentences and in mentions,
+    - whether words, heads or texts are equal, also in a nearer mention,
+    - number, gender, determiner, syntactic role and speaker,
+    - the words of the heads, and
+    - whether one mention contains the other.
+
+    NEW is the choice that a mention starts a new entity. Its properties are the
+    kind of the mention and whether its words occurred before.
 
     Examples
     --------
@@ -95,7 +100,8 @@ class AntecedentFeatures(  # type: ignore[call-arg]
         Parameters
         ----------
         X : sequence of Document
-            Documents with mentions in order.
+            Documents whose mentions are in the order of their first words, longer
+            mentions first.
 
         Returns
         -------
@@ -135,7 +141,7 @@ def _check_documents(X: Any) -> list[Document]:
         if not isinstance(document, Document):
             raise ParameterTypeError(
                 "X",
-                "must hold objects of the class Document. Got "
+                "must contain objects of the class Document. Got "
                 f"{type(document).__name__} as document {i}.",
             )
     return documents
@@ -148,14 +154,14 @@ def _check_mentions(mentions: Sequence[Mention], n_words: int, i: int) -> None:
         raise ParameterError(
             "X",
             "must have mentions in the order of their first words, longer mentions "
-            f"first. Mention {late[0]} of document {i} comes too late.",
+            f"first. Mention {late[0]} of document {i} must come earlier.",
         )
     last = max((m.end for m in mentions), default=0)
     if last > n_words:
         raise ParameterError(
             "X",
             f"must have mentions within the document. A mention of document {i} ends "
-            f"at {last}; it has {n_words} words.",
+            f"at word {last}, but the document has {n_words} words.",
         )
 
 
@@ -173,7 +179,7 @@ def _features(table: dict[str, np.ndarray], size: int) -> csr_array:
         _hashed(100 + t, size, *columns)
         for t, columns in enumerate(_new_templates(table))
     ]
-    # NEW has one template fewer; a constant feature fills the row
+    # NEW has one fewer template, so a constant feature fills the row
     constant = _hashed(99, size, np.zeros(n))
     codes = np.stack(link, axis=1)
     codes[j == k] = np.stack([*new, constant], axis=1)

@@ -112,7 +112,7 @@ def _quotes(forms: Sequence[str]) -> list[int]:
 
 
 def _head_word(table: WordTable, mention: Mention) -> int:
-    """Return the head of a mention, a guess if it is unknown."""
+    """Return the head of a mention, or a guess if the head is unknown."""
     if mention.head is not None:
         return mention.head
     for t in range(mention.start + 1, mention.end):
@@ -122,7 +122,7 @@ def _head_word(table: WordTable, mention: Mention) -> int:
 
 
 def describe(document: Document, words: Words) -> dict[str, np.ndarray]:
-    """Return arrays with one entry per mention, and the overlap of each two."""
+    """Return arrays with one entry per mention, and the overlap of each pair."""
     table = WordTable(document, words)
     columns: dict[str, list[int]] = {}
     content: list[set[int]] = []
@@ -198,7 +198,7 @@ def _gender(lower: list[str]) -> int:
 
 
 def _overlap(content: list[set[int]]) -> np.ndarray:
-    """Return the number of content words that each two mentions share."""
+    """Return the number of content words that each pair of mentions shares."""
     column = {word: i for i, word in enumerate(sorted(set().union(*content)))}
     has = np.zeros((len(content), len(column)), dtype=np.float32)
     for j, inside in enumerate(content):

@@ -22,10 +22,10 @@ from ..text import Document
 
 Scores = Sequence[ArrayLike] | np.ndarray
 
-BLOCK = 2**22  # labels held at a time
+BLOCK = 2**22  # labels in memory at a time
 
 _EXPECTED = (
-    "must hold a matrix of antecedent scores for each document, as returned by "
+    "must contain a matrix of antecedent scores for each document, as returned by "
     "AntecedentRanker.transform"
 )
 
@@ -37,7 +37,7 @@ class SampledCorefPairs(  # type: ignore[call-arg]
     """Compute probabilities of pairs of mentions from scores of antecedents.
 
     The probability of a pair is the probability that both mentions refer to the same
-    entity. This is the last step of a pipeline, after any model that scores
+    entity. This transformer is the last step of a pipeline, after any model that scores
     antecedents. It is stateless: `fit` only checks the parameters.
 
     Parameters
@@ -139,7 +139,7 @@ class SampledCorefPairs(  # type: ignore[call-arg]
         Parameters
         ----------
         X : sequence of array-like of shape (n_i, n_i)
-            Scores of the antecedents, as `AntecedentPosterior` takes them.
+            Scores of the antecedents, in the format of `AntecedentPosterior`.
 
         Returns
         -------
@@ -149,12 +149,12 @@ class SampledCorefPairs(  # type: ignore[call-arg]
 
     @public
     def transform(self, X: Scores) -> np.ndarray:
-        """Return the probability that each pair of mentions is the same entity.
+        """Return the probability that the mentions of each pair are coreferent.
 
         Parameters
         ----------
         X : sequence of array-like of shape (n_i, n_i)
-            Scores of the antecedents, as `AntecedentPosterior` takes them.
+            Scores of the antecedents, in the format of `AntecedentPosterior`.
 
         Returns
         -------
@@ -183,9 +183,9 @@ class SampledCorefPairs(  # type: ignore[call-arg]
 
     @public
     def predict_proba(self, X: Scores) -> np.ndarray:
-        """Return the probability that each pair of mentions is the same entity.
+        """Return the probability that the mentions of each pair are coreferent.
 
-        This is :meth:`transform` under the name that pipelines and searches delegate.
+        This method is an alias of :meth:`transform`, for pipelines and grid searches.
 
         Parameters
         ----------
@@ -305,7 +305,7 @@ def _sampled(
 
 
 def count_pairs(labels: np.ndarray) -> np.ndarray:
-    """Return the number of samples in which each two mentions have the same label.
+    """Return the number of samples in which each pair of mentions has the same label.
 
     labels has shape (n, n_samples) and values from 0. The result is symmetric and has
     shape (n, n). Comparisons are packed into bits, which are counted.

@@ -36,9 +36,10 @@ class AntecedentRanker(  # type: ignore[call-arg]
 ):
     """Score the antecedents of mentions with a log-linear model.
 
-    The score of an antecedent, or of NEW, is the sum of the weights of its features.
-    The weights maximise the penalised likelihood, in which the probability of a mention
-    is the summed probability of all its true antecedents.
+    The score of an antecedent is the sum of the weights of its features. NEW, which
+    means that a mention starts a new entity, has a score as well. The weights maximise
+    the penalised likelihood, in which the probability of a mention is the summed
+    probability of all its true antecedents.
 
     Parameters
     ----------
@@ -239,7 +240,7 @@ class AntecedentRanker(  # type: ignore[call-arg]
         return AntecedentPosterior(self.transform(X))
 
     def predict(self, X: Features) -> np.ndarray:
-        """Return the clusterings that the best antecedents define.
+        """Return the clusterings that are defined by the best antecedents.
 
         Parameters
         ----------
@@ -255,7 +256,7 @@ class AntecedentRanker(  # type: ignore[call-arg]
         return object_array(self.posterior(X).map_clusters())
 
     def predict_proba(self, X: Features) -> np.ndarray:
-        """Return the exact probability that each pair of mentions is the same entity.
+        """Return the exact probability that the mentions of each pair are coreferent.
 
         Parameters
         ----------
@@ -354,7 +355,7 @@ class Rows:
         top = np.maximum.reduceat(scores, self.starts)
         weight = np.exp(scores - top.repeat(self.sizes))
         total = np.add.reduceat(weight, self.starts)
-        # all right choices may be tiny relative to the best: scale by their maximum
+        # all correct choices may be improbable: scale by the maximum of their scores
         inner = np.where(self.right, scores, -np.inf)
         best = np.maximum.reduceat(inner, self.starts)
         share = np.exp(inner - best.repeat(self.sizes))
@@ -422,13 +423,13 @@ def _check_features(X: Any, width: int | None) -> list[csr_array]:
         if not issparse(each):
             raise ParameterTypeError(
                 "X",
-                "must hold sparse arrays, as returned by AntecedentFeatures. Got "
+                "must contain sparse arrays, as returned by AntecedentFeatures. Got "
                 f"{type(each).__name__} for document {i}.",
             )
         if each.ndim != 2:
             raise ParameterError(
                 "X",
-                "must hold arrays of two dimensions. Got shape "
+                "must contain two-dimensional arrays. Got shape "
                 f"{each.shape} for document {i}.",
             )
         width = each.shape[1] if width is None else width
@@ -456,13 +457,13 @@ def _check_shape(each: Any, width: int, i: int) -> None:
 def _check_values(values: np.ndarray, i: int) -> None:
     if values.dtype.kind not in "fiub":
         raise ParameterError(
-            "X", f"must hold numbers. Got {values.dtype} for document {i}."
+            "X", f"must contain numbers. Got {values.dtype} for document {i}."
         )
-    # if the sum is finite, so are its terms; this needs no memory
+    # if the sum is finite, its terms are finite; the sum needs no memory
     with np.errstate(over="ignore", invalid="ignore"):
         is_finite = np.isfinite(values.sum()) or np.isfinite(values).all()
     if not is_finite:
         bad = values[~np.isfinite(values)][0]
         raise ParameterError(
-            "X", f"must hold finite numbers. Got {bad} for document {i}."
+            "X", f"must contain finite numbers. Got {bad} for document {i}."
         )

@@ -36,7 +36,7 @@ class CorefScores(TypedDict):
     conll_f1: float
 
 
-# For each document labels, or a list of clusters.
+# Labels or a list of clusters for each document.
 Clusterings = Sequence[ArrayLike | Sequence[Collection]] | np.ndarray
 
 
@@ -91,18 +91,18 @@ def coref_scores(
 
     - 'pairwise' counts pairs of mentions in the same cluster.
     - 'muc' counts the minimum number of links that connect each cluster [1]_.
-    - 'b3' averages over mentions the fraction of their cluster that is right [2]_.
+    - 'b3' is the mean over mentions of the correct fraction of their cluster [2]_.
     - 'ceafe' aligns clusters one to one with the largest total similarity, which is
       ``2 |K & R| / (|K| + |R|)`` for clusters K and R [3]_. 'ceafm' is the same with
       the number ``|K & R|`` of common mentions as the similarity.
     - 'blanc' is the mean of the scores of two kinds of links, pairs of mentions in the
       same cluster and pairs in different clusters [5]_, [6]_. Its F1 is the mean of two
       F1 scores, not the harmonic mean of its precision and recall. If the true
-      clusters have links of one kind only, the scores of this kind are returned, as
-      by the reference scorer; the definition in [6]_ does so only if the predicted
-      clusters, too, have no links of the other kind.
-    - 'lea' averages over clusters, weighted by size, the fraction of their pairs that
-      is right. A singleton is right if it is a singleton on both sides [4]_.
+      clusters have links of one kind only, the scores of this kind are returned, as in
+      the reference scorer. The definition in [6]_ does this only if the predicted
+      clusters also have no links of the other kind.
+    - 'lea' is the mean over clusters, weighted by size, of the fraction of their pairs
+      that is correct. A singleton is correct if it is a singleton on both sides [4]_.
 
     'muc' and 'pairwise' ignore singletons. If all clusters are singletons, these two
     metrics are 0, while the others can be 1.
@@ -216,7 +216,7 @@ def coref_statistics(
     drop = check_bool(drop_singletons, name="drop_singletons")
     tables = as_tables(y_true, y_pred, drop)
     if not tables:
-        raise ParameterError(None, "needs a document at least. Got none.")
+        raise ParameterError(None, "needs at least one document. Got none.")
     names = ("muc", "b3", "ceafe") if metric == "conll" else (metric,)
     return np.array(
         [[x for name in names for x in COUNTS[name](table)] for table in tables],
@@ -257,7 +257,9 @@ def coref_f1(sums: ArrayLike) -> np.ndarray | np.floating:
     try:
         columns = np.asarray(sums, dtype=np.float64)
     except (TypeError, ValueError):
-        raise ParameterError("sums", f"must hold numbers. Got {sums!r:.50}.") from None
+        raise ParameterError(
+            "sums", f"must contain numbers. Got {sums!r:.50}."
+        ) from None
     if columns.ndim == 0 or columns.shape[-1] % 4 or columns.shape[-1] == 0:
         raise ParameterError(
             "sums", f"must have 4 columns for each metric. Got shape {columns.shape}."
@@ -289,7 +291,7 @@ def _from_counts(
 
 
 def _blanc_score(sums: list[float]) -> PrecisionRecallF1:
-    """Return the mean of both kinds of links, of those that the truth has."""
+    """Return the mean score of the kinds of links that occur in the true clusters."""
     within, between = (_from_counts(*sums[k : k + 4]) for k in (0, 4))
     n_within, n_between = sums[3], sums[7]
     if not n_within and not n_between:

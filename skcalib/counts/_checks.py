@@ -10,12 +10,12 @@ from .._errors import ParameterError, ParameterTypeError
 from .._validation import as_floats, as_groups, as_labels, check_choice, check_finite
 from .._warn import warn
 
-# Fewer labels do not tell how far the model's expectations are off.
+# With fewer labels, the errors of the model cannot be estimated.
 _FEWEST_LABELS = 5
 
 _ROUNDING = 1e-9
 
-# An unlabelled rest on one side of the median is no accident from this number on.
+# A random sample of this size has documents on both sides of the median.
 _ENOUGH_FOR_SIDES = 20
 
 
@@ -39,14 +39,14 @@ def _raise_where(bad: np.ndarray, values: np.ndarray, expected: str, name: str) 
 
 
 def check_labels(y_true: Any) -> tuple[np.ndarray, np.ndarray]:
-    """Return the labels with NaN for none, and the rows that have one."""
+    """Return the labels (NaN if missing) and the rows of the labelled documents."""
     y = as_column(y_true, None, name="y_true")
     _raise_where(np.isinf(y), y, "be finite, or NaN where there is no label", "y_true")
     rows = np.flatnonzero(~np.isnan(y))
     if len(rows) < min(_FEWEST_LABELS, max(len(y), 1)):
         problem = (
             f"must have at least {_FEWEST_LABELS} labels. Got {len(rows)} labels in "
-            f"{len(y)} documents. NaN stands for no label."
+            f"{len(y)} documents. Use NaN for documents without a label."
         )
         raise ParameterError("y_true", problem)
     return y, rows
@@ -60,7 +60,7 @@ def check_expected(expected: Any, n: int) -> np.ndarray:
 
 
 def check_size(size: Any, n: int) -> np.ndarray:
-    """Return the size of each document, 1 for None."""
+    """Return the size of each document, or 1 if `size` is None."""
     if size is None:
         return np.ones(n)
     x = as_column(size, n, name="size")
@@ -69,14 +69,14 @@ def check_size(size: Any, n: int) -> np.ndarray:
 
 
 def check_bounds(bounds: Any, y: np.ndarray, f: np.ndarray) -> list[np.ndarray]:
-    """Return the least and the largest possible count of each document."""
+    """Return the smallest and the largest possible count of each document."""
     labelled = ~np.isnan(y)
     if bounds is None:
         if (y[labelled] < 0).any():
             row = int((labelled & (y < 0)).argmax())
             problem = (
-                f"has a negative label. Got {float(y[row])!r} in row {row}. A document "
-                "without a label has NaN. For a difference of counts, pass "
+                f"has a negative label. Got {float(y[row])!r} in row {row}. Use NaN "
+                "for documents without a label. For a difference of counts, pass "
                 "bounds=(-numpy.inf, numpy.inf)."
             )
             raise ParameterError("y_true", problem)
@@ -89,8 +89,8 @@ def check_bounds(bounds: Any, y: np.ndarray, f: np.ndarray) -> list[np.ndarray]:
     for end in bounds:
         array = as_floats(end, name="bounds").astype(np.float64)
         if array.shape not in ((), y.shape) or np.isnan(array).any():
-            problem = f"must hold numbers, or one number for each of {len(y)} documents"
-            raise ParameterError("bounds", f"{problem}. Got shape {array.shape}.")
+            problem = f"must be two numbers or two arrays of {len(y)} numbers, not NaN."
+            raise ParameterError("bounds", f"{problem} Got shape {array.shape}.")
         ends.append(np.broadcast_to(array, y.shape))
     low, high = ends
     if (low > high).any():
@@ -105,21 +105,21 @@ def check_bounds(bounds: Any, y: np.ndarray, f: np.ndarray) -> list[np.ndarray]:
 
 
 def _warn_of_impossible(f: np.ndarray, low: np.ndarray, high: np.ndarray) -> None:
-    """Warn of expectations that no count can have."""
+    """Warn if an expected count is outside the bounds."""
     bad = (f < low - _ROUNDING) | (f > high + _ROUNDING)
     if bad.any():
         row = int(bad.argmax())
         warn(
-            f"The 'expected' parameter is outside the possible counts in "
+            f"The 'expected' parameter is outside the range of possible counts in "
             f"{int(bad.sum())} of {len(f)} rows: {float(f[row])!r} in row {row}, where "
-            f"a count is between {low[row]:g} and {high[row]:g}. The interval is valid "
-            "all the same, but expected counts are neither logarithms nor scores. Pass "
-            "probabilities or expected counts, or the `bounds` of the counts."
+            f"a count is between {low[row]:g} and {high[row]:g}. The interval is still "
+            "valid. Pass probabilities or expected counts, not logarithms or scores, "
+            "or pass the `bounds` of the counts."
         )
 
 
 def check_slope(slope: Any) -> str | float:
-    """Return how the slope is found, or its value."""
+    """Return the method that estimates the slope, or the slope itself."""
     if isinstance(slope, str):
         return check_choice(slope, ("shrunk", "best"), name="slope")
     return check_finite(slope, name="slope")
@@ -135,7 +135,7 @@ def as_codes(values: Any, n: int, *, name: str) -> tuple[np.ndarray, np.ndarray]
 
 
 def check_groups(groups: Any, labelled: np.ndarray) -> np.ndarray | None:
-    """Return the group of each document; all or none of a group is labelled."""
+    """Return the group of each document, and raise if a group is partly labelled."""
     codes = as_groups(groups, len(labelled))
     if codes is None:
         return None
@@ -144,9 +144,9 @@ def check_groups(groups: Any, labelled: np.ndarray) -> np.ndarray | None:
     if partial.any():
         row = int((partial[codes] & ~labelled).argmax())
         problem = (
-            "must be labelled as a whole or not at all, since groups are what was "
-            f"drawn. Row {row} has no label, and other rows of its group have one. If "
-            "documents were drawn, do not pass `groups`."
+            "must be labelled as a whole or not at all, because whole groups were "
+            f"drawn. Row {row} has no label, but other rows of its group have one. If "
+            "single documents were drawn, do not pass `groups`."
         )
         raise ParameterError("groups", problem)
     if (held > 0).sum() < 3 and not labelled.all():
@@ -163,9 +163,9 @@ def check_probability(probability: Any, labelled: np.ndarray) -> np.ndarray:
     zero = pi == 0
     if zero.any():
         problem = (
-            "must be positive: nothing is known of documents that could not be drawn. "
-            f"Got 0 in row {int(zero.argmax())}. Leave them out of the corpus, or draw "
-            "them with a small probability."
+            "must be positive, because the errors in documents that cannot be drawn "
+            f"are unknown. Got 0 in row {int(zero.argmax())}. Remove such documents "
+            "from the corpus, or draw them with a small probability."
         )
         raise ParameterError(name, problem)
     _raise_where(~((pi > 0) & (pi <= 1 + 1e-9)), pi, "lie in (0, 1]", name)
@@ -174,7 +174,8 @@ def check_probability(probability: Any, labelled: np.ndarray) -> np.ndarray:
     if missed.any():
         problem = (
             "is 1 for a document without a label. Got 1 in row "
-            f"{int(missed.argmax())}, which should have been drawn with certainty."
+            f"{int(missed.argmax())}. Use a probability below 1 for documents that "
+            "could be missed by the draw."
         )
         raise ParameterError(name, problem)
     return pi
@@ -208,7 +209,7 @@ def check_strata(
         stratum = labels.tolist()[codes[row]]
         problem = (
             f"must be one for all documents of a group. Got {stratum!r} in row {row}, "
-            "and another one in its group."
+            "and another stratum in other rows of its group."
         )
         raise ParameterError("strata", problem)
 
@@ -222,8 +223,8 @@ def check_sides(expected: np.ndarray, rows: np.ndarray) -> None:
         if is_there[rows].all():
             problem = (
                 "must be drawn from the whole corpus. All labelled documents are "
-                f"{side} the median of `expected`, so that nothing is known of the "
-                "others. Label some of them, or pass the corpus from which the "
-                "documents were drawn."
+                f"{side} the median of `expected`, so the errors of the model in the "
+                "other documents are unknown. Label some of the other documents, or "
+                "pass the corpus from which the documents were drawn."
             )
             raise ParameterError("y_true", problem)

@@ -1,4 +1,4 @@
-"""Random samples of documents to label, with probabilities that follow uncertainty."""
+"""Random samples of documents to label, with a preference for uncertain documents."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .._results import Result
 from .._validation import check_integer, check_real
 from ._checks import as_codes, as_column
 
-# A stratum needs two labels for a variance.
+# Number of labels that a stratum needs for an estimate of its variance.
 _LEAST_PER_STRATUM = 2
 
 
@@ -31,8 +31,8 @@ class DocumentChoice(Result):
         Probability with which each document of the corpus was drawn. Keep it with the
         labels: :func:`corrected_count` needs it.
     ids : list or None
-        Ids of the chosen documents, from
-        :meth:`skcalib.events.EventCounts.choose_documents`.
+        Ids of the chosen documents, if
+        :meth:`skcalib.events.EventCounts.choose_documents` drew them, otherwise None.
 
     See Also
     --------
@@ -104,8 +104,8 @@ def choose_documents(
         documents are drawn in each stratum, or all documents of a smaller stratum.
     mix : float, default=0.5
         Share of the probability that is spread evenly over the documents, in (0, 1].
-        The weight of a document does not exceed N / (n mix). A value of 1 gives equal
-        probabilities.
+        The weight of a document, which is the inverse of its inclusion probability,
+        does not exceed N / (n mix). A value of 1 gives equal probabilities.
     random_state : int, RandomState, Generator or None, default=None
         Random state used to draw the sample.
 
@@ -134,9 +134,9 @@ def choose_documents(
     `strata`.
 
     Equal probabilities (``mix=1``) are better for fewer than 50 labels, and for counts
-    of 0 and 1 that are rarely 1. Unequal probabilities take labels away from documents
-    about which the model is certain, so that more errors in these documents remain
-    unseen.
+    of 0 and 1 that are rarely 1. With unequal probabilities, fewer documents about
+    which the model is certain are labelled, so that more errors in these documents
+    remain undetected.
 
     References
     ----------
@@ -188,7 +188,7 @@ def choose_documents(
 
 
 def _allocate(n: int, goal: np.ndarray, n_documents: np.ndarray) -> np.ndarray:
-    """Return whole numbers of draws, near proportion to `goal`, that add up to n."""
+    """Return integers that are nearly proportional to `goal` and add up to n."""
     least = np.minimum(n_documents, _LEAST_PER_STRATUM if len(goal) > 1 else 0)
     if least.sum() > n:
         problem = (
@@ -196,7 +196,7 @@ def _allocate(n: int, goal: np.ndarray, n_documents: np.ndarray) -> np.ndarray:
             f"{len(goal)} strata. Got {n}. Draw more documents, or join strata."
         )
         raise ParameterError("n", problem)
-    # Strata at one of their ends are fixed, and the rest is divided again.
+    # Strata at their minimum or maximum are fixed, and the other draws are divided.
     share = np.zeros(len(goal))
     fixed = np.zeros(len(goal), dtype=bool)
     while not fixed.all():
@@ -221,7 +221,7 @@ def _allocate(n: int, goal: np.ndarray, n_documents: np.ndarray) -> np.ndarray:
 
 
 def _probabilities(goal: np.ndarray, n: int) -> np.ndarray:
-    """Return probabilities in proportion to `goal`, at most 1, that add up to n."""
+    """Return probabilities proportional to `goal`, at most 1, that add up to n."""
     certain = np.zeros(len(goal), dtype=bool)
     while True:
         pi = np.ones(len(goal))

@@ -111,11 +111,11 @@ def corrected_count(
         Method of the interval. 'score' allows for skewed errors and for errors that the
         labels do not show. 't' is Student's interval, which needs labels that show
         about four errors of size `unit`. 'auto' uses 'score' for the whole corpus. In
-        the table, it uses 't' if the labels show four errors, carried by eight
-        documents, and 'score' otherwise.
+        the table, it uses 't' if the labels show at least four errors in an effective
+        number of at least eight documents, and 'score' otherwise.
     unit : float, default=1.0
-        Smallest error that a count may have. An interval from labels that show no error
-        still allows for 3.84 unseen errors of this size, at a level of 95%.
+        Smallest possible error of a count, other than 0. If the labels show no error,
+        the interval at a level of 95% still allows for 3.84 unseen errors of this size.
     slope : {'shrunk', 'best'} or float, default='shrunk'
         Coefficient of the expected counts. 'best' is the least-squares slope of the
         labels on the expected counts. 'shrunk' shrinks this slope towards 1 with the
@@ -165,9 +165,9 @@ def corrected_count(
     [3]_. The variance is the variance of sampling without replacement from N documents,
     computed with jackknife residuals.
 
-    The score interval contains the totals T that solve (T - estimate)^2 = q^2 V(T).
-    V(T) is the variance if T were the true total. It is computed from the second and
-    third moments of the residuals, with half an unseen error added. q is a quantile of
+    The score interval contains the totals T with (T - estimate)^2 <= q^2 V(T). V(T) is
+    the variance if T were the true total. It is computed from the second and third
+    moments of the residuals, with half an unseen error added. q is a quantile of
     Student's distribution. For labels alone and counts of 0 and 1, the interval is
     close to Wilson's interval. For labels alone and other counts, it is close to the
     interval of [4]_.
@@ -255,8 +255,8 @@ def corrected_count(
     warn_of_recalibration(sample)
     if np.ptp(f) == 0 and sample.is_tuned and np.ptp(sample.size) == 0:
         warn(
-            f"The 'expected' parameter is {f[0]:g} for every document. The model tells "
-            "nothing of their differences, and the result is that of the labels alone."
+            f"The 'expected' parameter is {f[0]:g} for every document. The model does "
+            "not distinguish them, so the result is computed from the labels alone."
         )
         sample = replace(sample, slope=0.0)
     return _estimate(sample, total_weight, domains, estimand, method, confidence_level)
@@ -327,7 +327,7 @@ def _estimate(
 def equivalent_labels(
     width: float, width_alone: float, n: int, n_documents: int
 ) -> float:
-    """Return how many labels would give the width without the model.
+    """Return the number of labels that would give this width without the model.
 
     The variance of n labels of N documents is proportional to 1 / n - 1 / N.
     """
@@ -338,7 +338,7 @@ def equivalent_labels(
 
 
 class _Domains:
-    """Rows of the table: periods, other labels, or both."""
+    """Rows of the table: periods, categories, or combinations of both."""
 
     def __init__(self, periods: Any, by: Any, n: int):
         self.columns: dict[str, np.ndarray] = {}
@@ -354,7 +354,7 @@ class _Domains:
             self.place = self.place * len(labels) + codes
         if not given:
             return
-        # Only combinations that the corpus has are rows.
+        # Only combinations that occur in the corpus have a row.
         cells, self.place = np.unique(self.place, return_inverse=True)
         self.n = len(cells)
         for column, labels, _ in reversed(given):
@@ -385,7 +385,7 @@ def _total_weight(
     if weight is not None:
         if estimand != "count":
             problem = f"cannot be combined with estimand={estimand!r}."
-            raise ParameterError("weight", f"{problem} Divide the weights instead.")
+            raise ParameterError("weight", f"{problem} Change the weights instead.")
         c = as_column(weight, n, name="weight")
         if not np.isfinite(c).all():
             row = int((~np.isfinite(c)).argmax())
@@ -395,7 +395,7 @@ def _total_weight(
         if not c.any():
             raise ParameterError("weight", "is zero in every row.")
         if domains.columns:
-            problem = "takes 'weight', or 'periods' and 'by', not both."
+            problem = "accepts either 'weight' or 'periods' and 'by', but not both."
             raise ParameterError(None, problem)
         return c
     if estimand == "mean":
@@ -417,10 +417,11 @@ def _total_weight(
 def _strata(
     strata: Any, f: np.ndarray, labelled: np.ndarray, groups: np.ndarray | None
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return the stratum of each document, and strata with two labels at least.
+    """Return the stratum of each document, and merged strata for the variance.
 
-    A stratum in which one of several documents (or groups) is labelled has no variance
-    of its own. For the variance it joins the stratum with the nearest mean of `f`.
+    If only one of several documents (or groups) in a stratum is labelled, its variance
+    cannot be estimated. The stratum is then merged with the stratum that has the
+    nearest mean of `f`.
     """
     n = len(f)
     if strata is None:
@@ -433,8 +434,9 @@ def _strata(
     if (held == 0).any():
         stratum = labels.tolist()[int((held == 0).argmax())]
         problem = (
-            f"must have a label in each stratum. Got none in {stratum!r}. Join it to "
-            "another one if documents were drawn from both together, or leave it out."
+            f"must have a label in each stratum. Got none in {stratum!r}. If documents "
+            "were drawn from this and another stratum together, merge both strata. "
+            "Otherwise, remove the documents of the stratum from the corpus."
         )
         raise ParameterError("strata", problem)
     single = (held == 1) & (all_drawn > 1)
@@ -447,16 +449,16 @@ def _strata(
 
 
 def _join(single: np.ndarray, is_open: np.ndarray, means: np.ndarray) -> np.ndarray:
-    """Return for each stratum the stratum that it is joined to."""
+    """Return the stratum that each stratum is merged with."""
     joined = np.arange(len(means))
     for h in np.flatnonzero(single):
         if (joined == joined[h]).sum() > 1:
-            continue  # another one has joined it
+            continue  # another stratum has been merged with it
         others = np.flatnonzero(is_open & (np.arange(len(means)) != h))
         if not others.size:
             problem = (
-                "must have two labels in at least one stratum that is not labelled in "
-                "full, for a variance."
+                "must have at least two labels in a stratum that is not completely "
+                "labelled, so that the variance can be estimated. Got one."
             )
             raise ParameterError("strata", problem)
         nearest = others[np.argmin(np.abs(means[others] - means[h]))]
@@ -467,6 +469,6 @@ def _join(single: np.ndarray, is_open: np.ndarray, means: np.ndarray) -> np.ndar
 def _warn_of_single(names: Sequence[Any]) -> None:
     shown = ", ".join(repr(name) for name in names[:5])
     warn(
-        f"{len(names)} strata have one label: {shown}. For the variance, each is "
-        "joined to the stratum with the nearest mean of `expected`."
+        f"{len(names)} strata have one label: {shown}. To estimate the variance, each "
+        "is merged with the stratum that has the nearest mean of `expected`."
     )

@@ -1,4 +1,4 @@
-"""Totals of domains, such as periods, which share the slope and the size of errors."""
+"""Totals of domains, such as periods, with a pooled slope and variance."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from ._sample import Sample
 from ._score_arms import arms, unseen_errors
 from ._totals import effective_number, weighted_total
 
-# Student's t interval is taken if the labels show so many errors of a unit, carried by
-# twice as many documents.
+# Student's t interval is used if the labels show this number of errors of one unit, in
+# an effective number of documents that is at least twice as large.
 _ENOUGH_ERRORS = 4.0
 
-# The pooled variance has the weight of this many labels against that of a domain.
+# Weight of the pooled variance, in labels, relative to the variance of a domain.
 _PRIOR_LABELS = 8.0
 
 
@@ -24,7 +24,7 @@ _PRIOR_LABELS = 8.0
 class DomainTotals:
     """Totals of domains, each attribute with one entry per domain.
 
-    A domain without a label has NaN as ends and standard error.
+    The ends and the standard error of a domain without labels are NaN.
     """
 
     estimate: np.ndarray
@@ -53,7 +53,7 @@ def domain_totals(
     n_documents = np.bincount(place, minlength=n_domains)
     n_labelled = np.bincount(place[rows], minlength=n_domains)
     uncorrected = np.bincount(place, sample.expected, n_domains)
-    # With groups or sizes, errors of a domain's documents are not of one distribution.
+    # With groups or sizes, errors do not have the same distribution.
     if sample.groups is None and np.ptp(sample.size) == 0:
         pooled = _Pooled(sample, place, n_documents, n_labelled, uncorrected)
         ends = pooled.ends(method, confidence_level)
@@ -61,7 +61,7 @@ def domain_totals(
         ends = _separate(sample, place, n_domains, method, confidence_level, fitted)
     unknown = n_labelled == 0
     ends[1:, unknown] = np.nan
-    # Without a label, the mean error of the whole corpus is the best there is.
+    # Without labels, the mean error of the whole corpus is used.
     synthetic = np.bincount(place, fitted.fitted, n_domains)
     ends[0, unknown] = synthetic[unknown]
     ends[:3] = np.clip(ends[:3], *_possible(sample, place, n_domains))
@@ -74,7 +74,7 @@ def domain_totals(
 def _possible(
     sample: Sample, place: np.ndarray, n_domains: int
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return the bounds of each domain's sum that labels and bounds imply."""
+    """Return the bounds of each domain's sum, given labels and document bounds."""
     rest = np.ones(sample.n_documents, dtype=bool)
     rest[sample.rows] = False
     known = np.bincount(place[sample.rows], sample.y, n_domains)
@@ -93,7 +93,7 @@ def _separate(
     confidence_level: float,
     fitted: Fit,
 ) -> np.ndarray:
-    """Return estimate, low, high, standard error as weighted totals of the corpus."""
+    """Return estimate, low, high and standard error, computed as weighted totals."""
     found = [
         weighted_total(
             sample,
@@ -110,7 +110,7 @@ def _separate(
 
 
 class _Pooled:
-    """Mean errors of single domains, with a pooled slope and distribution of errors."""
+    """Totals with the mean error of each domain and a pooled slope and variance."""
 
     def __init__(
         self,
@@ -151,11 +151,11 @@ class _Pooled:
         self.mean_f, self.mean_y = mean_f, mean_y
         self.estimate = self.slope * uncorrected
         self.estimate = self.estimate + n_documents * (mean_y - self.slope * mean_f)
-        # Error that the slope adds to a domain whose labels differ from it in f.
+        # Variance due to the slope if labels and domain differ in the mean of f.
         distance = uncorrected - n_documents * mean_f
         self.of_slope = distance**2 * float(to_slope**2 @ residuals**2)
-        # On the scale of one document's weight, errors of all domains are pooled.
-        # Domains that are labelled in full tell nothing of the others.
+        # Errors of all domains are pooled on the scale of one document's weight.
+        # Completely labelled domains do not contribute.
         use = self.step[at] > 0
         scale = weight[use] * np.sqrt(1 - pi[use]) / self.step[at][use]
         errors = residuals[use] * scale
@@ -163,11 +163,12 @@ class _Pooled:
         self.second = self._second(errors, at[use])
 
     def _second(self, errors: np.ndarray, at: np.ndarray) -> np.ndarray:
-        """Return the sum of squared errors of each domain, the pooled one or more.
+        """Return the sum of squared errors of each domain, at least the pooled sum.
 
-        Where the errors of a domain's own labels are larger, the sum is between both.
-        The pooled one has the weight of some labels. Smaller errors are not believed:
-        the labels of a quiet domain may have missed its errors.
+        If the errors of a domain's own labels are larger, the sum is a weighted mean of
+        both sums, in which the pooled sum has the weight of `_PRIOR_LABELS` labels.
+        Smaller errors are not used, because the labels of a domain may have missed its
+        errors.
         """
         n = np.bincount(at, minlength=len(self.n_documents))
         pooled = n * float(self.errors @ self.errors) / max(errors.size, 1)

@@ -8,10 +8,10 @@ import numpy as np
 
 from ._sample import Sample
 
-# The slope 1 has the weight of this many documents against the slope of the labels.
+# Weight of the slope 1, in documents, relative to the least-squares slope.
 _PRIOR = 4.0
 
-# No document is taken to determine more than this share of the slope at its place.
+# Upper limit of the leverage of a document.
 _MOST_LEVERAGE = 0.9
 
 
@@ -27,7 +27,7 @@ def fit_slope(
     """Return the slope of y on f, both centred, and its derivatives with respect to y.
 
     df : degrees of freedom of the residuals.
-    floor : sum of squares that one unseen error of a unit would add to `weight` y^2.
+    floor : variance that one unseen error of one unit would add.
     """
     if not isinstance(slope, str):
         return slope, np.zeros_like(f)
@@ -49,12 +49,12 @@ def leverages(derivatives: np.ndarray, f: np.ndarray) -> np.ndarray:
 
 @dataclass(frozen=True)
 class Fit:
-    """A regression of the labels on size and expectation.
+    """Regression of the labels on sizes and expected counts.
 
     Attributes
     ----------
     slope : float
-        Factor of the expectations.
+        Coefficient of the expected counts.
     fitted : ndarray of shape (N,)
         Fitted count of each document of the corpus.
     residuals : ndarray of shape (n,)
@@ -73,9 +73,9 @@ class Fit:
 
 
 def fit(sample: Sample) -> Fit:
-    """Fit the labels by a * size + b * expected, weighted by the design.
+    """Regress the labels on size and expected count, with the weights of the design.
 
-    The variance of a residual is taken to be proportional to the size of the document.
+    The variance of a residual is assumed to be proportional to the document's size.
     """
     rows, y = sample.rows, sample.y
     x, f = sample.size[rows], sample.expected[rows]

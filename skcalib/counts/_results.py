@@ -70,10 +70,11 @@ class CorrectedCount(Result):
     n_groups : int or None
         Number of groups with labels. None if `groups` is not given.
     n_errors : float
-        Sum of squared residuals, in units. It is roughly the number of errors of the
-        model that the labels show.
+        Sum of squared residuals divided by the square of `unit`. It is roughly the
+        number of errors of the model that the labels show.
     n_effective : float
-        Number of labelled documents (or groups) that carry the estimated variance.
+        Effective number of labelled documents (or groups) that contribute to the
+        estimated variance.
     estimand : str
         'count', 'mean' or 'trend'.
     method : str
@@ -124,7 +125,7 @@ class CorrectedCount(Result):
         return self.table
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the numbers as a dict, `labels_only` and `table` as dicts in it."""
+        """Return the numbers as a dict, with dicts for `labels_only` and `table`."""
         numbers = {name: plain(getattr(self, name)) for name in self._numbers()}
         table = self.table
         return {
@@ -134,7 +135,7 @@ class CorrectedCount(Result):
         }
 
     def frame(self) -> Any:
-        """Return a pandas DataFrame with one row per domain, or with one row in all."""
+        """Return a pandas DataFrame with one row per domain, or with a single row."""
         if self.table is not None:
             return super().frame()
         columns = {name: [getattr(self, name)] for name in self._numbers()}
@@ -152,8 +153,9 @@ class CorrectedCount(Result):
         return (
             f"The corrected {self.estimand} is {self.estimate:.4g}, with a {level} "
             f"interval of {self.low:.4g} to {self.high:.4g}.",
-            f"The model alone says {self.uncorrected:.4g}, the {self.n_labelled} "
-            f"labels alone {alone.estimate:.4g} ({alone.low:.4g} to {alone.high:.4g}).",
+            f"The model alone gives {self.uncorrected:.4g}. The {self.n_labelled} "
+            f"labels alone give {alone.estimate:.4g} ({alone.low:.4g} to "
+            f"{alone.high:.4g}).",
             f"With the model, {self.n_labelled} labels are worth about "
             f"{self.equivalent_labels:.0f}.",
         )

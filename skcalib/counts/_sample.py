@@ -1,4 +1,4 @@
-"""A corpus, the documents of it that are labelled, and how these were drawn."""
+"""A corpus, its labelled documents and the design of the sample."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 
 @dataclass(frozen=True)
 class Sample:
-    """Clean arguments of an estimate.
+    """Validated arguments of an estimate.
 
     Attributes
     ----------
@@ -18,7 +18,7 @@ class Sample:
     y : ndarray of shape (n,)
         Their labels.
     expected : ndarray of shape (N,)
-        Expectation of each document's count by the model.
+        Expected count of each document under the model.
     size : ndarray of shape (N,)
         Size of each document, positive.
     probability : ndarray of shape (N,)
@@ -26,13 +26,13 @@ class Sample:
     strata : ndarray of shape (N,)
         Stratum of each document, as a code from 0.
     groups : ndarray of shape (N,) or None
-        Group of each document, as a code from 0, where groups were drawn.
+        Group of each document, as a code from 0, if groups were drawn.
     low, high : ndarray of shape (N,)
         Bounds of each document's count.
     unit : float
-        Size of the smallest error of a count.
+        Smallest possible error of a count, other than 0.
     slope : 'shrunk', 'best' or float
-        Factor of `expected`, or how it is estimated.
+        Coefficient of `expected`, or the method that estimates it.
     """
 
     rows: np.ndarray
@@ -58,7 +58,7 @@ class Sample:
         return isinstance(self.slope, str)
 
     def possible(self, weight: np.ndarray) -> tuple[float, float]:
-        """Return the bounds of the weighted sum that labels and bounds imply."""
+        """Return the bounds of the weighted sum, given labels and document bounds."""
         rest = np.ones(self.n_documents, dtype=bool)
         rest[self.rows] = False
         rest &= weight != 0

@@ -8,11 +8,11 @@ import numpy as np
 
 from ._sample import Sample
 
-# An unseen error has this weight beside the errors that were seen. If no error was
-# seen, 0.5 gives an arm of 3.84 errors at 95% in large samples: the rule of three.
+# Weight of one unseen error relative to observed errors. If no error was observed, 0.5
+# gives an arm of 3.84 errors at 95% in large samples (compare the rule of three).
 _UNSEEN = 0.5
 
-# So many errors on one side are needed before the other side is shortened.
+# Number of errors on one side that is needed to shorten the other side.
 _BEFORE_SHORTENING = 4.0
 
 
@@ -32,9 +32,9 @@ def arms(
     second, third : float
         Sums of squares and of cubes of the contributions to the total.
     unseen : pair of float
-        What one unseen error adds to the total, and takes from it.
+        Amounts that one unseen error adds to the total and subtracts from it.
     m : float
-        Number of labels of a plain count of 0 and 1, otherwise inf.
+        Number of labels for an unweighted count of 0 and 1, otherwise inf.
     quantile : float
         Quantile of the normal or of Student's distribution.
     """
@@ -54,7 +54,7 @@ def arms(
 
 
 def _skewness(second: float, third: float, error: float, n_errors: float) -> float:
-    """Return third / second after `n_errors` errors of one size were added to both."""
+    """Return third / second after adding `n_errors` errors of one size to both."""
     below = second + n_errors * error**2
     return (third + n_errors * error**3) / below if below > 0 else 0.0
 
@@ -62,14 +62,14 @@ def _skewness(second: float, third: float, error: float, n_errors: float) -> flo
 def unseen_errors(
     sample: Sample, fitted: np.ndarray, weight: np.ndarray, step: np.ndarray | float
 ) -> tuple[tuple[float, float], bool]:
-    """Return what one unseen error adds to and takes from the total.
+    """Return the amounts that one unseen error adds to and subtracts from the total.
 
-    An error of a document is at most one unit, and at most what its bounds allow: a
-    fitted count of 0.2 cannot be too large by more than 0.2. The mean is over the
-    errors that documents may have. The second value says whether the total is a plain
-    count, with one weight, of documents that are 0 or 1.
+    The error of a document is at most one unit and respects the bounds of its count: a
+    fitted count of 0.2 is too large by at most 0.2. The amounts are means over the
+    possible errors of the documents. The second returned value is whether the total is
+    an unweighted count of documents with counts of 0 or 1.
 
-    step : standard deviation that the design gives to a document's weight.
+    step : standard deviation of a document's weight under the design.
     """
     used = weight != 0
     c = weight[used]

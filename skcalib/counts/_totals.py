@@ -11,29 +11,29 @@ from ._regression import Fit, fit
 from ._sample import Sample
 from ._score_arms import arms, unseen_errors
 
-# The variance of a count's error grows with the count to a power of 1 (Poisson) to 2
-# (errors in proportion); this is between.
+# The variance of a count's error grows with the count to a power between 1 (Poisson)
+# and 2 (errors proportional to the count).
 _SIZE_POWER = 1.5
 
 
 @dataclass(frozen=True)
 class Total:
-    """An estimated sum with its interval.
+    """Estimated sum with its interval.
 
     Attributes
     ----------
     estimate, low, high, standard_error : float
         Estimate, ends of the interval, root of the estimated variance.
     slope : float
-        Factor of the model's expectations.
+        Coefficient of the expected counts.
     n_errors : float
         Sum of squared residuals in units.
     n_effective : float
-        Number of documents that carry the variance.
+        Effective number of documents that contribute to the variance.
     largest_share : float
-        Share of the variance that the largest contribution has.
+        Share of the largest contribution in the variance.
     largest_unlabelled : float
-        Share of the variance in the corpus that one document without a label has.
+        Largest share of a document without a label in the variance over the corpus.
     """
 
     estimate: float
@@ -60,8 +60,8 @@ def weighted_total(
     rows, pi = sample.rows, sample.probability
     expanded = weight[rows] / pi[rows]
     estimate = weight @ found.fitted + expanded @ found.residuals
-    # Labels also move the total through intercept and slope, as far as the weighted
-    # sample differs from the corpus in size and expectation.
+    # Labels also change the total through intercept and slope, if the weighted sample
+    # differs from the corpus in size or expected count.
     gap = np.array(
         [
             weight @ sample.size - expanded @ sample.size[rows],
@@ -105,15 +105,15 @@ def weighted_total(
 def unseen_sizes(
     sample: Sample, fitted: np.ndarray, weight: np.ndarray
 ) -> tuple[float, float]:
-    """Return how much larger errors of the corpus are than those of the sample.
+    """Return the ratio of the error variances in the corpus and in the sample.
 
-    The variance of a count's error is taken to grow with the fitted count to the power
-    1.5, and its mean over the corpus is divided by its mean over the sample. If the
-    sample has few of the large documents, the variance is too small by this ratio. It
-    is 1 or larger, and 1 for counts with an upper bound.
+    The variance of a count's error is assumed to be proportional to the fitted count to
+    the power 1.5. The ratio is the mean of this variance over the corpus divided by its
+    mean over the sample. A sample with few large documents underestimates the variance
+    by this ratio. The ratio is at least 1, and it is 1 for counts with an upper bound.
 
-    The second number is the share that one document without a label has of the
-    variance by this design.
+    The second returned value is the largest share of a document without a label in the
+    variance of this design.
     """
     if not np.isinf(sample.high).any():
         return 1.0, 0.0
@@ -131,7 +131,7 @@ def unseen_sizes(
 
 
 def effective_number(parts: np.ndarray) -> float:
-    """Return how many equal parts would have the same ratio of squares to fourths."""
+    """Return the effective number of parts, from their squares and fourth powers."""
     fourth = float((parts**4).sum())
     return float(parts @ parts) ** 2 / fourth if fourth > 0 else 0.0
 
@@ -139,7 +139,7 @@ def effective_number(parts: np.ndarray) -> float:
 def contributions(
     sample: Sample, influence: np.ndarray, power: float
 ) -> tuple[np.ndarray, int]:
-    """Return contributions whose squares add up to the variance, and their number free.
+    """Return contributions whose squares sum to the variance, and degrees of freedom.
 
     Influences are centred within strata. Documents that were certain to be drawn
     contribute nothing. The factor m / (m - 1) of a stratum has the exponent `power`:

@@ -1,4 +1,4 @@
-"""Warnings about samples that do not look as their design says."""
+"""Warnings about samples that do not agree with their design."""
 
 from __future__ import annotations
 
@@ -11,22 +11,22 @@ from .._warn import warn
 from ._sample import Sample
 from ._totals import Total
 
-# Standard errors by which a sample may differ from the corpus. One random sample in a
-# thousand differs by more.
+# Largest accepted difference between sample and corpus, in standard errors. One random
+# sample in a thousand has a larger difference.
 _MOST_DEVIATION = 3.3
 
-# From this share of one document, intervals contain the count in fewer samples.
+# If one document has a larger share of the variance, the coverage is too low.
 _LARGE_SHARE = 0.08
 
-# Errors that the labels must show before Student's t interval can be trusted.
+# Number of errors that the labels must show for a valid Student's t interval.
 _ENOUGH_ERRORS = 4.0
 
 
 def deviation(sample: Sample, values: np.ndarray) -> float:
-    """Return by how many standard errors the sample misses the corpus in `values`.
+    """Return the difference between sample and corpus in standard errors.
 
-    Values are replaced by ranks, whose means are close to normal in small samples. The
-    variance is that of the design: ranks are known for the whole corpus.
+    `values` are replaced by ranks, whose means are close to normal in small samples.
+    The variance follows from the design, because ranks are known for the whole corpus.
     """
     if len(sample.rows) == sample.n_documents:
         return 0.0
@@ -50,7 +50,7 @@ def deviation(sample: Sample, values: np.ndarray) -> float:
 
 
 def warn_of_the_sample(sample: Sample, is_given: bool) -> None:
-    """Warn if labelled documents differ from the corpus as no random sample would.
+    """Warn if labelled documents differ from the corpus too much for a random sample.
 
     is_given : whether the user gave inclusion probabilities.
     """
@@ -70,22 +70,23 @@ def warn_of_the_sample(sample: Sample, is_given: bool) -> None:
         )
     elif by_doubt < -_MOST_DEVIATION:
         warn(
-            "The model is surer of the labelled documents than of the others, by "
-            f"{-by_doubt:.1f} standard errors. If it was fitted on their labels, the "
-            "interval is not valid. Predict them out of fold, or label other "
-            "documents."
+            "The model is more confident about the labelled documents than about the "
+            f"others, by {-by_doubt:.1f} standard errors. If it was fitted on their "
+            "labels, the interval is not valid. Compute out-of-fold predictions for "
+            "these documents, or label other documents."
         )
     elif by_doubt > _MOST_DEVIATION:
         warn(
             f"The labelled documents do not look like a sample drawn with {design}: "
-            f"the model is in doubt about them, by {by_doubt:.1f} standard errors more "
-            "than about the corpus. If they were chosen by its doubt, pass the "
-            "probabilities with which they were drawn as `inclusion_probability`."
+            "the model is less confident about them than about the corpus, by "
+            f"{by_doubt:.1f} standard errors. If uncertain documents were preferred, "
+            "pass the probabilities with which the documents were drawn as "
+            "`inclusion_probability`."
         )
 
 
 def warn_of_recalibration(sample: Sample) -> None:
-    """Warn if expectations are the mean labels of the rows that share them.
+    """Warn if each value of `expected` is the mean label of its rows.
 
     Isotonic regression on the labelled documents gives such expectations.
     """
@@ -95,41 +96,42 @@ def warn_of_recalibration(sample: Sample) -> None:
     is_exact = bool((np.abs(means - values) <= 1e-9 * (1 + np.abs(values))).all())
     if is_exact and (f != sample.y).any() and (values % 1 != 0).sum() >= 2:
         warn(
-            "At each value of `expected`, the labels have exactly this mean. If the "
-            "model was recalibrated on these labels, the interval is not valid. "
-            "Recalibrate it in folds, or pass its expectations as they were before."
+            "Each value of `expected` is exactly the mean label of its rows. If the "
+            "model was recalibrated on these labels, the interval is not valid. Use "
+            "cross-validation to recalibrate the model, or pass its expected counts "
+            "before the recalibration."
         )
 
 
 def number_is_wrong(sample: Sample) -> bool:
-    """Warn if the number of labels is not what the probabilities add up to."""
+    """Warn if the number of labels differs from the sum of the probabilities."""
     pi, drawn = sample.probability, np.zeros(sample.n_documents)
     drawn[sample.rows] = 1
     if sample.groups is not None:
         first = np.unique(sample.groups, return_index=True)[1]
         pi, drawn = pi[first], drawn[first]
     expected, n = float(pi.sum()), int(drawn.sum())
-    # Independent draws vary most.
+    # The number varies most if documents are drawn independently.
     is_wrong = abs(n - expected) > max(1.0, 4 * np.sqrt(float(pi @ (1 - pi))))
     if is_wrong:
         warn(
-            f"The inclusion probabilities add up to {expected:.1f}, but {n} were "
-            "drawn. They must be the probabilities with which documents were "
-            "drawn, for the labelled and for the other documents."
+            "The inclusion probabilities of the documents (or groups) add up to "
+            f"{expected:.1f}, but {n} were drawn. Pass the probability with which each "
+            "document of the corpus was drawn, including documents without a label."
         )
     return is_wrong
 
 
 def warn_of_the_errors(total: Total, sample: Sample, method: str) -> None:
-    """Warn if the labels tell too little of the errors for the method."""
+    """Warn if the labels do not determine the variance of the errors well."""
     if method == "t" and total.n_errors < _ENOUGH_ERRORS and total.standard_error >= 0:
         warn(
-            f"The labels show {total.n_errors:.1f} errors of one unit. From fewer than "
+            f"The labels show {total.n_errors:.1f} errors of one unit. With fewer than "
             f"{_ENOUGH_ERRORS:g} errors, method='t' gives intervals that are too "
             "narrow. Use method='score'."
         )
-    # With skewed counts, this share tells best whether one document has a tenth
-    # of the variance in the corpus. Normal errors hardly ever reach it.
+    # For skewed counts, this share is the best sign that one document has a tenth of
+    # the variance in the corpus. Normal errors hardly ever exceed the limit.
     n = len(sample.rows)
     if n == sample.n_documents or not np.isinf(sample.high).any():
         return
@@ -144,18 +146,18 @@ def warn_of_the_errors(total: Total, sample: Sample, method: str) -> None:
         warn(
             f"One document without a label may have "
             f"{100 * total.largest_unlabelled:.0f}% of the variance, because its "
-            "`expected` is much larger than that of other documents. With such "
+            "value of `expected` is much larger than in other documents. With such "
             "documents, 95% intervals contain the count in 88 to 95% of samples. Draw "
             "large documents with larger probabilities (see choose_documents)."
         )
 
 
 def warn_of_empty_domains(names: Sequence[str], n_domains: int) -> None:
-    """Warn of domains without a label, all in one warning."""
+    """Warn once about all domains without a label."""
     if names:
         shown = ", ".join(names[:5]) + (", ..." if len(names) > 5 else "")
         warn(
             f"{len(names)} of {n_domains} rows of the table have no labelled document: "
-            f"{shown}. Their estimate takes the mean error of the whole corpus, and "
+            f"{shown}. Their estimates use the mean error of the whole corpus, and "
             "they have no interval (NaN)."
         )

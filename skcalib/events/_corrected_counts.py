@@ -17,7 +17,7 @@ from ..counts import CorrectedCount, LabelsOnly, corrected_count, equivalent_lab
 if TYPE_CHECKING:
     from ._event_counts import EventCounts
 
-# Columns of the table of corrected_count, and those of the labels alone.
+# Columns of the table of corrected_count, and columns for the labels alone.
 _NUMBERS = ("estimate", "low", "high", "standard_error", "uncorrected")
 _ALONE = {key: f"labels_only_{key}" for key in _NUMBERS[:3]}
 _SIZES = ("n_documents", "n_labelled")
@@ -68,7 +68,7 @@ class CorrectedEventCounts(Result):
     See Also
     --------
     EventCounts.corrected : Method that returns this result.
-    skcalib.counts.corrected_count : How a count is corrected.
+    skcalib.counts.corrected_count : Correction of any count.
     skcalib.plot.EventCountDisplay : Plot of corrected and uncorrected counts.
 
     Examples
@@ -140,7 +140,7 @@ class CorrectedEventCounts(Result):
             setattr(self, name, cells.T.ravel())
 
     def _of(self, country: str) -> tuple[np.ndarray, np.ndarray]:
-        """Return labels (NaN for none) and expectations of one actor."""
+        """Return labels (NaN if missing) and expected counts of one actor."""
         y = np.full(len(self.counts.document_ids), np.nan)
         y[self._rows] = self._labels[country]
         return y, self.counts._moments_of(country)[0]
@@ -162,13 +162,13 @@ class CorrectedEventCounts(Result):
     def _table(
         self, y: np.ndarray, f: np.ndarray, bounds: tuple[float, float]
     ) -> dict[str, np.ndarray]:
-        """Return numbers of all periods, those of the labels alone with their names."""
+        """Return columns with all periods, including columns for the labels alone."""
         names = period_names(self.periods)
         number = {name: t for t, name in enumerate(names)}
         periods = np.array(names)[self.counts.document_place]
         result = self._run(y, f, bounds, periods=periods)
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # both have the same sample
+            warnings.simplefilter("ignore")  # already issued for this sample
             alone = self._run(y, np.zeros_like(f), bounds, periods=periods, slope=0.0)
         assert result.table is not None
         assert alone.table is not None
@@ -193,7 +193,7 @@ class CorrectedEventCounts(Result):
             return self._run(y, f, bounds)
         result, t = self._run(y, f, bounds), times[0]
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of other periods
+            warnings.simplefilter("ignore")  # warnings about other periods
             numbers: dict[str, Any] = {
                 k: float(v[t]) for k, v in self._table(y, f, bounds).items()
             }
@@ -201,7 +201,10 @@ class CorrectedEventCounts(Result):
         cell = t * len(self.countries)
         n, n_documents = int(self.n_labelled[cell]), int(self.n_documents[cell])
         if n == 0 < n_documents:
-            warn(f"Period {period!r} has no labelled document, and no interval (NaN).")
+            warn(
+                f"Period {period!r} has no labelled document, and therefore no "
+                "interval (NaN)."
+            )
         widths = numbers["high"] - numbers["low"], alone.high - alone.low
         return replace(
             result,
@@ -231,7 +234,7 @@ class CorrectedEventCounts(Result):
         """
         self._check_country(country, "country")
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # EventCounts.corrected had them all
+            warnings.simplefilter("ignore")  # EventCounts.corrected has issued them
             return self._result(*self._of(country), self._bounds(), period)
 
     @public
@@ -317,7 +320,7 @@ class CorrectedEventCounts(Result):
     def _in_words(self) -> tuple[str, ...]:
         level = f"{100 * self.confidence_level:g}%"
         return (
-            f"The {level} intervals are about the corpus of "
+            f"The {level} intervals are for the counts in the corpus of "
             f"{len(self.counts.document_ids)} documents. They are valid if the "
             f"{len(self._rows)} labelled documents were drawn at random.",
         )

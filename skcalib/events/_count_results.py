@@ -10,15 +10,15 @@ from .._results import Result
 
 
 class CountComparison(float, Result):
-    """Represent the posterior probability that one count exceeds another, a float.
+    """Represent the posterior probability that one count exceeds another.
 
-    :meth:`EventCounts.compare` returns it.
+    :meth:`EventCounts.compare` returns it. The object is a float, the probability
+    `greater`.
 
     Attributes
     ----------
     greater : float
-        Probability that the count of `first` is greater. It is also the value of the
-        object itself.
+        Probability that the count of `first` is greater.
     equal : float
         Probability that the counts are equal.
     less : float
@@ -106,7 +106,7 @@ class CountComparison(float, Result):
 
 @dataclass(frozen=True)
 class UncertainLink:
-    """Represent the probability that an agent and another mention are one entity.
+    """Represent the probability that an agent and another mention are coreferent.
 
     Attributes
     ----------
@@ -115,7 +115,7 @@ class UncertainLink:
     agent_text, other_text : str
         Words of both mentions.
     proba : float
-        Exact probability that they are one entity.
+        Exact probability that both mentions are coreferent.
 
     See Also
     --------
@@ -190,5 +190,5 @@ class UncertainDocument:
     links: tuple[UncertainLink, ...]
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the numbers as a dict, links as dicts."""
+        """Return the numbers as a dict, with links as dicts."""
         return asdict(self)

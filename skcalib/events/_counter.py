@@ -26,9 +26,9 @@ from ._rule import Rule
 UNITS = ("documents", "entities")
 METHODS = ("auto", "sample", "exact")
 
-# Documents of one task of a process.
+# Number of documents in one task of a process.
 CHUNK = 32
-# Squared numbers of mentions in one call of a model, whose features need memory.
+# Maximum sum of squared numbers of mentions in a call of a model, to limit memory.
 BATCH = 2**18
 
 
@@ -49,14 +49,14 @@ class EventCounter(BaseEstimator):
     freq : {'quarter', 'month', 'year'}, callable, mapping, sequence or None, \
 default='quarter'
         Periods of the documents' dates. A callable takes a date (None if a document has
-        no date) and returns a label. A mapping has labels and (first day, last day). A
+        no date) and returns a label. A mapping maps labels to (first day, last day). A
         sequence has the first day of each period, followed by the day after the last
         period. If None, there is one period and dates are not needed.
     unit : {'documents', 'entities'}, default='documents'
         Unit of the counts. 'entities' counts the entities that are agents of an event,
         and 'documents' counts the documents with at least one such entity.
     method : {'auto', 'sample', 'exact'}, default='auto'
-        How probabilities are computed. 'sample' uses the fraction of sampled
+        Method used to compute probabilities. 'sample' uses the fraction of sampled
         clusterings, as in the paper. 'exact' uses a recursion over chains of
         antecedents. Its cost grows quickly with the number of relevant mentions. 'auto'
         uses 'exact' for documents in which this is cheap, for example if a single
@@ -148,11 +148,10 @@ default='quarter'
         documents : sequence of Document
             Documents with mentions and with the parses that the rule uses.
         posteriors : AntecedentPosterior, list of ndarray, or fitted estimator
-            Posterior over the coreference of the documents. It is a posterior with an
-            entry for each document, a list with the scores of each document (in the
-            format of AntecedentPosterior) or with a posterior for each document, or a
-            ranker or pipeline with a `posterior` method. This method is called only for
-            documents in which an event is possible.
+            Posterior over the coreference of the documents, with one entry per
+            document. A list can contain scores (in the format of AntecedentPosterior)
+            or posteriors. If a ranker or pipeline with a `posterior` method is passed,
+            this method is called only for documents in which an event is possible.
 
         Returns
         -------
@@ -204,7 +203,7 @@ default='quarter'
         if is_class or not callable(getattr(self.rule, "evidence", None)):
             raise ParameterTypeError(
                 "rule",
-                "must have an evidence method, as EventRule has. Got "
+                "must have an evidence method, such as EventRule.evidence. Got "
                 f"{_name_of_type(self.rule)}.",
             )
         if self.where is not None and not callable(self.where):
@@ -232,7 +231,7 @@ default='quarter'
         for code in self.countries:
             if not isinstance(code, str) or (known is not None and code not in known):
                 raise ParameterError(
-                    "countries", f"must hold codes of 'rule'. Got {code!r}."
+                    "countries", f"must contain codes of 'rule'. Got {code!r}."
                 )
 
     def _run(
@@ -289,7 +288,7 @@ def _check_documents(documents: Any) -> list[Document]:
         if not isinstance(document, Document):
             raise ParameterTypeError(
                 "documents",
-                "must hold objects of the class Document. Got "
+                "must contain objects of the class Document. Got "
                 f"{type(document).__name__} as document {i}.",
             )
     return found
@@ -320,7 +319,7 @@ def _as_source(posteriors: Any, documents: list[Document]) -> Any:
 
 
 def _score_matrices(entries: Any) -> list[Any]:
-    """Return the scores of each document; an entry may be a posterior."""
+    """Return the scores of each document. An entry can also be a posterior."""
     found: list[Any] = []
     for each in entries:
         is_posterior = isinstance(each, AntecedentPosterior)
@@ -339,7 +338,7 @@ def _check_n_mentions(document: Document, position: int, n: int) -> None:
     if n != len(document.mentions):
         raise ParameterError(
             "posteriors",
-            "must have the mentions of the documents. Got "
+            "must have one entry for each mention. Got "
             f"{n} for the {len(document.mentions)} mentions of "
             f"{name_of(document, position)}.",
             "EventCounter.count",
@@ -350,7 +349,7 @@ def _check_n_mentions(document: Document, position: int, n: int) -> None:
 
 
 class _Case(NamedTuple):
-    """A document in which an event is possible; `code` indexes `names`."""
+    """Document in which an event is possible. `code` is an index into `names`."""
 
     position: int
     document: Document
@@ -402,14 +401,14 @@ def _case(
     form: Sequence[str],
     evidence: Any,
 ) -> _Case | None:
-    """Return what decides about events; None if there are no agents or no actors."""
+    """Return the evidence of a document, or None without agents or without actors."""
     agent = np.asarray(evidence.agent, dtype=bool)
     code = np.asarray(evidence.code, dtype=np.intp)
     n, n_codes = len(document.mentions), len(evidence.codes)
     if agent.shape != (n,) or code.shape != (n,):
         raise ParameterError(
             "rule",
-            f"must give evidence of each mention. Got shapes {agent.shape} "
+            f"must return evidence for each mention. Got shapes {agent.shape} "
             f"and {code.shape} for the {n} mentions of "
             f"{name_of(document, position)}.",
             "EventCounter",
@@ -417,7 +416,7 @@ def _case(
     if n and not -2 <= code.min() <= code.max() < n_codes:
         raise ParameterError(
             "rule",
-            f"must give codes from -2 to {n_codes - 1}. Got "
+            f"must return codes from -2 to {n_codes - 1}. Got "
             f"{code.tolist()!r:.80} for {name_of(document, position)}.",
             "EventCounter",
         )
@@ -431,7 +430,7 @@ def _case(
 
 
 def _with_scores(cases: list[_Case], estimator: Any) -> list[_Case]:
-    """Return the cases with scores, from few calls of the estimator."""
+    """Return the cases with scores, computed in few calls of the estimator."""
     found: list[_Case] = []
     for batch in _batches(cases):
         features = transform_before(estimator, [case.document for case in batch])
@@ -467,8 +466,8 @@ def _events(case: _Case, distribution: Distribution | None) -> DocumentEvents:
     if distribution is None:
         raise ValueError(
             "EventCounter with method='exact' finds too many outcomes in "
-            f"{name_of(case.document, case.position)}. Use method='auto', which "
-            "samples such documents."
+            f"{name_of(case.document, case.position)}. Use method='auto' to sample "
+            "clusterings of this document."
         )
     mentions = case.document.mentions
     linked = {m for links in distribution.link for *pair, _ in links for m in pair}

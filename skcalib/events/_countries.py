@@ -96,8 +96,8 @@ class CountryLexicon(AffiliationLexicon):
             File such as ``country_igos.txt`` of [NO15]_. Each line has a code, a tab
             and a name with underscores instead of blanks.
         skip : iterable of str, default=('IGO', 'X-')
-            Prefixes of codes that are left out. The default prefixes are those of
-            organisations and of names without a code.
+            Prefixes of codes that are left out. The default prefixes mark organisations
+            and names without a code.
         **settings : dict
             Other parameters of the class. In this method, `stemming` is 'light' by
             default, because the published list does not have all forms. Names that the

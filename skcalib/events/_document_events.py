@@ -11,14 +11,14 @@ import numpy as np
 from ._count_results import UncertainDocument, UncertainLink
 from ._event_probability import Distribution
 
-ROUNDING = 1e-12  # of sums of probabilities
+ROUNDING = 1e-12  # tolerance for sums of probabilities
 
 
 @dataclass(frozen=True, slots=True)
 class DocumentEvents:
     """Events of one document, small enough to be sent between processes.
 
-    `countries` are the codes of the columns of `distribution`, and `texts` the words of
+    `countries` are the codes of the columns of `distribution`. `texts` are the words of
     the mentions in its links.
     """
 
@@ -70,7 +70,7 @@ class DocumentEvents:
 
 @dataclass(frozen=True, slots=True)
 class Corpus:
-    """All documents that were counted, with an entry for each.
+    """All documents that were counted. Each attribute has one entry per document.
 
     index : index in the argument of the user, in ascending order.
     ids : ids of the documents.
@@ -86,7 +86,7 @@ class Corpus:
 
 
 def pmf_of(values: np.ndarray, proba: np.ndarray) -> tuple[int, np.ndarray]:
-    """Return the smallest value, and the probabilities from it to the largest."""
+    """Return the smallest value, and the probabilities up to the largest value."""
     start = int(values.min())
     return start, np.bincount(values - start, weights=proba)
 
@@ -94,7 +94,7 @@ def pmf_of(values: np.ndarray, proba: np.ndarray) -> tuple[int, np.ndarray]:
 def sum_of(parts: Sequence[tuple[int, np.ndarray]]) -> tuple[int, np.ndarray]:
     """Return the distribution of a sum of independent counts, in the form of `pmf_of`.
 
-    Neighbours are added in pairs, then the pairs: n counts take O(n^2) in few calls.
+    Neighbours are convolved in pairs, repeatedly: n counts take O(n^2) in few calls.
     All terms are positive, so there is no cancellation.
     """
     start = sum(least for least, _ in parts)

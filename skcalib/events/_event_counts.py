@@ -112,8 +112,8 @@ class EventCounts(Result):
         n_samples: int,
         known: Sequence[str] = (),
     ):
-        # place: period of each of these documents; corpus: all documents, those without
-        # an event too; known: other actors that methods accept, whose counts are 0
+        # place: period of each of these documents; corpus: all documents, including
+        # documents without an event; known: other actors, whose counts are 0
         self.periods, self.countries = list(periods), list(countries)
         self.unit, self.n_samples = unit, n_samples
         self._documents, self._place = list(documents), np.asarray(place)
@@ -483,7 +483,7 @@ default='period'
         Returns
         -------
         corrected : CorrectedEventCounts
-            Corrected counts of each period and actor, with the counts by the model and
+            Corrected counts of each period and actor, with the counts of the model and
             the estimates from the labels alone. Actors that occur only in the labels
             are included.
 

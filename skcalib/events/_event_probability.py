@@ -1,9 +1,9 @@
-"""Kernels of event probabilities: arrays of one document in, arrays out.
+"""Probabilities of events in one document, computed from arrays.
 
-Mentions have the numbers 0 to n - 1. `agent` (n,) has whether a mention is an agent of
-an event; `code` (n,) is the number of a mention's actor, from 0, or NONE, or SPOILED if
-it has several. An entity is an event of actor c if it has an agent, a mention of c, and
-no mention of another actor.
+Mentions have the numbers 0 to n - 1. `agent` (n,) is whether a mention is an agent of
+an event. `code` (n,) is the number of a mention's actor, from 0, or NONE, or SPOILED if
+the mention has several actors. An entity is an event of actor c if it has an agent, a
+mention of c, and no mention of another actor.
 """
 
 from __future__ import annotations
@@ -17,13 +17,14 @@ from ..posteriors import draw_labels, follow, pair_marginals, softmax
 
 NONE, SPOILED = -1, -2
 
-BLOCK = 2**20  # labels held at a time
+BLOCK = 2**20  # labels in memory at a time
 ROUNDING = 1e-11
 
-# Steps of the exact recursion: as long as sampling takes; some seconds, on request.
+# Maximum steps of the exact recursion for method 'auto' (as fast as sampling) and for
+# method 'exact' (some seconds).
 FEW_STEPS, MANY_STEPS = 1_000, 2_000_000
 
-# Number of links that are kept for each actor.
+# Number of links that are stored for each actor.
 N_LINKS = 3
 
 # (rows, proba) of a distribution over vectors of counts.
@@ -39,7 +40,7 @@ class Distribution:
     low, high : (n_codes,), bounds of the probability of an event of each actor.
     best : (n_codes,), counts with the best antecedents.
     exact : whether `proba` is exact rather than estimated from samples.
-    link : for each actor (agent, other mention, probability that they are one entity).
+    link : tuples (agent, other mention, probability of one entity) for each actor.
     """
 
     outcome: np.ndarray
@@ -62,11 +63,11 @@ def event_distribution(
     n_samples: int,
     rng: np.random.Generator,
 ) -> Distribution | None:
-    """Return the distribution of the events of a document; None if it is too hard.
+    """Return the distribution of the events of a document, or None if it is too hard.
 
     scores : (n, n), log scores of antecedents, -inf above the diagonal. `entities` is
-    whether entities are counted, or only whether there is one. A document can be too
-    hard only with ``method='exact'``.
+    whether the entities are counted, rather than whether there is at least one. A
+    document can be too hard only with ``method='exact'``.
     """
     # mentions after the last relevant one cannot join earlier entities
     n = int(np.flatnonzero(agent | (code != NONE))[-1]) + 1
@@ -100,9 +101,9 @@ def event_distribution(
 def bounds(
     pairs: np.ndarray, agent: np.ndarray, code: np.ndarray, n_codes: int
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return bounds of the probability of an event of each actor.
+    """Return bounds on the probability of an event of each actor.
 
-    pairs : (n, n), probability that each two mentions are in one entity. The upper
+    pairs : (n, n), probability that both mentions are in one entity. The upper
     bound is the probability that the entity of some agent has the actor and no other.
     The lower bound is the probability that an agent and a mention of the actor are in
     one entity without any mention of another actor.
@@ -126,7 +127,7 @@ def bounds(
 def decided_outcomes(
     low: np.ndarray, high: np.ndarray, n_agents: int, entities: bool
 ) -> Outcomes | None:
-    """Return the distribution if the bounds determine it, else None.
+    """Return the distribution if it is determined by the bounds, otherwise None.
 
     With one agent there is at most one event, so the bounds are probabilities of
     outcomes. With several agents the outcome is known if at most one actor is
@@ -155,7 +156,7 @@ def _recursion(
     """Return the distribution by recursion, if it is fast enough for the method."""
     if method == "exact":
         return exact_outcomes(proba, agent, code, n_codes, entities, MANY_STEPS)
-    # a chain through all mentions takes at least these steps
+    # a chain through all mentions takes at least this number of steps
     if np.count_nonzero(proba) > FEW_STEPS:
         return None
     return exact_outcomes(proba, agent, code, n_codes, entities, FEW_STEPS)
@@ -171,9 +172,9 @@ def exact_outcomes(
 ) -> Outcomes | None:
     """Return the distribution by chains of antecedents, from the last mention down.
 
-    A state has the mentions at which chains have arrived, whether each chain has an
-    agent and which actor, and the events so far. Chains that meet are merged. Returns
-    None if more than `max_steps` steps are needed.
+    A state consists of the mentions at which chains have arrived, the agent and the
+    actor that each chain has met, and the events so far. Chains that meet are merged.
+    None is returned if more than `max_steps` steps are needed.
     """
     n = len(proba)
     support = [np.flatnonzero(row) for row in proba]
@@ -221,7 +222,7 @@ def _merge(one: Met, other: Met) -> Met:
 
 
 def _attach(chains: Chains, k: int, met: Met) -> Chains:
-    """Return the chains, the last mentions first, with one more at mention k."""
+    """Return the chains, last mentions first, with an additional chain at mention k."""
     for i, (at, before) in enumerate(chains):
         if at == k:
             return (*chains[:i], (k, _merge(before, met)), *chains[i + 1 :])
@@ -239,7 +240,7 @@ def _close(met: Met, counts: tuple[int, ...], entities: bool) -> tuple[int, ...]
 
 
 def _live(chains: Chains, has_agents: bool, has_actors: bool) -> Chains:
-    """Return the chains, or none if no chain can become an event any more."""
+    """Return the chains, or no chains if none of them can become an event."""
     has_agents = has_agents or any(met[0] for _, met in chains)
     has_actors = has_actors or any(met[1] >= 0 for _, met in chains)
     return chains if has_agents and has_actors else ()
@@ -302,7 +303,7 @@ def count_events(
 def uncertain_links(
     pairs: np.ndarray, agent: np.ndarray, code: np.ndarray, n_codes: int
 ) -> tuple[tuple[tuple[int, int, float], ...], ...]:
-    """Return the least certain links of agents that matter, for each actor.
+    """Return the most uncertain relevant links of agents, for each actor.
 
     A link to a mention of another actor is weighted by the probability that the agent
     belongs to the actor.

@@ -15,7 +15,7 @@ _MOST_LISTED = 20
 
 
 def check_ids(ids: Sequence[Any]) -> dict[Any, int]:
-    """Return the place of each id; every document must have an id of its own."""
+    """Return the position of each id, and raise unless the ids are unique."""
     places: dict[Any, int] = {}
     for place, each in enumerate(ids):
         if each is None:
@@ -27,8 +27,8 @@ def check_ids(ids: Sequence[Any]) -> dict[Any, int]:
             continue
         raise ParameterError(
             None,
-            "needs documents with different ids, to find the labelled ones. Got "
-            f"{got}. Set `id` of each Document, and count again.",
+            "needs documents with unique ids, to find the labelled documents. Got "
+            f"{got}. Set `id` of each Document and count again.",
         )
     return places
 
@@ -38,7 +38,7 @@ def read_labels(
 ) -> tuple[np.ndarray, dict[str, np.ndarray]]:
     """Return the places of labelled documents, and their counts by actor.
 
-    The actors are `countries`, and after them others that only labels have.
+    The actors are `countries`, followed by actors that occur only in the labels.
     """
     places = check_ids(ids)
     if not isinstance(labelled, Mapping):
@@ -53,8 +53,7 @@ def read_labels(
             "labelled",
             "must have ids of documents that were counted. Got "
             f"{len(unknown)} of {len(labelled)} that were not: {_listed(unknown)}. "
-            "Labels are for documents of the corpus: count these too, or leave their "
-            "labels out.",
+            "Count these documents as well, or remove their labels.",
         )
     order = sorted(labelled, key=places.__getitem__)
     for each in order:
@@ -74,7 +73,7 @@ def _check_events(name: Hashable, events: Any, known: Collection[str]) -> None:
     if not isinstance(events, Mapping):
         raise ParameterTypeError(
             "labelled",
-            "must have {code: count} for each document, {} if nobody acts. Got "
+            "must have {code: count} for each document, or {} without an event. Got "
             f"{events!r:.80} for {name!r}.",
         )
     unknown = [code for code in events if code not in known]
@@ -82,7 +81,7 @@ def _check_events(name: Hashable, events: Any, known: Collection[str]) -> None:
         raise ParameterError(
             "labelled",
             f"must have codes of actors that were counted. Got {_listed(unknown)} for "
-            f"{name!r}. The codes are those of the rule, or the `countries` of "
+            f"{name!r}. Use the codes of the rule, or the `countries` of "
             f"EventCounter: {_listed(sorted(known))}.",
         )
     for code, count in events.items():

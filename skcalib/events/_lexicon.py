@@ -162,7 +162,7 @@ class AffiliationLexicon(Mapping[str, tuple[str, ...]]):
             given = settings.get("exclude", ())
             settings["exclude"] = [*cls._check_excluded(given), *nobody]
         if not entries:
-            raise ValueError(f"{path}: expected a code and a name, got none.")
+            raise ValueError(f"{path}: expected a code and a name, got no entry.")
         return cls(entries, **settings)
 
     @classmethod
@@ -195,7 +195,7 @@ class AffiliationLexicon(Mapping[str, tuple[str, ...]]):
         Returns
         -------
         codes : tuple of str
-            Codes of the name. The tuple is empty if the whole name is unknown.
+            Codes of the name. The tuple is empty if the name as a whole is unknown.
 
         Examples
         --------
@@ -274,14 +274,14 @@ def _check_entries(entries: Any) -> dict[str, tuple[str, ...]]:
     if not isinstance(entries, Mapping) or not entries:
         raise ParameterError(
             "entries",
-            "must be a dict with the names of each code, at least one. Got "
+            "must be a dict with the names of at least one code. Got "
             f"{entries!r:.50} instead.",
         )
     for code in entries:
         if not isinstance(code, str) or not code.strip():
             raise ParameterError(
                 "entries",
-                f"must have strings that are not blank as codes. Got {code!r}.",
+                f"must have nonblank strings as codes. Got {code!r}.",
             )
     return {
         code: _check_names(names, "entries", code) for code, names in entries.items()
@@ -310,7 +310,8 @@ def _check_names(names: Any, name: str, code: str | None = None) -> tuple[str, .
     place = "" if code is None else f" for the code {code!r}"
     if isinstance(names, bytes) or not isinstance(names, Iterable):
         raise ParameterTypeError(
-            name, f"must be a string or several. Got {names!r:.50}{place} instead."
+            name,
+            f"must be a string or several strings. Got {names!r:.50}{place} instead.",
         )
     names = (names,) if isinstance(names, str) else tuple(names)
     kept: dict[str, None] = {}
@@ -318,7 +319,7 @@ def _check_names(names: Any, name: str, code: str | None = None) -> tuple[str, .
         text = _spaced(each) if isinstance(each, str) else ""
         if not _has_letter(text):
             raise ParameterError(
-                name, f"must have names with a letter. Got {each!r}{place}."
+                name, f"must have names with at least one letter. Got {each!r}{place}."
             )
         kept[text] = None
     if not kept and code is not None:

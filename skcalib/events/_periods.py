@@ -24,7 +24,7 @@ Freq = (
 CALENDAR = {"month": 12, "quarter": 4, "year": 1}
 ALL = "all"
 
-# Calendar periods from the first to the last document; more are a wrong date.
+# Maximum number of calendar periods. More periods are due to a wrong date.
 MOST_PERIODS = 12_000
 
 _EXPECTED = (
@@ -112,8 +112,8 @@ def _by_calendar(
             "documents",
             f"must lie within {MOST_PERIODS:,} periods if freq={freq!r}. Got "
             f"{len(span):,} periods from {days[first]}, the date of {names[first]}, to "
-            f"{days[last]}, the date of {names[last]}. Correct the dates, leave "
-            "documents out by 'where', or pass a callable as 'freq': its labels need "
+            f"{days[last]}, the date of {names[last]}. Correct the dates, exclude "
+            "documents with 'where', or pass a callable as 'freq', whose labels need "
             "not be contiguous.",
         )
     return [_label(k, in_year) for k in span], number - span.start
@@ -136,7 +136,7 @@ def _by_callable(
         if not isinstance(label, Hashable) or is_missing(label):
             raise ParameterError(
                 "freq",
-                "must give each date a label, which can be hashed. Got "
+                "must return a hashable label for each date. Got "
                 f"{label!r} for {document.date!r}, the date of "
                 f"{name_of(document, position)}; 'where' leaves documents out.",
                 "EventCounter",
@@ -169,7 +169,7 @@ def _spans_of_mapping(freq: Mapping[Any, Any]) -> list[Span]:
         if other[1] <= one[2]:
             raise ParameterError(
                 "freq",
-                "must have periods that must not overlap. Got "
+                "must define periods, which must not overlap. Got "
                 f"{one[0]!r} and {other[0]!r}.",
             )
     if not spans:

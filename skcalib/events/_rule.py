@@ -33,14 +33,14 @@ class EventEvidence:
         Whether the mention is an agent of an event.
     code : ndarray of int of shape (n_mentions,)
         Actor of the mention, as an index into `codes`. It is -1 if the mention belongs
-        to no known actor, and -2 if it belongs to more than one, which excludes its
-        entity for all actors.
+        to no known actor, and -2 if it belongs to more than one. In the latter case,
+        its entity is not counted for any actor.
     codes : tuple of str
         Codes of all actors.
 
     See Also
     --------
-    EventRule : Rule that finds them.
+    EventRule : Rule that finds agents and actors.
 
     Examples
     --------
@@ -93,7 +93,8 @@ class EventRule:
     conjuncts : bool, default=False
         Whether "troops and tanks attacked" has two agents, and whether "attacked" has
         an agent in "troops came and attacked". If False, as in the paper, only the
-        first of several agents counts, and only verbs with their own subject have one.
+        first of several agents counts, and a verb without its own subject does not have
+        an agent.
 
     Attributes
     ----------
@@ -324,7 +325,7 @@ class EventRule:
     def _code_of(
         self, names: dict[int, list[frozenset[str]]], tree: DocumentTree, head: int
     ) -> int:
-        """Return the only code that all names have in common."""
+        """Return the code that all names have in common, if there is exactly one."""
         found = [
             codes
             for word in (head, *_modifiers(tree, head, names))
@@ -345,7 +346,7 @@ class EventRule:
             if code is not None and not is_known:
                 raise ParameterError(
                     "lexicon",
-                    "must be a function that must return one of 'codes', or None. Got "
+                    "must be a function that returns one of 'codes', or None. Got "
                     f"{code!r} for mention {i} of document {document.id!r}.",
                     "EventRule",
                 )
@@ -468,7 +469,7 @@ def _check_entity(entity: Any, n_mentions: int) -> list[int]:
     if isinstance(entity, str) or not isinstance(entity, Iterable):
         raise ParameterTypeError(
             "entity",
-            f"must hold indices of mentions. Got {entity!r:.50} instead.",
+            f"must contain indices of mentions. Got {entity!r:.50} instead.",
             "EventRule",
         )
     members = list(entity)
@@ -476,7 +477,7 @@ def _check_entity(entity: Any, n_mentions: int) -> list[int]:
         if not is_integer(member) or not 0 <= member < n_mentions:
             raise ParameterError(
                 "entity",
-                f"must hold indices of mentions, from 0 to {n_mentions - 1}. Got "
+                f"must contain indices of mentions, from 0 to {n_mentions - 1}. Got "
                 f"{member!r}.",
                 "EventRule",
             )
@@ -522,7 +523,7 @@ def _check_codes(
         if codes is not None:
             raise ParameterError(
                 "codes",
-                "is for a function as 'lexicon'; a lexicon has its own codes. Got "
+                "must be None, because 'lexicon' has its own codes. Got "
                 f"{codes!r:.50}.",
                 "EventRule",
             )
@@ -533,8 +534,8 @@ def _check_codes(
     if not found or not are_codes or len(set(found)) < len(found):
         raise ParameterError(
             "codes",
-            "must have the codes that the function of 'lexicon' may return, "
-            f"strings, each once. Got {codes!r:.50} instead.",
+            "must contain the codes that the function 'lexicon' may return, as "
+            f"different strings. Got {codes!r:.50} instead.",
             "EventRule",
         )
     return tuple(map(str, found))

@@ -27,7 +27,7 @@ class SizeCurve(Result):
 
     @property
     def debiased(self) -> np.ndarray | None:
-        """Root of `debiased_square`, 0 where it is negative. None if it is None."""
+        """Root of `debiased_square` (0 for negative values), or None if it is None."""
         if self.debiased_square is None:
             return None
         return np.sqrt(np.maximum(self.debiased_square, 0))
@@ -187,8 +187,8 @@ def bin_size_curve(
         Labels in the order of the columns. If None, the sorted labels of `y_true` are
         used.
     pos_label : label, default=None
-        Positive class. If None, the class is 1, or the class of the second of two
-        columns.
+        Positive class. If None, it is 1, or the label of the second column if `y_proba`
+        has two columns.
     sample_weight : array-like of shape (n,), default=None
         Frequencies: a row of weight 3 is equivalent to three rows.
     groups : array-like of shape (n,), default=None
@@ -204,8 +204,8 @@ def bin_size_curve(
     TypeError
         If `bin_sizes` are not integers.
     ValueError
-        If a parameter or a row is not as described. The message names it. With
-        `debias`, also if a bin contains rows of a single group.
+        If a parameter or a row is not as described. The message names the parameter or
+        the row. With `debias`, also if a bin contains rows of a single group.
 
     See Also
     --------
@@ -217,10 +217,11 @@ def bin_size_curve(
     -----
     When the bin size doubles, each bin is the union of two smaller bins (the last bin
     is a union of up to three). The plug-in error therefore does not increase in any
-    norm [1]_. This does not mean better calibration. There are two reasons for the
-    decrease. First, label noise adds about mean(q (1 - q)) / b to the square in bins of
-    b pairs. Second, errors of opposite sign cancel inside a bin, and more of them do so
-    in wider bins. Only the second effect changes the debiased square.
+    norm [1]_. A smaller error in wider bins does not mean better calibration: the
+    decrease has two reasons. First, label noise adds about mean(q (1 - q)) / b to the
+    square in bins of b pairs. Second, errors of opposite sign cancel inside a bin, and
+    more of them do so in wider bins. Only the second effect changes the debiased
+    square.
 
     References
     ----------

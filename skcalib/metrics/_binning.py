@@ -5,10 +5,10 @@ averaged before it is squared, so an interval over wide bins estimates a smaller
 quantity. On the other hand, the noise of the debiased square grows with the square root
 of the number of bins. The loss through averaging depends on the spread of the
 probabilities in a bin: if the error changes no faster than the probability, the
-variance of the probabilities inside the bins is a bound for the loss. The widest bins
-whose bound is at most a tenth of the standard deviation of the square under calibration
-are used. The choice depends on the probabilities and never on the labels, so it does
-not change the distribution of the estimate.
+variance of the probabilities inside the bins is a bound on the loss. The module chooses
+the widest bins for which this bound is at most a tenth of the standard deviation of the
+debiased square under calibration. The choice depends on the probabilities and never on
+the labels, so it does not change the distribution of the estimate.
 """
 
 from __future__ import annotations
@@ -161,7 +161,9 @@ def check_binning(bin_size: Any, n_bins: Any, strategy: Any) -> Binning:
         n_bins = check_integer(n_bins, minimum=1, name="n_bins")
         return Binning(None, n_bins, strategy)
     if strategy == "uniform":
-        raise ParameterError("strategy", "needs 'n_bins', the number of bins.")
+        raise ParameterError(
+            "strategy", "needs 'n_bins', the number of bins, if it is 'uniform'."
+        )
     if automatic:
         return Binning("auto", None, strategy)
     if isinstance(bin_size, str):
@@ -193,8 +195,9 @@ def interval_bin_size_of_cells(cells: SortedCells) -> int:
 def interval_sums(pairs: Pairs) -> tuple[BinSums, int]:
     """Return the sums in the bins of the score interval, and the bin size.
 
-    Large inputs are counted once for both the bin size and the bins, unless the bins
-    are too narrow for counting. In this case, and for small inputs, pairs are sorted.
+    For large inputs, the probabilities are counted by cell once, and both the bin size
+    and the bins are computed from the counts, unless the bins are too narrow. In that
+    case, and for small inputs, the pairs are sorted.
     """
     if pairs.weight is None and pairs.total >= _ROUNDED:
         cells = Cells(pairs.q, _BITS)
@@ -268,7 +271,7 @@ def _sizes(total: float) -> list[int]:
     """Return bin sizes from 0.8 sqrt(total) downwards.
 
     Even the widest bins lose little if the error has a jump, because the jump affects
-    one bin out of some hundred.
+    only one of many bins.
     """
     narrowest = int(np.ceil(total / _MOST_BINS))
     widest = max(2, round(0.8 * total**0.5), narrowest)

@@ -81,7 +81,8 @@ class BinSums:
         variance = np.bincount(s.bin, drawn * rate * (1 - rate), self.weight.size)
         r, q2 = self.residual, self.squared_residual
         total = r**2 + variance - q2
-        # What rounding alone can make is zero: a root would turn 1e-17 into 3e-9.
+        # Values that rounding alone can cause are set to 0, since a root would turn
+        # 1e-17 into 3e-9.
         noise = r**2 + q2 + np.abs(r) * (self.q + self.y)
         return np.where(np.abs(total) <= 16 * np.finfo(float).eps * noise, 0, total)
 
@@ -180,7 +181,8 @@ def sum_bins(
 ) -> BinSums:
     """Return the sums in the bins between consecutive bounds, including 0 and total.
 
-    Without `squares`, a fifth faster, the extremes and the sums of q^2 and y q are NaN.
+    Without `squares`, the extremes and the sums of q^2 and y q are NaN, and the
+    function is a fifth faster.
     """
     cuts = bounds[1:-1]
     ties = ordered.ties_at(cuts)
@@ -220,10 +222,11 @@ def _shares(bounds: np.ndarray, ties: TieClasses, divided: np.ndarray) -> Shares
     """Return the contribution of each divided class to the bins that it overlaps."""
     cut = np.flatnonzero(divided)
     left, right = cut, cut + 1  # the bins on both sides of a cut
-    # To its right, a class gives all up to its end or the end of that bin.
+    # A class contributes to the bin on the right of its cut all rows up to its own end
+    # or the end of the bin.
     ahead = np.minimum(ties.stop[cut], bounds[right + 1]) - bounds[right]
-    # To its left it gives what it has there, once: if it began in an earlier bin,
-    # its cut before this one has given it to this bin already.
+    # It contributes to the bin on the left only if it begins there. Otherwise, its
+    # previous cut has already contributed its rows to this bin.
     begins = ties.start[cut] >= bounds[left]
     behind = (bounds[right] - ties.start[cut])[begins]
     number = np.cumsum(begins) - 1
@@ -243,7 +246,8 @@ def debiased_square(weight: np.ndarray, pair_residual: np.ndarray) -> float:
     """Return (1/N) sum_b 1/(n_b - 1) sum_{i != j in b} r_i r_j."""
     terms = pair_residual / (weight - 1)
     square = float(terms.sum() / weight.sum())
-    # What rounding alone can make is zero: a root would turn 1e-17 into 3e-9.
+    # Values that rounding alone can cause are set to 0, since a root would turn 1e-17
+    # into 3e-9.
     noise = 16 * np.finfo(np.float64).eps * float(np.abs(terms).sum() / weight.sum())
     return 0.0 if abs(square) <= noise else square
 
@@ -266,7 +270,7 @@ def check_norm(norm: Any, squared: Any, debias: Any) -> None:
     check_choice(norm, NORMS, name="norm")
     for name, value in (("squared", squared), ("debias", debias)):
         if value is not False and check_bool(value, name=name) and norm != "l2":
-            raise ParameterError(name, "needs norm='l2'.")
+            raise ParameterError(name, f"needs norm='l2'. Got norm={norm!r}.")
 
 
 def rooted(square: float, squared: bool) -> float:

@@ -83,8 +83,8 @@ def calibration_error(
     """Compute the calibration error by adaptive binning.
 
     The error is the root mean square distance between the predicted probabilities and
-    the frequencies of the labels (Algorithm 1 of [1]_). For probabilities q and labels
-    y of N pairs in bins b of n_b pairs, it is::
+    the frequencies of the labels (Algorithm 1 of [1]_). Let q be the probabilities and
+    y the labels of N pairs, of which n_b are in bin b. The error is::
 
         sqrt(sum_b n_b / N (mean_b q - mean_b y)^2)
 
@@ -94,17 +94,17 @@ def calibration_error(
         True labels.
     y_proba : array-like of shape (n,) or (n, n_classes)
         Probability of the positive class, or of every class, with columns in the order
-        of `labels`. Two columns are the binary problem of `pos_label` unless
-        `multi_class` is given. Rows do not need to sum to one. A value that is outside
-        [0, 1] by at most 1e-9, or by 16 times the machine epsilon of its type, is
-        clipped.
+        of `labels`. Two columns are treated as a binary problem with the positive class
+        `pos_label`, unless `multi_class` is given. Rows do not need to sum to one. A
+        value that is outside [0, 1] by at most 1e-9, or by 16 times the machine epsilon
+        of its type, is clipped.
     bin_size : int or 'auto', default='auto'
         Number of pairs (total weight) in a bin, beta in [1]_. 'auto' is
         round(n ** 0.6), and at least 2, where n is the total weight of the rows. A row
-        whose classes are pooled counts once. With `debias`, the automatic bin size is
-        doubled until each bin contains rows of at least two groups.
+        counts once, even if its classes are pooled. With `debias`, the automatic bin
+        size is doubled until each bin contains rows of at least two groups.
     n_bins : int, default=None
-        Number of bins. It replaces `bin_size`.
+        Number of bins. If given, it is used instead of `bin_size`.
     strategy : {'quantile', 'uniform'}, default='quantile'
         'quantile' makes bins of equal weight. 'uniform' divides [0, 1] into `n_bins`
         bins of equal width.
@@ -114,32 +114,33 @@ def calibration_error(
     squared : bool, default=False
         Whether to return the square of the error. Requires norm 'l2'.
     debias : bool, default=False
-        Whether to replace the square in each bin by its unbiased estimate
-        sum_{i != j} r_i r_j / (n_b (n_b - 1)), with r = q - y. Requires norm 'l2'.
-        Label noise adds about p (1 - p) / n_b to the plain square and nothing to the
-        unbiased estimate. The estimate can be negative; the error is then 0, unless
-        `squared` is True.
+        Whether to replace the square in each bin by its unbiased estimate sum_{i != j}
+        r_i r_j / (n_b (n_b - 1)), with r = q - y. Requires norm 'l2'. Label noise adds
+        about p (1 - p) / n_b to the plain square, where p is the label frequency, and
+        nothing to the unbiased estimate. The estimate can be negative; the error is
+        then 0, unless `squared` is True.
     multi_class : {'pooled', 'top_label', 'class_wise', 'per_class'}, default=None
         How a probability matrix is reduced to binary problems. 'pooled' (the default
         for more than two columns) concatenates the one-vs-rest problems of all classes
-        and bins them together, as in [1]_. 'top_label' takes the largest probability of
-        each row and whether its class is right (ties go to the first column).
+        and bins them together, as in [1]_. 'top_label' uses the largest probability of
+        each row; the label is 1 if the class of this column is the true class. If
+        several columns have the largest probability, the first one is used.
         'class_wise' returns the mean of the errors of the one-vs-rest problems, and
         'per_class' returns an array of these errors.
     labels : array-like of shape (n_classes,), default=None
         Labels in the order of the columns. If None, the sorted labels of `y_true` are
         used; their number must equal the number of columns.
     pos_label : label, default=None
-        Positive class. If None, the class is 1, or the class of the second of two
-        columns.
+        Positive class. If None, it is 1, or the label of the second column if `y_proba`
+        has two columns.
     sample_weight : array-like of shape (n,), default=None
         Frequencies: a row of weight 3 is equivalent to three rows, and a row of weight
         0 is ignored. For sampling weights pass ``groups=np.arange(n)`` as well.
     groups : array-like of shape (n,), default=None
         Group (sentence, document) of each row, used with `debias`. Rows of the same
-        group may depend on each other, so only rows of different groups are multiplied.
-        If None, rows are taken as independent, and the pooled pairs of one row form a
-        group.
+        group may depend on each other, so only residuals of rows from different groups
+        are multiplied. If None, rows are taken as independent, and the pooled pairs of
+        one row form a group.
 
     Returns
     -------
@@ -150,8 +151,9 @@ def calibration_error(
     Raises
     ------
     ValueError
-        If a parameter or a row is not as described. The message names it. With
-        `debias`, also if a bin contains a single pair or rows of a single group.
+        If a parameter or a row is not as described. The message names the parameter or
+        the row. With `debias`, also if a bin contains a single pair or rows of a single
+        group.
 
     See Also
     --------
@@ -166,9 +168,9 @@ def calibration_error(
     of about sqrt(mean(p (1 - p)) / bin_size). Report the bin size together with the
     error.
 
-    The value does not depend on the order of the rows. If a cut divides rows of equal
-    probability, their positives are divided in proportion, which is the mean over all
-    orders of these rows.
+    The value does not depend on the order of the rows. If a cut between two bins
+    divides rows of equal probability, each bin gets a proportional share of their
+    positives, which is the mean over all orders of these rows.
 
     Hard labels are not probabilities. If every value of `y_proba` is 0 or 1, the result
     measures how often predicted labels are wrong, not how good the probabilities are.
@@ -177,7 +179,7 @@ def calibration_error(
     :func:`skcalib.scorers.make_calibration_scorer` to score an estimator.
 
     Dask arrays are accepted with quantile bins and without `groups`. The error is then
-    computed from a :class:`ReliabilitySketch` of the blocks, and its distance to the
+    computed from a :class:`ReliabilitySketch` of the blocks, and its distance from the
     exact error is bounded. See :meth:`ReliabilitySketch.from_dask`.
 
     References

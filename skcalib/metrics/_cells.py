@@ -3,9 +3,9 @@
 The grid is finer near both ends. Let x be the distance of q to the nearer end, which
 float64 represents exactly. A cell is the intersection of steps of two grids. The first
 grid has even steps of 2 ** -n_bits. The second one has 2 ** (n_bits - 8) steps for
-every halving of x; these are narrower below 2 ** -8. Both grids number their steps
-upwards, so the sum of the two numbers identifies the cell. It costs one shift and one
-product.
+every halving of x; below 2 ** -8 these steps are narrower than the even steps. Both
+grids number their steps upwards, so the sum of the two numbers identifies the cell.
+Computing the sum requires one shift and one product.
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ class Grid:
         return number, rest
 
     def place(self, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return the cell of each probability, float64, and its distance to a step.
+        """Return the cell of each float64 probability, and its distance to a step.
 
         The distance is measured from x to the next even step towards the end, in units
         of steps. It is exact.
@@ -89,7 +89,7 @@ class Grid:
         return np.where(q > 0.5, self.n_cells - 1 - cell, cell), rest
 
     def mean(self, cell: np.ndarray, rest: np.ndarray) -> np.ndarray:
-        """Return the mean probability of cells from the means of these distances."""
+        """Return the mean probability of cells from mean distances as in `place`."""
         upper = cell >= self.n_cells // 2
         x = np.where(upper, 1 - self.high[cell], self.low[cell])
         x = (np.floor(x * 2.0**self.n_bits) + rest) * self.step
@@ -103,7 +103,7 @@ def grid_of(n_bits: int) -> Grid:
 
 
 class SketchedCells(SortedCells):
-    """Cells in ascending order of q, each as if all its pairs had their mean q.
+    """Cells in ascending order of q, in which every pair has the mean q of its cell.
 
     The q of a cell lie in [low, high]. If the two are equal, all q are equal.
     """
@@ -127,7 +127,7 @@ class CellTable:
     Attributes
     ----------
     weight : ndarray of shape (n_cells, 2)
-        Sum of weights, of negatives and of positives.
+        Sums of the weights of negatives and of positives.
     rest : ndarray of shape (n_cells,)
         Sum of w times the distance to an even step. Its rounding error is negligible
         compared with the rounding error of a sum of w q.
@@ -138,7 +138,7 @@ class CellTable:
     row_total : float
         Total weight of the rows. A row contributes one or several pairs.
     negatives : frozenset of int
-        Which of 0 and -1 were labels of negatives.
+        Labels of negatives, among 0 and -1.
     is_dependent : bool
         Whether some rows contributed several pairs, which depend on each other.
     """
@@ -156,7 +156,7 @@ class CellTable:
     def add_pairs(
         self, pairs: Pairs, negatives: frozenset[int] = frozenset()
     ) -> CellTable:
-        """Add checked pairs, with these labels of negatives."""
+        """Add checked pairs, whose negatives have the labels `negatives`."""
         self.negatives = _one_negative(self.negatives | negatives)
         self._add(pairs.q, pairs.indicator(), pairs.weight)
         self.n_samples += pairs.q.size
@@ -255,8 +255,8 @@ def rows_are_unknown(*_: Any) -> NoReturn:
     """Raise for a number that multiplies pairs of different rows."""
     raise ParameterError(
         None,
-        "cannot be computed for pooled classes: pairs of the same row depend on each "
-        "other, and cells do not keep rows. Use one sketch for each class, or "
+        "does not support pooled classes: pairs of the same row depend on each other, "
+        "and a sketch does not store rows. Use one sketch for each class, or "
         "multi_class='top_label'.",
     )
 
@@ -264,14 +264,14 @@ def rows_are_unknown(*_: Any) -> NoReturn:
 def check_chunk(
     y_true: Any, y_proba: Any, sample_weight: Any, **settings: Any
 ) -> list[Pairs]:
-    """Return the pairs of a chunk; none if it is empty or all its weights are 0."""
+    """Return the pairs of a chunk. The list is empty if no row has weight."""
     weight = None
     if sample_weight is not None:
         weight = as_floats(sample_weight, name="sample_weight")
     if all(map(_is_empty, (y_true, y_proba))) and (weight is None or not weight.size):
         return []
     weightless = weight is not None and not weight.any()
-    if weightless:  # the rest of the chunk is checked all the same
+    if weightless:  # labels and probabilities are checked nevertheless
         weight = np.ones_like(weight)
     several = check_pairs(
         y_true, y_proba, sample_weight=weight, are_all=False, **settings
@@ -286,7 +286,7 @@ def add_chunk(
     sample_weight: Any = None,
     **settings: Any,
 ) -> None:
-    """Add a chunk to the table of each set of pairs that it gives."""
+    """Add a chunk to the tables, one for each set of pairs."""
     several = check_chunk(y_true, y_proba, sample_weight, **settings)
     negatives: frozenset[int] = frozenset()
     if several and settings.get("pos_label") is None and np.ndim(y_proba) == 1:
@@ -309,7 +309,7 @@ def _is_empty(values: Any) -> bool:
 
 
 def _negatives_in(y_true: Any, sample_weight: Any) -> frozenset[int]:
-    """Return which of 0 and -1 are among checked labels of some weight."""
+    """Return which of 0 and -1 are checked labels of positive weight."""
     labels = np.asarray(on_cpu(y_true, name="y_true"))
     if sample_weight is not None:
         weight = as_floats(sample_weight, name="sample_weight")
@@ -318,7 +318,7 @@ def _negatives_in(y_true: Any, sample_weight: Any) -> frozenset[int]:
 
 
 def _one_negative(negatives: frozenset[int]) -> frozenset[int]:
-    """Return the labels of negatives, which must be the same in all chunks."""
+    """Return `negatives`, or raise an error if chunks have different negatives."""
     if len(negatives) > 1:
         raise ParameterError(
             "y_true",

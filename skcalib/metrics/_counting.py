@@ -20,17 +20,17 @@ from ._sorted_pairs import SortedRows
 # significand, would no longer stay in the cache.
 _MOST_BITS = 12
 
-# Fewer pairs are sorted as fast.
+# Smaller numbers of pairs are sorted just as fast.
 LEAST_COUNTED = 2**18
 
-# With fewer pairs in a bin, most pairs share a cell with a cut, and are sorted.
+# With fewer pairs in a bin, most pairs share a cell with a cut and must be sorted.
 _LEAST_SIZE = 1000
 
 # Number of probabilities in a block (8 bytes each). Each block adds its sums to the
 # sums of all cells, so a block should not be much smaller than the number of cells.
 _BLOCK = 2**21
 
-# So many roundings in sequence lose 5e-13 of a sum at most.
+# This number of roundings in sequence changes a sum by at most 5e-13 of its value.
 _FEW = 2**13
 
 
@@ -98,7 +98,7 @@ class Cells:
         inside = np.empty(min(_BLOCK, self.q.size), dtype=bool)
         found = []
         for rows, key in self._blocks():
-            # the keys are in range; 'clip' saves the look
+            # the keys are in range, so 'clip' avoids a check
             cells.take(key, out=inside[: key.size], mode="clip")
             found.append(self.q[rows][inside[: key.size]])
         return np.concatenate(found) if found else self.q
@@ -108,7 +108,7 @@ class Cells:
         used = np.flatnonzero(self.count)
         edge, end = self.edges(used), np.cumsum(self.count[used])
         place = np.searchsorted(edge, values, side="right") - 1
-        # Only the cell that holds the value has numbers on both sides of it.
+        # Only the cell that contains the value has numbers on both sides of the value.
         opened = np.zeros(self.n_cells, dtype=bool)
         opened[used[place[place >= 0]]] = True
         inside = np.sort(self.select(opened)).astype(np.float64, copy=False)
@@ -118,11 +118,12 @@ class Cells:
         return np.where(place >= 0, rank, 0)
 
     def sums(self, cells: np.ndarray, squares: bool) -> list[np.ndarray]:
-        """Return the sums of q, and of q^2 if asked, in the given cells.
+        """Return the sums of q, and with `squares` of q^2, in the given cells.
 
-        bincount adds in sequence, whose rounding grows with the count; where it is
-        not small, only the distance to the lower edge of the cell is added, which is
-        exact and makes it negligible.
+        bincount adds in sequence, so its rounding error grows with the count. If a
+        count is not small, only the distances to the lower edges of the cells are
+        added. The distances are exact, and the rounding error of their sums is
+        negligible.
         """
         count = self.count[cells]
         if not squares and count.max(initial=0) <= _FEW:
@@ -154,18 +155,18 @@ def count_bins(
     squares: bool = True,
     cells: Cells | None = None,
 ) -> BinSums:
-    """Return the sums in the bins between consecutive ranks, 0 and n included.
+    """Return the sums in the bins between consecutive ranks, including 0 and n.
 
-    The same as ``sum_bins(SortedRows(q, positive_q), bounds)``; without `squares`, a
-    fifth faster, the sums of q^2 and y q are NaN. `cells` are the cells of q, if they
-    have been computed already.
+    The result equals ``sum_bins(SortedRows(q, positive_q), bounds)``. Without
+    `squares`, the sums of q^2 and y q are NaN, and the function is a fifth faster.
+    `cells` are the cells of q, if they have been computed already.
     """
     bits = mantissa_bits(bounds.size - 1) if cells is None else cells.mantissa_bits
     rows = Cells(q, bits) if cells is None else cells
     positives = Cells(positive_q, bits)
     used = np.flatnonzero(rows.count)
     end = np.cumsum(rows.count[used])
-    # Cells with the first or last pair of a bin are looked into.
+    # The pairs of cells that contain the first or last pair of a bin are sorted.
     ends_of_bins = np.union1d(bounds[:-1], bounds[1:] - 1)
     opened = np.zeros(rows.n_cells, dtype=bool)
     opened[used[np.searchsorted(end, ends_of_bins, side="right")]] = True

@@ -134,8 +134,8 @@ class ReliabilityCurve(Result):
 
         These *consistency bars* [1]_ lie around the mean probability of each bin, while
         the intervals of :meth:`interval` lie around the observed frequency. The level
-        applies to each bin separately: at 95%, on average at most one of twenty bins of
-        a calibrated model is outside.
+        applies to each bin separately: at 95%, the label frequencies of a calibrated
+        model are outside their intervals in at most one of twenty bins on average.
 
         Parameters
         ----------
@@ -154,8 +154,8 @@ class ReliabilityCurve(Result):
         with probabilities q, so it has a Poisson-binomial distribution. This
         distribution is approximated by a shifted binomial distribution with the same
         mean, the same variance and nearly the same third moment. The variance is the
-        sum of q (1 - q); it is smaller if a cut divides rows of equal q. The third
-        moment is estimated from the range of q in the bin.
+        sum of q (1 - q), or less if a cut between two bins divides rows of equal q. The
+        third moment is estimated from the range of q in the bin.
 
         If all q of a bin are equal, the ends are the quantiles of the binomial
         distribution, widened by less than one pair so that neither tail exceeds its
@@ -171,7 +171,8 @@ class ReliabilityCurve(Result):
 
         Examples
         --------
-        Of ten pairs with probability 5%, between zero and two are positive:
+        If ten pairs have probability 5%, between zero and two positive pairs are
+        expected:
 
         >>> from skcalib.metrics import adaptive_reliability_curve
         >>> curve = adaptive_reliability_curve([0] * 10, [0.05] * 10, bin_size=10)
@@ -201,8 +202,9 @@ class ReliabilityCurve(Result):
         Parameters
         ----------
         norm : {'l1', 'l2', 'max'}, default='l2'
-            Weighted mean of the distances between mean probability and label
-            frequency, root of the weighted mean of their squares, or largest distance.
+            'l1' is the weighted mean of the distances between mean probability and
+            label frequency. 'l2' is the root of the weighted mean of their squares, and
+            'max' is the largest distance.
         squared : bool, default=False
             Whether to return the square of the error. Requires norm 'l2'.
         debias : bool, default=False
@@ -324,10 +326,10 @@ def adaptive_reliability_curve(
     """Compute a reliability curve with the same number of pairs in every bin.
 
     Pairs are sorted by probability and divided into bins of `bin_size`. If the last bin
-    would be smaller, it is merged with the bin before [1]_. If a cut divides rows of
-    equal probability, their positives are divided in proportion, which is the mean over
-    all orders of these rows. The curve therefore does not depend on the order of the
-    rows.
+    would be smaller, it is merged with the bin before [1]_. If a cut between two bins
+    divides rows of equal probability, each bin gets a proportional share of their
+    positives, which is the mean over all orders of these rows. The curve therefore does
+    not depend on the order of the rows.
 
     Parameters
     ----------
@@ -335,29 +337,30 @@ def adaptive_reliability_curve(
         True labels.
     y_proba : array-like of shape (n,) or (n, n_classes)
         Probability of the positive class, or of every class, with columns in the order
-        of `labels`. Two columns are the binary problem of `pos_label` unless
-        `multi_class` is given. A value that is outside [0, 1] through rounding is
-        clipped.
+        of `labels`. Two columns are treated as a binary problem with the positive class
+        `pos_label`, unless `multi_class` is given. A value that is outside [0, 1]
+        because of rounding is clipped.
     bin_size : int or 'auto', default='auto'
         Number of pairs (total weight) in a bin. 'auto' is round(n ** 0.6), and at least
-        2, where n is the total weight of the rows. A row whose classes are pooled
-        counts once.
+        2, where n is the total weight of the rows. A row counts once, even if its
+        classes are pooled.
     n_bins : int, default=None
-        Number of bins. It replaces `bin_size`. If there are more bins than pairs, each
-        pair has its own bin.
+        Number of bins. If given, it is used instead of `bin_size`. If there are more
+        bins than pairs, each pair has its own bin.
     strategy : {'quantile', 'uniform'}, default='quantile'
         'quantile' makes bins of equal weight. 'uniform' divides [0, 1] into `n_bins`
         bins of equal width and omits empty bins.
     multi_class : {'pooled', 'top_label'}, default=None
         How a matrix is reduced to pairs. 'pooled' (the default for more than two
-        columns) concatenates the one-vs-rest problems of all classes. 'top_label' takes
-        the largest probability of each row and whether its class is right.
+        columns) concatenates the one-vs-rest problems of all classes. 'top_label' uses
+        the largest probability of each row; the label is 1 if the class of this column
+        is the true class.
     labels : array-like of shape (n_classes,), default=None
         Labels in the order of the columns. If None, the sorted labels of `y_true` are
         used.
     pos_label : label, default=None
-        Positive class. If None, the class is 1, or the class of the second of two
-        columns.
+        Positive class. If None, it is 1, or the label of the second column if `y_proba`
+        has two columns.
     sample_weight : array-like of shape (n,), default=None
         Frequencies: a row of weight 3 is equivalent to three rows.
 
@@ -368,7 +371,8 @@ def adaptive_reliability_curve(
     Raises
     ------
     ValueError
-        If a parameter or a row is not as described. The message names it.
+        If a parameter or a row is not as described. The message names the parameter or
+        the row.
 
     See Also
     --------
@@ -380,7 +384,7 @@ def adaptive_reliability_curve(
     Notes
     -----
     The probabilities of all pairs and of the positive pairs are sorted separately,
-    which takes memory for one copy of each. With weights, a permutation is needed as
+    which takes memory for one copy of each. With weights, a permutation is stored as
     well. The curve of pooled classes keeps a copy of the probabilities for
     ``error(debias=True)``. Dask arrays are accepted with quantile bins and are read
     through a :class:`ReliabilitySketch` of their blocks.

@@ -85,8 +85,8 @@ class ScoreDecomposition(Result):
 
     def _in_words(self) -> list[str]:
         return [
-            f"Of the score {self.score:.4g}, {self.calibration:.4g} is lost because "
-            "probabilities differ from label frequencies, and "
+            f"The score is {self.score:.4g}. Differences between probabilities and "
+            f"label frequencies contribute {self.calibration:.4g} to it. A score of "
             f"{self.refinement:.4g} would remain if the prediction in each bin were "
             "its label frequency."
         ]
@@ -217,8 +217,8 @@ def score_decomposition(
     The score is the mean loss over the pairs; lower is better. The loss of a pair is
     g1(q) if y = 1 and g2(q) if y = 0. Calibration is the loss due to differences
     between the probabilities q and the label frequencies p. Refinement is the loss that
-    the frequencies themselves would have as predictions, since they are not all 0 or 1
-    ([1]_, theorem 3.4 of [2]_).
+    would remain if the frequencies themselves were predicted, since they are not all 0
+    or 1 ([1]_, theorem 3.4 of [2]_).
 
     Parameters
     ----------
@@ -226,13 +226,13 @@ def score_decomposition(
         True labels.
     y_proba : array-like of shape (n,) or (n, n_classes)
         Probability of the positive class, or of every class, with columns in the order
-        of `labels`. Two columns are the binary problem of `pos_label` unless
-        `multi_class` is given. A value that is outside [0, 1] through rounding is
-        clipped.
+        of `labels`. Two columns are treated as a binary problem with the positive class
+        `pos_label`, unless `multi_class` is given. A value that is outside [0, 1]
+        because of rounding is clipped.
     score : {'brier', 'log'} or (g1, g2), default='brier'
         'brier' is the mean of (q - y)^2. 'log' is the mean of -log of the probability
-        of the true label; smaller probabilities are replaced by 2.2e-16 (machine
-        epsilon). In a pair of functions, g1(q) is the loss if y = 1 and g2(q) is the
+        of the true label; probabilities below 2.2e-16 (machine epsilon) are replaced by
+        this value. In a pair of functions, g1(q) is the loss if y = 1 and g2(q) is the
         loss if y = 0. Both take a 1-D array of probabilities and return an array of the
         same shape. They must form a proper score, which is checked on a grid. Their
         values must be finite, except for g1(0) and g2(1) if these do not occur in the
@@ -244,22 +244,23 @@ def score_decomposition(
     bin_size : int or 'auto', default='auto'
         Number of pairs (total weight) in a bin, used by 'adaptive'. 'auto' is
         round(n ** 0.6), and at least 2, where n is the total weight of the rows. A row
-        whose classes are pooled counts once.
+        counts once, even if its classes are pooled.
     n_bins : int, default=None
-        Number of bins. It replaces `bin_size`.
+        Number of bins. If given, it is used instead of `bin_size`.
     strategy : {'quantile', 'uniform'}, default='quantile'
         'quantile' makes bins of equal weight. 'uniform' divides [0, 1] into `n_bins`
         bins of equal width.
     multi_class : {'pooled', 'top_label'}, default=None
         How a matrix is reduced to pairs. 'pooled' (the default for more than two
-        columns) concatenates the one-vs-rest problems of all classes. 'top_label' takes
-        the largest probability of each row and whether its class is right.
+        columns) concatenates the one-vs-rest problems of all classes. 'top_label' uses
+        the largest probability of each row; the label is 1 if the class of this column
+        is the true class.
     labels : array-like of shape (n_classes,), default=None
         Labels in the order of the columns. If None, the sorted labels of `y_true` are
         used.
     pos_label : label, default=None
-        Positive class. If None, the class is 1, or the class of the second of two
-        columns.
+        Positive class. If None, it is 1, or the label of the second column if `y_proba`
+        has two columns.
     sample_weight : array-like of shape (n,), default=None
         Frequencies: a row of weight 3 is equivalent to three rows.
 
@@ -271,7 +272,7 @@ def score_decomposition(
     ------
     ValueError
         If a parameter or a row is not as described, if bins are given for 'isotonic',
-        or if the score is not proper. The message names the parameter and the row.
+        or if the score is not proper. The message names the parameter or the row.
 
     See Also
     --------
@@ -296,24 +297,23 @@ def score_decomposition(
     bin, negative if q predicts the labels inside the bins, and positive if q varies
     inside the bins without predicting the labels.
 
-    'isotonic' does not use bins. It takes as p the isotonic regression of y on q,
-    computed by the pool-adjacent-violators algorithm. Calibration is
-    score(q) - score(p), which is never negative. Discrimination is
-    score(base rate) - score(p), and the residual is 0. On small samples calibration and
-    discrimination are biased upwards, because the regression fits the noise. Bins have
-    the same effect.
+    'isotonic' does not use bins. Here p is the isotonic regression of y on q, computed
+    by the pool-adjacent-violators algorithm. Calibration is score(q) - score(p), which
+    is never negative. Discrimination is score(base rate) - score(p), and the residual
+    is 0. On small samples calibration and discrimination are biased upwards, because
+    the regression fits the noise. Bins have the same effect.
 
     The thesis uses the same names for the functions (g1 for y = 1), but it defines
     scores to be maximised. Its example, g1(x) = (x - 1)^2 and g2(x) = x^2, is a loss.
-    Here g1 and g2 are always losses, so that calibration is positive.
+    In skcalib, g1 and g2 are always losses, so that calibration is positive.
 
-    The values do not depend on the order of the rows. If a cut divides rows of equal
-    probability, their positives are divided in proportion. The regression treats such
-    rows as one value.
+    The values do not depend on the order of the rows. If a cut between two bins divides
+    rows of equal probability, each bin gets a proportional share of their positives.
+    The regression treats such rows as one value.
 
     The probabilities of all pairs and of the positive pairs are sorted. If all
     probabilities are different, this takes about nine times the memory of the
-    probabilities. With weights, a permutation is needed as well.
+    probabilities. With weights, a permutation is stored as well.
 
     References
     ----------

@@ -19,7 +19,8 @@ from .._validation import check_choice, is_dask, on_cpu
 from ._binning import Binning
 from ._cells import CellTable, add_chunk, check_pos_label
 
-# Tables that a task of Dask merges, and about as many as one of Spark merges.
+# Number of tables that a Dask task merges, and approximate number that a Spark task
+# merges.
 _FAN_IN = 8
 _FAN_IN_OF_SPARK = 16
 
@@ -42,8 +43,8 @@ def check_mergeable(binning: Binning, groups: Any) -> None:
         raise ParameterError(
             None,
             "does not accept 'groups' with Dask arrays: rows of one group may be in "
-            "different blocks. Compute the arrays first, or a part of the "
-            "groups.",
+            "different blocks. Call compute() on the arrays first, or pass a "
+            "subset of the groups in memory.",
         )
     if binning.strategy == "uniform":
         raise ParameterError(
@@ -52,7 +53,7 @@ def check_mergeable(binning: Binning, groups: Any) -> None:
 
 
 def tables_of_dask(data: Chunked, n_bits: int = 18) -> list[CellTable]:
-    """Return the merged table of all blocks; one for each class where it is asked."""
+    """Return the merged tables of all blocks, one for each set of pairs."""
     import dask
 
     if data.multi_class is not None:
@@ -94,14 +95,14 @@ def _tables_of_block(
 ) -> bytes:
     """Return the pickled tables of a block, one for each set of pairs.
 
-    A pickle holds used cells only, and Dask knows its size.
+    A pickle contains only used cells, and Dask can determine its size.
     """
     by_class = settings["multi_class"] in ("class_wise", "per_class")
     tables = [CellTable(n_bits) for _ in range(y_proba.shape[1] if by_class else 1)]
     try:
         add_chunk(tables, y_true, y_proba, weight, **settings)
     except ParameterError as error:
-        where = f"has an error in block {number}, where rows are counted from 0: it"
+        where = f"has an error in block {number} (rows are counted within it): it"
         raise type(error)(error.name, f"{where} {error.problem}") from None
     return pickle.dumps(tables)
 
@@ -132,8 +133,8 @@ def _aligned(data: Chunked) -> tuple[Any, Any, Any]:
     elif data.multi_class is not None:
         raise ParameterError(
             "multi_class",
-            "needs y_proba of shape (n, n_classes). Got "
-            f"{data.multi_class!r} with one dimension.",
+            "needs 'y_proba' of shape (n, n_classes). Got "
+            f"{data.multi_class!r} and 'y_proba' with one dimension.",
         )
     rows = y_proba.chunks[0]
     others = (
@@ -179,16 +180,16 @@ def _with_blocks(array: Any, rows: tuple, *, name: str) -> Any:
     if len(own) != len(rows):
         raise ParameterError(
             None,
-            f"cannot match the blocks of {name!r} to those of 'y_proba', "
-            f"since their lengths are not known. Got {len(own)} and "
-            f"{len(rows)} blocks: call compute_chunk_sizes() on the arrays "
-            "first.",
+            f"cannot match the blocks of {name!r} to the blocks of 'y_proba', "
+            "since the lengths of the blocks are unknown. Got "
+            f"{len(own)} and {len(rows)} blocks. Call compute_chunk_sizes() on the "
+            "arrays first.",
         )
     return array
 
 
 def _labels_of(y_true: Any) -> list:
-    """Return the sorted labels, as without Dask."""
+    """Return the sorted labels."""
     import dask.array as da
 
     return da.unique(y_true).compute().tolist()
@@ -202,7 +203,7 @@ def _blocks(array: Any) -> list:
 
 @dataclass(frozen=True)
 class Columns:
-    """Names of the columns that hold labels, probabilities and weights."""
+    """Names of the columns that contain labels, probabilities and weights."""
 
     y_true: str
     y_proba: str | Sequence[str]
@@ -271,7 +272,7 @@ def _check_columns(frame: Any, columns: Columns) -> None:
     if missing:
         raise ParameterError(
             None,
-            f"needs columns of the DataFrame. Got {missing[0]!r}, and the columns "
+            f"needs names of columns of the frame. Got {missing[0]!r}, and the columns "
             f"{', '.join(map(repr, frame.columns))}.",
         )
 

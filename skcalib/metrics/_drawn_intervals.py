@@ -8,7 +8,7 @@ from scipy.special import ndtri
 from ._bins import BinSums
 from ._grouped_bins import GroupedBins
 
-# Simulated numbers held at once (8 bytes each).
+# Number of simulated values in memory at a time (8 bytes each).
 _BLOCK = 2_000_000
 
 
@@ -17,8 +17,8 @@ def pivots_of_bins(
 ) -> np.ndarray:
     """Return T* - S for labels drawn in every bin with the observed frequency.
 
-    If the observed frequencies are the true ones, the squared error is the plug-in S,
-    and T* = sum w ((q - p*)^2 - p* (1 - p*) / (n - 1)) is an unbiased estimate of S.
+    If the observed frequencies were true, the squared error would be the plug-in S, and
+    T* = sum w ((q - p*)^2 - p* (1 - p*) / (n - 1)) is an unbiased estimate of S.
     """
     n, q = sums.weight, sums.q / sums.weight
     share, p = n / n.sum(), np.clip(sums.y / n, 0, 1)

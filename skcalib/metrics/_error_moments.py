@@ -17,7 +17,7 @@ from ._bins import BinSums
 
 @dataclass(frozen=True)
 class ErrorMoments:
-    """Means over rows, p the true frequency and d = q - p.
+    """Means over rows, where p is the true frequency and d = q - p.
 
     Attributes
     ----------

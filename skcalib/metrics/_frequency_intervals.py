@@ -66,7 +66,7 @@ def _clopper_pearson(
 
 
 def clopper_pearson(p: float, n: float, level: float) -> tuple[float, float]:
-    """Return the interval of a frequency p among n trials, not always integers."""
+    """Return the interval of a frequency p in n trials; n may be fractional."""
     low, high = frequency_interval(p, n, level, "clopper_pearson")
     return float(low), float(high)
 
@@ -102,7 +102,7 @@ def _blaker_end(k: int, n: int, outside: float, inside: float, level: float) -> 
 
 
 def _acceptability(k: int, n: int, p: float) -> float:
-    """Return the probability of counts at least as extreme as k, if p is true.
+    """Return the probability of counts at least as extreme as k, given p.
 
     These counts are the tail on the side of k, and the largest opposite tail whose
     probability is not larger.
@@ -127,10 +127,11 @@ def _acceptability(k: int, n: int, p: float) -> float:
 
 
 def tied_unit(sums: BinSums) -> np.ndarray:
-    """Return the contribution of one positive row to each bin; 1 without divided class.
+    """Return the contribution of one positive row to each bin.
 
-    A bin that contains m of the t rows of a class gets m / t of each positive of the
-    class. The number of positives therefore changes in smaller steps and varies less.
+    The contribution is 1 if no tie class is divided. A bin that contains m of the t
+    rows of a class gets m / t of each positive of the class. The number of positives
+    therefore changes in smaller steps and varies less.
     """
     s = sums.shares
     spared = s.taken * (1 - s.taken / s.total) * s.value * (1 - s.value)
@@ -214,7 +215,7 @@ def _next_step(
 def _shifted_binomial(
     mean: np.ndarray, variance: np.ndarray, ratio: np.ndarray, tail: float
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return the ends between which a number of positives falls, ratio >= 0."""
+    """Return the ends of the interval of the number of positives, for ratio >= 0."""
     p = np.maximum((1 - ratio) / 2, _LEAST_CHANCE)
     n = variance / (p * (1 - p))
     shift = mean - n * p

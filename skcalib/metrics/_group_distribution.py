@@ -14,7 +14,7 @@ from ._row_distribution import label_noise, largest_error, slope_of
 from ._score_interval import MeanBound, SquareDistribution, trust_in
 
 # Share of the estimated degrees of freedom that is used, found by simulation: a sample
-# of few groups seldom contains the large ones.
+# of few groups seldom contains the large groups.
 _SEEN = 0.6
 
 
@@ -57,7 +57,7 @@ def group_spread(bins: GroupedBins, noise_variance: float) -> tuple[float, float
     most = float(np.abs(centred).max())
     if most <= 0:
         return 0.0, max(bins.n_effective_groups - 1, 1.0)
-    centred /= most  # fourth powers of what is near 1e-100 are lost
+    centred /= most  # fourth powers of values near 1e-100 underflow
     share = float(repeats @ centred**2)
     total = share * most**2
     linear = max((n_groups - 1) / n_groups * total - 2 * noise_variance, 0.0)
@@ -102,7 +102,7 @@ def distribution_of_groups(bins: GroupedBins) -> SquareDistribution:
     slope = slope_of(seen, square, np.sqrt(max(variance, 0)), float(share @ noise))
     linear, freedom = group_spread(bins, max(variance, 0))
     between = proportional_spread(bins)
-    if square > 1e-100:  # else its square is lost
+    if square > 1e-100:  # otherwise its square underflows
         seen = max(linear - 4 * slope * square, 0) / square**2
         trust = trust_in(square, deviation)
         between = trust * seen + (1 - trust) * between

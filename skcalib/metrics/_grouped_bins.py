@@ -24,15 +24,15 @@ from ._binning import Binning
 from ._bins import sum_bins
 from ._sorted_pairs import SortedCells
 
-# Entries of a block of products that are held at once (12 bytes each).
+# Number of entries of a block of products (12 bytes each).
 _BLOCK = 20_000_000
 
-# Numbers of a table of groups and sets that is held with its zeros (8 bytes each).
+# Largest size of a table of groups and sets that is stored densely (8 bytes each).
 _DENSE = 4_000_000
 
 
 class GroupedRows:
-    """Dependent pairs in ascending order of q, which all binnings of them share.
+    """Dependent pairs in ascending order of q, used by all their binnings.
 
     Attributes
     ----------
@@ -75,7 +75,7 @@ class GroupedRows:
             self.repeats = np.where(repeats > 0, repeats, 1)  # 0: a group without rows
 
     def rows_of(self, cells: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return the rows of some tie classes, and how many there are of each."""
+        """Return the rows of some tie classes, and the number of rows of each class."""
         size = self.first[cells + 1] - self.first[cells]
         offset = np.arange(size.sum()) - np.repeat(np.cumsum(size) - size, size)
         return np.repeat(self.first[cells], size) + offset, size
@@ -83,7 +83,7 @@ class GroupedRows:
 
 @dataclass(frozen=True)
 class Entries:
-    """Sums of w r and of w by group and set, one entry for each pair that meets.
+    """Sums of w r and of w, for each group and set that have rows in common.
 
     If a group represents m groups, the squares of its entries are divided by m.
     """
@@ -149,7 +149,7 @@ def _entries(
     n_sets: int,
     chance: np.ndarray | None,
 ) -> Entries:
-    """Return the sums over rows that are in a set with some chance, 1 where None."""
+    """Return the sums over rows, weighted by the chance of each row (1 if None)."""
     group, residual, count = rows.group[row], rows.residual[row], rows.weight[row]
     if chance is not None:
         residual, count = chance * residual, chance * count
@@ -264,7 +264,8 @@ class GroupedBins:
             tied_sums = tied.by_set(tied_values)
             inside = (tied.squares(tied_values) - tied_sums**2)[column] / size**2
             total = between + np.bincount(self._edge_set, drawn * inside, n_sets)
-            # What rounding alone can make is zero: a root would turn 1e-17 into 3e-9.
+            # Values that rounding alone can cause are set to 0, since a root would turn
+            # 1e-17 into 3e-9.
             noise = 16 * np.finfo(np.float64).eps * (2 * sums**2 - between)
             return np.where(np.abs(total) <= noise, 0, total)
 
@@ -283,7 +284,7 @@ class GroupedBins:
 
     @cached_property
     def same(self) -> np.ndarray:
-        """1 / m for a group that stands for m groups."""
+        """1 / m for a group that represents m groups."""
         repeats = self._rows.repeats
         return np.ones(self._rows.n_codes) if repeats is None else 1 / repeats
 
@@ -298,7 +299,7 @@ class GroupedBins:
         return self._mean(self._rows.proba)
 
     def _mean(self, values: np.ndarray) -> np.ndarray:
-        """Return the mean over each set of values that are times w."""
+        """Return the mean over each set of values that include the factor w."""
         values = values[self._row]
         if self._chance is not None:
             values = self._chance * values
@@ -345,7 +346,7 @@ class GroupedBins:
         return float(n.sum()) ** 2 / float(self.same @ n**2)
 
     def single_groups(self) -> tuple[sparse.csr_array, sparse.csr_array, np.ndarray]:
-        """Return the residual and count of one group of each kind, and how many."""
+        """Return the residuals, the counts and the multiplicity of distinct groups."""
         used = self.group_weight > 0
         part = sparse.diags_array(self.same[used])
         single = (part @ self.residual[used]).tocsr(), (part @ self.count[used]).tocsr()
@@ -385,10 +386,10 @@ class GroupedBins:
     def product_moments(self, values: np.ndarray) -> tuple[float, float]:
         """Return the variance and third moment of the sum of group products.
 
-        These are 2 sum h^2 and 8 sum h h h over different groups c, d with
-        h = sum_b scale_b value_cb value_db: exact for the sum with random signs of
-        the groups. The third moment of many groups is that of independent bins with
-        the same variances.
+        These are 2 sum h^2 and 8 sum h h h over different groups c, d with h = sum_b
+        scale_b value_cb value_db. They are exact for the sum with random signs of the
+        groups. For many groups, the third moment is computed as for independent bins
+        with the same variances.
         """
         e, same = self.entries, self.same
         root = values * np.sqrt(self.scale[e.set] * same[e.group])
@@ -403,7 +404,7 @@ class GroupedBins:
             return second, 0.0
         bins = bins / bins.max()
         shape = float((bins**3).sum() / (bins**2).sum() ** 1.5)
-        # skewness of a weighted sum of chi squares, on the variance found
+        # skewness of a weighted sum of chi squares, scaled to the variance above
         return second, float(np.sqrt(8) * second**1.5 * shape)
 
     def mean_variance(self, values: np.ndarray) -> np.ndarray:

@@ -57,8 +57,8 @@ class CalibrationErrorInterval(Result):
         negative). For 'simulation', the mean of the simulated errors.
     low, high : float
         Ends of the interval, in [0, 1]. If `low` is 2.2e-16 (machine epsilon), the
-        interval is open at 0: perfect calibration is rejected, but no positive error
-        below `high` is.
+        interval is open at 0: perfect calibration is rejected, but every positive error
+        below `high` is in the interval.
     p_value : float
         P-value of the hypothesis that every probability is right.
     plug_in : float
@@ -161,14 +161,14 @@ def calibration_error_interval(
         :func:`calibration_error`.
     bin_size : int or 'auto', default='auto'
         Number of pairs (total weight) in a bin, at least 2. The error is averaged
-        inside a bin before it is squared. Over wide bins the interval is therefore an
-        interval of a smaller quantity than the root mean square error of the single
-        probabilities. Over narrow bins it is wider than necessary. 'auto' is the widest
-        size, at most 0.8 sqrt(n) and at least 5, for which the variance of the
-        probabilities inside the bins is a tenth of the noise of the squared error. It
-        is increased if, with `groups`, a bin would contain a single group, or if there
-        would be more than 2 ** 22 bins. For 'simulation', 'auto' is chosen as in
-        :func:`calibration_error`.
+        inside a bin before it is squared. With wide bins, the interval therefore
+        estimates a smaller quantity than the root mean square error of the single
+        probabilities. With narrow bins, the interval is wider than necessary. 'auto' is
+        the widest size, at most 0.8 sqrt(n) and at least 5, for which the variance of
+        the probabilities inside the bins is at most a tenth of the standard deviation
+        of the squared error. The size is increased if, with `groups`, a bin would
+        contain a single group, or if there would be more than 2 ** 22 bins. For
+        'simulation', 'auto' is chosen as in :func:`calibration_error`.
     confidence_level : float, default=0.95
         Confidence level, strictly between 0 and 1.
     method : {'score', 'bootstrap', 'simulation'}, default='score'
@@ -187,8 +187,8 @@ def calibration_error_interval(
         Labels in the order of the columns. If None, the sorted labels of `y_true` are
         used.
     pos_label : label, default=None
-        Positive class. If None, the class is 1, or the class of the second of two
-        columns.
+        Positive class. If None, it is 1, or the label of the second column if `y_proba`
+        has two columns.
     sample_weight : array-like of shape (n,), default=None
         Frequencies: a row of weight 3 is equivalent to three independent rows. For
         sampling weights pass ``groups=np.arange(n)``, so that each row counts once.
@@ -228,8 +228,9 @@ def calibration_error_interval(
 
         T = sum w (D^2 - s^2 / n)
 
-    The interval contains every x such that T lies in neither tail of its distribution
-    under the squared error x. The mean of T is x. Its variance has three parts:
+    The interval contains the root of every x such that T is in neither tail of its
+    distribution for the squared error x. The mean of T is x. Its variance has three
+    parts:
 
     - the noise of the labels without error, 2 sum w^2 V^2, where V is the variance of
       D;
@@ -238,23 +239,24 @@ def calibration_error_interval(
     - the variance of the mean of d^2 over the sampled rows.
 
     The error under test is taken as a multiple of the observed error, and the variances
-    are computed for the frequencies that it implies. The moments are estimated without
-    bias from falling factorials of the counts of positives. If T is close to 0, they
-    are shrunk towards the moments of an error that is proportional to the noise. The
-    tails are tails of the shifted chi-squared distribution with the same first three
-    moments. If there are on average at least five rows per distinct probability (stated
-    confidences, hard answers), counts by value replace the bins. If all probabilities
-    are equal, the interval is derived from Blaker's exact interval of the frequency
-    [5]_.
+    are computed for the frequencies that this error implies. The moments are estimated
+    without bias from falling factorials of the counts of positives. If T is close to 0,
+    they are shrunk towards the moments of an error that is proportional to the noise.
+    The tails are tails of the shifted chi-squared distribution with the same first
+    three moments. If there are on average at least five rows per distinct probability
+    (stated confidences, hard answers), counts by value replace the bins. If all
+    probabilities are equal, the interval is derived from Blaker's exact interval of the
+    frequency [5]_.
 
     The division of 1 - confidence_level between the tails depends on x and follows the
     method of Feldman and Cousins [3]_ for a normal mean that cannot be negative. At
-    x = 0 the lower tail is empty. From x = z standard deviations on, the tails are
-    equal. The upper end has two lower bounds. It is not below the upper bound that
-    follows from the frequency of all labels together, because the root mean square is
-    never below the mean. It is not below 1 - (1 - confidence_level)^(1/N), the largest
-    frequency of a label that may be absent from the sample by chance. The upper end is
-    never above the root mean square of max(q, 1 - q), the largest possible error.
+    x = 0 the lower tail is empty. From x = z standard deviations on, where z is the
+    two-sided normal quantile, the tails are equal. The upper end has two lower bounds.
+    It is not below the upper bound that follows from the frequency of all labels
+    together, because the root mean square is never below the mean. It is not below
+    1 - (1 - confidence_level)^(1/N), the largest frequency of a label that may be
+    absent from the sample by chance. The upper end is never above the root mean square
+    of max(q, 1 - q), the largest possible error.
 
     The p-value is the Cauchy combination [4]_ of the p-values of four statistics under
     perfect calibration: the mean residual, Spiegelhalter's statistic [6]_, Neyman's
@@ -262,14 +264,14 @@ def calibration_error_interval(
     shifts, slopes and smooth curves in samples in which T alone does not. The interval
     contains 0 if and only if p_value >= 1 - confidence_level.
 
-    If a cut divides rows of equal probability, the mean over all orders of these rows
-    is used, and the rows count once in the variance, regardless of how many bins they
-    fill. With `groups`, T multiplies only rows of different groups. The variances are
-    computed from sums over groups. The variance due to the choice of the groups is a
-    jackknife estimate, with Satterthwaite's degrees of freedom and quantiles of
-    Student's t distribution. The p-value then combines the mean residual,
-    Spiegelhalter's statistic and T. With fewer than ten effective groups a warning is
-    given. If every group has one row, the rows are taken as independent.
+    If a cut between two bins divides rows of equal probability, the mean over all
+    orders of these rows is used, and the rows count once in the variance, regardless of
+    how many bins they fill. With `groups`, T multiplies only rows of different groups.
+    The variances are computed from sums over groups. The variance due to the choice of
+    the groups is a jackknife estimate, with Satterthwaite's degrees of freedom and
+    quantiles of Student's t distribution. The p-value then combines the mean residual,
+    Spiegelhalter's statistic and T. With fewer than ten effective groups, a warning is
+    issued. If every group has one row, the rows are taken as independent.
 
     Dask arrays are accepted with method 'score', without `groups` and with one pair per
     row. They are read through a :class:`ReliabilitySketch` of their blocks.

@@ -32,18 +32,18 @@ def accuracy_statistics(y_true: ArrayLike, y_pred: ArrayLike) -> np.ndarray:
     Returns
     -------
     statistics : ndarray of shape (n, 2) or (n,), int
-        For sentences, the number of correct labels and the number of labels, for
-        ``statistic="ratio"``. For rows, 1 if the label is correct and 0 otherwise, for
-        ``statistic="mean"``.
+        For sentences, the number of correct labels and the number of labels, to be
+        compared with ``statistic="ratio"`` by the tests in :mod:`skcalib.significance`.
+        For rows, 1 if the label is correct and 0 otherwise, with ``statistic="mean"``.
 
     Raises
     ------
     ValueError
-        If the two sides differ in length, if they are empty, or if a label is missing;
-        the message names the sentence.
+        If `y_true` and `y_pred` differ in length, if they are empty, or if a label is
+        missing. The message names the sentence.
     TypeError
-        If one side is not a sequence, or if some entries are sentences and others are
-        labels.
+        If `y_true` or `y_pred` is not a sequence, or if some of its entries are
+        sentences and others are labels.
 
     See Also
     --------
@@ -54,7 +54,8 @@ def accuracy_statistics(y_true: ArrayLike, y_pred: ArrayLike) -> np.ndarray:
     Notes
     -----
     The accuracy is the sum of the first column divided by the sum of the second. Every
-    token has the same weight, so it is not the mean of the accuracies of the sentences.
+    token has the same weight, so the accuracy is not the mean of the accuracies of the
+    sentences.
 
     Examples
     --------
@@ -96,20 +97,21 @@ def tag_statistics(
     y_pred : sequence of sequences of labels, or array-like of shape (n,)
         Predicted labels, in the same form.
     which : label, default=None
-        The tag to count. If None, every tag that occurs on either side is counted.
+        The tag to count. If None, every tag that occurs in `y_true` or `y_pred` is
+        counted.
 
     Returns
     -------
     statistics : ndarray of shape (n, 3), int, or dict of such arrays
-        The numbers of correct, predicted and true occurrences, for
-        ``statistic="f1"``. If `which` is None, a dict with one array per tag, sorted by
-        tag.
+        The numbers of correct, predicted and true occurrences, to be compared with
+        ``statistic="f1"`` by the tests in :mod:`skcalib.significance`. If `which` is
+        None, a dict with one array per tag, sorted by tag.
 
     Raises
     ------
     ValueError
-        If `which` occurs on neither side, or for the reasons given in
-        :func:`accuracy_statistics`.
+        If `which` occurs neither in `y_true` nor in `y_pred`, or for the reasons given
+        in :func:`accuracy_statistics`.
     TypeError
         For the reasons given in :func:`accuracy_statistics`.
 
@@ -161,10 +163,10 @@ def span_statistics(
     scheme : str, default='BIO'
         Tagging scheme, in upper or lower case. 'BIO' (or 'IOB2'), 'BILOU' (or 'BILUO')
         and 'IOBES' (or 'BIOES') are described in :class:`~skcalib.queries.SpanQuery`.
-        In 'IOB1', the tags of an entity are I-, but the first tag is B- directly after
-        another entity with the same label. In 'IOE2', the last tag of an entity is E-
-        and the others are I-. In 'IOE1', all are I-, but the last tag is E- directly
-        before another entity with the same label.
+        In 'IOB1', the tags of an entity are I-, but the first tag is B- if the entity
+        directly follows another entity with the same label. In 'IOE2', the last tag of
+        an entity is E- and the others are I-. In 'IOE1', all tags are I-, but the last
+        tag is E- if another entity with the same label directly follows.
     label : str, default=None
         Entity label to count. If None, entities of all labels are counted.
     mend : bool, default=True
@@ -176,8 +178,9 @@ def span_statistics(
     Returns
     -------
     statistics : ndarray of shape (n_sentences, 3), int
-        The numbers of correct, predicted and true entities, for ``statistic="f1"``. An
-        entity is correct if its first token, its last token and its label are correct.
+        The numbers of correct, predicted and true entities, to be compared with
+        ``statistic="f1"`` by the tests in :mod:`skcalib.significance`. An entity is
+        correct if its first token, its last token and its label are correct.
 
     Raises
     ------
@@ -192,15 +195,15 @@ def span_statistics(
     --------
     tag_statistics : Statistics for the F1 score of one tag.
     skcalib.queries.SpanQuery : Probabilities of entities.
-    skcalib.sequence.convert_tags : Tags of one scheme in another one.
+    skcalib.sequence.convert_tags : Convert tags to another scheme.
 
     Notes
     -----
-    With ``mend=False``, the entities are those of the strict mode of seqeval [1]_, with
-    two exceptions in which tags of seqeval's tables are missing: seqeval does not find
-    the entity E-x in the IOE1 tags O E-x I-x, nor the entity B-x in the IOB1 tags
-    I-x B-x B-y. With ``mend=True`` and 'BIO', they are those of the default mode of
-    seqeval, which also reads IOB1 tags correctly.
+    With ``mend=False``, the entities are the same as in the strict mode of seqeval
+    [1]_, with two exceptions. Because of missing entries in its tables, seqeval finds
+    neither the entity E-x in the IOE1 tags O E-x I-x nor the entity B-x in the IOB1
+    tags I-x B-x B-y. With ``mend=True`` and 'BIO', the entities are the same as in the
+    default mode of seqeval, which also reads IOB1 tags correctly.
 
     References
     ----------
@@ -305,7 +308,7 @@ def _paired(y_true: Any, y_pred: Any) -> tuple[list[tuple[list, list]], bool]:
         shown = {True: "sentences", False: "labels"}
         raise ParameterTypeError(
             None,
-            "needs sentences on both sides, or labels on both sides. Got "
+            "needs sentences in both arguments, or labels in both. Got "
             f"{shown[kinds['y_true']]} in 'y_true' and "
             f"{shown[kinds['y_pred']]} in 'y_pred'.",
         )
@@ -314,7 +317,7 @@ def _paired(y_true: Any, y_pred: Any) -> tuple[list[tuple[list, list]], bool]:
         if len(true) != len(pred):
             raise ParameterError(
                 None,
-                f"needs the same number of labels on both sides. Got {len(true)} in "
+                f"needs the same number of labels in both. Got {len(true)} in "
                 f"'y_true' and {len(pred)} in 'y_pred' for sentence {i}.",
             )
     return pairs, kinds["y_true"]

@@ -2,8 +2,8 @@
 
 Each level has enough rows to estimate its frequency, and therefore to locate the error.
 The error under test is a multiple of the observed error, clipped so that frequencies
-stay in [0, 1]. Variances are computed for the frequencies that it implies. A level
-whose observed labels are all equal therefore still has a positive variance.
+stay in [0, 1]. Variances are computed for the frequencies that this error implies. A
+level whose observed labels are all equal therefore still has a positive variance.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from ._frequency_intervals import blaker_interval, clopper_pearson, frequency_in
 from ._null_test import linear_p_value
 from ._pearson import MOST
 
-# Average number of rows per level that is required.
+# Required average number of rows per level.
 _ROWS = 5
 
 
@@ -134,7 +134,7 @@ class _Path:
 
 
 def levels_of(sums: BinSums) -> Levels | None:
-    """Return the levels if no bin has two, None if probabilities vary inside bins."""
+    """Return the levels, or None if bins mix them or they have too few rows."""
     if (sums.low < sums.high).any():
         return None
     first = np.flatnonzero(np.r_[True, sums.low[1:] != sums.low[:-1]])
@@ -155,8 +155,8 @@ def has_one_value(sums: BinSums) -> bool:
 def interval_of_one_value(sums: BinSums, level: float) -> tuple[float, float, float]:
     """Return the ends of the interval of the error, and the p-value of no error.
 
-    The number of positives is binomial, and the error is the distance of its frequency
-    from the one probability. Zero is in the interval if and only if
+    The number of positives is binomial, and the error is the distance of their
+    frequency from the common probability. Zero is in the interval if and only if
     p_value >= 1 - level.
     """
     n, q = float(sums.weight.sum()), float(sums.low[0])

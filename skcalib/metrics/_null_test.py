@@ -1,8 +1,9 @@
 """Test of perfect calibration that combines four statistics.
 
 The debiased square has power against errors of every shape, but little power against
-each of them. Most errors are shifts and slopes. The test therefore combines it with
-three statistics that are linear in the probabilities or smooth over them:
+each of them. Most errors are shifts and slopes. The test therefore also uses three
+statistics that are linear in the probabilities or smooth functions of them. The four
+statistics are:
 
 - the mean residual;
 - Spiegelhalter's statistic, the sum of (1 - 2 q) (q - y);
@@ -90,7 +91,7 @@ def null_p_value(sums: BinSums, square_p_value: float) -> float:
 
 
 def linear_p_value(value: float, variance: float, third: float) -> float:
-    """Return the two-sided p-value of a sum of mean 0 with that third cumulant.
+    """Return the two-sided p-value of a sum with mean 0 and a known third cumulant.
 
     As a continuity correction, the value is moved by half of the typical step
     third / variance. This matters if few positive labels are expected.

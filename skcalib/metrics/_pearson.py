@@ -18,17 +18,17 @@ LEAST, MOST = 1e-3, math.sqrt(8)
 
 
 def tail_above(standardised: float, skewness: float) -> float:
-    """Return the chance of more than so many deviations above the mean."""
+    """Return the probability of values above a number of standard deviations."""
     return _tail(standardised, skewness, True)
 
 
 def tail_below(standardised: float, skewness: float) -> float:
-    """Return the chance of less than so many deviations above the mean."""
+    """Return the probability of values below a number of standard deviations."""
     return _tail(standardised, skewness, False)
 
 
 def quantile(chance: float, skewness: float) -> float:
-    """Return the value, in deviations from the mean, that has that chance below it."""
+    """Return the quantile at `chance`, in standard deviations from the mean."""
     size = min(abs(skewness), MOST)
     if size < LEAST:
         return float(ndtri(chance))

@@ -177,15 +177,16 @@ def brier_statistics(
         Labels in the order of the columns. If None, the sorted labels of `y_true` are
         used.
     pos_label : label, default=None
-        Positive class. If None, the class is 1, or the class of the second of two
-        columns.
+        Positive class. If None, it is 1, or the label of the second column if `y_proba`
+        has two columns.
 
     Returns
     -------
     statistics : ndarray of shape (n,)
-        Squared difference between label and probability, for ``statistic="mean"``. For
-        more than two classes, the sum over the classes. Lower is better: if model A is
-        better than model B, the difference A - B is negative.
+        Squared difference between label and probability, to be compared with
+        ``statistic="mean"`` by the tests in :mod:`skcalib.significance`. For more than
+        two classes, the sum over the classes. Lower is better: if model A is better
+        than model B, the difference A - B is negative.
 
     Raises
     ------
@@ -200,8 +201,8 @@ def brier_statistics(
 
     Notes
     -----
-    Rows of one sentence or document depend on each other. Pass the index of the
-    sentence or document of each row as `groups` to the test.
+    Rows of one sentence or document depend on each other. When comparing models, pass
+    the index of the sentence or document of each row to the test as `groups`.
 
     Examples
     --------

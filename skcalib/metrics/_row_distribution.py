@@ -86,8 +86,9 @@ def label_noise(sums: BinSums, share: float) -> LabelNoise:
 def mean_bounds(sums: BinSums, variance: np.ndarray) -> tuple[MeanBound, ...]:
     """Return the bounds by the mean residual and by the mean squared residual.
 
-    `variance` is the sum of the label variances in each bin. If d is the error, the
-    mean of (1 - 2 q) d is the excess of the Brier score over the mean of q (1 - q).
+    `variance` is the sum of the label variances in each bin. If d = q - p is the error,
+    the excess of the Brier score over the mean of q (1 - q) is minus the mean of (1 - 2
+    q) d.
     """
     total = float(sums.weight.sum())
     lean = 1 - 2 * sums.q / sums.weight
@@ -114,9 +115,9 @@ def mean_bounds(sums: BinSums, variance: np.ndarray) -> tuple[MeanBound, ...]:
 def slope_of(seen: float, square: float, deviation: float, linear: float) -> float:
     """Return the growth of the variance of T with the squared error, over 4.
 
-    It is sum w^2 V d^2 / sum w d^2, d the error of a bin and V the variance of its
-    mean: `seen` and `square` estimate numerator and denominator without bias. `linear`
-    is sum w V.
+    The growth is sum w^2 V d^2 / sum w d^2, where d is the error of a bin and V the
+    variance of its mean residual. `seen` and `square` estimate numerator and
+    denominator without bias. `linear` is sum w V.
     """
     if linear <= 0 or deviation <= 0:
         return 0.0
@@ -153,7 +154,7 @@ def _class_variance(total: np.ndarray, rate: np.ndarray, q: np.ndarray) -> np.nd
 
 
 def _third_moment(p: np.ndarray) -> np.ndarray:
-    """Return the third central moment of labels of that frequency."""
+    """Return the third central moment of labels with frequency p."""
     return p * (1 - p) * (1 - 2 * p)
 
 
@@ -176,13 +177,14 @@ def _cumulants(
     tie_variance: np.ndarray,
     tie_rate: np.ndarray,
 ) -> tuple[float, float, float]:
-    """Return sum w V, deviation and skewness of T where there is no error.
+    """Return sum w V, deviation and skewness of T if there is no error.
 
-    `variance` is the sum of label variances in each bin, `third` their mean third
-    moment, `tie_variance` and `tie_rate` those of a row of each share. T is a sum over
-    pairs of independent rows: with weight g, variances v and third moments m, n rows
-    of a bin add 2 n (n - 1) g^2 v^2 to the variance and
-    8 n (n - 1) (n - 2) g^3 v^3 + 4 n (n - 1) g^3 m^2 to the third cumulant.
+    `variance` is the sum of label variances in each bin, and `third` is the mean third
+    moment of the labels. `tie_variance` and `tie_rate` are the label variance and the
+    label frequency of a row of each share. T is a sum over pairs of independent rows.
+    If the pairs have weight g, and the labels have variance v and third moment m, the n
+    rows of a bin add 2 n (n - 1) g^2 v^2 to the variance and 8 n (n - 1) (n - 2) g^3
+    v^3 + 4 n (n - 1) g^3 m^2 to the third cumulant.
 
     A bin contains only the share m / t of a divided tie class. The products inside the
     class are one term, regardless of the number of bins that it is divided into.

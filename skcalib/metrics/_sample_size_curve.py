@@ -23,7 +23,7 @@ from ._grouped_bins import GroupedBins
 class SampleSizeCurve(SizeCurve):
     """Calibration error of subsamples of several sizes.
 
-    Returned by :func:`sample_size_curve`. Sizes have the order of `sample_sizes`.
+    Returned by :func:`sample_size_curve`. The sizes are in the order of `sample_sizes`.
 
     Attributes
     ----------
@@ -140,7 +140,8 @@ def sample_size_curve(
         :func:`calibration_error`.
     sample_sizes : array-like of shape (n_sizes,), int
         Numbers of rows to draw, in any order, from 2 to the number of rows (their total
-        weight). Rows are drawn without replacement, each with the pairs of all classes.
+        weight). Rows are drawn without replacement, and each row contributes the pairs
+        of all classes.
     bin_size : int, 'auto' or 'sqrt', default='auto'
         Number of pairs in a bin, at most the number of pairs in the smallest subsample.
         'auto' is chosen as in :func:`calibration_error`. 'sqrt' is the rounded square
@@ -158,8 +159,8 @@ def sample_size_curve(
         Labels in the order of the columns. If None, the sorted labels of `y_true` are
         used.
     pos_label : label, default=None
-        Positive class. If None, the class is 1, or the class of the second of two
-        columns.
+        Positive class. If None, it is 1, or the label of the second column if `y_proba`
+        has two columns.
     sample_weight : array-like of shape (n,), int, default=None
         Frequencies, which must be integers. A row of weight 3 is equivalent to three
         rows, each of which may be drawn. Memory is needed for all of these rows.
@@ -175,7 +176,8 @@ def sample_size_curve(
     TypeError
         If `sample_sizes` are not integers.
     ValueError
-        If a parameter or a row is not as described. The message names it.
+        If a parameter or a row is not as described. The message names the parameter or
+        the row.
 
     See Also
     --------
@@ -245,7 +247,7 @@ def sample_size_curve(
 
 
 def _single_rows(pairs: Pairs, sample_weight: Any) -> np.ndarray:
-    """Return the rows, repeated by their weights, in an order of their own."""
+    """Return the rows, repeated by weight, in an order that depends on content only."""
     # Rows are sorted by content so that the sample does not depend on the input order.
     if pairs.n_classes == 1:
         order = np.lexsort((pairs.indicator(), pairs.q))

@@ -2,11 +2,11 @@
 
 The squared error x cannot be negative. An interval with equal tails would be empty if
 the estimate T is far below 0, and it would contain 0 less often than a test at the same
-level accepts it. The tails are therefore divided as Feldman and Cousins (1998) divide
-them for a normal mean that is not negative: by likelihood ratio, with an empty lower
-tail at x = 0 and equal tails from x = z standard deviations on. Every division has the
-required level. With this one, the interval contains 0 if and only if the test does not
-reject.
+level accepts perfect calibration. The tails are therefore divided as Feldman and
+Cousins (1998) divide them for a normal mean that is not negative: by likelihood ratio,
+with an empty lower tail at x = 0 and equal tails from x = z standard deviations on.
+Every division has the required level. With this division, the interval contains 0 if
+and only if the test does not reject.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def trust_in(estimate: float, deviation: float) -> float:
 
 @dataclass(frozen=True)
 class MeanBound:
-    """Estimate of a mean that is a lower bound of the root mean square error.
+    """Estimate of a mean that is a lower bound on the root mean square error.
 
     Attributes
     ----------
@@ -59,7 +59,7 @@ class MeanBound:
     scale : float
         Largest distance of the frequency from `expected` per unit of the error.
     n_least : float
-        Lower bound of the number of trials with the same information.
+        Lower bound on the number of trials with the same information.
     from_below : bool
         Whether the lower end of the interval may be raised as well.
     """
@@ -92,8 +92,9 @@ class MeanBound:
 class LabelNoise:
     """How the variance of labels depends on the error.
 
-    With d the error, the mean variance of labels is the mean of q (1 - q), plus the
-    excess of the Brier score over it, which is -mean (1 - 2 q) d, minus mean d^2.
+    Let d be the error. The mean variance of labels is the mean of q (1 - q), plus the
+    excess of the Brier score over this mean, minus the mean of d^2. The excess is minus
+    the mean of (1 - 2 q) d.
 
     Attributes
     ----------
@@ -113,10 +114,10 @@ class LabelNoise:
     scale: float
 
     def growth(self, square: float, x: float) -> float:
-        """Return the variance at squared error x over that at `square`, at least 1.
+        """Return the ratio of the variances at squared errors x and `square`.
 
-        If labels vary because of the error, as for hard answers, a sample with few
-        errors also has a small variance.
+        The ratio is at least 1. If labels vary because of the error, as for hard
+        answers, a sample with few errors also has a small variance.
         """
         if self.excess <= 0 or x <= square:
             return 1.0
@@ -288,8 +289,8 @@ class SquareDistribution:
     def _high(self, level: float) -> float:
         if self.deviation <= _NO_DEVIATION:
             return math.sqrt(max(self.square, 0))
-        # Such a low square means that the noise was small by chance, not that the error
-        # is known to be 0. It is replaced by the lowest of 20 squares.
+        # A square below this quantile means that the noise was small by chance, not
+        # that the error is known to be 0. Such a square is replaced by the quantile.
         lowest = self.deviation * quantile(_BY_CHANCE, self.skewness)
         square = max(self.square, lowest)
 

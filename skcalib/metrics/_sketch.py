@@ -61,21 +61,21 @@ class ReliabilitySketch:
     See Also
     --------
     calibration_error : The error of pairs that fit in memory, or of Dask arrays.
-    adaptive_reliability_curve : The reliability curve of such pairs.
-    calibration_error_interval : The confidence interval of their error.
+    adaptive_reliability_curve : The reliability curve of pairs in memory.
+    calibration_error_interval : The confidence interval of the calibration error.
 
     Notes
     -----
     The interval [0, 1] is divided into fixed cells. For each cell the sketch stores the
     weight, the weight of the positives, the sum of the probabilities, and the
     probability itself if all are equal. The results are computed as if all pairs had
-    the mean probability of their cell. They differ from the exact results only through
-    cells that are divided by a cut, and the difference is bounded: if a bin gets a part
-    of weight m of a cell of weight w with P positives, the part has between
-    max(0, P - (w - m)) and min(P, m) positives, and its probabilities are between the
-    edges of the cell. A cell whose probabilities are all equal is a tie, and the exact
-    metrics also divide ties in proportion. Results are therefore exact for data with
-    few distinct probabilities.
+    the mean probability of their cell. They differ from the exact results only because
+    of cells that are divided between bins, and the difference is bounded. Suppose that
+    a bin gets a part of weight m of a cell of weight w with P positives. This part has
+    between max(0, P - (w - m)) and min(P, m) positives, and its probabilities are
+    between the edges of the cell. A cell whose probabilities are all equal is a tie,
+    and the exact metrics also divide ties in proportion. Results are therefore exact
+    for data with few distinct probabilities.
 
     Chunks are summed, so their order and sizes change a result only by rounding errors.
     Pickles contain only the used cells, with 36 bytes per cell.
@@ -147,8 +147,8 @@ class ReliabilitySketch:
             Labels in the order of the columns. Required unless every chunk contains
             all of them.
         pos_label : label, default=None
-            Positive class. If None, the class is 1, or the class of the second of two
-            columns.
+            Positive class. If None, it is 1, or the label of the second column if
+            `y_proba` has two columns.
 
         Returns
         -------
@@ -206,8 +206,8 @@ class ReliabilitySketch:
             Labels in the order of the columns. If None, the sorted labels of `y_true`
             are used, which requires an additional pass over the data.
         pos_label : label, default=None
-            Positive class. If None, the class is 1, or the class of the second of two
-            columns.
+            Positive class. If None, it is 1, or the label of the second column if
+            `y_proba` has two columns.
         n_bits : int, default=18
             Resolution, as in :class:`ReliabilitySketch`.
 
@@ -275,7 +275,7 @@ class ReliabilitySketch:
         ------
         ValueError
             If `frame` does not have one of the columns. Errors in a row are raised by
-            Spark. They name the parameter and the row in its batch.
+            Spark. The messages name the parameter and the row of the batch.
         """
         sketch = cls(n_bits=n_bits)
         _check_one_set(multi_class)
@@ -338,7 +338,7 @@ class ReliabilitySketch:
 
     @property
     def heaviest_cell(self) -> float:
-        """Largest weight of different probabilities that are not distinguished."""
+        """Largest weight of a cell that contains different probabilities."""
         cells = self._cells
         return float(cells.weight[cells.low < cells.high].max(initial=0))
 
@@ -354,7 +354,7 @@ class ReliabilitySketch:
             Number of pairs (total weight) in a bin, as in
             :func:`adaptive_reliability_curve`.
         n_bins : int, default=None
-            Number of bins. It replaces `bin_size`.
+            Number of bins. If given, it is used instead of `bin_size`.
 
         Returns
         -------
@@ -382,7 +382,7 @@ class ReliabilitySketch:
         bin_size : int or 'auto', default='auto'
             Number of pairs (total weight) in a bin.
         n_bins : int, default=None
-            Number of bins. It replaces `bin_size`.
+            Number of bins. If given, it is used instead of `bin_size`.
         norm : {'l1', 'l2', 'max'}, default='l2'
             As in :func:`calibration_error`.
         squared : bool, default=False
@@ -409,7 +409,7 @@ class ReliabilitySketch:
         squared: bool = False,
         debias: bool = False,
     ) -> float:
-        """Return a bound of the distance between :meth:`error` and the exact error.
+        """Return a bound on the distance between :meth:`error` and the exact error.
 
         The bound is deterministic: it is valid for every assignment of the labels of a
         split cell to the probabilities in that cell. It increases with the weight of
@@ -433,7 +433,7 @@ class ReliabilitySketch:
         Returns
         -------
         bound : float
-            Bound of the absolute difference.
+            Bound on the absolute difference.
         """
         check_norm(norm, squared, debias)
         sums, bounds = self._sums(bin_size, n_bins, debias)

@@ -1,4 +1,4 @@
-"""Bounds of the distance between results of a sketch and exact results.
+"""Bounds on the distance between results of a sketch and exact results.
 
 A cut divides a cell of weight w and P positives, and a bin gets a part of weight m. The
 sketch assumes that the part has the composition of the cell. The following is certain
@@ -89,10 +89,10 @@ def _residual_range(parts: _Parts, sums: BinSums) -> tuple[np.ndarray, np.ndarra
 
 
 def _rounding(cells: SketchedCells, sums: BinSums) -> float:
-    """Return what rounding may add to an error."""
+    """Return a bound on the rounding error of a calibration error."""
     if (cells.weight == np.floor(cells.weight)).all():
         return _ROUNDING
-    # a cut may be moved onto a tie that the sketch does not see
+    # a cut may be moved onto a tie that the sketch does not distinguish
     return _ROUNDING + 4 * _SNAPPED * cells.total / float(sums.weight.min())
 
 
@@ -104,9 +104,10 @@ def _distances(low: np.ndarray, high: np.ndarray) -> tuple[np.ndarray, np.ndarra
 def _noise_range(
     cells: SketchedCells, bounds: np.ndarray, parts: _Parts, sums: BinSums
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return by how much the variance of draws less the sum of r^2 can differ.
+    """Return the range of the variance of draws minus the sum of r^2.
 
-    Two arrays with an entry for each bin: the least and the largest difference.
+    The result has two arrays with one entry per bin: the smallest and the largest
+    difference from the value that the sketch assumes.
     """
     n_bins = sums.weight.size
     least, largest = _whole_squares(cells, bounds, sums)
@@ -121,7 +122,7 @@ def _noise_range(
     )
     drawn = parts.taken * (parts.total - parts.taken)
     drawn_as = drawn / np.maximum(parts.total - 1, 1) * mean * (1 - mean)
-    # t - m of t - 1 rows is 2 at most, also where weights are below 1
+    # (t - m) / (t - 1) is at most 2, even if weights are below 1
     draw = 2 * np.minimum(np.minimum(many, parts.taken - few), parts.taken / 4)
     down = np.maximum(*highest) - taken_as + drawn_as
     up = taken_as - np.minimum(*lowest) + np.maximum(draw - drawn_as, 0)
@@ -134,9 +135,10 @@ def _noise_range(
 def _whole_squares(
     cells: SketchedCells, bounds: np.ndarray, sums: BinSums
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return the least and largest sum of r^2, less the sketched, over whole cells.
+    """Return the range of the sum of r^2 over whole cells, minus the sketched sum.
 
-    With d = q - mean q of the cell it is sum w d^2 - 2 sum of w d over positives.
+    Let d be q minus the mean q of the cell. The difference is the sum of w d^2, minus
+    twice the sum of w d over positives.
     """
     n_bins = sums.weight.size
     starts = np.concatenate([[0.0], cells.end[:-1]])
@@ -158,7 +160,7 @@ def _whole_squares(
 
 
 def error_bound(cells: SketchedCells, sums: BinSums, norm: str, squared: bool) -> float:
-    """Return a bound of the distance between the sketched and the exact error."""
+    """Return a bound on the distance between the sketched and the exact error."""
     parts = _parts(cells, sums)
     least, largest = _distances(*_residual_range(parts, sums))
     weight = sums.weight
@@ -172,7 +174,7 @@ def error_bound(cells: SketchedCells, sums: BinSums, norm: str, squared: bool) -
 def debiased_bound(
     cells: SketchedCells, bounds: np.ndarray, sums: BinSums, found: float, squared: bool
 ) -> float:
-    """Return a bound for the debiased square `found`, or for its root."""
+    """Return a bound on the debiased square `found`, or for its root."""
     parts = _parts(cells, sums)
     least, largest = _distances(*_residual_range(parts, sums))
     down, up = _noise_range(cells, bounds, parts, sums)

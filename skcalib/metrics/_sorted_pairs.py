@@ -1,7 +1,7 @@
 """Pairs in ascending order of their probability, and their tie classes.
 
-Rows of equal q form a *tie class*. Positions count weight from the smallest q upwards;
-where there are no weights a position is a rank.
+Rows of equal q form a *tie class*. A position is the total weight of the pairs below
+it. Without weights, a position is a rank.
 """
 
 from __future__ import annotations
@@ -45,14 +45,14 @@ class SortedRows:
     The positives below any value are counted by binary search in their own sorted
     array, so neither labels nor a permutation are carried through the sort.
 
-    With `reusable`, sums over any number of cuts may be taken, at the cost of one more
-    array; without it only once, since the squares then take the place of q.
+    With `reusable`, `sums` may be called any number of times, which requires one more
+    array. Otherwise `sums` may be called only once, because the squares overwrite q.
     """
 
     def __init__(
         self, q: np.ndarray, positive_q: np.ndarray, *, reusable: bool = False
     ):
-        # float32 sorts twice as fast; the sums are float64's
+        # sorting float32 is twice as fast; the sums are computed in float64
         self.q = np.sort(q).astype(np.float64, copy=False)
         self.positive_q = np.sort(positive_q).astype(np.float64, copy=False)
         self.total = float(self.q.size)
@@ -105,8 +105,8 @@ class SortedRows:
     ) -> list[np.ndarray]:
         """Return the sums of q, y, q^2 and y q over ranges of whole tie classes.
 
-        Without `squares` only the first two. Unless the rows are reusable, the squares
-        take the place of the sorted q: call it once, last.
+        Without `squares`, only the first two sums are returned. Unless the rows are
+        reusable, the squares overwrite the sorted q, so this must be the last call.
         """
         q = _range_sums(self.q, start, stop)
         y = np.maximum(positive_stop - positive_start, 0).astype(np.float64)
@@ -186,7 +186,7 @@ class SortedCells:
         return self._before(self.end, np.searchsorted(self.q, values, side="right"))
 
     def snap(self, bounds: np.ndarray) -> np.ndarray:
-        """Move bounds that miss the end of a class by rounding only onto it."""
+        """Move bounds to the end of a class if only rounding separates them."""
         bounds = np.array(bounds, dtype=np.float64)
         cuts = bounds[1:-1]
         at = np.searchsorted(self.end, cuts)
@@ -223,7 +223,7 @@ class SortedCells:
     ) -> list[np.ndarray]:
         """Return the sums of w q, w y, w q^2 and w y q over ranges of whole classes.
 
-        Without `squares` only the first two.
+        Without `squares`, only the first two sums are returned.
         """
         first = np.searchsorted(self.end, start, side="right")
         last = np.searchsorted(self.end, stop, side="right")

@@ -41,9 +41,9 @@ def named(
 ) -> list[tuple[Any, Any]]:
     """Return the name and the value of each model.
 
-    `several` models are a mapping by name, or a sequence with an optional list of
-    names. The name of a single model is a str. `default` returns the name if none is
-    given.
+    If `several`, the models are a mapping by name, or a sequence with an optional list
+    of names. Otherwise there is one model, whose name is a str. `default` returns the
+    name if none is given.
     """
     if not several:
         if name is not None and not isinstance(name, str):
@@ -179,7 +179,7 @@ def _check_cv_results(cv_results: Any, X: Any, y: Any) -> None:
     if missing:
         raise ParameterError(
             "cv_results",
-            f"must hold 'estimator' and 'indices'. Got no {missing[0]!r}: call "
+            f"must contain 'estimator' and 'indices'. Got no {missing[0]!r}: call "
             "cross_validate with return_estimator=True, return_indices=True.",
         )
     n = max(int(np.max(test)) + 1 for test in cv_results["indices"]["test"])
@@ -188,8 +188,8 @@ def _check_cv_results(cv_results: Any, X: Any, y: Any) -> None:
         if found < n:
             raise ParameterError(
                 argument,
-                "must be the same as for cross_validate, whose folds hold "
-                f"{n} samples. Got {found}.",
+                "must be the data passed to cross_validate, whose folds contain "
+                f"{n} samples. Got {found} samples.",
             )
 
 
@@ -248,8 +248,8 @@ def pairs_by_name(
 
     Names with equally many pairs, such as the classes of a classifier, are sorted by
     the number of positive answers and then by name. `weight`, `groups` and `by` (if
-    None, the labels that were asked for) have one entry per sample. Names without
-    weight are left out.
+    None, the labels of the queries) have one entry per sample. Names without weight are
+    left out.
     """
     if weight is not None and not weight.all():
         answers = answers.take(weight[answers.groups] > 0)
@@ -296,12 +296,12 @@ def check_by(by: Any, y: Any) -> np.ndarray | None:
         if by == "label":
             return None
         raise ParameterError(
-            "by", f"must be 'label' or hold a name for each sample. Got {by!r} instead."
+            "by", f"must be 'label' or contain one name per sample. Got {by!r} instead."
         )
     if not is_sequence(by):
         raise ParameterTypeError(
             "by",
-            "must be 'label' or hold a name for each sample. Got "
+            "must be 'label' or contain one name per sample. Got "
             f"{type(by).__name__} instead.",
         )
     names = as_labels(by, name="by")

@@ -19,8 +19,8 @@ R = TypeVar("R")
 class Display(Result):
     """Base class of displays, whose numbers are computed before anything is drawn.
 
-    A subclass has `plot`, `to_dict`, `_columns` for the table of :meth:`frame`, and
-    `_lines`: short texts that are its repr.
+    A subclass defines `plot`, `to_dict`, `_columns` (the table of :meth:`frame`) and
+    `_lines` (the short texts of its repr).
     """
 
     def _lines(self) -> Sequence[str]:
@@ -84,7 +84,7 @@ class ModelsDisplay(Display):
         return curves
 
     def _of_each(self, attribute: str, value: Any = None) -> list:
-        """Return the entry of an attribute, or of `value` in its place, for each curve.
+        """Return one entry per curve, from `value` if it is given or from an attribute.
 
         The entries are None if the attribute is None.
         """

@@ -65,9 +65,10 @@ class BinSizeDisplay(ModelsDisplay):
     Parameters
     ----------
     curve : BinSizeCurve or SampleSizeCurve, or list of either
-        Curve of each model, all of one kind and norm.
+        Curve of each model. All curves must have the same type and norm.
     true_error : float or list of float, default=None
-        True error of all models, or of each model with None where it is unknown.
+        True error of all models, or list with the true error of each model (None if it
+        is unknown).
     name : str or list of str, default=None
         Name of each model, for the legend.
 
@@ -78,9 +79,10 @@ class BinSizeDisplay(ModelsDisplay):
     debiased_line_ : matplotlib Artist or list of them
         Debiased error of each model. None if not drawn.
     band_ : matplotlib Artist or list of them
-        One standard deviation over the subsamples around `line_`. None if not drawn.
+        Band of one standard deviation over the subsamples around `line_`. None if not
+        drawn.
     debiased_band_ : matplotlib Artist or list of them
-        One standard deviation around `debiased_line_`. None if not drawn.
+        Band of one standard deviation around `debiased_line_`. None if not drawn.
     true_line_ : matplotlib Artist or list of them
         Line at the true error of each model. None if not drawn.
     ax_ : matplotlib Axes
@@ -95,10 +97,10 @@ class BinSizeDisplay(ModelsDisplay):
 
     Notes
     -----
-    :meth:`frame` has one row per model and size. Its columns are `name` and the
-    columns of :meth:`BinSizeCurve.frame() <skcalib.metrics.BinSizeCurve.frame>` or
-    :meth:`SampleSizeCurve.frame() <skcalib.metrics.SampleSizeCurve.frame>`. A model
-    without a debiased error has missing values there.
+    :meth:`frame` has one row per model and size. Its columns are `name` and the columns
+    of :meth:`BinSizeCurve.frame() <skcalib.metrics.BinSizeCurve.frame>` or
+    :meth:`SampleSizeCurve.frame() <skcalib.metrics.SampleSizeCurve.frame>`. The columns
+    of the debiased error have missing values for a model without one.
 
     Examples
     --------
@@ -158,14 +160,14 @@ class BinSizeDisplay(ModelsDisplay):
         ----------
         y_true : array-like of shape (n,)
             Labels.
-        y_proba : array-like of shape (n,) or (n, n_classes), or mapping or list of such
-            Probabilities, as in :func:`~skcalib.metrics.calibration_error`. A mapping
-            from names to probabilities, or a list of arrays of n entries, draws a curve
-            for each on the same labels.
+        y_proba : array-like of shape (n,) or (n, n_classes), or mapping or list of them
+            Probabilities, as in :func:`~skcalib.metrics.calibration_error`. If it is a
+            mapping from names to probabilities, or a list of arrays with n entries, one
+            curve is drawn for each, with the same labels.
         bin_sizes : array-like of int, default=None
-            Numbers of pairs per bin. If None, the powers of two from 2 to the total
-            weight are used; with `groups`, from the first power at which each bin has
-            pairs of several groups.
+            Numbers of pairs per bin. If None, powers of two up to the total weight are
+            used. The first one is 2 or, with `groups`, the smallest power at which each
+            bin contains pairs of several groups.
         norm : {'l1', 'l2', 'max'}, default='l2'
             Norm of the error, as in :func:`~skcalib.metrics.calibration_error`.
         multi_class : {'pooled', 'top_label'}, default=None
@@ -174,7 +176,7 @@ class BinSizeDisplay(ModelsDisplay):
         labels : array-like of shape (n_classes,), default=None
             Labels in the order of the columns.
         pos_label : label, default=None
-            The positive class.
+            Positive class, as in :func:`~skcalib.metrics.calibration_error`.
         sample_weight : array-like of shape (n,), default=None
             Frequency of each row.
         groups : array-like of shape (n,), default=None
@@ -182,11 +184,11 @@ class BinSizeDisplay(ModelsDisplay):
         true_error : float or mapping or list of float, default=None
             True error of all models, or one per model by name or in order.
         name : str or list of str, default=None
-            Name for the legend; for a list of probabilities a list of names. Not used
+            Name for the legend, or list of names for a list of probabilities. Not used
             if `y_proba` is a mapping.
         ax : matplotlib Axes, default=None
-            Axes to draw on. On the axes of another display, curves are added. If None,
-            a new figure is made.
+            Axes to draw on. If another display has already been drawn on the axes, the
+            curves are added to it. If None, a new figure is created.
         **plot_params
             Keyword arguments passed to :meth:`plot`.
 
@@ -244,38 +246,39 @@ class BinSizeDisplay(ModelsDisplay):
         ----------
         estimator : fitted estimator, or mapping or list of them
             A classifier, a tagger, a coreference model, or any estimator that `query`
-            accepts. A mapping from names to estimators, or a list, draws a curve for
-            each.
+            accepts. If it is a mapping from names to estimators, or a list of
+            estimators, one curve is drawn for each.
         X : array-like
             Samples.
         y : array-like of shape (n_samples,)
             True labels.
         query : query object, default=None
-            Query that is asked of the estimator. If None, the query that fits it is
-            used.
+            Query put to the estimator. If None, the default query is used, as in
+            :func:`~skcalib.scorers.make_query_scorer`.
         bin_sizes : array-like of int, default=None
             As in :meth:`from_predictions`.
         norm : {'l1', 'l2', 'max'}, default='l2'
             Norm of the error, as in :func:`~skcalib.metrics.calibration_error`.
         multi_class : {'pooled', 'top_label'}, default=None
-            How a classifier of several classes is queried, as in
-            :class:`~skcalib.queries.ClassQuery`. Not allowed together with `query`.
+            How the probabilities of a classifier with several classes are reduced to
+            pairs, as in :class:`~skcalib.queries.ClassQuery`. Not allowed together with
+            `query`.
         pos_label : label, default=None
-            The class that a classifier is queried for, as in
-            :class:`~skcalib.queries.ClassQuery`. Not allowed together with `query`.
+            Positive class of a classifier, as in :class:`~skcalib.queries.ClassQuery`.
+            Not allowed together with `query`.
         sample_weight : array-like of shape (n_samples,), default=None
             Frequency of each sample.
         groups : array-like of shape (n_samples,), default=None
-            Group of dependent samples, for the debiased error. If None, the samples are
-            independent, and the pairs of one sample depend on each other.
+            Group of dependent samples, for the debiased error. If None, samples are
+            treated as independent, and pairs of the same sample as dependent.
         true_error : float or mapping or list of float, default=None
             True error of all models, or one per model by name or in order.
         name : str or list of str, default=None
-            Name for the legend; for a list of estimators a list of names. If None, the
+            Name for the legend, or list of names for a list of estimators. If None, the
             name of the estimator's class is used. Not used if `estimator` is a mapping.
         ax : matplotlib Axes, default=None
-            Axes to draw on. On the axes of another display, curves are added. If None,
-            a new figure is made.
+            Axes to draw on. If another display has already been drawn on the axes, the
+            curves are added to it. If None, a new figure is created.
         **plot_params
             Keyword arguments passed to :meth:`plot`.
 
@@ -325,7 +328,7 @@ class BinSizeDisplay(ModelsDisplay):
         ----------
         y_true : array-like of shape (n,)
             Labels.
-        y_proba : array-like of shape (n,) or (n, n_classes), or mapping or list of such
+        y_proba : array-like of shape (n,) or (n, n_classes), or mapping or list of them
             Probabilities of one or several models, as in :meth:`from_predictions`.
         sample_sizes : array-like of int
             Numbers of rows to draw.
@@ -334,8 +337,8 @@ class BinSizeDisplay(ModelsDisplay):
         name : str or list of str, default=None
             Name for the legend, as in :meth:`from_predictions`.
         ax : matplotlib Axes, default=None
-            Axes to draw on. On the axes of another display, curves are added. If None,
-            a new figure is made.
+            Axes to draw on. If another display has already been drawn on the axes, the
+            curves are added to it. If None, a new figure is created.
         plot_params : dict, default=None
             Keyword arguments passed to :meth:`plot`.
         **params
@@ -398,8 +401,8 @@ class BinSizeDisplay(ModelsDisplay):
         Parameters
         ----------
         ax : matplotlib Axes, default=None
-            Axes to draw on. On the axes of another display, curves are added. If None,
-            a new figure is made.
+            Axes to draw on. If another display has already been drawn on the axes, the
+            curves are added to it. If None, a new figure is created.
         name : str or list of str, default=None
             Names for the legend. If None, the stored names are used.
         debiased : bool, default=True
@@ -453,7 +456,8 @@ class BinSizeDisplay(ModelsDisplay):
         if len({(type(curve), curve.norm) for curve in curves}) > 1:
             raise ParameterError(
                 "curve",
-                "must hold curves of one kind and one norm. Got different ones.",
+                "must contain curves of one kind and one norm. Got several kinds "
+                "or norms.",
             )
         return curves
 

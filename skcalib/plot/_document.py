@@ -91,16 +91,19 @@ class DocumentDisplay(Display):
     Notes
     -----
     The uncertainty of a mention's entity is computed from the probabilities of its own
-    antecedents, with the entities of all other mentions as predicted. Antecedents in
-    one entity count together.
+    antecedents, with the entities of all other mentions as predicted. The probabilities
+    of antecedents in the same entity are added.
 
     :meth:`frame` has one row per mention. Its columns are the keys of
-    :meth:`to_dict`: 'mention', 'sentence', 'entity'; 'antecedent', the number of the
-    most probable antecedent (None for NEW), and 'antecedent_proba'; 'new_proba';
-    'uncertainty', the probability of all entities other than the most probable one.
-    With true entities there are also 'right' (whether the antecedent is in the true
-    entity), 'true_proba', the total probability of all right choices, and
-    'true_entity'.
+    :meth:`to_dict`:
+
+    - 'mention', 'sentence' and 'entity';
+    - 'antecedent', the number of the most probable antecedent (None for NEW), and
+      'antecedent_proba', its probability;
+    - 'new_proba', the probability of NEW;
+    - 'uncertainty', the probability of all entities other than the most probable one;
+    - with true entities, 'right' (whether the antecedent is in the true entity),
+      'true_proba' (the total probability of all right choices) and 'true_entity'.
 
     Examples
     --------
@@ -157,13 +160,13 @@ class DocumentDisplay(Display):
         Parameters
         ----------
         estimator : fitted estimator
-            Estimator whose X are documents: a pipeline that begins with
-            AntecedentFeatures, or a search or TemperatureScaling around one. Its
-            predicted entities are shown.
+            Estimator whose samples are documents: a pipeline that begins with
+            AntecedentFeatures, or a search or TemperatureScaling that contains such a
+            pipeline. The entities that it predicts are shown.
         document : Document
             Document with mentions.
         y_true : array-like of shape (n_mentions,), default=None
-            True entities, such as ``document.entities`` where they are known.
+            True entities, such as ``document.entities`` if they are known.
         ax : matplotlib Axes, default=None
             Axes to draw on. If None, a new figure is created.
         **plot_params
@@ -256,17 +259,18 @@ class DocumentDisplay(Display):
     ) -> DocumentDisplay:
         n = len(document.mentions)
         if not isinstance(posterior, AntecedentPosterior) or len(posterior) != 1:
-            got = f"one of {len(posterior)}" if hasattr(posterior, "__len__") else "one"
+            kind = type(posterior).__name__
+            if hasattr(posterior, "__len__"):
+                kind += f" of length {len(posterior)}"
             raise ParameterError(
                 None,
-                f"needs an AntecedentPosterior of one document. Got {got} of the "
-                f"class {type(posterior).__name__}.",
+                f"needs an AntecedentPosterior of one document. Got {kind}.",
             )
         if posterior.lengths[0] != n:
             raise ParameterError(
                 None,
-                f"needs a posterior of the {n} mentions of the document. Got one "
-                f"of {posterior.lengths[0]}.",
+                f"needs a posterior of the {n} mentions of the document. Got a "
+                f"posterior of {posterior.lengths[0]} mentions.",
             )
         if entity is None:
             entity = posterior.map_clusters()[0]
@@ -303,7 +307,7 @@ class DocumentDisplay(Display):
         ----------
         ax : matplotlib Axes, default=None
             Axes to draw on, which should be wide. If None, a new figure of sufficient
-            height is made.
+            height is created.
         mentions : tuple of (int, int), default=None
             Range (start, stop) of the numbers of the mentions to show. If None, all
             mentions are shown.
@@ -311,8 +315,8 @@ class DocumentDisplay(Display):
             Range (start, stop) of the sentences whose mentions are shown. If None,
             mentions of all sentences are shown.
         max_mentions : int, default=40
-            Largest number of mentions to show. The title has the numbers of the
-            mentions that are shown.
+            Largest number of mentions to show. The title shows the numbers of the first
+            and the last mention that are drawn.
         min_proba : float, default=0.1
             Smallest probability of a link that is drawn as an arc.
         uncertain : float, default=0.2
@@ -320,7 +324,7 @@ class DocumentDisplay(Display):
             probable entity (or NEW) is above this value.
         context : int, default=30
             Number of characters of the sentence to show before a mention. The mention
-            and the words after it together have half as many more.
+            and the words after it together have up to 1.5 times as many characters.
 
         Returns
         -------
@@ -475,7 +479,7 @@ def _texts(document: Document) -> tuple[list[str], list[str], list[str], np.ndar
             raise ParameterError(
                 "document",
                 f"must have mentions within the document. Mention {j} ends at "
-                f"{each.end}; it has {len(words)} words.",
+                f"{each.end}, and the document has {len(words)} words.",
             )
         s = int(np.searchsorted(ends, each.start, side="right"))
         start = int(ends[s]) - len(document.sentences[s])

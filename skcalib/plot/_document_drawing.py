@@ -185,8 +185,8 @@ def draw_bars(ax: Any, rows: Rows) -> Any:
 def draw_choices(
     ax: Any, rows: Rows, is_uncertain: np.ndarray, wrong: dict[int, tuple[str, float]]
 ) -> list[Any]:
-    """Write the most probable choices of each mention, and the truth of wrong ones."""
-    _heading(ax, _CHOICE, "most probable; bold: not sure", "left")
+    """Write the most probable choices of each mention, and true choices if wrong."""
+    _heading(ax, _CHOICE, "most probable; bold: uncertain", "left")
     found = []
     for row, j in enumerate(rows.shown.tolist()):
         proba = rows.proba[j, : j + 1]

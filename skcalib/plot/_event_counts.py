@@ -29,13 +29,13 @@ if TYPE_CHECKING:
 # Width and height of a panel in inches.
 _PANEL = (4.6, 2.3)
 
-# Periods with a label at the axis, so that the labels do not run into each other.
+# Largest number of periods with a label at the axis. More labels would overlap.
 _MOST_LABELS = 8
 
-# Longer names of actors would run into the next title.
+# Longer names of actors would overlap with the next title.
 _LONGEST_NAME = 48
 
-# Points are marked where there are few of them.
+# Largest number of periods for which points are marked.
 _FEW_PERIODS = 24
 
 
@@ -433,10 +433,10 @@ class EventCountDisplay(Display):
         level = percent_text(self.confidence_level)
         if self.uncorrected is not None:
             return [
-                f"A mean is corrected by labelled documents. The {level} intervals are "
-                "valid whatever the model does, if these were drawn at random."
+                f"The means are corrected by labelled documents. The {level} intervals "
+                "are valid for any model if these documents were drawn at random."
             ]
         return [
-            "A mean is the expected count given the texts, and the "
-            f"{level} intervals contain the uncertainty of coreference only."
+            "The means are the expected counts given the texts. The "
+            f"{level} intervals account for the uncertainty of coreference only."
         ]

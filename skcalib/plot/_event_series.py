@@ -16,7 +16,7 @@ ENDS = ("uncorrected_low", "uncorrected_high")
 def level_of(
     counts: EventCounts | CorrectedEventCounts, confidence_level: float | None
 ) -> float:
-    """Return the level of the intervals; that of corrected counts is given."""
+    """Return the level of the intervals, which is fixed for corrected counts."""
     own = None if isinstance(counts, EventCounts) else counts.confidence_level
     if confidence_level is None:
         return 0.95 if own is None else own
@@ -47,7 +47,7 @@ def series_of(
         "uncorrected": counts.uncorrected,
     }
     for name, ends in zip(ENDS, posterior.interval(level, method), strict=True):
-        # actors that only labels have are last, and are 0 in the posterior
+        # actors that occur only in labels are last, and their posterior count is 0
         cells = np.zeros(shape)
         cells[:, : len(posterior.countries)] = ends.reshape(shape[0], -1)
         columns[name] = cells.ravel()
@@ -73,7 +73,7 @@ def chosen_actors(
     if unknown:
         raise ParameterError(
             "countries",
-            f"must be actors that were counted, of {counts.countries!r:.200}. "
+            f"must be actors that were counted, among {counts.countries!r:.200}. "
             f"Got {unknown[0]!r}.",
         )
     return list(dict.fromkeys(countries))

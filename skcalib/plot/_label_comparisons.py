@@ -17,7 +17,7 @@ from ..scorers import CalibrationComparison, compare_calibration
 from ..significance import adjusted_pvalues
 from ._answers import numbered
 
-# Comparison of each label; None where there are too few pairs.
+# Comparison of each label; None if there are too few pairs.
 Comparisons = list[CalibrationComparison | None]
 
 
@@ -28,7 +28,7 @@ def check_reference(
     n_resamples: Any,
     **others: Any,
 ) -> None:
-    """Raise unless `reference` is a model; `others` cannot be combined with it."""
+    """Raise an error unless `reference` is a model and `others` are None."""
     if adjust is not None:
         check_choice(adjust, ("holm", "bh"), name="adjust")
     check_integer(n_resamples, minimum=1, name="n_resamples")
@@ -100,7 +100,7 @@ def warn_of_few_resamples(
             f"TagErrorDisplay: {n_resamples} resamples are too few for {n_labels} "
             "labels: by Holm's rule no adjusted p-value can be below "
             f"{n_labels / (n_resamples + 1):.3g}. Pass n_resamples of at least "
-            f"{math.floor(n_labels / alpha) + 1}, fewer labels with 'top', or "
+            f"{math.floor(n_labels / alpha) + 1}, a smaller 'top', or "
             "adjust='bh'.",
             stacklevel=6,
         )
@@ -120,13 +120,13 @@ def _by_label(answers: Answers) -> dict[Any, Answers]:
 def _check_same_items(
     a: Answers, b: Answers, name: str, reference: str, label: Any
 ) -> None:
-    """Raise unless both models were asked for a label at the same places."""
+    """Raise an error unless both models have answers for a label at the same items."""
     if np.array_equal(a.groups, b.groups) and np.array_equal(a.item, b.item):
         return
     raise ParameterError(
         "reference",
         f"needs answers about the same items. {name!r} and {reference!r} were asked "
-        f"for {label!r} at different ones ({len(a.y_true)} and {len(b.y_true)}): pass "
+        f"for {label!r} at different items ({len(a.y_true)} and {len(b.y_true)}). Pass "
         "a query whose items do not depend on the model, such as SpanQuery(spans='all')"
         ".",
     )
@@ -141,9 +141,10 @@ def adjusted(comparisons: Comparisons, adjust: str | None) -> list[float | None]
 
 
 def verdicts(comparisons: Comparisons, adjust: str | None) -> np.ndarray:
-    """Return for each label -1 where the model is significantly better, 1 if worse.
+    """Return the sign of the difference of each label if it is significant.
 
-    Where there is no significant difference, or no comparison, there is a 0.
+    The sign is -1 if the model is significantly better calibrated than the reference,
+    and 1 if it is worse. Without a significant difference or a comparison it is 0.
     """
     signs = [
         0

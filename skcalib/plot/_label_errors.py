@@ -124,8 +124,8 @@ def _is_word(word: Any) -> bool:
     if not isinstance(word, str):
         raise ParameterTypeError(
             "known",
-            "is a set of words, and tokens must be str. Got "
-            f"{type(word).__name__} {word!r:.50}; pass a sequence of bool for "
+            "is a set of words, so tokens must be str. Got "
+            f"{type(word).__name__} {word!r:.50}. Pass a sequence of bool for "
             "each sentence.",
         )
     return True
@@ -134,7 +134,7 @@ def _is_word(word: Any) -> bool:
 def parts_by_words(
     answers: Answers, known: list[np.ndarray] | None
 ) -> list[tuple[str, Answers]]:
-    """Return the answers about all words, or about known and unknown ones."""
+    """Return the answers about all words, or about known and unknown words."""
     if known is None:
         return [("all", answers)]
     two = answers.item.ndim == 2
@@ -147,8 +147,8 @@ def parts_by_words(
         i = short[0]
         raise ParameterError(
             "known",
-            f"must have a bool for each token. Sentence {answers.groups[i]} "
-            f"has {here[i]}, and was asked about token {stop[i] - 1}.",
+            f"must have one bool per token. Got {here[i]} for sentence "
+            f"{answers.groups[i]}, which has an answer about token {stop[i] - 1}.",
         )
     before = np.r_[0, np.cumsum(np.concatenate([*known, np.zeros(0, dtype=bool)]))]
     first = (np.cumsum(lengths) - lengths)[answers.groups]

@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 _IN_AN_INCH = 12
 _TITLE_LINES = 2
 
-# Longer names of groups would run into the next title.
+# Longer names of groups would overlap with the next title.
 _LONGEST_NAME = 28
 
 
@@ -147,7 +147,7 @@ class ReliabilityPanelsDisplay(Display):
         labels : array-like of shape (n_classes,), default=None
             Labels in the order of the columns.
         pos_label : label, default=None
-            The positive class.
+            Positive class, as in :func:`~skcalib.metrics.calibration_error`.
         sample_weight : array-like of shape (n,), default=None
             Frequency of each row.
         groups : array-like of shape (n,), default=None
@@ -238,23 +238,25 @@ class ReliabilityPanelsDisplay(Display):
             True labels.
         by : array-like of shape (n_samples,) or 'label', default='label'
             Name of the group of each sample (of each sentence, for a tagger). If
-            'label', there is one panel per class or tag that was asked for.
+            'label', there is one panel per class or tag of the query.
         query : query object, default=None
-            Query that is asked of the estimator. If None, the query that fits it is
-            used.
+            Query put to the estimator. If None, the default query is used, as in
+            :func:`~skcalib.scorers.make_query_scorer`.
         bin_size, n_bins, strategy : optional
             Bins of the curve in each panel, as in :meth:`from_predictions`.
         multi_class : {'pooled', 'top_label'}, default=None
-            How a classifier of several classes is queried, as in
-            :class:`~skcalib.queries.ClassQuery`. Not allowed together with `query`.
+            How the probabilities of a classifier with several classes are reduced to
+            pairs, as in :class:`~skcalib.queries.ClassQuery`. Not allowed together with
+            `query`.
         pos_label : label, default=None
-            The class that a classifier is queried for, as in
-            :class:`~skcalib.queries.ClassQuery`. Not allowed together with `query`.
+            Positive class of a classifier, as in :class:`~skcalib.queries.ClassQuery`.
+            Not allowed together with `query`.
         sample_weight : array-like of shape (n_samples,), default=None
             Frequency of each sample.
         groups : array-like of shape (n_samples,), default=None
-            Group of *dependent* samples, for the intervals of the errors. If None, the
-            samples are independent, and the pairs of one sample depend on each other.
+            Group of *dependent* samples, for the intervals of the errors. If None,
+            samples are treated as independent, and pairs of the same sample as
+            dependent.
         confidence_level : float, default=0.95
             Confidence level of the intervals of the errors, of the bars and of the
             bands.
@@ -330,8 +332,8 @@ class ReliabilityPanelsDisplay(Display):
         by : array-like of shape (n_samples,) or 'label', default='label'
             As in :meth:`from_estimator`.
         query : query object, default=None
-            Query that is asked of the estimators. If None, the query that fits them is
-            used.
+            Query put to the estimators. If None, the default query is used, as in
+            :func:`~skcalib.scorers.make_query_scorer`.
         bin_size, n_bins, strategy, multi_class, pos_label : optional
             As in :meth:`from_estimator`.
         sample_weight : array-like of shape (n_samples,), default=None
@@ -563,7 +565,7 @@ def _check_displays(displays: Any) -> None:
         if not isinstance(curve, ReliabilityCurve):
             raise ParameterTypeError(
                 "displays",
-                "must hold a ReliabilityDisplay of one curve for each group. Got "
+                "must contain a ReliabilityDisplay of one curve for each group. Got "
                 f"{display!r:.50} for {group!r}.",
             )
 

@@ -26,30 +26,30 @@ if TYPE_CHECKING:
 class PredictiveCheckDisplay(Display):
     """Observed values of a statistic with the intervals of a posterior.
 
-    Documents are in the order of the mean under the posterior. It is recommended to use
-    :meth:`from_check`.
+    Documents are sorted by the posterior mean of the statistic. It is recommended to
+    create the display with :meth:`from_check`.
 
     Parameters
     ----------
     check : PredictiveCheck
         Result of :func:`~skcalib.posteriors.posterior_predictive_check`.
     name : str, default=None
-        Name of the statistic, the label of the y-axis.
+        Name of the statistic, used as the label of the y-axis.
 
     Attributes
     ----------
     interval_ : matplotlib LineCollection
         Intervals of the documents.
     inside_ : matplotlib Line2D
-        Observed values that are in their interval.
+        Observed values inside their intervals.
     outside_ : matplotlib Line2D
-        Observed values that are not in their interval.
+        Observed values outside their intervals.
     mean_ : matplotlib Line2D
         Means under the posterior.
     ax_ : matplotlib Axes
-        Axes that were drawn on.
+        Axes with the values.
     figure_ : matplotlib Figure
-        Figure of the axes.
+        Figure that contains the axes.
 
     See Also
     --------
@@ -92,16 +92,16 @@ class PredictiveCheckDisplay(Display):
         check : PredictiveCheck
             Result of :func:`~skcalib.posteriors.posterior_predictive_check`.
         name : str, default=None
-            Name of the statistic, the label of the y-axis.
+            Name of the statistic, used as the label of the y-axis.
         ax : matplotlib Axes, default=None
-            Axes to draw on. If None, a new figure is made.
+            Axes to draw on. If None, a new figure is created.
         **plot_params
-            Passed to :meth:`plot`.
+            Keyword arguments passed to :meth:`plot`.
 
         Returns
         -------
         display : PredictiveCheckDisplay
-            The display, drawn.
+            Display of the check.
         """
         if not isinstance(check, PredictiveCheck):
             raise ParameterTypeError(
@@ -123,9 +123,9 @@ class PredictiveCheckDisplay(Display):
         Parameters
         ----------
         ax : matplotlib Axes, default=None
-            Axes to draw on. If None, a new figure is made.
+            Axes to draw on. If None, a new figure is created.
         point_kwargs : dict, default=None
-            Keywords for matplotlib's ``plot``, for the observed values.
+            Keyword arguments for matplotlib's ``plot`` of the observed values.
 
         Returns
         -------
@@ -173,7 +173,7 @@ class PredictiveCheckDisplay(Display):
         return self
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the numbers behind the plot, drawn or not."""
+        """Return the numbers behind the plot."""
         return self.check.to_dict()
 
     def _columns(self) -> dict[str, Any]:

@@ -182,10 +182,10 @@ class ReliabilityDisplay(ModelsDisplay):
         ----------
         y_true : array-like of shape (n,)
             Labels.
-        y_proba : array-like of shape (n,) or (n, n_classes), or mapping or list of such
-            Probabilities, as in :func:`~skcalib.metrics.calibration_error`. A mapping
-            from names to probabilities, or a list of arrays of n entries, draws a curve
-            for each on the same labels.
+        y_proba : array-like of shape (n,) or (n, n_classes), or mapping or list of them
+            Probabilities, as in :func:`~skcalib.metrics.calibration_error`. If it is a
+            mapping from names to probabilities, or a list of arrays with n entries, one
+            curve is drawn for each, with the same labels.
         bin_size, n_bins, strategy : optional
             Bins of the curve, as in
             :func:`~skcalib.metrics.adaptive_reliability_curve`. The error in the legend
@@ -196,7 +196,7 @@ class ReliabilityDisplay(ModelsDisplay):
         labels : array-like of shape (n_classes,), default=None
             Labels in the order of the columns.
         pos_label : label, default=None
-            The positive class.
+            Positive class, as in :func:`~skcalib.metrics.calibration_error`.
         sample_weight : array-like of shape (n,), default=None
             Frequency of each row.
         groups : array-like of shape (n,), default=None
@@ -204,11 +204,11 @@ class ReliabilityDisplay(ModelsDisplay):
         confidence_level : float, default=0.95
             Confidence level of the interval of the error, of the bars and of the band.
         name : str or list of str, default=None
-            Name for the legend; for a list of probabilities a list of names. Not used
+            Name for the legend, or list of names for a list of probabilities. Not used
             if `y_proba` is a mapping.
         ax : matplotlib Axes, default=None
-            Axes to draw on. On the axes of another display, curves are added. If None,
-            a new figure is made.
+            Axes to draw on. If another display has already been drawn on the axes, the
+            curves are added to it. If None, a new figure is created.
         **plot_params
             Keyword arguments passed to :meth:`plot`.
 
@@ -268,36 +268,37 @@ class ReliabilityDisplay(ModelsDisplay):
         ----------
         estimator : fitted estimator, or mapping or list of them
             A classifier, a tagger, a coreference model, or any estimator that `query`
-            accepts. A mapping from names to estimators, or a list, draws a curve for
-            each.
+            accepts. If it is a mapping from names to estimators, or a list of
+            estimators, one curve is drawn for each.
         X : array-like
             Samples.
         y : array-like of shape (n_samples,)
             True labels.
         query : query object, default=None
-            Query that is asked of the estimator. If None, the query that fits it is
-            used.
+            Query put to the estimator. If None, the default query is used, as in
+            :func:`~skcalib.scorers.make_query_scorer`.
         bin_size, n_bins, strategy : optional
             Bins of the curve, as in :meth:`from_predictions`.
         multi_class : {'pooled', 'top_label'}, default=None
-            How a classifier of several classes is queried, as in
-            :class:`~skcalib.queries.ClassQuery`. Not allowed together with `query`.
+            How the probabilities of a classifier with several classes are reduced to
+            pairs, as in :class:`~skcalib.queries.ClassQuery`. Not allowed together with
+            `query`.
         pos_label : label, default=None
-            The class that a classifier is queried for, as in
-            :class:`~skcalib.queries.ClassQuery`. Not allowed together with `query`.
+            Positive class of a classifier, as in :class:`~skcalib.queries.ClassQuery`.
+            Not allowed together with `query`.
         sample_weight : array-like of shape (n_samples,), default=None
             Frequency of each sample.
         groups : array-like of shape (n_samples,), default=None
-            Group of dependent samples, for the interval of the error. If None, the
-            samples are independent, and the pairs of one sample depend on each other.
+            Group of dependent samples, for the interval of the error. If None, samples
+            are treated as independent, and pairs of the same sample as dependent.
         confidence_level : float, default=0.95
             Confidence level of the interval of the error, of the bars and of the band.
         name : str or list of str, default=None
-            Name for the legend; for a list of estimators a list of names. If None, the
+            Name for the legend, or list of names for a list of estimators. If None, the
             name of the estimator's class is used. Not used if `estimator` is a mapping.
         ax : matplotlib Axes, default=None
-            Axes to draw on. On the axes of another display, curves are added. If None,
-            a new figure is made.
+            Axes to draw on. If another display has already been drawn on the axes, the
+            curves are added to it. If None, a new figure is created.
         **plot_params
             Keyword arguments passed to :meth:`plot`.
 
@@ -355,15 +356,16 @@ class ReliabilityDisplay(ModelsDisplay):
         ----------
         cv_results : dict, or mapping of dict
             Result of :func:`sklearn.model_selection.cross_validate` with
-            ``return_estimator=True, return_indices=True``. A mapping from names to such
-            results, of several models on the same data, draws a curve for each.
+            ``return_estimator=True, return_indices=True``. If it is a mapping from
+            names to such results of several models on the same data, one curve is drawn
+            for each.
         X : array-like
             The samples that were passed to cross_validate.
         y : array-like of shape (n_samples,)
             The labels that were passed to cross_validate.
         query : query object, default=None
-            Query that is asked of the estimators. If None, the query that fits them is
-            used.
+            Query put to the estimators. If None, the default query is used, as in
+            :func:`~skcalib.scorers.make_query_scorer`.
         bin_size, n_bins, strategy, multi_class, pos_label : optional
             As in :meth:`from_estimator`.
         sample_weight : array-like of shape (n_samples,), default=None
@@ -376,8 +378,8 @@ class ReliabilityDisplay(ModelsDisplay):
             Name for the legend. If None, the name of the estimators' class is used. Not
             used if `cv_results` is a mapping of several results.
         ax : matplotlib Axes, default=None
-            Axes to draw on. On the axes of another display, curves are added. If None,
-            a new figure is made.
+            Axes to draw on. If another display has already been drawn on the axes, the
+            curves are added to it. If None, a new figure is created.
         **plot_params
             Keyword arguments passed to :meth:`plot`.
 
@@ -469,8 +471,8 @@ class ReliabilityDisplay(ModelsDisplay):
         Parameters
         ----------
         ax : matplotlib Axes, default=None
-            Axes to draw on. On the axes of another display, curves are added. If None,
-            a new figure is made.
+            Axes to draw on. If another display has already been drawn on the axes, the
+            curves are added to it. If None, a new figure is created.
         name : str or list of str, default=None
             Names for the legend. If None, the stored names are used.
         interval : {'wilson', 'clopper_pearson', 'normal'} or None, default='wilson'

@@ -157,7 +157,7 @@ class SignificanceDisplay(Display):
             None, all pairs are one series.
         low, high, quantile : float, optional
             Range of the p-values of borderline pairs, and the quantile of their gains
-            that is the threshold, as in the class.
+            that is the threshold, as in :class:`SignificanceDisplay`.
         ax : matplotlib Axes, default=None
             Axes to draw on. If None, a new figure is created.
         **plot_params
@@ -275,7 +275,7 @@ class SignificanceDisplay(Display):
             Alternative hypothesis of the test, for the label of the axis.
         low, high, quantile : float, optional
             Range of the p-values of borderline pairs, and the quantile of their gains
-            that is the threshold, as in the class.
+            that is the threshold, as in :class:`SignificanceDisplay`.
         ax : matplotlib Axes, default=None
             Axes to draw on. If None, a new figure is created.
         **plot_params
@@ -408,7 +408,7 @@ class SignificanceDisplay(Display):
         }
 
     def _series(self) -> dict[str, tuple[np.ndarray, np.ndarray]]:
-        """Return gains and p-values of each series, in the order that names appear."""
+        """Return the gains and p-values of each series."""
         gain, pvalue = np.asarray(self.gain), np.asarray(self.pvalue)
         check_same_length(gain=gain, pvalue=pvalue, kind=self.kind)
         if self.kind is None:
@@ -451,7 +451,7 @@ class SignificanceDisplay(Display):
                     "above which differences are usually significant."
                 )
                 continue
-            few = " These are few, so the threshold is uncertain." if n < 10 else ""
+            few = " There are few such pairs, so it is uncertain." if n < 10 else ""
             sentences.append(
                 f"{name}: the {self.quantile:.0%} quantile of the gains with p-values "
                 f"from {self.low:g} to {self.high:g} (borderline pairs: {n}) is "

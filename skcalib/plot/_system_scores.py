@@ -17,8 +17,8 @@ from ._figures import visible_text
 class SystemScoresDisplay(Display):
     """Scores of systems with their intervals, with the best system at the top.
 
-    Bars beside the scores join systems that are not separated. It is recommended to
-    create the display with
+    Bars beside the scores join systems that are not separated, which means that their
+    scores do not differ significantly. It is recommended to create the display with
     :meth:`from_comparison`.
 
     Parameters

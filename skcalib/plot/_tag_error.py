@@ -1,4 +1,4 @@
-"""Calibration error of each tag, or of each label that was asked for."""
+"""Calibration error of each tag, or of each label of a query."""
 
 from __future__ import annotations
 
@@ -74,12 +74,12 @@ class TagErrorDisplay(Display):
     label : list
         Tags, or other labels of the queries, in order of decreasing frequency.
     count : ndarray of shape (n_labels,)
-        Frequency of each label, which is the total weight of the answers that are yes.
-        If the models were asked different questions, it is the mean over the models.
+        Frequency of each label, which is the total weight of its positive answers. If
+        the queries of the models differ, the frequency is the mean over the models.
     error : dict
         ``error[name][words]`` is the list of the errors of all labels, each a
-        CalibrationErrorInterval, or None where there are too few pairs. `words` is
-        'all', or 'known' and 'unknown'.
+        CalibrationErrorInterval, or None if there are too few pairs. `words` is 'all',
+        or 'known' and 'unknown'.
     averages : sequence of int, default=()
         Numbers of most frequent labels over which means are shown, in addition to the
         mean over all labels.
@@ -88,8 +88,8 @@ class TagErrorDisplay(Display):
         not compared.
     comparison : dict, default=None
         ``comparison[name]`` is the list of the comparisons of all labels of one model
-        with the reference, each a CalibrationComparison, or None where there are too
-        few pairs. Its `difference` is the error of the model minus the error of the
+        with the reference, each a CalibrationComparison, or None if there are too few
+        pairs. Its `difference` is the error of the model minus the error of the
         reference.
     adjust : {'holm', 'bh'} or None, default='holm'
         How p-values are adjusted for the number of labels.
@@ -115,7 +115,7 @@ class TagErrorDisplay(Display):
     --------
     ReliabilityPanelsDisplay : Reliability curve of each tag for one model.
     skcalib.scorers.compare_calibration : Test used for the comparisons.
-    skcalib.queries.TagPairQuery : Ask for pairs of tags.
+    skcalib.queries.TagPairQuery : Query for pairs of tags.
 
     Notes
     -----
@@ -133,8 +133,8 @@ class TagErrorDisplay(Display):
 
     :meth:`frame` returns one row per model, part of the words and label. Its columns
     are `name`, `words`, `label`, `count`, and the columns of the error `n_pairs`,
-    `estimate`, `low`, `high`, `p_value` and `plug_in`, which are missing where there
-    are too few pairs. With a reference, it also has the columns `difference`,
+    `estimate`, `low`, `high`, `p_value` and `plug_in`, which are missing if there are
+    too few pairs. With a reference, it also has the columns `difference`,
     `difference_low`, `difference_high`, `pvalue` and `pvalue_adjusted`, which are
     missing for the reference itself.
 
@@ -217,17 +217,16 @@ class TagErrorDisplay(Display):
         y : array-like
             True labels.
         query : query object, default=None
-            Query that the estimators answer. If None, the default query of the
-            estimators is used. For a tagger, it is the query for every tag at every
-            token.
+            Query put to the estimators. If None, the default query of the estimators is
+            used. The default query of a tagger asks for every tag at every token.
         top : int, default=None
             Number of most frequent labels whose errors are computed. If None, the
             errors of all labels are computed.
         known : set or mapping of words, or sequence of bool sequences, default=None
-            Known words, such as the ``vocabulary_`` of HMMTagger, or bool values that
-            give for each sentence whether each of its tokens is known. The answers are
-            divided into two parts by whether their token is known. For a pair of tags,
-            the second token is used. A span is known if all its tokens are known.
+            Known words, such as the ``vocabulary_`` of HMMTagger, or one sequence of
+            bool values per sentence, which state whether each token is known. The
+            answers are divided into two parts: known and unknown tokens. For a pair of
+            tags, the second token is used. A span is known if all its tokens are known.
             Errors are computed separately for each part. If None, all words form one
             part.
         averages : sequence of int, default=(5,)
@@ -330,8 +329,8 @@ class TagErrorDisplay(Display):
         top : int, default=None
             As in :meth:`from_estimators`.
         known : sequence of bool sequences, default=None
-            Bool values that give for each sentence whether each of its tokens is known,
-            as in :meth:`from_estimators`.
+            One sequence of bool values per sentence, which state whether each token is
+            known, as in :meth:`from_estimators`.
         averages, sample_weight, groups, confidence_level : optional
             As in :meth:`from_estimators`.
         reference, adjust, n_resamples, random_state : optional
@@ -372,7 +371,7 @@ class TagErrorDisplay(Display):
             raise ParameterTypeError(
                 "known",
                 "must have a sequence of bool for each sentence. Got "
-                f"{type(known).__name__}: words go to from_estimators.",
+                f"{type(known).__name__}. Pass words to from_estimators instead.",
             )
         n = max(int(a.groups.max(initial=-1)) + 1 for a in answers.values())
         # the last samples may have no answer
@@ -505,7 +504,7 @@ class TagErrorDisplay(Display):
                 yield name, words, errors
 
     def _sizes(self) -> list[int]:
-        """Return the numbers of labels that means are over; the last is all labels."""
+        """Return the numbers of labels over which means are computed."""
         n = len(self.label)
         return [*sorted({int(size) for size in self.averages if size < n}), n]
 
@@ -590,7 +589,7 @@ class TagErrorDisplay(Display):
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the numbers behind the plot, drawn or not."""
+        """Return the numbers behind the plot, including labels that are not drawn."""
         sizes = self._sizes()
         return {
             "label": list(self.label),

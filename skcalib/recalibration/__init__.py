@@ -1,4 +1,4 @@
-"""Recalibration of whole posteriors, so that every probability stays coherent."""
+"""Recalibration of whole posteriors, which keeps all probabilities consistent."""
 
 from ._fit_temperature import fit_temperature
 from ._temperature import TemperatureScaling

@@ -17,7 +17,7 @@ PRECISION = 1e-6
 _REASONS = {
     ("bounds", True): "true structures are nearly always the most probable ones",
     ("bounds", False): "the probabilities do not identify the true structures",
-    ("offset_bounds", True): "no mention is new that could have an antecedent",
+    ("offset_bounds", True): "every mention that could have an antecedent has one",
     ("offset_bounds", False): "all mentions are new",
 }
 
@@ -54,9 +54,10 @@ def _wrong(name: str, expected: str, bounds: Any) -> ParameterError:
 
 
 def warn_at_end(name: str, value: float, is_low: bool) -> None:
-    """Warn of a value at an end of its bounds, where `fit` was called.
+    """Warn that a fitted value is at an end of its bounds.
 
-    The callers are the function that searched the value and then `fit`.
+    The warning points to the line that called `fit`: `fit` calls the function that
+    searches for the value, which calls this function.
     """
     warnings.warn(
         f"The likelihood of TemperatureScaling is highest at {value:g}, an end of "

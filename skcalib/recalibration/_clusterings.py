@@ -25,7 +25,7 @@ MOST_STEPS = 200
 
 
 class Fit(NamedTuple):
-    """Best temperature and offset, with the log likelihoods there and at (1, 0)."""
+    """Best temperature and offset, their log likelihood, and its value at (1, 0)."""
 
     temperature: float
     new_offset: float
@@ -107,13 +107,14 @@ class Rows(NamedTuple):
         return self.fixed - float(self.weight @ loss)
 
     def best_offset(self, low: float, high: float) -> float:
-        """Return the offset at which the expected number of NEW mentions is true."""
+        """Return the offset at which the expected number of NEW mentions is correct."""
         if low == high or self.gap.size == 0:
             return 0.0
         if self.is_new.all() or not self.is_new.any():
             return high if self.is_new[0] else low
         share = logit(self.weight @ self.is_new / self.weight.sum())
-        # At a all probabilities of NEW are too low, at b they are too high.
+        # At offset a, all probabilities of NEW are too low. At offset b, they are too
+        # high.
         a = float(np.clip(share - self.gap.max(), low, high))
         b = float(np.clip(share - self.gap.min(), low, high))
         offset = float(np.clip(0, a, b))
@@ -219,17 +220,17 @@ class TemperedClusterings:
         return object_array(self.posterior(X).log_scores)
 
     def _pairs(self) -> SampledCorefPairs | None:
-        """Return the final estimator if it only turns scores into probabilities."""
+        """Return the final estimator if it only converts scores to probabilities."""
         final = last_step(self.estimator)
         final = final.estimator if isinstance(final, FrozenEstimator) else final
         return final if isinstance(final, SampledCorefPairs) else None
 
     def _reader(self) -> SampledCorefPairs:
-        """Return what turns scores of antecedents into probabilities of pairs."""
+        """Return the estimator that converts scores to probabilities of pairs."""
         return self._pairs() or SampledCorefPairs(method="exact")
 
     def predict(self, X: Any) -> Any:
-        """Return the clustering by the new scores."""
+        """Return the clustering predicted from the new scores."""
         return self._reader().predict(self._scores(X))
 
     def predict_proba(self, X: Any) -> np.ndarray:
@@ -237,12 +238,12 @@ class TemperedClusterings:
         return self._reader().predict_proba(self._scores(X))
 
     def transform(self, X: Any) -> np.ndarray:
-        """Return the new scores, or the probabilities of pairs by these scores."""
+        """Return the new scores, or the probabilities of pairs computed from them."""
         pairs, scores = self._pairs(), self._scores(X)
         return scores if pairs is None else pairs.transform(scores)
 
     def score(self, model: Any, X: Any, y: Any, sample_weight: Any) -> float:
-        """Return what the estimator's `score` returns, for the new scores."""
+        """Return the `score` of the estimator for the new scores."""
         pairs = self._pairs()
         if pairs is not None:
             return pairs.score(self._scores(X), y, sample_weight)

@@ -1,4 +1,4 @@
-"""The temperature of a posterior over taggings that comes from elsewhere."""
+"""Temperature of a posterior over taggings that another package computed."""
 
 from __future__ import annotations
 
@@ -29,39 +29,39 @@ def fit_temperature(
     Parameters
     ----------
     posterior : LinearChainPosterior
-        Posterior over the taggings of sentences that the model was not trained on, for
-        example of a neural model.
+        Posterior of a model, for example a neural model, over the taggings of sentences
+        on which it was not trained.
     y_true : sequence of label sequences
         True tags of these sentences.
     classes : array-like of shape (n_tags,)
         Labels of the tag indices.
     bounds : tuple of (float, float), default=(0.01, 100.0)
-        Least and largest temperature.
+        Smallest and largest temperature, (low, high) with low <= 1 <= high.
 
     Returns
     -------
     temperature : float
-        Pass it to :meth:`LinearChainPosterior.tempered
+        Fitted temperature, which can be passed to :meth:`LinearChainPosterior.tempered
         <skcalib.posteriors.LinearChainPosterior.tempered>` of any posterior of the
-        model. Above 1, the model is overconfident.
+        model. If it is above 1, the model is overconfident.
 
     Raises
     ------
     TypeError
         If `posterior` is not a LinearChainPosterior.
     ValueError
-        If labels, classes and posterior do not match, or if no sentence has a true
-        tagging that is possible.
+        If labels, classes and posterior do not match, or if the true tagging of every
+        sentence is impossible.
 
     Warns
     -----
     UserWarning
-        If sentences are left out, since their true tagging is impossible at every
-        temperature, or has a tag that the model does not have.
+        If sentences are left out because their true tagging is impossible at every
+        temperature or contains a tag that is not in `classes`.
 
     See Also
     --------
-    TemperatureScaling : The same for estimators, also for coreference.
+    TemperatureScaling : Fit the temperature of a tagger or coreference model.
 
     Examples
     --------
@@ -88,7 +88,7 @@ def fit_temperature(
         raise ParameterError(
             "classes",
             f"must have a label for each of the {posterior.n_tags} tags of the "
-            f"posterior. Got {len(order)}.",
+            f"posterior. Got {len(order)} labels.",
         )
     lengths, expected = list(map(len, labels)), posterior.lengths.tolist()
     if lengths != expected:
@@ -115,8 +115,8 @@ def fit_temperature(
     if not possible.all():
         warnings.warn(
             f"{int((~possible).sum())} of {possible.size} sentences are left out: "
-            "their true tagging is impossible for the model, or has a tag that it "
-            f"does not have. The first is sentence {int((~possible).argmax())}.",
+            "their true tagging is impossible for the model, or has a tag that is not "
+            f"in 'classes'. The first is sentence {int((~possible).argmax())}.",
             UserWarning,
             stacklevel=3,
         )

@@ -43,7 +43,7 @@ def final_estimator(estimator: Any) -> Any:
 
 
 def posterior_of(estimator: Any, X: Any) -> Any:
-    """Return the posterior by the last estimator of a fitted pipeline or search."""
+    """Return the posterior of the last estimator of a fitted pipeline or search."""
     return last_step(estimator).posterior(transform_before(estimator, X))
 
 
@@ -68,7 +68,7 @@ def cross_fit(
     n_jobs: int | None,
     verbose: int,
 ) -> list[HeldOut]:
-    """Return the posteriors of test parts by clones fitted to the training parts."""
+    """Fit clones to the training parts, and return the posteriors of the test parts."""
     return parallel(n_jobs, verbose)(
         delayed(_cross_fit_fold)(clone(estimator), X, y, weight, *fold)
         for fold in folds
@@ -89,9 +89,10 @@ def _cross_fit_fold(
 def held_out(
     estimator: Any, X: Any, y: Any, weight: np.ndarray | None, rows: np.ndarray
 ) -> HeldOut:
-    """Return the posterior of some rows by a fitted estimator.
+    """Return the posterior of a fitted estimator for some rows.
 
-    Structures of probability 0 are left out, since no temperature changes them.
+    Structures of probability 0 are left out, since no temperature changes this
+    probability.
     """
     if weight is not None:
         rows = rows[weight[rows] > 0]
@@ -140,7 +141,7 @@ def _known_structures(final: Any, y: Any) -> tuple[np.ndarray, list[Any]]:
 
 
 def _has_path(posterior: Any, structures: list[Any], rows: np.ndarray) -> np.ndarray:
-    """Return whether each sequence allows a tagging, by halves if one does not."""
+    """Return whether each sequence allows a tagging, found by bisection."""
     n = rows.size
     if n == 0 or not hasattr(posterior, "log_partition"):
         return np.ones(n, dtype=bool)

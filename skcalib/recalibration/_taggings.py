@@ -22,10 +22,10 @@ _ROUNDING = 1e-12
 def best_temperature(
     log_likelihood: Callable[[float], float], low: float, high: float
 ) -> tuple[float, float, float]:
-    """Return the best temperature in [low, high], and log likelihoods at it and at 1.
+    """Return the best temperature, its log likelihood, and the log likelihood at 1.
 
-    The log likelihood is concave in 1 / T, so it has one maximum. If it is not higher
-    than at 1, the temperature is 1.
+    The log likelihood is concave in 1 / T, so it has one maximum. If the likelihood at
+    the maximum is not higher than at 1, the temperature is 1.
     """
     found = minimize_scalar(
         lambda log_t: -log_likelihood(float(np.exp(log_t))),

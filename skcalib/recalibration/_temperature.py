@@ -1,4 +1,4 @@
-"""One temperature for a whole posterior, and for antecedents an offset of NEW."""
+"""One temperature for a whole posterior, and an offset of NEW for antecedents."""
 
 from __future__ import annotations
 
@@ -79,8 +79,8 @@ class TemperatureScaling(MetaEstimatorMixin, BaseEstimator):
         test part. One temperature is fitted to all test parts, and the estimator is
         fitted to all data. An int divides the sentences in their order, without
         shuffling. With 'prefit', the estimator is already fitted to other data, and the
-        temperature is fitted to all of X and y. An estimator in scikit-learn's
-        FrozenEstimator is not fitted again either, and can be cloned.
+        temperature is fitted to all of X and y. An estimator that is wrapped in
+        scikit-learn's FrozenEstimator is not fitted again either, and it can be cloned.
     bounds : tuple of (float, float), default=(0.01, 100.0)
         Smallest and largest temperature, (low, high) with low <= 1 <= high.
     offset_bounds : tuple of (float, float), default=(-10.0, 10.0)
@@ -274,7 +274,7 @@ class TemperatureScaling(MetaEstimatorMixin, BaseEstimator):
         return TemperedTaggings(self.estimator_, self.temperature_)
 
     def _check_data(self, X: Any, y: Any) -> Any:
-        """Return the structures; labels of a tagger as lists."""
+        """Return the structures. For a tagger, these are lists of labels."""
         final = final_estimator(self.estimator)
         if not hasattr(final, "posterior"):
             raise ParameterTypeError(
@@ -306,11 +306,11 @@ class TemperatureScaling(MetaEstimatorMixin, BaseEstimator):
         return folds
 
     def _final(self) -> Any:
-        """Return the tagger itself, fitted where it is."""
+        """Return the final estimator, fitted if `fit` was called."""
         return final_estimator(getattr(self, "estimator_", self.estimator))
 
     def posterior(self, X: Any) -> LinearChainPosterior | AntecedentPosterior:
-        """Return the posterior at the temperature.
+        """Return the posterior at the fitted temperature.
 
         Parameters
         ----------
@@ -320,14 +320,14 @@ class TemperatureScaling(MetaEstimatorMixin, BaseEstimator):
         Returns
         -------
         posterior : LinearChainPosterior or AntecedentPosterior
-            Posterior at the temperature. For other estimators, an object of the type of
-            their posterior.
+            Posterior at the fitted temperature. For other estimators, an object of the
+            type of their posterior.
         """
         return self._tempered().posterior(X)
 
     @available_if(_final_has("predict"))
     def predict(self, X: Any) -> np.ndarray:
-        """Predict as the estimator does.
+        """Predict the structures, as the estimator does.
 
         Parameters
         ----------
@@ -338,8 +338,8 @@ class TemperatureScaling(MetaEstimatorMixin, BaseEstimator):
         -------
         y : ndarray of shape (n_samples,), object
             Prediction of the estimator, which the temperature does not change. With
-            ``decoding="posterior"``, the tag of each token with the highest probability
-            at the temperature. For coreference, the clustering by the new scores.
+            ``decoding="posterior"``, the most probable tag of each token at the fitted
+            temperature. For coreference, the clustering predicted from the new scores.
         """
         return self._tempered().predict(X)
 
@@ -404,7 +404,7 @@ class TemperatureScaling(MetaEstimatorMixin, BaseEstimator):
 
     @available_if(_final_has("transform"))
     def transform(self, X: Any) -> np.ndarray:
-        """Return the estimator's scores at the temperature and offset.
+        """Return the scores of the estimator at the fitted temperature and offset.
 
         Parameters
         ----------

@@ -1,4 +1,4 @@
-"""Scorers, which put a query to an estimator and compute a metric of the answers.
+"""Scorers, which compute a metric of the answers of an estimator to a query.
 
 Scorers are callables ``scorer(estimator, X, y)`` for cross_val_score, cross_validate
 and GridSearchCV. They cannot be built with scikit-learn's make_scorer, which passes one

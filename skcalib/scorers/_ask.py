@@ -67,6 +67,7 @@ def ask(estimator: Any, X: Any, y: Any, query: Any, **params: Any) -> Answers:
     answers = query(estimator, X, y)
     if not isinstance(answers, Answers):
         raise ParameterTypeError(
-            "query", f"must return Answers. Got {type(answers).__name__} of {query!r}."
+            "query",
+            f"must return Answers. Got {type(answers).__name__} from {query!r}.",
         )
     return answers

@@ -41,7 +41,7 @@ _UNLIKE, _ALIKE = 0.5, 0.8
 # If the smallest attainable p-value is above this value, the test has no power.
 _USUAL_LEVEL = 0.05
 
-# Swaps held at once (4 bytes each).
+# Number of swaps in memory at a time (4 bytes each).
 _BLOCK = 1 << 21
 
 
@@ -167,7 +167,8 @@ def compare_calibration(
         same size is used for both models and every resample.
     alternative : {'two-sided', 'greater', 'less'}, default='two-sided'
         Alternative hypothesis. 'greater' means that the error of A is larger than the
-        error of B, and 'less' that it is smaller. Choose it before looking at the data.
+        error of B, and 'less' means that it is smaller. Choose the alternative before
+        looking at the data.
     confidence_level : float, default=0.95
         Confidence level of the intervals of the differences.
     n_resamples : int, default=2000
@@ -179,8 +180,8 @@ def compare_calibration(
         Labels in the order of the columns. If None, the sorted labels of `y_true` are
         used.
     pos_label : label, default=None
-        Positive class. If None, the class is 1, or the class of the second of two
-        columns.
+        Positive class. If None, it is 1, or the label of the second column if there are
+        two columns.
     y_true_b : array-like of shape (n,), default=None
         Labels for model B, if the two models have different labels. For example, the
         label for a language model may be whether its own answer is right. If None,
@@ -254,7 +255,7 @@ def compare_calibration(
     if multi_class in ("class_wise", "per_class"):
         raise ParameterError(
             None,
-            "compares two numbers: the 'multi_class' parameter "
+            "compares one error per model: the 'multi_class' parameter "
             f"must be 'pooled' or 'top_label'. Got {multi_class!r}.",
         )
     probabilities = _same_shape(proba_a, proba_b)
@@ -281,7 +282,7 @@ def compare_calibration(
     distances = drawn.null(alternative)
     brier = [brier_of_rows(pairs) for pairs in several]
     with warnings.catch_warnings():
-        # of few items, as said above
+        # the user was already warned of few items
         warnings.simplefilter("ignore", UserWarning)
         score = paired_bootstrap_test(
             *brier,

@@ -1,4 +1,4 @@
-"""Scorers that put a query to an estimator and compute a metric on its answers."""
+"""Scorers that compute a metric of the answers of an estimator to a query."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class QueryScorer:
     """Score the answers of an estimator to a query.
 
     `metric` is called with the answers, the weight of each sample (or None), and
-    `params`. If `query` is None, the query that fits the estimator is used, with
+    `params`. If `query` is None, the default query of the estimator is used, with
     `query_params`. `shown` are the settings for the repr.
     """
 
@@ -76,7 +76,7 @@ class QueryScorer:
         Parameters
         ----------
         estimator : fitted estimator
-            Estimator to which the query is put.
+            Estimator that answers the query.
         X : array-like
             Samples.
         y_true : array-like of shape (n_samples,)
@@ -171,11 +171,14 @@ def make_query_scorer(
     Parameters
     ----------
     score_func : callable
-        Metric ``score_func(y_true, y_proba, **params)`` -> float, where y_true is 0 or
-        1. If weights are given, it is also called with ``sample_weight=``.
+        Metric ``score_func(y_true, y_proba, **params)`` -> float, where y_true contains
+        0 and 1. If weights are given, it is also called with ``sample_weight=``.
     query : query object, default=None
         Query put to the estimator, such as :class:`~skcalib.queries.ClassQuery`. If
-        None, the query that fits the estimator is used.
+        None, the default query of the estimator is used:
+        :class:`~skcalib.queries.ClassQuery` for classifiers,
+        :class:`~skcalib.queries.TagQuery` for taggers and
+        :class:`~skcalib.queries.CorefPairQuery` for coreference models.
     greater_is_better : bool, default=True
         Whether greater values of the metric are better. If False, the score is the
         negated metric.
@@ -185,7 +188,7 @@ def make_query_scorer(
     Returns
     -------
     scorer : callable
-        ``scorer(estimator, X, y, *, sample_weight=None)`` -> float. It takes part in
+        ``scorer(estimator, X, y, *, sample_weight=None)`` -> float. It supports
         metadata routing: ``scorer.set_score_request(sample_weight=True)``.
 
     See Also
@@ -236,26 +239,31 @@ def make_calibration_scorer(
     Parameters
     ----------
     query : query object, default=None
-        Query put to the estimator. If None, the query that fits the estimator is used.
+        Query put to the estimator. If None, the default query of the estimator is used:
+        :class:`~skcalib.queries.ClassQuery` for classifiers,
+        :class:`~skcalib.queries.TagQuery` for taggers and
+        :class:`~skcalib.queries.CorefPairQuery` for coreference models.
     bin_size : int or 'auto', default='auto'
         Number of pairs in a bin, as in :func:`~skcalib.metrics.calibration_error`.
     n_bins : int, default=None
-        Number of bins. It replaces `bin_size`.
+        Number of bins. If given, it is used instead of `bin_size`.
     strategy : {'quantile', 'uniform'}, default='quantile'
-        How the bins are cut, as in :func:`~skcalib.metrics.calibration_error`.
+        How pairs are divided into bins, as in
+        :func:`~skcalib.metrics.calibration_error`.
     norm : {'l1', 'l2', 'max'}, default='l2'
-        Norm of the differences in the bins.
+        Norm of the error, as in :func:`~skcalib.metrics.calibration_error`.
     squared : bool, default=False
-        Whether the square of the error with 'l2' is the score.
+        Whether to use the square of the error. Requires norm 'l2'.
     debias : bool, default=False
-        Whether the error with 'l2' is debiased. Pairs of one sample are dependent.
+        Whether to use the debiased error. Requires norm 'l2'. The pairs of one sample
+        are treated as dependent.
     multi_class : {'pooled', 'top_label', 'class_wise'}, default=None
-        How more than two classes of a classifier are reduced to binary problems.
-        'class_wise' is the mean of the errors of the classes. Not available with a
-        `query`, which determines the reduction itself.
+        How the classes are reduced to binary problems, for a classifier with more than
+        two classes. 'class_wise' is the mean of the errors of the classes. Not
+        available with a `query`, which determines the reduction itself.
     pos_label : label, default=None
-        Positive class of a classifier. If None, the second of two classes. Not
-        available with a `query`.
+        Positive class of a classifier. If None, the second class of a binary
+        classifier. Not available with a `query`.
 
     Returns
     -------
@@ -290,7 +298,7 @@ def make_calibration_scorer(
     check_norm(norm, squared, debias)
     binning = check_binning(bin_size, n_bins, strategy)
     if debias and binning.bin_size == 1:
-        raise ParameterError("debias", "needs a 'bin_size' of at least 2.")
+        raise ParameterError("debias", "needs a 'bin_size' of at least 2. Got 1.")
     query_params = _query_params(query, multi_class, pos_label)
     params = {
         "binning": binning,
@@ -320,14 +328,15 @@ def _query_params(query: Any, multi_class: Any, pos_label: Any) -> dict[str, Any
     if query is not None and given:
         raise ParameterError(
             None,
-            f"accepts no {sorted(given)} together with a query. Set them in the query.",
+            f"does not accept {sorted(given)} together with a query. Set them in the "
+            "query.",
         )
     if multi_class is not None:
         kinds = ("pooled", "top_label", "class_wise")
         check_choice(multi_class, kinds, name="multi_class")
     if multi_class == "class_wise":
         given["multi_class"] = "pooled"
-    ClassQuery(**given)  # raises now what every fold would raise later
+    ClassQuery(**given)  # raise errors here, before the first fold
     return given
 
 
@@ -339,7 +348,7 @@ def _answers_error(
     by_class: bool,
     **norm_params: Any,
 ) -> float:
-    """Return the error of the answers, or its mean over what was asked for."""
+    """Return the error of the answers, or the mean of the errors of the labels."""
     errors = [
         error_of_pairs(answer_pairs(part, weight), binning, **norm_params)
         for part in (answers_by_label(answers) if by_class else [answers])

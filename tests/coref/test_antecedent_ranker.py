@@ -129,7 +129,7 @@ class TestFeatures:
             (
                 [Document("x", mentions=[Mention(0, 1)], entities=[0])],
                 ValueError,
-                "document 0 ends at 1; it has 0 words",
+                "document 0 ends at word 1, but the document has 0 words",
             ),
             (
                 [
@@ -141,7 +141,7 @@ class TestFeatures:
                     )
                 ],
                 ValueError,
-                "Mention 1 of document 0 comes too late",
+                "Mention 1 of document 0 must come earlier",
             ),
         ],
     )
@@ -274,7 +274,9 @@ class TestRanker:
         assert scores.coef_[0] < 0
 
     def test_what_is_not_finite_is_no_feature(self, features, ranker):
-        with pytest.raises(ValueError, match="transform must hold finite .* Got nan"):
+        with pytest.raises(
+            ValueError, match="transform must contain finite .* Got nan"
+        ):
             ranker.predict_proba([features[0] * np.nan])
 
     @pytest.mark.parametrize(

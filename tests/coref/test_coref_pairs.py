@@ -244,7 +244,7 @@ def test_what_is_not_scores_is_named(method):
     features = AntecedentFeatures(2**4).transform(documents)
     step = SampledCorefPairs(2)
     expected = (
-        f"'X' parameter of SampledCorefPairs.{method} must hold a matrix of "
+        f"'X' parameter of SampledCorefPairs.{method} must contain a matrix of "
         "antecedent scores for each document, as returned by "
         "AntecedentRanker.transform. Got "
     )

@@ -490,7 +490,7 @@ def test_documents_are_added_up_not_averaged():
             [[{1}]],
             [[{1}, set()]],
             ValueError,
-            "an empty cluster, number 1, in document 0",
+            "at least one mention in each cluster. Got none in cluster 1 of document 0",
         ),
         ([[[{"a": 1}]]], [[{1}]], TypeError, r"hashable.* Got {'a': 1} in cluster 0"),
     ],

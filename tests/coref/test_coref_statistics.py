@@ -68,10 +68,10 @@ def test_what_is_refused():
         coref_statistics([[0]], [[0]], drop_singletons=1)
     with pytest.raises(ValueError, match="coref_statistics.*document 0"):
         coref_statistics([[0, 1]], [[0]])
-    with pytest.raises(ValueError, match="document at least"):
+    with pytest.raises(ValueError, match="at least one document"):
         coref_statistics([], [])
     with pytest.raises(ValueError, match=r"'sums'.*shape \(3,\)"):
         coref_f1([1, 2, 3])
     for odd in ("abcd", list("abcd"), [[1], [1, 2]]):
-        with pytest.raises(ValueError, match="'sums' .* must hold numbers. Got"):
+        with pytest.raises(ValueError, match="'sums' .* must contain numbers. Got"):
             coref_f1(odd)

@@ -140,5 +140,5 @@ def test_bad_input_is_named(y, params, error, message):
 def test_a_posterior_of_a_document_is_needed():
     with pytest.raises(TypeError, match="an AntecedentPosterior. Got list"):
         entity_count_coverage([[0]], [np.zeros((1, 1))])
-    with pytest.raises(ValueError, match="needs a document"):
+    with pytest.raises(ValueError, match="needs at least one document"):
         entity_count_coverage([], AntecedentPosterior([]))

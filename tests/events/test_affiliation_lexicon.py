@@ -341,7 +341,7 @@ class TestActors:
     @pytest.mark.parametrize(
         ("kwargs", "message"),
         [
-            ({"entries": {}}, "'entries'.*at least one. Got {}"),
+            ({"entries": {}}, "'entries'.*at least one code. Got {}"),
             ({"entries": ["a"]}, r"'entries'.*dict.*Got \['a'\]"),
             ({"entries": {1: "a"}}, "'entries'.*codes. Got 1"),
             ({"entries": {" ": "a"}}, "'entries'.*codes. Got ' '"),
@@ -362,10 +362,13 @@ class TestActors:
     @pytest.mark.parametrize(
         ("kwargs", "message"),
         [
-            ({"entries": {"A": 3}}, "'entries'.*or several. Got 3 for the code 'A'"),
+            (
+                {"entries": {"A": 3}},
+                "'entries'.*or several strings. Got 3 for the code 'A'",
+            ),
             (
                 {"entries": {"A": b"a"}},
-                "'entries'.*or several. Got b'a' for the code 'A'",
+                "'entries'.*or several strings. Got b'a' for the code 'A'",
             ),
             ({"entries": {"A": "a"}, "exclude": None}, "'exclude'.*Got None"),
             ({"entries": {"A": "a"}, "match_case": "no"}, "'match_case'.*Got 'no'"),

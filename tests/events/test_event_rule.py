@@ -345,8 +345,12 @@ class TestOptions:
             ({"verbs": [1]}, ValueError, "'verbs'.*lemmas"),
             ({"lexicon": 3}, TypeError, "'lexicon'.*Got 3"),
             ({"lexicon": len}, ValueError, "'codes'.*Got None"),
-            ({"lexicon": len, "codes": ["A", "A"]}, ValueError, "'codes'.*each once"),
-            ({"codes": ["A"]}, ValueError, "'codes'.*is for a function"),
+            (
+                {"lexicon": len, "codes": ["A", "A"]},
+                ValueError,
+                "'codes'.*different strings",
+            ),
+            ({"codes": ["A"]}, ValueError, "'codes'.*'lexicon' has its own codes"),
             ({"lexicon": CountryLexicon}, TypeError, "'lexicon'.*Got <class"),
             ({"lexicon": max, "codes": 3}, ValueError, "'codes'.*Got 3"),
             ({"lexicon": max, "codes": [["A"]]}, ValueError, "'codes'.*strings"),
@@ -422,7 +426,7 @@ class TestEntities:
         ],
     )
     def test_an_entity_is_given_by_indices(self, rule, entity, error):
-        with pytest.raises(error, match="'entity' .* must hold indices .* Got "):
+        with pytest.raises(error, match="'entity' .* must contain indices .* Got "):
             rule("IRN", entity, document(self.text))
 
 

@@ -303,12 +303,12 @@ def test_one_mention_and_many_entities():
             "'document' .* at least one mention",
         ),
         ((TOY, PROBA), {}, ValueError, "an AntecedentPosterior of one document"),
-        ((TOY, AntecedentPosterior([PROBA] * 2)[:0]), {}, ValueError, "one of 0"),
+        ((TOY, AntecedentPosterior([PROBA] * 2)[:0]), {}, ValueError, "of length 0"),
         (
             (TOY, AntecedentPosterior([np.zeros((2, 2))])),
             {},
             ValueError,
-            "a posterior of the 5 mentions of the document. Got one of 2",
+            "a posterior of the 5 mentions of the document. Got a posterior of 2",
         ),
         ((TOY, posterior()), {"y_true": [0]}, ValueError, "'y_true' .* Got 1"),
         ((TOY, posterior()), {"entity": [0]}, ValueError, "'entity' .* Got 1"),
@@ -337,7 +337,7 @@ def test_one_mention_and_many_entities():
             ),
             {},
             ValueError,
-            "Mention 3 ends at 8; it has 7 words",
+            "Mention 3 ends at 8, and the document has 7 words",
         ),
     ],
 )

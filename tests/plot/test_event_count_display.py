@@ -182,7 +182,7 @@ def test_what_it_gives(counts):
 @pytest.mark.parametrize(
     ("params", "error", "message"),
     [
-        ({"countries": ["XXX"]}, ValueError, "were counted, of ['BOL', 'FRA'"),
+        ({"countries": ["XXX"]}, ValueError, "were counted, among ['BOL', 'FRA'"),
         ({"countries": "KEN"}, TypeError, "a sequence of codes. Got str 'KEN'"),
         ({"countries": 3}, TypeError, "a sequence of codes. Got int 3"),
         ({"line_kwargs": "red"}, TypeError, "'line_kwargs' parameter"),
@@ -247,7 +247,7 @@ def test_both_intervals_of_corrected_counts_are_drawn(corrected):
         "corrected by labels",
         "posterior mean, uncorrected",
     ]
-    assert display._in_words()[0].startswith("A mean is corrected by labelled")
+    assert display._in_words()[0].startswith("The means are corrected by labelled")
 
 
 def test_corrected_counts_drawn_together(corrected):

@@ -204,6 +204,6 @@ def test_answers_about_different_items_are_not_compared():
     a = SpanQuery().from_proba(gold, [[(0, 1, "P", 0.9)], [(1, 2, "P", 0.6)]])
     b = SpanQuery().from_proba(gold, [[(0, 1, "P", 0.9)], [(0, 1, "P", 0.6)]])
     with pytest.raises(
-        ValueError, match=r"asked for 'P' at different ones \(2 and 2\)"
+        ValueError, match=r"asked for 'P' at different items \(2 and 2\)"
     ):
         from_answers({"a": a, "b": b}, reference="a")

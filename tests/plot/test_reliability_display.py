@@ -687,7 +687,7 @@ def test_held_out_samples_are_those_of_the_folds(cancer):
     X, y = cancer
     results = cross_validated(GaussianNB(), X, y, 2)
     for name, arrays in (("X", (X[:10], y)), ("y", (X, y[:10]))):
-        message = f"'{name}' parameter .* whose folds hold 569 samples. Got 10"
+        message = f"'{name}' parameter .* whose folds contain 569 samples. Got 10"
         with pytest.raises(ValueError, match=message):
             ReliabilityDisplay.from_cv_results(results, *arrays)
     with pytest.raises(TypeError, match="'cv_results' .* dict of cross_.* Got list"):

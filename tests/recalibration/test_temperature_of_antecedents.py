@@ -231,7 +231,7 @@ def test_pairs_are_better_calibrated_on_other_documents():
 @pytest.mark.parametrize(
     ("labels", "params", "expected", "message"),
     [
-        ([0, 0], {}, -10, "end of 'offset_bounds'.*no mention is new"),
+        ([0, 0], {}, -10, "end of 'offset_bounds'.*every mention"),
         ([0, 1], {}, 10, "end of 'offset_bounds'.*all mentions are new"),
         ([0, 0], {"offset_bounds": (-2, 3)}, -2, "highest at -2"),
     ],
