@@ -146,7 +146,7 @@ class TestDocument:
         pandas = pytest.importorskip("pandas")
         assert Document("a", pandas.Timestamp("1990-01-03")).date.year == 1990
         assert Document("a", pandas.NaT).date is None
-        assert Document("a", np.datetime64("NaT")).date is None
+        assert Document("a", np.datetime64("NaT", "D")).date is None
 
     @pytest.mark.parametrize(
         ("parts", "message"),
