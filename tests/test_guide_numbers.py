@@ -32,7 +32,7 @@ PAGES_OF_NAMES = {"coming_from.rst", "counting.rst"}
 # this CSV, but not in one row of it. The first column has the names of rows.
 PIVOTED = {
     ("bin_size.rst", "model | rows × classes"): "pooled_bin_size.csv",
-    ("bin_size.rst", "bin size | calibrated: plain square"): "bin_size.csv",
+    ("bin_size.rst", "bin size | calibrated: plug-in square"): "bin_size.csv",
     ("coref_corpora.rst", "offset of NEW | LitBank, by CoNLL F1"): "coref_offsets.csv",
     ("corrected_counts.rst", "Corpus | sd, mix .5"): "corrected_counts_design.csv",
     ("corrected_counts.rst", "Corpus | corrected"): "corrected_counts.csv",

@@ -80,19 +80,20 @@ class BinSizeCurve(SizeCurve):
     Attributes
     ----------
     bin_size : ndarray of int
-        Target weight of a bin. Without sample weights this is the number of pairs.
+        Target number of pairs (total weight) in a bin.
     n_bins : ndarray of int
         Number of bins.
     plug_in : ndarray
         :func:`calibration_error` at each bin size, computed with `norm`.
     debiased_square : ndarray or None
-        Unbiased estimate of the square at each bin size, which may be negative. None if
-        `norm` is not 'l2', or if at one of the sizes a bin contains a single pair or
-        rows of a single group.
+        Unbiased estimate of the squared error at each bin size, which may be negative.
+        None if `norm` is not 'l2', or if at one of the sizes a bin contains a single
+        pair or rows of a single group.
     norm : str
         Norm of the errors.
     debias : bool
-        Whether `error` is `debiased`.
+        Whether the attribute `error` is the debiased error. If False, it is the plug-in
+        error.
     n_pairs : int
         Number of pairs of positive weight.
     n_groups : int or None
@@ -179,8 +180,9 @@ def bin_size_curve(
     norm : {'l1', 'l2', 'max'}, default='l2'
         Norm of the error, as in :func:`calibration_error`.
     debias : bool, default=False
-        Whether `error` of the curve is the debiased error. With 'l2' the result
-        contains both errors if they are defined.
+        Whether the attribute `error` of the curve is the debiased error. If False, it
+        is the plug-in error. With norm 'l2', the curve contains both errors if the
+        debiased error is defined.
     multi_class : {'pooled', 'top_label'}, default=None
         How a matrix is reduced to pairs, as in :func:`calibration_error`.
     labels : array-like of shape (n_classes,), default=None
@@ -204,24 +206,24 @@ def bin_size_curve(
     TypeError
         If `bin_sizes` are not integers.
     ValueError
-        If a parameter or a row is not as described. The message names the parameter or
-        the row. With `debias`, also if a bin contains rows of a single group.
+        If a parameter or a row is invalid. The message names the parameter or the row.
+        With `debias`, also if a bin contains rows of a single group.
 
     See Also
     --------
-    sample_size_curve : The error against the number of rows.
-    calibration_error_interval : The error with a confidence interval. The default bin
-        size is chosen for the interval.
+    sample_size_curve : Calibration error of subsamples of several sizes.
+    calibration_error_interval : The error with a confidence interval and a bin size
+        that is chosen for this interval.
 
     Notes
     -----
     When the bin size doubles, each bin is the union of two smaller bins (the last bin
     is a union of up to three). The plug-in error therefore does not increase in any
     norm [1]_. A smaller error in wider bins does not mean better calibration: the
-    decrease has two reasons. First, label noise adds about mean(q (1 - q)) / b to the
-    square in bins of b pairs. Second, errors of opposite sign cancel inside a bin, and
-    more of them do so in wider bins. Only the second effect changes the debiased
-    square.
+    decrease has two causes. First, label noise adds about mean(q (1 - q)) / b to the
+    squared error in bins of b pairs. Second, errors of opposite sign cancel inside a
+    bin, and more of them cancel in wider bins. Only the second cause changes the
+    debiased squared error.
 
     References
     ----------

@@ -82,9 +82,11 @@ def calibration_error(
 ) -> float | np.ndarray:
     """Compute the calibration error by adaptive binning.
 
-    The error is the root mean square distance between the predicted probabilities and
-    the frequencies of the labels (Algorithm 1 of [1]_). Let q be the probabilities and
-    y the labels of N pairs, of which n_b are in bin b. The error is::
+    A pair consists of a label y, which is 0 or 1, and a predicted probability q of
+    label 1. The pairs are sorted by q and divided into bins with equal numbers of pairs
+    (Algorithm 1 of [1]_). The error is the root mean square distance between the mean
+    probability and the frequency of positive labels in a bin. If n_b of the N pairs are
+    in bin b, the error is::
 
         sqrt(sum_b n_b / N (mean_b q - mean_b y)^2)
 
@@ -106,19 +108,20 @@ def calibration_error(
     n_bins : int, default=None
         Number of bins. If given, it is used instead of `bin_size`.
     strategy : {'quantile', 'uniform'}, default='quantile'
-        'quantile' makes bins of equal weight. 'uniform' divides [0, 1] into `n_bins`
-        bins of equal width.
+        'quantile' creates bins with equal numbers of pairs (equal total weight).
+        'uniform' divides [0, 1] into `n_bins` bins of equal width.
     norm : {'l1', 'l2', 'max'}, default='l2'
         'l1' is the mean distance, known as ECE. 'l2' is the root mean square distance,
         and 'max' is the largest distance.
     squared : bool, default=False
         Whether to return the square of the error. Requires norm 'l2'.
     debias : bool, default=False
-        Whether to replace the square in each bin by its unbiased estimate sum_{i != j}
-        r_i r_j / (n_b (n_b - 1)), with r = q - y. Requires norm 'l2'. Label noise adds
-        about p (1 - p) / n_b to the plain square, where p is the label frequency, and
-        nothing to the unbiased estimate. The estimate can be negative; the error is
-        then 0, unless `squared` is True.
+        Whether to remove the bias of the squared error that is due to label noise. The
+        squared mean of r = q - y in each bin is then replaced by the unbiased estimate
+        sum_{i != j} r_i r_j / (n_b (n_b - 1)). Without `debias`, label noise adds about
+        p (1 - p) / n_b to the squared mean, where p is the label frequency. The
+        estimate can be negative; the error is then 0, unless `squared` is True.
+        Requires norm 'l2'.
     multi_class : {'pooled', 'top_label', 'class_wise', 'per_class'}, default=None
         How a probability matrix is reduced to binary problems. 'pooled' (the default
         for more than two columns) concatenates the one-vs-rest problems of all classes
@@ -135,12 +138,13 @@ def calibration_error(
         has two columns.
     sample_weight : array-like of shape (n,), default=None
         Frequencies: a row of weight 3 is equivalent to three rows, and a row of weight
-        0 is ignored. For sampling weights pass ``groups=np.arange(n)`` as well.
+        0 is ignored. If the weights are sampling weights instead of frequencies, also
+        pass ``groups=np.arange(n)``, so that each row counts as one observation.
     groups : array-like of shape (n,), default=None
         Group (sentence, document) of each row, used with `debias`. Rows of the same
         group may depend on each other, so only residuals of rows from different groups
-        are multiplied. If None, rows are taken as independent, and the pooled pairs of
-        one row form a group.
+        are multiplied. If None, rows are treated as independent, and the pooled pairs
+        of one row form a group.
 
     Returns
     -------
@@ -151,9 +155,8 @@ def calibration_error(
     Raises
     ------
     ValueError
-        If a parameter or a row is not as described. The message names the parameter or
-        the row. With `debias`, also if a bin contains a single pair or rows of a single
-        group.
+        If a parameter or a row is invalid. The message names the parameter or the row.
+        With `debias`, also if a bin contains a single pair or rows of a single group.
 
     See Also
     --------
@@ -163,14 +166,14 @@ def calibration_error(
 
     Notes
     -----
-    The value depends on the bin size. In wide bins errors of opposite sign cancel, and
-    narrow bins add noise. Without `debias`, a perfectly calibrated model has an error
-    of about sqrt(mean(p (1 - p)) / bin_size). Report the bin size together with the
-    error.
+    The value depends on the bin size. In wide bins, errors of opposite sign cancel,
+    which makes the value too small. In narrow bins, label noise makes the value too
+    large unless `debias` is True: the error of a perfectly calibrated model is about
+    sqrt(mean(p (1 - p)) / bin_size). Report the bin size together with the error.
 
-    The value does not depend on the order of the rows. If a cut between two bins
-    divides rows of equal probability, each bin gets a proportional share of their
-    positives, which is the mean over all orders of these rows.
+    The value does not depend on the order of the rows. If a bin boundary falls between
+    rows of equal probability, each of the two bins gets a proportional share of the
+    positive labels of these rows. This share is the mean over all orders of these rows.
 
     Hard labels are not probabilities. If every value of `y_proba` is 0 or 1, the result
     measures how often predicted labels are wrong, not how good the probabilities are.

@@ -24,7 +24,7 @@ from ._frequency_intervals import consistency_interval, frequency_interval, tied
 
 @dataclass(frozen=True, repr=False, eq=False)
 class ReliabilityCurve(Result):
-    """Label frequency against mean probability in adaptive bins.
+    """Reliability curve: label frequency and mean probability of each bin.
 
     Returned by :func:`adaptive_reliability_curve`. All arrays have shape (n_bins,), in
     ascending order of the probability.
@@ -43,9 +43,10 @@ class ReliabilityCurve(Result):
     proba_min, proba_max : ndarray
         Smallest and largest probability in each bin.
     bin_size : int or None
-        Target weight of a bin. None if `n_bins` was given.
+        Target number of pairs (total weight) in a bin. None if `n_bins` was given.
     n_samples : int
-        Number of pairs of positive weight. Pooled classes count as one pair each.
+        Number of pairs of positive weight. If classes are pooled, each class of a row
+        is one pair.
 
     See Also
     --------
@@ -98,10 +99,10 @@ class ReliabilityCurve(Result):
         confidence_level : float, default=0.95
             Confidence level, strictly between 0 and 1.
         method : {'wilson', 'clopper_pearson', 'normal'}, default='wilson'
-            'wilson' inverts the score test and has approximately the requested level.
-            'clopper_pearson' has at least the requested level. 'normal' is
-            p +- z sqrt(p (1 - p) / n) as in [1]_, clipped to [0, 1]. Its width is 0 if
-            all labels of a bin are equal.
+            'wilson' inverts the score test, and its coverage is approximately the
+            confidence level. 'clopper_pearson' is exact: its coverage is at least the
+            confidence level. 'normal' is p +- z sqrt(p (1 - p) / n) as in [1]_, clipped
+            to [0, 1]. Its width is 0 if all labels of a bin are equal.
 
         Returns
         -------
@@ -130,7 +131,7 @@ class ReliabilityCurve(Result):
     def consistency_band(
         self, confidence_level: float = 0.95
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Return an interval of the label frequencies expected of a calibrated model.
+        """Return intervals for the label frequencies of a calibrated model.
 
         These *consistency bars* [1]_ lie around the mean probability of each bin, while
         the intervals of :meth:`interval` lie around the observed frequency. The level
@@ -140,8 +141,8 @@ class ReliabilityCurve(Result):
         Parameters
         ----------
         confidence_level : float, default=0.95
-            Confidence level, strictly between 0 and 1. Each tail has half of
-            1 - `confidence_level`.
+            Confidence level, strictly between 0 and 1. Each tail has a probability of
+            (1 - `confidence_level`) / 2.
 
         Returns
         -------
@@ -154,15 +155,16 @@ class ReliabilityCurve(Result):
         with probabilities q, so it has a Poisson-binomial distribution. This
         distribution is approximated by a shifted binomial distribution with the same
         mean, the same variance and nearly the same third moment. The variance is the
-        sum of q (1 - q), or less if a cut between two bins divides rows of equal q. The
+        sum of q (1 - q), or less if a bin boundary falls between rows of equal q. The
         third moment is estimated from the range of q in the bin.
 
-        If all q of a bin are equal, the ends are the quantiles of the binomial
-        distribution, widened by less than one pair so that neither tail exceeds its
-        nominal probability. Otherwise, a tail exceeds its nominal probability by at
-        most 0.1 percentage points in adaptive bins of 500 skewed probabilities, and by
-        up to 3 percentage points in a bin of few pairs that spans nearly all of [0, 1].
-        Weights are frequencies, and pairs are taken as independent.
+        If all q of a bin are equal, the ends are quantiles of the binomial
+        distribution. Each end is moved outwards by less than one pair so that neither
+        tail exceeds its nominal probability. Otherwise, a tail exceeds its nominal
+        probability by at most 0.1 percentage points in bins of 500 pairs with a skewed
+        distribution of q, and by up to 3 percentage points in a bin of few pairs that
+        spans nearly all of [0, 1]. Weights are treated as frequencies, and pairs as
+        independent.
 
         References
         ----------
@@ -208,8 +210,8 @@ class ReliabilityCurve(Result):
         squared : bool, default=False
             Whether to return the square of the error. Requires norm 'l2'.
         debias : bool, default=False
-            Whether to estimate the square without the upward bias due to label noise,
-            as :func:`calibration_error` does. Requires norm 'l2'.
+            Whether to estimate the squared error without the upward bias due to label
+            noise, as :func:`calibration_error` does. Requires norm 'l2'.
 
         Returns
         -------
@@ -326,10 +328,10 @@ def adaptive_reliability_curve(
     """Compute a reliability curve with the same number of pairs in every bin.
 
     Pairs are sorted by probability and divided into bins of `bin_size`. If the last bin
-    would be smaller, it is merged with the bin before [1]_. If a cut between two bins
-    divides rows of equal probability, each bin gets a proportional share of their
-    positives, which is the mean over all orders of these rows. The curve therefore does
-    not depend on the order of the rows.
+    would be smaller, it is merged with the previous bin [1]_. If a bin boundary falls
+    between rows of equal probability, each of the two bins gets a proportional share of
+    the positive labels of these rows. This share is the mean over all orders of these
+    rows. The curve therefore does not depend on the order of the rows.
 
     Parameters
     ----------
@@ -348,8 +350,8 @@ def adaptive_reliability_curve(
         Number of bins. If given, it is used instead of `bin_size`. If there are more
         bins than pairs, each pair has its own bin.
     strategy : {'quantile', 'uniform'}, default='quantile'
-        'quantile' makes bins of equal weight. 'uniform' divides [0, 1] into `n_bins`
-        bins of equal width and omits empty bins.
+        'quantile' creates bins with equal numbers of pairs (equal total weight).
+        'uniform' divides [0, 1] into `n_bins` bins of equal width and omits empty bins.
     multi_class : {'pooled', 'top_label'}, default=None
         How a matrix is reduced to pairs. 'pooled' (the default for more than two
         columns) concatenates the one-vs-rest problems of all classes. 'top_label' uses
@@ -371,8 +373,7 @@ def adaptive_reliability_curve(
     Raises
     ------
     ValueError
-        If a parameter or a row is not as described. The message names the parameter or
-        the row.
+        If a parameter or a row is invalid. The message names the parameter or the row.
 
     See Also
     --------
@@ -383,11 +384,11 @@ def adaptive_reliability_curve(
 
     Notes
     -----
-    The probabilities of all pairs and of the positive pairs are sorted separately,
-    which takes memory for one copy of each. With weights, a permutation is stored as
-    well. The curve of pooled classes keeps a copy of the probabilities for
-    ``error(debias=True)``. Dask arrays are accepted with quantile bins and are read
-    through a :class:`ReliabilitySketch` of their blocks.
+    The probabilities of all pairs and the probabilities of the positive pairs are
+    copied and sorted separately. With weights, a permutation is stored as well. The
+    curve of pooled classes keeps a copy of the probabilities for
+    ``error(debias=True)``. Dask arrays are accepted with quantile bins. The curve is
+    then computed from a :class:`ReliabilitySketch` of the blocks.
 
     References
     ----------

@@ -36,25 +36,26 @@ class ScoreDecomposition(Result):
         Loss due to differences between probabilities and frequencies (miscalibration);
         0 is best.
     refinement : float
-        Loss that would remain if the prediction in each bin or level were its label
-        frequency; lower is better.
+        Loss that would remain if the label frequency of each bin were predicted (for
+        'isotonic', the fitted frequency); lower is better.
     residual : float
         Loss (or, if negative, gain) due to the variation of the probabilities inside
         the bins; 0 for 'isotonic'.
     discrimination : float
         Difference between the score of the base rate and the score of the frequencies
-        of the bins or levels; higher is better.
+        of the bins (for 'isotonic', of the fitted frequencies); higher is better.
     uncertainty : float
-        Score of the base rate. It depends on the labels only.
+        Score of the base rate (the frequency of all positive labels) as a constant
+        prediction. It depends on the labels only.
     rule : str
-        'brier', 'log', or the names of the functions.
+        Scoring rule: 'brier', 'log', or the names of the two functions.
     method : str
         'adaptive' or 'isotonic'.
     bin_size : int or None
-        Target weight of a bin. None if `n_bins` was given, and for 'isotonic'.
+        Target number of pairs (total weight) in a bin. None if `n_bins` was given, and
+        for 'isotonic'.
     n_bins : int
-        Number of bins. For 'isotonic', the number of levels of the recalibrated
-        probabilities.
+        Number of bins. For 'isotonic', the number of distinct fitted frequencies.
     n_pairs : int
         Number of pairs of positive weight.
 
@@ -217,8 +218,8 @@ def score_decomposition(
     The score is the mean loss over the pairs; lower is better. The loss of a pair is
     g1(q) if y = 1 and g2(q) if y = 0. Calibration is the loss due to differences
     between the probabilities q and the label frequencies p. Refinement is the loss that
-    would remain if the frequencies themselves were predicted, since they are not all 0
-    or 1 ([1]_, theorem 3.4 of [2]_).
+    would remain if the frequencies p were predicted instead of q: the labels still vary
+    unless p is 0 or 1 ([1]_, theorem 3.4 of [2]_).
 
     Parameters
     ----------
@@ -232,15 +233,15 @@ def score_decomposition(
     score : {'brier', 'log'} or (g1, g2), default='brier'
         'brier' is the mean of (q - y)^2. 'log' is the mean of -log of the probability
         of the true label; probabilities below 2.2e-16 (machine epsilon) are replaced by
-        this value. In a pair of functions, g1(q) is the loss if y = 1 and g2(q) is the
-        loss if y = 0. Both take a 1-D array of probabilities and return an array of the
-        same shape. They must form a proper score, which is checked on a grid. Their
+        this value. If two functions are given, g1(q) is the loss if y = 1 and g2(q) is
+        the loss if y = 0. Both take a 1-D array of probabilities and return an array of
+        the same shape. They must form a proper score, which is checked on a grid. Their
         values must be finite, except for g1(0) and g2(1) if these do not occur in the
         data.
     method : {'adaptive', 'isotonic'}, default='adaptive'
         'adaptive' estimates frequencies in the bins of
         :func:`adaptive_reliability_curve`. 'isotonic' estimates them by isotonic
-        regression of the labels on the probabilities, which has no bin size [3]_.
+        regression of the labels on the probabilities, which does not use bins [3]_.
     bin_size : int or 'auto', default='auto'
         Number of pairs (total weight) in a bin, used by 'adaptive'. 'auto' is
         round(n ** 0.6), and at least 2, where n is the total weight of the rows. A row
@@ -248,8 +249,8 @@ def score_decomposition(
     n_bins : int, default=None
         Number of bins. If given, it is used instead of `bin_size`.
     strategy : {'quantile', 'uniform'}, default='quantile'
-        'quantile' makes bins of equal weight. 'uniform' divides [0, 1] into `n_bins`
-        bins of equal width.
+        'quantile' creates bins with equal numbers of pairs (equal total weight).
+        'uniform' divides [0, 1] into `n_bins` bins of equal width.
     multi_class : {'pooled', 'top_label'}, default=None
         How a matrix is reduced to pairs. 'pooled' (the default for more than two
         columns) concatenates the one-vs-rest problems of all classes. 'top_label' uses
@@ -271,12 +272,13 @@ def score_decomposition(
     Raises
     ------
     ValueError
-        If a parameter or a row is not as described, if bins are given for 'isotonic',
-        or if the score is not proper. The message names the parameter or the row.
+        If a parameter or a row is invalid, if bins are given for 'isotonic', or if the
+        score is not proper. The message names the parameter or the row.
 
     See Also
     --------
-    calibration_error : Root of the calibration of the Brier score in the same bins.
+    calibration_error : Square root of the calibration part of the Brier score in the
+        same bins.
     calibration_error_interval : The debiased root with a confidence interval.
 
     Notes
@@ -288,7 +290,7 @@ def score_decomposition(
         calibration    = sum_b n_b / N (S(q_b; p_b) - S(p_b; p_b))
         refinement     = sum_b n_b / N S(p_b; p_b)
         residual       = score - calibration - refinement
-        uncertainty    = S(p; p) at the frequency p of all pairs
+        uncertainty    = S(p; p), where p is the label frequency of all pairs
         discrimination = uncertainty - refinement
 
     For the Brier score, calibration and refinement are the means of (q_b - p_b)^2 and
@@ -297,19 +299,22 @@ def score_decomposition(
     bin, negative if q predicts the labels inside the bins, and positive if q varies
     inside the bins without predicting the labels.
 
-    'isotonic' does not use bins. Here p is the isotonic regression of y on q, computed
-    by the pool-adjacent-violators algorithm. Calibration is score(q) - score(p), which
-    is never negative. Discrimination is score(base rate) - score(p), and the residual
-    is 0. On small samples calibration and discrimination are biased upwards, because
-    the regression fits the noise. Bins have the same effect.
+    'isotonic' does not use bins. In this case, p is the isotonic regression of y on q,
+    computed by the pool-adjacent-violators algorithm. Calibration is score(q) -
+    score(p), which is never negative. Discrimination is score(base rate) - score(p),
+    and the residual is 0. On small samples, calibration and discrimination are biased
+    upwards, because the regression also fits the label noise. The estimates from bins
+    have the same bias.
 
-    The thesis uses the same names for the functions (g1 for y = 1), but it defines
-    scores to be maximised. Its example, g1(x) = (x - 1)^2 and g2(x) = x^2, is a loss.
-    In skcalib, g1 and g2 are always losses, so that calibration is positive.
+    Reference [2]_ uses the same names for the functions (g1 for y = 1). It defines
+    scores as functions to be maximised, but its example, g1(x) = (x - 1)^2 and
+    g2(x) = x^2, is a loss. In skcalib, g1 and g2 are always losses, so that calibration
+    is never negative.
 
-    The values do not depend on the order of the rows. If a cut between two bins divides
-    rows of equal probability, each bin gets a proportional share of their positives.
-    The regression treats such rows as one value.
+    The values do not depend on the order of the rows. If a bin boundary falls between
+    rows of equal probability, each of the two bins gets a proportional share of the
+    positive labels of these rows. Isotonic regression assigns the same frequency to
+    these rows.
 
     The probabilities of all pairs and of the positive pairs are sorted. If all
     probabilities are different, this takes about nine times the memory of the

@@ -53,16 +53,17 @@ class CalibrationErrorInterval(Result):
     Attributes
     ----------
     estimate : float
-        Root of the debiased square at the bins of the interval (0 if the square is
-        negative). For 'simulation', the mean of the simulated errors.
+        Debiased calibration error in the bins of the interval, which is the square root
+        of the debiased squared error, or 0 if the latter is negative. For 'simulation',
+        the mean of the simulated errors.
     low, high : float
         Ends of the interval, in [0, 1]. If `low` is 2.2e-16 (machine epsilon), the
         interval is open at 0: perfect calibration is rejected, but every positive error
         below `high` is in the interval.
     p_value : float
-        P-value of the hypothesis that every probability is right.
+        P-value of the hypothesis of perfect calibration.
     plug_in : float
-        :func:`calibration_error` at the same bins, for comparison with published
+        :func:`calibration_error` in the same bins, for comparison with published
         numbers. It is biased upwards.
     method : str
         Method of the interval.
@@ -80,7 +81,7 @@ class CalibrationErrorInterval(Result):
         Effective number of groups: the number of groups of equal size that would carry
         the same information. It is (sum n)^2 / sum n^2 for groups of n rows.
     n_samples : int or None
-        Number of draws. None for 'score', which does not draw.
+        Number of random draws. None for 'score', which does not use random draws.
 
     See Also
     --------
@@ -160,24 +161,26 @@ def calibration_error_interval(
         Probability of the positive class, or of every class, as in
         :func:`calibration_error`.
     bin_size : int or 'auto', default='auto'
-        Number of pairs (total weight) in a bin, at least 2. The error is averaged
-        inside a bin before it is squared. With wide bins, the interval therefore
-        estimates a smaller quantity than the root mean square error of the single
-        probabilities. With narrow bins, the interval is wider than necessary. 'auto' is
-        the widest size, at most 0.8 sqrt(n) and at least 5, for which the variance of
-        the probabilities inside the bins is at most a tenth of the standard deviation
-        of the squared error. The size is increased if, with `groups`, a bin would
-        contain a single group, or if there would be more than 2 ** 22 bins. For
-        'simulation', 'auto' is chosen as in :func:`calibration_error`.
+        Number of pairs (total weight) in a bin, at least 2. The differences q - y are
+        averaged inside a bin before they are squared. If bins are wide, differences of
+        opposite sign cancel, and the interval is an interval for a smaller quantity
+        than the root mean square error of the individual probabilities. If bins are
+        narrow, the interval is wider than necessary. 'auto' is the largest size, at
+        most 0.8 sqrt(n) and at least 5, for which the variance of the probabilities
+        inside the bins is at most a tenth of the standard deviation of the squared
+        error. The size is increased if, with `groups`, a bin would contain a single
+        group, or if there would be more than 2 ** 22 bins. For 'simulation', 'auto' is
+        chosen as in :func:`calibration_error`.
     confidence_level : float, default=0.95
         Confidence level, strictly between 0 and 1.
     method : {'score', 'bootstrap', 'simulation'}, default='score'
-        'score' inverts a test on the debiased square, without random draws (see Notes).
-        'bootstrap' is the basic (pivotal) bootstrap of the debiased square: in every
-        bin new labels are drawn with the observed frequency, or whole groups are drawn
-        with replacement. 'simulation' is Algorithm 2 of [1]_ as published. The coverage
-        of 'bootstrap' and 'simulation' is too low or too high if the error is small;
-        they are provided for comparison.
+        'score' inverts a test based on the debiased squared error and does not use
+        random draws (see Notes). 'bootstrap' is the basic (pivotal) bootstrap of the
+        debiased squared error. If rows are independent, new labels are drawn in every
+        bin with the observed frequency. Otherwise, whole groups are drawn with
+        replacement. 'simulation' is Algorithm 2 of [1]_ as published. The coverage of
+        'bootstrap' and 'simulation' is too low or too high if the error is small; they
+        are provided for comparison.
     n_samples : int, default=10_000
         Number of draws of 'bootstrap' and 'simulation', at least 2.
     multi_class : {'pooled', 'top_label'}, default=None
@@ -190,8 +193,9 @@ def calibration_error_interval(
         Positive class. If None, it is 1, or the label of the second column if `y_proba`
         has two columns.
     sample_weight : array-like of shape (n,), default=None
-        Frequencies: a row of weight 3 is equivalent to three independent rows. For
-        sampling weights pass ``groups=np.arange(n)``, so that each row counts once.
+        Frequencies: a row of weight 3 is equivalent to three independent rows. If the
+        weights are sampling weights instead of frequencies, also pass
+        ``groups=np.arange(n)``, so that each row counts as one observation.
     groups : array-like of shape (n,), default=None
         Sentence or document of each row. Rows of the same group may depend on each
         other. Not available for 'simulation'.
@@ -205,8 +209,7 @@ def calibration_error_interval(
     Raises
     ------
     ValueError
-        If a parameter or a row is not as described, or if there are fewer than two
-        pairs.
+        If a parameter or a row is invalid, or if there are fewer than two pairs.
 
     Warns
     -----
@@ -224,57 +227,60 @@ def calibration_error_interval(
     randomness of the labels and of the sample.
 
     Let D be the mean of r = q - y in a bin of n pairs, w = n / N the share of the bin,
-    and s^2 the sample variance of r. The debiased square [2]_ is::
+    and s^2 the sample variance of r. The debiased squared error [2]_ is::
 
         T = sum w (D^2 - s^2 / n)
 
-    The interval contains the root of every x such that T is in neither tail of its
-    distribution for the squared error x. The mean of T is x. Its variance has three
-    parts:
+    The interval contains sqrt(x) for every squared error x that a test based on T does
+    not reject: T is in neither tail of its distribution. If the squared error is x, T
+    has mean x, and the variance of T is the sum of three parts:
 
-    - the noise of the labels without error, 2 sum w^2 V^2, where V is the variance of
-      D;
-    - the noise of the labels times the error, 4 x sum w^2 V d^2 / sum w d^2, where d is
-      the error of a bin;
-    - the variance of the mean of d^2 over the sampled rows.
+    - the label noise alone, 2 sum w^2 V^2, where V is the variance of D;
+    - the interaction of the label noise with the error, 4 x sum w^2 V d^2 / sum w d^2,
+      where d is the true error of a bin, the expected value of D;
+    - the sampling of the rows, which is the variance of the mean of d^2 over the rows.
 
-    The error under test is taken as a multiple of the observed error, and the variances
-    are computed for the frequencies that this error implies. The moments are estimated
-    without bias from falling factorials of the counts of positives. If T is close to 0,
-    they are shrunk towards the moments of an error that is proportional to the noise.
-    The tails are tails of the shifted chi-squared distribution with the same first
-    three moments. If there are on average at least five rows per distinct probability
-    (stated confidences, hard answers), counts by value replace the bins. If all
-    probabilities are equal, the interval is derived from Blaker's exact interval of the
-    frequency [5]_.
+    For each x, the errors d are assumed to be proportional to the observed errors, and
+    the variances are computed from the label frequencies that these errors imply. The
+    required moments of d are estimated without bias from falling factorials of the
+    numbers of positive labels. If T is close to 0, the estimates are shrunk towards the
+    moments for squared errors that are proportional to q (1 - q). The distribution of T
+    is approximated by the shifted chi-squared distribution with the same first three
+    moments. If the probabilities have few distinct values (on average at least five
+    rows per value), such as confidences that a language model states or hard
+    predictions of 0 and 1, the label frequencies of these values are used instead of
+    the bins. If all probabilities are equal, the interval is derived from Blaker's
+    exact interval for a proportion [5]_.
 
     The division of 1 - confidence_level between the tails depends on x and follows the
     method of Feldman and Cousins [3]_ for a normal mean that cannot be negative. At
-    x = 0 the lower tail is empty. From x = z standard deviations on, where z is the
-    two-sided normal quantile, the tails are equal. The upper end has two lower bounds.
-    It is not below the upper bound that follows from the frequency of all labels
-    together, because the root mean square is never below the mean. It is not below
+    x = 0, the lower tail is empty. If x is at least z standard deviations of T, where z
+    is the two-sided normal quantile, the tails are equal. The upper end of the interval
+    is at least the upper confidence bound of the absolute difference between the mean
+    probability and the frequency of all labels, because the root mean square of the
+    errors is never below their mean. It is also at least
     1 - (1 - confidence_level)^(1/N), the largest frequency of a label that may be
-    absent from the sample by chance. The upper end is never above the root mean square
-    of max(q, 1 - q), the largest possible error.
+    absent from the sample by chance. It is at most the root mean square of max(q, 1 -
+    q), the largest possible error.
 
     The p-value is the Cauchy combination [4]_ of the p-values of four statistics under
     perfect calibration: the mean residual, Spiegelhalter's statistic [6]_, Neyman's
     smooth test with eight Legendre polynomials [7]_, and T. The first three detect
-    shifts, slopes and smooth curves in samples in which T alone does not. The interval
-    contains 0 if and only if p_value >= 1 - confidence_level.
+    shifts, slopes and smooth curves in samples that are too small for T alone to detect
+    them. The interval contains 0 if and only if p_value >= 1 - confidence_level.
 
-    If a cut between two bins divides rows of equal probability, the mean over all
-    orders of these rows is used, and the rows count once in the variance, regardless of
-    how many bins they fill. With `groups`, T multiplies only rows of different groups.
-    The variances are computed from sums over groups. The variance due to the choice of
-    the groups is a jackknife estimate, with Satterthwaite's degrees of freedom and
-    quantiles of Student's t distribution. The p-value then combines the mean residual,
-    Spiegelhalter's statistic and T. With fewer than ten effective groups, a warning is
-    issued. If every group has one row, the rows are taken as independent.
+    If a bin boundary falls between rows of equal probability, T is averaged over all
+    orders of these rows. The variance treats these rows as one set, regardless of the
+    number of bins that contain them. With `groups`, T contains only products of
+    residuals from different groups. The variances are computed from sums over groups.
+    The variance due to the choice of the groups is a jackknife estimate, with
+    Satterthwaite's degrees of freedom and quantiles of Student's t distribution. The
+    p-value then combines only the mean residual, Spiegelhalter's statistic and T. With
+    fewer than ten effective groups, a warning is issued. If every group has one row,
+    the rows are treated as independent.
 
     Dask arrays are accepted with method 'score', without `groups` and with one pair per
-    row. They are read through a :class:`ReliabilitySketch` of their blocks.
+    row. The interval is then computed from a :class:`ReliabilitySketch` of the blocks.
 
     References
     ----------

@@ -32,9 +32,10 @@ def accuracy_statistics(y_true: ArrayLike, y_pred: ArrayLike) -> np.ndarray:
     Returns
     -------
     statistics : ndarray of shape (n, 2) or (n,), int
-        For sentences, the number of correct labels and the number of labels, to be
-        compared with ``statistic="ratio"`` by the tests in :mod:`skcalib.significance`.
-        For rows, 1 if the label is correct and 0 otherwise, with ``statistic="mean"``.
+        For sentences, the number of correct labels and the number of labels. Pass this
+        array to the tests in :mod:`skcalib.significance` with ``statistic="ratio"``.
+        For rows, 1 if the label is correct and 0 otherwise. Use ``statistic="mean"`` in
+        this case.
 
     Raises
     ------
@@ -103,8 +104,8 @@ def tag_statistics(
     Returns
     -------
     statistics : ndarray of shape (n, 3), int, or dict of such arrays
-        The numbers of correct, predicted and true occurrences, to be compared with
-        ``statistic="f1"`` by the tests in :mod:`skcalib.significance`. If `which` is
+        The numbers of correct, predicted and true occurrences. Pass this array to the
+        tests in :mod:`skcalib.significance` with ``statistic="f1"``. If `which` is
         None, a dict with one array per tag, sorted by tag.
 
     Raises
@@ -178,8 +179,8 @@ def span_statistics(
     Returns
     -------
     statistics : ndarray of shape (n_sentences, 3), int
-        The numbers of correct, predicted and true entities, to be compared with
-        ``statistic="f1"`` by the tests in :mod:`skcalib.significance`. An entity is
+        The numbers of correct, predicted and true entities. Pass this array to the
+        tests in :mod:`skcalib.significance` with ``statistic="f1"``. An entity is
         correct if its first token, its last token and its label are correct.
 
     Raises

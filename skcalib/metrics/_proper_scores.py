@@ -183,15 +183,15 @@ def brier_statistics(
     Returns
     -------
     statistics : ndarray of shape (n,)
-        Squared difference between label and probability, to be compared with
-        ``statistic="mean"`` by the tests in :mod:`skcalib.significance`. For more than
-        two classes, the sum over the classes. Lower is better: if model A is better
-        than model B, the difference A - B is negative.
+        Squared difference between label and probability. For more than two classes, the
+        sum of the squared differences of all classes. Pass this array to the tests in
+        :mod:`skcalib.significance` with ``statistic="mean"``. Lower is better: if model
+        A is better than model B, the difference A - B is negative.
 
     Raises
     ------
     ValueError
-        If a parameter or a row is not as described.
+        If a parameter or a row is invalid.
 
     See Also
     --------
@@ -201,8 +201,9 @@ def brier_statistics(
 
     Notes
     -----
-    Rows of one sentence or document depend on each other. When comparing models, pass
-    the index of the sentence or document of each row to the test as `groups`.
+    Rows of the same sentence or document may depend on each other. When comparing
+    models, pass the index of the sentence or document of each row to the test as
+    `groups`.
 
     Examples
     --------

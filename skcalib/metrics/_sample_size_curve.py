@@ -34,12 +34,13 @@ class SampleSizeCurve(SizeCurve):
     plug_in : ndarray of shape (n_sizes, n_repeats)
         :func:`calibration_error` of each subsample, with `norm`.
     debiased_square : ndarray of shape (n_sizes, n_repeats), or None
-        Unbiased estimate of the square, which may be negative. None if `norm` is not
-        'l2', or if a bin contains a single pair or pairs of a single row.
+        Unbiased estimate of the squared error, which may be negative. None if `norm` is
+        not 'l2', or if a bin contains a single pair or pairs of a single row.
     norm : str
         Norm of the errors.
     debias : bool
-        Whether `error` is `debiased`.
+        Whether the attribute `error` is the debiased error. If False, it is the plug-in
+        error.
     n_rows : int
         Total number (weight) of the rows from which subsamples were drawn.
 
@@ -151,8 +152,8 @@ def sample_size_curve(
     norm : {'l1', 'l2', 'max'}, default='l2'
         Norm of the error, as in :func:`calibration_error`.
     debias : bool, default=False
-        Whether `error` of the curve is the debiased error. With 'l2' the result
-        contains both errors.
+        Whether the attribute `error` of the curve is the debiased error. If False, it
+        is the plug-in error. With norm 'l2', the curve contains both errors.
     multi_class : {'pooled', 'top_label'}, default=None
         How a matrix is reduced to pairs, as in :func:`calibration_error`.
     labels : array-like of shape (n_classes,), default=None
@@ -176,18 +177,18 @@ def sample_size_curve(
     TypeError
         If `sample_sizes` are not integers.
     ValueError
-        If a parameter or a row is not as described. The message names the parameter or
-        the row.
+        If a parameter or a row is invalid. The message names the parameter or the row.
 
     See Also
     --------
-    bin_size_curve : The error against the bin size.
+    bin_size_curve : Calibration error at several bin sizes.
 
     Notes
     -----
-    Each repeat shuffles the rows and takes the first rows for every size. The values at
-    one size therefore do not depend on the other sizes, and the subsamples of different
-    sizes are nested. The result does not depend on the order of the rows.
+    In each repeat, the rows are shuffled once, and the subsample of size m contains the
+    first m rows. The subsamples of different sizes are therefore nested, and the values
+    at one size do not depend on which other sizes are requested. The result does not
+    depend on the order of the rows in the input.
 
     Subsamples that contain nearly all rows are nearly equal, so the standard deviation
     goes to 0 at the full size. It is about sqrt(1 - sample size / n) times the standard

@@ -37,8 +37,8 @@ class ReliabilitySketch:
 
     Chunks of data are added with :meth:`update`, and summaries of several machines are
     combined with :meth:`merge`, in any order. The reliability curve, the calibration
-    error and its interval can then be computed at any bin size. The distance of the
-    calibration error to its exact value has a guaranteed bound.
+    error and its interval can then be computed at any bin size. The difference from the
+    exact calibration error is bounded; :meth:`error_bound` returns the bound.
 
     Parameters
     ----------
@@ -50,13 +50,14 @@ class ReliabilitySketch:
     Attributes
     ----------
     n_samples : int
-        Number of pairs of positive weight. Pooled classes count as one pair each.
+        Number of pairs of positive weight. If classes are pooled, each class of a row
+        is one pair.
     total_weight : float
         Total weight of the pairs.
     heaviest_cell : float
-        Largest weight of a cell whose pairs have different probabilities, which the
-        sketch does not distinguish. The bin size should be larger than this weight. If
-        it is 0, all results are exact.
+        Largest total weight of the pairs in one cell of [0, 1] (see Notes), among the
+        cells that contain different probabilities. The bin size should be larger than
+        this weight. If the weight is 0, all results are exact.
 
     See Also
     --------
@@ -69,19 +70,20 @@ class ReliabilitySketch:
     The interval [0, 1] is divided into fixed cells. For each cell the sketch stores the
     weight, the weight of the positives, the sum of the probabilities, and the
     probability itself if all are equal. The results are computed as if all pairs had
-    the mean probability of their cell. They differ from the exact results only because
-    of cells that are divided between bins, and the difference is bounded. Suppose that
-    a bin gets a part of weight m of a cell of weight w with P positives. This part has
-    between max(0, P - (w - m)) and min(P, m) positives, and its probabilities are
-    between the edges of the cell. A cell whose probabilities are all equal is a tie,
-    and the exact metrics also divide ties in proportion. Results are therefore exact
-    for data with few distinct probabilities.
+    the mean probability of their cell. They differ from the exact results only if a bin
+    boundary falls inside a cell, and the difference is bounded. Suppose that a bin gets
+    a part of weight m of a cell of weight w with P positives. This part has between
+    max(0, P - (w - m)) and min(P, m) positives, and its probabilities are between the
+    edges of the cell. If all probabilities in a cell are equal, the exact metrics
+    divide the labels of the cell between the bins in the same way. Results are
+    therefore exact for data with few distinct probabilities.
 
-    Chunks are summed, so their order and sizes change a result only by rounding errors.
-    Pickles contain only the used cells, with 36 bytes per cell.
+    The results do not depend on the order and the sizes of the chunks, except for
+    rounding errors. Pickles contain only the used cells, with 36 bytes per cell.
 
-    A sketch does not store rows. The debiased error and the interval multiply pairs of
-    different rows, so they are not available for pooled classes.
+    A sketch does not store which pairs belong to the same row. The debiased error and
+    the interval use products of residuals from different rows, so they are not
+    available for pooled classes.
 
     Examples
     --------
@@ -157,7 +159,7 @@ class ReliabilitySketch:
         Raises
         ------
         ValueError
-            If a parameter or a row is not as described. In this case nothing is added.
+            If a parameter or a row is invalid. In this case nothing is added.
         """
         _check_one_set(multi_class)
         add_chunk(
@@ -185,12 +187,12 @@ class ReliabilitySketch:
         pos_label: Hashable = None,
         n_bits: int = 18,
     ) -> ReliabilitySketch:
-        """Make a sketch of Dask arrays.
+        """Create a sketch from Dask arrays.
 
-        One sketch is made for each block, and the sketches are merged as a tree. The
-        computation uses Dask's current scheduler. If a `distributed.Client` is open,
-        the work is done by its workers, and the work of a lost worker is repeated.
-        Blocks are never collected on one machine.
+        One sketch is created for each block, and the sketches are merged pairwise (tree
+        reduction). The computation uses Dask's current scheduler. If a
+        `distributed.Client` is open, the work is done by its workers, and the work of a
+        lost worker is repeated. Blocks are never collected on one machine.
 
         Parameters
         ----------
@@ -241,9 +243,10 @@ class ReliabilitySketch:
         pos_label: Hashable = None,
         n_bits: int = 18,
     ) -> ReliabilitySketch:
-        """Make a sketch of a Spark DataFrame.
+        """Create a sketch from a Spark DataFrame.
 
-        One sketch is made for each partition, and the sketches are merged as a tree.
+        One sketch is created for each partition, and the sketches are merged pairwise
+        (tree reduction).
 
         Parameters
         ----------
@@ -388,8 +391,8 @@ class ReliabilitySketch:
         squared : bool, default=False
             Whether to return the square of the error. Requires norm 'l2'.
         debias : bool, default=False
-            Whether to use the unbiased estimate of the square. Requires norm 'l2', and
-            is not available for pooled classes.
+            Whether to use the unbiased estimate of the squared error. Requires norm
+            'l2', and is not available for pooled classes.
 
         Returns
         -------
@@ -413,9 +416,9 @@ class ReliabilitySketch:
 
         The bound is deterministic: it is valid for every assignment of the labels of a
         split cell to the probabilities in that cell. It increases with the weight of
-        the cells relative to the weight of the bins. If each cell contains one
-        probability, the bound is 1e-12, which accounts for rounding. For the root of a
-        debiased square near 0 it may be 1e-7.
+        the cells relative to the weight of the bins. If all probabilities in each cell
+        are equal, the bound is 1e-12, which accounts for rounding. For the square root
+        of a debiased squared error near 0, it may be 1e-7.
 
         Parameters
         ----------
@@ -453,7 +456,8 @@ class ReliabilitySketch:
 
         The interval is the result of :func:`calibration_error_interval` if each
         probability is replaced by the mean of its cell. 'auto' also uses these means,
-        so for few pairs the bin size may differ by one step.
+        so for few pairs the bin size may differ by one candidate size (a factor of
+        1.25).
 
         Parameters
         ----------
@@ -470,8 +474,8 @@ class ReliabilitySketch:
         Raises
         ------
         ValueError
-            If a parameter is not as described, if there are fewer than two pairs, or if
-            classes were pooled.
+            If a parameter is invalid, if there are fewer than two pairs, or if classes
+            were pooled.
         """
         level = check_level(confidence_level)
         binning = check_binning(bin_size, None, "quantile")

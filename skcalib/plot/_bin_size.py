@@ -92,8 +92,8 @@ class BinSizeDisplay(ModelsDisplay):
 
     See Also
     --------
-    skcalib.metrics.bin_size_curve : The numbers of one curve.
-    skcalib.metrics.sample_size_curve : The numbers against the sample size.
+    skcalib.metrics.bin_size_curve : Compute the error at several bin sizes.
+    skcalib.metrics.sample_size_curve : Compute the error of subsamples.
 
     Notes
     -----
@@ -180,7 +180,8 @@ class BinSizeDisplay(ModelsDisplay):
         sample_weight : array-like of shape (n,), default=None
             Frequency of each row.
         groups : array-like of shape (n,), default=None
-            Group of dependent rows, for the debiased error.
+            Group (sentence, document) of each row, used for the debiased error. Rows of
+            the same group may depend on each other.
         true_error : float or mapping or list of float, default=None
             True error of all models, or one per model by name or in order.
         name : str or list of str, default=None
@@ -269,8 +270,9 @@ class BinSizeDisplay(ModelsDisplay):
         sample_weight : array-like of shape (n_samples,), default=None
             Frequency of each sample.
         groups : array-like of shape (n_samples,), default=None
-            Group of dependent samples, for the debiased error. If None, samples are
-            treated as independent, and pairs of the same sample as dependent.
+            Group of each sample, used for the debiased error. Samples of the same group
+            may depend on each other. If None, samples are treated as independent, and
+            pairs of the same sample as dependent.
         true_error : float or mapping or list of float, default=None
             True error of all models, or one per model by name or in order.
         name : str or list of str, default=None

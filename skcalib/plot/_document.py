@@ -36,9 +36,10 @@ class DocumentDisplay(Display):
     - the number of the mention and its words in their sentence, in the colour of the
       predicted entity (grey for an entity with a single mention);
 
-    - a bar that divides the probability among NEW (white) and the predicted entities;
+    - a bar that shows the probability of NEW (the mention starts a new entity; white)
+      and of each predicted entity;
 
-    - the most probable choices as numbers.
+    - the most probable antecedents (or NEW) with their probabilities.
 
     Rows with an uncertain entity are marked. If the true entities are given, rows with
     an error are marked as well.
@@ -74,7 +75,7 @@ class DocumentDisplay(Display):
     mention_ : list of matplotlib Artist
         Text of each mention that is shown.
     choice_ : list of matplotlib Artist
-        Text of the choices of each mention that is shown.
+        Text of the most probable antecedents of each mention that is shown.
     shown_ : ndarray of shape (n_shown,), int
         Numbers of the mentions that are shown.
     ax_ : matplotlib Axes

@@ -54,7 +54,7 @@ class ReliabilityPanelsDisplay(Display):
 
     A model that is calibrated on all data need not be calibrated for each tag, class,
     genre or source. Panels share their axes. They are sorted by the number of pairs;
-    ties are sorted by the number of positive answers. The title of a panel shows its
+    ties are sorted by the number of positive labels. The title of a panel shows its
     group, the number of its pairs and its calibration error with the confidence
     interval.
 
@@ -127,7 +127,7 @@ class ReliabilityPanelsDisplay(Display):
         fig: Figure | SubFigure | None = None,
         **plot_params: Any,
     ) -> ReliabilityPanelsDisplay:
-        """Draw the reliability of probabilities, with one panel per group.
+        """Draw reliability curves of predicted probabilities, one panel per group.
 
         Parameters
         ----------
@@ -151,7 +151,9 @@ class ReliabilityPanelsDisplay(Display):
         sample_weight : array-like of shape (n,), default=None
             Frequency of each row.
         groups : array-like of shape (n,), default=None
-            Group of *dependent* rows, for the intervals of the errors.
+            Group (sentence, document) of each row, used for the intervals of the
+            errors. Rows of the same group may depend on each other. These groups are
+            not the groups of `by`.
         confidence_level : float, default=0.95
             Confidence level of the intervals of the errors, of the bars and of the
             bands.
@@ -225,7 +227,7 @@ class ReliabilityPanelsDisplay(Display):
         fig: Figure | SubFigure | None = None,
         **plot_params: Any,
     ) -> ReliabilityPanelsDisplay:
-        """Draw the reliability of a fitted estimator, with one panel per group.
+        """Draw reliability curves of a fitted estimator, with one panel per group.
 
         Parameters
         ----------
@@ -254,9 +256,10 @@ class ReliabilityPanelsDisplay(Display):
         sample_weight : array-like of shape (n_samples,), default=None
             Frequency of each sample.
         groups : array-like of shape (n_samples,), default=None
-            Group of *dependent* samples, for the intervals of the errors. If None,
-            samples are treated as independent, and pairs of the same sample as
-            dependent.
+            Group of each sample, used for the intervals of the errors. Samples of the
+            same group may depend on each other. These groups are not the groups of
+            `by`. If None, samples are treated as independent, and pairs of the same
+            sample as dependent.
         confidence_level : float, default=0.95
             Confidence level of the intervals of the errors, of the bars and of the
             bands.
@@ -318,7 +321,7 @@ class ReliabilityPanelsDisplay(Display):
         fig: Figure | SubFigure | None = None,
         **plot_params: Any,
     ) -> ReliabilityPanelsDisplay:
-        """Draw the reliability of held-out answers, with one panel per group.
+        """Draw reliability curves of out-of-fold predictions, one panel per group.
 
         Parameters
         ----------
@@ -339,7 +342,7 @@ class ReliabilityPanelsDisplay(Display):
         sample_weight : array-like of shape (n_samples,), default=None
             Frequency of each sample.
         groups : array-like of shape (n_samples,), default=None
-            Group of *dependent* samples, as in :meth:`from_estimator`.
+            Group of each sample, as in :meth:`from_estimator`.
         confidence_level : float, default=0.95
             Confidence level of the intervals of the errors, of the bars and of the
             bands.
@@ -428,8 +431,8 @@ class ReliabilityPanelsDisplay(Display):
             Largest number of panels. The most frequent groups are drawn, and the title
             of the figure shows the number of groups that are left out.
         n_columns : int, default=None
-            Number of panels in a row. If None, up to three panels are drawn in one row.
-            More panels are drawn in about as many columns as rows.
+            Number of panels in a row. If None, up to three panels are drawn in one row,
+            and more panels are arranged in a grid that is approximately square.
         name : str, default=None
             Name for the title of the figure. If None, the stored name is used.
         interval : {'wilson', 'clopper_pearson', 'normal'} or None, default='wilson'
@@ -439,8 +442,8 @@ class ReliabilityPanelsDisplay(Display):
         counts : bool, default=False
             Whether to draw a histogram of the probabilities below each curve.
         consistency_band : bool, default=True
-            Whether to shade where the label frequencies fall if every probability is
-            right.
+            Whether to shade the range of the label frequencies that are expected of a
+            calibrated model.
         ref_line : bool, default=True
             Whether to draw the diagonal of perfect calibration.
         curve_kwargs : dict, default=None

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 class PredictiveCheckDisplay(Display):
-    """Observed values of a statistic with the intervals of a posterior.
+    """Posterior predictive check: observed values of a statistic and intervals.
 
     Documents are sorted by the posterior mean of the statistic. It is recommended to
     create the display with :meth:`from_check`.
@@ -45,7 +45,7 @@ class PredictiveCheckDisplay(Display):
     outside_ : matplotlib Line2D
         Observed values outside their intervals.
     mean_ : matplotlib Line2D
-        Means under the posterior.
+        Posterior means of the statistic.
     ax_ : matplotlib Axes
         Axes with the values.
     figure_ : matplotlib Figure

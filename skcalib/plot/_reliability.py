@@ -77,7 +77,8 @@ class ReliabilityDisplay(ModelsDisplay):
     error : CalibrationErrorInterval or list of them, default=None
         Calibration error of each model, for the legend.
     count : ndarray of shape (n_cells,) or list of them, default=None
-        Total weight of the pairs in equal-width cells of [0, 1].
+        Histogram of the probabilities: total weight of the pairs in each bin of equal
+        width.
     name : str or list of str, default=None
         Name of each model, for the legend.
 
@@ -103,7 +104,7 @@ class ReliabilityDisplay(ModelsDisplay):
     See Also
     --------
     ReliabilityPanelsDisplay : One panel per group of pairs.
-    skcalib.metrics.adaptive_reliability_curve : The numbers of one curve.
+    skcalib.metrics.adaptive_reliability_curve : Compute one curve.
     sklearn.calibration.CalibrationDisplay : Plot without intervals, counts and weights.
 
     Notes
@@ -176,7 +177,7 @@ class ReliabilityDisplay(ModelsDisplay):
         ax: Axes | None = None,
         **plot_params: Any,
     ) -> ReliabilityDisplay:
-        """Draw the reliability of probabilities.
+        """Draw reliability curves of predicted probabilities.
 
         Parameters
         ----------
@@ -200,7 +201,8 @@ class ReliabilityDisplay(ModelsDisplay):
         sample_weight : array-like of shape (n,), default=None
             Frequency of each row.
         groups : array-like of shape (n,), default=None
-            Group of dependent rows, for the interval of the error.
+            Group (sentence, document) of each row, used for the interval of the error.
+            Rows of the same group may depend on each other.
         confidence_level : float, default=0.95
             Confidence level of the interval of the error, of the bars and of the band.
         name : str or list of str, default=None
@@ -262,7 +264,7 @@ class ReliabilityDisplay(ModelsDisplay):
         ax: Axes | None = None,
         **plot_params: Any,
     ) -> ReliabilityDisplay:
-        """Draw the reliability of one or several fitted estimators.
+        """Draw reliability curves of one or several fitted estimators.
 
         Parameters
         ----------
@@ -289,8 +291,9 @@ class ReliabilityDisplay(ModelsDisplay):
         sample_weight : array-like of shape (n_samples,), default=None
             Frequency of each sample.
         groups : array-like of shape (n_samples,), default=None
-            Group of dependent samples, for the interval of the error. If None, samples
-            are treated as independent, and pairs of the same sample as dependent.
+            Group of each sample, used for the interval of the error. Samples of the
+            same group may depend on each other. If None, samples are treated as
+            independent, and pairs of the same sample as dependent.
         confidence_level : float, default=0.95
             Confidence level of the interval of the error, of the bars and of the band.
         name : str or list of str, default=None
@@ -346,11 +349,11 @@ class ReliabilityDisplay(ModelsDisplay):
         ax: Axes | None = None,
         **plot_params: Any,
     ) -> ReliabilityDisplay:
-        """Draw the reliability of held-out answers, with all folds in one curve.
+        """Draw the reliability curve of out-of-fold predictions of all folds.
 
-        Each fitted estimator is evaluated on its own test fold only. The answers of all
-        folds are combined in one curve, because single folds are too small. A sample
-        that is in several test folds counts as a group of dependent pairs.
+        Each fitted estimator is evaluated on its own test fold only. The predictions of
+        all folds are combined in one curve, because single folds are usually too small.
+        A sample that is in several test folds counts as a group of dependent pairs.
 
         Parameters
         ----------
@@ -371,7 +374,7 @@ class ReliabilityDisplay(ModelsDisplay):
         sample_weight : array-like of shape (n_samples,), default=None
             Frequency of each sample.
         groups : array-like of shape (n_samples,), default=None
-            Group of dependent samples, as in :meth:`from_estimator`.
+            Group of each sample, as in :meth:`from_estimator`.
         confidence_level : float, default=0.95
             Confidence level of the interval of the error, of the bars and of the band.
         name : str, default=None
@@ -485,8 +488,9 @@ class ReliabilityDisplay(ModelsDisplay):
             Whether to draw a histogram of the probabilities below the curves, on a log
             scale.
         consistency_band : bool, default=False
-            Whether to shade where the label frequencies fall if every probability is
-            right; see :meth:`~skcalib.metrics.ReliabilityCurve.consistency_band`.
+            Whether to shade the range of the label frequencies that are expected of a
+            calibrated model; see
+            :meth:`~skcalib.metrics.ReliabilityCurve.consistency_band`.
         ref_line : bool, default=True
             Whether to draw the diagonal of perfect calibration.
         curve_kwargs : dict or list of dict, default=None

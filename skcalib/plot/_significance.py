@@ -38,12 +38,13 @@ SAME, DIFFERENT = "same model", "different models"
 
 
 class SignificanceDisplay(Display):
-    """Confidence against gain, for all pairs of systems.
+    """Plot of confidence against gain, for all pairs of systems.
 
-    The display shows 1 - p against the absolute gain of each pair, as in Figures 2 to
-    11 of [1]_. There is one series for each kind of pair (for example, systems of the
-    same model and of different models). The threshold of a series is the 95% quantile
-    of the gains of its borderline pairs.
+    The display shows the confidence 1 - p against the absolute gain, which is the
+    difference of the metric, for each pair, as in Figures 2 to 11 of [1]_. There is one
+    series for each kind of pair (for example, systems of the same model and of
+    different models). Borderline pairs have a p-value from `low` to `high`. The
+    threshold of a series is the 95% quantile of the gains of its borderline pairs.
 
     Create the display with :meth:`from_comparison`, :meth:`from_statistics` or
     :meth:`from_pvalues`; the parameters are stored as attributes.
@@ -53,7 +54,7 @@ class SignificanceDisplay(Display):
     gain : ndarray of shape (n_pairs,)
         Absolute gain of each pair.
     pvalue : ndarray of shape (n_pairs,)
-        The p-value of each pair, not adjusted.
+        The p-value of each pair, not adjusted for multiple comparisons.
     kind : list of str, default=None
         Series that each pair belongs to. If None, all pairs are one series.
     alternative : str, default='two-sided'
@@ -267,7 +268,7 @@ class SignificanceDisplay(Display):
         gains : array-like of shape (n_pairs,)
             Difference of the metric for each pair. Its sign is ignored.
         pvalues : array-like of shape (n_pairs,)
-            The p-value of each pair, not adjusted.
+            The p-value of each pair, not adjusted for multiple comparisons.
         kind : sequence of str, default=None
             Name of the series that each pair belongs to. If None, all pairs are one
             series.

@@ -92,16 +92,16 @@ class TagErrorDisplay(Display):
         pairs. Its `difference` is the error of the model minus the error of the
         reference.
     adjust : {'holm', 'bh'} or None, default='holm'
-        How p-values are adjusted for the number of labels.
+        Correction of the p-values for multiple comparisons (several labels).
 
     Attributes
     ----------
     point_ : dict
-        Points of each (name, words).
+        Points, with (name, words) as keys.
     bar_ : dict
-        Intervals of each (name, words).
+        Intervals, with (name, words) as keys.
     average_ : dict
-        Means of each (name, words).
+        Points of the means, with (name, words) as keys.
     hollow_ : dict
         Points without a significant difference, by the name of the compared model.
     divider_ : matplotlib Artist
@@ -125,18 +125,18 @@ class TagErrorDisplay(Display):
     estimates is slightly too large. Means have no interval. Labels with too few pairs
     for an error are left out of the means.
 
-    A comparison tests the plug-in errors of two models in bins of the same size, by
-    :func:`~skcalib.scorers.compare_calibration`, where the pairs of one sentence are
-    treated as dependent. The p-values of one model are adjusted for the number of
-    labels that are compared. A difference is significant if its adjusted p-value is
-    below 1 - `confidence_level`.
+    A comparison tests whether the plug-in errors of two models differ, in bins of the
+    same size, by :func:`~skcalib.scorers.compare_calibration`, where the pairs of one
+    sentence are treated as dependent. The p-values of one model are adjusted for the
+    number of labels that are compared. A difference is significant if its adjusted
+    p-value is below 1 - `confidence_level`.
 
-    :meth:`frame` returns one row per model, part of the words and label. Its columns
-    are `name`, `words`, `label`, `count`, and the columns of the error `n_pairs`,
-    `estimate`, `low`, `high`, `p_value` and `plug_in`, which are missing if there are
-    too few pairs. With a reference, it also has the columns `difference`,
-    `difference_low`, `difference_high`, `pvalue` and `pvalue_adjusted`, which are
-    missing for the reference itself.
+    :meth:`frame` has one row for each combination of model, words ('all', 'known' or
+    'unknown') and label. Its columns are `name`, `words`, `label`, `count`, and the
+    columns of the error `n_pairs`, `estimate`, `low`, `high`, `p_value` and `plug_in`,
+    which are missing if there are too few pairs. With a reference, it also has the
+    columns `difference`, `difference_low`, `difference_high`, `pvalue` and
+    `pvalue_adjusted`, which are missing for the reference itself.
 
     References
     ----------
@@ -226,9 +226,9 @@ class TagErrorDisplay(Display):
             Known words, such as the ``vocabulary_`` of HMMTagger, or one sequence of
             bool values per sentence, which state whether each token is known. The
             answers are divided into two parts: known and unknown tokens. For a pair of
-            tags, the second token is used. A span is known if all its tokens are known.
-            Errors are computed separately for each part. If None, all words form one
-            part.
+            tags, the second token determines the part. A span is known if all its
+            tokens are known. Errors are computed separately for each part. If None, all
+            words form one part.
         averages : sequence of int, default=(5,)
             Numbers of most frequent labels over which means are shown, in addition to
             the mean over all labels.
@@ -247,9 +247,11 @@ class TagErrorDisplay(Display):
             be combined with `known` or `sample_weight`. If None, no models are
             compared.
         adjust : {'holm', 'bh'} or None, default='holm'
-            How the p-values of a model are adjusted for the number of labels. 'holm'
-            controls the probability of any false finding. 'bh' (Benjamini and Hochberg)
-            controls the expected share of false findings among all findings.
+            Correction of the p-values of a model for multiple comparisons (several
+            labels). 'holm' controls the family-wise error rate, the probability of at
+            least one false rejection. 'bh' (Benjamini and Hochberg) controls the false
+            discovery rate, the expected proportion of false rejections among all
+            rejections.
         n_resamples : int, default=2000
             Number of resamples of each comparison. Before the adjustment, no p-value is
             below 1 / (n_resamples + 1). A warning is raised if this minimum is too
@@ -320,7 +322,7 @@ class TagErrorDisplay(Display):
         ax: Axes | None = None,
         **plot_params: Any,
     ) -> TagErrorDisplay:
-        """Draw the errors of answers of any model.
+        """Draw the errors of the answers of any models.
 
         Parameters
         ----------

@@ -24,7 +24,7 @@ def fit_temperature(
     *,
     bounds: tuple[float, float] = (0.01, 100.0),
 ) -> float:
-    """Return the temperature at which labelled sentences are most likely.
+    """Fit the temperature that maximises the likelihood of labelled sentences.
 
     Parameters
     ----------

@@ -55,13 +55,14 @@ class TemperatureScaling(MetaEstimatorMixin, BaseEstimator):
     All scores of the model are divided by a temperature. A tagging of probability p
     then has a probability proportional to p ** (1 / temperature). A temperature above 1
     corrects an overconfident model, and a temperature below 1 an underconfident one.
-    The order of the taggings does not change, and neither does the best tagging. The
-    marginals of tags, pairs and spans are still marginals of one distribution.
+    The ranking of the taggings by probability does not change, and therefore the most
+    probable tagging does not change. The probabilities of tags, pairs of tags and spans
+    are still marginals of one distribution and agree with each other.
 
     For coreference, the structures are clusterings of the mentions of a document. After
-    the division, an offset is added to the score of NEW, because a model that chooses
-    the right antecedents may still find too many or too few entities. The offset may
-    change the best clustering.
+    the division, an offset is added to the score of NEW (the mention starts a new
+    entity), because a model that chooses the right antecedents may still find too many
+    or too few entities. The offset may change the best clustering.
 
     The temperature and the offset maximise the likelihood of whole true taggings or
     clusterings, on sentences or documents that the model did not see in training.
@@ -75,12 +76,14 @@ class TemperatureScaling(MetaEstimatorMixin, BaseEstimator):
         ``len`` and has the methods ``log_proba(structures)`` and
         ``tempered(temperature)``. In this case y contains the structures.
     cv : int, splitter, iterable of (train, test) or 'prefit', default=5
-        Folds over sentences. A clone is fitted to each training part and applied to the
-        test part. One temperature is fitted to all test parts, and the estimator is
-        fitted to all data. An int divides the sentences in their order, without
-        shuffling. With 'prefit', the estimator is already fitted to other data, and the
-        temperature is fitted to all of X and y. An estimator that is wrapped in
-        scikit-learn's FrozenEstimator is not fitted again either, and it can be cloned.
+        Cross-validation splitting strategy for the sentences or documents. A clone of
+        the estimator is fitted to each training part and applied to the test part. One
+        temperature is then fitted to the predictions for all test parts, and the
+        estimator is fitted to all data. An int is the number of folds of consecutive
+        sentences or documents, without shuffling. With 'prefit', the estimator must
+        already be fitted to other data, and the temperature is fitted to all of X and
+        y. An estimator wrapped in scikit-learn's FrozenEstimator is not fitted again
+        either, and it can be cloned.
     bounds : tuple of (float, float), default=(0.01, 100.0)
         Smallest and largest temperature, (low, high) with low <= 1 <= high.
     offset_bounds : tuple of (float, float), default=(-10.0, 10.0)
@@ -110,8 +113,8 @@ class TemperatureScaling(MetaEstimatorMixin, BaseEstimator):
         Number of held-out taggings or clusterings that were left out because the model
         gives them probability 0 at every temperature. Possible causes are a tag that
         the fold's training part does not contain, a forbidden transition, a word that
-        is impossible under counts without smoothing, or a mention without an allowed
-        true antecedent.
+        has probability 0 because counts are not smoothed, or a mention none of whose
+        true antecedents is allowed.
 
     See Also
     --------
@@ -125,14 +128,15 @@ class TemperatureScaling(MetaEstimatorMixin, BaseEstimator):
     The log likelihood of taggings is concave in 1 / temperature, so the optimum is
     unique. The log likelihood of clusterings is concave in the offset at each
     temperature, but not in the temperature. A grid of temperatures finds the
-    neighbourhood of the global maximum, and a search refines it. If an optimum is at an
-    end of its bounds, a ConvergenceWarning is issued.
+    neighbourhood of the global maximum, and a search refines it. If the optimal
+    temperature or offset is at one of its bounds, a ConvergenceWarning is issued.
 
-    For taggers, `predict` is the prediction of the estimator. Only an estimator with
-    ``decoding="posterior"``, which chooses the best tag of each token separately, may
-    predict other tags. For coreference, all methods use the new scores: `transform`
-    returns them (for SampledCorefPairs, the probabilities of pairs), `predict_proba`
-    returns the probabilities of pairs, and `score` is the score of the estimator.
+    For taggers, `predict` returns the predictions of the estimator, which do not depend
+    on the temperature. The exception is an estimator with ``decoding="posterior"``,
+    which chooses the most probable tag of each token separately: its predictions may
+    change. For coreference, all methods use the new scores: `transform` returns them
+    (for SampledCorefPairs, the probabilities of pairs), `predict_proba` returns the
+    probabilities of pairs, and `score` is the score of the estimator.
 
     Weights multiply the log likelihoods of the sentences. They are passed to the
     estimator's `fit` if it accepts them.
@@ -203,7 +207,7 @@ class TemperatureScaling(MetaEstimatorMixin, BaseEstimator):
         sample_weight: ArrayLike | None = None,
         groups: ArrayLike | None = None,
     ) -> TemperatureScaling:
-        """Fit the temperature, and the estimator unless it is fitted.
+        """Fit the estimator (unless it is already fitted) and the temperature.
 
         Parameters
         ----------
@@ -327,7 +331,7 @@ class TemperatureScaling(MetaEstimatorMixin, BaseEstimator):
 
     @available_if(_final_has("predict"))
     def predict(self, X: Any) -> np.ndarray:
-        """Predict the structures, as the estimator does.
+        """Predict taggings or clusterings.
 
         Parameters
         ----------
@@ -414,8 +418,8 @@ class TemperatureScaling(MetaEstimatorMixin, BaseEstimator):
         Returns
         -------
         scores : ndarray of shape (n_samples,), object
-            An array of log scores for each sample. For SampledCorefPairs, an array of
-            probabilities of pairs.
+            One array of log scores per sample. For SampledCorefPairs, one array of
+            probabilities of pairs per sample.
         """
         return self._tempered().transform(X)
 

@@ -161,7 +161,7 @@ def compare_calibration(
         Probabilities of model B for the same rows.
     groups : array-like of shape (n,), default=None
         Sentence or document of each row. Whole groups are resampled. If None, rows are
-        taken as independent, which is wrong for the tokens of a sentence.
+        treated as independent, which is wrong for the tokens of a sentence.
     bin_size : int or 'auto', default='auto'
         Number of pairs in a bin, as in :func:`~skcalib.metrics.calibration_error`. The
         same size is used for both models and every resample.
@@ -196,14 +196,14 @@ def compare_calibration(
     Raises
     ------
     ValueError
-        If a parameter or a row is not as described, if the probabilities of the two
-        models have different shapes, or if there are fewer than two items.
+        If a parameter or a row is invalid, if the probabilities of the two models have
+        different shapes, or if there are fewer than two items.
 
     Warns
     -----
     UserWarning
-        If there are so few items that the smallest attainable p-value of swapping is
-        above .05.
+        If there are so few items that the smallest p-value that swaps can attain (see
+        Notes) is above .05.
 
     See Also
     --------
@@ -215,25 +215,27 @@ def compare_calibration(
     Two null distributions of the difference are simulated.
 
     - *Swaps*: in each item (row or group), the probabilities of the two models are
-      exchanged with probability 1/2. This is exact for exchangeable models. It is wrong
-      for models whose errors have opposite signs, because mixing them reduces the
-      errors.
+      exchanged with probability 1/2. The test is then exact if the models are
+      exchangeable. It is not valid if the errors of the models have opposite signs,
+      because these errors cancel when the models are mixed.
     - *Resamples*: items are drawn with replacement, and d* - d is computed, where d is
-      the difference of the errors and d* the difference in the resample. This is
-      approximately right for models with different errors. If the errors of the models
-      are similar, the resampled differences vary too much and the test is conservative.
+      the difference of the errors and d* the difference in the resample. The test is
+      then approximately valid for models with different errors. If the errors of the
+      models are similar, the resampled differences vary too much, and the test is
+      conservative.
 
     The two distributions are combined with weights that depend on the data. Let r be
-    the mean squared error of the swapped models divided by the mean squared error of
-    the original models. The weight of the swaps is 1 for r >= .8, 0 for r <= .5, and
-    linear in between. The quantiles of the two distributions are averaged with these
-    weights.
+    the mean squared calibration error of the swapped models, divided by the mean
+    squared calibration error of the original models. The weight of the swaps is 1 for
+    r >= .8, 0 for r <= .5, and linear in between. The quantiles of the two
+    distributions are averaged with these weights.
 
-    The p-value is (s + 1) / (b + 1), where s of the b averaged quantiles are at least
-    as far from 0 as d. The two-sided interval is d plus and minus a quantile. It
-    excludes 0 if and only if the two-sided p-value is below 1 - confidence_level. The
-    errors are plug-in errors, which are biased upwards by label noise. For models of
-    approximately equal sharpness this bias cancels in the difference.
+    The p-value is (s + 1) / (b + 1), where b is `n_resamples` and s is the number of
+    averaged quantiles that are at least as far from 0 as d. The two-sided interval is d
+    plus and minus a quantile of the combined distribution. It excludes 0 if and only if
+    the two-sided p-value is below 1 - confidence_level. The errors are plug-in errors,
+    which are biased upwards by label noise. For models of approximately equal sharpness
+    this bias cancels in the difference.
 
     The Brier score is a mean, so its test
     (:func:`~skcalib.significance.paired_bootstrap_test`) does not need this

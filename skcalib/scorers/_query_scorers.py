@@ -166,7 +166,7 @@ def make_query_scorer(
     greater_is_better: bool = True,
     **params: Any,
 ) -> QueryScorer:
-    """Make a scorer from a metric on pairs of truth and probability.
+    """Make a scorer from a metric of true labels and probabilities.
 
     Parameters
     ----------
@@ -174,10 +174,10 @@ def make_query_scorer(
         Metric ``score_func(y_true, y_proba, **params)`` -> float, where y_true contains
         0 and 1. If weights are given, it is also called with ``sample_weight=``.
     query : query object, default=None
-        Query put to the estimator, such as :class:`~skcalib.queries.ClassQuery`. If
-        None, the default query of the estimator is used:
-        :class:`~skcalib.queries.ClassQuery` for classifiers,
-        :class:`~skcalib.queries.TagQuery` for taggers and
+        Yes-or-no question put to the estimator, such as
+        :class:`~skcalib.queries.ClassQuery` (see :mod:`skcalib.queries`). If None, the
+        default query of the estimator is used: :class:`~skcalib.queries.ClassQuery` for
+        classifiers, :class:`~skcalib.queries.TagQuery` for taggers and
         :class:`~skcalib.queries.CorefPairQuery` for coreference models.
     greater_is_better : bool, default=True
         Whether greater values of the metric are better. If False, the score is the
@@ -239,9 +239,9 @@ def make_calibration_scorer(
     Parameters
     ----------
     query : query object, default=None
-        Query put to the estimator. If None, the default query of the estimator is used:
-        :class:`~skcalib.queries.ClassQuery` for classifiers,
-        :class:`~skcalib.queries.TagQuery` for taggers and
+        Yes-or-no question put to the estimator (see :mod:`skcalib.queries`). If None,
+        the default query of the estimator is used: :class:`~skcalib.queries.ClassQuery`
+        for classifiers, :class:`~skcalib.queries.TagQuery` for taggers and
         :class:`~skcalib.queries.CorefPairQuery` for coreference models.
     bin_size : int or 'auto', default='auto'
         Number of pairs in a bin, as in :func:`~skcalib.metrics.calibration_error`.
@@ -253,7 +253,7 @@ def make_calibration_scorer(
     norm : {'l1', 'l2', 'max'}, default='l2'
         Norm of the error, as in :func:`~skcalib.metrics.calibration_error`.
     squared : bool, default=False
-        Whether to use the square of the error. Requires norm 'l2'.
+        Whether to return the negated square of the error. Requires norm 'l2'.
     debias : bool, default=False
         Whether to use the debiased error. Requires norm 'l2'. The pairs of one sample
         are treated as dependent.
@@ -269,15 +269,15 @@ def make_calibration_scorer(
     -------
     scorer : callable
         ``scorer(estimator, X, y, *, sample_weight=None)`` -> float. The score is at
-        most 0, except with both `squared` and `debias`, when it may be positive.
+        most 0. It may be positive only if both `squared` and `debias` are True.
 
     See Also
     --------
-    calibration_error_scorer : The scorer with all defaults.
+    calibration_error_scorer : The scorer with the default parameters.
 
     Examples
     --------
-    Choose a regularisation by calibration:
+    Choose the regularisation strength that gives the smallest calibration error:
 
     >>> from sklearn.datasets import load_breast_cancer
     >>> from sklearn.linear_model import LogisticRegression
