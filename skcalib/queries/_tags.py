@@ -132,7 +132,7 @@ class TagQuery:
         proba: Sequence[ArrayLike],
         classes: ArrayLike | None = None,
     ) -> Answers:
-        """Use tag probabilities of any origin, for example of a neural tagger.
+        """Use tag probabilities from any source, for example a neural tagger.
 
         Parameters
         ----------
