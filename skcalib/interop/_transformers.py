@@ -48,7 +48,7 @@ def from_transformers(
         the tags of a sentence are independent. Use None for tags that are not entities.
     n_words : array-like of int of shape (n_sentences,), default=None
         Number of words of each sentence. If given, an error is raised if the tokenizer
-        cut off words at its maximum length. If None, such words are not noticed.
+        cut off words at its maximum length. If None, such words are not detected.
 
     Returns
     -------
@@ -125,7 +125,7 @@ def from_transformers(
 
 
 def _places(ids: Any, n: int, n_words: Any, i: int) -> np.ndarray:
-    """Return the word of each piece, -1 for special pieces; check the words."""
+    """Return the word of each piece, -1 for special pieces. Words need a piece."""
     if len(ids) != n:
         raise ParameterError(
             "word_ids",

@@ -123,8 +123,8 @@ class AntecedentPosterior:
         Returns
         -------
         proba : list of ndarray of shape (n_i, n_i)
-            Row j has the probabilities of mention j, with NEW on the diagonal and 0
-            above. Rows sum to one.
+            Row j contains the probabilities of the choices of mention j, with NEW on
+            the diagonal and zeros above the diagonal. Rows sum to one.
         """
         return [algorithms.softmax(scores) for scores in self.log_scores]
 
@@ -237,7 +237,7 @@ class AntecedentPosterior:
         Returns
         -------
         proba : ndarray of shape (n_documents,), or list of ndarray of shape (n_sets_i,)
-            One number per document if each entry is one collection of mentions; one
+            One number per document if each entry is one collection of mentions, or one
             array per document if entries are lists of collections.
 
         Examples
@@ -282,9 +282,9 @@ class AntecedentPosterior:
         Returns
         -------
         log_proba : ndarray of shape (n_documents,)
-            Log probabilities, summed over all choices of antecedents that give the
-            clustering: -inf if there is no such choice, 0 for a document without
-            mentions.
+            Log probabilities of the clusterings. The probability of a clustering is the
+            sum over all choices of antecedents that give the clustering. Its logarithm
+            is -inf if there is no such choice. A document without mentions has 0.
         """
         log_proba = np.zeros(len(self))
         gold_scores = self._gold_scores(labels)
@@ -342,7 +342,7 @@ class AntecedentPosterior:
     def map_clusters(self) -> list[np.ndarray]:
         """Return the clustering defined by the best antecedent of each mention.
 
-        This clustering is not always the most probable one, since the probability of a
+        This is not always the most probable clustering, since the probability of a
         clustering is a sum over many choices of antecedents.
 
         Returns

@@ -206,7 +206,8 @@ class LinearChainPosterior:
         Returns
         -------
         paths : list of ndarray of shape (n_i,), int
-            Tag indices. Ties go to the lowest index, from the last token backwards.
+            Tag indices. In case of ties, the lowest index is used, starting with the
+            last token.
         """
         chain = self._chain()
         return self._split(chain.packing.unpack(viterbi(chain)))
@@ -220,7 +221,7 @@ class LinearChainPosterior:
         Returns
         -------
         paths : list of ndarray of shape (n_i,), int
-            Tag indices. Ties go to the lowest index.
+            Tag indices. In case of ties, the lowest index is used.
         """
         return self._split(_marginals.token_marginals(self._chain()).argmax(axis=1))
 
@@ -236,7 +237,7 @@ class LinearChainPosterior:
         Returns
         -------
         log_proba : ndarray of shape (n_sequences,)
-            Log probabilities: -inf for a forbidden tagging, 0 for an empty sequence.
+            Log probabilities. A forbidden tagging has -inf. An empty sequence has 0.
         """
         tags = check_paths(paths, self.lengths, self.n_tags)
         sequence = np.repeat(np.arange(len(self)), self.lengths)
@@ -445,8 +446,8 @@ class LinearChainPosterior:
 
         Notes
         -----
-        By the chain rule, the entropy of the first tag is added to the entropies of
-        each next tag given the previous one.
+        By the chain rule, the entropy of a tagging is the entropy of the first tag plus
+        the entropies of each next tag given the previous tag.
         """
         return _marginals.entropy(self._chain())
 

@@ -240,8 +240,8 @@ class TreePosterior:
         Returns
         -------
         log_proba : ndarray of shape (n_sentences,)
-            Log probabilities: -inf for a tree with a forbidden arc, or with several
-            roots where one is allowed; 0 for an empty sentence.
+            Log probabilities. A tree with a forbidden arc, or with several roots if
+            only one root is allowed, has -inf. An empty sentence has 0.
         """
         heads = check_trees(trees, self.lengths)
         score = np.zeros(len(self))

@@ -162,7 +162,7 @@ class Answers(Result):
 
     @cached_property
     def y_true(self) -> np.ndarray:
-        """1 if the true answer is yes, otherwise 0; shape (n_pairs,)."""
+        """True answers of shape (n_pairs,): 1 for yes and 0 for no."""
         assert self._rows is not None
         return self._rows.pairs.indicator().astype(np.int64)
 

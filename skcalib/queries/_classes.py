@@ -43,7 +43,7 @@ class ClassQuery:
         each of more than two classes against the rest.
     multi_class : {'pooled', 'top_label'}, default=None
         'pooled' asks for every class, so that each sample gives one pair per class.
-        'top_label' asks whether the most probable class is the right one; in case of
+        'top_label' asks whether the most probable class is the true class. In case of
         ties, the first class is used. If None, more than two classes are pooled.
 
     See Also
@@ -218,7 +218,7 @@ class Columns:
         return cls(q, labels, true)
 
     def top_class(self) -> AnsweredRows:
-        """Return the answers to whether the most probable class is the true one."""
+        """Return the answers to whether the most probable class is the true class."""
         best = self.q.argmax(axis=1)
         right, q = self.true == best, self.q[np.arange(best.size), best]
         return AnsweredRows(Pairs(q, right, q[right]), self.labels[best])

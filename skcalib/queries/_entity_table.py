@@ -37,7 +37,7 @@ class PredictedEntities(Result):
     tokens : list of list of str or None
         Tokens of the sentences.
     lengths : ndarray of shape (n_sentences,), int
-        Numbers of tokens of the sentences.
+        Number of tokens of each sentence.
 
     See Also
     --------
@@ -189,7 +189,7 @@ class PredictedEntities(Result):
         Returns
         -------
         tags : list of list of str
-            'O' for tokens outside entities.
+            Tags of each sentence, with 'O' for tokens outside entities.
 
         Raises
         ------
@@ -228,7 +228,7 @@ class PredictedEntities(Result):
         -------
         text : str
             One line per token and an empty line between sentences. Each token of an
-            entity has the probability of the entity, other tokens have '_'.
+            entity has the probability of the entity. Other tokens have '_'.
             :func:`skcalib.datasets.read_conll_columns` reads the text.
         """
         if self.tokens is None:

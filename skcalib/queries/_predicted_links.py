@@ -25,7 +25,8 @@ class PredictedLinks(Result):
     document : ndarray of shape (n_links,), int
         Index of the document.
     mention, antecedent : ndarray of shape (n_links,), int
-        Indices of the two mentions in the document; the antecedent is the earlier one.
+        Indices of the two mentions in the document. The antecedent is the earlier
+        mention.
     proba : ndarray of shape (n_links,)
         Probability of the link.
     mention_name, antecedent_name : ndarray of shape (n_links,) or None
@@ -34,7 +35,7 @@ class PredictedLinks(Result):
     kind : {'antecedent', 'pair'}
         Meaning of a link, see :func:`predicted_links`.
     lengths : ndarray of shape (n_documents,), int
-        Numbers of mentions of the documents.
+        Number of mentions of each document.
 
     See Also
     --------

@@ -15,7 +15,7 @@ _AT_ONCE = 200_000
 
 @dataclass(frozen=True)
 class Spans:
-    """Spans of several sentences; `label` are places in a list of labels."""
+    """Spans of several sentences; `label` contains indices into a list of labels."""
 
     sentence: np.ndarray
     start: np.ndarray

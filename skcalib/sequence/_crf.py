@@ -36,8 +36,8 @@ class CRFTagger(CRFsuiteNames):
     Parameters
     ----------
     algorithm : {'lbfgs', 'l2sgd', 'ap', 'pa', 'arow'}, default='lbfgs'
-        Training algorithm. Only 'lbfgs' and 'l2sgd' maximise a likelihood; the weights
-        of the other algorithms are not fitted to give probabilities.
+        Training algorithm. Only 'lbfgs' and 'l2sgd' maximise a likelihood. The other
+        algorithms do not fit the weights to give probabilities.
     c1 : float, default=0.0
         Weight of the L1 penalty, for 'lbfgs' only.
     c2 : float, default=1.0

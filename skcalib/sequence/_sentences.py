@@ -111,7 +111,7 @@ def sentence_lengths(sentences: list[Any]) -> np.ndarray:
 
 
 def all_words(sentences: list[Any]) -> list[str]:
-    """Return the words of all sentences one after another."""
+    """Return the concatenated words of all sentences."""
     words = list(chain.from_iterable(sentences))
     if all(issubclass(kind, str) for kind in set(map(type, words))):
         return words
