@@ -416,8 +416,9 @@ class LinearChainPosterior:
 
         Notes
         -----
-        Tags are sampled backwards, from filtered probabilities, in time
-        O(n_tokens n_tags n_samples). The result and the token marginals are in memory.
+        Tags are sampled backwards from the filtered probabilities. The time is
+        O(n_tokens n_tags n_samples). The result and an array of the size of the token
+        marginals are in memory.
 
         Examples
         --------

@@ -35,7 +35,7 @@ class TreePosterior:
         its own head, are ignored. A sentence may be empty.
     single_root : bool, default=True
         Whether exactly one word has the root as its head, as in Universal Dependencies.
-        If False, any number of words may.
+        If False, any number of words can have the root as their head.
 
     Attributes
     ----------
