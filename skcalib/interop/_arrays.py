@@ -1,4 +1,4 @@
-"""What neural models return, as arrays of NumPy: tensors, padding, order of batches."""
+"""Tensors, padding and batch order of neural models, converted to NumPy arrays."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def as_numpy(values: Any, name: str) -> np.ndarray:
         values = values.get()
     array = as_array(values, name=name)
     if array.dtype.kind not in "fiub":
-        problem = f"must hold numbers. Got an array of type {array.dtype}."
+        problem = f"must contain numbers. Got an array of type {array.dtype}."
         raise ParameterTypeError(name, problem)
     return array if array.dtype == np.float32 else array.astype(np.float64)
 
@@ -39,8 +39,9 @@ def unpad(
     """Return the scores of the tokens of each sentence.
 
     `scores` is a batch padded at the end, (n_sentences, n_tokens, n_tags), or a list
-    with an array for each sentence. The sentences are as long as `lengths` says, or as
-    the true entries of `mask`; without both, nothing is padding.
+    with one array per sentence. The number of tokens of a sentence is its entry of
+    `lengths`, or the number of true entries of `mask`. If both are None, there is no
+    padding.
     """
     if isinstance(scores, (list, tuple)):
         rows = [as_numpy(each, name) for each in scores]
@@ -60,7 +61,7 @@ def unpad(
         )
     if mask is not None:
         if lengths is not None:
-            raise ParameterError(None, "takes 'mask' or 'lengths', not both.")
+            raise ParameterError(None, "accepts 'mask' or 'lengths', not both.")
         lengths = _lengths_of_mask(mask, batch_first)
     if lengths is None:
         return without_nan(rows, name)
@@ -125,15 +126,15 @@ def _lengths_of_mask(mask: Any, batch_first: bool) -> np.ndarray:
 
 
 def in_order(rows: list[np.ndarray], order: Any, name: str = "order") -> list:
-    """Return rows in the order before they were sorted: row i goes to order[i]."""
+    """Return rows in their order before sorting: row i goes to order[i]."""
     if order is None:
         return rows
     places = as_numpy(order, name).astype(np.intp)
     if not np.array_equal(np.sort(places), np.arange(len(rows))):
         raise ParameterError(
             name,
-            f"must have the place of each of the {len(rows)} sentences before "
-            f"sorting, from 0. Got {places.tolist()!r:.60}.",
+            f"must have the position of each of the {len(rows)} sentences before "
+            f"sorting, counted from 0. Got {places.tolist()!r:.60}.",
         )
     restored = [rows[0]] * len(rows)
     for row, place in zip(rows, places.tolist(), strict=True):

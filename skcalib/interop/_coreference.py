@@ -30,8 +30,8 @@ def from_antecedent_scores(
     Parameters
     ----------
     scores : sequence with a tensor for each document
-        Tensors of shape (n_mentions, n_candidates + n_dummies). They have the scores of
-        the candidate antecedents of each mention, and the scores of having no
+        Tensors of shape (n_mentions, n_candidates + n_dummies). They contain the scores
+        of the candidate antecedents of each mention, and the scores of having no
         antecedent.
     antecedents : sequence with a tensor for each document, default=None
         Integer tensors of shape (n_mentions, n_candidates) with the mention index of
@@ -75,7 +75,8 @@ def from_antecedent_scores(
     array([[1.  , 0.88],
            [0.88, 1.  ]])
 
-    The same with a dummy in the first column and one candidate for each mention:
+    The same posterior, with the dummy in the first column and one candidate for each
+    mention:
 
     >>> scores, antecedents = [np.array([[0, -np.inf], [0, 2.0]])], [[[0], [0]]]
     >>> posterior = from_antecedent_scores(scores, antecedents, dummy="first")
@@ -121,7 +122,7 @@ def _matrix(
         if rows.shape[1] not in (n, max(0, n - 1)):
             raise ParameterError(
                 "scores",
-                "must have a column for each mention, and those of having no "
+                "must have one column per mention, and the columns of having no "
                 f"antecedent. Got {rows.shape[1]} columns for the {n} mentions of "
                 f"document {i}: see 'n_dummies', or pass 'antecedents'.",
             )
@@ -157,9 +158,9 @@ def from_fastcoref(
     Returns
     -------
     posterior : AntecedentPosterior
-        Posterior over the clusterings of the mentions that the model kept. These
-        mentions include mentions that have neither an antecedent nor an anaphor in the
-        best clustering. Many of the latter do not refer to any entity.
+        Posterior over the clusterings of the mentions that the model kept. Some of
+        these mentions have neither an antecedent nor an anaphor in the best clustering,
+        and many of them do not refer to any entity.
     mentions : list of list of (start, end)
         Index of the first character of each mention of a text, and index of the
         character after its last character. Mentions that consist of different word
@@ -199,7 +200,7 @@ def from_fastcoref(
         if not (hasattr(result, "coref_logit") and hasattr(result, "char_map")):
             raise ParameterTypeError(
                 "results",
-                "must hold results of fastcoref. Got "
+                "must contain results of fastcoref. Got "
                 f"{type(result).__name__} for text {i}. For arrays use "
                 "from_antecedent_scores.",
             )
@@ -217,7 +218,7 @@ def from_fastcoref(
 
 
 class ClusterLabels(NamedTuple):
-    """Labels of mentions, the mentions, and the number of those left out."""
+    """Labels of mentions, the mentions, and the number of mentions left out."""
 
     labels: list[list[int]]
     mentions: list[list[Any]]

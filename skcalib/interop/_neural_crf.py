@@ -282,7 +282,7 @@ def from_flair(
         )
     start, stop = labels.index("<START>"), labels.index("<STOP>")
     kept = [k for k, tag in enumerate(labels) if tag not in _NOT_TAGS]
-    # Every column repeats the emission; the first tag that is kept serves.
+    # Every column contains the same emission. The first kept tag is used.
     emission = scores[..., kept, kept[0]] - moves[kept, kept[0]]
     rows = in_order(unpad(emission, lengths, None, "features"), order)
     posterior = LinearChainPosterior(
@@ -306,7 +306,7 @@ def _check_widths(rows: list[np.ndarray], n_tags: int, name: str) -> None:
         if row.shape[1] != n_tags:
             raise ParameterError(
                 name,
-                f"must have {n_tags} tags, as 'transitions'. Got {row.shape[1]} in "
+                f"must have {n_tags} tags, like 'transitions'. Got {row.shape[1]} in "
                 f"sentence {i}.",
             )
 

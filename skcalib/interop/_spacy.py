@@ -274,7 +274,7 @@ def to_spacy(
             f"with {found!r:.60} tokens.",
         )
     if spans_key is None:
-        entities.tags()  # raises where two entities have a common token
+        entities.tags()  # raises an error if two entities share a token
     if not Span.has_extension(attribute):
         Span.set_extension(attribute, default=None)
     for doc, rows in zip(docs, entities.spans(), strict=True):

@@ -48,7 +48,7 @@ def from_transformers(
         the tags of a sentence are independent. Use None for tags that are not entities.
     n_words : array-like of int of shape (n_sentences,), default=None
         Number of words of each sentence. If given, an error is raised if the tokenizer
-        cut off words at its maximum length. If None, such words are not noticed.
+        cut off words at its maximum length. If None, such words are not detected.
 
     Returns
     -------
@@ -60,7 +60,7 @@ def from_transformers(
     Raises
     ------
     ValueError
-        If a word does not have a piece. The message names it.
+        If a word does not have a piece. The message names the word.
 
     See Also
     --------
@@ -125,7 +125,7 @@ def from_transformers(
 
 
 def _places(ids: Any, n: int, n_words: Any, i: int) -> np.ndarray:
-    """Return the word of each piece, -1 where it is none, if every word has a piece."""
+    """Return the word of each piece, -1 for special pieces. Words need a piece."""
     if len(ids) != n:
         raise ParameterError(
             "word_ids",
@@ -138,17 +138,17 @@ def _places(ids: Any, n: int, n_words: Any, i: int) -> np.ndarray:
         raise ParameterError(
             "n_words",
             f"must be at least the number of words that have pieces. Got {n_words} "
-            f"for sentence {i}, whose pieces are of {size} words.",
+            f"for sentence {i}, whose pieces belong to {size} words.",
         )
     size = size if n_words is None else int(n_words)
     missing = np.setdiff1d(np.arange(size), places)
     if missing.size:
         raise ParameterError(
             "word_ids",
-            f"must have a piece of every word. Word {missing[0]} of sentence {i} has "
-            f"none ({missing.size} of its {size} words do not). The tokenizer cuts "
-            "long sentences, and drops words of control characters only: split the "
-            "sentence, or replace the word.",
+            f"must have a piece for every word. Word {missing[0]} of sentence {i} does "
+            f"not have a piece ({missing.size} of its {size} words do not). The "
+            "tokenizer cuts long sentences, and drops words that only contain control "
+            "characters: split the sentence, or replace the word.",
         )
     return places
 
@@ -247,8 +247,8 @@ def _spans_of_text(
         if "entity_group" not in entity or entity.get("start") is None:
             raise ParameterError(
                 "results",
-                "must hold entities with 'entity_group', 'start' and 'end'. Got "
-                f"{dict(entity)!r:.100} in text {i}: make the pipeline with "
+                "must contain entities with 'entity_group', 'start' and 'end'. Got "
+                f"{dict(entity)!r:.100} in text {i}: create the pipeline with "
                 "aggregation_strategy='simple' and a fast tokenizer.",
             )
         begin, end = int(entity["start"]), int(entity["end"])

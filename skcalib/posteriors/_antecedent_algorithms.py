@@ -15,7 +15,7 @@ BLOCK = 48
 
 
 def log_normaliser(scores: np.ndarray) -> np.ndarray:
-    """Return the log of the summed exponentials of each row, -inf for none."""
+    """Return the log of the sum of the exponentials of each row."""
     if scores.size == 0:
         return np.zeros(len(scores))
     top = scores.max(axis=1)
@@ -47,10 +47,10 @@ def pair_marginals(scores: np.ndarray) -> np.ndarray:
     for a in range(0, n, BLOCK):
         b = min(a + BLOCK, n)
         proba = softmax(scores[a:b, :b])
-        # row j: how probably each mention of the block is on the chain of links from j
+        # row j: probability that a mention of the block is on the chain of links from j
         chain = _chains(proba[:, a:])
         if a:
-            entry = chain @ proba[:, :a]  # by which mention it leaves the block
+            entry = chain @ proba[:, :a]  # first mention before the block
             before = entry @ pairs[:a, :a]
             outside = before @ entry.T
             np.minimum(before, 1, out=pairs[a:b, :a])
@@ -62,16 +62,16 @@ def pair_marginals(scores: np.ndarray) -> np.ndarray:
 
 
 def _chains(proba: np.ndarray) -> np.ndarray:
-    """Return the inverse of one less the links in a block, a lower triangle."""
+    """Return the inverse of I - L, where L contains the links within a block."""
     links = np.negative(proba)
     np.fill_diagonal(links, 1)
-    # LAPACK reads columns, so what it sees is the transpose
+    # LAPACK is column-major, so it reads the transpose.
     inverse, _ = dtrtri(links.T, lower=0, unitdiag=1, overwrite_c=1)
     return inverse.T
 
 
 def _inside(chain: np.ndarray, outside: np.ndarray) -> np.ndarray:
-    """Return the pairs of a block.
+    """Return the pair probabilities of a block.
 
     Two independently drawn chains of links meet with the probability that their
     mentions are in the same entity. The last common mention is in the block or before
@@ -80,7 +80,7 @@ def _inside(chain: np.ndarray, outside: np.ndarray) -> np.ndarray:
     """
     square = (chain * chain).T
     apart = dtrsv(square, 1 - outside.diagonal(), lower=0, trans=1, diag=1)
-    np.maximum(apart, 0, out=apart)  # rounding leaves -1e-16
+    np.maximum(apart, 0, out=apart)  # rounding errors can give -1e-16
     pairs = outside + (chain * apart) @ chain.T
     pairs += pairs.T.copy()
     pairs *= 0.5
@@ -147,17 +147,17 @@ def clustering_scores(scores: np.ndarray, labels: np.ndarray) -> np.ndarray:
     return np.where(allowed, scores, -np.inf)
 
 
-# The clustering with the least expected number of wrong pairs, by local search: the
-# exact optimum is NP-hard (correlation clustering). A pair in one cluster gains its
-# probability minus one half.
+# A local search minimises the expected number of wrong pairs of a clustering. The exact
+# minimum is NP-hard to find (correlation clustering). The gain of a pair in one cluster
+# is its probability minus one half.
 
 
 def least_pair_errors(pairs: np.ndarray, start: np.ndarray) -> np.ndarray:
     """Return labels: the first mention of each mention's cluster.
 
-    No move of one mention and no merge of two clusters leads to fewer errors. The
-    search begins once with `start` and once with each mention by itself; the better
-    end wins, so the result is never worse than `start`.
+    No move of one mention and no merge of two clusters reduces the expected number of
+    errors. The search is run twice, from `start` and from one cluster per mention. The
+    better result is returned, so it is never worse than `start`.
     """
     gain = pairs - 0.5
     np.fill_diagonal(gain, 0)
@@ -168,7 +168,7 @@ def least_pair_errors(pairs: np.ndarray, start: np.ndarray) -> np.ndarray:
 
 
 def _margin(gain: np.ndarray) -> float:
-    """Return the smallest relevant gain; it exceeds rounding, so that a search ends."""
+    """Return the smallest relevant gain, above rounding errors, so the search ends."""
     return 1e-12 * (1 + len(gain))
 
 
@@ -182,7 +182,7 @@ def _search(gain: np.ndarray, labels: np.ndarray) -> np.ndarray:
 
 
 def _merge(gain: np.ndarray, labels: np.ndarray) -> bool:
-    """Merge the two clusters that gain most by it, while any do."""
+    """Merge the two clusters with the largest gain, until no merge has a gain."""
     names, place = np.unique(labels, return_inverse=True)
     if names.size < 2:
         return False
@@ -211,11 +211,11 @@ def _merge(gain: np.ndarray, labels: np.ndarray) -> bool:
 
 
 def _move(gain: np.ndarray, labels: np.ndarray) -> bool:
-    """Move each mention to the cluster that it fits best, once around."""
+    """Move each mention once to the cluster with the largest gain."""
     n = len(labels)
     member = np.zeros((n, n))
     member[np.arange(n), labels] = 1
-    # column c: what a mention gains with cluster c; an empty one is a new cluster
+    # column c: gain of a mention in cluster c; an empty cluster is a new cluster
     fit = gain @ member
     changed = False
     for j in range(n):

@@ -36,8 +36,8 @@ class AntecedentPosterior:
     log_scores : list of array-like of shape (n_i, n_i)
         Unnormalised scores, one array per document. Row j, column k < j is the score of
         "the antecedent of j is k"; the diagonal is the score of NEW. A score of -inf
-        forbids a choice. Entries above the diagonal must be 0, -inf or NaN and are not
-        read. A document may have no mentions.
+        forbids a choice. Entries above the diagonal must be 0, -inf or NaN and are
+        ignored. A document may have no mentions.
 
     Attributes
     ----------
@@ -61,9 +61,9 @@ class AntecedentPosterior:
     Notes
     -----
     The model and its sampler are described in [NO15]_, section 5, where pair
-    probabilities are estimated from samples. Here they are exact: the choice of j is
-    independent of the clustering of the earlier mentions, and no later mention joins
-    two clusters, so C[j, i] = sum over k < j of p_j(k) C[k, i].
+    probabilities are estimated from samples. This class computes them exactly. The
+    choice of j is independent of the clustering of the earlier mentions, and no later
+    mention joins two clusters. Therefore C[j, i] = sum over k < j of p_j(k) C[k, i].
 
     Examples
     --------
@@ -93,7 +93,7 @@ class AntecedentPosterior:
         self.lengths = np.array(list(map(len, self.log_scores)), dtype=np.intp)
 
     def _with(self, log_scores: list[np.ndarray]) -> AntecedentPosterior:
-        """Return a posterior with other scores, which are valid."""
+        """Return a posterior with other scores, without validation."""
         new = type(self).__new__(type(self))
         new.log_scores = log_scores
         new.lengths = np.array(list(map(len, log_scores)), dtype=np.intp)
@@ -123,8 +123,8 @@ class AntecedentPosterior:
         Returns
         -------
         proba : list of ndarray of shape (n_i, n_i)
-            Row j has the probabilities of mention j, with NEW on the diagonal and 0
-            above. Rows sum to one.
+            Row j contains the probabilities of the choices of mention j, with NEW on
+            the diagonal and zeros above the diagonal. Rows sum to one.
         """
         return [algorithms.softmax(scores) for scores in self.log_scores]
 
@@ -138,8 +138,8 @@ class AntecedentPosterior:
 
         Notes
         -----
-        Time is O(n_i^3), as matrix products; memory is O(n_i^2). On one core, 300
-        mentions take two milliseconds and 3000 mentions half a second.
+        The time is O(n_i^3), spent in matrix products. The memory is O(n_i^2). On one
+        core, 300 mentions take two milliseconds and 3000 mentions half a second.
         """
         return [algorithms.pair_marginals(scores) for scores in self.log_scores]
 
@@ -154,9 +154,9 @@ class AntecedentPosterior:
         n_samples : int
             Number of clusterings of each document.
         random_state : int, RandomState, Generator or None, default=None
-            Random state used to draw the clusterings. Each clustering takes one uniform
-            number for each mention of all documents, in their order. So with the same
-            seed, fewer samples are the first of more samples.
+            Random state used to draw the clusterings. Each clustering uses one uniform
+            number per mention, in the order of the documents. With the same seed, the
+            first samples therefore do not depend on `n_samples`.
 
         Returns
         -------
@@ -200,7 +200,7 @@ class AntecedentPosterior:
         ]
 
     def singleton_proba(self) -> list[np.ndarray]:
-        """Return the probability that each mention is the only one of its entity.
+        """Return the probability that each mention is the only mention of its entity.
 
         Returns
         -------
@@ -237,7 +237,7 @@ class AntecedentPosterior:
         Returns
         -------
         proba : ndarray of shape (n_documents,), or list of ndarray of shape (n_sets_i,)
-            One number per document if each entry is one collection of mentions; one
+            One number per document if each entry is one collection of mentions, or one
             array per document if entries are lists of collections.
 
         Examples
@@ -263,8 +263,8 @@ class AntecedentPosterior:
         kinds = {is_one for is_one, _ in asked}
         if len(kinds) > 1:
             problem = (
-                "must hold one collection of mentions for each document, or a list of "
-                "collections for each document. Got some of both."
+                "must contain one collection of mentions per document, or one list of "
+                "collections per document. Got entries of both kinds."
             )
             raise ParameterError("members", problem)
         return np.concatenate(found) if kinds == {True} else found
@@ -282,9 +282,9 @@ class AntecedentPosterior:
         Returns
         -------
         log_proba : ndarray of shape (n_documents,)
-            Log probabilities, summed over all choices of antecedents that give the
-            clustering: -inf if there is no such choice, 0 for a document without
-            mentions.
+            Log probabilities of the clusterings. The probability of a clustering is the
+            sum over all choices of antecedents that give the clustering. Its logarithm
+            is -inf if there is no such choice. A document without mentions has 0.
         """
         log_proba = np.zeros(len(self))
         gold_scores = self._gold_scores(labels)
@@ -293,7 +293,7 @@ class AntecedentPosterior:
         ):
             rows = algorithms.log_normaliser(gold)
             rows -= algorithms.log_normaliser(scores)
-            # rounding may leave a certain choice a little above 0
+            # rounding errors can make the log probability of a certain choice positive
             log_proba[i] = np.minimum(rows, 0).sum()
         return log_proba
 
@@ -310,10 +310,11 @@ class AntecedentPosterior:
         Returns
         -------
         n_unreachable : ndarray of shape (n_documents,), int
-            Number of mentions without any allowed correct choice: all antecedents in
-            their entity are forbidden (for example because a model looks back a limited
-            number of mentions), or NEW is forbidden for the first mention of an entity.
-            If the number is positive, `log_proba` is -inf.
+            Number of mentions whose correct choices are all forbidden. Either all
+            antecedents in the entity of the mention are forbidden (for example, because
+            the model only considers the nearest mentions), or the mention is the first
+            of its entity and NEW is forbidden. If the number is positive, `log_proba`
+            is -inf.
 
         Examples
         --------
@@ -341,14 +342,14 @@ class AntecedentPosterior:
     def map_clusters(self) -> list[np.ndarray]:
         """Return the clustering defined by the best antecedent of each mention.
 
-        This clustering is not always the most probable one, since the probability of a
+        This is not always the most probable clustering, since the probability of a
         clustering is a sum over many choices of antecedents.
 
         Returns
         -------
         labels : list of ndarray of shape (n_i,), int
-            Label of each mention: the index of the first mention of its entity. Ties go
-            to the lowest index, with NEW last.
+            Label of each mention: the index of the first mention of its entity. In case
+            of ties, the antecedent with the lowest index is used, and NEW comes last.
         """
         return [
             algorithms.follow(scores.argmax(axis=1) if scores.size else np.zeros(0))
@@ -388,7 +389,7 @@ class AntecedentPosterior:
             Forbidden choices stay forbidden.
         new_offset : float, default=0.0
             Number added to each score of NEW after the division. A positive offset
-            gives more entities, a negative one fewer.
+            gives more entities, and a negative offset gives fewer.
 
         Returns
         -------

@@ -8,9 +8,9 @@ import numpy as np
 
 from ._packed_chain import BLOCK, Chain
 
-# Entries of a table that stay in the processor's cache.
+# Maximum number of entries of a table that stays in the processor's cache.
 _CACHED = 2**16
-# Rows that are worth a step of their own for each previous tag.
+# Number of rows from which a loop over previous tags is faster.
 _MANY = 64
 
 
@@ -28,7 +28,7 @@ def viterbi(chain: Chain) -> np.ndarray:
 
 
 def _best_before(before: np.ndarray, transition: np.ndarray) -> np.ndarray:
-    """Return the score of the best way into each tag."""
+    """Return the score of the best path that ends in each tag."""
     if before.shape[0] < _MANY and before.shape[0] * transition.size <= BLOCK:
         return (before[:, :, np.newaxis] + transition).max(axis=1)
     score = np.empty_like(before)
@@ -45,7 +45,7 @@ def _best_before(before: np.ndarray, transition: np.ndarray) -> np.ndarray:
 
 
 def _trace(chain: Chain, best: np.ndarray) -> np.ndarray:
-    """Follow the best paths back, adding the same scores again."""
+    """Trace the best paths backwards by adding the same scores again."""
     packing = chain.packing
     path = np.empty(packing.row.size, dtype=np.intp)
     into = np.ascontiguousarray(chain.transition.T)
@@ -64,8 +64,8 @@ def _trace(chain: Chain, best: np.ndarray) -> np.ndarray:
 
 
 def k_best(chain: Chain, k: int) -> Iterator[tuple[int, np.ndarray, np.ndarray]]:
-    """Yield the place of each non-empty sequence, its paths (m, n) and scores (m,)."""
-    # a short sequence has fewer paths; those of a long one need not be counted
+    """Yield the index of each non-empty sequence, its paths (m, n) and scores (m,)."""
+    # Short sequences have fewer paths. The exponent is bounded for long sequences.
     k = min(k, chain.n_tags ** min(chain.packing.n_steps, 64))
     some = np.flatnonzero(chain.packing.lengths)
     for part in chain.parts(some, chain.n_tags * max(chain.n_tags, k)):
@@ -82,10 +82,10 @@ def k_best(chain: Chain, k: int) -> Iterator[tuple[int, np.ndarray, np.ndarray]]
 
 
 def _best_ranks(chain: Chain, k: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return tags (n_tokens, k) and scores (n_sequences, k), -inf where no path is.
+    """Return tags (n_tokens, k) and scores (n_sequences, k), -inf without a path.
 
-    Every tag of a token keeps its k best paths so far: their scores, and the tag and
-    the rank that they come from.
+    For every tag of a token, the k best paths that end in this tag are stored: their
+    scores, their previous tags, and their ranks at the previous tags.
     """
     packing, emission, n_tags = chain.packing, chain.emission(), chain.n_tags
     shape = (packing.row.size, n_tags, k)
@@ -119,11 +119,11 @@ def _best_ranks(chain: Chain, k: int) -> tuple[np.ndarray, np.ndarray]:
 def _best_ways(
     before: np.ndarray, into: np.ndarray, k: int
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return previous tag, its rank and the score of the k best ways into each tag.
+    """Return previous tag, its rank and the score of the k best paths to each tag.
 
-    before : (n, n_previous, n_ranks), the best first; into : (n_tags, n_previous). Of
-    equals the lowest previous tag comes first. Only the best path of each previous tag
-    that is not yet taken competes, so a way costs one maximum.
+    before : (n, n_previous, n_ranks), best first; into : (n_tags, n_previous). In case
+    of ties, the lowest previous tag comes first. Each step only compares the best
+    remaining path of each previous tag, so it computes one maximum.
     """
     n_ranks = before.shape[2]
     k = min(k, n_ranks * before.shape[1])

@@ -6,7 +6,7 @@ import numpy as np
 
 
 def best_tree(scores: np.ndarray, single_root: bool) -> np.ndarray | None:
-    """Return the heads of the best tree (0 is the root), None if there is none.
+    """Return the heads of the best tree (0 is the root), None if no tree is allowed.
 
     scores : (n, n + 1), -inf for forbidden arcs and for a word's own column.
     """
@@ -28,9 +28,10 @@ def _best_heads(scores: np.ndarray) -> np.ndarray | None:
 
 
 def _best_single(scores: np.ndarray) -> np.ndarray | None:
-    """Return the best tree among those of each word below the root.
+    """Return the heads of the best tree with a single root.
 
-    Words are tried in the order of a bound of their trees, until none can be better.
+    Each word is tried as the only child of the root, in the order of an upper bound of
+    the score. The search stops if the remaining words cannot give a better tree.
     """
     top = scores[:, 1:].max(axis=1, initial=-np.inf)
     bound = np.array(
@@ -54,7 +55,7 @@ def _best_single(scores: np.ndarray) -> np.ndarray | None:
 
 
 def _contract(graph: np.ndarray) -> np.ndarray | None:
-    """Return the best head of each node but 0, cycles contracted until none is left.
+    """Return the best head of each node except 0, by contracting all cycles.
 
     graph : (m, m), [node, head]. The head of node 0 is -1.
     """
@@ -85,7 +86,7 @@ def _contract(graph: np.ndarray) -> np.ndarray | None:
 
 
 def _cycle(heads: np.ndarray) -> np.ndarray:
-    """Return the sorted nodes of one cycle, none for a tree."""
+    """Return the sorted nodes of one cycle, or no nodes if there is no cycle."""
     state = np.zeros(len(heads), dtype=np.intp)
     above = heads.tolist()
     state[0] = -1

@@ -15,24 +15,25 @@ import numpy as np
 
 from ._packed_chain import BLOCK, Chain, sums
 
-# Numbers of a part of a large array that stays in the cache from one step to the next.
+# Size of the part of a large array that stays in the cache between two steps.
 _CACHED = 2**15
 
-# A tag that can be reached but has less of the probability of a prefix than this is
-# near the end of what a float holds; its sequence is computed in another way.
+# If a reachable tag has a smaller share of the probability of a prefix than this,
+# floats are close to underflow, and the sequence is computed in another way.
 _TINY = {np.dtype(np.float64): 1e-250, np.dtype(np.float32): 1e-30}
-# Scores of at most this size, up or down, need no shift before the exponential.
+# Scores with at most this absolute value need no shift before the exponential.
 _PLAIN = {np.dtype(np.float64): 50.0, np.dtype(np.float32): 10.0}
 
 
 @dataclass(frozen=True)
 class Forward:
-    """Scaled forward probabilities, and what was divided out; rows are packed.
+    """Scaled forward probabilities and their scales, in packed rows.
 
-    alpha : (n_tokens, n_tags), each row sums to one; scale : (n_tokens,) its sum before
-    that; local : (n_tokens, n_tags), the likelihood of the tokens over scale; final :
-    (n_sequences,), by rank, the sum over end scores; shift : (n_tokens,) score divided
-    out of each token; transition : (n_tags, n_tags), the greatest is one.
+    alpha : (n_tokens, n_tags), rows sum to one; scale : (n_tokens,), sum of each row
+    before scaling; local : (n_tokens, n_tags), likelihood of each token divided by its
+    scale; final : (n_sequences,), by rank, sum over the end scores; shift :
+    (n_tokens,), score subtracted from each token; transition : (n_tags, n_tags), with a
+    maximum of one.
     """
 
     alpha: np.ndarray
@@ -44,30 +45,30 @@ class Forward:
 
     @cached_property
     def least(self) -> float:
-        """The least of alpha, NaN if one is."""
+        """Smallest entry of alpha, or NaN if an entry is NaN."""
         return np.min(self.alpha, initial=1)
 
     @property
     def tiny(self) -> float:
-        """Less than this is not trusted."""
+        """Smallest number that is regarded as accurate."""
         return _TINY[self.alpha.dtype]
 
 
 def _blocks(n_rows: int, n_columns: int) -> Iterator[slice]:
-    """Divide rows into parts that the cache holds."""
+    """Divide rows into parts that fit into the cache."""
     size = max(1, _CACHED // n_columns)
     for i in range(0, n_rows, size):
         yield slice(i, min(i + size, n_rows))
 
 
 def top(scores: np.ndarray, axis: int | None = None) -> np.ndarray:
-    """Return the maximum, 0 where all is forbidden."""
+    """Return the maximum, or 0 if all scores are forbidden."""
     greatest = scores.max(axis=axis)
     return np.where(np.isfinite(greatest), greatest, 0.0)
 
 
 def _by_step(rows: np.ndarray, width: int) -> np.ndarray:
-    """Return rows of steps of one width as (n_steps, width, n_columns), not copied."""
+    """Return rows of steps of one width as a view (n_steps, width, n_columns)."""
     return rows.reshape(-1, width, rows.shape[1])
 
 
@@ -76,7 +77,7 @@ def _weights(scores: np.ndarray, dtype: np.dtype) -> np.ndarray:
 
 
 def _likelihood(chain: Chain) -> tuple[np.ndarray, np.ndarray]:
-    """Return the likelihood of tokens in packed rows, and what it was shifted by."""
+    """Return the likelihood of tokens in packed rows, and the shift of each token."""
     dtype = chain.dtype
     wide = np.promote_types(chain.scores.dtype, dtype)
     rows, plain = chain.packing.row, _PLAIN[dtype]
@@ -87,7 +88,7 @@ def _likelihood(chain: Chain) -> tuple[np.ndarray, np.ndarray]:
         if not (scores.max() <= plain and scores.min() >= -plain):
             shift[part] = top(scores, axis=1)
             scores -= shift[part, np.newaxis]
-        with np.errstate(over="ignore"):  # beyond float32 a score is -inf
+        with np.errstate(over="ignore"):  # scores below float32 are -inf
             np.exp(scores, out=likelihood[part], dtype=dtype, casting="same_kind")
     return likelihood, shift
 
@@ -100,8 +101,8 @@ def forward(chain: Chain) -> Forward:
     first, ones = _weights(chain.start, dtype), np.ones((chain.n_tags, 1), dtype)
     alpha, scale = np.empty_like(local), np.empty((shift.size, 1), dtype)
     before = None
-    # Nothing may be left of a sequence, in truth or in floats: then 0 / 0 and NaN from
-    # there on, in its own rows only.
+    # All probabilities of a sequence may be 0, exactly or by underflow. Then 0 / 0
+    # gives NaN in the following rows of this sequence only.
     with np.errstate(invalid="ignore", over="ignore", divide="ignore"):
         for rows, width in packing.runs:
             if before is not None:
@@ -120,7 +121,7 @@ def forward(chain: Chain) -> Forward:
                 now.dot(ones, total)
                 np.divide(now, total, now)
                 before = now
-            local[rows] /= scale[rows]  # while the cache has them
+            local[rows] /= scale[rows]  # while the rows are in the cache
     final = alpha[packing.last_rows()] @ _weights(chain.end, dtype)
     return Forward(alpha, scale[:, 0], local, final, shift, transition)
 
@@ -134,7 +135,7 @@ def lost(chain: Chain, run: Forward) -> np.ndarray:
     """
     packing, least = chain.packing, np.min(run.scale, initial=1)
     if run.least * least >= run.tiny and np.min(run.final, initial=1) >= run.tiny:
-        return np.zeros(0, dtype=np.intp)  # as almost always
+        return np.zeros(0, dtype=np.intp)  # the usual case
     found = np.zeros(packing.lengths.size, dtype=bool)
     found[packing.sequence[~(run.scale >= run.tiny)]] = True
     ranked = packing.rank[: run.final.size]
@@ -170,12 +171,12 @@ def partition(chain: Chain, run: Forward) -> np.ndarray:
 def backward(
     chain: Chain, run: Forward, out: np.ndarray | None = None
 ) -> Iterator[tuple[slice, np.ndarray]]:
-    """Yield the backward weights beta of some packed rows at a time, the last first.
+    """Yield the backward weights beta of blocks of packed rows, last block first.
 
-    For tokens in packed rows, alpha * beta is the marginal up to a factor a token, and
-    beta of a token is transition @ (local * beta) of the next one. Those of all tokens
-    are left in `out`; without it, what was yielded before is written over. Only
-    sequences that are lost overflow.
+    alpha * beta is the marginal of a token, up to one factor per token, and beta of a
+    token is transition @ (local * beta) of the next token. If `out` is given, it
+    contains the weights of all tokens at the end. Otherwise, each block overwrites the
+    block before it. Only sequences that are lost can overflow.
     """
     packing, local = chain.packing, run.local
     end, back = _weights(chain.end, chain.dtype), run.transition.T.copy()
@@ -204,9 +205,10 @@ def backward(
 
 
 def log_sum(scores: np.ndarray, axis: int) -> np.ndarray:
-    """Return the log of a sum; where every term is -inf so is it, without a warning.
+    """Return the log of a sum of exponentials, -inf if every term is -inf.
 
-    As scipy's logsumexp, at a fifth of its time on small arrays.
+    The function takes a fifth of the time of scipy's logsumexp on small arrays, and it
+    does not issue a warning.
     """
     greatest = np.expand_dims(top(scores, axis=axis), axis)
     total = np.exp(scores - greatest).sum(axis=axis)
@@ -215,7 +217,7 @@ def log_sum(scores: np.ndarray, axis: int) -> np.ndarray:
 
 
 def log_product(rows: np.ndarray, table: np.ndarray) -> np.ndarray:
-    """Return the matrix product of weights that are given by their logarithms."""
+    """Return the logarithm of the matrix product of exp(rows) and exp(table)."""
     product = np.empty((rows.shape[0], table.shape[1]))
     size = max(1, BLOCK // max(1, table.size))
     for i in range(0, rows.shape[0], size):
@@ -227,9 +229,9 @@ def log_product(rows: np.ndarray, table: np.ndarray) -> np.ndarray:
 def log_forward(chain: Chain) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return log alpha and local scores in packed rows, and log Z.
 
-    The greatest of each row of alpha is 0, and what makes it so is taken from the
-    scores of the token: sums over 10,000 tokens would cost seven digits. A sequence
-    without a path raises.
+    The maximum of each row of log alpha is 0. The same shift is subtracted from the
+    scores of the token, since sums over 10,000 tokens would lose seven digits. An error
+    is raised for a sequence without an allowed path.
     """
     packing, local = chain.packing, chain.emission()
     alpha, scale = np.empty_like(local), np.empty(local.shape[0])
@@ -252,7 +254,7 @@ def log_forward(chain: Chain) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 
 def log_backward(chain: Chain, local: np.ndarray) -> np.ndarray:
-    """Return log beta in packed rows, up to the same term for all of a sequence."""
+    """Return log beta in packed rows, up to one constant per token."""
     packing = chain.packing
     beta = np.empty_like(local)
     back = chain.transition.T

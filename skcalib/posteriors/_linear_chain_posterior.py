@@ -38,8 +38,8 @@ class LinearChainPosterior:
     ----------
     log_emission : list of array-like of shape (n_i, n_tags)
         Unnormalised scores of the tags of each token, one array per sequence. A score
-        of -inf forbids a tag. A sequence may be empty. With `lengths`, one array of
-        shape (n_tokens, n_tags).
+        of -inf forbids a tag. A sequence may be empty. If `lengths` is given, one array
+        of shape (n_tokens, n_tags) with the tokens of all sequences.
     log_transition : array-like of shape (n_tags, n_tags), default=None
         Scores of [previous tag, next tag]. A score of -inf forbids a pair of tags. If
         None, all scores are zero, so that the tags of a sequence are independent of
@@ -127,7 +127,7 @@ class LinearChainPosterior:
         )
 
     def _with(self, **scores: Any) -> LinearChainPosterior:
-        """Return a posterior that differs in some scores, which are valid."""
+        """Return a posterior with some scores replaced, without validation."""
         new = type(self).__new__(type(self))
         vars(new).update(vars(self), **scores)
         return new
@@ -174,7 +174,7 @@ class LinearChainPosterior:
         )
 
     def _split(self, rows: np.ndarray, lengths: Any = None) -> list[np.ndarray]:
-        """Return rows as a list with one entry per sequence, by default of tokens."""
+        """Split rows, by default of tokens, into a list with an entry per sequence."""
         ends = np.cumsum(self.lengths if lengths is None else lengths).tolist()
         starts = [0, *ends[:-1]]
         return [rows[a:b] for a, b in zip(starts, ends, strict=False)]
@@ -206,7 +206,8 @@ class LinearChainPosterior:
         Returns
         -------
         paths : list of ndarray of shape (n_i,), int
-            Tag indices. Ties go to the lowest index, from the last token backwards.
+            Tag indices. In case of ties, the lowest index is used, starting with the
+            last token.
         """
         chain = self._chain()
         return self._split(chain.packing.unpack(viterbi(chain)))
@@ -220,7 +221,7 @@ class LinearChainPosterior:
         Returns
         -------
         paths : list of ndarray of shape (n_i,), int
-            Tag indices. Ties go to the lowest index.
+            Tag indices. In case of ties, the lowest index is used.
         """
         return self._split(_marginals.token_marginals(self._chain()).argmax(axis=1))
 
@@ -236,7 +237,7 @@ class LinearChainPosterior:
         Returns
         -------
         log_proba : ndarray of shape (n_sequences,)
-            Log probabilities: -inf for a forbidden tagging, 0 for an empty sequence.
+            Log probabilities. A forbidden tagging has -inf. An empty sequence has 0.
         """
         tags = check_paths(paths, self.lengths, self.n_tags)
         sequence = np.repeat(np.arange(len(self)), self.lengths)
@@ -269,9 +270,9 @@ class LinearChainPosterior:
 
         Notes
         -----
-        All pairs take n_tags times the memory of token marginals: see
-        :meth:`iter_pair_marginals` and :meth:`expected_transitions`. For chosen pairs
-        the table of all pairs is not built.
+        The table of all pairs takes n_tags times the memory of the token marginals. It
+        is not built if `pairs` is given, nor by :meth:`expected_transitions`.
+        :meth:`iter_pair_marginals` builds it for some sequences at a time.
 
         Examples
         --------
@@ -404,9 +405,9 @@ class LinearChainPosterior:
         n_samples : int
             Number of taggings of each sequence.
         random_state : int, RandomState, Generator or None, default=None
-            Random state used to draw the taggings. Each tagging takes one uniform
-            number for each token of all sequences, in their order. So with the same
-            seed, fewer samples are the first of more samples.
+            Random state used to draw the taggings. Each tagging uses one uniform number
+            per token, in the order of the sequences. With the same seed, the first
+            samples therefore do not depend on `n_samples`.
 
         Returns
         -------
@@ -415,8 +416,9 @@ class LinearChainPosterior:
 
         Notes
         -----
-        Tags are sampled backwards, from filtered probabilities, in time
-        O(n_tokens n_tags n_samples). The result and the token marginals are in memory.
+        Tags are sampled backwards from the filtered probabilities. The time is
+        O(n_tokens n_tags n_samples). The result and an array of the size of the token
+        marginals are in memory.
 
         Examples
         --------
@@ -440,13 +442,13 @@ class LinearChainPosterior:
         Returns
         -------
         entropy : ndarray of shape (n_sequences,)
-            Entropies: 0 if one tagging has all the probability, n_i * log(n_tags) if
-            all taggings are equally probable.
+            Entropies. The entropy is 0 if one tagging has probability 1, and
+            n_i * log(n_tags) if all taggings are equally probable.
 
         Notes
         -----
-        By the chain rule, the entropy of the first tag is added to the entropies of
-        each next tag given the previous one.
+        By the chain rule, the entropy of a tagging is the entropy of the first tag plus
+        the entropies of each next tag given the previous tag.
         """
         return _marginals.entropy(self._chain())
 
@@ -474,15 +476,15 @@ class LinearChainPosterior:
         -------
         best : list of (paths, log_proba)
             `paths` has shape (m_i, n_i), type int, and the best tagging first;
-            `log_proba` has shape (m_i,). m_i is the smaller one of k and the number of
+            `log_proba` has shape (m_i,). m_i is the minimum of k and the number of
             allowed taggings, which is one for an empty sequence. Taggings of equal
             probability are ordered by the tag of the last token, then by the tag before
-            it, and so on. The first tagging is the one of :meth:`viterbi`.
+            it, and so on. The first tagging is the result of :meth:`viterbi`.
 
         Notes
         -----
-        Time is O(n_tokens n_tags^2 k). Memory is O(n_tags k) per token of the sequences
-        that are worked on together.
+        The time is O(n_tokens n_tags^2 k). The memory is O(n_tags k) per token of the
+        sequences that are processed together.
 
         Examples
         --------

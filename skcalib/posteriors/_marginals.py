@@ -1,4 +1,4 @@
-"""Marginals of tags, pairs of tags and spans, and what follows from them."""
+"""Marginals of tags, pairs of tags and spans, and quantities computed from them."""
 
 from __future__ import annotations
 
@@ -28,18 +28,19 @@ _N_SPANS = 50_000
 
 
 def _rows(table: np.ndarray, rows: np.ndarray) -> np.ndarray:
-    # half the time of table[rows]
+    # takes half the time of table[rows]
     return table.take(rows, axis=0)
 
 
 @dataclass(frozen=True)
 class Factors:
-    """Factors of the probability of every stretch of tags.
+    """Factors of the probability of the tags of consecutive tokens.
 
-    The tags a, b, ..., y, z of tokens s to e have together the probability
+    The joint probability of the tags a, b, ..., y, z of tokens s to e is
     alpha[s, a] * pair[a, b] * local[s + 1, b] * ... * pair[y, z] * local[e, z]
-    * after[e, z], where a token's row of alpha, local and after is `row` of it, and
-    `held` says which tokens are there. This class holds the factors themselves.
+    * after[e, z]. `row` maps a token to its row of alpha, local and after. `held` is
+    the mask of the tokens that have such a row. This class stores the factors
+    themselves, not their logarithms.
     """
 
     alpha: np.ndarray
@@ -49,11 +50,11 @@ class Factors:
     row: np.ndarray
     held: np.ndarray
 
-    nothing: ClassVar[float] = 0.0  # the factor of what is forbidden
+    nothing: ClassVar[float] = 0.0  # factor of a forbidden tag
     times: ClassVar[Callable[..., np.ndarray]] = staticmethod(np.multiply)
 
     def message(self, tokens: np.ndarray) -> np.ndarray:
-        """Return local and after together."""
+        """Return the product of local and after."""
         rows = self.row[tokens]
         factors = _rows(self.local, rows)
         return self.times(factors, _rows(self.after, rows), out=factors)
@@ -80,7 +81,7 @@ class Factors:
 
 @dataclass(frozen=True)
 class LogFactors(Factors):
-    """The same with the logarithms of the factors."""
+    """Factors stored as logarithms."""
 
     nothing: ClassVar[float] = -np.inf
     times: ClassVar[Callable[..., np.ndarray]] = staticmethod(np.add)
@@ -90,14 +91,14 @@ class LogFactors(Factors):
         return log_product(rows, self.pair)
 
     def proba(self, factors: np.ndarray) -> np.ndarray:
-        """Return factors as numbers, in their place."""
+        """Return factors as numbers, computed in place."""
         return np.exp(factors, out=factors)
 
 
 def all_factors(chain: Chain) -> Iterator[Factors]:
     """Yield factors that together contain every token once.
 
-    The first has all sequences but those that floats may have lost, which follow.
+    Sequences that may have underflowed come last, with more precise factors.
     """
     run = forward(chain)
     missing = lost(chain, run)
@@ -113,7 +114,7 @@ def all_factors(chain: Chain) -> Iterator[Factors]:
 
 
 def _precise_factors(chain: Chain, small: Chain) -> Iterator[Factors]:
-    if chain.dtype != small.dtype:  # float32: float64 may do
+    if chain.dtype != small.dtype:  # float64 may be sufficient if float32 is not
         yield from all_factors(small)
         return
     alpha, local, _ = log_forward(small)
@@ -132,13 +133,13 @@ def _renumbered(factors: Factors, tokens: np.ndarray, n_tokens: int) -> Factors:
 
 
 def token_marginals(chain: Chain) -> np.ndarray:
-    """Return the token marginals, the sequences one after another."""
+    """Return the token marginals of all sequences, concatenated."""
     run = forward(chain)
     missing = lost(chain, run)
     ones = np.ones((chain.n_tags, 1), chain.dtype)
     with np.errstate(invalid="ignore", over="ignore", divide="ignore"):
         for rows, beta in backward(chain, run):
-            marginal = run.alpha[rows]  # alpha and local are not needed any more
+            marginal = run.alpha[rows]  # alpha and local may be overwritten
             marginal *= beta
             marginal /= marginal @ ones
     result = chain.packing.unpack(run.alpha, out=run.local)
@@ -160,7 +161,7 @@ def log_partition(chain: Chain) -> np.ndarray:
 
 
 def filtered(chain: Chain) -> np.ndarray:
-    """Return the tags' probabilities given the tokens up to each; end is not read."""
+    """Return probabilities of tags given the tokens so far; end scores are not used."""
     chain = replace(chain, end=np.zeros(chain.n_tags))
     run = forward(chain)
     missing = lost(chain, run)
@@ -177,7 +178,7 @@ def filtered(chain: Chain) -> np.ndarray:
 
 
 def followed(lengths: np.ndarray) -> np.ndarray:
-    """Return the tokens that have a next one in their sequence."""
+    """Return the tokens that are not the last token of their sequence."""
     last = np.zeros(lengths.sum(), dtype=bool)
     last[np.cumsum(lengths)[lengths > 0] - 1] = True
     return np.flatnonzero(~last)
@@ -192,10 +193,10 @@ def _blocks(tokens: np.ndarray, cost: int) -> Iterator[slice]:
 def _each_block(
     factors: Factors, tokens: np.ndarray, out: np.ndarray
 ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """Yield tokens that are held, and a table to write their rows of `out` to.
+    """Yield blocks of tokens with factors, and a table for their rows of `out`.
 
-    Blocks are small enough for a table to stay in the cache between two products. The
-    table is a part of `out` itself where its rows are in order and of one precision.
+    A block is so small that its table stays in the cache between two products. If all
+    tokens have factors of the type of `out`, the table is a view of `out`.
     """
     mine = np.flatnonzero(factors.held[tokens])
     straight = mine.size == tokens.size and factors.alpha.dtype == out.dtype
@@ -211,7 +212,7 @@ def _each_block(
 
 
 def all_pairs(held: list[Factors], tokens: np.ndarray, dtype: np.dtype) -> np.ndarray:
-    """Return (n, n_tags, n_tags) for tokens and their next ones."""
+    """Return (n, n_tags, n_tags) for tokens and their next tokens."""
     out = np.empty((tokens.size, *held[0].pair.shape), dtype)
     for factors in held:
         for some, table in _each_block(factors, tokens, out):
@@ -232,7 +233,7 @@ def chosen_pairs(
         pair = factors.pair[previous, following]
         for some, table in _each_block(factors, tokens, out):
             before, ahead = factors.before(some), factors.message(some + 1)
-            # with any other mode take would write to a copy first
+            # With any other mode, take would write to a copy first.
             before.take(previous, axis=1, out=table, mode="clip")
             factors.times(table, pair, out=table)
             factors.times(table, ahead.take(following, axis=1), out=table)
@@ -256,7 +257,7 @@ def summed_pairs(chain: Chain) -> np.ndarray:
 
 
 def entropy(chain: Chain) -> np.ndarray:
-    """Return the entropy of each sequence: of its first tag, and of each one's next."""
+    """Return the entropy of each sequence, computed by the chain rule."""
     lengths = chain.packing.lengths
     sequence = np.repeat(np.arange(lengths.size), lengths)
     each = np.zeros(sequence.size)
@@ -272,14 +273,14 @@ def entropy(chain: Chain) -> np.ndarray:
         else:
             each[mine + 1] = _next_entropy(factors, mine)
     total = sums(each, sequence, lengths.size)
-    return np.maximum(total, 0)  # rounding may leave -1e-16 of nothing
+    return np.maximum(total, 0)  # rounding errors can give -1e-16 instead of 0
 
 
 def _next_entropy(factors: Factors, tokens: np.ndarray) -> np.ndarray:
     """Return the entropy of the next tag given the tag of each token.
 
-    The tag j after i has the probability pair[i, j] * ahead[j] / sum[i], so the mean of
-    its logarithm falls into three, none of which needs a table for each token.
+    Tag j after tag i has probability pair[i, j] * ahead[j] / sum[i]. The mean of its
+    logarithm is therefore a sum of three terms, and none needs a table per token.
     """
     before, ahead = factors.before(tokens), factors.message(tokens + 1)
     sums = ahead @ factors.pair.T
@@ -299,7 +300,7 @@ def _mean_log(weights: np.ndarray, values: np.ndarray) -> np.ndarray:
 def _next_entropy_in_logs(factors: Factors, tokens: np.ndarray) -> np.ndarray:
     table = factors.pair + factors.message(tokens + 1)[:, np.newaxis, :]
     sums = factors.after[factors.row[tokens]][:, :, np.newaxis]
-    # a tag without any next one has no entropy either, not -inf - -inf
+    # A tag without an allowed next tag has entropy 0, and not NaN (-inf - -inf).
     table -= np.where(sums > -np.inf, sums, 0.0)
     before = factors.marginal(tokens)
     return np.einsum("ti,tij->t", before, entr(np.exp(table)))
@@ -314,7 +315,7 @@ def span_marginals(chain: Chain, spans: Spans) -> np.ndarray:
     first = np.cumsum(spans.length) - spans.length
     for factors in all_factors(chain):
         mine = np.flatnonzero(factors.held[spans.start])
-        # longest first, so that those that go on are the first ones at every step
+        # longest first, so that the spans that continue are the first at every step
         mine = mine[np.argsort(-spans.length[mine], kind="stable")]
         for i in range(0, mine.size, _N_SPANS):
             some = mine[i : i + _N_SPANS]
@@ -327,12 +328,12 @@ def _advance_spans(
 ) -> np.ndarray:
     """Advance spans together, the longest first, and close each after its last token.
 
-    What is closed has been reached with the weight of the allowed stretches alone.
+    The weight of a closed span is the sum over its allowed tags only.
     """
     length, proba = spans.length[some], np.empty(some.size)
     rows = factors.alpha[factors.row[spans.start[some]]]
     for step in range(int(length.max())):
-        alive = np.searchsorted(-length, -step)  # how many are longer than `step`
+        alive = np.searchsorted(-length, -step)  # number of spans longer than step
         token = factors.row[spans.start[some[:alive]] + step]
         if step:
             rows = factors.advance(rows[:alive])

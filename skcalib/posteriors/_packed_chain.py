@@ -1,7 +1,7 @@
-"""Scores of many sequences, in an order that lets a recursion advance all at once.
+"""Scores of many sequences, ordered so that one recursion advances all of them.
 
-Tokens are packed by time step, the longest sequence first, without padding. At step t
-the sequences that are longer than t are the first ones of every step before, so a
+Tokens are packed by time step, the longest sequence first, without padding. The
+sequences that are longer than t are the first sequences of every step before t, so a
 recursion over all sequences is a matrix product on contiguous rows.
 """
 
@@ -23,9 +23,9 @@ BLOCK = 4_000_000
 class Chain:
     """Scores of sequences and their packed order.
 
-    scores : (n_tokens, n_tags), the sequences one after another; transition, start, end
-    as in LinearChainPosterior; names : (n_sequences,) the user's numbers of the
-    sequences; dtype : of the recursions that are scaled.
+    scores : (n_tokens, n_tags), concatenated sequences; transition, start, end : as in
+    LinearChainPosterior; names : (n_sequences,), indices of the sequences for messages;
+    dtype : type of the numbers in scaled recursions.
     """
 
     packing: Packing
@@ -62,7 +62,7 @@ class Chain:
         )
 
     def parts(self, sequences: np.ndarray, cost: float) -> Iterator[np.ndarray]:
-        """Divide sequences so that `cost` numbers for each token stay in a block."""
+        """Divide sequences into blocks, where each token needs `cost` numbers."""
         size = np.cumsum(self.packing.lengths[sequences] * cost) // BLOCK
         cuts = np.flatnonzero(np.diff(size)) + 1
         for part in np.split(sequences, cuts):
@@ -73,13 +73,13 @@ class Chain:
         """Raise an error for a sequence without an allowed path."""
         raise ValueError(
             "LinearChainPosterior allows no tagging of sequence "
-            f"{self.names[sequence]}: every path meets a score of -inf."
+            f"{self.names[sequence]}: every path has a score of -inf."
         )
 
 
 def sums(values: np.ndarray, group: np.ndarray, n_groups: int) -> np.ndarray:
     """Return the sum of the values of each group."""
-    # of no values at all bincount gives integers
+    # bincount returns integers if there are no values
     return np.bincount(group, values, n_groups).astype(np.float64, copy=False)
 
 
@@ -93,13 +93,13 @@ class Packing:
     offset : ndarray of shape (n_steps + 1,)
         Rows of step t are offset[t] to offset[t + 1].
     row : ndarray of shape (n_tokens,)
-        Token (row of the sequences one after another) in each packed row.
+        Token in each packed row, counted through all sequences.
     rank : ndarray of shape (n_sequences,)
         Sequences, longest first.
     sequence : ndarray of shape (n_tokens,)
         Sequence of each packed row.
     bounds : list of int
-        `offset` in plain numbers, for slices in a loop.
+        `offset` as a list of int, for slices in a loop.
     """
 
     def __init__(self, lengths: np.ndarray):
@@ -107,7 +107,7 @@ class Packing:
         self.rank = np.argsort(-lengths, kind="stable")
         self.n_steps = int(lengths.max(initial=0))
         start = np.cumsum(lengths) - lengths
-        # how many sequences are longer than t
+        # number of sequences longer than t
         width = lengths.size - np.searchsorted(
             np.sort(lengths), np.arange(self.n_steps), side="right"
         )
@@ -141,10 +141,10 @@ class Packing:
 
     @cached_property
     def runs(self) -> list[tuple[slice, int]]:
-        """Rows of steps of one width, and the width.
+        """Rows of consecutive steps of the same width, and this width.
 
-        A loop over the steps of a run reads them off a reshaped array, which costs
-        half of the time of slices if few sequences are left.
+        A loop over the steps of a run can use a reshaped array, which takes half the
+        time of slices if few sequences are left.
         """
         width = np.diff(self.offset)
         cuts = np.flatnonzero(np.diff(width)) + 1
@@ -168,7 +168,7 @@ class Packing:
 
     @cached_property
     def previous(self) -> np.ndarray:
-        """Packed row of the token before that of each packed row, -1 for none."""
+        """Packed row of the previous token of each packed row, -1 if there is none."""
         width = np.diff(self.offset)
         previous = np.full(self.row.size, -1)
         if width.size:
@@ -177,6 +177,6 @@ class Packing:
         return previous
 
     def unpack(self, packed: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:
-        """Return packed rows in the order of the sequences one after another."""
-        # half the time of writing to places; with another mode take would copy
+        """Return packed rows in the order of the concatenated sequences."""
+        # takes half the time of an indexed assignment; other modes of take would copy
         return packed.take(self.place, axis=0, out=out, mode="clip")

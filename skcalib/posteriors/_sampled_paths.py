@@ -9,10 +9,10 @@ from ._packed_chain import BLOCK, Chain, Packing
 
 
 def sample(chain: Chain, n_samples: int, rng: np.random.Generator) -> np.ndarray:
-    """Return (n_tokens, n_samples) tags, the sequences one after another.
+    """Return the tags (n_tokens, n_samples) of all sequences, concatenated.
 
-    Each sample takes one uniform number for each token, in the order of tokens; so what
-    is drawn does not depend on how the work is divided.
+    Each sample uses one uniform number per token, in the order of the tokens. The
+    result therefore does not depend on the division into blocks.
     """
     packing, run = chain.packing, forward(chain)
     missing = lost(chain, run)
@@ -49,7 +49,8 @@ def _draw(
 ) -> np.ndarray:
     """Return tags in packed rows, from the last token back.
 
-    back : (n_tags, n_tags), [next, previous]. A sequence that is lost gets anything.
+    back : (n_tags, n_tags), [next, previous]. The tags of a lost sequence are
+    arbitrary.
     """
     tags = np.empty(uniform.shape, dtype=np.intp)
     for t in reversed(range(packing.n_steps)):

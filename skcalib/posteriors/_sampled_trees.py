@@ -19,9 +19,9 @@ def sample(
 ) -> np.ndarray:
     """Return the heads (size, n) of trees of one sentence.
 
-    scores, proba : (n, n + 1), log scores and marginals of arcs. Which cycles are
-    popped is independent of the tree (Propp and Wilson), so trees that take long to
-    draw in this way may be drawn in another.
+    scores, proba : (n, n + 1), log scores and marginals of arcs. The popped cycles are
+    independent of the tree (Propp and Wilson). Samples that still have a cycle after
+    many rounds can therefore be drawn by another method.
     """
     n = len(scores)
     heads = np.zeros((size, n), dtype=np.intp)
@@ -58,7 +58,7 @@ def sample(
 
 
 def _pick(weights: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    """Return the column drawn in each row, never one of weight 0."""
+    """Return the column drawn in each row, never a column of weight 0."""
     sums = weights.cumsum(axis=1)
     target = rng.random(len(weights)) * sums[:, -1]
     return (sums <= target[:, np.newaxis]).sum(axis=1)
@@ -79,10 +79,10 @@ def _on_cycle(heads: np.ndarray) -> np.ndarray:
 def _word_by_word(
     scores: np.ndarray, roots: np.ndarray | None, size: int, rng: np.random.Generator
 ) -> np.ndarray:
-    """Return heads drawn one word after another, each given those before it.
+    """Return heads drawn word by word, each given the heads drawn before it.
 
     Samples that agree so far share the marginals of the next word. `roots` are the
-    words below the root, where trees have one.
+    words below the root if trees have a single root.
     """
     n = len(scores)
     heads = np.zeros((size, n), dtype=np.intp)
@@ -98,7 +98,7 @@ def _word_by_word(
     for _ in range(n + 1):
         proba = arc_marginals(cases, roots is not None)
         heads = proba.argmax(axis=2)[group]
-        # A head that is certain leaves the others as they are.
+        # A certain head does not change the marginals of other words.
         open_words = np.flatnonzero((proba.max(axis=2) < 1).any(axis=0) & ~drawn)
         if open_words.size == 0:
             break

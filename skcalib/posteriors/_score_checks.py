@@ -11,16 +11,16 @@ from scipy import sparse
 from .._errors import ParameterError, ParameterTypeError
 from .._validation import as_array, as_floats, is_collection
 
-# Sums of scores beyond this might overflow, in a chain of ten million tokens.
+# Largest absolute score. Larger scores could overflow in a chain of 10^7 tokens.
 MOST_SCORE = np.float64(1e300)
-# Rows of a matrix that are looked at together.
+# Number of rows of a matrix that are checked together.
 _N_ROWS = 64
 
 
 def entries_of(values: Any, name: str, expected: str) -> list[Any]:
     """Return the arrays in a list with one array for each sequence or document."""
     if sparse.issparse(values):
-        as_array(values, name=name)  # raises
+        as_array(values, name=name)  # raises an error
     is_table = isinstance(values, (Mapping, Set)) or hasattr(values, "columns")
     if is_table or not is_collection(values):
         raise ParameterTypeError(
@@ -32,7 +32,7 @@ def entries_of(values: Any, name: str, expected: str) -> list[Any]:
 
 
 def rows_of_column(values: Any) -> Any:
-    """Return a column of pandas, polars or pyarrow as a list, as its rows may be."""
+    """Return a column of pandas, polars or pyarrow as a list, for rows of any type."""
     if not hasattr(values, "columns"):
         for method in ("to_list", "to_pylist"):
             if hasattr(values, method):
@@ -42,14 +42,14 @@ def rows_of_column(values: Any) -> Any:
 
 def as_scores(values: Any, name: str, dtype: Any = np.float64) -> np.ndarray:
     """Return scores as float64; scores of the given dtype stay as they are."""
-    if type(values) is np.ndarray and values.dtype == np.float64:  # as almost always
+    if type(values) is np.ndarray and values.dtype == np.float64:  # the usual case
         return values
     scores = as_floats(rows_of_column(values), name=name)
     return scores.astype(dtype if scores.dtype == dtype else np.float64, copy=False)
 
 
 def scores_of(values: Any, name: str, entry: str, dtype: Any) -> np.ndarray:
-    """Return the scores of one entry of a list, which errors name."""
+    """Return the scores of one entry of a list; errors name the entry."""
     try:
         return as_scores(values, name, dtype)
     except ParameterError as error:
@@ -64,7 +64,7 @@ def scores_of(values: Any, name: str, entry: str, dtype: Any) -> np.ndarray:
 def as_chain_scores(
     emission: Any, transition: Any, lengths: Any, dtype: np.dtype
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return the scores of all tokens, of pairs of tags, and the sequences' lengths.
+    """Return the scores of all tokens, of pairs of tags, and the lengths.
 
     Without transitions, their scores are zeros. With `dtype` float32, float32 scores of
     tokens are kept as they are.
@@ -90,7 +90,7 @@ def as_chain_scores(
 def _stacked(
     values: Any, n_tags: int | None, dtype: np.dtype
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return the rows of all sequences one after another, and their lengths."""
+    """Return the concatenated rows of all sequences, and the lengths."""
     name = "log_emission"
     parts = []
     size = []
@@ -128,8 +128,8 @@ def _one_array(
         rows = rows.reshape(0, n_tags)
     if rows.shape != (size.sum(), n_tags):
         problem = (
-            f"must have shape ({size.sum()}, {n_tags}), as lengths and log_transition "
-            f"have it. Got {rows.shape}."
+            f"must have shape ({size.sum()}, {n_tags}) to match lengths and "
+            f"log_transition. Got {rows.shape}."
         )
         raise ParameterError("log_emission", problem)
     return rows, size
@@ -153,7 +153,7 @@ def _as_lengths(lengths: Any) -> np.ndarray:
     if size.shape == (0,):
         size = size.astype(np.intp)
     if size.ndim != 1 or size.dtype.kind not in "iu" or (size < 0).any():
-        problem = f"must hold integers of at least 0. Got {lengths!r:.80}."
+        problem = f"must contain non-negative integers. Got {lengths!r:.80}."
         raise ParameterError("lengths", problem)
     return size.astype(np.intp)
 
@@ -165,8 +165,7 @@ def as_border(values: Any, n_tags: int, name: str) -> np.ndarray:
     scores = as_scores(values, name)
     if scores.shape != (n_tags,):
         problem = (
-            f"must have shape ({n_tags},), as log_transition has it. Got "
-            f"{scores.shape}."
+            f"must have shape ({n_tags},) to match log_transition. Got {scores.shape}."
         )
         raise ParameterError(name, problem)
     return scores
@@ -175,14 +174,14 @@ def as_border(values: Any, n_tags: int, name: str) -> np.ndarray:
 def check_chain_scores(
     emission: np.ndarray, lengths: np.ndarray, **others: np.ndarray
 ) -> None:
-    """Raise for NaN, +inf, and numbers whose sums might overflow."""
+    """Raise an error for NaN, +inf, and numbers whose sums might overflow."""
     for name, scores in others.items():
         bad = ~_is_score(scores)
         if bad.any():
             value = scores[bad][0]
             raise ParameterError(name, f"{_must_be(value)} Got {value}.")
-    # If the sum of squares is finite, all scores are, and none is too great. It takes a
-    # tenth of the time of a mask.
+    # If the sum of squares is finite, all scores are finite, and no score is too large.
+    # The sum takes a tenth of the time of a mask.
     flat = emission.ravel(order="K")
     with np.errstate(over="ignore", invalid="ignore"):
         if np.isfinite(flat.dot(flat)):
@@ -226,16 +225,16 @@ def _as_square(part: Any, i: int) -> np.ndarray:
         return np.empty((0, 0))
     if scores.ndim != 2 or scores.shape[0] != scores.shape[1]:
         problem = (
-            "must have a square array for each document; a single document goes into "
-            f"a list. Got shape {scores.shape} for document {i}."
+            "must have a square array for each document. Got shape "
+            f"{scores.shape} for document {i}. Put a single document into a list."
         )
         raise ParameterError(name, problem)
     if not _clear_above(scores):
         above = ~np.tri(len(scores), dtype=bool)
         bad = above & ~((scores == 0) | (scores == -np.inf) | np.isnan(scores))
         expected = (
-            "must hold 0, -inf or NaN above the diagonal, since no mention has a later "
-            "one as its antecedent"
+            "must be 0, -inf or NaN above the diagonal, since no later mention is an "
+            "antecedent"
         )
         _raise_where(bad, scores, expected, i)
     top = scores.max(axis=1)
@@ -243,15 +242,15 @@ def _as_square(part: Any, i: int) -> np.ndarray:
         _raise_where(~(scores < np.inf), scores, "must be finite or -inf", i)
     if (top == -np.inf).any():
         problem = (
-            "must leave each mention an antecedent, or NEW. Got -inf only for mention "
-            f"{int(top.argmin())} of document {i}."
+            "must allow an antecedent, or NEW, for each mention. Got only -inf for "
+            f"mention {int(top.argmin())} of document {i}."
         )
         raise ParameterError(name, problem)
     return scores
 
 
 def _clear_above(scores: np.ndarray) -> bool:
-    """Write -inf above the diagonal; False if something else than nothing was there.
+    """Write -inf above the diagonal; return False if there is a score.
 
     Blocks of rows stay in the cache.
     """

@@ -14,7 +14,7 @@ from ._score_checks import rows_of_column
 
 
 def as_integers(values: Any, name: str) -> np.ndarray:
-    """Return an array, which is 0-d where rows differ in length."""
+    """Return an array, or a 0-d array if rows differ in length."""
     try:
         return as_array(rows_of_column(values), name=name)
     except ParameterError:
@@ -27,7 +27,7 @@ def as_integers(values: Any, name: str) -> np.ndarray:
 
 
 def check_paths(paths: Any, lengths: np.ndarray, n_tags: int) -> np.ndarray:
-    """Return the tags of all sequences one after another."""
+    """Return the concatenated tags of all sequences."""
     name = "paths"
     check_entries(paths, lengths.size, "sequence", name)
     whole = [np.zeros(0, dtype=np.intp)]
@@ -35,19 +35,22 @@ def check_paths(paths: Any, lengths: np.ndarray, n_tags: int) -> np.ndarray:
         path = as_integers(entry, name)
         if path.ndim != 1 or (path.size and path.dtype.kind not in "iu"):
             problem = (
-                f"must hold tag indices in one dimension. Got {path.dtype} of shape "
+                f"must contain tag indices in one dimension. Got {path.dtype} of shape "
                 f"{path.shape} for sequence {i}."
             )
             raise ParameterError(name, problem)
         if path.size != length:
-            problem = f"has {path.size} tags for sequence {i} of {length} tokens."
+            problem = (
+                f"must have one tag per token. Got {path.size} tags for sequence {i}, "
+                f"which has {length} tokens."
+            )
             raise ParameterError(name, problem)
         outside = (path < 0) | (path >= n_tags)
         if outside.any():
             token = int(outside.argmax())
             problem = (
-                f"must hold tag indices from 0 to {n_tags - 1}. Got {path[token]} in "
-                f"sequence {i}, token {token}."
+                f"must contain tag indices from 0 to {n_tags - 1}. Got {path[token]} "
+                f"in sequence {i}, token {token}."
             )
             raise ParameterError(name, problem)
         whole.append(path.astype(np.intp, copy=False))
@@ -62,14 +65,14 @@ def check_pairs(pairs: Any, n_tags: int) -> np.ndarray:
         return np.zeros((0, 2), dtype=np.intp)
     if found.ndim != 2 or found.shape[1] != 2 or found.dtype.kind not in "iu":
         problem = (
-            f"must hold pairs of tag indices, (previous, next). Got {pairs!r:.80}."
+            f"must contain pairs of tag indices, (previous, next). Got {pairs!r:.80}."
         )
         raise ParameterError(name, problem)
     outside = (found < 0) | (found >= n_tags)
     if outside.any():
         row = int(outside.any(axis=1).argmax())
         problem = (
-            f"must hold tag indices from 0 to {n_tags - 1}. Got "
+            f"must contain tag indices from 0 to {n_tags - 1}. Got "
             f"{tuple(found[row].tolist())} as pair {row}."
         )
         raise ParameterError(name, problem)
@@ -84,7 +87,7 @@ class Spans:
     """Spans of a batch of sequences.
 
     start : (n_spans,) first token, counted through all sequences; length : (n_spans,);
-    allowed : (n_rows, n_tags) bool, the rows of all spans one after another.
+    allowed : (n_rows, n_tags) bool, the concatenated rows of all spans.
     """
 
     start: np.ndarray
@@ -95,7 +98,7 @@ class Spans:
 def check_spans(
     spans: Any, lengths: np.ndarray, n_tags: int
 ) -> tuple[Spans, np.ndarray]:
-    """Return all spans one after another, and how many each sequence has."""
+    """Return the concatenated spans, and the number of spans of each sequence."""
     name = "spans"
     check_entries(spans, lengths.size, "sequence", name, what="the spans of")
     starts, sizes, allowed = [], [], _AllowedTags(n_tags)
@@ -112,8 +115,8 @@ def check_spans(
             size = allowed.add(tags, where)
             if not 0 <= start <= lengths[i] - size:
                 problem = (
-                    f"has tokens {start} to {start + size - 1} as {where}, which has "
-                    f"{lengths[i]} tokens."
+                    f"must have spans inside the sequences. Got tokens {start} to "
+                    f"{start + size - 1} as {where}, which has {lengths[i]} tokens."
                 )
                 raise ParameterError(name, problem)
             starts.append(start)
@@ -131,7 +134,7 @@ def _start_and_tags(span: Any, where: str) -> tuple[int, Any]:
         start, tags = None, None
     if not is_integer(start):
         problem = (
-            "must hold (first token, tags of each token) for each span. Got "
+            "must contain (first token, tags of each token) for each span. Got "
             f"{span!r:.50} as {where}."
         )
         raise ParameterError("spans", problem)
@@ -139,14 +142,14 @@ def _start_and_tags(span: Any, where: str) -> tuple[int, Any]:
 
 
 class _AllowedTags:
-    """Allowed tags of tokens: a number for each different set, and their masks.
+    """Sets of allowed tags, with a number and a mask for each distinct set.
 
     Many spans have the same sets, so each set is validated once.
     """
 
     def __init__(self, n_tags: int):
         self.n_tags = n_tags
-        self.masks = list(np.eye(n_tags, dtype=bool))  # first each tag alone
+        self.masks = list(np.eye(n_tags, dtype=bool))  # single tags come first
         self.numbers: dict[Any, int] = {}
         self.codes: list[int] = []
 
@@ -167,12 +170,14 @@ class _AllowedTags:
             self.codes.append(self._code(tags, where))
         size = len(self.codes) - before
         if size == 0:
-            raise ParameterError("spans", f"must name at least one token. Got {where}.")
+            raise ParameterError(
+                "spans", f"must have at least one token. Got none in {where}."
+            )
         return size
 
     def _code(self, some: Any, where: str) -> int:
         """Return the number of one tag or a set of them."""
-        if type(some) is int and 0 <= some < self.n_tags:  # as almost always
+        if type(some) is int and 0 <= some < self.n_tags:  # the usual case
             return some
         if isinstance(some, (set, frozenset)):
             known = self.numbers.get(frozenset(some))
@@ -182,8 +187,8 @@ class _AllowedTags:
         for tag in whole:
             if not 0 <= tag < self.n_tags:
                 problem = (
-                    f"must hold tag indices from 0 to {self.n_tags - 1}. Got {tag} in "
-                    f"{where}."
+                    f"must contain tag indices from 0 to {self.n_tags - 1}. Got {tag} "
+                    f"in {where}."
                 )
                 raise ParameterError("spans", problem)
         mask = np.zeros(self.n_tags, dtype=bool)
@@ -199,7 +204,7 @@ class _AllowedTags:
     def _as_list(self, some: Any, where: str) -> list[int]:
         items = list(some) if is_collection(some) else [some]
         for tag in items:
-            # a list of bool would be a mask to its writer, and the tags 0 and 1 here
+            # A list of bool is probably meant as a mask, not as the tags 0 and 1.
             if not is_integer(tag):
                 problem = (
                     "must have a tag index or a set of them for each token. Got "
@@ -220,7 +225,7 @@ def as_members(entry: Any, n: int, i: int) -> tuple[bool, list[np.ndarray]]:
     """Return whether an entry is one set of mentions, and its sets, sorted."""
     if not (is_collection(entry) and hasattr(entry, "__len__")):
         problem = (
-            "must hold mentions, or collections of them, for each document. Got "
+            "must contain mentions, or collections of mentions, for each document. Got "
             f"{entry!r:.50} for document {i}."
         )
         raise ParameterTypeError("members", problem)
@@ -237,7 +242,7 @@ def _as_mentions(values: Any, n: int, i: int) -> np.ndarray:
         if found and inside and len(set(found)) == len(found):
             return np.sort(np.array(found, dtype=np.intp))
     problem = (
-        f"must hold different mentions, at least one, from 0 to {n - 1}. Got "
+        f"must contain one or more distinct mentions from 0 to {n - 1}. Got "
         f"{values!r:.80} in document {i}."
     )
     raise ParameterError("members", problem)

@@ -56,7 +56,7 @@ def check_trees(
         heads = as_integers(entry, name)
         if heads.shape != (n,) or (n and heads.dtype.kind not in "iu"):
             problem = (
-                f"must hold the head of each of the {n} words of sentence {i}, as "
+                f"must contain the head of each of the {n} words of sentence {i}, as "
                 f"integers. Got {heads.dtype} of shape {heads.shape}."
             )
             raise ParameterError(name, problem)
@@ -73,9 +73,9 @@ def _check_tree(heads: np.ndarray, i: int, name: str) -> None:
         row = int(bad.argmax())
         hint = " Add 1 to heads that count from 0." if (heads == -1).any() else ""
         problem = (
-            f"must hold heads from 0 (the root) to {n}, and no word that is its own "
-            f"head; words count from 1. Got {heads[row]} for word {row + 1} of "
-            f"sentence {i}.{hint}"
+            f"must contain heads from 0 (the root) to {n}. Words are counted from 1, "
+            f"and a word cannot be its own head. Got {heads[row]} for word {row + 1} "
+            f"of sentence {i}.{hint}"
         )
         raise ParameterError(name, problem)
     after = np.concatenate([[0], heads])
@@ -83,9 +83,7 @@ def _check_tree(heads: np.ndarray, i: int, name: str) -> None:
         after = after[after]
     if after.any():
         word = int(after[after > 0].min())
-        problem = (
-            f"must not have circles. Got a circle with word {word} in sentence {i}."
-        )
+        problem = f"must not have cycles. Got a cycle with word {word} in sentence {i}."
         raise ParameterError(name, problem)
 
 
@@ -114,7 +112,7 @@ def _as_span(span: Any, n: int, which: str, i: int) -> tuple[int, int]:
         start, stop = None, None
     if not (is_integer(start) and is_integer(stop) and 0 <= start < stop <= n):
         problem = (
-            f"must hold (start, stop) with 0 <= start < stop <= {n}, the number of "
+            f"must contain (start, stop) with 0 <= start < stop <= {n}, the number of "
             f"words. Got {span!r:.50} as {which} of sentence {i}."
         )
         raise ParameterError("spans", problem)

@@ -1,10 +1,11 @@
 """Sums over trees by elimination without subtraction, for scores of any size.
 
 The heads of words form a Markov chain that ends at the root. Words are eliminated one
-by one, as in the algorithm of Grassmann, Taksar and Heyman: nothing is subtracted, so
-nothing cancels. A number is a power of a small t and a logarithm, `Terms`. Arcs of the
-root have the factor t if a tree has a single root: sums then keep their lowest power,
-which belongs to the trees with the fewest roots.
+by one, as in the algorithm of Grassmann, Taksar and Heyman. There are no subtractions
+and therefore no cancellation. A number is represented by its logarithm and a power of a
+small t (see `Terms`). If trees must have a single root, arcs of the root have the
+factor t. Sums then only keep the lowest power, which belongs to the trees with the
+fewest roots.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-# Numbers that are worked on together.
+# Maximum number of array entries that are processed together.
 AT_ONCE = 2**21
 
 
@@ -99,7 +100,7 @@ def arc_marginals(scores: np.ndarray, single_root: bool) -> np.ndarray:
 
 
 def _eliminate(arcs: Terms, k: int) -> tuple[Terms, Terms, Terms]:
-    """Return the arcs without word k, where k goes next, and the weight it had."""
+    """Return the arcs after eliminating word k, the next words of k, and its weight."""
     keep = np.delete(np.arange(arcs.log.shape[-2]), k)
     columns = np.concatenate([[0], keep + 1])
     row = arcs.at(slice(None), k, columns)
@@ -112,7 +113,7 @@ def _eliminate(arcs: Terms, k: int) -> tuple[Terms, Terms, Terms]:
 
 
 def _escape(arcs: Terms) -> Terms:
-    """Return (b, n, n): the chain from each row ends before it visits each column."""
+    """Return the probability (b, n, n) that a row's chain ends before a column."""
     b, n = arcs.log.shape[:2]
     found = Terms(np.full((b, n, n), np.inf), np.full((b, n, n), -np.inf))
     if n < 2:
@@ -120,7 +121,7 @@ def _escape(arcs: Terms) -> Terms:
     half = np.arange(n // 2), np.arange(n // 2, n)
     for drop, keep in (half, half[::-1]):
         rest, rows = arcs, []
-        for _ in drop:  # the words of `drop` stand together
+        for _ in drop:  # the words of `drop` are adjacent
             rest, row, _ = _eliminate(rest, int(drop[0]))
             rows.append(row)
         below = _escape(rest)

@@ -35,7 +35,7 @@ class TreePosterior:
         its own head, are ignored. A sentence may be empty.
     single_root : bool, default=True
         Whether exactly one word has the root as its head, as in Universal Dependencies.
-        If False, any number of words may.
+        If False, any number of words can have the root as their head.
 
     Attributes
     ----------
@@ -105,7 +105,7 @@ class TreePosterior:
         self.lengths = np.array(list(map(len, self.log_scores)), dtype=np.intp)
 
     def _with(self, log_scores: list[np.ndarray]) -> TreePosterior:
-        """Return a posterior with other scores, which are valid."""
+        """Return a posterior with other scores, without validation."""
         new = type(self).__new__(type(self))
         new.single_root = self.single_root
         new.log_scores = log_scores
@@ -158,7 +158,7 @@ class TreePosterior:
         -------
         marginals : list of ndarray of shape (n_i, n_i + 1)
             Row d has the probabilities of the heads of word d + 1: the root, then each
-            word. Rows sum to one. With a single root, so does column 0.
+            word. Rows sum to one. With a single root, column 0 also sums to one.
         """
         found = [np.empty((0, 1))] * len(self)
         for rows in sums.stacks(self.lengths):
@@ -240,8 +240,8 @@ class TreePosterior:
         Returns
         -------
         log_proba : ndarray of shape (n_sentences,)
-            Log probabilities: -inf for a tree with a forbidden arc, or with several
-            roots where one is allowed; 0 for an empty sentence.
+            Log probabilities. A tree with a forbidden arc, or with several roots if
+            only one root is allowed, has -inf. An empty sentence has 0.
         """
         heads = check_trees(trees, self.lengths)
         score = np.zeros(len(self))
@@ -311,7 +311,7 @@ class TreePosterior:
         -------
         trees : list of ndarray of shape (n_i,), int
             Head of each word: 0 for the root, or the number of a word, counted from 1.
-            Ties between heads go to the lowest index.
+            In case of ties, the head with the lowest index is used.
 
         Notes
         -----
@@ -327,8 +327,8 @@ class TreePosterior:
         Returns
         -------
         trees : list of ndarray of shape (n_i,), int
-            The tree whose arcs have the highest sum of marginal probabilities, as
-            :meth:`best_tree` returns trees.
+            Heads of the tree whose arcs have the highest sum of marginal probabilities,
+            in the format of :meth:`best_tree`.
         """
         marginals = self.arc_marginals()
 
@@ -354,8 +354,8 @@ class TreePosterior:
         Returns
         -------
         entropy : ndarray of shape (n_sentences,)
-            Entropies: 0 if one tree has all the probability, the logarithm of the
-            number of trees if all are equally probable.
+            Entropies. The entropy is 0 if one tree has probability 1, and the logarithm
+            of the number of trees if all trees are equally probable.
 
         Notes
         -----

@@ -13,7 +13,7 @@ import numpy as np
 
 from . import _tree_elimination as elimination
 
-# Numbers of a stack of matrices.
+# Maximum number of entries of a stack of matrices.
 AT_ONCE = 2**20
 # Estimated error above which elimination without subtraction replaces the inverse.
 TOLERANCE = 1e-11
@@ -86,10 +86,10 @@ def _solve(scores: np.ndarray, single_root: bool) -> Solution:
 
 
 def _scaled(scores: np.ndarray, single_root: bool) -> tuple[np.ndarray, np.ndarray]:
-    """Return weights of at most 1, and the logarithm of what all trees are divided by.
+    """Return weights of at most 1, and the log of the factor divided out of all trees.
 
-    Each word has one head, so a factor of a row is a factor of each tree. So is a
-    factor of all arcs of the root, if there is one of them in a tree.
+    Each word has one head, so a factor of a row is a factor of every tree. With a
+    single root, a factor of all arcs of the root is also a factor of every tree.
     """
     top = scores[:, :, 1 if single_root else 0 :].max(axis=2, initial=-np.inf)
     top = np.where(top == -np.inf, scores[:, :, 0], top)
@@ -109,7 +109,7 @@ def _scaled(scores: np.ndarray, single_root: bool) -> tuple[np.ndarray, np.ndarr
 
 
 def _marginals(found: Solution, single_root: bool) -> np.ndarray:
-    """Return arcs' weights times the derivatives of log Z."""
+    """Return the weights of arcs times the derivatives of log Z."""
     inverse, proba = found.inverse, np.empty_like(found.weights)
     own = np.diagonal(inverse, axis1=1, axis2=2).copy()
     other = np.swapaxes(inverse, 1, 2)
@@ -122,16 +122,16 @@ def _marginals(found: Solution, single_root: bool) -> np.ndarray:
         proba[:, :, 0] = own
     np.subtract(own[:, :, np.newaxis], other, out=proba[:, :, 1:])
     proba *= found.weights
-    np.clip(proba, 0, 1, out=proba)  # rounding leaves -1e-17
+    np.clip(proba, 0, 1, out=proba)  # rounding errors can give -1e-17
     return proba
 
 
 def log_subtree_sums(
     scores: np.ndarray, start: int, stop: int, single_root: bool
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return the scores of trees inside a span, and of trees of the other words.
+    """Return the scores of the trees inside a span and of the trees outside it.
 
-    The span has one word with a head outside. The other words do without the span.
+    One word of the span has its head outside. No word outside has its head inside.
     """
     inside = np.arange(start, stop)
     outside = np.delete(np.arange(len(scores)), inside)

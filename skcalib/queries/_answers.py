@@ -28,9 +28,9 @@ COLUMNS = ("y_true", "y_proba", "groups", "item", "label")
 
 @dataclass(frozen=True)
 class AnsweredRows:
-    """Rows for which all classes, or one class per row, were asked for.
+    """Rows with answers for all classes, or for one class per row.
 
-    The flat arrays of :class:`Answers` are built from them only when they are read.
+    The flat arrays of :class:`Answers` are built from the rows on first access.
 
     Attributes
     ----------
@@ -162,7 +162,7 @@ class Answers(Result):
 
     @cached_property
     def y_true(self) -> np.ndarray:
-        """1 if the true answer is yes, otherwise 0; shape (n_pairs,)."""
+        """True answers of shape (n_pairs,): 1 for yes and 0 for no."""
         assert self._rows is not None
         return self._rows.pairs.indicator().astype(np.int64)
 
@@ -239,7 +239,7 @@ class Answers(Result):
         documents: ArrayLike | None = None,
         label: Any = None,
     ) -> ExpectedCounts:
-        """Count what was asked for, in each sample or document.
+        """Sum the true answers and the probabilities by sample or document.
 
         The sum of the probabilities is the count that the model expects. With the true
         counts of some documents, :func:`skcalib.counts.corrected_count` corrects the
@@ -248,8 +248,8 @@ class Answers(Result):
         Parameters
         ----------
         n_groups : int, default=None
-            Number of samples (rows, sentences) that were asked about, those without an
-            answer too. Required unless `documents` is given.
+            Number of samples (rows, sentences), including samples without answers.
+            Required unless `documents` is given.
         documents : array-like of shape (n_groups,), default=None
             Document of each sample. Counts are then sums over documents.
         label : label, default=None
@@ -264,8 +264,8 @@ class Answers(Result):
         Raises
         ------
         ValueError
-            If both or none of `n_groups` and `documents` are given, if there are
-            answers of more samples, or if nobody asked for the label.
+            If both or neither of `n_groups` and `documents` are given, if an answer
+            belongs to a sample outside them, or if no answer has the label `label`.
 
         See Also
         --------
@@ -273,11 +273,12 @@ class Answers(Result):
 
         Notes
         -----
-        A count is of what the query asks for. ``SpanQuery(spans="predicted")`` does not
-        ask for entities that the tagger misses. Count entities with ``spans="all"``.
+        Only the pairs that the query asks for are counted. For example,
+        ``SpanQuery(spans="predicted")`` does not ask for entities that the tagger
+        misses. To count entities, use ``spans="all"``.
 
-        Where samples have no labels, give the query any labels of the model, such as
-        its predictions, and do not use `true`.
+        If samples do not have true labels, pass any labels of the model to the query,
+        such as its predictions, and ignore `true`.
 
         Examples
         --------
@@ -298,7 +299,7 @@ class Answers(Result):
             asked = np.array([each == code for each in self.label], dtype=bool)
             if not asked.any():
                 seen = list(dict.fromkeys(self.label.tolist()))
-                problem = f"must be one that was asked for, of {seen!r:.100}. Got "
+                problem = f"must be a label of the answers, {seen!r:.100}. Got "
                 raise ParameterError("label", f"{problem}{label!r}.")
             columns = tuple(column[asked] for column in columns)
         return sums_by_sample(*columns, n_groups, documents)
@@ -318,9 +319,9 @@ class Answers(Result):
 
 
 def answer_pairs(answers: Answers, weight: np.ndarray | None) -> Pairs:
-    """Return answers as checked pairs, dependent within a sample.
+    """Return answers as validated pairs, with samples as groups.
 
-    `weight` is the checked weight of each sample, or None.
+    `weight` is the validated weight of each sample, or None.
     """
     if len(answers) == 0:
         raise ValueError(

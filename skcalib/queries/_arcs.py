@@ -125,7 +125,7 @@ class ArcQuery:
         proba: Sequence[ArrayLike],
         classes: None = None,
     ) -> Answers:
-        """Use probabilities of arcs of any origin.
+        """Use probabilities of arcs from any source.
 
         Parameters
         ----------
@@ -134,7 +134,7 @@ class ArcQuery:
         proba : sequence of array-like of shape (n_words, n_words + 1)
             Probability of each head of each word. The first column is the root, and the
             other columns are the words. The predicted head of a word is its most
-            probable head, and the first of them in case of ties.
+            probable head. In case of ties, the first head is used.
         classes : None
             Ignored; present for consistency with other queries.
 
@@ -201,7 +201,7 @@ def _as_proba(part: Any, n: int, i: int) -> np.ndarray:
         row, column = np.argwhere(bad)[0].tolist()
         raise ParameterError(
             "proba",
-            f"must hold probabilities in [0, 1]. Got {float(array[row, column])!r} in "
+            f"must be probabilities in [0, 1]. Got {float(array[row, column])!r} in "
             f"sentence {i}, row {row}, column {column}.",
         )
     return as_probabilities(array, name="proba", n_columns=1)

@@ -39,11 +39,11 @@ class ClassQuery:
     Parameters
     ----------
     pos_label : label, default=None
-        Class to ask for. If None, the second of two classes, or each of more than two
-        classes against the rest.
+        Class to ask for. If None, the query asks for the second of two classes, or for
+        each of more than two classes against the rest.
     multi_class : {'pooled', 'top_label'}, default=None
         'pooled' asks for every class, so that each sample gives one pair per class.
-        'top_label' asks whether the most probable class is the right one; in case of
+        'top_label' asks whether the most probable class is the true class. In case of
         ties, the first class is used. If None, more than two classes are pooled.
 
     See Also
@@ -125,7 +125,7 @@ class ClassQuery:
     def from_proba(
         self, y_true: ArrayLike, proba: ArrayLike, classes: ArrayLike | None = None
     ) -> Answers:
-        """Use probabilities of any origin.
+        """Use probabilities from any source.
 
         Parameters
         ----------
@@ -194,7 +194,7 @@ class Columns:
     labels : ndarray of shape (n_classes + n_unseen,)
         Classes in the order of the columns, then labels in y that have no column.
     true : ndarray of shape (n_rows,), int
-        Place of each row's true label in `labels`.
+        Index of each row's true label in `labels`.
     """
 
     q: np.ndarray
@@ -218,7 +218,7 @@ class Columns:
         return cls(q, labels, true)
 
     def top_class(self) -> AnsweredRows:
-        """Return the answers to whether the most probable class is the true one."""
+        """Return the answers to whether the most probable class is the true class."""
         best = self.q.argmax(axis=1)
         right, q = self.true == best, self.q[np.arange(best.size), best]
         return AnsweredRows(Pairs(q, right, q[right]), self.labels[best])
@@ -252,7 +252,7 @@ class Columns:
 
 
 def known_and_unseen(y: np.ndarray, order: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the labels of a model, then those in y only, and the place of each y."""
+    """Return the labels of a model, then new labels in y, and the index of each y."""
     places = label_places(y, order)
     absent = places < 0
     if not absent.any():

@@ -106,7 +106,7 @@ class CorefPairQuery:
         raise ParameterError(
             "estimator",
             "must have predict_proba or a posterior. Got "
-            f"{type(final).__name__}. For scores of antecedents of any origin, use "
+            f"{type(final).__name__}. For scores of antecedents from any source, use "
             "SampledCorefPairs or AntecedentPosterior.",
         )
 
@@ -147,7 +147,7 @@ class CorefPairQuery:
         proba: Sequence[ArrayLike],
         classes: None = None,
     ) -> Answers:
-        """Use probabilities of any origin, for example of a neural model.
+        """Use probabilities from any source, for example a neural model.
 
         Parameters
         ----------
@@ -202,7 +202,7 @@ def _check_documents(y_true: Any, proba: Any) -> None:
 
 
 def _vector(part: Any, size: int, i: int) -> np.ndarray:
-    """Return the probabilities of a document, as many as it has pairs."""
+    """Return the probabilities of a document, one per pair of its mentions."""
     array = as_numbers(part, f"document {i}")
     if array.size == 0 and size == 0:
         return np.zeros(0, dtype=np.float32)
@@ -212,7 +212,7 @@ def _vector(part: Any, size: int, i: int) -> np.ndarray:
             hint = " Convert matrices with scipy.spatial.distance.squareform."
         raise ParameterError(
             "proba",
-            f"must hold {size} probabilities for document {i}, one for each pair of "
+            f"must have {size} probabilities for document {i}, one for each pair of "
             f"its mentions. Got shape {array.shape}.{hint}",
         )
     return array
@@ -225,6 +225,6 @@ def _check_range(q: np.ndarray, sizes: np.ndarray) -> None:
         i = int(np.searchsorted(np.cumsum(sizes), at, side="right"))
         raise ParameterError(
             "proba",
-            f"must hold probabilities in [0, 1]. Got {float(q[at])!r} in "
+            f"must be probabilities in [0, 1]. Got {float(q[at])!r} in "
             f"document {i}, pair {at - int(sizes[:i].sum())}.",
         )

@@ -14,7 +14,7 @@ from ._steps import last_step, transform_before
 
 
 def as_heads(y_true: Any, other: Any, name: str) -> list[np.ndarray]:
-    """Return the true heads of each sentence, as many as `other` has entries."""
+    """Return the true heads of each sentence, one array per entry of `other`."""
     check_entries(other, name, "sentence")
     check_entries(y_true, "y_true", "sentence")
     if len(y_true) != len(other):
@@ -46,13 +46,13 @@ def heads_for(y_true: Any, posterior: Any) -> list[np.ndarray]:
 
 
 def posterior_and_trees(estimator: Any, X: Any, predict: bool) -> tuple[Any, Any]:
-    """Return the posterior of a fitted parser and its prediction, if that is needed."""
+    """Return the posterior of a fitted parser, and its prediction if it is needed."""
     parser = last_step(estimator)
     if not hasattr(parser, "posterior"):
         raise ParameterError(
             "estimator",
             "must have a posterior method that returns a TreePosterior. Got "
-            f"{type(parser).__name__}. For scores of arcs of any origin, make a "
+            f"{type(parser).__name__}. For scores of arcs from any source, make a "
             "TreePosterior and pass it to from_posterior.",
         )
     X = transform_before(estimator, X)

@@ -33,15 +33,15 @@ class PredictedEntities(Result):
     proba : ndarray of shape (n_entities,)
         Probability that these tokens are exactly one entity with this label.
     text : ndarray of shape (n_entities,) or None
-        Tokens of the entity, joined by blanks. None if there are no tokens.
+        Tokens of the entity, joined by spaces. None if the tokens are unknown.
     tokens : list of list of str or None
         Tokens of the sentences.
     lengths : ndarray of shape (n_sentences,), int
-        Numbers of tokens of the sentences.
+        Number of tokens of each sentence.
 
     See Also
     --------
-    predicted_entities : Entities and their probabilities by a posterior.
+    predicted_entities : Compute entities and probabilities from a posterior.
     skcalib.interop.to_spacy : Write the entities into spaCy documents.
 
     Examples
@@ -81,7 +81,7 @@ class PredictedEntities(Result):
         tokens: Sequence[Sequence[str]] | None = None,
         lengths: ArrayLike | None = None,
     ) -> PredictedEntities:
-        """Use spans of any origin, for example of spaCy's span categorizer.
+        """Use spans from any source, for example spaCy's span categorizer.
 
         Parameters
         ----------
@@ -139,7 +139,7 @@ class PredictedEntities(Result):
         Returns
         -------
         records : list of dict
-            The columns of :meth:`frame` as keys.
+            One dict per entity, with the columns of :meth:`frame` as keys.
         """
         columns = self.to_dict()
         rows = zip(*columns.values(), strict=True)
@@ -151,7 +151,7 @@ class PredictedEntities(Result):
         Returns
         -------
         spans : list of list of (start, stop, label, probability)
-            What :meth:`SpanQuery.from_proba` takes.
+            Entities in the format of :meth:`SpanQuery.from_proba`.
         """
         found: list[list[tuple]] = [[] for _ in range(self.lengths.size)]
         columns = (self.sentence, self.start, self.stop, self.label, self.proba)
@@ -166,7 +166,7 @@ class PredictedEntities(Result):
         Parameters
         ----------
         threshold : float
-            Least probability, in [0, 1].
+            Minimum probability, in [0, 1].
 
         Returns
         -------
@@ -189,13 +189,13 @@ class PredictedEntities(Result):
         Returns
         -------
         tags : list of list of str
-            'O' for tokens outside entities.
+            Tags of each sentence, with 'O' for tokens outside entities.
 
         Raises
         ------
         ValueError
-            If two entities have a token in common, which is possible below a threshold
-            of 0.5. The message names them.
+            If two entities share a token, which is possible for thresholds of at most
+            0.5. The message names the sentence and the token.
         """
         scheme = as_posterior_scheme(scheme)
         tags = [["O"] * n for n in self.lengths.tolist()]
@@ -205,9 +205,9 @@ class PredictedEntities(Result):
                 if start < ends:
                     raise ParameterError(
                         None,
-                        "needs entities without a common token. Got two entities with "
-                        f"token {start} in sentence {i}: choose by `above(0.5)`, or by "
-                        "another threshold of more than 0.5.",
+                        "needs entities that do not share tokens. Got two entities "
+                        f"with token {start} in sentence {i}: select entities with "
+                        "`above(0.5)`, or with a threshold above 0.5.",
                     )
                 tags[i][start:stop] = tags_of_entity(stop - start, label, scheme)
                 ends = stop
@@ -222,18 +222,18 @@ class PredictedEntities(Result):
         scheme : {'BIO', 'BILOU', 'BIOES'}, default='BIO'
             Scheme of the tags.
         delimiter : str, default=None
-            Text between the columns. If None, columns are aligned by blanks.
+            Text between the columns. If None, columns are aligned with spaces.
 
         Returns
         -------
         text : str
             One line per token and an empty line between sentences. Each token of an
-            entity has the probability of the entity, other tokens have '_'.
+            entity has the probability of the entity. Other tokens have '_'.
             :func:`skcalib.datasets.read_conll_columns` reads the text.
         """
         if self.tokens is None:
             raise ParameterError(
-                None, "needs the tokens. Pass `tokens` where the entities are made."
+                None, "needs the tokens. Pass `tokens` when the entities are created."
             )
         numbers = [["_"] * n for n in self.lengths.tolist()]
         for i, spans in enumerate(self.spans()):

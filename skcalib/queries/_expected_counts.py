@@ -1,4 +1,4 @@
-"""Sums of answers by sample or document: counts that a model expects, and true ones."""
+"""Expected and true counts: sums of answers by sample or document."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class ExpectedCounts(NamedTuple):
     true : ndarray of shape (n,)
         Number of pairs whose answer is yes.
     document : ndarray of shape (n,)
-        Label of each document, in the order of their first samples, or index of the
+        Label of each document, in the order of first appearance, or index of each
         sample.
 
     See Also
@@ -56,20 +56,20 @@ def sums_by_sample(
 ) -> ExpectedCounts:
     """Return sums of y_true and y_proba by sample, or by the document of the sample."""
     if groups.dtype.kind not in "iu":
-        problem = f"must be integers to count by them. Got {groups.dtype}."
+        problem = f"must be integers, the indices of samples. Got {groups.dtype}."
         raise ParameterError("groups", problem, "Answers")
     if (n_groups is None) == (documents is None):
         raise ParameterError(
             None,
-            "takes either 'n_groups', the number of samples that were asked about, or "
-            "'documents', the document of each sample. It cannot see samples without "
-            f"an answer. Got n_groups={n_groups!r} and documents={documents!r:.50}.",
+            "takes either 'n_groups', the number of samples, or 'documents', the "
+            "document of each sample, because some samples may not have an answer. Got "
+            f"n_groups={n_groups!r} and documents={documents!r:.50}.",
         )
     place, label = _places(n_groups, documents)
     least = int(groups.max(initial=-1)) + 1
     if len(place) < least:
         name = "n_groups" if documents is None else "documents"
-        problem = f"must be for {least} samples or more, which have answers. Got "
+        problem = f"must cover the {least} samples that have answers. Got "
         raise ParameterError(name, f"{problem}{len(place)}.")
     own, n = place[groups], len(label)
     return ExpectedCounts(

@@ -47,9 +47,9 @@ def predicted_entities(
     label : str, default=None
         Entity label to return. If None, entities of all labels are returned.
     threshold : float, default=None
-        If None, the entities of the most probable tagging. Otherwise all spans of any
-        length whose probability reaches the threshold, a number in (0, 1]. Two of them
-        can have a token in common only if the threshold is 0.5 or less.
+        Minimum probability of a span, in (0, 1]. All spans that reach it are returned,
+        whatever their length. They can only share tokens if the threshold is 0.5 or
+        less. If None, the entities of the most probable tagging are returned.
 
     Returns
     -------
@@ -58,15 +58,16 @@ def predicted_entities(
 
     See Also
     --------
-    SpanQuery : The same probabilities, with the true answers, to measure calibration.
+    SpanQuery : Measure the calibration of these probabilities.
     skcalib.evaluation.threshold_for_precision : Choose the threshold.
 
     Notes
     -----
-    The probability is that of all taggings in which these tokens are exactly one entity
-    with this label (see :class:`SpanQuery`), not a product or a mean of the
-    probabilities of tokens. Spans above a threshold are found without looking at all
-    spans: no entity is more probable than the tag of any of its tokens.
+    The probability of an entity is the sum of the probabilities of all taggings in
+    which these tokens are exactly one entity with this label (see :class:`SpanQuery`).
+    It is not a product or a mean of the probabilities of tokens. Not all spans need to
+    be considered to find the spans above a threshold, since no entity is more probable
+    than the tag of any of its tokens.
 
     Examples
     --------
@@ -163,7 +164,7 @@ def _asked(
         return Spans.of(found, labels)
     place = {tag: k for k, tag in enumerate(tags)}
     found = []
-    # An entity is at most as probable as each of its tags; rounding may differ.
+    # An entity is at most as probable as each of its tags, up to rounding errors.
     least = threshold * (1 - 1e-9)
     for i, marginals in enumerate(posterior.token_marginals()):
         likely = marginals >= least
@@ -177,7 +178,7 @@ def _asked(
 def _candidates(
     likely: np.ndarray, place: dict[tuple[str, str], int], label: str, is_bio: bool
 ) -> list[tuple[int, int]]:
-    """Return spans all whose tags are likely, at the tokens of one sentence."""
+    """Return the spans of one sentence in which all tags are likely."""
     none = np.zeros(len(likely), dtype=bool)
 
     def tokens(prefix: str) -> np.ndarray:

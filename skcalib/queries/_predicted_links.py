@@ -25,19 +25,21 @@ class PredictedLinks(Result):
     document : ndarray of shape (n_links,), int
         Index of the document.
     mention, antecedent : ndarray of shape (n_links,), int
-        Indices of the two mentions in the document; the antecedent is the earlier one.
+        Indices of the two mentions in the document. The antecedent is the earlier
+        mention.
     proba : ndarray of shape (n_links,)
         Probability of the link.
     mention_name, antecedent_name : ndarray of shape (n_links,) or None
-        The two mentions as given, for example their texts. None if none were given.
+        The two mentions as they were passed, for example their texts. None if no
+        mentions were passed.
     kind : {'antecedent', 'pair'}
-        What a link is, see :func:`predicted_links`.
+        Meaning of a link, see :func:`predicted_links`.
     lengths : ndarray of shape (n_documents,), int
-        Numbers of mentions of the documents.
+        Number of mentions of each document.
 
     See Also
     --------
-    predicted_links : Links and their probabilities by a posterior.
+    predicted_links : Compute links and probabilities from a posterior.
 
     Examples
     --------
@@ -81,7 +83,7 @@ class PredictedLinks(Result):
         Returns
         -------
         records : list of dict
-            The columns of :meth:`frame` as keys.
+            One dict per link, with the columns of :meth:`frame` as keys.
         """
         columns = self.to_dict()
         rows = zip(*columns.values(), strict=True)
@@ -94,7 +96,7 @@ class PredictedLinks(Result):
         Parameters
         ----------
         threshold : float
-            Least probability, in [0, 1].
+            Minimum probability, in [0, 1].
 
         Returns
         -------
@@ -108,8 +110,8 @@ class PredictedLinks(Result):
     def clusters(self) -> list[np.ndarray]:
         """Return the clusterings whose entities are connected by the links.
 
-        A higher threshold gives fewer links, so smaller entities: a more conservative
-        model.
+        Fewer links, for example after :meth:`above` with a higher threshold, give
+        smaller entities.
 
         Returns
         -------
@@ -144,16 +146,17 @@ def predicted_links(
     posterior : AntecedentPosterior
         Posterior over the clusterings of the documents.
     mentions : sequence of sequences, default=None
-        What the mentions of each document are, for example their texts or their places.
+        Names of the mentions of each document, for example their texts or positions.
         They are returned with the links.
     kind : {'antecedent', 'pair'}, default='antecedent'
-        What a link is. 'antecedent': the model's choice of an antecedent for a mention,
-        whose probability is a softmax over its candidates. 'pair': two mentions are the
-        same entity, by whatever chain of antecedents; this is the more useful
-        probability where an entity has several mentions.
+        Meaning of a link. An 'antecedent' link means that the model chooses the earlier
+        mention as the antecedent of the later mention. Its probability is a softmax
+        over the candidates. A 'pair' link means that two mentions refer to the same
+        entity, through any chain of antecedents. Its probability is more useful if
+        entities have several mentions.
     threshold : float, default=None
-        Least probability of the links. If None, the best antecedent of each mention
-        that is not new; for pairs, all pairs in the clusters of these antecedents.
+        Minimum probability of the links. If None, the links to the best antecedents are
+        returned, or, for pairs, all pairs in the clusters that these links form.
 
     Returns
     -------
@@ -162,7 +165,7 @@ def predicted_links(
 
     See Also
     --------
-    CorefPairQuery : The same pairs, with the true answers, to measure calibration.
+    CorefPairQuery : Measure the calibration of pair probabilities.
     skcalib.posteriors.AntecedentPosterior.pair_marginals : Probabilities of pairs.
     skcalib.evaluation.threshold_for_precision : Choose the threshold.
 
@@ -231,7 +234,7 @@ def _links(
 
 
 def _best(scores: np.ndarray) -> np.ndarray:
-    """Return which antecedent is the best one; of equal ones the first, NEW last."""
+    """Return a mask of the best antecedents; ties go to the first, with NEW last."""
     best = np.zeros(scores.shape, dtype=bool)
     if scores.size:
         best[np.arange(len(scores)), scores.argmax(axis=1)] = True

@@ -34,7 +34,7 @@ def flat_tags(y_true: Any, other: Any, name: str) -> tuple[np.ndarray, np.ndarra
         )
     lengths = np.fromiter(map(len, labels), np.intp, len(labels))
     if not lengths.any():
-        raise ParameterError("y_true", "does not have a token.")
+        raise ParameterError("y_true", "must have at least one token. Got no token.")
     return label_array(chain.from_iterable(labels)), lengths
 
 
@@ -67,7 +67,7 @@ def check_posterior(posterior: Any, lengths: np.ndarray) -> None:
 def stack_rows(
     proba: Any, n_rows: np.ndarray, lengths: np.ndarray, shape: str
 ) -> tuple[np.ndarray, list[Any] | None]:
-    """Return the rows of probabilities of all sentences, and the names of the columns.
+    """Return the rows of probabilities of all sentences, and the column names.
 
     `n_rows` is the number of rows of each sentence, `shape` their shape for messages.
     """
@@ -89,14 +89,15 @@ def stack_rows(
             raise ParameterError(
                 "proba",
                 "must have the same columns in each sentence. Got "
-                f"{found!r:.100} for sentence {i}, and {names!r:.100} before.",
+                f"{found!r:.100} for sentence {i}, and {names!r:.100} before it.",
             )
         names = found
         some.append(array.reshape(n_rows[i], -1))
     widths = {part.shape[1] for part in some}
     if len(widths) > 1:
         raise ParameterError(
-            "proba", f"must have the same number of tags. Got {sorted(widths)}."
+            "proba",
+            f"must have the same number of tags for each token. Got {sorted(widths)}.",
         )
     rows = np.concatenate(some)
     _check_rows(rows, n_rows, lengths - n_rows)
@@ -117,7 +118,7 @@ def as_numbers(part: Any, where: str) -> np.ndarray:
     except (TypeError, ValueError):
         raise ParameterError(
             "proba",
-            "must hold numbers, in rows of equal length. Got "
+            "must contain numbers, in rows of equal length. Got "
             f"{part!r:.50} for {where}.",
         ) from None
     return array
@@ -141,6 +142,6 @@ def _check_rows(rows: np.ndarray, n_rows: np.ndarray, first: np.ndarray) -> None
         row, column = np.argwhere(bad)[0]
         raise ParameterError(
             "proba",
-            "must hold probabilities in [0, 1]. Got "
+            "must be probabilities in [0, 1]. Got "
             f"{float(rows[row, column])!r} in {place_of_row(row, n_rows, first)}.",
         )

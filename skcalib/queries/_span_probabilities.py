@@ -15,7 +15,7 @@ _AT_ONCE = 200_000
 
 @dataclass(frozen=True)
 class Spans:
-    """Spans of several sentences; `label` are places in a list of labels."""
+    """Spans of several sentences; `label` contains indices into a list of labels."""
 
     sentence: np.ndarray
     start: np.ndarray
@@ -39,12 +39,12 @@ def span_probabilities(
     events: EntityEvents,
     posterior: LinearChainPosterior,
 ) -> np.ndarray:
-    """Return the probability of each span; they are in the order of sentences."""
+    """Return the probability of each span, in the order of sentences."""
     q = np.zeros(asked.start.size)
     n = len(posterior)
     ends = np.searchsorted(asked.sentence, np.arange(n + 1))
     if q.size > _AT_ONCE:
-        # Its error names the sentence; those of parts would count from their start.
+        # If this raises an error, it names the sentence in the whole posterior.
         posterior.log_partition()
     first = 0
     while first < n:

@@ -1,4 +1,4 @@
-"""Spans with probabilities, as rows from anywhere."""
+"""Validation of rows that describe spans and their probabilities."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def read_spans(i: int, entry: Any, n: int, name: str = "proba") -> list[tuple]:
     if getattr(entry, "ndim", 1) == 2 and not hasattr(entry, "columns"):
         raise ParameterError(
             name,
-            "must hold a list of (start, stop, label, probability) for each sentence. "
+            "must have a list of (start, stop, label, probability) for each sentence. "
             f"Got an array of shape {tuple(entry.shape)} for sentence {i}. For "
             "probabilities of tags use TagQuery, or make a LinearChainPosterior of "
             "their logarithms for from_posterior.",
@@ -43,7 +43,7 @@ def read_spans(i: int, entry: Any, n: int, name: str = "proba") -> list[tuple]:
         elif (start, stop, label) in found:
             problem = f"has {(start, stop, label)} twice: {where}."
         elif out_of_range(np.array([proba]))[0]:
-            problem = f"must hold probabilities in [0, 1]. Got {proba!r} in {where}."
+            problem = f"must have probabilities in [0, 1]. Got {proba!r} in {where}."
         if problem:
             raise ParameterError(name, problem)
         found[start, stop, label] = proba
@@ -61,7 +61,7 @@ def _parts(row: Any, where: str, name: str) -> tuple[int, int, str, float]:
     if not (is_integer(start) and is_integer(stop) and isinstance(label, str)):
         raise ParameterError(
             name,
-            "must hold (start, stop, label, probability) for each span. Got "
+            "must have (start, stop, label, probability) for each span. Got "
             f"{row!r:.80} as {where}.",
         )
     return int(start), int(stop), label, proba

@@ -201,7 +201,7 @@ class SpanQuery:
         proba: Sequence[SpanRows],
         classes: None = None,
     ) -> Answers:
-        """Use probabilities of spans of any origin, for example of a neural tagger.
+        """Use probabilities of spans from any source, for example a neural tagger.
 
         Parameters
         ----------

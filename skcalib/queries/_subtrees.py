@@ -151,7 +151,7 @@ class SubtreeQuery:
         proba: Sequence[Sequence[tuple[int, int, float]]],
         classes: None = None,
     ) -> Answers:
-        """Use probabilities of spans of any origin, for example relative frequencies.
+        """Use probabilities of spans from any source, for example frequencies.
 
         Parameters
         ----------
@@ -272,7 +272,7 @@ def _read_spans(entry: Any, n: int, i: int) -> dict[Span, float]:
         if not whole or out_of_range(np.array([q]))[0] or (start, stop) in found:
             raise ParameterError(
                 "proba",
-                "must hold (start, stop, probability) once for each span, with 0 <= "
+                "must have (start, stop, probability) once for each span, with 0 <= "
                 f"start < stop <= {n}, the number of words, and a probability in "
                 f"[0, 1]. Got {row!r:.80} as span {j} of sentence {i}.",
             )

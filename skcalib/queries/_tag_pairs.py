@@ -64,7 +64,7 @@ class TagPairQuery:
     asked for. A pair with a label that does not occur in the training data has
     probability 0 and is counted in `n_unseen`.
 
-    All pairs are computed for some sentences at a time. The answers need 8 bytes per
+    All pairs are computed in blocks of sentences. The answers need 8 bytes per
     pair of tags and position, and 40 bytes after their arrays have been read. For 47
     tags and 30,000 tokens this is 0.5 GB or 2.7 GB. The 100 most frequent pairs need a
     twentieth of that.
@@ -186,7 +186,7 @@ class TagPairQuery:
         pairs: Sequence[Any] | None = None,
         classes: ArrayLike | Sequence[Any] | None = None,
     ) -> Answers:
-        """Use probabilities of any origin, for example of a neural tagger.
+        """Use probabilities from any source, for example a neural tagger.
 
         Parameters
         ----------
@@ -308,7 +308,7 @@ class _Places:
                 if label not in place:
                     raise ParameterError(
                         "pairs",
-                        "must hold classes of the model or labels in y, "
+                        "must contain classes of the model or labels in y, "
                         f"{self.labels!r:.200}. Got {label!r} in {pair!r}.",
                         "TagPairQuery",
                     )
@@ -341,7 +341,9 @@ class _Places:
 
 
 def _no_places() -> ParameterError:
-    return ParameterError("y_true", "does not have two consecutive tokens.")
+    return ParameterError(
+        "y_true", "must have a sentence with at least two tokens. Got no such sentence."
+    )
 
 
 def _check_pairs(pairs: Any) -> tuple[tuple[Any, Any], ...]:
@@ -351,7 +353,7 @@ def _check_pairs(pairs: Any) -> tuple[tuple[Any, Any], ...]:
             "pairs", f"must be a list of (label, next label). Got {pairs!r:.50}."
         )
     if len(pairs) == 0:
-        raise ParameterError("pairs", "must hold at least one pair. Got none.")
+        raise ParameterError("pairs", "must contain at least one pair. Got none.")
     found = []
     for i, pair in enumerate(pairs):
         if not is_sequence(pair) or len(pair) != 2:
@@ -364,7 +366,7 @@ def _check_pairs(pairs: Any) -> tuple[tuple[Any, Any], ...]:
         repeats = len(set(found)) < len(found)
     except TypeError:
         raise ParameterTypeError(
-            "pairs", f"must hold pairs of labels. Got {found!r:.50}."
+            "pairs", f"must contain pairs of labels. Got {found!r:.50}."
         ) from None
     if repeats:
         raise ParameterError("pairs", "repeats a pair.")

@@ -25,7 +25,7 @@ class TagQuery:
     ----------
     tag : label, 'top' or None, default=None
         Tag to ask for. 'top' asks whether the most probable tag of the token is the
-        right one; in case of ties, the first tag is used. If None, every tag is asked
+        true tag. In case of ties, the first tag is used. If None, every tag is asked
         for at every token.
 
     See Also
@@ -132,7 +132,7 @@ class TagQuery:
         proba: Sequence[ArrayLike],
         classes: ArrayLike | None = None,
     ) -> Answers:
-        """Use tag probabilities of any origin, for example of a neural tagger.
+        """Use tag probabilities from any source, for example a neural tagger.
 
         Parameters
         ----------

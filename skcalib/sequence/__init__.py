@@ -1,6 +1,6 @@
 """Sequence taggers with posteriors, in scikit-learn's conventions."""
 
-# What recalibrated taggers have in common with taggers.
+# Recalibrated taggers use these functions, too.
 from ._base import pair_places, token_accuracy  # noqa: F401
 from ._convert_tags import convert_tags
 from ._crf import CRFTagger

@@ -35,9 +35,9 @@ WORD = "word"
 _FINITE = float("inf")
 _NUMBERS = (Real, np.bool_)
 _COLLECTIONS = (list, tuple, set, frozenset)
-# Levels of dicts within dicts; more are those of a dict that contains itself.
+# Maximum depth of nested dicts. A dict that contains itself exceeds it.
 _DEEPEST = 100
-# Cells that a table of keys and values may have, beside some for each attribute.
+# Maximum number of cells of a table of keys and values, plus 16 cells per attribute.
 _TABLE_SIZE = 2**22
 
 
@@ -99,14 +99,14 @@ def attributes(token: Any) -> Iterator[tuple[str, float]]:
 
 
 def _storable(name: str) -> str:
-    """Return a name that CRFsuite's file can hold: UTF-8 without a NUL."""
+    """Return the name if CRFsuite can store it: UTF-8 text without NUL characters."""
     if not is_storable(name):
         raise ValueError(f"CRFsuite cannot store the attribute {name!r:.50}")
     return name
 
 
 def is_storable(name: str) -> bool:
-    """Return whether CRFsuite's file can hold a name."""
+    """Return whether CRFsuite can store a name in its model file."""
     try:
         return b"\0" not in name.encode("utf-8")
     except UnicodeEncodeError:
@@ -114,7 +114,7 @@ def is_storable(name: str) -> bool:
 
 
 def _at_token(error: Exception, i: int, t: int) -> ParameterError | ParameterTypeError:
-    """Return an error that names the token, of the same kind."""
+    """Return an error of the same kind that names the token."""
     kind = ParameterTypeError if isinstance(error, TypeError) else ParameterError
     return kind("X", f"cannot be read at sentence {i}, token {t}: {error}.")
 
@@ -143,7 +143,7 @@ def _token_items(sentence: Any, i: int) -> list[dict[str, float]]:
 
 
 def sparse_width(sentences: list[Any]) -> int | None:
-    """Return the number of columns of sparse sentences, None for those of tokens."""
+    """Return the number of columns of sparse sentences, or None for lists of tokens."""
     kinds = set(map(sparse.issparse, one_of_each_type(sentences)))
     if True not in kinds:
         return None
@@ -151,7 +151,7 @@ def sparse_width(sentences: list[Any]) -> int | None:
         i = list(map(sparse.issparse, sentences)).index(False)
         raise ParameterTypeError(
             "X",
-            "must hold sparse matrices only, or none. Got "
+            "must contain either sparse matrices only, or no sparse matrix. Got "
             f"{type(sentences[i]).__name__} as sentence {i}.",
         )
     shapes = list(map(attrgetter("shape"), sentences))
@@ -159,13 +159,14 @@ def sparse_width(sentences: list[Any]) -> int | None:
         i = next(i for i, shape in enumerate(shapes) if len(shape) != 2)
         raise ParameterError(
             "X",
-            "must hold matrices with a row for each token. Got shape "
+            "must contain matrices with one row per token. Got shape "
             f"{shapes[i]} as sentence {i}.",
         )
     widths = sorted({width for _, width in shapes})
     if len(widths) > 1:
         raise ParameterError(
-            "X", f"must hold matrices of one number of columns. Got {widths}."
+            "X",
+            f"must contain matrices with the same number of columns. Got {widths}.",
         )
     return widths[0]
 
@@ -196,8 +197,9 @@ def _check_finite(matrix: sparse.csr_array, i: int) -> None:
 class _Table(NamedTuple):
     """Attributes by key and value.
 
-    row : of each key that was met; attribute : (n_rows, 1 + n_values), -1 where there
-    is none, as in row 0, for other keys, and in column 0, for other values.
+    `row` maps a key to its row. `attribute` has shape (n_rows, 1 + n_values) and
+    contains the number of each attribute, or -1 if there is no such attribute. Row 0 is
+    for unknown keys, and column 0 is for unknown values. Their entries are -1.
     """
 
     row: dict[str, int]
@@ -205,10 +207,10 @@ class _Table(NamedTuple):
 
 
 def _shapes(tokens: list[dict]) -> tuple[dict[tuple, int], np.ndarray, list[Any]]:
-    """Return the keys that tokens have, by number, the number of each, all values."""
+    """Return the numbered key tuples, the number of each token's tuple, all values."""
     if set(map(len, tokens)) == {1}:
         (key,) = tokens[0]
-        # a third of the time of what follows
+        # takes a third of the time of the general case below
         with suppress(KeyError):
             values = list(map(itemgetter(key), tokens))
             return {(key,): 0}, np.zeros(len(tokens), np.intp), values
@@ -220,14 +222,14 @@ def _shapes(tokens: list[dict]) -> tuple[dict[tuple, int], np.ndarray, list[Any]
 def _places(
     table: _Table, shape: dict[tuple, int], shapes: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return the cell of value 0 of each item, and where the items of tokens end."""
+    """Return the cell of each item's key and value 0, and the ends of the tokens."""
     row = {key: table.row.get(key, 0) for key in chain.from_iterable(shape)}
     rows = np.array(list(map(row.__getitem__, chain.from_iterable(shape))), np.intp)
     size = np.fromiter(map(len, shape), np.intp, len(shape))
     n_items = size[shapes]
     ends = np.concatenate([[0], np.cumsum(n_items)])
     starts = rows * table.attribute.shape[1] + 1
-    # the items of a token lie in a row, as those of its shape do
+    # The items of a token are adjacent, and so are the keys of its shape.
     away = np.cumsum(size)[shapes] - ends[1:]
     item = np.repeat(away, n_items)
     item += np.arange(ends[-1])
@@ -235,18 +237,20 @@ def _places(
 
 
 class AttributeIndex:
-    """Numbers of the attributes that a model knows, and design matrices by them.
+    """Numbers of the attributes that a model knows, for building design matrices.
 
     `width` is the number of columns of the sparse matrices that the model was fitted
-    on, whose columns are the names; None for tokens.
+    on. The names of their attributes are the column numbers. If the model was fitted on
+    tokens, `width` is None.
     """
 
     def __init__(self, names: list[str], width: int | None = None):
         self.width = width
         self.number = {name: k for k, name in enumerate(names)}
         self.size = len(names)
-        # Looking up key and value of an item spares joining them. All values are
-        # numbered, and a table has the attribute of a key and a value by their numbers.
+        # Keys and values are looked up separately, so that they need not be joined.
+        # All values are numbered. A table contains the attribute of each numbered key
+        # and value.
         self.value: dict[str, int] = {}
         # Values and attributes of each key. A name with several colons may come from
         # several keys.
@@ -254,8 +258,8 @@ class AttributeIndex:
         for k, name in enumerate(names):
             colon = name.find(":")
             while colon >= 0:
-                # Interned strings are the very objects that the templates use, so
-                # comparing them is comparing pointers.
+                # The templates use the same interned strings, so that strings are
+                # compared by pointer.
                 value = sys.intern(name[colon + 1 :])
                 number = self.value.setdefault(value, len(self.value))
                 self._pairs.setdefault(name[:colon], []).append((number, k))
@@ -268,7 +272,7 @@ class AttributeIndex:
     def matrix(self, sentences: list[Any]) -> sparse.csr_array:
         """Return the attribute weights of all tokens, (n_tokens, n_attributes).
 
-        Attributes that the model does not know are left out: it has no weight for them.
+        Attributes for which the model does not have a weight are left out.
         """
         width = sparse_width(sentences)
         if any(n_tokens(sentence) for sentence in sentences):
@@ -294,7 +298,7 @@ class AttributeIndex:
         return self._compress(numbers, None, np.arange(len(words) + 1))
 
     def _from_dicts(self, tokens: list[dict]) -> sparse.csr_array | None:
-        """Return the matrix of dicts of str and finite numbers, None for others."""
+        """Return the matrix of dicts of str and finite numbers, else None."""
         shape, shapes, values = _shapes(tokens)
         keys = dict.fromkeys(chain.from_iterable(shape))
         table = self._table_of(keys) if set(map(type, keys)) <= {str} else None
@@ -318,7 +322,7 @@ class AttributeIndex:
         return None
 
     def _table_of(self, keys: Iterable[str]) -> _Table | None:
-        """Return a table with a row for each key that has pairs, None if too large."""
+        """Return a table with a row for each key with pairs, or None if too large."""
         table = self._table
         new = [key for key in keys if key in self._pairs and key not in table.row]
         if new:
@@ -330,7 +334,7 @@ class AttributeIndex:
                 values, attributes = np.array(self._pairs[key], dtype=np.int32).T
                 row[1 + values] = attributes
             rows = {key: n_rows + j for j, key in enumerate(new)}
-            # a new object, as another thread may be reading the one before
+            # Build a new object, since another thread may be reading the previous one.
             table = _Table(table.row | rows, np.vstack([table.attribute, more]))
             self._table = table
         return table
@@ -343,7 +347,7 @@ class AttributeIndex:
         numbers: np.ndarray,
         ends: np.ndarray,
     ) -> sparse.csr_array | None:
-        """Look up the chosen items, of a number each; None if one is not finite."""
+        """Look up items whose value is a number; return None if one is not finite."""
         places = chosen.tolist()
         weights = np.ones(numbers.size)
         try:
@@ -391,13 +395,13 @@ class AttributeIndex:
         )
 
     def _check_width(self, width: int | None) -> None:
-        """Raise unless sentences are of the kind and width that the model learnt."""
+        """Raise an error if the type or width differs from the training data."""
         kinds = ["sentences of tokens", "sparse matrices"]
         if (width is None) != (self.width is None):
             if self.width is None:
                 kinds.reverse()
             problem = (
-                f"must hold {kinds[1]}, as the tagger was fitted on. Got {kinds[0]}."
+                f"must contain {kinds[1]}, like the training data. Got {kinds[0]}."
             )
             raise ParameterError("X", problem)
         if width != self.width:
@@ -408,8 +412,8 @@ class AttributeIndex:
             raise ParameterError("X", problem)
 
     def _from_sparse(self, sentences: list[Any]) -> sparse.csr_array:
-        # by their arrays: making a matrix for each sentence would cost more than all
-        # that is done with them
+        # Concatenate the arrays of all sentences. Making a matrix per sentence would
+        # take longer than all other steps together.
         parts = list(map(_as_csr, sentences))
         weights = np.concatenate(list(map(attrgetter("data"), parts)))
         columns = np.concatenate(list(map(attrgetter("indices"), parts)))
@@ -425,7 +429,7 @@ class AttributeIndex:
 
     @cached_property
     def _columns(self) -> np.ndarray:
-        """Attribute of each column of sparse sentences, -1 for none."""
+        """Attribute of each column of sparse sentences, or -1 if there is none."""
         numbers = np.full(self.width or 0, -1, np.int32)
         numbers[np.array(list(map(int, self.number)), dtype=np.intp)] = np.arange(
             self.size
@@ -434,7 +438,7 @@ class AttributeIndex:
 
 
 def _as_csr(matrix: Any) -> Any:
-    """Return a matrix as CSR whose arrays have no unused end."""
+    """Return a CSR matrix whose arrays do not have unused entries at the end."""
     if matrix.format == "csr" and matrix.indptr[-1] == matrix.data.size:
         return matrix
     matrix = sparse.csr_array(matrix, copy=True)

@@ -1,4 +1,4 @@
-"""What all taggers do once they have scores: predict, give probabilities, score."""
+"""Base class of taggers: predictions, probabilities and accuracy from a posterior."""
 
 from __future__ import annotations
 
@@ -31,10 +31,10 @@ from ._sentences import (
 
 
 class BaseTagger(BaseEstimator):
-    """Base of taggers; a subclass has `fit`, `classes_` and `_posterior`.
+    """Base class of taggers. Subclasses define `fit`, `classes_` and `_posterior`.
 
-    There is no ClassifierMixin: scikit-learn would treat ragged labels as those of a
-    classifier, and fail in cross-validation.
+    Taggers do not inherit from ClassifierMixin, because scikit-learn would then treat
+    ragged labels as labels of a classifier, and cross-validation would fail.
     """
 
     decoding: str
@@ -215,7 +215,7 @@ class BaseTagger(BaseEstimator):
 
 
 def token_accuracy(tagger: Any, X: Any, y: Any, sample_weight: Any) -> float:
-    """Return the share of tokens that a fitted tagger tags right."""
+    """Return the fraction of tokens that a fitted tagger tags correctly."""
     check_is_fitted(tagger)
     sentences = check_sentences(X)
     labels = check_labels(y, sentences)
@@ -247,8 +247,8 @@ def pair_places(pairs: Any, classes: list[Any]) -> np.ndarray:
                 found[i, j] = place[label]
             except (KeyError, TypeError):
                 problem = (
-                    f"must hold labels of classes_, {classes!r:.200}. Got {label!r} in "
-                    f"pair {i}."
+                    f"must contain labels of classes_, {classes!r:.200}. Got {label!r} "
+                    f"in pair {i}."
                 )
                 raise ParameterError("pairs", problem) from None
     return found

@@ -1,4 +1,4 @@
-"""Tags of entities from one scheme to another."""
+"""Conversion of the tags of entities from one scheme to another."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def convert_tags(
     y : sequence of sequences of str
         Tags of each sentence.
     scheme : str
-        Scheme of `y`, by one of the names that :func:`~skcalib.metrics.span_statistics`
+        Scheme of `y`: one of the names that :func:`~skcalib.metrics.span_statistics`
         accepts.
     to : {'BIO', 'BILOU', 'IOBES', 'IOE2'}, default='BIO'
         Scheme of the result. Other names and lower case are accepted, as for `scheme`.
@@ -45,7 +45,7 @@ def convert_tags(
 
     See Also
     --------
-    skcalib.metrics.span_statistics : Numbers of entities, and the schemes.
+    skcalib.metrics.span_statistics : Count entities; describes the schemes.
     skcalib.queries.SpanQuery : Probabilities of entities.
 
     Examples

@@ -36,8 +36,8 @@ class CRFTagger(CRFsuiteNames):
     Parameters
     ----------
     algorithm : {'lbfgs', 'l2sgd', 'ap', 'pa', 'arow'}, default='lbfgs'
-        Training algorithm. Only 'lbfgs' and 'l2sgd' maximise a likelihood; the weights
-        of the other algorithms are not fitted to give probabilities.
+        Training algorithm. Only 'lbfgs' and 'l2sgd' maximise a likelihood. The other
+        algorithms do not fit the weights to give probabilities.
     c1 : float, default=0.0
         Weight of the L1 penalty, for 'lbfgs' only.
     c2 : float, default=1.0
@@ -59,8 +59,8 @@ class CRFTagger(CRFsuiteNames):
         CRFsuite is used.
     num_memories, max_linesearch : int, default=None
         Number of past steps used to approximate the Hessian, and maximum number of
-        trials of the line search, for 'lbfgs' only. If one of these parameters or of
-        the following training parameters is None, the default of CRFsuite is used.
+        trials of the line search, for 'lbfgs' only. If any of these parameters, or of
+        the training parameters that follow, is None, the default of CRFsuite is used.
     linesearch : {'MoreThuente', 'Backtracking', 'StrongBacktracking'}, default=None
         Line search, for 'lbfgs' only.
     calibration_eta, calibration_rate : float, default=None
@@ -71,7 +71,7 @@ class CRFTagger(CRFsuiteNames):
         Number of sentences, number of accepted learning rates and number of tried
         learning rates in the search for a learning rate, for 'l2sgd' only.
     pa_type : {0, 1, 2}, default=None
-        Variant of the algorithm 'pa': without slack variables, PA-I or PA-II.
+        Variant of the algorithm 'pa': 0 (no slack variables), 1 (PA-I) or 2 (PA-II).
     c : float, default=None
         Weight of the slack variables, for 'pa' only.
     error_sensitive, averaging : bool, default=None
@@ -87,11 +87,11 @@ class CRFTagger(CRFsuiteNames):
         not fitted and the file exists, the first prediction reads the model from this
         file. The labels of such a model are str.
     keep_tempfiles : False, default=False
-        Present for users of sklearn-crfsuite. True is an error, because there are no
-        temporary files.
+        Present for compatibility with sklearn-crfsuite. If True, an error is raised,
+        because there are no temporary files.
     trainer_cls : None, default=None
-        Present for users of sklearn-crfsuite. Any other value is an error. The progress
-        of the training is in `training_log_`.
+        Present for compatibility with sklearn-crfsuite. If not None, an error is
+        raised. The progress of the training is in `training_log_`.
     decoding : {'viterbi', 'posterior'}, default='viterbi'
         Whether `predict` returns the most probable tagging of a sentence or the most
         probable tag of each token.
@@ -106,9 +106,9 @@ class CRFTagger(CRFsuiteNames):
     attributes_ : list of str
         Names of the attributes that have a weight.
     state_weights_ : ndarray of shape (n_attributes, n_classes)
-        Weights of attributes and tags.
+        Weight of each attribute for each tag.
     transition_weights_ : ndarray of shape (n_classes, n_classes)
-        Weights of [previous tag, next tag].
+        Weight of each pair [previous tag, next tag].
     model_bytes_ : bytes
         Model file of CRFsuite.
     training_log_ : object
@@ -122,11 +122,11 @@ class CRFTagger(CRFsuiteNames):
 
     Notes
     -----
-    A token is a str, whose only attribute is the word as it is, or a dict of attributes
-    as in CRFsuite: a str value makes the attribute ``key:value``, and a number is the
-    weight of the attribute ``key``. Names and values in bytes are read as UTF-8. Dicts
-    within dicts may be nested up to 100 levels deep. If an attribute occurs twice in a
-    token, its weights are added. A sentence may also be a sparse matrix with one row
+    A token is a str or a dict of attributes as in CRFsuite. The only attribute of a str
+    is the word itself. In a dict, a str value makes the attribute ``key:value``, and a
+    number is the weight of the attribute ``key``. Names and values in bytes are decoded
+    as UTF-8. Dicts may be nested up to 100 levels deep. If an attribute occurs twice in
+    a token, its weights are added. A sentence may also be a sparse matrix with one row
     per token, with the same number of columns in `fit` and in prediction.
 
     A large `c2` makes the model underconfident, and a small `c2` makes it
@@ -280,7 +280,7 @@ class CRFTagger(CRFsuiteNames):
         return self
 
     def _settings(self) -> dict[str, Any]:
-        """Return the checked parameters that the algorithm has in CRFsuite."""
+        """Return the validated parameters that CRFsuite accepts for the algorithm."""
         self._check_inference()
         return crf_settings(self.get_params(deep=False))
 
@@ -337,7 +337,7 @@ class CRFTagger(CRFsuiteNames):
 
 
 def _label_names(labels: list[Any]) -> dict[Any, str]:
-    """Return the names of labels in CRFsuite, which takes str without NUL only."""
+    """Return the names of labels in CRFsuite, which only accepts str without NUL."""
     if all(isinstance(label, str) and is_storable(label) for label in labels):
         return {label: label for label in labels}
     return {label: str(k) for k, label in enumerate(labels)}
@@ -346,7 +346,7 @@ def _label_names(labels: list[Any]) -> dict[Any, str]:
 def _held_out(
     X_dev: Any, y_dev: Any, names: dict[Any, str]
 ) -> tuple[list[Any], list[list[str]]] | None:
-    """Return the items and names of labels of the further sentences, if any."""
+    """Return the items and label names of the development sentences, if any."""
     if X_dev is None and y_dev is None:
         return None
     if X_dev is None or y_dev is None:

@@ -1,4 +1,4 @@
-"""Methods and attributes that sklearn_crfsuite.CRF has, for its users."""
+"""Methods and attributes of sklearn_crfsuite.CRF, for compatibility."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class CRFsuiteNames(BaseTagger):
         Returns
         -------
         labels : list of labels
-            The entry of :meth:`predict` for this sentence.
+            Predicted labels, as in :meth:`predict`.
         """
         return self.predict([xseq])[0]
 
@@ -77,7 +77,7 @@ class CRFsuiteNames(BaseTagger):
             crf.tagger_.labels()  # reads the file
         finally:
             crf.modelfile.cleanup()
-        # What a pickle of the file would hold, so that the rebuilt model can be copied.
+        # A pickle of the file contains these bytes, so that the model can be copied.
         vars(crf.modelfile)["__FILE_RESOURCE_DATA__"] = self.model_bytes_
         crf.training_log_ = self.training_log_
         return crf

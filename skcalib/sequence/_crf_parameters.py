@@ -1,4 +1,4 @@
-"""Parameters of CRFsuite, and which of its algorithms have them."""
+"""Parameters of CRFsuite, and the algorithms that accept them."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from .._validation import check_bool, check_choice, check_integer, check_real
 ALGORITHMS = ("lbfgs", "l2sgd", "ap", "pa", "arow")
 LINE_SEARCHES = ("MoreThuente", "Backtracking", "StrongBacktracking")
 
-# Beyond what a C int holds, CRFsuite would stop at once.
+# With a number that exceeds a C int, CRFsuite would stop immediately.
 _LARGEST_INTEGER = 2**31 - 1
 _ITERATIVE = ("lbfgs", "ap", "pa", "arow")
 _PENALTIES = {"c1": ("lbfgs",), "c2": ("lbfgs", "l2sgd")}
@@ -38,7 +38,7 @@ _CHOICES = {"linesearch": ("lbfgs",), "pa_type": ("pa",)}
 
 
 def crf_settings(params: dict[str, Any]) -> dict[str, Any]:
-    """Return the checked parameters that the algorithm has in CRFsuite."""
+    """Return the validated parameters that CRFsuite accepts for the algorithm."""
     algorithm = check_choice(params["algorithm"], ALGORITHMS, name="algorithm")
     settings = {"algorithm": algorithm, "verbose": params["verbose"]}
     for name in ("all_possible_transitions", "all_possible_states"):
@@ -59,7 +59,7 @@ def crf_settings(params: dict[str, Any]) -> dict[str, Any]:
 
 
 def _checked(name: str, value: Any) -> Any:
-    """Return the value of a parameter that is not None."""
+    """Return the validated value of a parameter that is not None."""
     if name in _INTEGERS:
         return min(check_integer(value, minimum=1, name=name), _LARGEST_INTEGER)
     if name in _REALS:
@@ -76,13 +76,14 @@ def _checked(name: str, value: Any) -> Any:
 
 def _not_of_algorithm(name: str, params: dict[str, Any]) -> ParameterError:
     problem = (
-        f"does not go with algorithm={params['algorithm']!r}. Got {params[name]!r}."
+        f"cannot be used with algorithm={params['algorithm']!r}. Got "
+        f"{params[name]!r}. Leave it at its default."
     )
     return ParameterError(name, problem)
 
 
 def _check_unsupported(params: dict[str, Any]) -> None:
-    """Raise an error for parameters of sklearn-crfsuite that have no meaning here."""
+    """Raise an error for parameters of sklearn-crfsuite that are not supported."""
     if params["keep_tempfiles"] not in (False, None):
         raise ParameterError(
             "keep_tempfiles",

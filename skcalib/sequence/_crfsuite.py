@@ -1,8 +1,8 @@
 """Training by CRFsuite, and the weights in its model files.
 
-Weights are read from the binary file: CRFsuite's text dump rounds them to six digits
-and takes ten times as long. The format is that of lib/crf/src/crf1d_model.c and of the
-CQDB string tables in CRFsuite.
+The weights are read from the binary file, because CRFsuite's text dump rounds them to
+six digits and takes ten times as long. The file format is defined by CRFsuite in
+lib/crf/src/crf1d_model.c, and the format of its string tables by CQDB.
 """
 
 from __future__ import annotations
@@ -29,14 +29,14 @@ _FEATURE = np.dtype(
     [("type", "<u4"), ("source", "<u4"), ("target", "<u4"), ("w", "<f8")]
 )
 _STATE, _TRANSITION = 0, 1
-# Algorithms other than L-BFGS shuffle sentences by C's rand, whose state all threads
-# share.
+# Algorithms other than L-BFGS shuffle sentences with the C function rand. All threads
+# share its state.
 _SEED = 0
 _shuffling = threading.RLock()
 
 
 class ItemStream:
-    """Items of sentences one at a time, with the length that CRFsuite shows."""
+    """Items of sentences, one sentence at a time, with a length for progress bars."""
 
     def __init__(self, items: Iterator[list[dict]], size: int):
         self.items = items
@@ -62,22 +62,22 @@ def train(
 ) -> tuple[bytes, Any]:
     """Return the bytes of CRFsuite's model file and the log of the training.
 
-    The same data give the same model.
+    Training is deterministic.
     """
     lock = nullcontext() if settings["algorithm"] == "lbfgs" else _shuffling
     with lock, _model_path() as path:
         crf = sklearn_crfsuite.CRF(**settings, model_filename=path)
         _seed_c_library()
         crf.fit(items, targets, *(held_out or ()))
-        # CRFsuite keeps the file open through the tagger only, which was not made.
+        # Only the tagger of CRFsuite keeps the file open, and none was created.
         return Path(path).read_bytes(), crf.training_log_
 
 
 @contextmanager
 def _model_path() -> Iterator[str]:
-    """Give a path for a model file that exists as long as the block.
+    """Yield the path of a model file that exists until the end of the block.
 
-    On Linux it is a file in memory, which vanishes even if the process is killed.
+    On Linux, the file is in memory and is removed even if the process is killed.
     """
     if hasattr(os, "memfd_create") and Path("/proc/self/fd").is_dir():
         file = os.memfd_create("skcalib-crf")

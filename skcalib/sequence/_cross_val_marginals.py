@@ -40,8 +40,8 @@ def cross_val_marginals(
 
     Parameters
     ----------
-    estimator : tagger, or pipeline that ends in one
-        Estimator. A clone of it is fitted in each fold.
+    estimator : tagger, or pipeline that ends in a tagger
+        Tagger. A clone of the tagger is fitted in each fold.
     X : sequence of sentences
         Sentences of tokens.
     y : sequence of label sequences
@@ -98,7 +98,7 @@ def cross_val_marginals(
         raise ParameterError(
             "cv",
             f"must test each sentence in exactly one fold. Sentence {i} is in "
-            f"{tested[i]}.",
+            f"{tested[i]} test folds.",
         )
     found = parallel(n_jobs, verbose)(
         delayed(_fold)(clone(estimator), X, y, train, test) for train, test in folds
@@ -114,7 +114,7 @@ def cross_val_marginals(
 
 
 def _as_rows(fold: Any, n: int) -> np.ndarray:
-    """Return a fold as the numbers of sentences, also where it is a mask."""
+    """Return the indices of the sentences of a fold, which may be a boolean mask."""
     rows = np.asarray(fold)
     if rows.shape == (n,) and rows.dtype == bool:
         return np.flatnonzero(rows)
@@ -124,8 +124,8 @@ def _as_rows(fold: Any, n: int) -> np.ndarray:
     if not is_row or rows.min() < 0 or rows.max() >= n:
         raise ParameterError(
             "cv",
-            f"must give numbers of sentences from 0 to {n - 1}, or a mask of "
-            f"{n}. Got {fold!r:.80}.",
+            f"must yield indices of sentences from 0 to {n - 1}, or boolean masks "
+            f"of length {n}. Got {fold!r:.80}.",
         )
     return rows
 

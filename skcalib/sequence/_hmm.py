@@ -59,7 +59,7 @@ class HMMTagger(BaseTagger):
     start_log_proba_ : ndarray of shape (n_classes,)
         Log probability of each tag at the start of a sentence.
     transition_log_proba_ : ndarray of shape (n_classes, n_classes)
-        Log probability of [tag, next tag].
+        Log probability of each transition [tag, next tag].
     emission_log_proba_ : ndarray of shape (n_classes, n_words + 1)
         Log probability of each word of the vocabulary, and of the unknown word (last
         column).
@@ -152,7 +152,7 @@ class HMMTagger(BaseTagger):
         self.end_log_proba_ = np.zeros(n_tags)
         if self.end_state:
             self.end_log_proba_ = moves_log_proba[:, n_tags]
-        # by word and tag, so that the scores of a word lie in a row
+        # Words are the rows in memory, so that the scores of a word are contiguous.
         emissions = _counts(columns, tags, (n_words, n_tags)).T
         self.emission_log_proba_ = _log_rows(emissions, word_prior)
         return self
@@ -170,13 +170,13 @@ class HMMTagger(BaseTagger):
     def _posterior(self, sentences: list[Any]) -> LinearChainPosterior:
         words = list(chain.from_iterable(sentences))
         try:
-            # -1 for an unknown word, which has the last column
+            # An unknown word has index -1, the last column.
             columns = known_numbers(words, self.vocabulary_, len(words))
         except TypeError:  # not all are str
             columns = np.full(len(words), -1)
         new = np.flatnonzero(columns < 0).tolist()
         if not set(map(type, map(words.__getitem__, new))) <= {str}:
-            all_words(sentences)  # raises, with the place
+            all_words(sentences)  # raises an error that names the token
         return LinearChainPosterior(
             self.emission_log_proba_.T.take(columns, axis=0),
             self.transition_log_proba_,
@@ -192,7 +192,7 @@ def _tag_counts(
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return how often each tag is the first, follows each tag, and is the last.
 
-    tags : (n_tokens,), those of all sentences; lengths : (n_sentences,).
+    tags : (n_tokens,), tags of all sentences; lengths : (n_sentences,).
     """
     lengths = lengths[lengths > 0]
     last = np.cumsum(lengths) - 1
@@ -210,7 +210,7 @@ def _counts(rows: np.ndarray, columns: np.ndarray, shape: tuple) -> np.ndarray:
 
 
 def _log_rows(counts: np.ndarray, pseudocount: float) -> np.ndarray:
-    """Return log relative frequencies in each row; -inf where nothing is expected."""
+    """Return the log relative frequencies of each row, -inf for frequencies of 0."""
     proba = counts + pseudocount
     total = proba.sum(axis=1, keepdims=True)
     proba /= np.where(total > 0, total, 1)

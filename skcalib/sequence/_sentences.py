@@ -29,22 +29,22 @@ _MUST_BE = (
 
 
 def numbering() -> defaultdict[Any, int]:
-    """Return a dict that numbers things in the order that they are looked up first."""
+    """Return a dict that numbers things in the order of their first lookup."""
     return defaultdict(count().__next__)
 
 
 def number_all(things: Iterable[Any], of: dict[Any, int], size: int) -> np.ndarray:
-    """Return the numbers that the dict has, or makes, for so many things."""
+    """Return the numbers of `size` things in the dict, which may add new things."""
     return np.fromiter(map(of.__getitem__, things), np.intp, size)
 
 
 def known_numbers(things: Iterable[Any], of: dict[Any, int], size: int) -> np.ndarray:
-    """Return the numbers of so many things, -1 for those that have none."""
+    """Return the numbers of `size` things, -1 for things that are not in the dict."""
     return np.fromiter(map(of.get, things, repeat(-1)), np.int32, size)
 
 
 def one_of_each_type(things: list[Any]) -> Collection[Any]:
-    """Return an example of each type, where a look at each thing takes too long."""
+    """Return one thing of each type, since checking all things would take too long."""
     return dict(zip(map(type, things), things, strict=True)).values()
 
 
@@ -66,8 +66,8 @@ def check_sentences(X: Any) -> list[Any]:
         raise ParameterTypeError("X", f"{_MUST_BE} Got {type(X).__name__}.")
     sentences = _entries(X)
     if set(map(type, sentences)) <= {list}:
-        return sentences  # as almost always
-    # whether an entry is a sentence depends on its type, but for arrays
+        return sentences  # the usual case
+    # Except for arrays, the type determines whether an entry is a sentence.
     examples = one_of_each_type(sentences)
     arrays = (each for each in sentences if isinstance(each, np.ndarray))
     if not all(map(is_sequence, chain(examples, arrays))):
@@ -95,7 +95,7 @@ def _entries(values: Any) -> list[Any]:
 
 
 def n_tokens(sentence: Any) -> int:
-    """Return the number of tokens of a sentence, the rows of a matrix."""
+    """Return the number of tokens of a sentence, or of rows if it is a matrix."""
     return sentence.shape[0] if sparse.issparse(sentence) else len(sentence)
 
 
@@ -111,7 +111,7 @@ def sentence_lengths(sentences: list[Any]) -> np.ndarray:
 
 
 def all_words(sentences: list[Any]) -> list[str]:
-    """Return the words of all sentences one after another."""
+    """Return the concatenated words of all sentences."""
     words = list(chain.from_iterable(sentences))
     if all(issubclass(kind, str) for kind in set(map(type, words))):
         return words
@@ -122,8 +122,8 @@ def all_words(sentences: list[Any]) -> list[str]:
         if not isinstance(word, str)
     )
     problem = (
-        f"must hold str, one word per token. Got {type(word).__name__} {word!r:.50} in "
-        f"sentence {i}, token {t}."
+        f"must contain str, one word per token. Got {type(word).__name__} {word!r:.50} "
+        f"in sentence {i}, token {t}."
     )
     raise ParameterTypeError("X", problem)
 
@@ -137,7 +137,7 @@ def number_words(sentences: list[Any]) -> tuple[list[str], np.ndarray]:
     except TypeError:  # not all are str
         number[None] = 0
     if not all(issubclass(kind, str) for kind in set(map(type, number))):
-        all_words(sentences)  # raises, with the place
+        all_words(sentences)  # raises an error that names the token
     return list(number), numbers
 
 
@@ -190,7 +190,7 @@ def number_labels(labels: list[list]) -> tuple[np.ndarray, np.ndarray]:
 
 
 def sorted_labels(labels: list[list]) -> np.ndarray:
-    """Return the distinct labels in order, with their type."""
+    """Return the distinct labels, sorted, as an array of their type."""
     return _as_classes(_ordered(set(chain.from_iterable(labels))))
 
 
@@ -199,7 +199,7 @@ def _ordered(distinct: Iterable[Any]) -> list[Any]:
         return sorted(distinct)
     except TypeError:
         kinds = ", ".join(sorted({type(label).__name__ for label in distinct}))
-        problem = f"must hold labels of one kind. Got {kinds}."
+        problem = f"must have labels of one type, to be sorted. Got {kinds}."
         raise ParameterError("y", problem) from None
 
 

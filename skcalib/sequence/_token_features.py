@@ -36,7 +36,7 @@ _N_COLUMNS = 2**20
 
 
 def shape_of(word: str) -> str:
-    """Return the word with each run of capitals, small letters or digits as a sign."""
+    """Return the word with one sign per run of capitals, small letters or digits."""
     for pattern, sign in _SHAPES:
         word = pattern.sub(sign, word)
     return word
@@ -45,10 +45,10 @@ def shape_of(word: str) -> str:
 def word_features(word: str) -> dict[str, str]:
     """Return the advanced attributes that depend on the word alone.
 
-    The words around it are borders for now.
+    The attributes of the neighbouring words contain the border sign.
     """
-    # Interned values are one object wherever they occur: a fraction of the memory, and
-    # looked up by pointer.
+    # Equal interned values are one object, which saves memory and allows lookups by
+    # pointer.
     features = {
         WORD: intern(word),
         "lower": intern(word.lower()),
@@ -63,13 +63,13 @@ def word_features(word: str) -> dict[str, str]:
 
 
 def basic_rows(sentences: list[list[str]]) -> list[list[dict]]:
-    """Return the words as they are."""
+    """Return one attribute per token, the word itself."""
     return [[{WORD: str(word)} for word in sentence] for sentence in sentences]
 
 
 def advanced_rows(sentences: list[list[str]]) -> list[list[dict]]:
     """Return word, context, shape, length, prefixes and suffixes."""
-    # the attributes of a word are made once, wherever it occurs
+    # The attributes of a word are computed once for all its occurrences.
     of = {
         word: word_features(str(word)) for word in set(chain.from_iterable(sentences))
     }
@@ -90,14 +90,14 @@ def advanced_rows(sentences: list[list[str]]) -> list[list[dict]]:
 
 
 def basic_columns(sentences: list[list[str]]) -> csr_array:
-    """Return what hashing the rows of basic attributes gives, one below the other."""
+    """Return the hashed basic attributes of all tokens, one row per token."""
     words, number = number_words(sentences)
     words = list(map(str, words))
     return _hash([{WORD: word} for word in words])[number]
 
 
 def advanced_columns(sentences: list[list[str]]) -> csr_array:
-    """Return what hashing the rows of advanced attributes gives."""
+    """Return the hashed advanced attributes of all tokens, one row per token."""
     words, number = number_words(sentences)
     words = list(map(str, words))
     own = []
@@ -123,7 +123,7 @@ def advanced_columns(sentences: list[list[str]]) -> csr_array:
 
 def _around(number: np.ndarray, lengths: np.ndarray, border: int) -> list[np.ndarray]:
     """Return the number of the word at each distance from each word."""
-    # sentences one after another with borders between
+    # all sentences concatenated, with borders between them
     place = np.arange(number.size) + np.repeat(
         _REACH * np.arange(1, lengths.size + 1), lengths
     )
@@ -168,7 +168,7 @@ def _raise_for_row(sentences: list[list[dict]], error: Exception) -> NoReturn:
             try:
                 _hash([row])
             except UnicodeEncodeError as problem:
-                text = f"{where} text in UTF-8, which {problem.object!r:.50} is not."
+                text = f"{where} text that UTF-8 encodes. Got {problem.object!r:.50}."
                 raise ParameterError("X", text) from None
             except (AttributeError, TypeError, ValueError):
                 text = f"{where} dicts of str and numbers. Got {short_repr(row)}."

@@ -102,8 +102,8 @@ def test_no_sentences(scheme):
     [
         ({"word_ids": [[None, 0], [0]]}, "'word_ids' .* each of the 8 pieces of sent"),
         ({"word_ids": WORD_IDS[:1]}, "'word_ids' for each sentence .* Got 1 and 2"),
-        ({"n_words": [4, 1]}, "Word 3 of sentence 0 has none"),
-        ({"n_words": [2, 1]}, "'n_words' .* Got 2 for sentence 0, .* of 3 words"),
+        ({"n_words": [4, 1]}, "Word 3 of sentence 0 does not have a piece"),
+        ({"n_words": [2, 1]}, "'n_words' .* Got 2 for sentence 0, .* to 3 words"),
         ({"n_words": [2]}, "'n_words' .* each of the 2 sentences"),
         ({"id2label": {0: "O"}}, "'id2label' .* each of the 3 tags. Got 1"),
         ({"id2label": {0: "O", 2: "B-x"}}, r"'id2label' .* the keys \[0, 2\]"),
@@ -119,7 +119,7 @@ def test_errors_name_the_argument(kwargs, message):
 
 
 def test_a_word_without_a_piece_is_named():
-    with pytest.raises(ValueError, match="Word 1 of sentence 0 has none"):
+    with pytest.raises(ValueError, match="Word 1 of sentence 0 does not have a piece"):
         from_transformers(np.zeros((1, 2, 3)), [[0, 2]], ID2LABEL)
 
 

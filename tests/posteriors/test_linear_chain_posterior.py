@@ -594,12 +594,15 @@ def test_other_scores_that_are_no_numbers_are_named_by_parameter(name, value):
         ({"log_transition": np.zeros(3)}, "(n_tags, n_tags). Got (3,)"),
         ({"log_transition": np.zeros((0, 0))}, "needs at least one tag"),
         ({"log_transition": [["a"]]}, "'log_transition' parameter"),
-        ({"log_start": np.zeros(3)}, "shape (2,), as log_transition has it. Got (3,)"),
+        ({"log_start": np.zeros(3)}, "shape (2,) to match log_transition. Got (3,)"),
         ({"log_end": np.zeros((1, 2))}, "'log_end' parameter"),
         ({"log_emission": [np.zeros((1, 2)), np.zeros((1, 3))]}, "for sequence 1"),
         ({"log_emission": [np.zeros((1, 2)), np.zeros(2)]}, "for sequence 1"),
-        ({"lengths": [1, 1], "log_emission": np.zeros((3, 2))}, "(2, 2), as lengths"),
-        ({"lengths": [2], "log_emission": np.zeros((2, 3))}, "(2, 2), as lengths"),
+        (
+            {"lengths": [1, 1], "log_emission": np.zeros((3, 2))},
+            "(2, 2) to match lengths",
+        ),
+        ({"lengths": [2], "log_emission": np.zeros((2, 3))}, "(2, 2) to match lengths"),
         ({"lengths": [3, -1], "log_emission": np.zeros((2, 2))}, "integers"),
         ({"lengths": [1.5, 0.5], "log_emission": np.zeros((2, 2))}, "integers"),
         ({"lengths": [[2]], "log_emission": np.zeros((2, 2))}, "integers"),
@@ -620,7 +623,7 @@ def test_scores_of_a_sequence_that_are_no_numbers_name_it():
     ("paths", "message"),
     [
         ([[0, 0]], "entry for each of the 2 sequences. Got 1"),
-        ([[0, 0], [0, 0]], "2 tags for sequence 1 of 1 tokens"),
+        ([[0, 0], [0, 0]], "2 tags for sequence 1, which has 1 tokens"),
         ([[0, 0], [2]], "from 0 to 1. Got 2 in sequence 1, token 0"),
         ([[0, -1], [0]], "from 0 to 1. Got -1 in sequence 0, token 1"),
         ([[0, 0], [0.5]], "tag indices"),
@@ -698,7 +701,9 @@ def test_a_path_of_entries_of_several_lengths_is_named():
 
 @pytest.mark.parametrize("lengths", [NUMBER, 3, [[1], [1, 1]], "a"])
 def test_lengths_that_are_no_row_of_integers_are_named(lengths):
-    with pytest.raises(ValueError, match="'lengths' .* must hold integers"):
+    with pytest.raises(
+        ValueError, match="'lengths' .* must contain non-negative integers"
+    ):
         LinearChainPosterior(np.zeros((3, 2)), np.zeros((2, 2)), lengths=lengths)
 
 

@@ -256,7 +256,10 @@ def test_an_unlikely_span_becomes_certain_where_nothing_else_can_end():
         ([[(2, 0)], []], "tokens 2 to 2 as span 0 of sequence 0, which has 2 tokens"),
         ([[(0, 2)], []], "from 0 to 1. Got 2 in span 0 of sequence 0"),
         ([[(0, [0, {-1}])], []], "from 0 to 1. Got -1 in span 0 of sequence 0"),
-        ([[(0, [])], []], "must name at least one token. Got span 0 of sequence 0"),
+        (
+            [[(0, [])], []],
+            "must have at least one token. Got none in span 0 of sequence 0",
+        ),
         ([[], [(0, ["B"])]], "a tag index or a set of them .* Got 'B' in span 0 of"),
         ([[(0, "BI")], []], "a tag index or a set of them .* Got 'BI' in span 0"),
         ([[(0, [0.5])], []], "a tag index or a set of them .* Got 0.5"),

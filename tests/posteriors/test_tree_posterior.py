@@ -340,7 +340,7 @@ class TestErrors:
             ([[0, 3]], "Got 3 for word 2 of sentence 0"),
             ([[1, 0]], "Got 1 for word 1 of sentence 0"),
             ([[-1, 0]], "Add 1 to heads that count from 0"),
-            ([[2, 1]], "circle"),
+            ([[2, 1]], "cycle"),
             ([[0]], "each of the 2 words"),
             ([[0.0, 1.0]], "integers"),
         ],

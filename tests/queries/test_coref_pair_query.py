@@ -228,7 +228,7 @@ def test_a_little_above_one_is_rounding():
         ([[0, 0]], [np.eye(2)], ValueError, r"shape \(2, 2\).*squareform"),
         ([[0], [0, 0]], [[], [1.5]], ValueError, "Got 1.5 in document 1, pair 0"),
         ([[0, 0, 1]], [[0, np.nan, 0]], ValueError, "Got nan in document 0, pair 1"),
-        ([[0, 0]], [["x"]], ValueError, "hold numbers, .* Got .* for document 0"),
+        ([[0, 0]], [["x"]], ValueError, "contain numbers, .* Got .* for document 0"),
         ([[0, 0], [0, 0, 1]], [[1], [[1], [0, 1]]], ValueError, "numbers.*document 1"),
         ([[0, np.nan]], [[0.5]], ValueError, "Got nan for mention 1 of document 0"),
     ],

@@ -71,7 +71,9 @@ def test_one_label_of_several():
     found = answers.expected_counts(2, label="N")
     assert found.expected.tolist() == [0.2, 0.5]
     assert found.true.tolist() == [1, 0]
-    with pytest.raises(ValueError, match=r"'label'.*of \['A', 'N', 'V'\]. Got 'X'"):
+    with pytest.raises(
+        ValueError, match=r"'label'.*answers, \['A', 'N', 'V'\]. Got 'X'"
+    ):
         answers.expected_counts(2, label="X")
 
 

@@ -301,7 +301,7 @@ def test_displays_take_the_query():
         ({"pairs": ["DN"]}, ValueError, "Got 'DN' as pair 0"),
         ({"pairs": [("D", "N", "V")]}, ValueError, "Got ('D', 'N', 'V') as pair 0"),
         ({"pairs": [*PAIRS, ("D", "N")]}, ValueError, "repeats a pair"),
-        ({"pairs": [(["D"], ["N"])]}, TypeError, "must hold pairs of labels. Got"),
+        ({"pairs": [(["D"], ["N"])]}, TypeError, "must contain pairs of labels. Got"),
     ],
 )
 def test_what_is_no_query_is_refused(params, error, message):
@@ -312,7 +312,7 @@ def test_what_is_no_query_is_refused(params, error, message):
 @pytest.mark.parametrize(
     ("tags", "proba", "pairs", "message"),
     [
-        (TAGS[1:3], PROBA[1:3], PAIRS, "not have two consecutive tokens"),
+        (TAGS[1:3], PROBA[1:3], PAIRS, "a sentence with at least two tokens"),
         (TAGS, PROBA, PAIRS[:1], "Got 1 pairs and 2 columns"),
         (TAGS, PROBA, None, "Sentence 0 has 3 labels and shape (2, 2)"),
         (TAGS, [PROBA[0], [], [], []], PAIRS, "Sentence 3 has 2 labels"),

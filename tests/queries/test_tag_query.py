@@ -265,12 +265,12 @@ def test_int_tags_of_a_tagger_can_be_asked_for(tagger):
             [[0.9, 0.7], [], [0.6], [0.5]],
             "Sentence 0 has 2 labels and shape (2,)",
         ),
-        ([[], []], [[], []], "does not have a token"),
-        ([], [], "does not have a token"),
+        ([[], []], [[], []], "must have at least one token"),
+        ([], [], "must have at least one token"),
         (
             [["D"], ["N"]],
             [[[1, 0]], [[1, 0, 0]]],
-            "the same number of tags. Got [2, 3]",
+            "the same number of tags for each token. Got [2, 3]",
         ),
     ],
 )
@@ -351,7 +351,7 @@ def test_what_is_no_list_of_sentences_is_named(y_true, proba):
     ],
 )
 def test_what_is_no_matrix_of_numbers_is_named_by_sentence(proba, where):
-    message = f"'proba' .* must hold numbers, in rows of equal .* sentence {where}"
+    message = f"'proba' .* must contain numbers, in rows of equal .* sentence {where}"
     with pytest.raises(ValueError, match=message):
         TagQuery().from_proba([["D", "N"], ["N"]], proba)
 

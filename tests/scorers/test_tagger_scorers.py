@@ -302,7 +302,7 @@ def test_the_log_likelihood_is_at_most_zero_in_cross_validation(model, corpus):
 
 @each_model
 def test_labels_that_do_not_fit_the_sentences_are_refused(model):
-    with pytest.raises(ValueError, match="1 tags for sequence 3 of 2 tokens"):
+    with pytest.raises(ValueError, match="1 tags for sequence 3, which has 2 tokens"):
         log_likelihood_scorer(fitted(model), X, [*TRUTH[:3], ["N"], ["D"]])
 
 

@@ -436,7 +436,7 @@ def test_labels_come_back_as_they_were(tagger, labels):
 @pytest.mark.parametrize(
     ("labels", "message"),
     [
-        (["D", 1, "V"], "labels of one kind. Got int, str"),
+        (["D", 1, "V"], "labels of one type, to be sorted. Got int, str"),
         (["D", None, "V"], "Token 1 of sentence 1 has None"),
         (["D", float("nan"), "V"], "Token 1 of sentence 1 has nan"),
         (["D", pd.NA, "V"], "Token 1 of sentence 1 has <NA>"),

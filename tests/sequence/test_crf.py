@@ -476,8 +476,8 @@ BAD = sparse.csr_array([[0.0, 1.0], [np.nan, 0.0]])
             "must have finite weights. Got nan in sentence 1, token 1",
         ),
         ([EYE, ["a", "b"]], TypeError, "sparse matrices only.* list as sentence 1"),
-        ([EYE, sparse.eye_array(3)], ValueError, r"one number of columns.*\[2, 3\]"),
-        ([EYE, FLAT], ValueError, r"a row for each token. Got shape \(2,\) as sent"),
+        ([EYE, sparse.eye_array(3)], ValueError, r"same number of columns.*\[2, 3\]"),
+        ([EYE, FLAT], ValueError, r"one row per token. Got shape \(2,\) as sent"),
         ([sparse.csr_array((2, 1))], ValueError, "the 2 columns that the .* Got 1"),
         ([sparse.csr_array((2, 4))], ValueError, "the 2 columns that the .* Got 4"),
     ],
@@ -497,7 +497,7 @@ def test_sparse_sentences_that_do_not_fit_are_refused(sentences, error, message)
             "fit must have finite weights. Got nan in sentence 1, token 1",
         ),
         ([EYE, ["a", "b"]], TypeError, "sparse matrices only.* list as sentence 1"),
-        ([EYE, sparse.eye_array(2, 3)], ValueError, "one number of columns"),
+        ([EYE, sparse.eye_array(2, 3)], ValueError, "same number of columns"),
     ],
 )
 def test_sparse_sentences_that_do_not_fit_each_other_are_refused_by_fit(
@@ -551,7 +551,7 @@ def test_every_algorithm_is_reproducible(algorithm):
 )
 def test_a_penalty_that_the_algorithm_lacks_is_named(algorithm, name):
     with pytest.raises(
-        ValueError, match=f"'{name}' .* go with algorithm='{algorithm}'"
+        ValueError, match=f"'{name}' .* used with algorithm='{algorithm}'"
     ):
         CRFTagger(algorithm=algorithm, **{name: 0.5}).fit(X, Y)
 
@@ -580,9 +580,9 @@ def test_a_penalty_that_the_algorithm_lacks_is_named(algorithm, name):
         ("all_possible_states", "yes", TypeError, "True or False. Got 'yes'"),
         ("num_memories", 0, ValueError, "Got 0"),
         ("linesearch", "best", ValueError, "one of 'MoreThuente', .* Got 'best'"),
-        ("c", 1.0, ValueError, "does not go with algorithm='lbfgs'"),
-        ("pa_type", 1, ValueError, "does not go with algorithm='lbfgs'"),
-        ("calibration_eta", 0.1, ValueError, "does not go with algorithm='lbfgs'"),
+        ("c", 1.0, ValueError, "cannot be used with algorithm='lbfgs'"),
+        ("pa_type", 1, ValueError, "cannot be used with algorithm='lbfgs'"),
+        ("calibration_eta", 0.1, ValueError, "cannot be used with algorithm='lbfgs'"),
         ("keep_tempfiles", True, ValueError, "no temporary files.*model_filename"),
         ("trainer_cls", object, ValueError, "must be None.*training_log_"),
     ],

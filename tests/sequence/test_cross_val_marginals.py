@@ -207,7 +207,7 @@ def test_there_must_be_a_fold(corpus):
 @pytest.mark.parametrize("turned", [False, True])
 def test_folds_must_be_numbers_of_sentences(corpus, fold, turned):
     cv = [(fold, [0, 1])[:: -1 if turned else 1]]
-    with pytest.raises(ValueError, match="'cv' .* numbers of sentences from 0 to 39"):
+    with pytest.raises(ValueError, match="'cv' .* indices of sentences from 0 to 39"):
         cross_val_marginals(MODELS[0], *corpus, cv=cv)
 
 
@@ -220,7 +220,7 @@ def test_folds_must_be_numbers_of_sentences(corpus, fold, turned):
         ([["a"]] * 2, None, ValueError, "requires y"),
         (["a b"] * 2, [["A"]] * 2, TypeError, "Got str 'a b' as sentence 0"),
         ([], [], ValueError, "needs at least one sentence with a token"),
-        ([["a"]] * 2, [["A"], [1]], ValueError, "labels of one kind"),
+        ([["a"]] * 2, [["A"], [1]], ValueError, "labels of one type"),
     ],
 )
 def test_sentences_and_labels_are_checked(X, y, error, message):
