@@ -1,5 +1,6 @@
 """What every test gets."""
 
+import gc
 import os
 import sys
 
@@ -8,11 +9,17 @@ import pytest
 from hypothesis import settings
 
 # A slow machine is no reason to fail; and a failure has to be there at the next run.
-settings.register_profile("skcalib", deadline=None, derandomize=True)
+settings.register_profile("thorough", deadline=None, derandomize=True)
+settings.register_profile("skcalib", settings.get_profile("thorough"), max_examples=25)
 settings.load_profile("skcalib")
 
 # No test opens a window.
 os.environ["MPLBACKEND"] = "Agg"
+
+
+def pytest_collection_finish(session):
+    # The garbage collector need not visit thousands of tests again and again.
+    gc.freeze()
 
 
 @pytest.fixture(autouse=True)

@@ -614,7 +614,14 @@ def test_a_figure_that_cannot_be_written_loses_no_numbers(
     assert "figure: " not in out
 
 
-@pytest.mark.parametrize("name", ["_private", "$x_{$", "été", "a b", "odd%name"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "_private",
+        "$x_{$",
+        *(pytest.param(n, marks=pytest.mark.slow) for n in ("été", "a b", "odd%name")),
+    ],
+)
 def test_any_name_of_a_file_and_a_part_can_be_drawn(run, columns, name):
     columns["by"] = [name] * N
     file = write(f"{name}.csv", delimited(columns))

@@ -58,7 +58,9 @@ def test_by_enumeration(level):
     assert found.standard_error == pytest.approx(np.sqrt(variance) / 5)
 
 
-@pytest.mark.parametrize("level", [0.5, 0.8, 0.95])
+@pytest.mark.parametrize(
+    "level", [0.5, *(pytest.param(p, marks=pytest.mark.slow) for p in (0.8, 0.95))]
+)
 def test_the_true_model_covers_as_often_as_it_says(level):
     """Within four standard errors, and the mean of the places is one half."""
     _, y, scores = make_coref_documents(1500, return_scores=True, random_state=11)

@@ -422,7 +422,7 @@ class TestRealData:
     @pytest.mark.parametrize(
         ("subset", "n_documents", "expected"),
         [
-            ("train", 540, (12544, 204577, 49)),
+            pytest.param("train", 540, (12544, 204577, 49), marks=pytest.mark.slow),
             ("dev", 318, (2001, 25147, 49)),
             ("test", 316, (2077, 25094, 48)),
         ],
@@ -448,6 +448,7 @@ class TestRealData:
         counts = {year: years.count(year) for year in sorted(set(years))}
         assert counts == {2003: 11, 2004: 46, 2005: 66, 2006: 12}
 
+    @pytest.mark.slow
     def test_newspaper_text(self, fetched):
         data = fetched(fetch_wsj_sample, subset="all")
         assert sizes(data) == (3914, 94084, 45)

@@ -48,7 +48,14 @@ class TestCoverage:
         "calibrated": lambda q: q,
     }
 
-    @pytest.mark.parametrize("name", FREQUENCIES)
+    @pytest.mark.parametrize(
+        "name",
+        [
+            pytest.param("wave", marks=pytest.mark.slow),
+            "step",
+            pytest.param("calibrated", marks=pytest.mark.slow),
+        ],
+    )
     def test_the_true_error_is_inside_as_often_as_it_says(self, name):
         frequency = self.FREQUENCIES[name]
         grid = beta.ppf((np.arange(10**5) + 0.5) / 10**5, 2, 3)
@@ -139,7 +146,7 @@ class TestScore:
     @pytest.mark.parametrize("k", [0, 0.01, 0.02, 0.03])
     def test_zero_is_inside_exactly_where_calibration_is_not_rejected(self, k, digits):
         seen = set()
-        for seed in range(40):
+        for seed in range(10):
             y, q = make_calibrated_pairs(300, k=k, random_state=seed)
             for level in LEVELS:
                 found = calibration_error_interval(
@@ -180,6 +187,7 @@ class TestScore:
         assert found.p_value == pytest.approx(expected, abs=0.01)
 
     @pytest.mark.parametrize("n_levels", [None, 16])
+    @pytest.mark.slow
     def test_its_p_values_are_uniform_on_calibrated_data(self, n_levels):
         rng = np.random.default_rng(1)
         q = rng.random(600) if n_levels is None else rng.integers(1, 17, 600) / 17

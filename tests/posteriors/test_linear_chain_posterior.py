@@ -301,7 +301,7 @@ def straightforward_log_z(emission, transition):
     return logsumexp(alpha)
 
 
-@pytest.mark.parametrize("scale", [1, 20])
+@pytest.mark.parametrize("scale", [pytest.param(1, marks=pytest.mark.slow), 20])
 def test_ten_thousand_tokens_keep_their_precision(scale):
     rng = np.random.default_rng(0)
     emission = rng.normal(size=(10_000, 5)) * scale

@@ -102,7 +102,16 @@ def test_two_kinds_of_mentions_have_a_closed_form():
     assert type(found.new_offset_) is type(found.temperature_) is float
 
 
-@pytest.mark.parametrize("distortion", [(2.0, -1.0), (0.5, 0.7), (1.0, 2.0), (5, -3)])
+@pytest.mark.parametrize(
+    "distortion",
+    [
+        (2.0, -1.0),
+        *(
+            pytest.param(d, marks=pytest.mark.slow)
+            for d in ((0.5, 0.7), (1, 2), (5, -3))
+        ),
+    ],
+)
 def test_the_place_is_that_of_a_general_search(data, distortion):
     """Within 1e-6 of a search in two dimensions on the posterior's own numbers."""
     _, y, scores = data
@@ -161,7 +170,14 @@ def test_the_higher_of_two_maxima():
     assert found.new_offset_ == 0
 
 
-@pytest.mark.parametrize(("temperature", "offset"), [(0.5, -1.0), (1.0, 0.0), (2, 1.5)])
+@pytest.mark.parametrize(
+    ("temperature", "offset"),
+    [
+        (0.5, -1.0),
+        pytest.param(1.0, 0.0, marks=pytest.mark.slow),
+        pytest.param(2, 1.5, marks=pytest.mark.slow),
+    ],
+)
 def test_known_ones_are_found_again(temperature, offset):
     """Within three standard errors, by the curvature of the log likelihood."""
     _, y, scores = make_coref_documents(120, return_scores=True, random_state=3)

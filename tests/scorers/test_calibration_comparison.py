@@ -57,6 +57,7 @@ def test_a_worse_model_is_found(data):
     assert one_sided["greater"] > 0.9
 
 
+@pytest.mark.slow
 def test_resamples_of_groups_by_hand():
     """Of models that err to different sides: p and interval from |d* - d|."""
     rng = np.random.default_rng(0)
