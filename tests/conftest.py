@@ -17,9 +17,13 @@ settings.load_profile("skcalib")
 os.environ["MPLBACKEND"] = "Agg"
 
 
+# The garbage collector need not visit thousands of tests again and again.
+gc.disable()
+
+
 def pytest_collection_finish(session):
-    # The garbage collector need not visit thousands of tests again and again.
     gc.freeze()
+    gc.enable()
 
 
 @pytest.fixture(autouse=True)

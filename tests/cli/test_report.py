@@ -531,12 +531,12 @@ def test_not_a_number_is_an_empty_cell(run, numbers, name, text):
     ("y", "q"),
     [
         ([0, 1] * 10, [0.5] * 20),
-        ([1] * 20, [0.9] * 20),
-        ([0] * 20, [0] * 20),
+        pytest.param([1] * 20, [0.9] * 20, marks=pytest.mark.slow),
+        pytest.param([0] * 20, [0] * 20, marks=pytest.mark.slow),
         ([1] * 20, [1] * 20),
         ([0, 1, 0], [1e-300, 5e-324, 1e-12]),
         ([0, 1], [0.2, 0.5]),
-        ([1, 0] * 10, [1, 0] * 10),
+        pytest.param([1, 0] * 10, [1, 0] * 10, marks=pytest.mark.slow),
         ([0, 1] * 10, [1, 0] * 10),
     ],
     ids=[
@@ -883,6 +883,7 @@ def test_the_version_is_that_of_the_package(run):
     assert run("--version") == (0, f"{skcalib.__version__}\n", "")
 
 
+@pytest.mark.slow
 def test_the_package_runs_as_a_module(file):
     command = [sys.executable, "-m", "skcalib", "report", file, "--no-figure"]
     done = subprocess.run(command, capture_output=True, text=True)

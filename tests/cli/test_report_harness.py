@@ -342,9 +342,17 @@ def test_a_page_that_cannot_be_written_loses_no_numbers(run):
             False,
         ),
         ("inspect/replayed/*philosophy*.json", (), 59, False),
-        ("helm/generated/*", ("--split", "test"), None, True),
+        pytest.param(
+            "helm/generated/*", ("--split", "test"), None, True, marks=pytest.mark.slow
+        ),
         ("hle/judged_generated.json", (), None, True),
-        ("hle/judged_plaut_truthfulqa_gpt-4-turbo.json", (), None, True),
+        pytest.param(
+            "hle/judged_plaut_truthfulqa_gpt-4-turbo.json",
+            (),
+            None,
+            True,
+            marks=pytest.mark.slow,
+        ),
         ("simple_evals/mmlu_allresults.json", (), None, False),
         (
             "promptfoo/business_two_models.json",

@@ -73,7 +73,9 @@ def test_the_true_model_covers_as_often_as_it_says(level):
     assert abs(found.pit.mean() - 0.5) < 4 / np.sqrt(12 * 1500)
 
 
-@pytest.mark.parametrize(("offset", "side"), [(1.0, -1), (-1.0, 1)])
+@pytest.mark.parametrize(
+    ("offset", "side"), [(1.0, -1), pytest.param(-1.0, 1, marks=pytest.mark.slow)]
+)
 def test_a_wrong_model_does_not(offset, side):
     _, y, scores = make_coref_documents(300, return_scores=True, random_state=1)
     wrong = AntecedentPosterior(scores).tempered(1, offset)

@@ -42,6 +42,7 @@ def coverage(simulated, which, method):
     return np.mean(covered), len(covered)
 
 
+@pytest.mark.slow
 def test_true_intervals_cover(simulated):
     normal, n = coverage(simulated, 1, "normal")
     quantile, _ = coverage(simulated, 1, "quantile")
@@ -52,6 +53,7 @@ def test_true_intervals_cover(simulated):
     assert quantile > 0.95 - 3 * error
 
 
+@pytest.mark.slow
 def test_overconfident_intervals_cover_less(simulated):
     for method in ("normal", "quantile"):
         true, n = coverage(simulated, 1, method)

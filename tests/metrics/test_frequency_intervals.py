@@ -202,6 +202,7 @@ def test_a_divided_class_varies_as_the_whole_class_does():
     np.testing.assert_array_equal(np.floor(high * 1000 + 1e-9), np.full(10, last))
 
 
+@pytest.mark.slow
 def test_few_distinct_probabilities_keep_the_level():
     rng = np.random.default_rng(2)
     levels = np.linspace(0.1, 0.9, 17)

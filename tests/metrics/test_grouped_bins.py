@@ -339,6 +339,7 @@ class TestDependence:
         rejected = np.mean([i.p_value < 0.05 for i in self.intervals(self.Q)])
         assert rejected <= 0.05 + 2 * 0.0126
 
+    @pytest.mark.slow
     def test_without_groups_they_often_are(self):
         rejected = np.mean([i.p_value < 0.05 for i in self.intervals(self.Q, None)])
         assert rejected > 0.2

@@ -116,7 +116,9 @@ class TestScore:
         found = calibration_error_interval(y, q, sample_weight=np.full(100, weight))
         assert 100 < found.n_bins <= 500
 
-    @pytest.mark.parametrize(("a", "b"), [(0.5, 0.5), (0.02, 0.92)])
+    @pytest.mark.parametrize(
+        ("a", "b"), [pytest.param(0.5, 0.5, marks=pytest.mark.slow), (0.02, 0.92)]
+    )
     def test_automatic_bins_of_very_many_pairs_are_as_those_of_single_ones(self, a, b):
         # from 2 ** 18 pairs on, their leading bits decide
         y, q = make_calibrated_pairs(300_000, a=a, b=b, random_state=0)
@@ -292,7 +294,7 @@ class TestRareLabels:
             (100, 0.0, 0.1),
             (100, 0.001, 0.05),
             (1000, 0.001, 0.005),
-            (1000, 0.01, 0.02),
+            pytest.param(1000, 0.01, 0.02, marks=pytest.mark.slow),
             (1000, 0.999, 0.995),
         ],
     )

@@ -166,7 +166,17 @@ def test_an_error_of_no_three_digits_is_written_with_an_exponent():
     assert text.startswith("error 1.0e-05 [")
 
 
-@pytest.mark.parametrize("name", ["_hidden", "price in $", "$x_{$", "a & b", "été"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "_hidden",
+        "$x_{$",
+        *(
+            pytest.param(n, marks=pytest.mark.slow)
+            for n in ("price in $", "a & b", "été")
+        ),
+    ],
+)
 def test_any_name_is_shown_as_it_is(y_true, y_proba, name):
     display = ReliabilityDisplay.from_predictions(y_true, y_proba, name=name)
     display.figure_.savefig(io.BytesIO())
@@ -354,7 +364,7 @@ def test_a_figure_of_the_users_own_needs_no_pyplot(y_true, y_proba):
     ("rows", "columns", "size"),
     [
         (1, 1, (6, 4)),
-        (1, 2, (10, 6)),
+        pytest.param(1, 2, (10, 6), marks=pytest.mark.slow),
         pytest.param(2, 2, (8, 8), marks=pytest.mark.slow),
     ],
 )
