@@ -10,7 +10,7 @@ from hypothesis import settings
 
 # A slow machine is no reason to fail; and a failure has to be there at the next run.
 settings.register_profile("thorough", deadline=None, derandomize=True)
-settings.register_profile("skcalib", settings.get_profile("thorough"), max_examples=25)
+settings.register_profile("skcalib", settings.get_profile("thorough"), max_examples=20)
 settings.load_profile("skcalib")
 
 # No test opens a window.

@@ -578,7 +578,12 @@ def test_the_figure_has_the_name_of_the_file_and_lies_in_this_folder(
 
 
 @pytest.mark.parametrize(
-    ("name", "start"), [("a.png", b"\x89PNG"), ("a.svg", b"<?xml"), ("a.pdf", b"%PDF")]
+    ("name", "start"),
+    [
+        ("a.png", b"\x89PNG"),
+        ("a.svg", b"<?xml"),
+        pytest.param("a.pdf", b"%PDF", marks=pytest.mark.slow),
+    ],
 )
 def test_the_figure_has_the_format_of_its_suffix(run, folder, file, name, start):
     code, out, _ = run("report", file, "--output", name)

@@ -220,6 +220,7 @@ def test_p_values_of_parts_are_adjusted_by_holms_rule(numbers):
     np.testing.assert_allclose(np.array(adjusted)[order], expected)
 
 
+@pytest.mark.slow
 def test_few_groups_give_no_false_verdict(numbers):
     # A model that is right on average, and wrong by +- 0.1 in each of two groups.
     found = []

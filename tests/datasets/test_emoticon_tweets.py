@@ -272,6 +272,7 @@ class TestRealData:
         "daily547.conll": (547, 16),
     }
 
+    @pytest.mark.slow
     def test_counts(self, everything):
         n = Counter(everything.sources)
         happy = Counter()
@@ -279,11 +280,13 @@ class TestRealData:
             happy[source] += int(label)
         assert {name: (n[name], happy[name]) for name in n} == self.FILES
 
+    @pytest.mark.slow
     def test_the_description_has_the_counts(self, everything):
         n, happy = len(everything.data), int(everything.target.sum())
         assert f"{n:>23} {happy:>9}\n" in everything.DESCR
         assert (n, happy) == (109870, 1086)
 
+    @pytest.mark.slow
     def test_no_smiley_is_left(self, everything):
         assert [text for text in everything.data if ":)" in text] == []
 

@@ -424,7 +424,7 @@ class TestRealData:
         [
             pytest.param("train", 540, (12544, 204577, 49), marks=pytest.mark.slow),
             ("dev", 318, (2001, 25147, 49)),
-            ("test", 316, (2077, 25094, 48)),
+            pytest.param("test", 316, (2077, 25094, 48), marks=pytest.mark.slow),
         ],
     )
     def test_web_text(self, fetched, subset, n_documents, expected):
@@ -439,6 +439,7 @@ class TestRealData:
                 genre in ("answers", "newsgroup", "weblog")
             )
 
+    @pytest.mark.slow
     def test_years_of_web_text(self, fetched):
         years = []
         for subset in ("train", "dev", "test"):

@@ -35,6 +35,7 @@ def test_the_precision_in_new_data_is_reached_as_often_as_stated(shift):
     assert np.mean(reached) >= 0.9
 
 
+@pytest.mark.slow
 def test_dependent_answers_of_a_group_are_taken_into_account():
     rng = np.random.default_rng(1)
     found = {False: [], True: []}

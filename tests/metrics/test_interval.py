@@ -256,6 +256,7 @@ class TestInvariance:
         assert numbers(found) == pytest.approx(numbers(expected), rel=1e-9)
         assert found.n_pairs == expected.n_pairs
 
+    @pytest.mark.slow
     def test_ties_are_close_to_their_neighbours(self):
         # seventeen levels, or those moved by a millionth: bins of 20 differ little
         rng = np.random.default_rng(0)

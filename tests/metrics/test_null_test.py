@@ -77,6 +77,7 @@ class TestSizeAndPower:
         groups = np.arange(300) // 5
         assert abs(self.rejections(lambda q: q, 300, groups) - 0.05) < 0.03
 
+    @pytest.mark.slow
     def test_a_shift_is_seen_in_most_samples(self):
         # T alone sees it in a third
         assert self.rejections(lambda q: q - 0.1, 150) > 0.6

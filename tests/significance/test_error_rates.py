@@ -89,6 +89,7 @@ def test_two_sided_tests_err_as_often_as_they_say(draw, n):
     assert abs(rate - 0.05) < 0.013 + 2 * error
 
 
+@pytest.mark.slow
 def test_a_pair_ordered_by_its_gain_errs_twice_as_often():
     rng = np.random.default_rng(0)
     ordered = 0
