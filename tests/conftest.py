@@ -9,6 +9,7 @@ import pytest
 from hypothesis import settings
 
 # A slow machine is no reason to fail; and a failure has to be there at the next run.
+# `.ci/run` asks for the thorough profile, with 100 examples of each property.
 settings.register_profile("thorough", deadline=None, derandomize=True)
 settings.register_profile("skcalib", settings.get_profile("thorough"), max_examples=20)
 settings.load_profile("skcalib")
@@ -17,7 +18,7 @@ settings.load_profile("skcalib")
 os.environ["MPLBACKEND"] = "Agg"
 
 
-# The garbage collector need not visit thousands of tests again and again.
+# Garbage is not collected among the thousands of tests that stay until the end.
 gc.disable()
 
 
