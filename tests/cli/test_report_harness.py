@@ -363,7 +363,13 @@ def test_a_page_that_cannot_be_written_loses_no_numbers(run):
         ),
         ("deepeval/biology_llama.json", (), 39, False),
         ("openai_evals/computer_science_gemini.jsonl", (), 58, False),
-        ("lighteval/details/llama-13b-prompt1/*medicine*", (), None, True),
+        pytest.param(
+            "lighteval/details/llama-13b-prompt1/*medicine*",
+            (),
+            None,
+            True,
+            marks=pytest.mark.slow,
+        ),
         ("inspect/replayed/2026-11-22T02-30-49*.eval", (), 66, False),
     ],
 )

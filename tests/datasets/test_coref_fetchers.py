@@ -246,10 +246,11 @@ class TestRealData:
         assert all(mention.head is not None for mention in mentions)
         assert all("parts" not in mention.attributes for mention in mentions)
 
+    @pytest.mark.slow
     @pytest.mark.parametrize(
         ("predicative", "n_mentions", "n_entities", "n_singletons"),
         [
-            pytest.param("singleton", 29103, 7927, 5763, marks=pytest.mark.slow),
+            ("singleton", 29103, 7927, 5763),
             ("drop", 29103 - 692, 7235, 5763 - 692),
         ],
     )
