@@ -7,6 +7,8 @@ from skcalib.datasets import make_event_documents
 from skcalib.events import EventCounter, EventRule
 from skcalib.posteriors import AntecedentPosterior
 
+pytestmark = pytest.mark.slow
+
 N_CORPORA = 30
 
 
@@ -42,7 +44,6 @@ def coverage(simulated, which, method):
     return np.mean(covered), len(covered)
 
 
-@pytest.mark.slow
 def test_true_intervals_cover(simulated):
     normal, n = coverage(simulated, 1, "normal")
     quantile, _ = coverage(simulated, 1, "quantile")
@@ -53,7 +54,6 @@ def test_true_intervals_cover(simulated):
     assert quantile > 0.95 - 3 * error
 
 
-@pytest.mark.slow
 def test_overconfident_intervals_cover_less(simulated):
     for method in ("normal", "quantile"):
         true, n = coverage(simulated, 1, method)
