@@ -1,5 +1,6 @@
 """What every test gets."""
 
+import gc
 import os
 import sys
 
@@ -8,11 +9,22 @@ import pytest
 from hypothesis import settings
 
 # A slow machine is no reason to fail; and a failure has to be there at the next run.
-settings.register_profile("skcalib", deadline=None, derandomize=True)
+# `.ci/run` asks for the thorough profile, with 100 examples of each property.
+settings.register_profile("thorough", deadline=None, derandomize=True)
+settings.register_profile("skcalib", settings.get_profile("thorough"), max_examples=20)
 settings.load_profile("skcalib")
 
 # No test opens a window.
 os.environ["MPLBACKEND"] = "Agg"
+
+
+# Garbage is not collected among the thousands of tests that stay until the end.
+gc.disable()
+
+
+def pytest_collection_finish(session):
+    gc.freeze()
+    gc.enable()
 
 
 @pytest.fixture(autouse=True)

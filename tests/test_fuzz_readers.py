@@ -242,7 +242,7 @@ def check_report(folder, data, capsys):
         assert str(path) in err
 
 
-@settings(max_examples=60)
+@settings(max_examples=20)
 @given(data=st.data())
 @pytest.mark.parametrize("name", READERS)
 def test_any_file_is_read_or_refused(name, folder, data):
@@ -257,7 +257,7 @@ def test_many_files_are_read_or_refused(name, folder, data):
     check_reader(READERS[name], folder, data)
 
 
-@settings(max_examples=60, suppress_health_check=SHARED)
+@settings(max_examples=20, suppress_health_check=SHARED)
 @given(data=st.data())
 def test_any_predictions_are_reported_or_refused(folder, capsys, data):
     check_report(folder, data, capsys)

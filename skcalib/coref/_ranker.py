@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.optimize import minimize
-from scipy.sparse import csr_array, issparse
+from scipy.sparse import csc_array, csr_array, issparse
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
@@ -157,7 +157,7 @@ class AntecedentRanker(  # type: ignore[call-arg]
         found = minimize(
             _penalised_loss,
             np.zeros(used.size),
-            args=(features, rows, by_document, self.C),
+            args=([(x, x.T) for x in features], rows, by_document, self.C),
             jac=True,
             method="L-BFGS-B",
             callback=_report if self.verbose else None,
@@ -367,17 +367,20 @@ class Rows:
 
 def _penalised_loss(
     coef: np.ndarray,
-    features: list[csr_array],
+    features: list[tuple[csr_array, csc_array]],
     rows: list[Rows],
     weight: np.ndarray,
     C: float,
 ) -> tuple[float, np.ndarray]:
-    """Return the loss of all documents with the penalty, and its gradient."""
+    """Return the loss of all documents with the penalty, and its gradient.
+
+    Each document has its features and their transpose.
+    """
     value, gradient = 0.5 * coef @ coef / C, coef / C
-    for each, choices, w in zip(features, rows, weight, strict=True):
+    for (each, transposed), choices, w in zip(features, rows, weight, strict=True):
         part, slope = choices.loss(each @ coef)
         value += w * part
-        gradient += w * (each.T @ slope)
+        gradient += w * (transposed @ slope)
     return value, gradient
 
 

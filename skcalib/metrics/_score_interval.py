@@ -218,10 +218,10 @@ class SquareDistribution:
             slope += trust * (rest * m.lean - rest**2 * m.fourth) / (n * t)
             slope = max(slope, 0.0)
             lean = trust * (m.lean - 2 * rest * m.fourth) * c**3
-            ratio = max(trust * m.fourth / t**2 + (1 - trust) * ratio, 1.0)
+            ratio = max(trust * m.fourth / t / t + (1 - trust) * ratio, 1.0)
             if c < 1:
                 noise += trust * rest * (self.null_deviation - noise)
-        spread = (ratio - 1) / n if self.between is None else self.between
+        spread = max((ratio - 1) / n if self.between is None else self.between, 0.0)
         population = spread * x**2
         linear = 4 * slope * x
         variance = noise**2 + linear + population

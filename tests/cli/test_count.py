@@ -468,7 +468,16 @@ def test_the_table_is_written_as_csv(run, numbers, corpus):
 
 
 @pytest.mark.parametrize(
-    "options", ["", "--date date", "--by paper", "--date date --by paper", "--mean"]
+    "options",
+    [
+        "",
+        *(
+            pytest.param(o, marks=pytest.mark.slow)
+            for o in ("--date date", "--by paper")
+        ),
+        "--date date --by paper",
+        "--mean",
+    ],
 )
 def test_the_page_has_the_numbers_and_nothing_from_elsewhere(run, corpus, options):
     written = ("--html", "page.html", "--figure", "figure.png")

@@ -225,7 +225,9 @@ def by_file(truth, labelled):
     ]
 
 
-@pytest.mark.parametrize("form", [by_column, by_system, by_file])
+@pytest.mark.parametrize(
+    "form", [by_column, by_system, pytest.param(by_file, marks=pytest.mark.slow)]
+)
 def test_compare_corrects_the_gain(run, truth, files, labelled, expected_gain, form):
     paths = form(truth, labelled)
     options = [word for path in paths for word in ("--labels", path)]

@@ -531,12 +531,12 @@ def test_not_a_number_is_an_empty_cell(run, numbers, name, text):
     ("y", "q"),
     [
         ([0, 1] * 10, [0.5] * 20),
-        ([1] * 20, [0.9] * 20),
-        ([0] * 20, [0] * 20),
-        ([1] * 20, [1] * 20),
+        pytest.param([1] * 20, [0.9] * 20, marks=pytest.mark.slow),
+        pytest.param([0] * 20, [0] * 20, marks=pytest.mark.slow),
+        pytest.param([1] * 20, [1] * 20, marks=pytest.mark.slow),
         ([0, 1, 0], [1e-300, 5e-324, 1e-12]),
         ([0, 1], [0.2, 0.5]),
-        ([1, 0] * 10, [1, 0] * 10),
+        pytest.param([1, 0] * 10, [1, 0] * 10, marks=pytest.mark.slow),
         ([0, 1] * 10, [1, 0] * 10),
     ],
     ids=[
@@ -578,7 +578,12 @@ def test_the_figure_has_the_name_of_the_file_and_lies_in_this_folder(
 
 
 @pytest.mark.parametrize(
-    ("name", "start"), [("a.png", b"\x89PNG"), ("a.svg", b"<?xml"), ("a.pdf", b"%PDF")]
+    ("name", "start"),
+    [
+        ("a.png", b"\x89PNG"),
+        ("a.svg", b"<?xml"),
+        pytest.param("a.pdf", b"%PDF", marks=pytest.mark.slow),
+    ],
 )
 def test_the_figure_has_the_format_of_its_suffix(run, folder, file, name, start):
     code, out, _ = run("report", file, "--output", name)
@@ -614,7 +619,14 @@ def test_a_figure_that_cannot_be_written_loses_no_numbers(
     assert "figure: " not in out
 
 
-@pytest.mark.parametrize("name", ["_private", "$x_{$", "été", "a b", "odd%name"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "_private",
+        "$x_{$",
+        *(pytest.param(n, marks=pytest.mark.slow) for n in ("été", "a b", "odd%name")),
+    ],
+)
 def test_any_name_of_a_file_and_a_part_can_be_drawn(run, columns, name):
     columns["by"] = [name] * N
     file = write(f"{name}.csv", delimited(columns))
@@ -876,6 +888,7 @@ def test_the_version_is_that_of_the_package(run):
     assert run("--version") == (0, f"{skcalib.__version__}\n", "")
 
 
+@pytest.mark.slow
 def test_the_package_runs_as_a_module(file):
     command = [sys.executable, "-m", "skcalib", "report", file, "--no-figure"]
     done = subprocess.run(command, capture_output=True, text=True)

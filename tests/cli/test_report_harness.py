@@ -220,6 +220,7 @@ def test_p_values_of_parts_are_adjusted_by_holms_rule(numbers):
     np.testing.assert_allclose(np.array(adjusted)[order], expected)
 
 
+@pytest.mark.slow
 def test_few_groups_give_no_false_verdict(numbers):
     # A model that is right on average, and wrong by +- 0.1 in each of two groups.
     found = []
@@ -342,9 +343,17 @@ def test_a_page_that_cannot_be_written_loses_no_numbers(run):
             False,
         ),
         ("inspect/replayed/*philosophy*.json", (), 59, False),
-        ("helm/generated/*", ("--split", "test"), None, True),
+        pytest.param(
+            "helm/generated/*", ("--split", "test"), None, True, marks=pytest.mark.slow
+        ),
         ("hle/judged_generated.json", (), None, True),
-        ("hle/judged_plaut_truthfulqa_gpt-4-turbo.json", (), None, True),
+        pytest.param(
+            "hle/judged_plaut_truthfulqa_gpt-4-turbo.json",
+            (),
+            None,
+            True,
+            marks=pytest.mark.slow,
+        ),
         ("simple_evals/mmlu_allresults.json", (), None, False),
         (
             "promptfoo/business_two_models.json",
@@ -354,7 +363,13 @@ def test_a_page_that_cannot_be_written_loses_no_numbers(run):
         ),
         ("deepeval/biology_llama.json", (), 39, False),
         ("openai_evals/computer_science_gemini.jsonl", (), 58, False),
-        ("lighteval/details/llama-13b-prompt1/*medicine*", (), None, True),
+        pytest.param(
+            "lighteval/details/llama-13b-prompt1/*medicine*",
+            (),
+            None,
+            True,
+            marks=pytest.mark.slow,
+        ),
         ("inspect/replayed/2026-11-22T02-30-49*.eval", (), 66, False),
     ],
 )

@@ -358,7 +358,9 @@ class TestRanker:
             AntecedentRanker().fit(X, y)
 
 
-@pytest.mark.parametrize("seed", [0, 1, 2])
+@pytest.mark.parametrize(
+    "seed", [0, *(pytest.param(seed, marks=pytest.mark.slow) for seed in (1, 2))]
+)
 @pytest.mark.parametrize("loss", ["log", "softmax_margin"])
 def test_the_defaults_converge_on_sixty_documents(seed, loss):
     documents, y = make_coref_documents(60, random_state=seed)

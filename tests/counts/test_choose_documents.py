@@ -72,7 +72,9 @@ def test_whole_corpus():
 
 
 @pytest.mark.filterwarnings("error")
-@pytest.mark.parametrize("with_strata", [False, True])
+@pytest.mark.parametrize(
+    "with_strata", [pytest.param(False, marks=pytest.mark.slow), True]
+)
 def test_sample_fits_corrected_count(with_strata):
     rng = np.random.default_rng(0)
     proba = rng.beta(0.5, 1.5, 500)

@@ -311,6 +311,7 @@ def test_group_in_two_strata():
 # Samples of groups that are taken for samples of documents
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:The labelled documents do not look")
 @pytest.mark.filterwarnings("ignore:The model is surer")
 def test_newspapers_that_were_drawn_are_groups():

@@ -29,6 +29,7 @@ def test_documents_mentions_and_entities():
             assert (phrase[0] == "the") == (tags[mention.head] == "NOUN")
 
 
+@pytest.mark.slow
 def test_sizes_have_the_mean():
     X, _ = make_coref_documents(2000, mean_mentions=6, random_state=0)
     sizes = np.array([len(document.mentions) for document in X])

@@ -218,9 +218,13 @@ class TestRealData:
     @pytest.mark.parametrize(
         ("subset", "expected"),
         [
-            ("train", (177, 10224, 177410, 49649, 25758)),
+            pytest.param(
+                "train",
+                (177, 10224, 177410, 49649, 25758),
+                marks=pytest.mark.slow,
+            ),
             ("dev", (30, 1575, 28119, 7897, 3940)),
-            ("test", (30, 1464, 28397, 7927, 4319)),
+            pytest.param("test", (30, 1464, 28397, 7927, 4319), marks=pytest.mark.slow),
         ],
     )
     def test_gum(self, need, subset, expected):
@@ -240,9 +244,13 @@ class TestRealData:
         assert all(mention.head is not None for mention in mentions)
         assert all("parts" not in mention.attributes for mention in mentions)
 
+    @pytest.mark.slow
     @pytest.mark.parametrize(
         ("predicative", "n_mentions", "n_entities", "n_singletons"),
-        [("singleton", 29103, 7927, 5763), ("drop", 29103 - 692, 7235, 5763 - 692)],
+        [
+            ("singleton", 29103, 7927, 5763),
+            ("drop", 29103 - 692, 7235, 5763 - 692),
+        ],
     )
     def test_litbank(self, need, predicative, n_mentions, n_entities, n_singletons):
         need(data_set("litbank").files[ARCHIVE])
@@ -257,6 +265,7 @@ class TestRealData:
         assert len(sizes) == n_entities
         assert sizes.count(1) == n_singletons
 
+    @pytest.mark.slow
     def test_the_layers_of_litbank_agree(self, need, real_home, tmp_path):
         need(
             data_set("litbank").files[ARCHIVE]

@@ -272,6 +272,7 @@ class TestRealData:
         "daily547.conll": (547, 16),
     }
 
+    @pytest.mark.slow
     def test_counts(self, everything):
         n = Counter(everything.sources)
         happy = Counter()
@@ -279,14 +280,17 @@ class TestRealData:
             happy[source] += int(label)
         assert {name: (n[name], happy[name]) for name in n} == self.FILES
 
+    @pytest.mark.slow
     def test_the_description_has_the_counts(self, everything):
         n, happy = len(everything.data), int(everything.target.sum())
         assert f"{n:>23} {happy:>9}\n" in everything.DESCR
         assert (n, happy) == (109870, 1086)
 
+    @pytest.mark.slow
     def test_no_smiley_is_left(self, everything):
         assert [text for text in everything.data if ":)" in text] == []
 
+    @pytest.mark.slow
     def test_labels_are_balanced_in_each_file(self, balanced):
         happy, other = (
             Counter(np.array(balanced.sources)[balanced.target == k].tolist())
@@ -296,10 +300,12 @@ class TestRealData:
         # No happy message is lost but for copies.
         assert 0.99 * 1086 < sum(happy.values()) <= 1086
 
+    @pytest.mark.slow
     def test_messages_differ(self, balanced):
         rows = list(zip(balanced.data, balanced.target.tolist(), strict=True))
         assert len(set(rows)) == len(rows)
 
+    @pytest.mark.slow
     def test_the_subsets_make_the_whole(self, fetch, everything):
         parts = [
             fetch(subset=subset, drop_duplicates=False, balanced=False, return_X_y=True)

@@ -472,9 +472,9 @@ class TestRealData:
     @pytest.mark.parametrize(
         ("subset", "n_documents", "expected"),
         [
-            ("train", 540, (12544, 204577, 49)),
+            pytest.param("train", 540, (12544, 204577, 49), marks=pytest.mark.slow),
             ("dev", 318, (2001, 25147, 49)),
-            ("test", 316, (2077, 25094, 48)),
+            pytest.param("test", 316, (2077, 25094, 48), marks=pytest.mark.slow),
         ],
     )
     def test_web_text(self, fetched, subset, n_documents, expected):
@@ -489,6 +489,7 @@ class TestRealData:
                 genre in ("answers", "newsgroup", "weblog")
             )
 
+    @pytest.mark.slow
     def test_years_of_web_text(self, fetched):
         years = []
         for subset in ("train", "dev", "test"):
@@ -498,6 +499,7 @@ class TestRealData:
         counts = {year: years.count(year) for year in sorted(set(years))}
         assert counts == {2003: 11, 2004: 46, 2005: 66, 2006: 12}
 
+    @pytest.mark.slow
     def test_newspaper_text(self, fetched):
         data = fetched(fetch_wsj_sample, subset="all")
         assert sizes(data) == (3914, 94084, 45)

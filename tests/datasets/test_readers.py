@@ -200,7 +200,7 @@ class TestMalformedConllu:
             read_conllu(path)
         assert str(caught.value).startswith(f"{path}, line {3 + line}: expected")
 
-    @settings(deadline=None, max_examples=300)
+    @settings(deadline=None, max_examples=100)
     @given(data=st.data())
     def test_whatever_is_changed_it_reads_or_raises_a_value_error(self, data):
         text = list(TOY)

@@ -31,7 +31,12 @@ def test_mid_p_ends_have_half_of_the_level_in_each_tail(k, n, level):
 @pytest.mark.parametrize(
     ("n", "p", "expected"),
     # Exact coverage of mid-P intervals, by enumeration.
-    [(15, 0.5, 0.965), (15, 0.9, 0.987), (50, 0.9, 0.942), (200, 0.99, 0.984)],
+    [
+        (15, 0.5, 0.965),
+        (15, 0.9, 0.987),
+        (50, 0.9, 0.942),
+        pytest.param(200, 0.99, 0.984, marks=pytest.mark.slow),
+    ],
 )
 def test_coverage_of_independent_answers(n, p, expected):
     ends = [accuracy_interval([1] * k + [0] * (n - k)) for k in range(n + 1)]

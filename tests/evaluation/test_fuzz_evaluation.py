@@ -113,7 +113,8 @@ def check(path):
 
 @needs_data
 @pytest.mark.parametrize("name", FILES)
-def test_readers_survive_entries_of_wrong_kinds(name, tmp_path):
+@pytest.mark.parametrize("n_changes", [40, pytest.param(150, marks=pytest.mark.slow)])
+def test_readers_survive_entries_of_wrong_kinds(name, n_changes, tmp_path):
     value, is_lines = load(name)
     value = shorten(value)
     path = tmp_path / "file.json"
@@ -121,7 +122,7 @@ def test_readers_survive_entries_of_wrong_kinds(name, tmp_path):
     check(path)
     found = list(places(value))
     generator = np.random.default_rng(0)
-    for k in generator.permutation(len(found))[:150]:
+    for k in generator.permutation(len(found))[:n_changes]:
         new = STRANGE[generator.integers(len(STRANGE))]
         path.write_text(dump(change(value, found[k], new), is_lines))
         check(path)

@@ -22,7 +22,7 @@ def true_precision(threshold, shift=0.0):
     return float((density / (1 + np.exp(-odds))).sum() / density.sum())
 
 
-@pytest.mark.parametrize("shift", [0.0, 0.7])
+@pytest.mark.parametrize("shift", [pytest.param(0.0, marks=pytest.mark.slow), 0.7])
 def test_the_precision_in_new_data_is_reached_as_often_as_stated(shift):
     rng = np.random.default_rng(0)
     reached = []
@@ -35,6 +35,7 @@ def test_the_precision_in_new_data_is_reached_as_often_as_stated(shift):
     assert np.mean(reached) >= 0.9
 
 
+@pytest.mark.slow
 def test_dependent_answers_of_a_group_are_taken_into_account():
     rng = np.random.default_rng(1)
     found = {False: [], True: []}
@@ -58,6 +59,7 @@ def test_dependent_answers_of_a_group_are_taken_into_account():
     assert np.mean(found[False]) < 0.85
 
 
+@pytest.mark.slow
 def test_more_labels_find_a_lower_threshold():
     rng = np.random.default_rng(2)
     found = [

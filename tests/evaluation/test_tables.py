@@ -40,7 +40,15 @@ def test_names_are_those_of_the_csv_module(tmp_path_factory, rows, end, last):
     assert list(pairs) == expected
 
 
-@pytest.mark.parametrize("late", ["1,0.5,a\n", '1,0.5,"a"\n', '1,0.5,"a\nb"\n', "\n"])
+@pytest.mark.parametrize(
+    "late",
+    [
+        pytest.param("1,0.5,a\n", marks=pytest.mark.slow),
+        pytest.param('1,0.5,"a"\n', marks=pytest.mark.slow),
+        '1,0.5,"a\nb"\n',
+        "\n",
+    ],
+)
 def test_rows_after_many_plain_ones_are_read_with_their_lines(tmp_path, late):
     n = 60_000
     plain = "".join(f"{k % 2},0.25,g{k % 7}\n" for k in range(n))

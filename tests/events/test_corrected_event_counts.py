@@ -245,6 +245,7 @@ def test_the_choice_is_that_of_uncertain_documents_within_periods(counts):
     assert anywhere.inclusion_probability == pytest.approx(30 / N)
 
 
+@pytest.mark.slow
 def test_intervals_contain_events_that_the_model_cannot_see(counts, truth):
     rng = np.random.default_rng(0)
     total, inside, of_periods = sum("AAA" in each for each in truth), [], []

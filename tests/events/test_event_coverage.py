@@ -7,6 +7,8 @@ from skcalib.datasets import make_event_documents
 from skcalib.events import EventCounter, EventRule
 from skcalib.posteriors import AntecedentPosterior
 
+pytestmark = pytest.mark.slow
+
 N_CORPORA = 30
 
 

@@ -1,6 +1,7 @@
 """Bins of many pairs by counting are those of the sort."""
 
 import math
+from functools import cache
 
 import numpy as np
 import pytest
@@ -19,6 +20,7 @@ from skcalib.metrics._sorted_pairs import SortedRows
 N = 2**18 + 37
 
 
+@cache
 def beta(a, b, seed=0):
     return np.random.default_rng(seed).beta(a, b, N)
 
@@ -56,7 +58,10 @@ def rank_bounds(bin_size):
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 @pytest.mark.parametrize("shape", SHAPES)
-@pytest.mark.parametrize("bin_size", [500, 1783, 100_000, N])
+@pytest.mark.parametrize(
+    "bin_size",
+    [500, *(pytest.param(size, marks=pytest.mark.slow) for size in (1783, 100_000)), N],
+)
 def test_the_sums_are_those_of_the_sort(shape, dtype, bin_size):
     q = SHAPES[shape]().astype(dtype)
     positive_q = q[np.random.default_rng(3).random(N) < q]
@@ -96,7 +101,9 @@ def test_squares_are_left_out_where_nobody_asks(shape):
     np.testing.assert_allclose(found.q, full.q, rtol=1e-12)
 
 
-@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize(
+    "dtype", [np.float64, pytest.param(np.float32, marks=pytest.mark.slow)]
+)
 @pytest.mark.parametrize("shape", SHAPES)
 def test_many_rows_have_the_error_that_their_interpolated_sums_give(
     shape, dtype, bin_means, cut_rows
@@ -116,7 +123,9 @@ def test_many_rows_have_the_error_that_their_interpolated_sums_give(
 
 
 @pytest.mark.parametrize("rounded", [False, True])
-@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize(
+    "dtype", [np.float64, pytest.param(np.float32, marks=pytest.mark.slow)]
+)
 @pytest.mark.parametrize(
     "kwargs",
     [

@@ -318,7 +318,7 @@ class TestTheWholeScore:
         assert parts.score == pytest.approx(-3 * math.log(np.finfo(float).eps) / 5)
         assert is_whole(parts)
 
-    @settings(max_examples=150, deadline=None)
+    @settings(max_examples=40, deadline=None)
     @given(
         rows=st.lists(
             st.tuples(

@@ -140,6 +140,7 @@ class TestInterval:
         assert found.low == pytest.approx(expected.low)
         assert found.high == pytest.approx(expected.high)
 
+    @pytest.mark.slow
     def test_a_large_error_is_covered(self):
         # 200 data sets: standard error .015 at .95
         truth = 0.0821  # of k = .1 under Beta(.5, .5), by numerical integration

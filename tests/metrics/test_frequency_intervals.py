@@ -167,7 +167,14 @@ def coverage(draw, n_replicates, rng, **bins):
     return np.mean(share), np.std(share) / np.sqrt(n_replicates)
 
 
-@pytest.mark.parametrize("shape", [(0.5, 0.5), (1, 1), (0.1, 2)])
+@pytest.mark.parametrize(
+    "shape",
+    [
+        pytest.param((0.5, 0.5), marks=pytest.mark.slow),
+        pytest.param((1, 1), marks=pytest.mark.slow),
+        (0.1, 2),
+    ],
+)
 def test_of_calibrated_frequencies_as_many_are_inside_as_the_exact_law_says(shape):
     rng = np.random.default_rng(0)
     q = rng.beta(*shape, 600)
@@ -177,6 +184,7 @@ def test_of_calibrated_frequencies_as_many_are_inside_as_the_exact_law_says(shap
     assert abs(found - expected) <= 3 * error
 
 
+@pytest.mark.slow
 def test_wide_bins_have_the_level_asked_for():
     rng = np.random.default_rng(1)
     found, error = coverage(lambda: rng.random(20_000), 200, rng, n_bins=4)
@@ -194,6 +202,7 @@ def test_a_divided_class_varies_as_the_whole_class_does():
     np.testing.assert_array_equal(np.floor(high * 1000 + 1e-9), np.full(10, last))
 
 
+@pytest.mark.slow
 def test_few_distinct_probabilities_keep_the_level():
     rng = np.random.default_rng(2)
     levels = np.linspace(0.1, 0.9, 17)
@@ -245,7 +254,7 @@ def acceptability(k, n, p):
 
 class TestBlaker:
     @pytest.mark.parametrize("level", [0.8, 0.95])
-    @pytest.mark.parametrize("n", [5, 12, 25])
+    @pytest.mark.parametrize("n", [5, 12, pytest.param(25, marks=pytest.mark.slow)])
     def test_its_ends_are_where_the_acceptability_ends(self, n, level):
         for k in range(n + 1):
             low, high = blaker_interval(k, n, level)

@@ -48,7 +48,14 @@ class TestCoverage:
         "calibrated": lambda q: q,
     }
 
-    @pytest.mark.parametrize("name", FREQUENCIES)
+    @pytest.mark.parametrize(
+        "name",
+        [
+            pytest.param("wave", marks=pytest.mark.slow),
+            "step",
+            pytest.param("calibrated", marks=pytest.mark.slow),
+        ],
+    )
     def test_the_true_error_is_inside_as_often_as_it_says(self, name):
         frequency = self.FREQUENCIES[name]
         grid = beta.ppf((np.arange(10**5) + 0.5) / 10**5, 2, 3)
@@ -109,7 +116,9 @@ class TestScore:
         found = calibration_error_interval(y, q, sample_weight=np.full(100, weight))
         assert 100 < found.n_bins <= 500
 
-    @pytest.mark.parametrize(("a", "b"), [(0.5, 0.5), (0.02, 0.92)])
+    @pytest.mark.parametrize(
+        ("a", "b"), [pytest.param(0.5, 0.5, marks=pytest.mark.slow), (0.02, 0.92)]
+    )
     def test_automatic_bins_of_very_many_pairs_are_as_those_of_single_ones(self, a, b):
         # from 2 ** 18 pairs on, their leading bits decide
         y, q = make_calibrated_pairs(300_000, a=a, b=b, random_state=0)
@@ -139,7 +148,7 @@ class TestScore:
     @pytest.mark.parametrize("k", [0, 0.01, 0.02, 0.03])
     def test_zero_is_inside_exactly_where_calibration_is_not_rejected(self, k, digits):
         seen = set()
-        for seed in range(40):
+        for seed in range(10):
             y, q = make_calibrated_pairs(300, k=k, random_state=seed)
             for level in LEVELS:
                 found = calibration_error_interval(
@@ -180,6 +189,7 @@ class TestScore:
         assert found.p_value == pytest.approx(expected, abs=0.01)
 
     @pytest.mark.parametrize("n_levels", [None, 16])
+    @pytest.mark.slow
     def test_its_p_values_are_uniform_on_calibrated_data(self, n_levels):
         rng = np.random.default_rng(1)
         q = rng.random(600) if n_levels is None else rng.integers(1, 17, 600) / 17
@@ -246,6 +256,7 @@ class TestInvariance:
         assert numbers(found) == pytest.approx(numbers(expected), rel=1e-9)
         assert found.n_pairs == expected.n_pairs
 
+    @pytest.mark.slow
     def test_ties_are_close_to_their_neighbours(self):
         # seventeen levels, or those moved by a millionth: bins of 20 differ little
         rng = np.random.default_rng(0)
@@ -284,7 +295,7 @@ class TestRareLabels:
             (100, 0.0, 0.1),
             (100, 0.001, 0.05),
             (1000, 0.001, 0.005),
-            (1000, 0.01, 0.02),
+            pytest.param(1000, 0.01, 0.02, marks=pytest.mark.slow),
             (1000, 0.999, 0.995),
         ],
     )

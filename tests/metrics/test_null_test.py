@@ -72,10 +72,12 @@ class TestSizeAndPower:
     def test_calibrated_rows_are_rejected_as_often_as_the_level_says(self):
         assert abs(self.rejections(lambda q: q, 150) - 0.05) < 0.03
 
+    @pytest.mark.slow
     def test_calibrated_groups_are_rejected_as_often_as_the_level_says(self):
         groups = np.arange(300) // 5
         assert abs(self.rejections(lambda q: q, 300, groups) - 0.05) < 0.03
 
+    @pytest.mark.slow
     def test_a_shift_is_seen_in_most_samples(self):
         # T alone sees it in a third
         assert self.rejections(lambda q: q - 0.1, 150) > 0.6

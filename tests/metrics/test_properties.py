@@ -267,6 +267,23 @@ class TestExtremes:
             assert 0 <= found.low <= found.high <= 1
             assert 0 <= found.p_value <= 1
 
+    def test_an_error_whose_square_is_close_to_the_smallest_number(self):
+        # the square of the squared error is zero in float64
+        for q in (1e-81, 1e-100, 1e-150, 1e-161):
+            found = calibration_error_interval(
+                [1, 0], [1.0, q], sample_weight=[1.0, 10.0], bin_size=5
+            )
+            assert 0 <= found.low <= found.high <= 1
+
+    def test_weights_of_very_different_size_have_a_finite_interval(self):
+        found = calibration_error_interval(
+            [1, 0, 1, 1, 0],
+            [0.001, 1e-32, 1e-117, 1e-35, 1e-25],
+            sample_weight=[1e-22, 1e-08, 1e-13, 1e-21, 100.0],
+            bin_size=5,
+        )
+        assert 0 <= found.low <= found.high <= 1
+
     def test_a_weight_that_is_lost_in_the_sum_is_none(self):
         y, q = [1, 0, 1, 1, 0, 1], [0.4, 0.2, 0.4, 0.2, 0.8, 0.2]
         kept = [weight if weight > 1 else 0 for weight in self.WEIGHTS]

@@ -103,8 +103,13 @@ class TestSquareDistribution:
         expected = ncx2(n_bins, 1e-12).sf((0.05 + 0.3) / 0.3 * n_bins)
         assert distribution.p_value(True) == pytest.approx(expected, rel=1e-6)
 
-    @pytest.mark.parametrize("n_bins", [3, 30, 300])
-    @pytest.mark.parametrize("distance", [0, 0.3, 1, 2, 5, 30])
+    @pytest.mark.parametrize(
+        "n_bins", [3, 30, pytest.param(300, marks=pytest.mark.slow)]
+    )
+    @pytest.mark.parametrize(
+        "distance",
+        [0, *(pytest.param(d, marks=pytest.mark.slow) for d in (0.3, 1, 2, 5)), 30],
+    )
     def test_it_covers_noncentral_chi_squares(self, n_bins, distance):
         # squares of normal means: only the tails are approximate
         noise, rng = 0.3, np.random.default_rng(0)

@@ -214,7 +214,7 @@ class TestDistributionsOfBinSizes:
             weighted.debiased_square, repeated.debiased_square, atol=1e-13
         )
 
-    @pytest.mark.parametrize("k", [0.0, 0.1])
+    @pytest.mark.parametrize("k", [0.0, pytest.param(0.1, marks=pytest.mark.slow)])
     def test_the_plain_square_is_too_large_by_the_variance_of_the_frequencies(self, k):
         # E S = T2^2 + sum_b w_b Var(mean y), with T2 the error of the binned truth,
         # for labels drawn anew at the same q; the debiased square has no such term
@@ -342,6 +342,7 @@ class TestSampleSizes:
         assert (abs(count - 1000) < 4 * 26).all()
         assert set(curve.debiased_square.round(12).ravel()) == {0.08, -0.1, -0.2}
 
+    @pytest.mark.slow
     def test_expected_square_of_a_calibrated_sample(self):
         # bins of b pairs: mean q (1 - q) / b, whatever the sample size; 1/8 for U
         y, q = make_calibrated_pairs(200_000, random_state=9)

@@ -59,7 +59,7 @@ def read(sketch):
 
 
 class TestBound:
-    @settings(max_examples=150, deadline=None)
+    @settings(max_examples=40, deadline=None)
     @given(rows(), KINDS, st.sampled_from([12, 18]), st.booleans(), st.booleans())
     def test_it_holds_the_exact_error(self, data, kind, n_bits, weighted, whole):
         y, q, w, size = data
@@ -72,7 +72,7 @@ class TestBound:
         bound = sketch.error_bound(bin_size=size, **kind)
         assert abs(found - exact) <= bound
 
-    @settings(max_examples=60, deadline=None)
+    @settings(max_examples=25, deadline=None)
     @given(rows(CROWDED), st.integers(1, 9), KINDS)
     def test_it_holds_with_a_number_of_bins(self, data, n_bins, kind):
         y, q, _, _ = data
@@ -106,7 +106,7 @@ class TestBound:
 
 
 class TestExact:
-    @settings(max_examples=100, deadline=None)
+    @settings(max_examples=30, deadline=None)
     @given(rows(st.sampled_from(LEVELS[:1] + LEVELS[4:8] + [1.0])), KINDS)
     def test_few_distinct_probabilities_lose_nothing(self, data, kind):
         y, q, w, size = data
@@ -182,7 +182,7 @@ class TestExact:
 
 
 class TestMerge:
-    @settings(max_examples=60, deadline=None)
+    @settings(max_examples=25, deadline=None)
     @given(rows(), st.randoms(use_true_random=False), st.integers(1, 5))
     def test_neither_order_nor_chunks_matter(self, data, random, n_chunks):
         y, q, w, _ = data

@@ -226,7 +226,7 @@ def test_a_part_of_a_long_document(generated):
     assert len(display.mention_) == len(display.choice_) == 3
 
 
-@pytest.mark.parametrize("n", [20, 40])
+@pytest.mark.parametrize("n", [20, pytest.param(40, marks=pytest.mark.slow)])
 def test_nothing_covers_anything_else(generated, n):
     """Words end before the bars, choices before the truth, and rows are apart."""
     X, y, many = generated

@@ -22,7 +22,7 @@ SETTINGS = {"reference": "HMM", "random_state": 0, "n_resamples": 400}
 @pytest.fixture(scope="module")
 def test_set():
     X, y = make_tagged_sentences(220, random_state=0)
-    return X[120:], y[120:]
+    return X[120:180], y[120:180]
 
 
 @pytest.fixture(scope="module")
@@ -191,7 +191,7 @@ def test_too_few_resamples_for_holm_are_a_warning(taggers, test_set):
         ({"adjust": "bonferroni"}, "'adjust' parameter"),
         ({"n_resamples": 0}, "'n_resamples' parameter"),
         ({"known": {"dog"}}, "takes 'reference' or 'known', not both"),
-        ({"sample_weight": [1] * 100}, "takes 'reference' or 'sample_weight'"),
+        ({"sample_weight": [1] * 60}, "takes 'reference' or 'sample_weight'"),
     ],
 )
 def test_errors_name_what_is_wrong(taggers, test_set, params, message):

@@ -332,9 +332,15 @@ def test_panels_share_their_axes_and_label_the_outer_ones(y_true, y_proba, count
     assert all(ax.get_legend() is None for ax in axes)
 
 
-@pytest.mark.parametrize("n_groups", [1, 2, 9])
-@pytest.mark.parametrize("counts", [False, True])
-@pytest.mark.parametrize("name", ["model", "a model with a long name " * 6])
+@pytest.mark.parametrize("n_groups", [1, pytest.param(2, marks=pytest.mark.slow), 9])
+@pytest.mark.parametrize("counts", [pytest.param(False, marks=pytest.mark.slow), True])
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param("model", marks=pytest.mark.slow),
+        "a model with a long name " * 6,
+    ],
+)
 def test_no_text_overlaps_or_leaves_the_figure(y_true, y_proba, n_groups, counts, name):
     display = from_predictions(
         y_true,

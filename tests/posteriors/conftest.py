@@ -53,7 +53,10 @@ def random_chain():
 
 @pytest.fixture(
     scope="session",
-    params=itertools.product(range(2), (1, 50, 1000), (0, 0.4), (True, False)),
+    params=[
+        pytest.param(p, marks=pytest.mark.slow if p[0] else ())
+        for p in itertools.product(range(2), (1, 50, 1000), (0, 0.4), (True, False))
+    ],
     ids=lambda p: "seed{}-scale{}-forbidden{}-borders{}".format(*p),
 )
 def any_chain(request):

@@ -86,6 +86,7 @@ def test_an_empty_sequence_has_one_tagging():
     assert LinearChainPosterior([], np.zeros((2, 2))).k_best(1) == []
 
 
+@pytest.mark.slow
 def test_ten_thousand_tokens():
     rng = np.random.default_rng(0)
     emission = 1000 * rng.normal(size=(10_000, 3))

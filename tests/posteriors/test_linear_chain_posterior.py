@@ -301,7 +301,7 @@ def straightforward_log_z(emission, transition):
     return logsumexp(alpha)
 
 
-@pytest.mark.parametrize("scale", [1, 20])
+@pytest.mark.parametrize("scale", [pytest.param(1, marks=pytest.mark.slow), 20])
 def test_ten_thousand_tokens_keep_their_precision(scale):
     rng = np.random.default_rng(0)
     emission = rng.normal(size=(10_000, 5)) * scale
@@ -494,7 +494,9 @@ def test_adding_to_all_scores_of_a_token_changes_no_probability(
     np.testing.assert_allclose(difference, shift, atol=1e-10)
 
 
-@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize(
+    "dtype", [np.float64, pytest.param(np.float32, marks=pytest.mark.slow)]
+)
 def test_a_shift_of_some_tokens_of_a_large_batch_changes_no_probability(dtype):
     rng = np.random.default_rng(0)
     lengths = rng.integers(0, 30, size=400)

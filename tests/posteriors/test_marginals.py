@@ -250,6 +250,7 @@ def test_no_pairs_give_no_columns(pairs):
     assert posterior.pair_marginals(pairs)[0].shape == (2, 0)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scale", [1, 1000])
 def test_ten_thousand_tokens_stay_finite_and_sum_to_one(scale):
     rng = np.random.default_rng(0)

@@ -42,6 +42,7 @@ def test_p_value_counts_the_samples_that_are_as_extreme():
         assert found.pvalue == pytest.approx(p), value
 
 
+@pytest.mark.slow
 def test_counts_of_entities_agree_with_their_exact_distribution():
     _, y, scores = make_coref_documents(30, return_scores=True, random_state=0)
     posterior = AntecedentPosterior(scores).tempered(1, 0.5)

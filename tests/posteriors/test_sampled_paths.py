@@ -105,6 +105,7 @@ def test_sequences_without_any_token_have_empty_samples(emissions):
     assert [s.shape for s in samples] == [(3, 0)] * len(emissions)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scale", [1, 1000])
 def test_ten_thousand_tokens(scale):
     rng = np.random.default_rng(0)

@@ -56,7 +56,11 @@ def every_tree(scores, single_root):
 
 
 CASES = [
-    (seed, n, scale, forbidden, single)
+    pytest.param(
+        (seed, n, scale, forbidden, single),
+        # three of six cases of six words
+        marks=pytest.mark.slow if n == 6 and single == bool(seed % 2) else (),
+    )
     for n in (0, 1, 2, 3, 5, 6)
     for single in (True, False)
     for seed, (scale, forbidden) in enumerate([(1, 0), (3, 0.3), (15, 0.2)])
@@ -207,7 +211,9 @@ def log2_of(number):
 
 
 @pytest.mark.parametrize("single_root", [True, False])
-@pytest.mark.parametrize("most", [3, 40, 1440])  # scores up to 1000
+@pytest.mark.parametrize(  # scores up to 1000
+    "most", [3, pytest.param(40, marks=pytest.mark.slow), 1440]
+)
 def test_strong_scores_agree_with_determinants_of_integers(single_root, most):
     n = 9
     powers = np.random.default_rng(most).integers(-most, most, size=(n, n + 1))

@@ -41,8 +41,11 @@ def enumerated(posterior, classes, scheme):
     """Return the probability of each entity by the sum over all taggings."""
     total = {}
     n = int(posterior.lengths[0])
-    for path in itertools.product(range(len(classes)), repeat=n):
-        p = float(np.exp(posterior.log_proba([list(path)])[0]))
+    paths = list(itertools.product(range(len(classes)), repeat=n))
+    same = posterior.log_transition, posterior.log_start, posterior.log_end
+    copies = LinearChainPosterior([posterior.log_emission] * len(paths), *same)
+    every = copies.log_proba(paths)
+    for path, p in zip(paths, np.exp(every).tolist(), strict=True):
         for entity in read([classes[k] for k in path], scheme):
             total[entity] = total.get(entity, 0.0) + p
     return total

@@ -167,14 +167,17 @@ def test_folds_are_pooled_and_the_estimator_refitted(corpus):
     folds = list(KFold(3, shuffle=True, random_state=0).split(X))
     model = TemperatureScaling(HMMTagger(0.3), cv=folds).fit(X, y)
 
+    held_out = []
+    for train, test in folds:
+        part = HMMTagger(0.3).fit([X[i] for i in train], [y[i] for i in train])
+        place = {tag: k for k, tag in enumerate(part.classes_.tolist())}
+        paths = [[place[tag] for tag in y[i]] for i in test]
+        held_out.append((part.posterior([X[i] for i in test]), paths))
+
     def log_likelihood(temperature):
         total = 0
-        for train, test in folds:
-            part = HMMTagger(0.3).fit([X[i] for i in train], [y[i] for i in train])
-            place = {tag: k for k, tag in enumerate(part.classes_.tolist())}
-            paths = [[place[tag] for tag in y[i]] for i in test]
-            posterior = part.posterior([X[i] for i in test]).tempered(temperature)
-            total += posterior.log_proba(paths).sum()
+        for posterior, paths in held_out:
+            total += posterior.tempered(temperature).log_proba(paths).sum()
         return total / len(X)
 
     grid = np.exp(np.linspace(-1, 1, 201))

@@ -81,7 +81,9 @@ def test_resamples_that_are_0_by_0_are_counted():
     assert result.n_undefined == pytest.approx(expected, abs=5 * np.sqrt(expected))
 
 
-@pytest.mark.parametrize("statistic", ["mean", "ratio"])
+@pytest.mark.parametrize(
+    "statistic", [pytest.param("mean", marks=pytest.mark.slow), "ratio"]
+)
 def test_monte_carlo_of_sums_within_its_stated_error(statistic):
     rng = np.random.default_rng(0)
     length = rng.integers(1, 5, 80)
@@ -144,7 +146,11 @@ def test_one_tilted_resample_has_no_error():
 
 
 @pytest.mark.parametrize(
-    ("n", "lead", "low", "high"), [(500, 0.1, 1e-9, 5e-3), (2000, 0.12, 1e-40, 1e-10)]
+    ("n", "lead", "low", "high"),
+    [
+        (500, 0.1, 1e-9, 5e-3),
+        pytest.param(2000, 0.12, 1e-40, 1e-10, marks=pytest.mark.slow),
+    ],
 )
 def test_auto_tilts_where_f1_is_far_better(n, lead, low, high):
     a, b = entities(n, 0, lead)

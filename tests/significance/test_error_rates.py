@@ -80,12 +80,16 @@ def rejections(draw, n, n_replicates, test=paired_bootstrap_test, **kwargs):
     return rate, np.sqrt(0.05 * 0.95 / n_replicates)
 
 
-@pytest.mark.parametrize(("draw", "n"), [(accuracy, 200), (token_accuracy, 50)])
+@pytest.mark.parametrize(
+    ("draw", "n"),
+    [(accuracy, 200), pytest.param(token_accuracy, 50, marks=pytest.mark.slow)],
+)
 def test_two_sided_tests_err_as_often_as_they_say(draw, n):
     rate, error = rejections(draw, n, 300)
     assert abs(rate - 0.05) < 0.013 + 2 * error
 
 
+@pytest.mark.slow
 def test_a_pair_ordered_by_its_gain_errs_twice_as_often():
     rng = np.random.default_rng(0)
     ordered = 0

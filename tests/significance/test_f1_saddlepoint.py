@@ -64,7 +64,14 @@ def entities(n, lead, seed=0):
 
 
 @pytest.mark.parametrize("alternative", ["two-sided", "greater"])
-@pytest.mark.parametrize("times", [(12, 90, 10, 8), (10, 80, 20, 10), (25, 80, 10, 15)])
+@pytest.mark.parametrize(
+    "times",
+    [
+        (12, 90, 10, 8),
+        pytest.param((10, 80, 20, 10), marks=pytest.mark.slow),
+        pytest.param((25, 80, 10, 15), marks=pytest.mark.slow),
+    ],
+)
 def test_four_kinds_of_sentence_by_enumeration(times, alternative):
     expected = enumerated(times, alternative)
     assert expected < 3e-4
@@ -77,7 +84,11 @@ def test_four_kinds_of_sentence_by_enumeration(times, alternative):
 
 
 @pytest.mark.parametrize(
-    ("n", "lead", "low", "high"), [(400, 0.17, 1e-9, 1e-4), (1000, 0.2, 1e-60, 1e-15)]
+    ("n", "lead", "low", "high"),
+    [
+        (400, 0.17, 1e-9, 1e-4),
+        pytest.param(1000, 0.2, 1e-60, 1e-15, marks=pytest.mark.slow),
+    ],
 )
 def test_many_kinds_against_tilted_resamples(n, lead, low, high):
     systems = entities(n, lead)

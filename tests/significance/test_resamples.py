@@ -39,7 +39,7 @@ def test_counts_of_one_item_are_binomial(n):
     assert chisquare(seen[: law.size], law / law.sum() * seen.sum()).pvalue > 1e-3
 
 
-@pytest.mark.parametrize("n", [60, 400])
+@pytest.mark.parametrize("n", [60, pytest.param(400, marks=pytest.mark.slow)])
 def test_counts_of_two_items_have_the_covariance_of_draws(n):
     b = 60_000
     counts = all_counts(n, b).astype(float)

@@ -70,7 +70,7 @@ rows = st.lists(
 )
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=12, deadline=None)
 @given(rows, st.sampled_from([0.5, 0.8, 0.95]))
 def test_ratios_over_all_signs(rows, level):
     right_a, right_b, length = np.transpose(rows)
