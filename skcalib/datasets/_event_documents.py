@@ -268,7 +268,7 @@ def _events(
     return found
 
 
-# (form, lemma, upos, xpos) of a word, and these with its head and relation.
+# (form, lemma, upos, xpos) of a word, and the same with its head and relation.
 Word = tuple[str, str, str, str]
 Row = tuple[str, str, str, str, int, str]
 
