@@ -18,7 +18,7 @@ MISSING = ("error", "drop")
 DUPLICATES = ("error", "mean", "drop")
 MISMATCH = ("error", "drop", "keep")
 
-# Questions that an error names as examples.
+# Number of questions that an error gives as examples.
 _N_NAMED = 3
 
 # Two systems on the same questions agree more than by chance: the correlation of their
