@@ -69,7 +69,7 @@ def number(value: float | None, found: dict[str, Any]) -> str:
 
 
 def interval(row: dict[str, Any], found: dict[str, Any]) -> str:
-    """Return the ends of an interval; nothing where it has none."""
+    """Return the ends of an interval; an empty text if there is no interval."""
     if row["low"] is None:
         return ""
     return f"{number(row['low'], found)} to {number(row['high'], found)}"

@@ -84,7 +84,7 @@ def warn_of_few(n: int) -> None:
     if n < _ENOUGH:
         warnings.warn(
             f"PPI++ has {n} labels. With fewer than {_ENOUGH} its interval is too "
-            "short where no label shows an error of the judge. Round the judge's "
+            "short if no label shows an error of the judge. Round the judge's "
             "scores to verdicts, for example judge >= 0.5, to use "
             "method='post-stratified'.",
             UserWarning,

@@ -141,7 +141,7 @@ class SampleVariance(Result):
 
     @property
     def advice(self) -> str:
-        """Advice on how to reduce the standard error, in one sentence."""
+        """Advice on how to reduce the standard error."""
         percent = f"{100 * self.share_of_samples:.0f}%"
         to = (
             f"twice the samples give {self.standard_error_more_samples:.4f}, twice the "

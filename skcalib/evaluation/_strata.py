@@ -29,7 +29,7 @@ class Labels:
     stratum : ndarray of shape (N,), int
         Code of the verdict of each item.
     y : ndarray of shape (N,)
-        Label of each item, NaN where there is none.
+        Label of each item. NaN if the item does not have a label.
     values : tuple of float
         The two or three values that labels may have, in ascending order.
     weight : ndarray of shape (N,)
