@@ -88,7 +88,7 @@ def with_parses(
         raise ParameterError(
             "parsed",
             f"must have a parse of each of the {len(kept)} texts. Got no parse of "
-            f"{len(missing)} texts, such as {missing[0]!r}, in "
+            f"{len(missing)} of them, such as {missing[0]!r}, in "
             f"{', '.join(map(str, files))}. Parse these texts as well, or choose a "
             "subset that is parsed.",
         )

@@ -196,7 +196,9 @@ class TestParse:
         (folder / "c.conllu").write_text(three)
         assert len(fetch_muc3(parsed=folder, data_home=raw).data) == 3
         (folder / "d.conllu").write_text(one)
-        with pytest.raises(ValueError, match="Got 2 of 'DEV-MUC3-0002' in .*b.conllu"):
+        with pytest.raises(
+            ValueError, match="Got 2 parses of 'DEV-MUC3-0002' in .*b.conllu"
+        ):
             fetch_muc3(parsed=folder, data_home=raw)
 
     def test_a_parse_of_other_texts(self, raw, tmp_path):
