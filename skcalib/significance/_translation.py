@@ -220,7 +220,7 @@ def chrf(sums: np.ndarray) -> np.ndarray:
     Returns
     -------
     score : ndarray of shape (...)
-        chrF2 of each row of sums.
+        The chrF2 score of each row of sums.
 
     Examples
     --------
