@@ -34,15 +34,15 @@ def as_clustering(values: Any, n: int, i: int, name: str = "labels") -> np.ndarr
     if not is_sequence(values):
         raise ParameterTypeError(
             name,
-            f"must hold a label for each mention. Got {type(values).__name__} "
+            f"must contain one label per mention. Got {type(values).__name__} "
             f"{values!r:.50} for document {i}.",
         )
     labels = as_list(values)
     if len(labels) != n:
         raise ParameterError(
             name,
-            f"must hold a label for each of the {n} mentions of document {i}. Got "
-            f"{len(labels)}.",
+            f"must contain one label for each of the {n} mentions of document {i}. "
+            f"Got {len(labels)}.",
         )
     number: dict[Hashable, int] = {}
     for j, label in enumerate(labels):
@@ -55,7 +55,7 @@ def as_clustering(values: Any, n: int, i: int, name: str = "labels") -> np.ndarr
         if not isinstance(label, Hashable):
             raise ParameterError(
                 name,
-                f"must hold labels that can be compared. Got {label!r:.50} for "
+                f"must contain hashable labels. Got {label!r:.50} for "
                 f"mention {j} of document {i}.",
             )
         number.setdefault(label, len(number))
@@ -63,9 +63,9 @@ def as_clustering(values: Any, n: int, i: int, name: str = "labels") -> np.ndarr
 
 
 def as_list(values: Any) -> list[Any]:
-    """Return the entries of a container as a list, numbers of tensors as Python's.
+    """Return the entries of a container as a list of Python objects.
 
-    The entries of a tensor are tensors themselves, which are compared by identity.
+    The entries of a tensor would be tensors, which are compared by identity.
     """
     if hasattr(values, "tolist"):
         return values.tolist()
@@ -98,7 +98,7 @@ def condensed(pairs: np.ndarray) -> np.ndarray:
 
 
 def true_pairs(y: Any, lengths: list[int] | None, name: str) -> list[np.ndarray]:
-    """Return for each document whether each pair has equal labels, condensed.
+    """Return whether each pair of mentions has equal labels, condensed, by document.
 
     `lengths` are the numbers of mentions. If None, any number is accepted.
     """

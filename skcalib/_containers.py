@@ -30,7 +30,7 @@ _CPU = 1
 
 
 def is_collection(values: Any) -> bool:
-    """Return whether the entries can be iterated; not for a str or a 0-d array."""
+    """Return whether the value has entries; False for a str and for a 0-d array."""
     return (
         (hasattr(values, "__iter__") or hasattr(values, "__getitem__"))
         and not isinstance(values, (str, bytes))
@@ -39,7 +39,7 @@ def is_collection(values: Any) -> bool:
 
 
 def is_sequence(values: Any) -> bool:
-    """Return whether there is a known number of ordered entries.
+    """Return whether the value has a known number of ordered entries.
 
     A set has no order, and iterating a mapping or a table gives names.
     """
@@ -80,7 +80,7 @@ def on_cpu(values: Any, *, name: str) -> Any:
     device = getattr(values, "device", "another device")
     try:
         is_there = values.__dlpack_device__()[0] == _CPU
-    except (BufferError, RuntimeError, ValueError):  # as of tensors without data
+    except (BufferError, RuntimeError, ValueError):  # for tensors without data
         is_there = False
     if not is_there:
         problem = (
@@ -91,13 +91,13 @@ def on_cpu(values: Any, *, name: str) -> Any:
         raise ParameterTypeError(name, problem)
     if hasattr(values, "detach"):
         values = values.detach()
-        if "bfloat16" in str(values.dtype):  # which NumPy does not know
+        if "bfloat16" in str(values.dtype):  # NumPy does not have this type
             values = values.float()
     return values
 
 
 def is_tensor_type(kind: type) -> bool:
-    """Return whether a type is one of tensors or array-API arrays, not NumPy's own."""
+    """Return whether a type is a tensor or array-API type other than NumPy's."""
     return hasattr(kind, "__dlpack_device__") and not issubclass(
         kind, (np.ndarray, np.generic)
     )
@@ -175,8 +175,8 @@ def columns_by_name(
 ) -> list[int] | None:
     """Return the column of each label in a table with named columns.
 
-    The names have to be the labels, or the labels as strings. None if the columns are
-    in the order of the labels, or have no names.
+    The names must be the labels, or the labels as strings. None is returned if the
+    columns are in the order of the labels or have no names.
     """
     order = labels.tolist()
     if names is None or names in (order, list(map(str, order))):

@@ -24,7 +24,7 @@ __all__ = [
     "tags_of_entity",
 ]
 
-# The prefixes of tags inside entities, and what they are called here.
+# Prefixes of the tags of entities, and their names in this module.
 SCHEMES = {
     "BIO": {"B": "B", "I": "I"},
     "BILOU": {"B": "B", "I": "I", "L": "L", "U": "U"},
@@ -36,7 +36,7 @@ SCHEMES = {
 _OTHER_NAMES = {"IOB2": "BIO", "BILUO": "BILOU", "BIOES": "IOBES"}
 _SEVERAL_MEANINGS = {"IOB": ("IOB1", "IOB2"), "IOE": ("IOE1", "IOE2")}
 
-# First, middle and last tag of an entity, and the tag of one with a single token.
+# First, middle and last tag of an entity, and the tag of a single-token entity.
 WRITTEN = {
     "BIO": ("B", "I", "I", "B"),
     "BILOU": ("B", "I", "L", "U"),
@@ -51,7 +51,7 @@ _OUTSIDE = ("O", "")
 
 
 def as_scheme(name: Any) -> str:
-    """Return the key of SCHEMES that a name means, in upper or lower case."""
+    """Return the key of SCHEMES for a name in upper or lower case."""
     key = name.upper() if isinstance(name, str) else ""
     key = _OTHER_NAMES.get(key, key)
     if key in SCHEMES:
@@ -68,7 +68,7 @@ def as_scheme(name: Any) -> str:
 
 
 def as_posterior_scheme(name: Any) -> str:
-    """Return the key of SCHEMES, if a span's probability is known in this scheme."""
+    """Return the key of a scheme in which spans have a known probability."""
     key = as_scheme(name)
     if key in ("BIO", "BILOU", "IOBES"):
         return key
@@ -83,7 +83,7 @@ def as_posterior_scheme(name: Any) -> str:
 def read_tags(
     tags: list, scheme: str, name: str, lengths: Sequence[int] = ()
 ) -> dict[Any, Tag]:
-    """Return the prefix and the entity label of each different tag.
+    """Return the prefix and the entity label of each distinct tag.
 
     `lengths` are the lengths of the sentences; errors use them to locate a wrong tag.
     """
@@ -94,7 +94,7 @@ def read_tags(
             expected = ", ".join(f"'{p}-PER'" for p in SCHEMES[scheme])
             raise ParameterError(
                 name,
-                f"must hold tags of the scheme {scheme!r}, such as 'O', "
+                f"must contain tags of the scheme {scheme!r}, such as 'O', "
                 f"{expected}. Got {tag!r}{_place(tags.index(tag), lengths)}.",
             )
         found[tag] = _OUTSIDE if tag == "O" else (SCHEMES[scheme][prefix], label)
@@ -124,7 +124,7 @@ def find_entities(tags: Iterable[Tag], scheme: str) -> list[tuple[int, int, str]
 
 
 def _find_begun(tags: list[Tag], closed: bool) -> list[tuple[int, int, str]]:
-    """Return entities that B or U begins and, if they are `closed`, L or U ends."""
+    """Return entities that begin with B or U and, if `closed`, end with L or U."""
     found = []
     start, open_label = 0, ""
     is_open = False
@@ -143,7 +143,7 @@ def _find_begun(tags: list[Tag], closed: bool) -> list[tuple[int, int, str]]:
 
 
 def _find_begun_where_needed(tags: list[Tag]) -> list[tuple[int, int, str]]:
-    """Return entities that begin with B only after another one with their label."""
+    """Return entities that begin with B only after an entity with the same label."""
     found = []
     start: int | None = None
     before = _OUTSIDE
@@ -159,9 +159,9 @@ def _find_begun_where_needed(tags: list[Tag]) -> list[tuple[int, int, str]]:
 
 
 def _find_ended(tags: list[Tag], always: bool) -> list[tuple[int, int, str]]:
-    """Return entities whose last token is E.
+    """Return entities whose last tag is E.
 
-    If not `always`, it is E only before another entity with the same label.
+    If not `always`, the last tag is E only before an entity with the same label.
     """
     found = []
     start = 0
@@ -177,7 +177,7 @@ def _find_ended(tags: list[Tag], always: bool) -> list[tuple[int, int, str]]:
 
 
 def mend_tags(tags: Iterable[Tag]) -> list[Tag]:
-    """Return BIO tags in which an inside tag that continues no entity begins one."""
+    """Return BIO tags in which an inside tag begins an entity if it continues none."""
     mended: list[Tag] = []
     for prefix, label in tags:
         goes_on = bool(mended) and mended[-1] != _OUTSIDE and mended[-1][1] == label
@@ -190,7 +190,7 @@ def mend_tags(tags: Iterable[Tag]) -> list[Tag]:
 def allowed_tags(
     tags: list[Tag], scheme: str
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return which pairs of tags, first tags and last tags fit the scheme."""
+    """Return which tag pairs, first tags and last tags the scheme allows."""
     prefixes = np.array([prefix for prefix, _ in tags])
     labels = np.array([label for _, label in tags], dtype=object)
     is_open = np.isin(prefixes, ("B", "I"))

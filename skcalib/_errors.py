@@ -25,9 +25,10 @@ class ParameterError(ValueError):
     name : str or None
         Name of the parameter. If None, several parameters are wrong together.
     problem : str
-        What was expected and what was received, as the rest of a sentence whose subject
-        is "The 'name' parameter of function", or without a name the function: "must be
-        positive. Got -1 instead.", "takes 'bin_size' or 'n_bins', not both."
+        Rest of a sentence that begins with "The 'name' parameter of function", or with
+        the function if `name` is None. It states what was expected and what was
+        received: "must be positive. Got -1 instead.", "takes 'bin_size' or 'n_bins',
+        not both."
     function : str, default=None
         Public function that received the argument; :func:`public` fills it in.
     """

@@ -1,4 +1,4 @@
-"""Labels: arrays and lists of them, their distinct values and the positive ones.
+"""Labels: arrays and lists of labels, distinct labels, and positive labels.
 
 Other modules import these names from :mod:`skcalib._validation`.
 """
@@ -32,7 +32,7 @@ def is_missing(label: Any) -> bool:
     """Return whether a label is None, NaN, or pandas' NA."""
     try:
         return label is None or bool(label != label)
-    except (TypeError, ValueError):  # pandas' NA will not be compared
+    except (TypeError, ValueError):  # pandas' NA cannot be compared
         return True
 
 
@@ -55,8 +55,8 @@ def as_label_list(values: Any, *, name: str) -> list[Any]:
     if place is not None:
         raise ParameterError(
             name,
-            f"must hold a label at every place. Got {entries[place[1]]!r:.50} at place "
-            f"{place[1]}.",
+            "must contain a label at every place. Got "
+            f"{entries[place[1]]!r:.50} at place {place[1]}.",
         )
     return labels[0]
 
@@ -68,10 +68,10 @@ def as_label_lists(
 
     Each label sequence may be any container that :func:`as_array` accepts: a list, an
     array, a tensor, a Series, a list of tensors with one entry. `y` itself may also be
-    such a container, as a matrix with one row per sentence or a nested tensor. Labels
-    that are missing (None, NaN, NA) or cannot be hashed raise an error that names their
-    position with the nouns `entry` and `item`. Lists may be empty, and may be the lists
-    of `y`.
+    such a container, for example a matrix with one row per sentence or a nested tensor.
+    If a label is missing (None, NaN, NA) or cannot be hashed, an error is raised that
+    gives its position, using the nouns `entry` and `item`. The lists may be empty, and
+    may be the lists in `y`.
     """
     if getattr(y, "is_nested", False):
         y = list(y.unbind())
@@ -88,13 +88,13 @@ def as_label_lists(
         i = lists.index(None)
         raise ParameterTypeError(
             name,
-            f"must hold a sequence of labels for each {entry}. Got "
+            f"must contain a sequence of labels for each {entry}. Got "
             f"{type(entries[i]).__name__} {entries[i]!r:.50} for {entry} {i}.",
         )
-    with suppress(TypeError):  # labels that no set can hold
+    with suppress(TypeError):  # labels that cannot be hashed
         kinds = set(map(type, set(chain.from_iterable(lists))))
         if all(issubclass(kind, (str, int, np.integer)) for kind in kinds):
-            return lists  # as almost always
+            return lists  # the usual case
     labels = _python_labels(lists, name)
     place = _not_a_label(labels)
     if place is not None:
@@ -108,7 +108,7 @@ def as_label_lists(
 
 
 def _entries(values: Any, name: str) -> list[Any] | None:
-    """Return the entries of a sequence as a list; None if it is none."""
+    """Return the entries of a sequence as a list; None for any other value."""
     if isinstance(values, list):
         return values
     if is_dask(values):
@@ -129,7 +129,7 @@ def _entries(values: Any, name: str) -> list[Any] | None:
 
 
 def _python_labels(lists: list[list[Any]], name: str) -> list[list[Any]]:
-    """Return label lists in which tensors and arrays of one entry are that entry."""
+    """Return label lists with each tensor or array of one entry as that entry."""
     kinds = set(map(type, chain.from_iterable(lists)))
     if not any(is_tensor_type(kind) or issubclass(kind, np.ndarray) for kind in kinds):
         return lists
@@ -199,9 +199,9 @@ def label_places(labels: np.ndarray, order: np.ndarray) -> np.ndarray:
 
 
 def _can_be_searched(labels: np.ndarray, order: np.ndarray) -> bool:
-    """Return whether NumPy compares the labels as Python does, and as fast as it can.
+    """Return whether NumPy compares the labels correctly and fast.
 
-    Integers with and without a sign would be compared as floats.
+    Signed and unsigned integers would be compared as floats.
     """
     kinds = labels.dtype.kind + order.dtype.kind
     return kinds == "UU" or (set(kinds) <= set("biuf") and kinds not in ("iu", "ui"))
@@ -224,7 +224,7 @@ def as_labels(values: Any, *, name: str) -> np.ndarray:
     if missing.any():
         row = int(missing.argmax())
         problem = (
-            "must hold a label in every row. Got "
+            "must contain a label in every row. Got "
             f"{array[row : row + 1].tolist()[0]!r} in row {row}."
         )
         raise ParameterError(name, problem)
@@ -267,7 +267,7 @@ def distinct_labels(labels: np.ndarray, *, name: str) -> np.ndarray:
         return np.unique(labels)
     except TypeError:
         problem = (
-            "must hold labels of one sortable type. Got several types, for example "
+            "must contain labels of one sortable type. Got several types, for example "
             "strings and numbers."
         )
         raise ParameterError(name, problem) from None
@@ -281,7 +281,7 @@ def _shown(labels: np.ndarray) -> str:
 def positives(
     labels: np.ndarray, pos_label: Any, *, are_all: bool = True
 ) -> np.ndarray:
-    """Return which labels equal `pos_label`, by scikit-learn's rule if it is None.
+    """Return which labels are positive, by scikit-learn's rule if `pos_label` is None.
 
     If `are_all` is False, the positive label may be missing from these labels.
     """
@@ -297,7 +297,7 @@ def positives(
             )
             raise ParameterError("pos_label", problem)
         return np.zeros(labels.size, dtype=bool)
-    if labels.dtype.kind in "buif":  # spares the usual case np.unique and its sort
+    if labels.dtype.kind in "buif":  # the usual case, without the sort of np.unique
         positive = labels == 1
         for negative in (0, -1):
             if (positive | (labels == negative)).all():
@@ -306,8 +306,8 @@ def positives(
     if any(set(found.tolist()) <= standard for standard in ({0, 1}, {-1, 1})):
         return labels == 1
     problem = (
-        "must hold 0 and 1, -1 and 1, or booleans if 'pos_label' is not given. Got "
-        f"the labels {_shown(found)}. Pass as pos_label the label that the "
-        "probabilities are of."
+        "must contain 0 and 1, -1 and 1, or booleans if 'pos_label' is not given. Got "
+        f"the labels {_shown(found)}. Pass as pos_label the label whose "
+        "probability is given."
     )
     raise ParameterError("y_true", problem)

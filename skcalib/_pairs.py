@@ -56,9 +56,10 @@ class Pairs:
     row_groups : ndarray of shape (n_rows,), int, or None
         Codes 0, 1, ... of the groups of dependent rows, if groups were given.
     n_classes : int
-        Number of pairs that one row of the input gave.
+        Number of pairs per row of the input.
     true_class : ndarray of shape (n_rows,), int, or None
-        Column of the true class of each row that gave several pairs; -1 if it has none.
+        Column of the true class of each row, if rows have several pairs; -1 if a row
+        does not have a true class.
     group_repeats : ndarray of shape (n_groups,), or None
         Number of independent groups that each group represents, if `row_groups` were
         given. If None, it is 1.
@@ -121,7 +122,7 @@ class Pairs:
 
     @property
     def row_total(self) -> float:
-        """Total weight of the rows; each counts once, however many pairs it gave."""
+        """Total weight of the rows. A row counts once for any number of pairs."""
         if self.item_total is not None:
             return self.item_total
         if self.row_weight is None:
@@ -188,7 +189,7 @@ def _class_index(
         row = row if rows is None else int(rows[row])
         raise ParameterError(
             "y_true",
-            f"must hold labels that are in 'labels'. Got {unknown!r} in row {row}.",
+            f"must contain labels that are in 'labels'. Got {unknown!r} in row {row}.",
         )
     return index
 
@@ -207,7 +208,7 @@ def pool(
     weight: np.ndarray | None = None,
     groups: np.ndarray | None = None,
 ) -> Pairs:
-    """Return the pairs of all columns; `index` is the true column, -1 if none is."""
+    """Return the pairs of all columns; `index` is the true column, or -1 if none."""
     return Pairs(
         q=proba.ravel(),
         positive=None,
@@ -220,9 +221,9 @@ def pool(
 
 
 def take_pairs(pairs: Pairs, rows: np.ndarray) -> Pairs:
-    """Return the pairs that some rows of the input gave, each as often as it is named.
+    """Return the pairs of some rows of the input, in which a row may occur repeatedly.
 
-    Weights and groups are left behind.
+    The result has no weights and groups.
     """
     if pairs.n_classes == 1:
         q, positive = pairs.q[rows], pairs.indicator()[rows]
@@ -306,14 +307,14 @@ def check_pairs(
         if multi_class is not None:
             raise ParameterError(
                 "multi_class",
-                f"goes with a y_proba of shape "
-                f"(n, n_classes). Got {multi_class!r} with shape {q.shape}.",
+                "requires y_proba of shape (n, n_classes). Got "
+                f"{multi_class!r} with shape {q.shape}.",
             )
         if labels is not None:
             raise ParameterError(
                 "labels",
-                f"goes with a y_proba of shape "
-                f"(n, n_classes); use 'pos_label' with shape {q.shape}.",
+                "requires y_proba of shape (n, n_classes); use 'pos_label' with "
+                f"shape {q.shape}.",
             )
         positive = positives(y_true, pos_label, are_all=are_all)
         return [Pairs(q, positive, q[positive], weight, codes)]
@@ -348,8 +349,8 @@ def _matrix_pairs(
     if pos_label is not None:
         raise ParameterError(
             "pos_label",
-            f"goes with two columns and no "
-            f"multi_class. Got {pos_label!r} with {order.size} columns.",
+            "requires y_proba with two columns, and multi_class=None. Got "
+            f"{pos_label!r} with {order.size} columns.",
         )
     multi_class = multi_class or "pooled"
     if multi_class == "pooled":

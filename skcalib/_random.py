@@ -11,7 +11,7 @@ from ._validation import is_integer
 
 __all__ = ["RandomStateLike", "as_generator"]
 
-#: What a `random_state` parameter may be.
+#: Types of a `random_state` parameter.
 RandomStateLike: TypeAlias = int | np.random.RandomState | np.random.Generator | None
 
 

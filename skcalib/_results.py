@@ -16,7 +16,7 @@ _N_SHOWN = 5
 
 
 def object_array(entries: Sequence[Any]) -> np.ndarray:
-    """Return a 1-D object array, also where all entries have the same length."""
+    """Return a 1-D object array, even if all entries have the same length."""
     array = np.empty(len(entries), dtype=object)
     for i, entry in enumerate(entries):
         array[i] = entry
@@ -88,7 +88,7 @@ def zero_in_words(low: float, high: float, level: float, pvalue: float) -> str:
 
 
 def plain(value: Any) -> Any:
-    """Return a value as JSON has it: arrays as lists, NumPy scalars as Python's."""
+    """Return a value for JSON: arrays as lists, NumPy scalars as Python numbers."""
     if isinstance(value, (np.ndarray, np.generic)):
         return value.tolist()
     if isinstance(value, (list, tuple)):
@@ -97,7 +97,7 @@ def plain(value: Any) -> Any:
 
 
 def _rows(columns: dict[str, Any]) -> tuple[list[list[str]], int]:
-    """Return the rows to show, with dots for those left out, and how many there are."""
+    """Return the rows to show, with dots for omitted rows, and the number of rows."""
     n = len(next(iter(columns.values()), ()))
     shown: list[int | None] = list(range(n))
     if n > 2 * _N_SHOWN + 1:
@@ -110,7 +110,7 @@ def _rows(columns: dict[str, Any]) -> tuple[list[list[str]], int]:
 
 
 def _cell(value: Any) -> str:
-    """Return a value as short text; nothing for what is missing."""
+    """Return a value as short text; an empty text for a missing value."""
     if value is None:
         return ""
     if isinstance(value, (float, np.floating)):

@@ -127,13 +127,13 @@ def check_integer(value: Any, *, minimum: int, name: str) -> int:
 
 
 def check_verbose(value: Any) -> int:
-    """Return how much is to be printed; True is 1."""
+    """Return the verbosity as an integer; True is 1."""
     level = int(value) if isinstance(value, (bool, np.bool_)) else value
     return check_integer(level, minimum=0, name="verbose")
 
 
 def _as_float(value: Any, expected: str, name: str) -> float:
-    """Return a real number as a float, one beyond all floats as inf."""
+    """Return a real number as a float; inf if it exceeds the range of floats."""
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, Real):
         raise ParameterTypeError(name, _must_be(expected, value))
     try:
@@ -157,7 +157,7 @@ def check_fraction(value: Any, *, name: str) -> float:
     number = _as_float(value, expected, name)
     if not 0 < number < 1:
         raise ParameterError(name, _must_be(expected, value))
-    # No quantile of a level that rounding cannot tell from 1 is finite.
+    # The quantile of a level that rounds to 1 is infinite.
     if number > 1 - 5e-16:
         raise ParameterError(name, _must_be("at most 1 - 1e-15", value))
     return number
@@ -185,7 +185,7 @@ def check_finite(value: Any, *, name: str) -> float:
 
 
 def check_same_length(**arrays: Any) -> None:
-    """Raise if the named arrays (None is skipped) differ in length."""
+    """Raise an error if the named arrays differ in length; None is skipped."""
     lengths = {name: len(a) for name, a in arrays.items() if a is not None}
     if len(set(lengths.values())) > 1:
         found = ", ".join(f"{name} has {length}" for name, length in lengths.items())
@@ -194,14 +194,14 @@ def check_same_length(**arrays: Any) -> None:
 
 
 def out_of_range(q: np.ndarray) -> np.ndarray:
-    """Return which numbers are outside [0, 1] by more than rounding, or NaN."""
+    """Return which numbers are NaN, or outside [0, 1] by more than rounding."""
     eps = np.finfo(q.dtype).eps if q.dtype.kind == "f" else 0.0
     tolerance = max(1e-9, 16 * float(eps))
     return ~((q >= -tolerance) & (q <= 1 + tolerance))
 
 
 def _clip_rounding(q: np.ndarray, name: str) -> np.ndarray:
-    """Return q clipped to [0, 1] if it leaves [0, 1] by rounding only."""
+    """Return q clipped to [0, 1], if it is outside by rounding only."""
     bad = out_of_range(q)
     if bad.any():
         where = np.unravel_index(int(bad.argmax()), q.shape)
@@ -212,7 +212,7 @@ def _clip_rounding(q: np.ndarray, name: str) -> np.ndarray:
         if 1.5 < q[where] <= 100:
             hint = " Percentages must be divided by 100."
         problem = (
-            f"must hold probabilities in [0, 1]. Got {float(q[where])!r} in "
+            f"must contain probabilities in [0, 1]. Got {float(q[where])!r} in "
             f"{place}.{hint}"
         )
         raise ParameterError(name, problem)
@@ -231,7 +231,7 @@ def as_floats(values: Any, *, name: str) -> np.ndarray:
         if array.dtype.kind not in "fiubO" or (
             array.dtype.kind == "O" and _holds_text(array)
         ):
-            raise ValueError  # NumPy would drop imaginary parts, and read digits
+            raise ValueError  # NumPy would drop imaginary parts and parse digits
         return array if array.dtype.kind == "f" else array.astype(np.float64)
     except ParameterError:
         raise
@@ -248,9 +248,11 @@ def _not_numbers(values: Any) -> str:
         entries = np.empty(0, dtype=object)
     for place, each in np.ndenumerate(entries):
         if is_missing(each) and not isinstance(each, float):  # as pandas' NA
-            return f"must hold a number at every place. Got {each!r} in row {place[0]}."
+            return (
+                f"must contain a number at every place. Got {each!r} in row {place[0]}."
+            )
     return (
-        "must hold numbers, in rows of equal length. Got "
+        "must contain numbers, in rows of equal length. Got "
         f"{type(values).__name__} with other content."
     )
 
@@ -258,9 +260,9 @@ def _not_numbers(values: Any) -> str:
 def as_probabilities(values: Any, *, name: str, n_columns: int = 2) -> np.ndarray:
     """Return probabilities as an array of float32 or float64 in [0, 1].
 
-    The array is 1-D, or 2-D with at least `n_columns` columns. If a single column is
-    fewer than `n_columns`, it is treated as 1-D, since many models with one sigmoid
-    output return such an array.
+    The array is 1-D, or 2-D with at least `n_columns` columns. If `n_columns` is above
+    1, a single column is treated as 1-D, since many models with one sigmoid output
+    return such an array.
     """
     array = as_floats(values, name=name)
     if array.ndim == 2 and array.shape[1] == 1 < n_columns:
@@ -304,7 +306,7 @@ def as_weights(values: Any, n: int) -> np.ndarray | None:
         total = float(weight.sum())
     if not _LEAST_WEIGHT <= total <= _MOST_WEIGHT:
         problem = (
-            "must have frequencies with a sum in "
+            "must contain frequencies whose sum is in "
             f"[{_LEAST_WEIGHT:.0e}, {_MOST_WEIGHT:.0e}]. Got a sum of {total:.3g}. "
             "Multiply the weights by a constant."
         )

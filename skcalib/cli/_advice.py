@@ -21,7 +21,7 @@ _ENOUGH_FOR_ISOTONIC = 1000
 # p-values below this show a miscalibration of a model of the demo.
 SIGNIFICANT = 0.05
 
-# Power with which a gain is said to be found.
+# Power of the test for the gain that the questions can detect.
 _POWER = 0.8
 
 
@@ -71,8 +71,8 @@ def _how_to_recalibrate(n: int) -> str:
     else:
         how = (
             "fit a logistic regression to the log-odds of the stated probabilities "
-            "(without an intercept it is one temperature); isotonic regression needs "
-            "about a thousand answers"
+            "(without an intercept, it is temperature scaling); isotonic regression "
+            "needs about a thousand answers"
         )
     return (
         f"Recalibrate: {how}, and apply it to new answers. Measure it on answers that "
@@ -86,7 +86,7 @@ def _how_many_more(found: dict[str, Any]) -> str:
     what, count = "questions", n
     if found["n_groups"] is not None and found["n_groups"] < n:
         what, count = "groups", found["n_groups"]
-    more = "" if n == found["n_samples"] else " More samples of the same do little."
+    more = "" if n == found["n_samples"] else " More samples per question help little."
     return (
         f"For half the width of the intervals, collect about {3 * count:,} more "
         f"{what}: {4 * count:,} in all.{more} The interval of the accuracy is now "
@@ -119,7 +119,7 @@ def _how_to_quote(found: dict[str, Any], level: float) -> str:
 
 
 class MeasuredModel(NamedTuple):
-    """A model of the demo with its numbers; `n` counts `unit`, which is in plural."""
+    """A model of the demo with its numbers; `unit` is the plural of what `n` counts."""
 
     name: str
     n: int
@@ -161,7 +161,7 @@ def demo_steps(models: list[MeasuredModel]) -> list[str]:
 
 def _how_to_recalibrate_model(model: MeasuredModel) -> str:
     if model.is_tagger:
-        how = "fit one temperature by skcalib.recalibration.TemperatureScaling"
+        how = "fit one temperature with skcalib.recalibration.TemperatureScaling"
     elif model.n >= _ENOUGH_FOR_ISOTONIC:
         how = "use sklearn.calibration.CalibratedClassifierCV(model, method='isotonic')"
     else:

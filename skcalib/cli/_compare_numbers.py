@@ -98,9 +98,9 @@ def _taking_samples(
         right, number = aligned.sample_counts(j)
         if (number < k).any():
             raise CommandError(
-                f"{option} {k} needs {k} samples of each question. {system} has "
-                f"{int(number.min())} of {int((number < k).sum())} of {number.size} "
-                "questions. Use a smaller number."
+                f"{option} {k} needs {k} samples of each question. {system} has fewer "
+                f"of {int((number < k).sum())} of {number.size} questions (at least "
+                f"{int(number.min())} of each). Use a smaller number."
             )
         if name == "best_of":
             codes = np.repeat(np.arange(number.size), number)

@@ -122,7 +122,7 @@ def gain_interval(each: dict[str, Any], found: dict[str, Any]) -> str:
 
 
 def pvalue(p: float) -> str:
-    """Return a p-value with as many digits as matter."""
+    """Return a p-value with its significant digits."""
     if p < 1e-300:
         return "< 1e-300"
     return f"{p:.2g}" if p < 0.1 else f"{p:.2f}"
@@ -179,7 +179,7 @@ def margin_in_words(pair: dict[str, Any]) -> str:
 
 
 def pairs_table(found: dict[str, Any], most: int) -> tuple[list[str], list[list[str]]]:
-    """Return the table of pairs; those with the baseline if there are too many."""
+    """Return the table of pairs, or of pairs with the baseline if there are many."""
     level = f"{100 * found['confidence_level']:g}%"
     header = ["later - earlier", "gain", level, "p", "adjusted", "wins", "losses"]
     pairs = found["pairs"]
@@ -236,8 +236,8 @@ def warnings_of(found: dict[str, Any]) -> list[str]:
         unit = "groups" if found["n_groups"] is not None else "questions"
         warnings.append(
             f"Too few {unit} differ to reject at {alpha:.3g}: the smallest p-value "
-            f"that this test can give is {pvalue(found['smallest_pvalue'])}. That no "
-            f"gain is found says nothing; more {unit} are needed."
+            f"that this test can give is {pvalue(found['smallest_pvalue'])}. This is "
+            f"not evidence that there is no gain; more {unit} are needed."
         )
     elif (
         found["n_groups"] is not None
@@ -289,7 +289,7 @@ def _judged_section(found: dict[str, Any], level: str) -> Section:
     ]
     words = [
         "The gain by people is estimated from the judge and the labels. All other "
-        "numbers take the judge's scores for the truth."
+        "numbers treat the judge's scores as the truth."
     ]
     words += dict.fromkeys(note for each in found["judged"] for note in each["notes"])
     return "gain by people", header, rows, words
@@ -362,8 +362,8 @@ def _calibration_section(found: dict[str, Any], level: str) -> Section:
                 ]
             )
     words = [
-        "Lower is better in each of them. p-values are not adjusted. The log score "
-        "takes probabilities of 0 and 1 as 1e-6 and 1 - 1e-6."
+        "Lower is better for all of them. p-values are not adjusted. The log score "
+        "replaces probabilities of 0 and 1 by 1e-6 and 1 - 1e-6."
     ]
     return "calibration", header, rows, words
 
@@ -374,7 +374,7 @@ def _power_in_words(found: dict[str, Any]) -> list[str]:
     for each in found["power"]:
         pair = f"{each['b']} - {each['a']}"
         if each["detectable_gain"] is None:
-            text = f"{pair}: these {found['n']} {unit} can find no gain at all."
+            text = f"{pair}: these {found['n']} {unit} cannot detect any gain."
         else:
             text = (
                 f"{pair}: these {found['n']} {unit} find a true gain of "

@@ -27,7 +27,7 @@ from ._shared import CommandError
 
 METRICS = ("f1", "bleu", "chrf", "ter")
 
-# Value of --groups and --by that stands for the document of each sentence.
+# Value of --groups and --by that means the document of each sentence.
 DOCUMENT = "document"
 
 _TRANSLATION: dict[str, tuple[Any, Any]] = {
@@ -140,7 +140,7 @@ def _labels_of(
     if not path.is_file():
         document = f", or {DOCUMENT!r}" if metric == "f1" else ""
         raise CommandError(
-            f"{option} must be a file with a label for each sentence{document}, where "
+            f"{option} must be a file with a label for each sentence{document}, if "
             f"the metric is {metric}. Got {given!r}."
         )
     labels = _lines(path)
@@ -242,11 +242,11 @@ def _span_counts(names: list[str], options: Namespace) -> dict[str, np.ndarray]:
             systems[name] = span_statistics(gold, predicted)
         except ValueError as error:
             message = str(getattr(error, "problem", error))
-            message = message.replace("must hold tags", "needs tags")
+            message = message.replace("must contain tags", "needs tags")
             if options.reference is None:
                 message += (
                     " The right tags are read from the last column but one; "
-                    "--reference gives a file with them."
+                    "--reference names a file with the right tags."
                 )
             raise CommandError(f"{path} {message}") from None
     return systems

@@ -19,18 +19,19 @@ from ._count_text import as_csv, as_text
 from ._shared import CommandError, check_figure, check_folders, check_level, printable
 
 DESCRIPTION = """\
-Count documents or events in a corpus, with an interval that is valid however
-wrong the model is.
+Count documents or events in a corpus, with an interval that is valid even if
+the model is wrong.
 
-A model gives each document a probability or an expected count. Their sum is as
-wrong as the model. Labels of a random sample of documents correct it:
+A model gives each document a probability or an expected count. The sum of
+these numbers has the errors of the model. Labels of a random sample of
+documents correct the sum:
 
   id,date,p,label
   d1,2020-01-07,0.93,1
   d2,2020-01-09,0.12,
   d3,2020-02-01,0.40,0
 
-A document that was not labelled has an empty cell. 'skcalib sample' draws the
+The cell of a document without a label is empty. 'skcalib sample' draws the
 documents to label.
 """
 
@@ -48,7 +49,7 @@ another file are joined by the ids of documents, never by position.
 
 
 def add_count(commands: argparse._SubParsersAction) -> None:
-    """Add the command to those of the parser."""
+    """Add the command to the parser."""
     count = commands.add_parser(
         "count",
         help="count in a corpus, corrected by labelled documents",
@@ -60,7 +61,7 @@ def add_count(commands: argparse._SubParsersAction) -> None:
         "file",
         type=Path,
         metavar="FILE",
-        help="the corpus, a row for each document: CSV, TSV, JSON, JSON lines, parquet",
+        help="corpus with one row per document: CSV, TSV, JSON, JSON lines, parquet",
     )
     _add_columns(count.add_argument_group("what to read"))
     _add_design(count.add_argument_group("how documents were drawn"))
@@ -81,7 +82,7 @@ def _add_columns(group: argparse._ArgumentGroup) -> None:
         metavar="LABELS",
         help="file of labels, with the ids of documents and a column of labels",
     )
-    add("--pos-label", metavar="LABEL", help="the label that counts as 1, others as 0")
+    add("--pos-label", metavar="LABEL", help="label that counts as 1 (others: 0)")
     add("--id", metavar="COL", help="column of document ids, in both files")
     add_model(group)
     add(
@@ -96,7 +97,7 @@ def add_model(group: argparse._ArgumentGroup) -> None:
     add = group.add_argument
     add("--proba", metavar="COL", help="column of the model's probabilities")
     add("--expected", metavar="COL", help="column of the model's expected counts")
-    add("--percent", action="store_true", help="probabilities run from 0 to 100")
+    add("--percent", action="store_true", help="probabilities are percentages")
 
 
 def add_dates(group: argparse._ArgumentGroup) -> None:
@@ -118,14 +119,14 @@ def _add_design(group: argparse._ArgumentGroup) -> None:
         "--design",
         type=Path,
         metavar="DESIGN",
-        help="file of inclusion probabilities that 'skcalib sample' has written",
+        help="file of inclusion probabilities that 'skcalib sample' wrote",
     )
     add(
         "--inclusion",
         metavar="COL",
         help="column of inclusion probabilities, for all documents (default: equal)",
     )
-    add("--strata", metavar="COL", help="column of strata from which they were drawn")
+    add("--strata", metavar="COL", help="column of the strata of the draw")
     add(
         "--groups",
         metavar="COL",
@@ -135,16 +136,16 @@ def _add_design(group: argparse._ArgumentGroup) -> None:
         "--missing",
         choices=("error", "drop"),
         default="error",
-        help="drawn documents without a label (default: %(default)s)",
+        help="treatment of drawn documents without a label (default: %(default)s)",
     )
 
 
 def _add_measures(group: argparse._ArgumentGroup) -> None:
     add = group.add_argument
     add_dates(group)
-    add("--by", metavar="COL", help="count each value of this column by itself too")
+    add("--by", metavar="COL", help="also count each value of this column separately")
     add("--trend", action="store_true", help="change of the count per period")
-    add("--mean", action="store_true", help="mean per document (share) for the count")
+    add("--mean", action="store_true", help="mean per document (share), not the count")
     add(
         "--confidence-level",
         type=float,

@@ -7,10 +7,10 @@ from typing import Any
 
 from ._count_words import interval, number
 
-# Warnings with these words put the interval itself in doubt.
+# If a warning contains one of these phrases, the interval may be invalid.
 _DOUBTS = ("do not look like a sample", "interval is not valid", "add up to")
 
-# Gains of a model over labels alone begin here for documents that are 0 or 1.
+# Number of labels of 0 or 1 from which a model usually improves on labels alone.
 _FEW_LABELS = 50
 
 
@@ -54,12 +54,12 @@ def _how_many_more(found: dict[str, Any]) -> list[str]:
     ]
     if found["equivalent_labels"] < n:
         steps.append(
-            f"The model makes the interval wider: with it, {n:,} labels are worth "
-            f"{found['equivalent_labels']:,.0f}. "
+            f"The model makes the interval wider: with the model, {n:,} labels are "
+            f"worth {found['equivalent_labels']:,.0f}. "
             + (
-                f"That is usual below {_FEW_LABELS} labels."
+                f"This is usual with fewer than {_FEW_LABELS} labels."
                 if n < _FEW_LABELS
-                else "Its numbers hardly follow the labels."
+                else "The model's numbers are hardly correlated with the labels."
             )
         )
     return steps
@@ -70,8 +70,8 @@ def _how_to_quote(found: dict[str, Any]) -> list[str]:
         return []
     if any(doubt in each for each in found["warnings"] for doubt in _DOUBTS):
         return [
-            "Do not quote the interval before the warnings are settled: it is valid "
-            "only if documents were drawn at random, as was said."
+            "Do not quote the interval before the warnings are resolved: it is valid "
+            "only if the documents were drawn at random, as the options state."
         ]
     percent = f"{100 * found['confidence_level']:g}%"
     what = "documents" if found["model"]["kind"] == "probability" else "in all"

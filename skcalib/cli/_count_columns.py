@@ -28,7 +28,7 @@ _INCLUSION = ("inclusion_probability", "inclusion")
 
 
 class Numbers:
-    """Numbers from a least value on; NaN for a missing cell.
+    """Numbers of at least a minimum; NaN for a missing cell.
 
     With `words`, cells may be yes and no, or `pos_label` (1) and other words (0).
     """
@@ -78,7 +78,7 @@ class Numbers:
         except ValueError:
             number = np.nan
         if not self._least <= number < np.inf:
-            expected = f"numbers from {self._least:g} on"
+            expected = f"numbers of at least {self._least:g}"
             remedy = ""
             if self._words:
                 expected = "1 or 0, yes or no, or a count"
@@ -108,11 +108,11 @@ def open_documents(path: Path) -> Table:
 
 def _as_command_error(path: Path, error: Exception) -> CommandError:
     problem = str(getattr(error, "problem", error))
-    problem = problem.replace("hold answers", "hold documents")
+    problem = problem.replace("contain answers", "contain documents")
     problem = problem.replace("pass percent", "use --percent")
     problem = problem.replace("Pass percent", "Use --percent")
     if "UTF-8" in problem:
-        problem += " Spreadsheets write it if told to save as 'CSV UTF-8'."
+        problem += " Spreadsheet programs write UTF-8 if you save as 'CSV UTF-8'."
     if getattr(error, "name", None) == "percent":
         problem = f"--percent {problem.replace('must not be given', 'does not apply')}"
     return CommandError(f"{path}: {problem}")
@@ -130,12 +130,12 @@ def read_columns(
                 column.add(cells[name], lines)
             read.append(np.array(lines, dtype=np.int64))
         if not sum(map(len, read)):
-            raise CommandError("must hold documents. It has no rows.")
+            raise CommandError("must contain documents. It has no rows.")
         for name, column in columns.items():
             if name not in may_miss and column.first_missing is not None:
                 raise CommandError(
-                    f"column {name!r} must have a value for every document, of "
-                    "labelled documents too. Got an empty cell in line "
+                    f"column {name!r} must have a value for every document, including "
+                    "labelled documents. Got an empty cell in line "
                     f"{column.first_missing}. Fill it in, or leave the document out "
                     "of the corpus before documents are drawn."
                 )
@@ -161,7 +161,7 @@ def check_column(table: Table, name: str, option: str) -> str:
 def one_column(
     table: Table, given: str | None, option: str, known: Sequence[str]
 ) -> str | None:
-    """Return the column that is given, or the one with a usual name, or None."""
+    """Return the given column, the column with a usual name, or None."""
     if given is not None:
         return check_column(table, given, option.split()[0])
     if len(known) > 1:
@@ -239,7 +239,7 @@ def check_unique(path: Path, ids: np.ndarray, lines: np.ndarray, name: str) -> N
 
 
 def coded(names: np.ndarray) -> tuple[np.ndarray, list[str]]:
-    """Return a code for each name, and the names, numbers in the order of numbers."""
+    """Return a code for each name, and the names; numbers are sorted as numbers."""
     known: dict[str, int] = {}
     values = names.tolist()
     codes = np.fromiter(

@@ -12,10 +12,10 @@ from ._count_periods import Periods
 
 @dataclass
 class Corpus:
-    """Documents of a file as arrays with an entry per row.
+    """Documents of a file as arrays with one entry per row.
 
-    `label` has NaN where there is none. `strata`, `groups` and `by` are codes with
-    their names, or None.
+    `label` is NaN for a document without a label. `strata`, `groups` and `by` are codes
+    with their names, or None.
     """
 
     path: Path
@@ -41,6 +41,6 @@ class Corpus:
     notes: list[str] = field(default_factory=list)
 
     def place(self, row: int) -> str:
-        """Return where a row is, for messages."""
+        """Return the place of a row, for messages."""
         name = f"line {self.line[row]}"
         return name if self.ids is None else f"{name} ({self.id_name} {self.ids[row]})"

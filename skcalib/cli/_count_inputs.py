@@ -78,7 +78,7 @@ def read_corpus(options: Namespace) -> Corpus:
 
 
 def _roles(table: Table, options: Namespace) -> dict[str, Any]:
-    """Return the column of each role in the corpus, None where it has none."""
+    """Return the column of each role in the corpus, or None."""
     named = [options.strata, options.groups, options.by, options.size, options.date]
     for option in ("strata", "groups", "by", "size", "date"):
         if getattr(options, option) is not None:

@@ -54,8 +54,8 @@ def _note_forgotten_design(corpus: Corpus, options: Namespace) -> None:
     beside = design_path(options.labels)
     if corpus.inclusion is None and beside.exists():
         corpus.notes.append(
-            f"{beside} lies beside the labels and is not used. If these documents were "
-            f"drawn with it, add --design {beside}."
+            f"{beside} is beside the labels and is not used. If these documents were "
+            f"drawn with this design, add --design {beside}."
         )
 
 
@@ -65,7 +65,7 @@ def design_path(sample: Path) -> Path:
 
 
 def _read_labels(corpus: Corpus, options: Namespace) -> tuple[np.ndarray, np.ndarray]:
-    """Return the rows of the corpus that a file of labels has, and the labels."""
+    """Return the rows of the corpus in a file of labels, and their labels."""
     path = options.labels
     table = open_documents(path)
     given = options.id if options.id is not None else corpus.id_name
@@ -88,15 +88,15 @@ def _read_labels(corpus: Corpus, options: Namespace) -> tuple[np.ndarray, np.nda
         raise CommandError(
             f"{path}: {unknown.size} of {rows.size} ids are not in {corpus.path}: "
             f"{_listed(names, unknown.size)}. Labels must be of documents of the "
-            f"corpus. The ids of the corpus are those of its column "
-            f"{corpus.id_name!r}; choose another one with --id. Spreadsheets change "
-            "some ids, such as 007 to 7."
+            f"corpus. The ids of the corpus are in its column "
+            f"{corpus.id_name!r}; choose another column with --id. Spreadsheet "
+            "programs change some ids, for example 007 to 7."
         )
     return rows, found[label]
 
 
 def _rows_of(corpus: Corpus, names: list[str]) -> np.ndarray:
-    """Return the row of each id in the corpus, -1 for none."""
+    """Return the row of each id in the corpus, or -1."""
     assert corpus.ids is not None
     if names == corpus.ids.tolist():
         return np.arange(len(names))
@@ -109,7 +109,7 @@ def _rows_of(corpus: Corpus, names: list[str]) -> np.ndarray:
 
 
 def _read_design(corpus: Corpus, path: Path) -> np.ndarray:
-    """Add inclusion probabilities and strata of a design; return which are drawn."""
+    """Add inclusion probabilities and strata of a design; return the drawn rows."""
     assert corpus.ids is not None
     table = open_documents(path)
     for name in (ID, PROBABILITY, DRAWN):
@@ -144,7 +144,7 @@ def _read_design(corpus: Corpus, path: Path) -> np.ndarray:
 
 
 def _check_drawn(corpus: Corpus, drawn: np.ndarray, options: Namespace) -> None:
-    """Compare the documents that are labelled with those that were drawn."""
+    """Compare the labelled documents with the drawn documents."""
     labelled = ~np.isnan(corpus.label)
     extra = np.flatnonzero(labelled & ~drawn)
     if extra.size:
@@ -152,7 +152,7 @@ def _check_drawn(corpus: Corpus, drawn: np.ndarray, options: Namespace) -> None:
             f"{corpus.label_source}: {extra.size} of {int(labelled.sum())} labels are "
             "of documents that were not drawn: "
             f"{_places(corpus, extra)} of {corpus.path}. Labels of documents that were "
-            "chosen in another way make the interval invalid. Take them out."
+            "chosen in another way make the interval invalid. Remove them."
         )
     missed = np.flatnonzero(drawn & ~labelled)
     if not missed.size or not labelled.any():
@@ -161,19 +161,20 @@ def _check_drawn(corpus: Corpus, drawn: np.ndarray, options: Namespace) -> None:
     if options.missing == "error":
         raise CommandError(
             f"{corpus.label_source}: {missed.size} of {int(drawn.sum())} drawn "
-            f"documents have no label: {_places(corpus, missed)} of {corpus.path}. A "
-            "document that is skipped breaks the random sample, since the skipped ones "
-            "differ from the others. Label them. If chance decided which are missing "
-            "(a lost page, no time left in a random order), pass --missing drop."
+            f"documents have no label: {_places(corpus, missed)} of {corpus.path}. If "
+            "documents are skipped, the sample is no longer random, because the "
+            "skipped documents differ from the others. Label them. If labels are "
+            "missing at random (a lost page, no time left in a random order), pass "
+            "--missing drop."
         )
     corpus.notes.append(
         f"{missed.size} of {int(drawn.sum())} drawn documents have no label and are "
-        "left out. The interval is valid only if chance decided which ones, not their "
-        "content."
+        "left out. The interval is valid only if labels are missing at random, "
+        "whatever the content of the documents."
     )
     if corpus.inclusion is None:
         return
-    # As if the labelled ones had been drawn from the drawn ones at random.
+    # The labelled documents are treated as a random sample of the drawn documents.
     strata = np.zeros(drawn.size, np.intp) if corpus.strata is None else corpus.strata
     held = np.bincount(strata, drawn)
     with np.errstate(invalid="ignore"):

@@ -32,7 +32,7 @@ _IN_WORDS = {
     ", with NaN where a document has none": "",
 }
 
-# This warning names rows of a table by codes; the text says it by names.
+# This warning names rows of a table by codes. The text replaces it by names.
 _ABOUT_EMPTY_ROWS = "rows of the table have no labelled document"
 
 
@@ -124,7 +124,7 @@ def _rows(table: dict[str, list[Any]], corpus: Corpus) -> list[dict[str, Any]]:
 def _trends(
     corpus: Corpus, options: Namespace, count: Callable[..., CorrectedCount]
 ) -> list[dict[str, Any]]:
-    """Return the trend of the corpus, and that of each value of --by."""
+    """Return the trend of the corpus and the trend of each value of --by."""
     weight = trend_weights(corpus, options.mean)
     if weight is None:
         assert corpus.periods is not None
@@ -136,7 +136,7 @@ def _trends(
     if corpus.by is not None:
         for code, name in enumerate(corpus.by_names):
             part = corpus.by == code
-            # The share of documents is that of the part.
+            # A mean is over the documents of the part.
             own = trend_weights(corpus, options.mean, part)
             if own is not None:
                 parts.append((name, own))
@@ -159,9 +159,10 @@ def _trends(
 def trend_weights(
     corpus: Corpus, is_mean: bool, part: np.ndarray | None = None
 ) -> np.ndarray | None:
-    """Return weights whose sum is the least-squares slope per period; None for none.
+    """Return weights of documents with which a sum is the slope per period, or None.
 
-    Periods without documents have the count 0, and no mean.
+    The slope is the least-squares slope. Periods without documents have the count 0
+    and do not have a mean.
     """
     assert corpus.periods is not None
     number = corpus.periods.number
@@ -233,14 +234,14 @@ def in_words(message: str, corpus: Corpus) -> str:
 
 
 class _Warnings:
-    """Different sentences of the warnings of several calls."""
+    """Distinct sentences of the warnings of several calls."""
 
     def __init__(self, corpus: Corpus):
         self.sentences: list[str] = []
         self._corpus = corpus
 
     def add(self, message: str) -> None:
-        """Keep a warning, unless it is there or the text says it better."""
+        """Keep a warning, unless it is a duplicate or the text already states it."""
         sentence = in_words(message, self._corpus)
         if _ABOUT_EMPTY_ROWS not in sentence and sentence not in self.sentences:
             self.sentences.append(sentence)

@@ -60,7 +60,7 @@ def _table(page: Page, header: list[str], rows: list[list[str]]) -> None:
 
 
 def _cards(found: dict[str, Any]) -> list[tuple[str, str, str]]:
-    """Return the corrected count, those of labels and model, and what labels say."""
+    """Return cards with the counts by both, labels and model, and the labels' worth."""
     said = number(found["uncorrected"], found)
     model = ("Model alone", said, NO_INTERVAL)
     if not found["n_labelled"]:

@@ -14,7 +14,7 @@ from ._shared import CommandError
 
 FREQS = ("day", "week", "month", "quarter", "year")
 
-# More periods are a wrong date; EventCounter has the same limit.
+# More periods indicate a wrong date. EventCounter has the same limit.
 _MOST_PERIODS = 12_000
 
 _ISO = re.compile(r"(\d{4})(?:-(\d{1,2})(?:-(\d{1,2})(?:[T ].*)?)?)?")
@@ -22,7 +22,7 @@ _COMPACT = re.compile(r"(\d{4})(\d{2})(\d{2})")
 _QUARTER = re.compile(r"(\d{4})-?Q([1-4])", re.IGNORECASE)
 _SLASHED = re.compile(r"(\d{1,2})[/.](\d{1,2})[/.](\d{4})")
 
-# How finely a date must be given for each period, and is given.
+# Resolution of a date, and the resolution that each period requires.
 _GRAIN = {"year": 1, "quarter": 2, "month": 3, "week": 4, "day": 4}
 
 
@@ -30,7 +30,7 @@ _GRAIN = {"year": 1, "quarter": 2, "month": 3, "week": 4, "day": 4}
 class Periods:
     """Period of each document as a number that grows by 1, and the names of periods.
 
-    `number` has no gaps where periods have no documents; `labels` has all of them.
+    Periods without documents are counted in `number` and have a name in `labels`.
     """
 
     number: np.ndarray
@@ -80,7 +80,7 @@ def find_periods(
 def _parse(
     text: str, freq: str, date_format: str | None, place: Callable[[], str]
 ) -> datetime.date:
-    """Return the day of a date, the first one of a month or year."""
+    """Return the day of a date; the first day of a month or year."""
     if date_format is not None:
         try:
             return datetime.datetime.strptime(text, date_format).date()
@@ -104,7 +104,7 @@ def _parse(
 
 
 def _parts(text: str) -> tuple[tuple[int, ...], int] | None:
-    """Return year, month and day as far as given, and the grain; None for no date."""
+    """Return year, month and day if given, and the resolution; None if not a date."""
     text = text.strip('"')  # dates of parquet files
     found = _QUARTER.fullmatch(text)
     if found:
@@ -128,12 +128,12 @@ def _no_date(text: str) -> str:
         )
     return (
         "must have dates such as 2024-05-31, 2024-05, 2024Q2 or 2024. Got "
-        f"{text!r:.60}. Pass --date-format for others, such as %d.%m.%Y."
+        f"{text!r:.60}. Pass --date-format for other formats, such as %d.%m.%Y."
     )
 
 
 def _number(day: datetime.date, freq: str) -> int:
-    """Return the number of the period of a day; the next period has the next one."""
+    """Return the number of the period of a day; successive periods differ by 1."""
     if freq == "day":
         return day.toordinal()
     if freq == "week":  # Monday, 1 January of the year 1, is day 1

@@ -48,7 +48,7 @@ def _header(found: dict[str, Any]) -> list[str]:
 
 
 def totals(found: dict[str, Any]) -> list[list[str]]:
-    """Return the corrected count, and those of labels and model alone."""
+    """Return the corrected count, and the counts by labels and by the model alone."""
     rows = []
     if found["n_labelled"]:
         alone = found["labels_only"]
@@ -93,7 +93,7 @@ def table(found: dict[str, Any]) -> tuple[list[str], list[list[str]]]:
 
 
 def trend_title(found: dict[str, Any]) -> str:
-    """Return what a trend is."""
+    """Return the definition of the trend."""
     what = "mean" if found["estimand"] == "mean" else "count"
     return f"trend: change of the {what} per {found['freq']}, least squares"
 
@@ -133,14 +133,14 @@ def warnings_of(found: dict[str, Any]) -> list[str]:
     if empty:
         sentences.append(
             f"{empty} of {len(found['table'])} rows have no labelled document. Their "
-            "estimate takes the mean error of the whole corpus, and they have no "
+            "estimate uses the mean error of the whole corpus, and they have no "
             "interval."
         )
     return sentences
 
 
 def as_csv(found: dict[str, Any]) -> str:
-    """Return a row for each period and group, or one for the corpus."""
+    """Return a row for each period and group, or one row for the corpus."""
     keys = ("period", "by") if found["table"] else ()
     rows = found["table"] or [found]
     names = [key for key in keys if key in rows[0]]

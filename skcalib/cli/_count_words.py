@@ -36,7 +36,7 @@ def in_words(found: dict[str, Any]) -> list[str]:
     if not found["n_labelled"]:
         return [
             f"The {what} by the model's {model!r} alone is {said}. It has "
-            f"{NO_INTERVAL}: without labels, nothing shows how far the model is off."
+            f"{NO_INTERVAL}: without labels, the error of the model is not known."
         ]
     percent = f"{100 * found['confidence_level']:g}%"
     if found["n_labelled"] == found["n_documents"]:
@@ -49,8 +49,9 @@ def in_words(found: dict[str, Any]) -> list[str]:
     worth = found["equivalent_labels"]
     return [
         f"The corrected {what} is {number(found['estimate'], found)}, with a {percent} "
-        f"interval of {interval(found, found)}. It is about these documents, and valid "
-        "however wrong the model is, if the labelled documents were drawn at random.",
+        f"interval of {interval(found, found)}. It is valid for these documents even "
+        "if the model is wrong, provided that the labelled documents were drawn at "
+        "random.",
         f"The model alone says {said}, {place} of this interval.",
         f"With the model, {found['n_labelled']:,} labels are worth about {worth:,.0f}.",
     ]
@@ -68,7 +69,7 @@ def number(value: float | None, found: dict[str, Any]) -> str:
 
 
 def interval(row: dict[str, Any], found: dict[str, Any]) -> str:
-    """Return the ends of an interval; nothing where it has none."""
+    """Return the ends of an interval; an empty text if there is no interval."""
     if row["low"] is None:
         return ""
     return f"{number(row['low'], found)} to {number(row['high'], found)}"

@@ -93,7 +93,7 @@ def _classifiers() -> dict[str, Any]:
 def _classifier_row(
     data: str, name: str, y: np.ndarray, proba: np.ndarray
 ) -> tuple[tuple[str, ...], MeasuredModel]:
-    """Return the cells of one line of the table, and the numbers behind them."""
+    """Return the cells of one line of the table, and their numbers."""
     predicted = proba.argmax(axis=1)
     accuracy = accuracy_interval(predicted == y)
     confidence = float(proba.max(axis=1).mean())
@@ -276,7 +276,7 @@ TAGGER_COLUMNS = (
 def _tagger_row(
     name: str, model: Any, settings: dict[str, Any], proba: Any, corpus: _Corpus
 ) -> tuple[tuple[str, ...], MeasuredModel]:
-    """Return the cells of one line of the table, and the numbers behind them."""
+    """Return the cells of one line of the table, and their numbers."""
     X, y = corpus.test
     tokens = TagQuery("top").from_proba(y, proba, model.classes_)
     pairs = TagQuery().from_proba(y, proba, model.classes_)

@@ -23,20 +23,20 @@ from ..metrics import calibration_error_interval
 from ._shared import CommandError
 
 HELP = (
-    "CSV file with scores by people of a few answers, in columns question and score; "
-    "scores of the files are then taken for those of a judge and corrected"
+    "CSV file with people's scores of a few answers, in columns question and score; "
+    "the scores in the files are then treated as scores of a judge and corrected"
 )
 
 _RIGHT = frozenset(["yes", "true", "correct", "right"])
 _WRONG = frozenset(["no", "false", "incorrect", "wrong"])
 
-# Questions that an error names as examples.
+# Number of questions that an error gives as examples.
 _N_NAMED = 3
 
 
 @dataclass(frozen=True)
 class Label:
-    """One score by a person: of a question, or one of its samples, by a system."""
+    """A person's score of the answer of a system to a question or a sample of it."""
 
     question: str
     score: float
@@ -122,7 +122,7 @@ def _number(cell: str, column: str, place: str) -> float:
 def join_labels(
     labels: Iterable[Label], question: Sequence[str], repeat: Sequence[int], where: str
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return the label of each answer, NaN where there is none, and its inclusion."""
+    """Return the label of each answer, or NaN, and its inclusion probability."""
     rows_of: dict[str, dict[str, int]] = {}
     for row, (name, number) in enumerate(zip(question, repeat, strict=True)):
         rows_of.setdefault(str(name), {})[str(number)] = row
@@ -176,7 +176,7 @@ def judged_report(
 ) -> dict[str, Any]:
     """Return what labels say about the scored answers of a judge.
 
-    names : how the system may be named in a column system; the first is for messages.
+    `names` are the names of the system in a column system; messages use the first one.
     """
     where = names[0]
     if scored.question.dtype != object:

@@ -18,11 +18,11 @@ from ._sample import add_sample
 from ._shared import DONE, WRONG_USE, CommandError, printable
 
 DESCRIPTION = """\
-Do these probabilities mean what they say? If a model gives 70% to some cases,
-do 70% of them come true?
+Are the probabilities of a model calibrated? If the model gives 70% to some
+cases, do 70% of them come true?
 
-Two commands answer it, one for a file of your own and one on data at hand; a
-third compares systems:
+One command measures the calibration in your own file, one compares systems,
+and one shows an example:
 
   skcalib report answers.csv   the answers of your model: the output of an
                                evaluation harness, or a table with one column
@@ -31,8 +31,8 @@ third compares systems:
                                questions?
   skcalib demo                 two classifiers side by side, in a few seconds
 
-A sum of probabilities over documents is a count, as wrong as the model. Two
-commands make a count of it that one can publish:
+A sum of probabilities over documents estimates a count, with the errors of the
+model. Two commands draw documents to label and correct the count:
 
   skcalib sample docs.csv --n 100   which documents to label
   skcalib count docs.csv            the corrected count, with an interval
@@ -76,7 +76,7 @@ def _remedy(arguments: argparse.Namespace, error: Exception) -> str:
     if isinstance(error, CommandError):
         return ""
     if isinstance(error, (FileNotFoundError, NotADirectoryError)):
-        return f". Paths start from {Path.cwd()}; is it the right folder?"
+        return f". Paths start from {Path.cwd()}. Is this the right folder?"
     if getattr(arguments, "data", None) == "ark_twitter_pos":
         return ". '--data tagged' and '--data classification' need no download."
     return ""

@@ -222,7 +222,7 @@ def run_report(options: Namespace) -> None:
 
 
 def _as_svg(axes: list[Any] | None) -> str | None:
-    """Return a figure as text."""
+    """Return a figure as the text of an SVG file."""
     if axes is None:
         return None
     text = io.StringIO()
@@ -286,7 +286,7 @@ def _measure_part(
         )
     if part.groups is not None and (part.groups == part.groups[0]).all():
         raise CommandError(
-            f"{where}: --groups needs rows of two groups or more. Got "
+            f"{where}: --groups needs rows of at least two groups. Got "
             f"{str(part.group_names[part.groups[0]])!r} in every row."
         )
     try:

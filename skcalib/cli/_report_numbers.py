@@ -37,7 +37,7 @@ def stated_values(q: np.ndarray) -> np.ndarray | None:
 
 
 def with_probabilities(part: Answers) -> Answers | None:
-    """Return the answers with a probability; None without, or with partial scores."""
+    """Return the answers with a probability; None if none, or if a score is partial."""
     has = np.isfinite(part.q)
     if has.sum() < 2 or not np.isin(part.y, (0, 1)).all():
         return None
@@ -45,7 +45,7 @@ def with_probabilities(part: Answers) -> Answers | None:
 
 
 def _region(part: Answers, low: float, high: float, level: float) -> dict[str, Any]:
-    """Return how probabilities and outcomes compare between two probabilities."""
+    """Compare probabilities and outcomes in a range of probabilities."""
     said, came = float(part.q.mean()), float(part.y.mean())
     codes = part.dependent
     if codes is None or np.bincount(codes).max() == 1:
@@ -110,7 +110,7 @@ def _accuracy(part: Answers, level: float) -> dict[str, Any]:
 def _calibration(
     part: Answers, stated: np.ndarray | None, bin_size: int | None, level: float
 ) -> dict[str, Any]:
-    """Return how probabilities and outcomes compare."""
+    """Compare probabilities and outcomes."""
     size: int | Literal["auto"] = "auto" if bin_size is None else bin_size
     curve = adaptive_reliability_curve(part.y, part.q, bin_size=size)
     groups = part.dependent if part.has_two_groups else None

@@ -55,7 +55,7 @@ def _figure(page: Page, svg: str) -> None:
     page.heading("Reliability")
     page.paragraph(
         "How often answers were right (vertical) for each stated probability "
-        "(horizontal). On the diagonal, probabilities mean what they say."
+        "(horizontal). On the diagonal, frequencies equal the stated probabilities."
     )
     page.figure(svg, "Frequency of right answers against stated probability")
 
@@ -107,7 +107,7 @@ def _tables(
 ) -> None:
     percent = f"{100 * level:g}%"
     if found["regions"]:
-        page.heading("Stated and true")
+        page.heading("Stated probabilities and frequencies")
         page.table(
             ["probability", "n", "mean", "freq.", percent, "verdict"],
             [

@@ -95,7 +95,7 @@ def _about(
     if system.is_table:
         if found["calibration_error"] is None:
             lines.append(
-                "A column of probabilities would be named by --y-proba."
+                "Name a column of probabilities with --y-proba."
                 if not np.isfinite(system.answers.q).any()
                 else "Calibration needs scores of 0 and 1 only."
             )
@@ -151,20 +151,20 @@ def judged_rows(found: dict[str, Any]) -> list[list[str]]:
 
 
 def judged_words(found: dict[str, Any]) -> list[str]:
-    """Return what the labels are worth, and what they say about probabilities."""
+    """Return sentences about the value of the labels and about calibration."""
     words = [
         f"{found['n_labelled']} of {found['n_items']} answers have a label. With the "
-        f"judge they are worth {found['equivalent_labels']:.0f} labels drawn at random "
-        "without it. Labels alone describe the answers only if they were drawn without "
-        "regard to the judge."
+        f"judge, they are equivalent to {found['equivalent_labels']:.0f} labels drawn "
+        "at random without the judge. The result by labels alone is valid only if the "
+        "labelled answers were drawn without regard to the judge."
     ]
     error = found["calibration_error"]
     if error is not None:
         words.append(
             f"Calibration error of the {error['n']} answers with a label, by the "
             f"labels: {error['estimate']:.4f} [{error['low']:.4f}, "
-            f"{error['high']:.4f}]. All other numbers about probabilities take the "
-            "judge's scores for the truth."
+            f"{error['high']:.4f}]. All other numbers about probabilities treat the "
+            "judge's scores as the truth."
         )
     return words + found["notes"]
 

@@ -16,10 +16,11 @@ from ._shared import CommandError
 from ._systems import safe_stem
 
 DESCRIPTION = """\
-Draw documents to label at random, more of those about which the model is in
-doubt. Two files are written: the drawn documents with an empty column 'label',
-for annotators, who do not see what the model said; and the inclusion
-probability of every document of the corpus, for 'skcalib count'.
+Draw documents to label at random, with higher probabilities for documents
+about which the model is uncertain. Two files are written. The file for
+annotators contains the drawn documents with an empty column 'label', without
+the numbers of the model. The file for 'skcalib count' contains the inclusion
+probability of every document of the corpus.
 """
 
 EPILOG = """\
@@ -30,13 +31,13 @@ examples:
   skcalib sample docs.csv --n 40 --equal --columns id,text
 
 Without --equal, half of the probability is spread evenly (--mix), because a
-model may be sure and wrong. Equal probabilities are better for fewer than 50
-labels and for rare documents.
+model may be confident and wrong. Equal probabilities are better for fewer than
+50 labels and for rare documents.
 """
 
 
 def add_sample(commands: argparse._SubParsersAction) -> None:
-    """Add the command to those of the parser."""
+    """Add the command to the parser."""
     sample = commands.add_parser(
         "sample",
         help="draw documents to label, for a corrected count",
@@ -48,7 +49,7 @@ def add_sample(commands: argparse._SubParsersAction) -> None:
         "file",
         type=Path,
         metavar="FILE",
-        help="the corpus, a row for each document: CSV, TSV, JSON, JSON lines, parquet",
+        help="corpus with one row per document: CSV, TSV, JSON, JSON lines, parquet",
     )
     _add_reading(sample.add_argument_group("what to read"))
     _add_drawing(sample.add_argument_group("how to draw"))
@@ -64,13 +65,13 @@ def _add_reading(group: argparse._ArgumentGroup) -> None:
         metavar="COL",
         help="column of standard deviations of the model's counts",
     )
-    add("--size", metavar="COL", help="draw in proportion to this column, a size")
+    add("--size", metavar="COL", help="draw in proportion to this column of sizes")
 
 
 def _add_drawing(group: argparse._ArgumentGroup) -> None:
     add = group.add_argument
     add("--n", type=int, required=True, help="number of documents to label")
-    add("--strata", metavar="COL", help="column of strata; each has two draws or more")
+    add("--strata", metavar="COL", help="column of strata, with two draws or more each")
     add_dates(group)
     add(
         "--mix",
@@ -94,15 +95,15 @@ def _add_output(group: argparse._ArgumentGroup) -> None:
         "--columns",
         type=lambda text: [name.strip() for name in text.split(",") if name.strip()],
         metavar="A,B,...",
-        help="columns that annotators see (default: all but those of the model and of "
-        "labels)",
+        help="columns that annotators see (default: all except columns of the model "
+        "and of labels)",
     )
     add(
         "--output",
         type=Path,
         metavar="SAMPLE",
         help="CSV or TSV of the drawn documents (default: FILE's name with "
-        ".sample.csv, in this folder); the design is beside it, as .design.csv",
+        ".sample.csv, in this folder); the design is written beside it as .design.csv",
     )
 
 

@@ -31,7 +31,7 @@ LABEL = "label"
 
 @dataclass
 class Drawn:
-    """A sample, and what the two files and the report say about it."""
+    """A sample, and the content of its two files and its report."""
 
     table: Table
     choice: DocumentChoice
@@ -95,7 +95,7 @@ def _check_has_doubt(
             return
         raise CommandError(
             f"{table.path}: --proba, --expected, --sd or --size must name a column "
-            "that says where to look more closely, since no column has a usual name. "
+            "that determines the probabilities, since no column has a usual name. "
             "Pass --equal for equal probabilities. Columns are "
             f"{', '.join(table.names)}."
         )
@@ -127,14 +127,14 @@ def _spread(
     options: Namespace,
     n: int,
 ) -> np.ndarray:
-    """Return a number for each document that its probability follows."""
+    """Return a number for each document, from which its probability is computed."""
     if options.equal:
         return np.ones(n)
     if options.sd is not None or options.size is not None:
         return found[options.sd or options.size]
     assert model is not None
     expected = found[model[0]]
-    # Errors of counts grow with the count; those of 0 and 1 with the doubt.
+    # The error of a count grows with the count; of 0 or 1, with the uncertainty.
     return np.sqrt(expected * (1 - expected)) if model[1] else expected
 
 

@@ -32,10 +32,10 @@ def check_files(file: Path, output: Path, design: Path) -> None:
 
 
 def write_sample(drawn: Drawn, output: Path) -> None:
-    """Write the drawn rows, with an empty label each."""
+    """Write the drawn rows, each with an empty label."""
     mark = _DELIMITERS[output.suffix.lower()]
     index, start, k = drawn.choice.index, 0, 0
-    # Spreadsheets read UTF-8 as such if the file begins with its mark.
+    # Spreadsheet programs recognise UTF-8 by the byte order mark.
     with output.open("w", encoding="utf-8-sig", newline="") as file:
         writer = csv.writer(file, delimiter=mark, lineterminator="\n")
         writer.writerow([*drawn.shown, LABEL])

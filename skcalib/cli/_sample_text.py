@@ -12,7 +12,7 @@ import numpy as np
 from ._sample_draw import LABEL, Drawn
 from ._shared import printable
 
-# Labels below which equal probabilities are better, if documents are 0 or 1.
+# With fewer labels of 0 or 1, equal probabilities are better.
 _FEW = 50
 _RARE = 0.05
 
@@ -65,14 +65,14 @@ def _steps(drawn: Drawn, options: Namespace) -> list[str]:
         elif drawn.mean_expected < _RARE:
             steps.append(
                 f"Consider --equal: the model expects {drawn.mean_expected:.1%} of the "
-                "documents, and for rare ones equal probabilities give shorter "
+                "documents, and for rare documents equal probabilities give shorter "
                 "intervals."
             )
     what = "1 or 0 (yes or no)" if is_proba else "the count of the document"
     steps += [
         f"Let annotators fill in the column {LABEL!r}: {what}. They must label every "
-        "row, and must not see what the model says. A document that is skipped breaks "
-        "the random sample.",
+        "row, and must not see what the model says. If documents are skipped, the "
+        "sample is no longer random.",
         "Keep both files, and do not change the model. Then count:",
     ]
     return steps

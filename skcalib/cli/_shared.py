@@ -14,7 +14,7 @@ DONE = 0
 WRONG_USE = 2
 
 _FIGURES = (".png", ".svg", ".pdf")
-# Beyond this level the quantiles of the intervals are infinite.
+# Above this level, the quantiles of the intervals are infinite.
 _HIGHEST_LEVEL = 1 - 1e-9
 
 # Width and height in inches of a reliability plot with its histogram.

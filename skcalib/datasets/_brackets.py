@@ -13,14 +13,15 @@ from ..text import head_of_span
 from ._lines import Block
 
 BRACKET = re.compile(r"(\()?([^()|]+)(\))?")
-# Numbers end at nine digits here: int() refuses long ones.
+# Numbers have at most nine digits, because int() raises an error for long numbers.
 PART = re.compile(r"(.+)\[([1-9][0-9]{0,8})/([1-9][0-9]{0,8})\]")
 
 
 class Span(NamedTuple):
     """Words of a mention, its entity, and the line where it opens.
 
-    While it is open `end` is -1. `order` counts the brackets that open.
+    `end` is -1 while the bracket is open. `order` is the number of brackets of the
+    sentence that opened before.
     """
 
     start: int
@@ -111,8 +112,8 @@ class Brackets:
             if kept and (kept[-1].start, kept[-1].end) == (span.start, span.end):
                 self.repeated.append(
                     f"{self.block.source}, line {span.line}: two mentions of the same "
-                    f"words, of entities {kept[-1].entity!r} and {span.entity!r}. The "
-                    "first is kept."
+                    f"words, with entities {kept[-1].entity!r} and {span.entity!r}. "
+                    "The first mention is kept."
                 )
             else:
                 kept.append(span)
@@ -124,7 +125,7 @@ def warn_of_repeated(repeated: list[str]) -> None:
     if not repeated:
         return
     more = len(repeated) - 1
-    count = f" So it is with {more} more mention{'s' * (more > 1)}." if more else ""
+    count = f" This is true of {more} more mention{'s' * (more > 1)}." if more else ""
     # The warning points to the caller of the public reader and its wrapper.
     warnings.warn(repeated[0] + count, UserWarning, stacklevel=4)
 

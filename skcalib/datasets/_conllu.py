@@ -211,7 +211,7 @@ def _comment_value(comments: Sequence[str], key: str) -> str | None:
 
 
 def _entity_fields(sentence: Sentence, before: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the names of the fields of brackets, from the last header so far."""
+    """Return the names of the fields of brackets from the most recent header."""
     header = _comment_value(sentence.comments, "global.Entity")
     return before if header is None else tuple(header.split("-"))
 
@@ -220,7 +220,7 @@ def _spans(brackets: Brackets, offset: int) -> list[Span]:
     word = offset
     for number, text in brackets.block.lines:
         id_, _, columns = text.partition("\t")
-        if text.startswith("#") or "-" in id_:  # a range takes no word
+        if text.startswith("#") or "-" in id_:  # a range is not a word
             continue
         is_empty = "." in id_
         for item in columns.rpartition("\t")[2].split("|"):

@@ -46,27 +46,28 @@ def fetch_gum(
         Folder of the data sets. If None, the environment variable ``SKCALIB_DATA`` is
         used, or ``~/skcalib_data`` if it is not set.
     download_if_missing : bool, default=True
-        If False, raise an OSError where a file is missing.
+        If False, an OSError is raised if a file is missing.
     return_X_y : bool, default=False
         If True, return ``(data, target)`` instead of a Bunch.
     n_retries : int, default=3
-        Number of retries where a download fails.
+        Number of retries if a download fails.
     delay : float, default=1.0
         Seconds between retries.
 
     Returns
     -------
     data : Bunch
-        A dictionary with attributes: `data` (list of Document), with sentences, parses
-        and mentions; `target` (list of ndarray of int), the entity of each mention, as
-        the index of its first mention; `DESCR`, the origin of the data, their licence
-        and what to cite; `filenames`, the files read.
+        Dictionary-like object with the following attributes. `data` (list of Document)
+        are the documents, with sentences, parses and mentions. `target` (list of
+        ndarray of int) is the entity of each mention, as the index of the first mention
+        of the entity. `DESCR` describes the origin of the data, their licence and how
+        to cite them. `filenames` has the files that were read.
 
     Raises
     ------
     OSError
-        If a file is missing and must not or cannot be downloaded, or if it has another
-        checksum.
+        If a file is missing and downloads are not allowed or fail, or if a file does
+        not have the expected checksum.
     ValueError
         If a parameter is not as described, or if a line of a file is malformed.
 
@@ -132,34 +133,34 @@ def fetch_litbank(
     fold : int, default=0
         Fold, from 0 to 9. Each document is in the test part of one of the ten folds.
     predicative : {'singleton', 'link', 'drop'}, default='singleton'
-        Treatment of mentions that are linked to others only by a copula or an
-        apposition, see
-        :func:`read_litbank`.
+        Treatment of mentions that are linked to other mentions only by a copula or an
+        apposition, see :func:`read_litbank`.
     data_home : str or Path, default=None
         Folder of the data sets. If None, the environment variable ``SKCALIB_DATA`` is
         used, or ``~/skcalib_data`` if it is not set.
     download_if_missing : bool, default=True
-        If False, raise an OSError where a file is missing.
+        If False, an OSError is raised if a file is missing.
     return_X_y : bool, default=False
         If True, return ``(data, target)`` instead of a Bunch.
     n_retries : int, default=3
-        Number of retries where a download fails.
+        Number of retries if a download fails.
     delay : float, default=1.0
         Seconds between retries.
 
     Returns
     -------
     data : Bunch
-        A dictionary with attributes: `data` (list of Document), with mentions; `target`
-        (list of ndarray of int), the entity of each mention, as the index of its first
-        mention; `DESCR`, the origin of the data, their licence and what to cite;
-        `filenames`, the files read.
+        Dictionary-like object with the following attributes. `data` (list of Document)
+        are the documents, with mentions. `target` (list of ndarray of int) is the
+        entity of each mention, as the index of the first mention of the entity. `DESCR`
+        describes the origin of the data, their licence and how to cite them.
+        `filenames` has the files that were read.
 
     Raises
     ------
     OSError
-        If a file is missing and must not or cannot be downloaded, or if it has another
-        checksum.
+        If a file is missing and downloads are not allowed or fail, or if a file does
+        not have the expected checksum.
     ValueError
         If a parameter is not as described, or if a line of a file is malformed.
 

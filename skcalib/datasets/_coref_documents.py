@@ -32,8 +32,8 @@ WORDS = (
 )
 VERBS = ("saw", "left", "praised", "feared", "bought", "found")
 
-# Scores by the kind of the mention: of a link to an equal word, of a link to another
-# word of the same gender, and of NEW.
+# Scores by the kind of the mention: score of a link to an equal word, of a link to
+# another word of the same gender, and of NEW.
 LIKE = (1.5, 4.0, 2.5)
 OTHER = (1.5, -2.0, -0.5)
 NEW = (0.5, 1.0, 1.0)
@@ -207,7 +207,7 @@ def antecedent_scores(
 
 
 def draw_entities(scores: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    """Return the entity of each mention: the index of its first one."""
+    """Return the entity of each mention, as the index of its first mention."""
     return AntecedentPosterior([scores]).sample(1, rng)[0][0]
 
 

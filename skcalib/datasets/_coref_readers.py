@@ -52,11 +52,11 @@ def read_conll2012(path: TextFile) -> list[Document]:
     named entity and arguments. The last column is coreference, where an empty cell,
     ``-`` and ``_`` mean no mention. Words, tags, lemmas and speakers (``Speaker=`` in
     `misc`) are kept. Files of the reference scorer [1]_ have five columns: the first
-    four and coreference. As by the scorer, the number of the word is not checked in
+    four and coreference. As in the scorer, the number of the word is not checked in
     these files, and brackets may follow each other without a bar, as in ``(1(2``.
 
     There are no dependencies, so mentions have no head. Mentions that are annotated
-    twice are read as by :func:`read_conllu`.
+    twice are treated as in :func:`read_conllu`.
 
     References
     ----------
@@ -89,7 +89,7 @@ def read_conll2012(path: TextFile) -> list[Document]:
 def _conll2012_parts(
     file: TextIO, source: str
 ) -> Iterator[tuple[str, int | None, list[list[Line]]]]:
-    """Give the name, the part if any, and the sentences between begin and end."""
+    """Yield the name, the part (if any) and the sentences between begin and end."""
     open_part: tuple[str, int | None] | None = None
     blocks: list[list[Line]] = [[]]
     number = 0
@@ -147,7 +147,7 @@ def _conll2012_document(
 
 
 def _brackets(cell: str) -> list[str]:
-    """Return the brackets of a cell, which bars separate, or nothing in some files."""
+    """Return the brackets of a cell, with or without bars between them."""
     found: list[str] = []
     for text in cell.split("|") if cell not in NOTHING else ():
         several = BRACKET.findall(text)

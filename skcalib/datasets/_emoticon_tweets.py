@@ -70,7 +70,7 @@ def fetch_emoticon_tweets(
     n_retries: int = 3,
     delay: float = 1.0,
 ) -> Any:
-    """Load messages and labels that tell whether the message contained a ":)".
+    """Load messages, labelled by whether the message contained a ":)".
 
     Parameters
     ----------
@@ -95,28 +95,29 @@ def fetch_emoticon_tweets(
         Folder of the data sets. If None, the environment variable ``SKCALIB_DATA`` is
         used, or ``~/skcalib_data`` if it is not set.
     download_if_missing : bool, default=True
-        If False, raise an OSError where a file is missing.
+        If False, an OSError is raised if a file is missing.
     return_X_y : bool, default=False
         If True, return ``(data, target)`` instead of a Bunch.
     n_retries : int, default=3
-        Number of retries where a download fails.
+        Number of retries if a download fails.
     delay : float, default=1.0
         Seconds between retries.
 
     Returns
     -------
     data : Bunch
-        A dictionary with attributes: `data` (list of str), the messages, in the order
-        of the files; `target` (ndarray of int), 1 if the message contained a ":)",
-        otherwise 0; `target_names` (list of str), the meaning of 0 and 1; `sources`
-        (list of str), the name of the file of each message; `DESCR`, the origin of the
-        data, their licence and what to cite; `filenames`, the files read.
+        Dictionary-like object with the following attributes. `data` (list of str) are
+        the messages, in the order of the files. `target` (ndarray of int) is 1 if the
+        message contained a ":)", otherwise 0. `target_names` (list of str) are the
+        meanings of 0 and 1. `sources` (list of str) is the name of the file of each
+        message. `DESCR` describes the origin of the data, their licence and how to cite
+        them. `filenames` has the files that were read.
 
     Raises
     ------
     OSError
-        If a file is missing and must not or cannot be downloaded, or if it has another
-        checksum.
+        If a file is missing and downloads are not allowed or fail, or if a file does
+        not have the expected checksum.
     ValueError
         If a parameter is not as described, or if a line of a file is malformed.
 

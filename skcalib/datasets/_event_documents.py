@@ -268,7 +268,7 @@ def _events(
     return found
 
 
-# (form, lemma, upos, xpos) of a word, and these with its head and relation.
+# (form, lemma, upos, xpos) of a word, and the same with its head and relation.
 Word = tuple[str, str, str, str]
 Row = tuple[str, str, str, str, int, str]
 
@@ -297,7 +297,7 @@ def _phrase(
 
 
 def _attached(phrase: list[Word], last: int, head: int, role: str) -> list[Row]:
-    """Return the words of a phrase that ends at `last`, where its head is."""
+    """Return the words of a phrase whose head is its last word, at `last`."""
     *modifiers, own = phrase
     rows = [(*word, last, MODIFIERS[word[2]]) for word in modifiers]
     return [*rows, (*own, head, role)]

@@ -205,7 +205,7 @@ class DataHome:
             raise OSError(
                 f"{path} does not exist, and download_if_missing=False. Pass "
                 f"download_if_missing=True, or put {file.url} there, or name the "
-                f"folder that has it by 'data_home' or {VARIABLE}."
+                f"folder that contains it with 'data_home' or {VARIABLE}."
             )
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -231,8 +231,8 @@ def _clause(error: Exception) -> str:
 def get_data_home(data_home: PathLike | None) -> Path:
     """Return the folder of the data sets.
 
-    It is the argument if given, otherwise the value of the environment variable
-    ``SKCALIB_DATA`` if set, otherwise ``~/skcalib_data``. The folder need not exist.
+    The folder is the argument if given, otherwise the value of the environment variable
+    ``SKCALIB_DATA`` if set, otherwise ``~/skcalib_data``. It does not need to exist.
     """
     if data_home is None:
         data_home = os.environ.get(VARIABLE) or "~/skcalib_data"

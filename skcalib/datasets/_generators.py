@@ -407,13 +407,13 @@ def _make_vocabulary(
 
 
 def _jumble(words: np.ndarray, generator: np.random.Generator) -> np.ndarray:
-    """Return the words in a similar order; ranks change by random factors."""
+    """Return the words in a similar order, with ranks multiplied by random factors."""
     ranks = np.arange(1, words.size + 1)
     return words[np.argsort(ranks * np.exp(generator.normal(size=words.size)))]
 
 
 def _make_stems(n: int, n_syllables: int, generator: np.random.Generator) -> np.ndarray:
-    """Return n different stems; some of several syllables have an additional one."""
+    """Return n distinct stems; some long stems have an additional syllable."""
     onsets = np.array(ONSETS, dtype=object)
     vowels = np.array(VOWELS, dtype=object)
     codas = np.array(CODAS, dtype=object)

@@ -35,7 +35,7 @@ BAD_ZIP = (
 
 
 def malformed(source: str, number: int, expected: str, got: str) -> NoReturn:
-    """Raise for a malformed line of the file `source`."""
+    """Raise an error for a malformed line of the file `source`."""
     raise ValueError(f"{source}, line {number}: expected {expected}, got {got}.")
 
 
@@ -53,7 +53,7 @@ class Block(NamedTuple):
     lines: list[Line]
 
     def malformed(self, number: int, expected: str, got: str) -> NoReturn:
-        """Raise for a malformed line of the block."""
+        """Raise an error for a malformed line of the block."""
         malformed(self.source, number, expected, got)
 
 
@@ -82,9 +82,7 @@ def opened_zip(path: Path) -> Iterator[zipfile.ZipFile]:
         with zipfile.ZipFile(path) as archive:
             yield archive
     except BAD_ZIP as error:
-        raise OSError(
-            f"{path} is no zip archive, or not a whole one: {error}."
-        ) from error
+        raise OSError(f"{path} is not a complete zip archive: {error}.") from error
 
 
 def lines_of(
@@ -110,7 +108,7 @@ def lines_of(
         ) from error
     except DAMAGED as error:
         raise ValueError(
-            f"{source}, after line {number}: expected a whole file, got {error!r}."
+            f"{source}, after line {number}: expected a complete file, got {error!r}."
         ) from error
 
 

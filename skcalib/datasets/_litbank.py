@@ -51,7 +51,7 @@ def read_litbank(
     OSError
         If a file that ends in ``.zip`` is not a complete zip archive.
     ValueError
-        If a row is malformed, or if its words are not those of the text. The message
+        If a row is malformed, or if its words differ from the text. The message
         names the file, the number of the line, what was expected and what was found.
 
     See Also
@@ -112,7 +112,7 @@ def _text(name: str) -> TextIO:
 
 
 class Row(NamedTuple):
-    """A row of a ``.ann`` file, and where it stands."""
+    """A row of a ``.ann`` file, and its place."""
 
     number: int
     cells: list[str]
@@ -214,7 +214,7 @@ def _end_of_ties(key: str, tied: dict[str, str], chain: dict[str, str]) -> str:
     """Follow ties to a mention in a chain of coreference, or to the last mention."""
     seen: set[str] = set()
     while key not in chain and key in tied:
-        if key in seen:  # tied in a circle
+        if key in seen:  # the ties form a cycle
             return min(seen)
         seen.add(key)
         key = tied[key]

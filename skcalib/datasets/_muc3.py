@@ -16,7 +16,7 @@ from ._parsed_texts import find_parse, read_texts
 
 SUBSETS = ("dev", "tst1", "tst2", "tst3", "tst4")
 XHTML = "{http://www.w3.org/1999/xhtml}"
-# The reports are of 1988 to 1990; one says 2011, which is a slip.
+# The reports are from 1988 to 1990; the year 2011 in one of them is an error.
 LAST_YEAR = 1991
 
 
@@ -64,11 +64,11 @@ def fetch_muc3(
         Folder of the data sets. If None, the environment variable ``SKCALIB_DATA`` is
         used, or ``~/skcalib_data`` if it is not set.
     download_if_missing : bool, default=True
-        If False, raise an OSError where a file is missing.
+        If False, an OSError is raised if a file is missing.
     return_X_y : bool, default=False
         If True, return ``(data, target)`` instead of a Bunch.
     n_retries : int, default=3
-        Number of retries where a download fails.
+        Number of retries if a download fails.
     delay : float, default=1.0
         Seconds between retries.
 

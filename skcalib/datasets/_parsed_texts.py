@@ -21,7 +21,7 @@ SCRIPT = "benchmarks/parse_corpora.py"
 def find_parse(
     parsed: bool | PathLike | None, data_set: str, home: DataHome, *, mentions: bool
 ) -> list[Path]:
-    """Return the files of CoNLL-U that have the parses; none for the text alone."""
+    """Return the CoNLL-U files with the parses; an empty list for the text alone."""
     own = home.folder / data_set / f"{data_set}_parsed.conllu.gz"
     if parsed is None:
         parsed = own.exists()
@@ -63,7 +63,7 @@ def _files_at(path: Path, home: DataHome) -> list[Path]:
 def _remedy(home: DataHome) -> str:
     return (
         f"Make a parse with 'python {SCRIPT} --output {home.folder}' (a script of the "
-        "source repository, which needs spaCy), or pass the path of your own as "
+        "source repository, which needs spaCy), or pass the path of your parse as "
         "'parsed'"
     )
 
@@ -78,8 +78,8 @@ def with_parses(
         name = min(unknown, key=str)
         raise ParameterError(
             "parsed",
-            f"must have parses of the texts of this data set, by the same '# newdoc "
-            f"id', for example {texts[0].id!r}. Got one of {name!r} in "
+            f"must have parses of the texts of this data set, with the same '# newdoc "
+            f"id', for example {texts[0].id!r}. Got a parse of {name!r} in "
             f"{', '.join(map(str, files))}.",
         )
     kept = [text for text, is_chosen in zip(texts, chosen, strict=True) if is_chosen]
@@ -87,10 +87,10 @@ def with_parses(
     if missing:
         raise ParameterError(
             "parsed",
-            f"must have a parse of each of the {len(kept)} texts. Got none of "
-            f"{len(missing)}, the first of which is {missing[0]!r}, in "
-            f"{', '.join(map(str, files))}. Parse these as well, or choose a subset "
-            "that is parsed.",
+            f"must have a parse of each of the {len(kept)} texts. Got no parse of "
+            f"{len(missing)} of them, such as {missing[0]!r}, in "
+            f"{', '.join(map(str, files))}. Parse these texts as well, or choose a "
+            "subset that is parsed.",
         )
     return [_joined(text, parses[text.id]) for text in kept]
 
@@ -101,7 +101,7 @@ def _parses(files: Sequence[Path]) -> dict[Any, Document]:
         if n > 1:
             raise ParameterError(
                 "parsed",
-                f"must have one parse of each text. Got {n} of {name!r} in "
+                f"must have one parse of each text. Got {n} parses of {name!r} in "
                 f"{', '.join(map(str, files))}.",
             )
     return {document.id: document for document in documents}

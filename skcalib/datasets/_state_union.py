@@ -14,7 +14,7 @@ from ..documents import Document
 from ._files import DataHome, PathLike, data_set, description, members_of
 from ._parsed_texts import find_parse, read_texts
 
-# The others are in UTF-8.
+# All other texts are in UTF-8.
 ENCODINGS = {
     "1954-Eisenhower": "latin-1",
     "1970-Nixon": "cp950",
@@ -41,7 +41,7 @@ MONTHS = (
     *("September", "October", "November", "December"),
 )
 DAY = re.compile(rf"\b({'|'.join(MONTHS)}) ([0-9]{{1,2}}), ([0-9]{{4}})\b")
-N_HEADING = 300  # characters in which the date stands
+N_HEADING = 300  # number of characters that contain the date
 
 
 class StateUnionOptions(TypedDict, total=False):
@@ -91,11 +91,11 @@ def fetch_state_union(
         Folder of the data sets. If None, the environment variable ``SKCALIB_DATA`` is
         used, or ``~/skcalib_data`` if it is not set.
     download_if_missing : bool, default=True
-        If False, raise an OSError where a file is missing.
+        If False, an OSError is raised if a file is missing.
     return_X_y : bool, default=False
         If True, return ``(data, target)`` instead of a Bunch.
     n_retries : int, default=3
-        Number of retries where a download fails.
+        Number of retries if a download fails.
     delay : float, default=1.0
         Seconds between retries.
 

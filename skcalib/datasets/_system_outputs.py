@@ -50,30 +50,31 @@ def fetch_system_outputs(
         Folder of the data sets. If None, the environment variable ``SKCALIB_DATA`` is
         used, or ``~/skcalib_data`` if it is not set.
     download_if_missing : bool, default=True
-        If False, raise an OSError where a file is missing.
+        If False, an OSError is raised if a file is missing.
     return_X_y : bool, default=False
         If True, return ``(data, target)`` instead of a Bunch.
     n_retries : int, default=3
-        Number of retries where a download fails.
+        Number of retries if a download fails.
     delay : float, default=1.0
         Seconds between retries.
 
     Returns
     -------
     data : Bunch
-        A dictionary with attributes: `data` (dict), the output of each system by name:
-        the tags of each sentence (list of list of str) for 'wnut17', or the score of
-        each segment (ndarray of shape (1418,)) for 'wmt20'; `target` (list of list of
-        str), the gold tags, or None; `tokens` (list of list of str), the tokens of each
-        sentence, or None; `segments` (ndarray of int), the numbers of the segments, or
-        None; `DESCR`, the origin of the data, their licence and what to cite;
-        `filenames`, the files read.
+        Dictionary-like object with the following attributes. `data` (dict) is the
+        output of each system by name: the tags of each sentence (list of list of str)
+        for 'wnut17', or the score of each segment (ndarray of shape (1418,)) for
+        'wmt20'. `target` (list of list of str) are the gold tags, or None. `tokens`
+        (list of list of str) are the tokens of each sentence, or None. `segments`
+        (ndarray of int) are the numbers of the segments, or None. `DESCR` describes the
+        origin of the data, their licence and how to cite them. `filenames` has the
+        files that were read.
 
     Raises
     ------
     OSError
-        If a file is missing and must not or cannot be downloaded, or if it has another
-        checksum.
+        If a file is missing and downloads are not allowed or fail, or if a file does
+        not have the expected checksum.
     ValueError
         If a parameter is not as described, or if a line of a file is malformed.
 
@@ -150,7 +151,7 @@ def _score_row(block: Block, line: Line) -> tuple[str, int, float]:
 
 
 def _read_scores(path: Path) -> Outputs:
-    """Read a table of system, score and segment, in any order."""
+    """Read a table with the columns system, score and segment, in any order of rows."""
     scores: dict[str, dict[int, float]] = {}
     blocks = list(blocks_of(path))
     if len(blocks) != 1 or len(blocks[0].lines) < 2:

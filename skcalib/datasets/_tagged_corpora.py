@@ -25,7 +25,7 @@ from ._sequences import (
 
 Sentences = list[list[str]]
 
-# The articles of the subsets of the newspaper sample.
+# Numbers of the articles of each subset of the newspaper sample.
 ARTICLES = {
     "train": range(1, 160),
     "dev": range(160, 180),
@@ -66,26 +66,27 @@ def fetch_ark_twitter_pos(
         Folder of the data sets. If None, the environment variable ``SKCALIB_DATA`` is
         used, or ``~/skcalib_data`` if it is not set.
     download_if_missing : bool, default=True
-        If False, raise an OSError where a file is missing.
+        If False, an OSError is raised if a file is missing.
     return_X_y : bool, default=False
         If True, return ``(data, target)`` instead of a Bunch.
     n_retries : int, default=3
-        Number of retries where a download fails.
+        Number of retries if a download fails.
     delay : float, default=1.0
         Seconds between retries.
 
     Returns
     -------
     data : Bunch
-        A dictionary with attributes: `data` (list of list of str), the tokens of each
-        tweet; `target` (list of list of str), their tags; `DESCR`, the origin of the
-        data, their licence and what to cite; `filenames`, the files read.
+        Dictionary-like object with the following attributes. `data` (list of list of
+        str) are the tokens of each tweet, and `target` (list of list of str) are their
+        tags. `DESCR` describes the origin of the data, their licence and how to cite
+        them. `filenames` has the files that were read.
 
     Raises
     ------
     OSError
-        If a file is missing and must not or cannot be downloaded, or if it has another
-        checksum.
+        If a file is missing and downloads are not allowed or fail, or if a file does
+        not have the expected checksum.
     ValueError
         If a parameter is not as described, or if a line of a file is malformed.
 
@@ -154,28 +155,29 @@ def fetch_ud_english_ewt(
         Folder of the data sets. If None, the environment variable ``SKCALIB_DATA`` is
         used, or ``~/skcalib_data`` if it is not set.
     download_if_missing : bool, default=True
-        If False, raise an OSError where a file is missing.
+        If False, an OSError is raised if a file is missing.
     return_X_y : bool, default=False
         If True, return ``(data, target)`` instead of a Bunch.
     n_retries : int, default=3
-        Number of retries where a download fails.
+        Number of retries if a download fails.
     delay : float, default=1.0
         Seconds between retries.
 
     Returns
     -------
     data : Bunch
-        A dictionary with attributes: `data` (list of list of str), the words of each
-        sentence; `target` (list of list of str), their tags; `documents` (list of
-        Document), the sentences with their parses; `groups` (list of int), the index
-        of the document of each sentence; `DESCR`, the origin of the data, their
-        licence and what to cite; `filenames`, the files read.
+        Dictionary-like object with the following attributes. `data` (list of list of
+        str) are the words of each sentence, and `target` (list of list of str) are
+        their tags. `documents` (list of Document) contain the sentences with their
+        parses. `groups` (list of int) is the index of the document of each sentence.
+        `DESCR` describes the origin of the data, their licence and how to cite them.
+        `filenames` has the files that were read.
 
     Raises
     ------
     OSError
-        If a file is missing and must not or cannot be downloaded, or if it has another
-        checksum.
+        If a file is missing and downloads are not allowed or fail, or if a file does
+        not have the expected checksum.
     ValueError
         If a parameter is not as described, or if a line of a file is malformed.
 
@@ -245,27 +247,28 @@ def fetch_wsj_sample(
         Folder of the data sets. If None, the environment variable ``SKCALIB_DATA`` is
         used, or ``~/skcalib_data`` if it is not set.
     download_if_missing : bool, default=True
-        If False, raise an OSError where a file is missing.
+        If False, an OSError is raised if a file is missing.
     return_X_y : bool, default=False
         If True, return ``(data, target)`` instead of a Bunch.
     n_retries : int, default=3
-        Number of retries where a download fails.
+        Number of retries if a download fails.
     delay : float, default=1.0
         Seconds between retries.
 
     Returns
     -------
     data : Bunch
-        A dictionary with attributes: `data` (list of list of str), the words of each
-        sentence; `target` (list of list of str), their tags; `groups` (list of int),
-        the number of the article of each sentence; `DESCR`, the origin of the data,
-        their licence and what to cite; `filenames`, the files read.
+        Dictionary-like object with the following attributes. `data` (list of list of
+        str) are the words of each sentence, and `target` (list of list of str) are
+        their tags. `groups` (list of int) is the number of the article of each
+        sentence. `DESCR` describes the origin of the data, their licence and how to
+        cite them. `filenames` has the files that were read.
 
     Raises
     ------
     OSError
-        If a file is missing and must not or cannot be downloaded, or if it has another
-        checksum.
+        If a file is missing and downloads are not allowed or fail, or if a file does
+        not have the expected checksum.
     ValueError
         If a parameter is not as described, or if a line of a file is malformed.
 
@@ -341,27 +344,28 @@ def fetch_broad_twitter_entities(
         Folder of the data sets. If None, the environment variable ``SKCALIB_DATA`` is
         used, or ``~/skcalib_data`` if it is not set.
     download_if_missing : bool, default=True
-        If False, raise an OSError where a file is missing.
+        If False, an OSError is raised if a file is missing.
     return_X_y : bool, default=False
         If True, return ``(data, target)`` instead of a Bunch.
     n_retries : int, default=3
-        Number of retries where a download fails.
+        Number of retries if a download fails.
     delay : float, default=1.0
         Seconds between retries.
 
     Returns
     -------
     data : Bunch
-        A dictionary with attributes: `data` (list of list of str), the tokens of each
-        tweet; `target` (list of list of str), their tags in BIO; `section` (array of
-        str), the section of each tweet; `DESCR`, the origin of the data, their licence
-        and what to cite; `filenames`, the files read.
+        Dictionary-like object with the following attributes. `data` (list of list of
+        str) are the tokens of each tweet, and `target` (list of list of str) are their
+        tags in BIO. `section` (array of str) is the section of each tweet. `DESCR`
+        describes the origin of the data, their licence and how to cite them.
+        `filenames` has the files that were read.
 
     Raises
     ------
     OSError
-        If a file is missing and must not or cannot be downloaded, or if it has another
-        checksum.
+        If a file is missing and downloads are not allowed or fail, or if a file does
+        not have the expected checksum.
     ValueError
         If a parameter is not as described, or if a line of a file is malformed.
 

@@ -118,10 +118,10 @@ def accuracy_interval(
 
         n_effective = m (1 - m) / variance (z / t)^2
 
-    answers, where m is the mean. If few answers differ from the rest, the data say
-    little about the differences between groups. The ratio of the variance to m (1 - m)
-    / n is therefore averaged with the ratio for fully dependent groups, sum(size^2) /
-    n, which has the weight of half an answer.
+    answers, where m is the mean. If few answers differ from the rest, the data contain
+    little information about the differences between groups. The ratio of the variance
+    to m (1 - m) / n is therefore averaged with the ratio for fully dependent groups,
+    sum(size^2) / n, which has the weight of half an answer.
 
     References
     ----------
@@ -203,7 +203,7 @@ def _question_means(
 
 
 def check_nested(question: np.ndarray, codes: np.ndarray) -> None:
-    """Raise if the scores of a question are in several groups."""
+    """Raise an error if the scores of a question are in several groups."""
     first = np.unique(question, return_index=True)[1]
     split = codes != codes[first][question]
     if split.any():
@@ -215,7 +215,7 @@ def check_nested(question: np.ndarray, codes: np.ndarray) -> None:
 
 
 def mid_p_interval(k: int, n: int, level: float) -> tuple[float, float]:
-    """Return the mid-P interval of a frequency, k of n."""
+    """Return the mid-P interval of the frequency k / n."""
     tail = (1 - level) / 2
 
     def upper_tail(p: float, k: int) -> float:
@@ -269,7 +269,7 @@ def grouped_frequency_interval(
 ) -> tuple[float, float]:
     """Return an interval of the frequency of y, given probabilities q, with groups.
 
-    `codes` are numbers of groups, from 0, of which some may not occur. The variation
+    `codes` are group numbers from 0; some numbers may not occur. The variation
     between groups is estimated from y - q, so that differences predicted by the
     probabilities do not count as noise. The interval of a single group is [0, 1].
     """
@@ -287,7 +287,7 @@ def grouped_frequency_interval(
 def _sandwich(residual: np.ndarray, size: np.ndarray) -> tuple[float, float]:
     """Return the CR2 variance of a mean and its degrees of freedom.
 
-    `residual` are the sums of the residuals of the groups.
+    `residual` contains the sum of the residuals of each group.
     """
     n = size.sum()
     variance = float((residual**2 / (1 - size / n)).sum() / n**2)

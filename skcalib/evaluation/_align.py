@@ -18,7 +18,7 @@ MISSING = ("error", "drop")
 DUPLICATES = ("error", "mean", "drop")
 MISMATCH = ("error", "drop", "keep")
 
-# Questions that an error names as examples.
+# Number of questions that an error gives as examples.
 _N_NAMED = 3
 
 # Two systems on the same questions agree more than by chance: the correlation of their
@@ -243,7 +243,7 @@ def align_evaluations(
         How samples without an answer are scored, as in :meth:`Evaluation.scored`.
     golds, prompts : mapping of str to mapping of str to str, default=None
         For each system, the right answer and the prompt (or a hash of it) of each
-        question. If `golds` is None, `Evaluation.gold` is used where it is known.
+        question. If `golds` is None, `Evaluation.gold` is used if it is known.
 
     Returns
     -------

@@ -121,7 +121,7 @@ class Outcomes:
         if not 0 <= number <= 1:
             raise ParameterError(
                 "path",
-                "must hold 0/1, true/false, yes/no, correct/incorrect or a score in "
+                "must contain 0/1, true/false, yes/no, correct/incorrect or a score in "
                 f"[0, 1] in {self.name!r}. Got {text!r:.60} in line {line}. Name the "
                 "label that counts as right with pos_label.",
             )
@@ -135,7 +135,7 @@ class Outcomes:
             found = ", ".join(sorted(set(map(text_of, cells)) - {""})[:5])
             raise ParameterError(
                 "pos_label",
-                f"must be a label of {self.name!r}, which holds {found}. Got "
+                f"must be a label of {self.name!r}, which contains {found}. Got "
                 f"{self._pos_label!r}.",
             )
         return values
@@ -144,7 +144,7 @@ class Outcomes:
 class Fractions:
     """Probabilities, which must all have one unit; NaN for a missing cell.
 
-    With `percent`, they run from 0 to 100.
+    With `percent`, they are numbers from 0 to 100.
     """
 
     def __init__(self, name: str, percent: bool):
@@ -206,7 +206,7 @@ class Fractions:
         text, line = cell
         return ParameterError(
             "path",
-            f"must hold probabilities in {self.name!r}. Got {text!r:.60} in line "
+            f"must contain probabilities in {self.name!r}. Got {text!r:.60} in line "
             f"{line}, which {problem}",
         )
 

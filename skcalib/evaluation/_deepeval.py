@@ -68,7 +68,7 @@ def _metrics(case: Any, place: str) -> dict[str, dict]:
     """Return the data of each metric of a test case, by name."""
     if not isinstance(case, dict):
         raise ParameterError(
-            "path", f"must hold test cases. Got {case!r:.60} in {place}."
+            "path", f"must contain test cases. Got {case!r:.60} in {place}."
         )
     data = [as_dict(each) for each in as_list(case.get("metricsData"))]
     return {str(each["name"]): each for each in data if "name" in each}

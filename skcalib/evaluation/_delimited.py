@@ -26,7 +26,7 @@ Chunk = tuple[dict[str, list[Any]], list[int]]
 
 @dataclass(frozen=True)
 class Table:
-    """Names of the columns, and chunks of the cells and lines of some of them."""
+    """Names of the columns, and a function that yields chunks of chosen columns."""
 
     path: Path
     names: list[str]
@@ -37,7 +37,7 @@ def delimited_table(path: Path) -> Table:
     sample = [line for _, line in islice(numbered_lines(path), 20)]
     if not sample:
         raise ParameterError(
-            "path", f"must hold answers. Got {path.name}, which is empty."
+            "path", f"must contain answers. Got {path.name}, which is empty."
         )
     try:
         delimiter = _delimiter(sample, path)
@@ -71,7 +71,7 @@ def _delimiter(sample: list[str], path: Path) -> str:
         sizes = {len(row) for row in csv.reader(sample[:-1] or sample, delimiter=mark)}
         if len(sizes) == 1 and sizes != {1}:
             found.append(mark)
-    if not found:  # one column, or rows of different lengths, which are named later
+    if not found:  # one column, or rows of different lengths, which are an error later
         return "\t" if "\t" in sample[0] else max(_DELIMITERS, key=sample[0].count)
     usual = "\t" if path.suffix.lower() in (".tsv", ".tab", ".txt") else ","
     return usual if usual in found else found[0]
@@ -138,7 +138,7 @@ def _split(block: bytes, delimiter: str, width: int) -> list[list[str]] | None:
 def _parsed(
     path: Path, file: BinaryIO, delimiter: str, width: int, before: int
 ) -> Iterator[tuple[list, list[int]]]:
-    """Yield columns and lines of the rest of a file, after so many lines `before`."""
+    """Yield columns and lines of the rest of a file, after the first `before` lines."""
     # The wrapper must not outlive the file, which the caller closes.
     text = io.TextIOWrapper(file, "utf-8-sig", newline="")
     try:
@@ -161,7 +161,7 @@ def _chunks(
             rows = [row for row in rows if row]
         if not rows and last == first:
             return
-        # Cells with line breaks and empty lines make lines and rows differ.
+        # Lines and rows differ if there are empty lines, or line breaks in cells.
         lines = list(range(first + 1, first + 1 + len(rows)))
         if last != first + len(rows):
             lines = _lines_of(path, first, len(rows), reader.dialect.delimiter)

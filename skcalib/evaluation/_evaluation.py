@@ -212,7 +212,8 @@ class Evaluation(Result):
         """Return this evaluation and another one on their common questions.
 
         Rows are matched by question and sample, and are in the same order in both
-        results. Samples of only one evaluation are left out and counted in `notes`.
+        results. Samples that only one evaluation has are left out, and `notes` states
+        their number.
 
         Parameters
         ----------
@@ -303,12 +304,12 @@ def _texts(values: Any) -> np.ndarray:
 def check_rows(rows: Sequence[Row]) -> None:
     """Raise an error if a score or probability is not in [0, 1]."""
     if not rows:
-        raise ParameterError("path", "must hold at least one answer. Got none.")
+        raise ParameterError("path", "must contain at least one answer. Got none.")
     for row in rows:
         for what, value in (("score", row.score), ("probability", row.proba)):
             if not (np.isnan(value) or 0 <= value <= 1):
                 raise ParameterError(
                     "path",
-                    f"must hold a {what} in [0, 1] in each row. Got {value!r} in "
+                    f"must contain a {what} in [0, 1] in each row. Got {value!r} in "
                     f"{row.place or row.question}.",
                 )

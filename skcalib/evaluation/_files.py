@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 
 from .._errors import ParameterError
 
-# Largest size of a member of an archive; a larger one is not a log of answers.
+# Largest size of a member of an archive; a larger file is not a log of answers.
 _LARGEST_MEMBER = 2**29
 
 # Largest allowed ratio of the unpacked size of a member to its size in the archive.
@@ -22,7 +22,7 @@ _LARGEST_RATIO = 2000
 
 _ZSTANDARD = 93
 
-# Answers of a harness after which progress is printed.
+# Number of answers of a harness after which progress is printed.
 _SAID_EACH = 10_000
 
 Each = TypeVar("Each")
@@ -73,7 +73,7 @@ class Source:
             yield k, parse(line, f"line {k} of {self.path.name}")
 
     def place(self, k: int) -> str:
-        """Return where the k-th entry stands, for messages."""
+        """Return the place of the k-th entry, for messages."""
         if self.kind == "jsonl":
             return f"line {self._lines[k]} of {self.path.name}"
         return f"entry {k} of {self.path.name}"
@@ -153,17 +153,17 @@ def parse(text: str | bytes, place: str) -> Any:
         problem = "objects nested too deeply"
     except (ValueError, UnicodeDecodeError) as error:  # numbers of thousands of digits
         problem = str(error)
-    raise ParameterError("path", f"must hold valid JSON. Got {place}: {problem}.")
+    raise ParameterError("path", f"must contain valid JSON. Got {place}: {problem}.")
 
 
 def sibling(path: Path, name: str) -> Any:
-    """Return the JSON value of another file of the same folder, None without it."""
+    """Return the JSON value of another file in the same folder; None if missing."""
     other = path.parent / name
     return parse(other.read_bytes(), name) if other.is_file() else None
 
 
 class Archive:
-    """The members of a zip archive, read one at a time and no further than a limit."""
+    """The members of a zip archive, read one at a time up to a size limit."""
 
     def __init__(self, path: Path):
         try:
@@ -189,7 +189,7 @@ class Archive:
             data = self._read(info, limit)
         except ParameterError:
             raise
-        except Exception as error:  # each decoder has errors of its own
+        except Exception as error:  # each decoder raises different errors
             raise ParameterError(
                 "path",
                 f"must be a complete archive. Got {name} of {self.path.name}, which "
@@ -198,7 +198,7 @@ class Archive:
         if len(data) > limit:
             raise ParameterError(
                 "path",
-                f"must hold logs of answers. Got {name} of {self.path.name}, which "
+                f"must contain logs of answers. Got {name} of {self.path.name}, which "
                 f"unpacks to more than {limit:,} bytes.",
             )
         return parse(data, f"{name} of {self.path.name}")
@@ -215,8 +215,8 @@ class Archive:
             import zstandard
         except ImportError as error:
             raise ImportError(
-                f"{self.path.name} is compressed by Zstandard, which Python reads from "
-                "3.14 on. Install `zstandard`, for example with "
+                f"{self.path.name} is compressed with Zstandard, which Python can read "
+                "from 3.14 on. Install `zstandard`, for example with "
                 "`pip install skcalib[evaluation]`."
             ) from error
         with self.path.open("rb") as file:
@@ -245,7 +245,7 @@ def read_parquet(path: Path) -> Iterator[dict[str, Any]]:
         file = pq.ParquetFile(path)
         for batch in file.iter_batches(batch_size=1000):
             yield from batch.to_pylist()
-    except Exception as error:  # pyarrow has several kinds
+    except Exception as error:  # pyarrow raises several types
         raise ParameterError(
             "path", f"must be a complete parquet file. Got {path.name}: {error}."
         ) from None

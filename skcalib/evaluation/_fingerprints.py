@@ -122,7 +122,7 @@ def _of_simple_evals(
     pairs = zip(source.content["htmls"], source.content["convos"], strict=True)
     for k, (page, talk) in enumerate(pairs):
         found = _CORRECT.findall(page) if isinstance(page, str) else []
-        # The last one is the harness's own; an answer could hold such a line too.
+        # The last match is by the harness; an answer could also contain such a line.
         gold = found[-1] if found else None
         yield _simple_evals._question(talk, source.place(k)), gold, None
 

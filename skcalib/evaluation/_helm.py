@@ -17,7 +17,7 @@ NAME = "HELM"
 
 _FILE = "per_instance_stats.json"
 
-# Scores of an answer, the first one by default.
+# Scores of an answer; the first score is the default.
 _SCORES = ("exact_match", "quasi_exact_match")
 
 
@@ -72,7 +72,7 @@ def _notes(
     notes = [f"The score is {score!r}."]
     if has_logprob:
         notes.append(
-            "Probabilities are the probabilities of the option letters that were given."
+            "Each probability is the probability of the option letter that was given."
         )
     else:
         notes.append(
@@ -91,13 +91,14 @@ def _notes(
 def _stats(entry: Any, place: str) -> dict[str, Any]:
     """Return the means of a row's statistics by name, and its split."""
     if not isinstance(entry, dict) or not isinstance(entry.get("stats"), list):
-        raise ParameterError("path", f"must hold statistics. Got none in {place}.")
+        raise ParameterError("path", f"must contain statistics. Got none in {place}.")
     means, split = {}, "none"
     for stat in entry["stats"]:
         name = stat.get("name") if isinstance(stat, dict) else None
         if not isinstance(name, dict) or "name" not in name:
             raise ParameterError(
-                "path", f"must name each statistic. Got one without a name in {place}."
+                "path",
+                f"must name each statistic. Got a statistic without name in {place}.",
             )
         means[str(name["name"])] = stat.get("mean")
         split = str(name.get("split", split))

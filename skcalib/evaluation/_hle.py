@@ -14,7 +14,7 @@ NAME = "HLE"
 
 
 def claims(source: Source) -> bool:
-    """Return whether the file holds judged answers."""
+    """Return whether the file contains judged answers."""
     content = source.head
     if source.kind != "json" or not isinstance(content, dict) or not content:
         return False
@@ -40,7 +40,8 @@ def read(source: Source, options: Options) -> Evaluation:
     ]
     if unstated:
         notes.append(
-            f"{unstated} answers state no confidence: the judge's 100 is left out."
+            f"{unstated} answers do not state a confidence. The judge's value of 100 "
+            "for these answers is left out."
         )
     return Evaluation._from_rows(
         rows,
@@ -61,12 +62,12 @@ def _as_row(question: str, entry: dict, has_texts: bool, place: str) -> Row:
         return Row(question, status="unscored", place=place)
     proba = _confidence(judged, place)
     if proba == 1 and has_texts and not _speaks_of_confidence(entry):
-        proba = np.nan  # the judge is told to write 100 where none is stated
+        proba = np.nan  # the judge writes 100 if no confidence is stated
     return Row(question, as_score(judged["correct"], place), proba=proba, place=place)
 
 
 def _confidence(judged: dict, place: str) -> float:
-    """Return the confidence that the judge read, as a probability; NaN without."""
+    """Return the confidence that the judge read, as a probability; NaN if missing."""
     value = judged.get("confidence")
     if isinstance(value, str):
         value = value.strip().removesuffix("%")
@@ -75,6 +76,6 @@ def _confidence(judged: dict, place: str) -> float:
     except (TypeError, ValueError, OverflowError):
         raise ParameterError(
             "path",
-            "must hold a confidence from 0 to 100. Got "
+            "must contain a confidence from 0 to 100. Got "
             f"{judged['confidence']!r:.60} in {place}.",
         ) from None

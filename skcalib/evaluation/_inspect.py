@@ -71,7 +71,8 @@ def _read(
         if not isinstance(sample, dict) or "id" not in sample:
             raise ParameterError(
                 "path",
-                f"must hold samples with an id. Got {source.place(k)}, which has none.",
+                "must contain samples with an id. Got "
+                f"{source.place(k)}, which has none.",
             )
         place = f"sample {sample['id']!r} of {source.path.name}"
         scores = _scores(sample)
@@ -108,7 +109,7 @@ def _read(
 def _scores(sample: dict) -> dict[str, tuple[Any, dict]]:
     """Return each score of a sample by name, with the scorer's entry.
 
-    The entries of a value that is a mapping are scores of their own.
+    If a value is a mapping, each of its entries is a separate score.
     """
     scorers = sample.get("scores")
     if not isinstance(scorers, Mapping):  # one unnamed scorer in older logs
@@ -160,7 +161,7 @@ def _status(value: Any, score: float, entry: dict, sample: dict) -> str:
 
 
 def _confidence(entry: dict, place: str) -> float:
-    """Return a confidence that a scorer kept in its metadata or value; NaN without."""
+    """Return the confidence in the metadata or value of a score; NaN if missing."""
     for holder in (entry.get("metadata"), entry.get("value")):
         if isinstance(holder, Mapping):
             for name in CONFIDENCE:

@@ -38,7 +38,7 @@ from ._strata import (
 )
 from ._stratum_means import share_interval
 
-# Different scores of a judge that are taken for verdicts.
+# Largest number of distinct scores of a judge that are treated as verdicts.
 _MOST_VERDICTS = 5
 
 
@@ -113,7 +113,7 @@ class JudgedAccuracy(Result):
     confidence_level: float
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the numbers as a dict, intervals of rates as dicts in it."""
+        """Return the numbers as a dict, in which each interval of a rate is a dict."""
         found = dict(vars(self))
         for name in ("labels_only", "sensitivity", "specificity"):
             rate = found[name]
@@ -124,10 +124,11 @@ class JudgedAccuracy(Result):
         level = f"{100 * self.confidence_level:g}%"
         of = "these items" if self.population == "items" else "items like these"
         return (
-            f"By people, {of} have a mean score of {self.estimate:.3f} ({level} "
-            f"{self.low:.3f} to {self.high:.3f}); by the judge {self.uncorrected:.3f}.",
-            f"With the judge, {self.n_labelled} labels say as much as "
-            f"{self.equivalent_labels:.0f} without it.",
+            f"According to people, {of} have a mean score of {self.estimate:.3f} "
+            f"({level} interval {self.low:.3f} to {self.high:.3f}). According to the "
+            f"judge, it is {self.uncorrected:.3f}.",
+            f"With the judge, {self.n_labelled} labels are equivalent to "
+            f"{self.equivalent_labels:.0f} labels without the judge.",
         )
 
     def __repr__(self) -> str:
@@ -189,6 +190,7 @@ def judged_accuracy(
     Returns
     -------
     result : JudgedAccuracy
+        Estimate with its confidence interval.
 
     Raises
     ------
@@ -292,7 +294,7 @@ def judged_accuracy(
         if len(values) > 3:
             raise ParameterError(
                 "human",
-                "must have at most one score beside 0 and 1 for "
+                "must have at most one score other than 0 and 1 for "
                 f"method='post-stratified'. Got {values!r:.60}. Use method='PPI++'.",
             )
         labels = Labels(codes, y, values, items.weight, expansion, items.groups)
@@ -327,7 +329,7 @@ def _by_verdict(
 def post_stratified(
     labels: Labels, strata: Strata, population: str, level: float
 ) -> dict[str, Any]:
-    """Return the mean label with its interval, and what the judge is worth."""
+    """Return the mean label with its interval, and the equivalent number of labels."""
     if is_one_group(labels.groups, labels.rows):
         low, high = labels.values[0], labels.values[-1]
         error, worth = (high - low) / 2, 1.0
@@ -360,7 +362,7 @@ def _error_rates(
 def _rate(
     strata: Strata, own: int, other: int, *, label: int, level: float
 ) -> RateInterval | None:
-    """Return the share of the items with a label that have the verdict `own`."""
+    """Return the share of the verdict `own` among items with one value of the label."""
     right, wrong = (
         float(strata.weight[k] * strata.shares[k, label]) for k in (own, other)
     )
@@ -380,7 +382,7 @@ def _by_regression(
     if np.isnan(f).any():
         raise ParameterError(
             "judge",
-            "must have a score of each item for method='PPI++'. Got NaN in row "
+            "must contain a score for each item for method='PPI++'. Got NaN in row "
             f"{int(np.isnan(f).argmax())}.",
         )
     if items.questions is not None:
@@ -398,10 +400,11 @@ def by_regression(
     population: str,
     level: float,
 ) -> dict[str, Any]:
-    """Return the mean of y by PPI++, and what the judge is worth."""
+    """Return the mean of y by PPI++, and the equivalent number of labels."""
     rows = np.flatnonzero(~np.isnan(y))
     if rows.size < 3:
-        raise ParameterError(None, f"needs three labels for PPI++. Got {rows.size}.")
+        problem = f"needs at least three labels for PPI++. Got {rows.size}."
+        raise ParameterError(None, problem)
     warn_of_few(rows.size)
     found, alone = (
         regression_interval(f, y, groups, population=population, level=level, slope=s)
@@ -422,7 +425,7 @@ def by_regression(
 def _question_means(
     f: np.ndarray, y: np.ndarray, items: Items
 ) -> tuple[np.ndarray, np.ndarray, Items]:
-    """Return mean scores of questions, all or none of whose samples have labels."""
+    """Return mean scores of questions; all of their samples have labels, or none."""
     question = items.questions
     assert question is not None
     number = np.bincount(question)
@@ -450,7 +453,9 @@ def _labels_only(y: np.ndarray, items: Items, level: float) -> RateInterval:
         None if codes is None else codes[has]
         for codes in (items.questions, items.groups)
     )
-    with warnings.catch_warnings():  # one group: the warning is given already
+    with (
+        warnings.catch_warnings()
+    ):  # the warning about a single group was already given
         warnings.simplefilter("ignore", UserWarning)
         found = accuracy_interval(
             y[has], questions=question, groups=groups, confidence_level=level

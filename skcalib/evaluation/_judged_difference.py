@@ -24,7 +24,7 @@ from ._judged_inputs import (
 )
 from ._strata import POPULATIONS, Labels, strata_of
 
-# Pairs of scores of a judge that are taken for verdicts.
+# Largest number of distinct pairs of scores that are treated as verdicts.
 _MOST_PAIRS = 16
 
 
@@ -90,8 +90,9 @@ class JudgedDifference(Result):
     def _in_words(self) -> Sequence[str]:
         level = f"{100 * self.confidence_level:g}%"
         return (
-            f"By people, the second system scores {self.estimate:+.3f} higher ({level} "
-            f"{self.low:+.3f} to {self.high:+.3f}); by the judge "
+            "According to people, the second system minus the first one is "
+            f"{self.estimate:+.3f} ({level} interval {self.low:+.3f} to "
+            f"{self.high:+.3f}). According to the judge, it is "
             f"{self.uncorrected:+.3f}.",
         )
 
@@ -146,6 +147,7 @@ def judged_difference(
     Returns
     -------
     result : JudgedDifference
+        Estimate with its confidence interval.
 
     Raises
     ------

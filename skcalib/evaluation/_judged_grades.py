@@ -10,7 +10,7 @@ from scipy.special import stdtrit
 
 from ._accuracy import _sandwich
 
-# With fewer labels the interval is too short where no label shows a judge's error.
+# With fewer labels, the interval is too short if no label shows a judge's error.
 _ENOUGH = 100
 
 
@@ -33,7 +33,7 @@ def regression_interval(
     level: float,
     slope: float | None = None,
 ) -> Regression:
-    """Return the mean of y, known where it is not NaN, by its regression on f."""
+    """Return the mean of y, which is NaN without a label, by its regression on f."""
     has = ~np.isnan(y)
     known, seen, unseen = y[has], f[has], f[~has]
     n, rest = seen.size, unseen.size
@@ -84,7 +84,7 @@ def warn_of_few(n: int) -> None:
     if n < _ENOUGH:
         warnings.warn(
             f"PPI++ has {n} labels. With fewer than {_ENOUGH} its interval is too "
-            "short where no label shows an error of the judge. Round the judge's "
+            "short if no label shows an error of the judge. Round the judge's "
             "scores to verdicts, for example judge >= 0.5, to use "
             "method='post-stratified'.",
             UserWarning,

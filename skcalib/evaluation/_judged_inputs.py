@@ -68,14 +68,14 @@ def scores_of(values: Any, *, name: str) -> np.ndarray:
         row = int(bad.argmax())
         raise ParameterError(
             name,
-            "must hold scores in [0, 1], or NaN where there is none. Got "
+            "must contain scores in [0, 1], or NaN if there is no score. Got "
             f"{float(score[row])!r} in row {row}.",
         )
     return score
 
 
 def check_labels(has: np.ndarray, *, name: str, what: str = "an item") -> None:
-    """Raise unless two items have a score."""
+    """Raise an error unless at least two items have a score."""
     n = int(has.sum())
     if n < 2:
         raise ParameterError(
@@ -85,7 +85,7 @@ def check_labels(has: np.ndarray, *, name: str, what: str = "an item") -> None:
 
 
 def items_of(n: int, questions: Any, groups: Any) -> Items:
-    """Return the questions and groups of items; samples of a question depend."""
+    """Return the questions and groups of items; samples of a question are dependent."""
     codes = as_groups(groups, n)
     if questions is None:
         return Items(np.full(n, 1 / n), None, codes)
@@ -101,7 +101,7 @@ def items_of(n: int, questions: Any, groups: Any) -> Items:
 
 
 def expansions(inclusion_probability: Any, is_labelled: np.ndarray) -> np.ndarray:
-    """Return how many items each labelled one stands for, up to a factor."""
+    """Return the number of items that each labelled item represents, up to a factor."""
     if inclusion_probability is None:
         return np.ones(is_labelled.size)
     name = "inclusion_probability"
@@ -124,15 +124,15 @@ def expansions(inclusion_probability: Any, is_labelled: np.ndarray) -> np.ndarra
 
 
 def values_of(labels: np.ndarray, *possible: float) -> tuple[float, ...]:
-    """Return the values that labels have, and those that are possible at least."""
+    """Return the values of the labels and the given possible values, sorted."""
     found = np.unique(labels[~np.isnan(labels)])
     return tuple(np.union1d(found, possible).tolist())
 
 
 def verdict_codes(*judges: np.ndarray) -> tuple[np.ndarray, list[tuple[float, ...]]]:
-    """Return the code of the verdicts of each item, and what the verdicts are.
+    """Return the code of the verdicts of each item, and the verdicts of each code.
 
-    A missing verdict is one of its own, shown as NaN.
+    A missing score is a separate verdict, NaN.
     """
     columns = np.column_stack([np.where(np.isnan(j), -1, j) for j in judges])
     levels, codes = np.unique(columns, axis=0, return_inverse=True)
@@ -153,9 +153,10 @@ def warn_of_verdicts(
     )
     more = ", ..." if lacking.size > 3 else ""
     warnings.warn(
-        f"No item with the verdict {shown}{more} has a label. Such items are "
-        f"{float(weight[lacking].sum()):.1%} of all; nothing is assumed about them, "
-        "and the estimate takes the middle of what is possible. Label a few of them.",
+        f"No item with the verdict {shown}{more} has a label. These items are "
+        f"{float(weight[lacking].sum()):.1%} of all items. Nothing is assumed about "
+        "their labels: the estimate uses the middle of the possible values. Label a "
+        "few of these items.",
         UserWarning,
         stacklevel=4,
     )
@@ -166,8 +167,8 @@ def is_one_group(groups: np.ndarray | None, rows: np.ndarray) -> bool:
     if groups is None or (groups[rows] != groups[rows[0]]).any():
         return False
     warnings.warn(
-        "All labels are in one group, which shows no difference of groups: the "
-        "interval has all possible values.",
+        "All labels are in one group, so the variation between groups cannot be "
+        "estimated. The interval contains all possible values.",
         UserWarning,
         stacklevel=4,
     )

@@ -27,7 +27,7 @@ _OLD = {"predictions", "gold_index", "metrics"}
 
 
 def claims(source: Source) -> bool:
-    """Return whether the file holds details of lighteval."""
+    """Return whether the file contains details of lighteval."""
     if source.kind != "parquet":
         return False
     first = next(read_parquet(source.path), {})
@@ -64,7 +64,7 @@ def read(source: Source, options: Options) -> Evaluation:
 
 
 def _flat(row: dict, place: str) -> dict[str, Any]:
-    """Return a row of either layout under common names."""
+    """Return a row with the same keys for both layouts."""
     if "doc" in row:
         doc, response = as_dict(row["doc"]), as_dict(row["model_response"])
         found = {
@@ -88,7 +88,7 @@ def _flat(row: dict, place: str) -> dict[str, Any]:
         }
     if found["question"] is None or not isinstance(found["metric"], dict):
         raise ParameterError(
-            "path", f"must hold a question and its metrics. Got none in {place}."
+            "path", f"must contain a question and its metrics. Got none in {place}."
         )
     found["question"] = as_text(found["question"])
     return found
@@ -97,7 +97,7 @@ def _flat(row: dict, place: str) -> dict[str, Any]:
 def _as_row(row: dict, score: str | None, repeat: int, place: str) -> Row:
     if score is None:
         raise ParameterError(
-            "path", f"must hold the metrics of each answer. Got none in {place}."
+            "path", f"must contain the metrics of each answer. Got none in {place}."
         )
     value = as_score(row["metric"].get(score), place)
     logprobs = np.array(row["logprobs"] or (), dtype=float).ravel()

@@ -62,7 +62,7 @@ _GROUPS = ("subject", "category", "source", "src", "level", "type", "domain", "t
 
 
 def claims(source: Source) -> bool:
-    """Return whether the file holds samples of this harness."""
+    """Return whether the file contains samples of this harness."""
     row = source.first_row
     return isinstance(row, dict) and {"doc_id", "resps", "filtered_resps"} <= set(row)
 
@@ -75,7 +75,7 @@ def read(source: Source, options: Options) -> Evaluation:
         if not (isinstance(row, dict) and {"doc_id", "filtered_resps"} <= set(row)):
             raise ParameterError(
                 "path",
-                f"must hold samples of {NAME}. Got {source.place(k)}, which has no "
+                f"must contain samples of {NAME}. Got {source.place(k)}, which has no "
                 "'doc_id' or no 'filtered_resps'.",
             )
     rows, notes = _of_one_filter(rows, options.filter)
@@ -103,7 +103,7 @@ def _of_one_filter(rows: list, wanted: str | None) -> tuple[list, list[str]]:
     """Return the rows of one filter; each filter gives a row per question."""
     names = [row.get("filter") for _, row in rows]
     if any(name is None for name in names):
-        # Versions before 0.4.6 do not name the filter, and write one after the other.
+        # Versions before 0.4.6 write the filters one after the other, without names.
         seen: Counter = Counter()
         for k, (_, row) in enumerate(rows):
             names[k] = str(seen[str(row["doc_id"])])
@@ -132,7 +132,7 @@ def _choose_score(rows: list[dict], wanted: str | None) -> str:
     if chosen is None:
         raise ParameterError(
             "path",
-            f"must hold a score of each answer. Got only the metrics {names}, which "
+            f"must contain a score of each answer. Got only the metrics {names}, which "
             "are not scores.",
         )
     return chosen
@@ -188,7 +188,7 @@ def _option_proba(row: dict, score: str, place: str) -> np.ndarray | None:
         return None
     if not np.isfinite(values).all():
         raise ParameterError(
-            "path", f"must hold finite log-likelihoods. Got {pairs!r:.80} in {place}."
+            "path", f"must have finite log-likelihoods. Got {pairs!r:.80} in {place}."
         )
     if score in _LENGTHS:
         values = values / _lengths(row, score, values.size, place)
@@ -218,7 +218,7 @@ def _lengths(row: dict, score: str, n: int, place: str) -> np.ndarray:
 
 
 def _gold(row: dict, options: np.ndarray | None) -> int:
-    """Return the index of the right option, -1 where it is not known."""
+    """Return the index of the right option, -1 if it is not known."""
     target = str(row.get("target"))
     if options is None or not re.fullmatch(r"\d{1,6}", target):
         return -1
@@ -239,5 +239,5 @@ def _run_of(path: Path, n: int) -> tuple[str | None, str | None, list[str]]:
     expected = known.get("effective")
     notes = []
     if isinstance(expected, int) and expected != n:
-        notes.append(f"The results file counts {expected} questions; this one has {n}.")
+        notes.append(f"The results file states {expected} questions; this one has {n}.")
     return task, text_or_none(model), notes

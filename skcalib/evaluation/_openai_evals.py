@@ -17,7 +17,7 @@ _SCORED = {"match": "correct", "metrics": "score"}
 
 
 def claims(source: Source) -> bool:
-    """Return whether the file is such a log."""
+    """Return whether the file is a log of OpenAI evals."""
     return (
         source.kind == "jsonl"
         and isinstance(source.head, dict)
@@ -62,7 +62,7 @@ def _as_row(event: dict[str, Any], kind: str, place: str) -> Row:
     if not isinstance(data, dict) or _SCORED[kind] not in data:
         raise ParameterError(
             "path",
-            f"must hold {_SCORED[kind]!r} in each event {kind!r}. Got {place}, "
+            f"must contain {_SCORED[kind]!r} in each event {kind!r}. Got {place}, "
             "which has none.",
         )
     return Row(

@@ -30,7 +30,7 @@ class Options:
     verbose: int = 0
 
     def reject(self, format: str, *names: str) -> None:
-        """Raise an error if a parameter that the format does not have is given."""
+        """Raise an error if a given parameter does not apply to the format."""
         for name in names:
             if getattr(self, name) is not None:
                 raise ParameterError(

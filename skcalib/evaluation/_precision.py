@@ -21,7 +21,7 @@ from .._validation import (
 )
 from ._accuracy import grouped_frequency_interval
 
-# Starts of sequences of tests; tests between a number of answers and its double.
+# Number of sequences of tests, and number of tests per doubling of the answers.
 _N_STARTS = 4
 _PER_DOUBLING = 16
 
@@ -114,19 +114,20 @@ def threshold_for_precision(
         Group of each answer, such as its sentence or document. Answers of one group may
         depend on each other.
     confidence_level : float, default=0.95
-        Probability that the precision in new data is at least `precision`, over the
-        labelled data that could have been drawn.
+        Probability, over random draws of the labelled data, that the precision in new
+        data is at least `precision`.
 
     Returns
     -------
     threshold : PrecisionThreshold
+        Threshold with the precision of the selected answers and its interval.
 
     Raises
     ------
     ValueError
-        If no threshold is known to have this precision: the model does not reach it, or
-        there are too few labels to know. The message has the highest lower bound
-        that was found.
+        If no threshold can be shown to have this precision, because the model does not
+        reach it or because there are too few labels. The message gives the highest
+        lower bound that was found.
 
     See Also
     --------
@@ -136,15 +137,16 @@ def threshold_for_precision(
     -----
     Thresholds are tested from the highest one down, in an order that does not depend on
     the labels (fixed sequence testing [1]_). A threshold passes if the lower confidence
-    bound of its precision is at least the wanted one, and the tests stop at the first
+    bound of its precision is at least `precision`. The tests stop at the first
     threshold that does not pass. Since a model can be wrong in its most confident
     answers, the tests start at four places, each with a quarter of the error
-    probability. The bound is Clopper and Pearson's, which is exact; with `groups`,
-    Wilson's for the effective number of answers, which is approximate.
+    probability. The bound is the exact bound of Clopper and Pearson. With `groups`, it
+    is Wilson's bound for the effective number of answers, which is approximate.
 
-    The threshold is valid for data like the labelled data: with another kind of text or
-    another model, choose it again. It does not require calibrated probabilities, only
-    that higher ones are more often right; for calibrated ones it is below `precision`.
+    The threshold is valid for data like the labelled data. For another kind of text or
+    another model, choose a new threshold. The probabilities do not have to be
+    calibrated, but answers with higher probabilities should be right more often. With
+    calibrated probabilities, the threshold is below `precision`.
 
     References
     ----------
@@ -170,8 +172,8 @@ def threshold_for_precision(
     if q.ndim != 1:
         raise ParameterError(
             "y_proba",
-            "must have one probability for each answer: that the answer is right. Got "
-            f"shape {q.shape}.",
+            "must have one probability for each answer, the probability that the "
+            f"answer is right. Got shape {q.shape}.",
         )
     check_same_length(y_true=labels, y_proba=q)
     codes = None if groups is None else as_groups(groups, q.size)
@@ -197,12 +199,14 @@ def _choose(
                 break
             passed = n
     if not passed:
-        few = f" Even if all were right, {least} would be needed." * (y.size < least)
+        few = f" Even if all were right, {least} would be needed."
+        few *= y.size < least
         raise ParameterError(
             "precision",
-            "must be one that the answers are known to reach: label more text, or ask "
-            f"for less. Got {wanted:g}, and no threshold has a lower bound as high. "
-            f"{_best(y, q, codes, error)}{few}",
+            "must be a precision that the answers can be shown to reach. Got "
+            f"{wanted:g}, and no threshold has such a high lower bound. "
+            f"{_best(y, q, codes, error)}{few} Label more answers, or choose a lower "
+            "precision.",
         )
     low, high = _bounds(y, q, codes, passed, error)
     return PrecisionThreshold(

@@ -18,7 +18,7 @@ _ERROR = 2
 
 
 def claims(source: Source) -> bool:
-    """Return whether the file holds results of promptfoo."""
+    """Return whether the file contains results of promptfoo."""
     first = source.first_row
     if source.kind == "json" and isinstance(source.head, dict):
         first = next(iter(as_list(_results(source))), None)
@@ -34,14 +34,14 @@ def _results(source: Source) -> Any:
 
 
 def read(source: Source, options: Options) -> Evaluation:
-    """Return the evaluation of one system; a file may hold several."""
+    """Return the evaluation of one system; a file may contain several."""
     options.reject(NAME, "filter", "split")
     rows = _results(source)
     for k, row in enumerate(rows):
         if not isinstance(row, dict) or not isinstance(row.get("vars"), dict):
             raise ParameterError(
                 "path",
-                f"must hold the variables of a test. Got {source.place(k)}, "
+                f"must contain the variables of a test. Got {source.place(k)}, "
                 "which has none.",
             )
     systems = _systems(rows)
@@ -68,7 +68,7 @@ def read(source: Source, options: Options) -> Evaluation:
 
 
 def _systems(rows: list[dict]) -> list[str]:
-    """Return the system of each row: its provider, and its prompt if there are more."""
+    """Return the system of each row: its provider, with its prompt if several."""
     providers = [row.get("provider") for row in rows]
     names = [
         str(p.get("id") or p.get("label")) if isinstance(p, dict) else str(p)

@@ -40,9 +40,9 @@ class PassAtK(Result):
     standard_error : float
         Standard error of the estimate. NaN for a single question.
     k : int
-        Number of samples that a question is given.
-
-        all_of : bool Whether all k samples must be right (pass^k).
+        Number of samples, the k in pass@k.
+    all_of : bool
+        Whether all k samples must be right (pass^k).
     n_questions : int
         Number of questions.
     n_samples : int
@@ -78,7 +78,7 @@ class PassAtK(Result):
     def _in_words(self) -> Sequence[str]:
         what = "all are right" if self.all_of else "at least one is right"
         return (
-            f"If a question is answered {self.k} times, {what} with a chance of "
+            f"If a question is answered {self.k} times, {what} with probability "
             f"{self.estimate:.3f} ({self.low:.3f} to {self.high:.3f}).",
         )
 
@@ -141,14 +141,14 @@ class SampleVariance(Result):
 
     @property
     def advice(self) -> str:
-        """Advice on how to reduce the standard error, in one sentence."""
+        """Advice on how to reduce the standard error."""
         percent = f"{100 * self.share_of_samples:.0f}%"
         to = (
             f"twice the samples give {self.standard_error_more_samples:.4f}, twice the "
             f"questions {self.standard_error_more_questions:.4f}"
         )
         if self.share_of_samples < 0.1:
-            what = "More samples would hardly reduce it: use more questions"
+            what = "More samples hardly reduce the standard error: use more questions"
         elif self.share_of_samples < 0.9:
             what = "Both more samples and more questions help, questions more"
         else:
@@ -188,7 +188,7 @@ def pass_at_k(
     n_samples : int or array-like of shape (n_questions,), int
         Number of samples of each question.
     k : int
-        Number of samples that a question is given. No question may have fewer samples.
+        Number of samples, the k in pass@k. No question may have fewer samples.
     all_of : bool, default=False
         If True, all k samples must be right (pass^k). If False, at least one (pass@k).
     groups : array-like of shape (n_questions,), default=None
@@ -352,7 +352,7 @@ def best_of_k(
 
 
 def question_best_of_k(values: np.ndarray, codes: np.ndarray, k: int) -> np.ndarray:
-    """Return the mean over all choices of k samples of their best, by question."""
+    """Return the mean best score over all choices of k samples, for each question."""
     number = np.bincount(codes)
     _check_enough(number, k)
     order = np.lexsort((values, codes))
@@ -483,7 +483,7 @@ def _interval(
     plain: tuple[float, float],
     level: float,
 ) -> tuple[float, float, str]:
-    """Return the interval of the model, joined with the plain one if it misfits."""
+    """Return the interval of the model, joined with `plain` if it does not fit."""
     value, cumulative = _posterior(right, number, k, all_of)
     tail = (1 - level) / 2
     low, high = np.interp([tail, 1 - tail], cumulative, value).tolist()

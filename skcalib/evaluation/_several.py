@@ -238,7 +238,7 @@ def _read_wide(
     if not n:
         raise ParameterError(
             "path",
-            f"must hold scores of systems. Got {table.path.name}, which has none.",
+            f"must contain scores of systems. Got {table.path.name}, which has none.",
         )
     questions = names[question] if question else np.arange(n)
     base = Evaluation(

@@ -20,7 +20,7 @@ _EXTRACTED = re.compile(r"<p>Extracted Answer: (None|)</p>")
 
 
 def claims(source: Source) -> bool:
-    """Return whether the file holds results of simple-evals."""
+    """Return whether the file contains results of simple-evals."""
     content = source.head
     return (
         source.kind == "json"
@@ -34,11 +34,11 @@ def read(source: Source, options: Options) -> Evaluation:
     options.reject(NAME, "score", "filter", "split", "model")
     pages, talks = source.content["htmls"], source.content["convos"]
     if not isinstance(pages, list) or not isinstance(talks, list):
-        raise ParameterError("path", "must hold the lists 'htmls' and 'convos'.")
+        raise ParameterError("path", "must contain the lists 'htmls' and 'convos'.")
     if len(pages) != len(talks):
         raise ParameterError(
             "path",
-            f"must hold one page for each conversation. Got {len(pages)} pages and "
+            f"must contain one page per conversation. Got {len(pages)} pages and "
             f"{len(talks)} conversations.",
         )
     questions = [_question(talk, source.place(k)) for k, talk in enumerate(talks)]
@@ -48,7 +48,7 @@ def read(source: Source, options: Options) -> Evaluation:
             zip(pages, questions, numbered_repeats(questions), strict=True)
         )
     ]
-    notes = ["A question is its first message. There are no probabilities."]
+    notes = ["Questions are identified by first messages. There are no probabilities."]
     missed = as_dict(source.content["metrics"]).get("is_not_attempted")
     if isinstance(missed, float) and missed > 0:
         notes.append(
@@ -63,7 +63,7 @@ def _question(talk: Any, place: str) -> str:
         content = talk[0]["content"]
     except (TypeError, KeyError, IndexError):
         raise ParameterError(
-            "path", f"must hold a first message. Got none in {place}."
+            "path", f"must contain a first message. Got none in {place}."
         ) from None
     return content if isinstance(content, str) else repr(content)
 
@@ -72,7 +72,7 @@ def _as_row(page: Any, question: str, repeat: int, place: str) -> Row:
     found = _SCORE.findall(page) if isinstance(page, str) else []
     if not found:
         return Row(question, status="unscored", repeat=repeat, place=place)
-    # The last one is the harness's own; an answer could hold such a line too.
+    # The last match is by the harness; an answer could also contain such a line.
     score = as_score(found[-1], place)
     is_parsed = np.isnan(score) or not _EXTRACTED.search(page)
     status = "answered" if is_parsed else "unparseable"

@@ -16,7 +16,7 @@ POPULATIONS = ("items", "superpopulation")
 # is Jeffreys's prior.
 _PRIOR = 1.0
 
-# The least concentration of a mean over unlabelled items, about that of one item.
+# Smallest concentration of a mean over unlabelled items, about that for one item.
 _LEAST_CONCENTRATION = 1e-3
 
 
@@ -29,7 +29,7 @@ class Labels:
     stratum : ndarray of shape (N,), int
         Code of the verdict of each item.
     y : ndarray of shape (N,)
-        Label of each item, NaN where there is none.
+        Label of each item. NaN if the item does not have a label.
     values : tuple of float
         The two or three values that labels may have, in ascending order.
     weight : ndarray of shape (N,)
@@ -55,7 +55,7 @@ class Labels:
 
 @dataclass(frozen=True)
 class Strata:
-    """What the labels say about each stratum.
+    """Summary of the labels in each stratum.
 
     Attributes
     ----------
@@ -64,13 +64,14 @@ class Strata:
     size, n_labelled : ndarray of shape (n_strata,)
         Number of items, and of items with a label.
     labelled_share : ndarray of shape (n_strata,)
-        Share of the weight of a stratum that labelled items have.
+        Share of the labelled items in the weight of each stratum.
     shares : ndarray of shape (n_strata, n_values)
-        Share of each value among the labels; all the same where there is no label.
+        Share of each value among the labels. If a stratum has no label, the shares are
+        equal.
     values : ndarray of shape (n_values,)
         The values.
     n_independent : float
-        Number of dependent labels that say as much as one independent label.
+        Number of dependent labels that are equivalent to one independent label.
     """
 
     weight: np.ndarray
@@ -92,10 +93,11 @@ class Strata:
         return float(self.weight @ self.mean)
 
     def posterior(self, k: int, population: str) -> tuple[StratumMean | None, float]:
-        """Return the distribution of the weighted mean of a stratum, and what is known.
+        """Return the distribution of a stratum's weighted mean, and its known part.
 
-        For the items themselves, labels are known, and the shares of the others follow
-        from the posterior with a concentration that gives the right variance.
+        If `population` is 'items', the labels of labelled items are known. The shares
+        among the unlabelled items then have a Dirichlet distribution whose
+        concentration gives the right variance.
         """
         counts = self.shares[k] * self.n_labelled[k] / self.n_independent
         alpha = counts + _PRIOR / counts.size
@@ -112,7 +114,7 @@ class Strata:
         return StratumMean(tuple(self.values), tuple(alpha), weight), known
 
     def share_of(self, k: int, label: int) -> StratumMean:
-        """Return the distribution of the share of items with a label in a stratum."""
+        """Return the distribution of the weighted share of a value in a stratum."""
         share = self.shares[k, label]
         n = self.n_labelled[k] / self.n_independent
         alpha = n * (1 - share) + _PRIOR / 2, n * share + _PRIOR / 2
@@ -120,7 +122,7 @@ class Strata:
 
 
 def strata_of(labels: Labels, level: float) -> Strata:
-    """Return what the labels say about each stratum."""
+    """Return a summary of the labels in each stratum."""
     rows, n = labels.rows, int(labels.stratum.max()) + 1
     code, y = labels.stratum[rows], labels.y[rows]
     values = np.array(labels.values)
@@ -147,11 +149,11 @@ def strata_of(labels: Labels, level: float) -> Strata:
 def _dependence(
     labels: Labels, strata: Strata, used: np.ndarray, level: float
 ) -> float:
-    """Return how many labels say as much as an independent one, for an interval.
+    """Return the number of dependent labels equivalent to one independent label.
 
     The variance of the estimate comes from the sums of its linearised residuals over
     groups. As for the interval of an accuracy, it is averaged with the variance of
-    fully dependent groups, as if half a label had shown it.
+    fully dependent groups, which has the weight of half a label.
     """
     rows, groups = labels.rows, labels.groups
     code, n = labels.stratum[rows], labels.rows.size
@@ -201,7 +203,7 @@ def stratified_interval(
 def equivalent_labels(
     labels: Labels, strata: Strata, width: float, population: str, level: float
 ) -> float:
-    """Return how many labels, drawn at random, are as good without verdicts."""
+    """Return the number of random labels that is equivalent without verdicts."""
     n = labels.rows.size
     if width <= 0:
         return float(n)
@@ -219,7 +221,7 @@ def equivalent_labels(
 
 
 def _shift(labels: Labels, strata: Strata) -> StratumMean | None:
-    """Return the error of the mean because the verdicts of the items are a sample."""
+    """Return the error of the mean that is due to the sampling of the items."""
     seen = strata.n_labelled / strata.n_independent
     middle = float(strata.values.mean())
     mean = (strata.mean * seen + middle * _PRIOR) / (seen + _PRIOR)

@@ -15,7 +15,7 @@ _N_CELLS = 2048
 _N_NODES = 64
 _N_RATIO_NODES = 256
 
-# Chance outside the grid, on each side of each mean.
+# Probability outside the grid, on each side of each mean.
 _OUTSIDE = 1e-10
 
 
@@ -30,7 +30,7 @@ class StratumMean:
     alpha : tuple of float
         Parameters of the Dirichlet distribution of their shares.
     weight, offset : float
-        Factor of the mean, above 0, and what is added to it.
+        Positive factor of the mean, and constant that is added to the product.
     """
 
     values: tuple[float, ...]
@@ -47,7 +47,7 @@ class StratumMean:
         return self.weight**2 * spread / (total + 1)
 
     def range(self) -> tuple[float, float]:
-        """Return ends that are hardly ever exceeded."""
+        """Return limits that are exceeded with negligible probability."""
         low, middle, high = self.values[0], self.values[-2], self.values[-1]
         total, last = sum(self.alpha), self.alpha[-1]
         first = self.alpha[0] if len(self.alpha) == 3 else total - last
@@ -61,7 +61,7 @@ class StratumMean:
         return float(left), float(right)
 
     def cdf(self, x: np.ndarray) -> np.ndarray:
-        """Return the chance of at most x."""
+        """Return the probability of a value of at most x."""
         mean = (x - self.offset) / self.weight
         low, high = self.values[0], self.values[-1]
         first, last = self.alpha[0], self.alpha[-1]
@@ -108,7 +108,7 @@ def sum_interval(
 def share_interval(
     part: StratumMean, rest: StratumMean, level: float
 ) -> tuple[float, float]:
-    """Return the central interval of part / (part + rest), which are independent."""
+    """Return the central interval of part / (part + rest) for independent means."""
     node = (np.arange(_N_RATIO_NODES) + 0.5) / _N_RATIO_NODES
     first, last = rest.alpha
     others = rest.offset + rest.weight * betaincinv(last, first, node)

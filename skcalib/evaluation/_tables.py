@@ -87,7 +87,7 @@ def _objects(source: Source) -> Iterator[tuple[int, dict[str, Any]]]:
         if not isinstance(row, dict):
             raise ParameterError(
                 "path",
-                f"must hold one object per {'line' if is_lines else 'entry'}. Got "
+                f"must contain one object per {'line' if is_lines else 'entry'}. Got "
                 f"{type(row).__name__} in number {number}.",
             )
         yield number, _flat(row)
@@ -115,7 +115,7 @@ def claims(source: Source) -> bool:
 
 
 def read(source: Source, options: Options) -> Evaluation:
-    """Return the evaluation that a table holds."""
+    """Return the evaluation in a table."""
     options.reject("plain tables", "filter", "split")
     table = open_table(source)
     roles, notes = _roles(table, options)
@@ -168,7 +168,7 @@ def _fill(columns: dict[str, Any], table: Table, options: Options) -> None:
             n_said = n
     if not n:
         raise ParameterError(
-            "path", f"must hold answers. Got {table.path.name}, which has no rows."
+            "path", f"must contain answers. Got {table.path.name}, which has no rows."
         )
     for name, column in columns.items():
         if options.missing == "error" and column.first_missing is not None:
@@ -262,14 +262,14 @@ def _truth(table: Table, notes: list[str]) -> str:
         raise ParameterError(
             "columns",
             "must name the column that says whether an answer is right, since "
-            f"{', '.join(map(repr, found))} may each say so.",
+            f"{', '.join(map(repr, found))} are possible.",
         )
     if found[0].lower().strip() == _TARGET:
         raise ParameterError(
             "columns",
             f"must name the column that says whether an answer is right. {found[0]!r} "
-            "may say so, or which option is the right one, as in the records of "
-            "lm-evaluation-harness.",
+            "may be this column, or say which option is the right one, as in the "
+            "records of lm-evaluation-harness.",
         )
     if right and labels:
         others = ", ".join(map(repr, labels))

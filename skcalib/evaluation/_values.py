@@ -45,7 +45,7 @@ def as_score(value: Any, place: str) -> float:
             pass
     raise ParameterError(
         "path",
-        f"must hold a number or a verdict as the score. Got {value!r:.60} in {place}.",
+        f"must have a number or a verdict as the score. Got {value!r:.60} in {place}.",
     )
 
 
@@ -56,18 +56,18 @@ def _finite(number: Any, value: Any, place: str) -> float:
         found = np.inf
     if np.isinf(found):
         raise ParameterError(
-            "path", f"must hold scores in [0, 1]. Got {value!r:.60} in {place}."
+            "path", f"must contain scores in [0, 1]. Got {value!r:.60} in {place}."
         )
     return found
 
 
 def as_dict(value: Any) -> dict[str, Any]:
-    """Return a mapping unchanged, and an empty one for anything else."""
+    """Return a mapping unchanged, and an empty dict for anything else."""
     return value if isinstance(value, dict) else {}
 
 
 def as_list(value: Any) -> list[Any]:
-    """Return a list unchanged, and an empty one for anything else."""
+    """Return a list unchanged, and an empty list for anything else."""
     return value if isinstance(value, list) else []
 
 
@@ -101,7 +101,7 @@ def softmax(log_values: np.ndarray) -> np.ndarray:
 def choose(
     wanted: str | None, names: Iterable[str], *, option: str, what: str
 ) -> str | None:
-    """Return the one of several names that the user wants, or the only one.
+    """Return the name that the user chose, or the only name.
 
     `option` is the parameter that selects the name, `what` is the noun for a message.
     None is returned if there are no names and none is wanted.

@@ -155,9 +155,9 @@ def paired_bootstrap_test(
 
     The test is the paired bootstrap with recentring [1]_. Items are drawn with
     replacement, the same items for both systems. The p-value is the fraction of
-    resamples whose gain d* is as far from the observed gain d as d is from 0. With few
-    items, or with few or unequal groups, this p-value is too small. By default, the
-    signs of the differences are then flipped at random instead.
+    resamples whose gain d* is at least as far from the observed gain d as d is from 0.
+    With few items, or with few or unequal groups, this p-value is too small. By
+    default, the signs of the differences are then flipped at random instead.
 
     Parameters
     ----------
@@ -357,7 +357,7 @@ def _warn_of_few(smallest: float, items: PairedItems, alternative: str) -> None:
     warnings.warn(
         f"paired_bootstrap_test: the systems differ in so few {unit} that no p-value "
         f"can be below {smallest:.3g}, whatever the gain. Compare them on more {unit} "
-        f"({least} in which they differ are the least for p < .05), or report the "
+        f"(p < .05 requires at least {least} in which they differ), or report the "
         "scores without a test.",
         UserWarning,
         stacklevel=4,

@@ -26,8 +26,9 @@ from ._resamples import sides
 from ._tail_probabilities import TINY, corrected_tail
 
 # With fewer non-empty items, the distribution is too far from continuous, and F1 may be
-# 0/0 in a resample. So are sums on a coarse lattice, as where the denominators of both
-# systems differ on hardly any item, or just as their numerators do.
+# 0/0 in a resample. Sums on a coarse lattice are also too far from continuous. They
+# occur if the denominators of the systems differ on hardly any item, or if they differ
+# exactly as the numerators do.
 _FEWEST_ITEMS, _FEWEST_DENOMINATORS = 100, 5
 
 # Largest change of an exponent in a Newton step, and the largest number of steps.

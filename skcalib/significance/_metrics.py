@@ -132,7 +132,7 @@ def _evaluation(
 def _as_number(value: Any) -> float:
     found = np.asarray(value, dtype=np.float64)
     if found.size != 1:
-        raise ValueError(f"it gave an array of shape {found.shape}, not a number.")
+        raise ValueError(f"it returned an array of shape {found.shape}, not a number.")
     return float(found.reshape(()))
 
 

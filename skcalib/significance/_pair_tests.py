@@ -15,9 +15,9 @@ from ._resamples import Extremes, resample_counts, sum_type, thresholds
 from ._sign_flips import FlippedGain
 from ._tilted_resamples import DrawnPValue, drawn_p_value
 
-# Tilted draws for a tail: each pair needs its own, and among many pairs little depends
-# on the error of 5 to 10% that so many leave. Where the p-value is so small that it
-# stays below _CLEAR times any number of pairs, fewer will do.
+# Numbers of tilted resamples per tail. Each pair needs separate resamples, and among
+# many pairs an error of 5 to 10% of a p-value has little influence. The smaller number
+# is used for p-values that stay below _CLEAR after adjustment for the number of pairs.
 _MOST_TILTED, _FEW_TILTED = 500, 100
 _CLEAR = 1e-3
 
@@ -51,8 +51,7 @@ class PairTests:
         *,
         tilts: bool = True,
     ):
-        # in an order of their own, whatever the order they came in: sums are rounded
-        # in it, and draws go to rows in it
+        # Sorted rows, because rounding and the assignment of draws depend on the order.
         self.systems = systems.ordered()
         self.alternative, self.method = alternative, method
         self.n_resamples, self.rng, self.tilts = n_resamples, rng, tilts

@@ -256,7 +256,7 @@ def check_statistics(stats: Any, statistic: str | Callable, *, name: str) -> np.
         row = int(wrong.argmax())
         raise ParameterError(
             name,
-            f"must hold finite numbers. Got {columns[row].tolist()} in row "
+            f"must contain finite numbers. Got {columns[row].tolist()} in row "
             f"{row}, one of {int(wrong.sum())} such rows.",
         )
     _check_size(columns, name=name)
@@ -296,12 +296,12 @@ def _check_signs(columns: np.ndarray, statistic: Any, *, name: str) -> None:
     else:
         least = np.minimum(columns[:, 1], columns[:, 2])
         wrong = (columns < 0).any(axis=1) | (columns[:, 0] > least * (1 + 1e-9))
-        rule = "0 <= correct <= guessed and gold, in columns in this order"
+        rule = "columns with 0 <= correct <= guessed and gold, in this order"
     if wrong.any():
         row = int(wrong.argmax())
         raise ParameterError(
             name,
-            f"must hold {rule}. Got {columns[row].tolist()} in row {row}, one "
+            f"must contain {rule}. Got {columns[row].tolist()} in row {row}, one "
             f"of {int(wrong.sum())} such rows.",
         )
 

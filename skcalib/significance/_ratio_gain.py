@@ -77,7 +77,7 @@ class LinearGain:
 
     @property
     def chance_of_nothing(self) -> float:
-        """Return the chance that all drawn items have length 0."""
+        """Return the probability that all drawn items have length 0."""
         empty = int(self.times[self.length == 0].sum())
         return (empty / self.n) ** self.n
 
@@ -98,7 +98,7 @@ def linear_p_value(
 
 
 def recentred(tail: Any, total: Any, alternative: str) -> float | None:
-    """Return the p-value from tail(threshold, upper) for twice the gain and none."""
+    """Return the p-value, given tail(threshold, upper), at twice the gain and at 0."""
     if alternative == "greater":
         return tail(2 * total, True)
     if alternative == "less":
@@ -112,7 +112,7 @@ def recentred(tail: Any, total: Any, alternative: str) -> float | None:
 
 
 def _tail(gain: LinearGain, above: Any, threshold: Any, upper: bool) -> float | None:
-    """Return the chance of a resampled gain at or beyond threshold / length_total."""
+    """Return the probability of a gain at or beyond threshold / length_total."""
     sign = 1 if upper else -1
     chance = above(gain, sign, threshold)
     if chance is None:
@@ -204,7 +204,7 @@ def linear_half_width(gain: LinearGain, level: float, *, largest_window: int) ->
     It is computed on the lattice for a mean of integers, otherwise by a saddlepoint
     approximation.
     """
-    # more than a rounding of 1 - level
+    # The tolerance exceeds the rounding error of 1 - level.
     chance = (1 - level) * (1 - 1e-12)
     if gain.is_integer and (gain.length == gain.length[0]).all():
         values, place = np.unique(gain.difference, return_inverse=True)
@@ -219,7 +219,7 @@ def linear_half_width(gain: LinearGain, level: float, *, largest_window: int) ->
 
 
 def _saddlepoint_half_width(gain: LinearGain, level: float) -> float:
-    """Return the distance with two tails of 1 - level, by steps on a normal scale."""
+    """Return the distance with a two-tailed probability of 1 - level, by iteration."""
     z = float(ndtri((1 + level) / 2))
     distance, furthest = z * gain.standard_error, _furthest(gain)
     for _ in range(20):

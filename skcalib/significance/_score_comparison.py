@@ -151,8 +151,8 @@ class ScoreComparison(Result):
         Returns
         -------
         gain : ndarray of shape (n_pairs,)
-            Smallest gain of each pair. NaN if there are too few questions or groups to
-            reject the hypothesis of no gain at all.
+            Smallest gain of each pair. NaN if there are too few questions or groups for
+            any p-value below 1 - confidence_level.
         """
         power = check_fraction(power, name="power")
         n_units = self.n_questions if self.n_groups is None else self.n_groups

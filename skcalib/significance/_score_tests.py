@@ -14,7 +14,7 @@ from scipy.stats import binom
 
 from ._tail_probabilities import signed_sum_tail
 
-# The mid-p variant is used where its rejection rate stays below .055: McNemar's test if
+# The mid-p variant is used if its rejection rate stays below .055: McNemar's test if
 # at most this fraction of the questions is discordant, sign flips if at least this
 # number of units differ.
 MOST_DISCORDANT = 0.75

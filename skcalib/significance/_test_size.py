@@ -120,7 +120,7 @@ def borderline_threshold(
         )
     if found.n_pairs < _FEW:
         warnings.warn(
-            f"The threshold of borderline_threshold is from {found.n_pairs} "
+            f"The threshold of borderline_threshold is computed from {found.n_pairs} "
             "borderline pairs. With so few pairs, it is little more than the largest "
             "of their gains. Compare more systems.",
             stacklevel=3,
@@ -138,7 +138,7 @@ def check_gains(gains: Any, pvalues: Any) -> tuple[np.ndarray, np.ndarray]:
         row = int(bad.argmax())
         raise ParameterError(
             "pvalues",
-            (f"must hold numbers in [0, 1]. Got {float(pvalue[row])!r} in row {row}."),
+            f"must contain numbers in [0, 1]. Got {float(pvalue[row])!r} in row {row}.",
         )
     return gain, pvalue
 
@@ -169,7 +169,8 @@ def _finite(values: Any, name: str) -> np.ndarray:
     if not np.isfinite(array).all():
         row = int((~np.isfinite(array)).argmax())
         raise ParameterError(
-            name, f"must hold finite numbers. Got {float(array[row])!r} in row {row}."
+            name,
+            f"must contain finite numbers. Got {float(array[row])!r} in row {row}.",
         )
     return array
 
@@ -215,7 +216,7 @@ class TestSizeCurve(Result):
     TestSizeCurve(2 sizes from 100 to 900, 1 pairs, n_repeats=10, alpha=0.05)
     """
 
-    # tells pytest that this class is not a test
+    # This class is not a test; pytest would collect it.
     __test__ = False
 
     size: np.ndarray
@@ -380,7 +381,7 @@ def _check_sizes(sizes: Any, n: int) -> np.ndarray:
     if size.min() < 2 or size.max() > n:
         raise ParameterError(
             "sizes",
-            f"must be from 2 to the {n} items (or groups) there are. Got "
+            f"must be from 2 to {n}, the number of items (or groups). Got "
             f"{size.min()} to {size.max()}.",
         )
     return size

@@ -159,6 +159,7 @@ def bleu(sums: np.ndarray) -> np.ndarray:
     Returns
     -------
     score : ndarray of shape (...)
+        BLEU of each row of sums.
 
     Examples
     --------
@@ -219,6 +220,7 @@ def chrf(sums: np.ndarray) -> np.ndarray:
     Returns
     -------
     score : ndarray of shape (...)
+        The chrF2 score of each row of sums.
 
     Examples
     --------
@@ -257,6 +259,7 @@ def ter(sums: np.ndarray) -> np.ndarray:
     Returns
     -------
     score : ndarray of shape (...)
+        TER of each row of sums.
 
     Examples
     --------

@@ -293,7 +293,7 @@ def test_labels_by_the_model_give_a_warning_everywhere(run, numbers, documents):
     assert "their 'p' is larger than that of the corpus" in found["warnings"][0]
     assert "--inclusion or --design" in found["warnings"][0]
     _, out, _ = run("count", file, "--html", "page.html")
-    assert "Do not quote the interval before the warnings are settled" in out
+    assert "Do not quote the interval before the warnings are resolved" in out
     assert "Quote:" not in out
     assert "chosen by the model or by a keyword" in " ".join(out.split())
     assert "chosen by the model or by a keyword" in Path("page.html").read_text("utf-8")
@@ -316,7 +316,7 @@ def changed(documents, row, column, value):
 @pytest.mark.parametrize(
     ("column", "value", "expected"),
     [
-        (3, "", "column 'p' must have a value for every document, of labelled"),
+        (3, "", "column 'p' must have a value for every document, including labelled"),
         (3, "nan", "Got an empty cell in line 9"),
         (3, "1.2", "Got '1.2' in line 9, which is outside [0, 1]"),
         (3, "high", "Got 'high' in line 9, which is not a number"),

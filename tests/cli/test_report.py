@@ -650,10 +650,10 @@ def test_a_terminal_without_unicode_gets_what_it_can_show(monkeypatch, columns):
 ERRORS = {
     "missing file": ("none.csv", None, (), "No such file.* Paths start from .*folder?"),
     "no table": ("a.xlsx", b"\xd0\xcf\x11", (), "must be a text file in UTF-8, a parq"),
-    "no suffix": ("answers", "", (), "must hold answers"),
-    "empty file": ("a.csv", "", (), "must hold answers"),
-    "empty JSON lines": ("a.jsonl", "\n\n", (), "must hold answers"),
-    "only a header": ("a.csv", "y,q\n", (), "must hold answers. .* no row"),
+    "no suffix": ("answers", "", (), "must contain answers"),
+    "empty file": ("a.csv", "", (), "must contain answers"),
+    "empty JSON lines": ("a.jsonl", "\n\n", (), "must contain answers"),
+    "only a header": ("a.csv", "y,q\n", (), "must contain answers. .* no row"),
     "one row": ("a.csv", "y,q\n1,0.5\n", (), "at least two predictions"),
     "one row left": (
         "a.csv",
@@ -765,7 +765,7 @@ ERRORS = {
         "a.csv",
         "y,q\nham,1\nspam,0.5\n",
         ("--pos-label", "eggs"),
-        "--pos-label must be .* holds ham, spam. Got 'eggs'",
+        "--pos-label must be .* contains ham, spam. Got 'eggs'",
     ),
     "not JSON": ("a.jsonl", '{"y":1,"q":1}\n{y:1}\n', (), "line 2 of a.jsonl"),
     "no object": ("a.jsonl", '{"y":1,"q":1}\n[1, 2]\n', (), "Got list in number 2"),
@@ -774,7 +774,7 @@ ERRORS = {
         "a.jsonl",
         '{"y":1,"q":1},\n{"y":0,"q":1}\n',
         (),
-        "must hold valid JSON. Got a.jsonl: Extra data at column 14",
+        "must contain valid JSON. Got a.jsonl: Extra data at column 14",
     ),
     "no key": ("a.jsonl", "{}\n{}\n", (), "--y-true must .* Its columns are "),
     "one column twice": (
@@ -803,7 +803,7 @@ ERRORS = {
         "a.csv",
         "y,q,g\n1,1,a\n0,0.5,a\n",
         ("--groups", "g"),
-        "--groups needs rows of two groups or more. Got 'a' in every row",
+        "--groups needs rows of at least two groups. Got 'a' in every row",
     ),
 }
 

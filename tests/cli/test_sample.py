@@ -222,7 +222,7 @@ def test_a_drawn_document_without_a_label_is_an_error_or_left_out(
     message = error("count", *COUNT)
     assert "3 of 60 drawn documents have no label" in message
     assert all(f"(id {row['id']})" in message for row in skipped)
-    assert "breaks the random sample" in message
+    assert "the sample is no longer random" in message
     assert "--missing drop" in message
     code, out, _ = run("count", *COUNT, "--missing", "drop", "--json")
     found = json.loads(out)
@@ -250,7 +250,7 @@ def test_labels_without_a_design_are_joined_by_id(run, drawn, annotate):
     found = json.loads(out)
     assert (code, found["n_labelled"]) == (0, 60)
     assert found["design"]["inclusion_probability"] == "equal"
-    assert "docs.design.csv lies beside the labels" in found["notes"][0]
+    assert "docs.design.csv is beside the labels" in found["notes"][0]
 
 
 def test_a_sample_that_nobody_has_labelled_is_an_error(error, drawn):

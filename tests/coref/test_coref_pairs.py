@@ -123,7 +123,7 @@ class TestScore:
             ([[0, 0], [0, 0]], [1], "'sample_weight' .* each of the 2"),
             ([[0, 0], [0, 0]], [1, -1], "'sample_weight' .* not negative"),
             ([[0, 0], [0, 0]], [0, 0], "'sample_weight' .* zero in every row"),
-            ([[0, 0], [0, 0]], ["a", 1], "'sample_weight' .* must hold numbers"),
+            ([[0, 0], [0, 0]], ["a", 1], "'sample_weight' .* must contain numbers"),
         ],
     )
     def test_refused(self, y, weight, message):

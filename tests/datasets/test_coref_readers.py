@@ -502,7 +502,7 @@ class TestLitbank:
             archive.writestr("a.txt", LITBANK_TEXT)
         whole = path.read_bytes()
         path.write_bytes(whole.replace(b"Ada met", b"Ada let"))
-        message = r"all\.zip, a\.txt, after line 0: expected a whole file"
+        message = r"all\.zip, a\.txt, after line 0: expected a complete file"
         with pytest.raises(ValueError, match=message):
             read_litbank(path)
         for damaged in (
@@ -511,7 +511,9 @@ class TestLitbank:
             b"",
         ):
             path.write_bytes(damaged)
-            with pytest.raises(OSError, match=r"all\.zip is no zip archive"):
+            with pytest.raises(
+                OSError, match=r"all\.zip is not a complete zip archive"
+            ):
                 read_litbank(path)
 
     def test_where_there_is_nothing_to_read(self, tmp_path):

@@ -122,7 +122,7 @@ class TestReports:
         damaged = path.read_bytes().replace(b"mine", b"mind")
         for content in (b"no archive", damaged):
             path.write_bytes(content)
-            with pytest.raises(OSError, match="is no zip archive"):
+            with pytest.raises(OSError, match="is not a complete zip archive"):
                 fetch_muc3(data_home=raw)
 
     @pytest.mark.parametrize("is_archive", [True, False])
@@ -134,7 +134,7 @@ class TestReports:
                 path.write_bytes(b"<html>Log in first</html>")
 
         monkeypatch.setattr("skcalib.datasets._download._receive", receive)
-        message = "Could not download https.*(members' checksums|is no zip archive)"
+        message = "Could not download https.*(members' checksums|is not a complete zip)"
         with pytest.raises(OSError, match=message):
             fetch_muc3(data_home=home)
         assert list((home / "muc3").iterdir()) == []
@@ -188,26 +188,30 @@ class TestParse:
         (folder / "notes.txt").write_text("no parse")
         found = fetch_muc3(subset="tst1", parsed=folder, data_home=raw)
         assert [document.n_words for document in found.data] == [1]
-        message = "parse of each of the 3 texts. Got none of 1, .* 'DEV-MUC3-0001'"
+        message = "parse of each of the 3 texts. Got no parse of 1 .* 'DEV-MUC3-0001'"
         with pytest.raises(ValueError, match=message):
             fetch_muc3(parsed=folder, data_home=raw)
         (folder / "c.conllu").write_text(three)
         assert len(fetch_muc3(parsed=folder, data_home=raw).data) == 3
         (folder / "d.conllu").write_text(one)
-        with pytest.raises(ValueError, match="Got 2 of 'DEV-MUC3-0002' in .*b.conllu"):
+        with pytest.raises(
+            ValueError, match="Got 2 parses of 'DEV-MUC3-0002' in .*b.conllu"
+        ):
             fetch_muc3(parsed=folder, data_home=raw)
 
     def test_a_parse_of_other_texts(self, raw, tmp_path):
         path = tmp_path / "mine.conllu"
         path.write_text(PARSE.replace("TST1-MUC3-0001", "news-1"))
-        message = "for example 'DEV-MUC3-0001'. Got one of 'news-1' in .*mine.conllu"
+        message = (
+            "for example 'DEV-MUC3-0001'. Got a parse of 'news-1' in .*mine.conllu"
+        )
         with pytest.raises(ValueError, match=message):
             fetch_muc3(parsed=path, data_home=raw)
 
     def test_an_empty_file(self, raw, tmp_path):
         path = tmp_path / "mine.conllu"
         path.write_text("")
-        with pytest.raises(ValueError, match=r"Got none of 3, .* in .*mine\.conllu"):
+        with pytest.raises(ValueError, match=r"Got no parse of 3 .* in .*mine\.conllu"):
             fetch_muc3(parsed=path, data_home=raw)
 
     def test_a_missing_parse_is_named_with_the_script(self, raw, tmp_path):

@@ -157,7 +157,7 @@ class TestConllu:
     def test_a_damaged_archive_is_named(self, tmp_path, damage):
         path = tmp_path / "toy.conllu.gz"
         path.write_bytes(damage(gzip.compress(TOY.encode())))
-        message = r"toy\.conllu\.gz, after line [0-9]+: expected a whole file, got "
+        message = r"toy\.conllu\.gz, after line [0-9]+: expected a complete file, got "
         with pytest.raises(ValueError, match=message):
             read_conllu(path)
 

@@ -353,7 +353,7 @@ def test_grades_of_samples_are_those_of_questions():
         ({"inclusion_probability": [0.1]}, "for each of the 4 items"),
         ({"questions": [0, 0, 1, 1], "groups": [0, 1, 1, 1]}, "one group"),
         ({"judge": [np.nan] * 4}, "'judge' .* Got 0 of 4"),
-        ({"human": ["yes", "no", "no", "no"]}, "'human' .* must hold numbers"),
+        ({"human": ["yes", "no", "no", "no"]}, "'human' .* must contain numbers"),
     ],
 )
 def test_errors_name_the_argument_and_the_row(changes, message):
@@ -376,7 +376,7 @@ def test_grades_with_unequal_chances_are_an_error():
 
 def test_graded_labels_cannot_be_stratified():
     judge, human = grades()
-    with pytest.raises(ValueError, match="at most one score beside 0 and 1"):
+    with pytest.raises(ValueError, match="at most one score other than 0 and 1"):
         judged_accuracy(judge > 0.5, human, method="post-stratified")
 
 
@@ -387,7 +387,7 @@ def test_dict_and_words():
     assert numbers["sensitivity"]["low"] == found.sensitivity.low
     html = found._repr_html_()
     assert "these items have a mean score of" in html
-    assert "20 labels say as much as" in html
+    assert "20 labels are equivalent to" in html
 
 
 # Properties

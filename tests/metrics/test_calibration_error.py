@@ -605,9 +605,9 @@ class TestExtremeProbabilities:
 
 
 def test_numbers_beyond_float64_are_refused():
-    with pytest.raises(ValueError, match="'y_proba'.*must hold numbers"):
+    with pytest.raises(ValueError, match="'y_proba'.*must contain numbers"):
         calibration_error([0, 1], [10**400, 0.5])
-    with pytest.raises(ValueError, match="'sample_weight'.*must hold numbers"):
+    with pytest.raises(ValueError, match="'sample_weight'.*must contain numbers"):
         calibration_error([0, 1], [0.2, 0.5], sample_weight=[10**400, 1])
 
 

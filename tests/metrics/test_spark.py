@@ -94,5 +94,5 @@ def test_a_missing_column_is_named(frame):
 
 def test_a_wrong_row_is_reported_by_spark(frame):
     data = frame[1].selectExpr("label", "proba + 1 AS proba")
-    with pytest.raises(Exception, match="'y_proba' parameter must hold"):
+    with pytest.raises(Exception, match="'y_proba' parameter must contain"):
         ReliabilitySketch.from_spark(data, "label", "proba")

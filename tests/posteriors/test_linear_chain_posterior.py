@@ -669,7 +669,7 @@ def test_weights_that_float64_holds_with_few_digits_only(spread):
 def test_numbers_beyond_float64_are_refused():
     with pytest.raises(ValueError, match="'log_emission'.*other content in sequence 0"):
         LinearChainPosterior([[[10**400]]], [[0]])
-    with pytest.raises(ValueError, match="'log_transition'.*hold numbers"):
+    with pytest.raises(ValueError, match="'log_transition'.*contain numbers"):
         LinearChainPosterior([[[0]]], [[10**400]])
 
 
@@ -721,7 +721,7 @@ COMPLEX = np.full((2, 2), 1j)
     ],
 )
 def test_complex_scores_are_refused(scores, name):
-    with pytest.raises(ValueError, match=f"'{name}' .* must hold numbers"):
+    with pytest.raises(ValueError, match=f"'{name}' .* must contain numbers"):
         LinearChainPosterior(*scores)
 
 

@@ -347,7 +347,7 @@ def test_masked_labels_are_named(tagger):
 
 @each_tagger
 def test_sparse_labels_are_named(tagger):
-    message = "'y' parameter of .*fit must (be dense|hold a sequence)"
+    message = "'y' parameter of .*fit must (be dense|contain a sequence)"
     with pytest.raises((TypeError, ValueError), match=message):
         clone(tagger).fit([["a", "b"]], [sparse.coo_array([1, 2])])
 
@@ -507,9 +507,9 @@ def test_a_label_unseen_in_training_counts_as_an_error(tagger):
         ([-1, 1, 1, 1, 1], "not negative. Got -1.0 in row 0"),
         ([1, np.nan, 1, 1, 1], "finite .* Got nan in row 1"),
         ([1, 1, np.inf, 1, 1], "finite .* Got inf in row 2"),
-        ("heavy", "must hold numbers.* Got str"),
-        ([1, [2], 3, 4, 5], "must hold numbers.* Got list"),
-        ([1j] * 5, "must hold numbers.* Got list"),
+        ("heavy", "must contain numbers.* Got str"),
+        ([1, [2], 3, 4, 5], "must contain numbers.* Got list"),
+        ([1j] * 5, "must contain numbers.* Got list"),
     ],
 )
 def test_weights_are_checked(tagger, weight, message):

@@ -478,5 +478,5 @@ def test_the_oriented_pair_is_one_sided():
 
 
 def test_numbers_beyond_float64_are_refused():
-    with pytest.raises(ValueError, match="'stats_a'.*must hold numbers"):
+    with pytest.raises(ValueError, match="'stats_a'.*must contain numbers"):
         paired_bootstrap_test([10**400, 1], [0, 1])

@@ -68,7 +68,7 @@ def test_few_pairs_warn_with_their_number():
         ([np.nan], [0.05], {}, "'gains'.*nan in row 0"),
         ([1.0, 1.0], [0.05, 1.5], {}, "'pvalues'.*1.5 in row 1"),
         ([[1.0]], [[0.05]], {}, "'gains'.*sequence of numbers"),
-        (["a"], [0.05], {}, "'gains'.*must hold numbers"),
+        (["a"], [0.05], {}, "'gains'.*must contain numbers"),
         ([1.0], [0.05], {"low": 0.07}, "'high'.*0.06"),
         ([1.0], [0.05], {"quantile": 2}, "'quantile'"),
     ],
@@ -79,5 +79,5 @@ def test_what_is_refused(gains, pvalues, params, message):
 
 
 def test_numbers_beyond_float64_are_refused():
-    with pytest.raises(ValueError, match="'gains'.*must hold numbers"):
+    with pytest.raises(ValueError, match="'gains'.*must contain numbers"):
         borderline_threshold([10**400, 1], [0.05, 0.05])
