@@ -65,6 +65,8 @@ sphinx_gallery_conf = {
     "reference_url": {"skcalib": None},
     "abort_on_example_error": True,
     "show_signature": False,
+    # Pages of running times, which load a script from the network.
+    "write_computation_times": False,
     "image_srcset": ["2x"],
     # What drawing returns says nothing to a reader.
     "ignore_repr_types": r"matplotlib\.",
