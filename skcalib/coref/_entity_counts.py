@@ -24,8 +24,8 @@ class EntityCountCoverage(Result):
     coverage : float
         Fraction of documents whose interval contains the true number of entities.
     expected_coverage : float
-        Mean probability of the intervals under the model. It is slightly larger than
-        `confidence_level`, because counts are integers.
+        Mean probability of the intervals under the model. It is at least
+        `confidence_level` and usually larger, because counts are integers.
     standard_error : float
         Standard error of `coverage` if the model is correct.
     n_true : ndarray of shape (n_documents,), int
@@ -33,13 +33,14 @@ class EntityCountCoverage(Result):
     mean : ndarray of shape (n_documents,)
         Expected number of entities.
     low, high : ndarray of shape (n_documents,), int
-        Ends of the interval (inclusive).
+        Ends of each interval, which belong to the interval.
     proba : ndarray of shape (n_documents,)
-        Probability of the interval.
+        Probability of each interval under the model.
     pit : ndarray of shape (n_documents,)
-        Probability of a number smaller than the true one, plus half the probability of
-        the true number. If the model is correct, the mean is 1/2. It is smaller if
-        there are fewer entities than the model expects.
+        Probability integral transform of the true number: the probability of a smaller
+        number plus half the probability of the true number. If the model is correct,
+        the mean of this array is about 1/2. The mean is smaller if there are fewer
+        entities than the model expects.
     confidence_level : float
         Confidence level of the intervals.
 
@@ -73,7 +74,7 @@ class EntityCountCoverage(Result):
         return {name: getattr(self, name) for name in names}
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the numbers as a dict, arrays as lists."""
+        """Return the numbers as a dict, with arrays converted to lists."""
         return {
             "coverage": self.coverage,
             "expected_coverage": self.expected_coverage,
@@ -111,7 +112,7 @@ def entity_count_coverage(
     confidence_level: float = 0.95,
     sample_weight: ArrayLike | None = None,
 ) -> EntityCountCoverage:
-    """Compare the true numbers of entities with their exact distribution.
+    """Compute how often intervals contain the true number of entities.
 
     Parameters
     ----------
@@ -129,8 +130,8 @@ def entity_count_coverage(
     Returns
     -------
     coverage : EntityCountCoverage
-        Fraction of intervals that contain the true number, its standard error, and the
-        numbers of each document.
+        Fraction of intervals that contain the true number, the standard error of this
+        fraction, and the interval of each document.
 
     Raises
     ------

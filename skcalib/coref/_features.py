@@ -25,13 +25,13 @@ class AntecedentFeatures(  # type: ignore[call-arg]
 ):
     """Compute features of mentions and their possible antecedents.
 
-    This transformer is stateless: `fit` only checks the parameter. Neither the entities
-    of a document nor the attributes of its mentions are used.
+    This transformer is stateless: `fit` only checks the parameter. The annotated
+    entities of a document and the attributes of its mentions are not used.
 
     Parameters
     ----------
     n_features : int, default=2**20
-        Number of columns, a power of two. Features are hashed to columns.
+        Number of columns, which must be a power of two. Features are hashed to columns.
 
     See Also
     --------
@@ -44,13 +44,15 @@ class AntecedentFeatures(  # type: ignore[call-arg]
 
     - the kinds of both mentions (name, noun, type of pronoun),
     - their distance in sentences and in mentions,
-    - whether words, heads or texts are equal, also in a nearer mention,
+    - whether they share words, have the same head or have the same text, and whether
+      the antecedent is the nearest mention with this head or text,
     - number, gender, determiner, syntactic role and speaker,
     - the words of the heads, and
     - whether one mention contains the other.
 
-    NEW is the choice that a mention starts a new entity. Its properties are the
-    kind of the mention and whether its words occurred before.
+    The choice NEW means that a mention starts a new entity. The features of this choice
+    combine properties of the mention, such as its kind, head, role and neighbouring
+    words, with whether its words occur in an earlier mention.
 
     Examples
     --------
@@ -67,7 +69,9 @@ class AntecedentFeatures(  # type: ignore[call-arg]
 
     @public
     def fit(self, X: Sequence[Document], y: object = None) -> AntecedentFeatures:
-        """Check the parameter; nothing is learned.
+        """Check the parameter.
+
+        This method does not learn anything from the data.
 
         Parameters
         ----------
@@ -100,15 +104,16 @@ class AntecedentFeatures(  # type: ignore[call-arg]
         Parameters
         ----------
         X : sequence of Document
-            Documents whose mentions are in the order of their first words, longer
-            mentions first.
+            Documents whose mentions are sorted by their first word. If two mentions
+            begin at the same word, the longer mention must come first.
 
         Returns
         -------
         features : ndarray of shape (n_documents,), object
-            A CSR array for each document, with n_i * (n_i + 1) / 2 rows: NEW for
-            mention 0, antecedent 0 and NEW for mention 1, antecedents 0 and 1 and NEW
-            for mention 2, and so on.
+            A CSR array for each document, with n_i * (n_i + 1) / 2 rows. The rows of a
+            mention are its possible antecedents in order, followed by NEW: (mention 0,
+            NEW), (mention 1, antecedent 0), (mention 1, NEW), (mention 2, antecedent
+            0), and so on.
 
         Raises
         ------

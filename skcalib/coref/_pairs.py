@@ -46,20 +46,22 @@ class SampledCorefPairs(  # type: ignore[call-arg]
         Number of sampled clusterings of each document, for ``method="sample"``.
     method : {'sample', 'exact'}, default='sample'
         Method used to compute the probabilities. 'sample' uses the fraction of sampled
-        clusterings that join the pair, as in the paper. 'exact' computes the exact
-        probability and is also faster.
+        clusterings in which both mentions are in the same entity, as in the paper.
+        'exact' computes the exact probability and is also faster.
     decoding : {'map', 'mbr'}, default='map'
         Method that `predict` uses to compute a clustering. 'map' joins each mention to
-        its best antecedent. 'mbr' minimises the expected number of misclassified pairs,
+        its most probable (maximum a posteriori) antecedent, unless it is more probable
+        that the mention starts a new entity. 'mbr' (minimum Bayes risk) reduces the
+        expected number of misclassified pairs by a local search. The expected number is
         computed from the exact pair probabilities.
     random_state : int, RandomState, Generator or None, default=None
-        Random state used to sample clusterings. Each document has its own stream, so
-        the samples do not depend on `n_jobs`.
+        Random state used to sample clusterings. Each document has its own stream of
+        random numbers, so the samples do not depend on `n_jobs`.
     n_jobs : int, default=None
-        Number of processes used over documents. If None, the number is 1 unless a
-        joblib context sets another number.
+        Number of processes. The documents are divided among the processes. If None,
+        one process is used unless a joblib context sets another number.
     verbose : int, default=0
-        If positive, joblib prints the progress over the documents.
+        If positive, joblib prints the number of documents that are done.
 
     See Also
     --------
@@ -69,12 +71,13 @@ class SampledCorefPairs(  # type: ignore[call-arg]
 
     References
     ----------
-    The model, its sampler and the calibration of pairs: [NO15]_, section 5.
+    The model, its sampler and the calibration of pairs are described in [NO15]_,
+    section 5.
 
     Examples
     --------
     One document with three mentions. Each mention has one score per earlier mention and
-    one score for NEW:
+    one score for NEW (the mention starts a new entity):
 
     >>> import numpy as np
     >>> from skcalib.coref import SampledCorefPairs
@@ -109,7 +112,9 @@ class SampledCorefPairs(  # type: ignore[call-arg]
         self.verbose = verbose
 
     def fit(self, X: Scores, y: object = None) -> SampledCorefPairs:
-        """Check the parameters; nothing is learned.
+        """Check the parameters.
+
+        This method does not learn anything from the data.
 
         Parameters
         ----------
@@ -144,6 +149,7 @@ class SampledCorefPairs(  # type: ignore[call-arg]
         Returns
         -------
         posterior : AntecedentPosterior
+            Posterior over the clusterings of each document.
         """
         return _as_posterior(X)
 
@@ -234,7 +240,7 @@ class SampledCorefPairs(  # type: ignore[call-arg]
         y : sequence of array-like of shape (n_i,)
             True labels of the mentions. Mentions of one entity have equal labels.
         sample_weight : array-like of shape (n_documents,), default=None
-            Weight of each document, which is the weight of each of its pairs.
+            Weight of each document. Every pair of a document has its weight.
 
         Returns
         -------

@@ -53,9 +53,10 @@ class AntecedentRanker(  # type: ignore[call-arg]
         during training. This improves the metrics of predicted clusterings, but the
         weights no longer maximise the likelihood.
     margin : tuple of three floats, default=(0.3, 2.0, 1.0)
-        Margins added with 'softmax_margin' to the scores of a false link (an antecedent
-        for a new mention), of a false NEW, and of a wrong link (an antecedent in
-        another entity).
+        Margins that 'softmax_margin' adds to the scores of wrong choices: a false link
+        (an antecedent for a mention that starts an entity), a false NEW (NEW for a
+        mention that has a true antecedent), and a wrong link (an antecedent in another
+        entity).
     max_iter : int, default=1000
         Maximum number of iterations of L-BFGS.
     tol : float, default=1e-4
@@ -138,9 +139,9 @@ class AntecedentRanker(  # type: ignore[call-arg]
         Raises
         ------
         ValueError
-            If a document has an unexpected number of rows or columns, features that are
-            not finite, or a number of labels that is not the number of its mentions.
-            The message names the document.
+            If a document has an unexpected number of rows or columns, if its features
+            are not finite, or if it does not have one label per mention. The message
+            names the document.
         """
         self._check_params()
         features = _check_features(X, None)
@@ -236,11 +237,12 @@ class AntecedentRanker(  # type: ignore[call-arg]
         Returns
         -------
         posterior : AntecedentPosterior
+            Posterior over the clusterings of each document.
         """
         return AntecedentPosterior(self.transform(X))
 
     def predict(self, X: Features) -> np.ndarray:
-        """Return the clusterings that are defined by the best antecedents.
+        """Return the clusterings in which each mention joins its best antecedent.
 
         Parameters
         ----------
@@ -284,7 +286,7 @@ class AntecedentRanker(  # type: ignore[call-arg]
         y : sequence of array-like of shape (n_i,)
             True labels of the mentions. Mentions of one entity have equal labels.
         sample_weight : array-like of shape (n_documents,), default=None
-            Weight of each document, which is the weight of each of its mentions.
+            Weight of each document. Every mention of a document has its weight.
 
         Returns
         -------

@@ -79,15 +79,15 @@ def coref_scores(
 
     See Also
     --------
-    coref_statistics : Summands of the metrics, one row per document, for significance
-        tests.
+    coref_statistics : Numerators and denominators of a metric for each document, for
+        significance tests.
     SampledCorefPairs : Probabilities of pairs of mentions.
 
     Notes
     -----
-    Numerators and denominators are summed over documents, as in the reference scorer,
-    and 0/0 is 0. A mention that occurs on one side only is an error, as in version 8 of
-    the scorer.
+    Numerators and denominators are summed over documents, as in the CoNLL reference
+    scorer, and 0/0 is 0. A mention that occurs on one side only counts as an error, as
+    in version 8 of that scorer.
 
     - 'pairwise' counts pairs of mentions in the same cluster.
     - 'muc' counts the minimum number of links that connect each cluster [1]_.
@@ -162,7 +162,7 @@ def coref_statistics(
     metric: str = "conll",
     drop_singletons: bool = False,
 ) -> np.ndarray:
-    """Compute the summands of a coreference metric for each document.
+    """Compute numerators and denominators of a coreference metric for each document.
 
     Parameters
     ----------
@@ -183,7 +183,8 @@ def coref_statistics(
     statistics : ndarray of shape (n_documents, 4), (n_documents, 8) for 'blanc' or \
             (n_documents, 12) for 'conll'
         Numerator and denominator of precision, followed by numerator and denominator of
-        recall. Pass ``statistic=coref_f1`` to significance tests of these statistics.
+        recall. To compare two systems, pass their arrays and
+        ``statistic=coref_f1`` to :func:`~skcalib.significance.paired_bootstrap_test`.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""Counts in a corpus, from a model's expectations corrected by labelled documents."""
+"""Counts in a corpus, from a model's expected counts and some labelled documents."""
 
 from ._choose_documents import DocumentChoice, choose_documents
 from ._corrected_count import corrected_count

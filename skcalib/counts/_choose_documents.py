@@ -88,24 +88,27 @@ def choose_documents(
 ) -> DocumentChoice:
     """Draw documents to label, with a preference for uncertain documents.
 
-    Part of the probability is spread evenly over the documents, so that every document
-    can be drawn. This is necessary because a model may be certain and wrong.
+    Each document is drawn with a probability that has two parts: one part is equal for
+    all documents, the other is proportional to `sd`. The first part is necessary
+    because a model may be certain and wrong: every document must have a chance to be
+    drawn.
 
     Parameters
     ----------
     sd : array-like of shape (N,)
         Standard deviation of each document's count under the model. For a probability
-        p, it is ``sqrt(p * (1 - p))``. The size of each document can be used instead.
-        Equal values give equal probabilities.
+        p, it is ``sqrt(p * (1 - p))``. For counts that grow with the size of a
+        document, pass the size instead. Equal values give equal probabilities.
     n : int
         Number of documents to label.
     strata : array-like of shape (N,), default=None
         Strata, such as periods, within which documents are drawn. At least two
         documents are drawn in each stratum, or all documents of a smaller stratum.
     mix : float, default=0.5
-        Share of the probability that is spread evenly over the documents, in (0, 1].
-        The weight of a document, which is the inverse of its inclusion probability,
-        does not exceed N / (n mix). A value of 1 gives equal probabilities.
+        Fraction of the probability that is equal for all documents, in (0, 1]. The
+        remaining fraction is proportional to `sd`. A value of 1 gives equal
+        probabilities. Without strata, the weight of a document (the inverse of its
+        inclusion probability) is at most N / (n mix).
     random_state : int, RandomState, Generator or None, default=None
         Random state used to draw the sample.
 

@@ -1,4 +1,4 @@
-"""A count, mean, contrast or trend, corrected by labelled documents."""
+"""A count, mean, contrast or trend, corrected with labelled documents."""
 
 from __future__ import annotations
 
@@ -59,13 +59,13 @@ def corrected_count(
     slope: str | float = "shrunk",
     confidence_level: float = 0.95,
 ) -> CorrectedCount:
-    """Correct a model's count of a corpus by labelled documents.
+    """Correct a model's count in a corpus with labels of a random sample.
 
     A model gives each of N documents an expected count, for example the probability
-    that it reports an event. A random sample of the documents has labels. The labels
-    show the average error of the model, and this error is used to correct the sum of
-    the expected counts. The interval is for the total of the N documents. It is valid
-    whatever errors the model makes, because only the sample is random.
+    that the document reports an event. A random sample of the documents has labels. The
+    mean error of the model on these documents is used to correct the sum of the
+    expected counts. The interval is for the total of the N documents. It is valid for
+    any model, because it depends only on the randomness of the sample.
 
     Parameters
     ----------
@@ -77,10 +77,11 @@ def corrected_count(
         It must be computed without the labels in `y_true`.
     inclusion_probability : float or array-like of shape (N,), default=None
         Probability with which each document was drawn to be labelled, in (0, 1]. If
-        None, all documents (of a stratum) had equal probabilities.
+        None, all documents (within each stratum) are assumed to have been drawn with
+        equal probabilities.
     strata : array-like of shape (N,), default=None
-        Strata within which documents were drawn. Each stratum has its own number of
-        draws.
+        Stratum of each document, if a fixed number of documents was drawn from each
+        stratum.
     groups : array-like of shape (N,), default=None
         Groups of documents that were drawn as a whole, such as all articles of a
         newspaper. Either all documents of a group are labelled, or no document is.
@@ -108,19 +109,21 @@ def corrected_count(
         1 if all labels are 0 or 1 and no expected count exceeds 1, and 0 and infinity
         otherwise.
     method : {'auto', 'score', 't'}, default='auto'
-        Method of the interval. 'score' allows for skewed errors and for errors that the
-        labels do not show. 't' is Student's interval, which needs labels that show
+        Method of the interval. 'score' is a score interval. It takes into account that
+        errors may be skewed, and that the sample may have missed rare errors. 't' is
+        Student's t interval. It is valid only if the labelled documents have at least
         about four errors of size `unit`. 'auto' uses 'score' for the whole corpus. In
-        the table, it uses 't' if the labels show at least four errors in an effective
+        the table, it uses 't' if there are at least four such errors in an effective
         number of at least eight documents, and 'score' otherwise.
     unit : float, default=1.0
-        Smallest possible error of a count, other than 0. If the labels show no error,
-        the interval at a level of 95% still allows for 3.84 unseen errors of this size.
+        Smallest possible error of a count, other than 0. If no labelled document has an
+        error, the 95% interval still allows for 3.84 errors of this size, each with the
+        weight of one label.
     slope : {'shrunk', 'best'} or float, default='shrunk'
         Coefficient of the expected counts. 'best' is the least-squares slope of the
-        labels on the expected counts. 'shrunk' shrinks this slope towards 1 with the
-        weight of four documents. A value of 1 gives the difference estimator, and a
-        value of 0 uses the labels alone.
+        labels on the expected counts. 'shrunk' shrinks this slope towards 1, as a
+        normal prior with mean 1 and standard deviation 1/2 does. A value of 1 gives the
+        difference estimator, and a value of 0 uses the labels alone.
     confidence_level : float, default=0.95
         Confidence level of the intervals.
 
@@ -128,7 +131,7 @@ def corrected_count(
     -------
     result : CorrectedCount
         Estimate with its interval, the uncorrected sum, the estimate from the labels
-        alone, and the table of periods.
+        alone, and a table if `periods` or `by` is given.
 
     Raises
     ------
@@ -141,11 +144,12 @@ def corrected_count(
     Warns
     -----
     UserWarning
-        If the labelled documents do not look like a random sample of this design, if
-        the model appears to be fitted or recalibrated on the labelled documents, if a
-        stratum has only one label or a period has no label, if the expected counts of
-        all documents are equal, if one document has or may have a large share of the
-        variance, or if an expected count is outside `bounds`.
+        If the labelled documents do not look like a random sample with the given
+        probabilities and strata, if the model appears to be fitted or recalibrated on
+        the labelled documents, if a stratum has only one label, if a row of the table
+        has no label, if all expected counts are equal, if a single document has a large
+        share of the variance (or may have one, if it has no label), or if an expected
+        count is outside `bounds`.
 
     See Also
     --------
@@ -165,12 +169,13 @@ def corrected_count(
     [3]_. The variance is the variance of sampling without replacement from N documents,
     computed with jackknife residuals.
 
-    The score interval contains the totals T with (T - estimate)^2 <= q^2 V(T). V(T) is
-    the variance if T were the true total. It is computed from the second and third
-    moments of the residuals, with half an unseen error added. q is a quantile of
-    Student's distribution. For labels alone and counts of 0 and 1, the interval is
-    close to Wilson's interval. For labels alone and other counts, it is close to the
-    interval of [4]_.
+    The score interval contains the totals T with (T - estimate)^2 <= q^2 V(T). Here q
+    is a quantile of Student's t distribution, and V(T) is the variance that the
+    estimate would have if T were the true total. V(T) is computed from the second and
+    third moments of the residuals, to which one further error of size `unit` is added
+    with weight 1/2, because the sample may have missed rare errors. With labels alone,
+    the interval is close to Wilson's interval for counts of 0 and 1, and close to the
+    interval of [4]_ for other counts.
 
     For counts without an upper bound, errors are assumed to grow with the count. If
     documents with large expected counts are rarer in the sample than in the corpus,
@@ -179,10 +184,11 @@ def corrected_count(
     1.5 lies between the exponent of Poisson counts (1) and the exponent of errors that
     are proportional to the count (2).
 
-    In the table, each row is corrected by the mean error of its own labels. The slope
-    and the variance are pooled over rows, except with `groups` or `size`. If the labels
-    of a row have a variance larger than the pooled variance, the row uses a weighted
-    mean of both variances, in which the pooled variance has the weight of eight labels.
+    In the table, each row is corrected with the mean error of its own labels. The slope
+    and the variance are pooled over rows, unless `groups` or `size` is given. If the
+    labels of a row have a variance larger than the pooled variance, the row uses a
+    weighted mean of both variances, in which the pooled variance has the weight of
+    eight labels.
 
     References
     ----------

@@ -8,7 +8,7 @@ import numpy as np
 
 from ._sample import Sample
 
-# Weight of the slope 1, in documents, relative to the least-squares slope.
+# Precision of the normal prior of the slope, with mean 1 and standard deviation 1/2.
 _PRIOR = 4.0
 
 # Upper limit of the leverage of a document.
@@ -27,7 +27,7 @@ def fit_slope(
     """Return the slope of y on f, both centred, and its derivatives with respect to y.
 
     df : degrees of freedom of the residuals.
-    floor : variance that one unseen error of one unit would add.
+    floor : residual variance that one further error of size `unit` would add.
     """
     if not isinstance(slope, str):
         return slope, np.zeros_like(f)

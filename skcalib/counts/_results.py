@@ -45,7 +45,7 @@ LabelsOnly.high.__doc__ = "Upper end of the interval."
 
 @dataclass(frozen=True, repr=False)
 class CorrectedCount(Result):
-    """Count corrected by labelled documents, from :func:`corrected_count`.
+    """Corrected count, returned by :func:`corrected_count`.
 
     Attributes
     ----------
@@ -54,9 +54,10 @@ class CorrectedCount(Result):
     low, high : float
         Ends of the interval.
     standard_error : float
-        Standard error of the estimate over samples of documents.
+        Standard error of the estimate, due to the random choice of the labelled
+        documents.
     uncorrected : float
-        Same quantity computed from the model's expected counts alone.
+        The same quantity, computed from the model's expected counts without labels.
     labels_only : LabelsOnly
         `estimate`, `low` and `high` from the labels alone.
     equivalent_labels : float
@@ -71,7 +72,7 @@ class CorrectedCount(Result):
         Number of groups with labels. None if `groups` is not given.
     n_errors : float
         Sum of squared residuals divided by the square of `unit`. It is roughly the
-        number of errors of the model that the labels show.
+        number of labelled documents in which the model makes an error.
     n_effective : float
         Effective number of labelled documents (or groups) that contribute to the
         estimated variance.
@@ -82,10 +83,10 @@ class CorrectedCount(Result):
     confidence_level : float
         Confidence level of the intervals.
     table : dict of ndarray, or None
-        Columns with one row per domain: `period` and `by` (if they were given),
-        `estimate`, `low`, `high`, `standard_error`, `uncorrected`, `n_documents` and
-        `n_labelled`. In a domain without labels, `low`, `high` and `standard_error` are
-        NaN.
+        Columns with one row per period, per category, or per combination of both:
+        `period` and `by` (if they were given), `estimate`, `low`, `high`,
+        `standard_error`, `uncorrected`, `n_documents` and `n_labelled`. In a row
+        without labels, `low`, `high` and `standard_error` are NaN.
 
     See Also
     --------
@@ -135,7 +136,7 @@ class CorrectedCount(Result):
         }
 
     def frame(self) -> Any:
-        """Return a pandas DataFrame with one row per domain, or with a single row."""
+        """Return a pandas DataFrame with the rows of `table`, or with one row."""
         if self.table is not None:
             return super().frame()
         columns = {name: [getattr(self, name)] for name in self._numbers()}

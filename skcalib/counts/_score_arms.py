@@ -9,7 +9,7 @@ import numpy as np
 from ._sample import Sample
 
 # Weight of one unseen error relative to observed errors. If no error was observed, 0.5
-# gives an arm of 3.84 errors at 95% in large samples (compare the rule of three).
+# gives a side of 3.84 errors at 95% in large samples (compare the rule of three).
 _UNSEEN = 0.5
 
 # Number of errors on one side that is needed to shorten the other side.

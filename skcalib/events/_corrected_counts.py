@@ -1,4 +1,4 @@
-"""Counts of events, corrected by documents whose events are known."""
+"""Counts of events, corrected with labelled documents."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _NAMES = {"y_true": "labelled"}
 
 
 class CorrectedEventCounts(Result):
-    """Counts of events of each period and actor, corrected by labelled documents.
+    """Counts of events for each period and actor, corrected with labelled documents.
 
     :meth:`EventCounts.corrected` returns it. The arrays have an entry for each period
     and actor, ordered by period and then by actor. A period without documents has a
@@ -45,7 +45,8 @@ class CorrectedEventCounts(Result):
     low, high : ndarray of shape (n_cells,)
         Ends of the interval of the corrected count.
     standard_error : ndarray of shape (n_cells,)
-        Standard error of the estimate over samples of documents.
+        Standard error of the estimate, due to the random choice of the labelled
+        documents.
     uncorrected : ndarray of shape (n_cells,)
         Posterior mean of the count, which is `mean` in :class:`EventCounts`.
     labels_only_estimate : ndarray of shape (n_cells,)
@@ -244,9 +245,9 @@ class CorrectedEventCounts(Result):
         """Return the corrected difference of the counts of two actors.
 
         Overlapping intervals do not show whether two counts differ, because both counts
-        are corrected by the same labelled documents. This method subtracts the labels
-        and the expectations of the two actors in each document and corrects the sum of
-        these differences.
+        are corrected with the same labelled documents and are therefore dependent. In
+        each document, this method subtracts the label and the expected count of
+        `second` from those of `first`. It then corrects the sum of these differences.
 
         Parameters
         ----------
@@ -282,7 +283,7 @@ class CorrectedEventCounts(Result):
         result : CorrectedCount
             Least-squares slope of the counts on time, in events per period. Consecutive
             periods are one unit of time apart. Periods without documents are left out
-            of the regression. A period does not need to have labels.
+            of the regression, and periods without labels are included.
 
         Raises
         ------

@@ -10,9 +10,9 @@ from .._results import Result
 
 
 class CountComparison(float, Result):
-    """Represent the posterior probability that one count exceeds another.
+    """Posterior probability that one count exceeds another.
 
-    :meth:`EventCounts.compare` returns it. The object is a float, the probability
+    :meth:`EventCounts.compare` returns it. The object is a float whose value is
     `greater`.
 
     Attributes
@@ -106,7 +106,7 @@ class CountComparison(float, Result):
 
 @dataclass(frozen=True)
 class UncertainLink:
-    """Represent the probability that an agent and another mention are coreferent.
+    """Link between an agent and another mention, with its probability.
 
     Attributes
     ----------
@@ -137,7 +137,7 @@ class UncertainLink:
 
 @dataclass(frozen=True)
 class UncertainDocument:
-    """Represent a document with an uncertain event and the links that determine it.
+    """Document with an uncertain event, and the links on which the event depends.
 
     :meth:`EventCounts.uncertain_documents` returns it.
 
@@ -156,9 +156,9 @@ class UncertainDocument:
     low, high : float
         Bounds on this probability, computed without sampling.
     links : tuple of UncertainLink
-        Up to three links with the largest effect on this probability, in descending
-        order. They connect agents with mentions of this actor, or with mentions of
-        another actor, which would exclude the entity.
+        The most uncertain relevant links, at most three, in descending order. Each link
+        connects an agent with a mention of this actor, or with a mention of another
+        actor. Entities with a mention of another actor are not counted.
 
     See Also
     --------
@@ -190,5 +190,5 @@ class UncertainDocument:
     links: tuple[UncertainLink, ...]
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the numbers as a dict, with links as dicts."""
+        """Return the attributes as a dict, with a dict for each link."""
         return asdict(self)

@@ -36,9 +36,10 @@ class EventCounter(BaseEstimator):
     """Count events per period and actor, given uncertain coreference.
 
     An example is the number of documents in which an entity of country c is the agent
-    of an attack. An entity counts if it has a mention that is an agent, a mention of c,
-    and no mention of another country. The count therefore depends on the clustering of
-    mentions. If the clustering is uncertain, the count is a random variable.
+    of an attack. An entity is counted for c if at least one of its mentions is an
+    agent, at least one of its mentions belongs to c, and none of its mentions belongs
+    to another country. The count therefore depends on the clustering of mentions. If
+    the clustering is uncertain, the count is a random variable.
 
     Parameters
     ----------
@@ -66,14 +67,15 @@ default='quarter'
         its metadata. If None, all documents are counted.
     countries : sequence of str, default=None
         Codes (from `rule`) of the actors to count. If None, all actors that can be the
-        agent of an event in at least one document are counted. An entity with mentions
-        of two actors is never counted, whether or not both are listed.
+        agent of an event in at least one document are counted. An entity whose mentions
+        belong to two actors is never counted, even if only one of them is listed.
     random_state : int, RandomState, Generator or None, default=None
-        Random state used to sample clusterings. Each document has its own stream, which
-        is determined by its index, so the samples do not depend on `n_jobs` or `where`.
+        Random state used to sample clusterings. Each document has its own stream of
+        random numbers, which is determined by the index of the document. The samples
+        therefore do not depend on `n_jobs` or `where`.
     n_jobs : int, default=None
-        Number of processes that share the documents. If None, the number is 1, unless a
-        joblib context sets another number.
+        Number of processes. The documents are divided among the processes. If None,
+        one process is used unless a joblib context sets another number.
     verbose : int, default=0
         If positive, the progress over the documents is printed.
 
@@ -85,9 +87,10 @@ default='quarter'
     Notes
     -----
     This is the method of [NO15]_, section 6 and appendix. Documents without an event
-    word are skipped. In the other documents, only the mentions up to the last relevant
-    mention are clustered. For each document, a small table of outcomes is stored
-    instead of the samples.
+    verb are skipped. In the other documents, mentions after the last mention that is an
+    agent or belongs to an actor are ignored, because they cannot change the result. For
+    each document, the different counts and their probabilities are stored instead of
+    the samples.
 
     Examples
     --------
@@ -148,14 +151,16 @@ default='quarter'
         documents : sequence of Document
             Documents with mentions and with the parses that the rule uses.
         posteriors : AntecedentPosterior, list of ndarray, or fitted estimator
-            Posterior over the coreference of the documents, with one entry per
-            document. A list can contain scores (in the format of AntecedentPosterior)
-            or posteriors. If a ranker or pipeline with a `posterior` method is passed,
-            this method is called only for documents in which an event is possible.
+            Posterior over the clusterings of each document. A list must have one entry
+            per document, either scores (in the format of AntecedentPosterior) or a
+            posterior. If a fitted ranker or pipeline with a `posterior` method is
+            passed, `posterior` is called only for documents in which an event is
+            possible.
 
         Returns
         -------
         counts : EventCounts
+            Posterior counts of each period and actor.
 
         Raises
         ------

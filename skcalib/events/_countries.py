@@ -26,9 +26,10 @@ class CountryLexicon(AffiliationLexicon):
     exclude : iterable of str, default=None
         Names that belong to no country. If None, the list of this package is used.
     match_case : bool, default=True
-        Whether a name must begin with a capital letter. Texts in lower case are exempt.
+        Whether a name must begin with a capital letter, except in texts that are
+        entirely in lower case.
     stemming : {'light', 'plural', None}, default='plural'
-        Which other forms are looked up if a word is not found, as in
+        Endings that are removed to look up a word that is not listed, as in
         :class:`AffiliationLexicon`.
 
     Attributes
@@ -100,8 +101,8 @@ class CountryLexicon(AffiliationLexicon):
             and names without a code.
         **settings : dict
             Other parameters of the class. In this method, `stemming` is 'light' by
-            default, because the published list does not have all forms. Names that the
-            file excludes are added to `exclude`.
+            default, because the published list does not contain all forms of the names.
+            The names that have the code ``-`` in the file are added to `exclude`.
 
         Returns
         -------

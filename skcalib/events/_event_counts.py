@@ -24,12 +24,13 @@ METHODS = ("normal", "quantile")
 
 
 class EventCounts(Result):
-    """Represent posterior counts of events for each period and actor.
+    """Posterior counts of events for each period and actor.
 
-    :meth:`EventCounter.count` returns it. The arrays have an entry for each period and
-    actor, ordered by period and then by actor. They include every period between the
-    first and the last document, even if it has no events, and every actor that can be
-    the agent of an event in at least one document.
+    :meth:`EventCounter.count` returns it. The arrays have an entry for each combination
+    of a period and an actor, ordered by period and then by actor. Calendar periods are
+    complete from the first to the last document, even if a period has no events. The
+    actors are `EventCounter.countries`, or all actors that can be the agent of an event
+    in at least one document.
 
     Attributes
     ----------
@@ -46,8 +47,8 @@ class EventCounts(Result):
         Standard error of `mean` due to sampling, sd / sqrt(n_samples). Documents with
         exact probabilities do not contribute to it.
     map_count : ndarray of shape (n_cells,), int
-        Count with the best antecedents, as a system without uncertainty would report
-        it.
+        Count in the clustering in which each mention joins its best antecedent, as
+        reported by a system that ignores uncertainty.
     n_documents : ndarray of shape (n_cells,), int
         Number of documents of the period.
     periods : list
@@ -72,9 +73,10 @@ class EventCounts(Result):
     Notes
     -----
     Documents are independent given their text. The variance of a count is therefore the
-    sum of the variances of its documents, and its distribution is their convolution,
-    which for ``unit="documents"`` is a Poisson-binomial distribution. The guide
-    describes the errors that the interval does not include.
+    sum of the variances of the counts of its documents. Its distribution is the
+    convolution of the distributions of these counts, which is a Poisson-binomial
+    distribution for ``unit="documents"``. The guide describes the errors that the
+    interval does not include.
 
     Examples
     --------
@@ -168,8 +170,9 @@ class EventCounts(Result):
             'quantile' uses quantiles of the exact distribution of the count, given the
             probabilities of its documents. The ends of this interval are possible
             counts, and its posterior probability is at least `confidence_level`.
-            'normal' is mean +- 1.96 sd at level 0.95, as in the paper. This interval
-            may begin below 0 or end above the number of documents.
+            'normal' is the normal approximation, as in the paper: mean +- 1.96 sd for a
+            level of 0.95. This interval may begin below 0 or end above the number of
+            documents.
 
         Returns
         -------
@@ -375,7 +378,7 @@ class EventCounts(Result):
         mix: float = 0.5,
         random_state: RandomStateLike = None,
     ) -> DocumentChoice:
-        """Draw documents to label, with a preference for uncertain events.
+        """Draw documents to label, with a preference for uncertain documents.
 
         The probability that a document is drawn increases with the posterior standard
         deviation of its count, which is the square root of the sum of the variances
@@ -392,9 +395,10 @@ default='period'
             stratum. 'period' uses the periods of the counts. If None, documents are
             drawn from the whole corpus.
         mix : float, default=0.5
-            Share of the probability that is spread evenly over the documents. A value
-            of 1 gives equal probabilities (within strata). Equal probabilities are
-            better for fewer than 50 labels and for rare events.
+            Fraction of the probability that is equal for all documents. The remaining
+            fraction is proportional to the standard deviation. A value of 1 gives equal
+            probabilities (within strata). Equal probabilities are better for fewer than
+            50 labels and for rare events.
         random_state : int, RandomState, Generator or None, default=None
             Random state used to draw the sample.
 
@@ -412,7 +416,7 @@ default='period'
 
         See Also
         --------
-        corrected : Correct the counts by the labels of these documents.
+        corrected : Correct the counts with the labels of these documents.
         """
         check_ids(self.document_ids)
         variance = np.zeros(len(self.document_ids))
@@ -447,23 +451,25 @@ default='period'
         slope: str | float = "shrunk",
         confidence_level: float = 0.95,
     ) -> CorrectedEventCounts:
-        """Correct the counts by documents with known events.
+        """Correct the counts with labelled documents.
 
         The intervals of :meth:`interval` only include the uncertainty of coreference
-        under the model. The intervals of this method are valid whatever errors the
-        model, the parser and the rule make, if the labelled documents were drawn at
-        random.
+        under the model. The intervals of this method are also valid if the model, the
+        parser or the rule make errors. They require that the labelled documents were
+        drawn at random.
 
         Parameters
         ----------
         labelled : mapping of id to mapping of str to float
-            True counts of the labelled documents: a mapping {code: count} for each
-            document id. The mapping is empty for a document without events. If the unit
-            of the counts is 'documents', counts above 1 are replaced by 1.
+            True counts of the labelled documents. The keys are the ids of the
+            documents. The value of a document is a mapping {code: count}, which is
+            empty if the document has no events. If the unit of the counts is
+            'documents', counts above 1 are replaced by 1.
         inclusion_probability : float or array-like of shape (n_counted,), default=None
             Probability with which each document of the corpus was drawn, in the order
             of `document_ids`, as :meth:`choose_documents` returns it. If None, all
-            documents (of a stratum) had equal probabilities.
+            documents (within each stratum) are assumed to have been drawn with equal
+            probabilities.
         strata : 'period', array-like of shape (n_counted,) or None, default=None
             Strata within which documents were drawn. Pass 'period' if
             :meth:`choose_documents` drew the documents with periods as strata. Without
@@ -474,7 +480,7 @@ default='period'
         method : {'auto', 'score', 't'}, default='auto'
             Method of the intervals, as in :func:`~skcalib.counts.corrected_count`.
         unit : float, default=1.0
-            Smallest error that a count may have, as in corrected_count.
+            Smallest possible error of a count, other than 0, as in corrected_count.
         slope : {'shrunk', 'best'} or float, default='shrunk'
             Coefficient of the posterior means, as in corrected_count.
         confidence_level : float, default=0.95
@@ -499,7 +505,8 @@ default='period'
         -----
         UserWarning
             In the cases listed in :func:`~skcalib.counts.corrected_count`. The message
-            has the codes of the actors, unless the warning applies to all actors.
+            begins with the codes of the actors for which the warning was issued, unless
+            it was issued for all actors.
 
         See Also
         --------

@@ -42,12 +42,13 @@ class AffiliationLexicon(Mapping[str, tuple[str, ...]]):
         Mexico.
     match_case : bool, default=False
         Whether a name that is listed with a capital letter must begin with a capital
-        letter in the text. Texts in lower case are exempt. If False, case is ignored.
+        letter in the text, except in texts that are entirely in lower case. If False,
+        case is ignored.
     stemming : {'light', 'plural', None}, default='light'
-        Which other forms are looked up if a word is not found. 'light' removes the last
-        character, then the last two characters, as in the paper. At least four
-        characters must remain. 'plural' only removes the endings ``s`` and ``es``. If
-        None, other forms are not looked up.
+        Endings that are removed to look up a word that is not listed. 'light' removes
+        the last character and then the last two characters, as in the paper, if at
+        least four characters remain. 'plural' removes only ``s`` and ``es``. If None,
+        only listed words are found.
 
     Attributes
     ----------
@@ -61,10 +62,10 @@ class AffiliationLexicon(Mapping[str, tuple[str, ...]]):
 
     Notes
     -----
-    If names overlap, the longer one is found: Niger is not found in Niger Delta if both
-    are listed. Hyphens, accents and a possessive ``'s`` are ignored. All parts of a
-    word with a hyphen must be names: "US-British" has two names, "anti-American" has
-    none.
+    If names overlap, only the longest name is found: Niger is not found in Niger Delta
+    if both are listed. Accents and a possessive ``'s`` are ignored. A hyphen separates
+    words, and all parts of a word with hyphens must be names: two names are found in
+    "US-British", and no name is found in "anti-American".
 
     If parts of speech are known, a name of one word is found only if the word is a noun
     or an adjective. Names that are function words in lower case, such as US, must be

@@ -25,16 +25,16 @@ Affiliation = Callable[[Document, Mention], str | None]
 
 @dataclass(frozen=True, eq=False)
 class EventEvidence:
-    """Represent the agents and the actors of the mentions of a document.
+    """Agents and actors of the mentions of a document.
 
     Attributes
     ----------
     agent : ndarray of bool of shape (n_mentions,)
         Whether the mention is an agent of an event.
     code : ndarray of int of shape (n_mentions,)
-        Actor of the mention, as an index into `codes`. It is -1 if the mention belongs
-        to no known actor, and -2 if it belongs to more than one. In the latter case,
-        its entity is not counted for any actor.
+        Actor of the mention, as an index into `codes`. The index is -1 if the mention
+        belongs to no known actor, and -2 if the mention belongs to several actors. An
+        entity with such a mention is not counted for any actor.
     codes : tuple of str
         Codes of all actors.
 
@@ -66,22 +66,23 @@ class Rule(Protocol):
 class EventRule:
     """Find the mentions that are agents of an event, and the actors they belong to.
 
-    This is the function f(c, e; x) of [NO15]_, section 6, on Universal Dependencies. An
-    entity of actor c is the agent of an event if one of its mentions is the agent of an
-    event verb, one of its mentions belongs to c, and no mention belongs to another
-    actor.
+    This is the function f(c, e; x) of [NO15]_, section 6, for parses in Universal
+    Dependencies. An entity is an event of actor c if one of its mentions is the agent
+    of an event verb, one of its mentions belongs to c, and none of its mentions belongs
+    to another actor.
 
     Parameters
     ----------
     verbs : str, collection of str or None, default=('attack',)
         Lemmas of the event verbs. If None or 'any', all verbs are event verbs.
     lexicon : AffiliationLexicon, dict or callable, default=None
-        Actors of mentions: a lexicon, the entries of a lexicon, or a function that
-        takes a document and one of its mentions and returns a code or None. If None,
+        Names of the actors, as a lexicon or as the entries of a lexicon. It can also be
+        a function that takes a document and one of its mentions, and returns the code
+        of the mention's actor, or None if there is no actor. If None,
         :class:`CountryLexicon` is used.
     codes : sequence of str, default=None
-        Codes that `lexicon` may return if it is a function. This parameter is required
-        for a function and invalid for a lexicon.
+        All codes that `lexicon` can return, if it is a function. This parameter must be
+        given for a function, and must be None for a lexicon.
     lowercase : bool, default=None
         Whether the text is in lower case, so that names need no capital letter. If
         None, documents without any capital letter are treated as lower case.
@@ -109,23 +110,23 @@ class EventRule:
 
     Notes
     -----
-    A mention belongs to c if its head is part of a name of c. It also belongs to c if
-    an `nmod`, `amod` or `compound` dependent of the head is part of such a name, or a
-    word that is coordinated or compounded with this dependent ("Russian and Chinese
-    ships", "US-British forces"). If names of two actors are found, the mention belongs
-    to neither, and its entity is excluded.
+    A mention belongs to actor c if its head is part of a name of c. It also belongs to
+    c if part of a name of c is an `nmod`, `amod` or `compound` dependent of the head,
+    or is coordinated or compounded with such a dependent ("Russian and Chinese ships",
+    "US-British forces"). If names of two actors are found, the mention belongs to
+    neither of them, and its entity is not counted.
 
     A mention is an agent if its head is the `nsubj` of an active event verb, or if it
     is an `obl:agent` of a passive event verb or an `obl` with the preposition "by". A
     verb is a word with the tag VERB. It is passive if it has an `aux:pass` or a passive
     subject. Without any subject, it is passive if it has ``Voice=Pass`` or is a
-    participle that modifies a noun. A relative pronoun stands for the noun that its
+    participle that modifies a noun. A relative pronoun is replaced by the noun that its
     clause (`acl:relcl`) modifies.
 
     If the head of a mention is unknown, the rule uses the first word that depends on a
     word outside the mention. Punctuation is used only if there is no other such word.
-    The following labels of spaCy's English models are understood: `nsubjpass`,
-    `auxpass`, `relcl`, `poss`, and `pobj` under `agent` or `prep`.
+    The following labels of spaCy's English models are also accepted: `nsubjpass`,
+    `auxpass`, `relcl`, `poss`, and `pobj` as a dependent of `agent` or `prep`.
 
     References
     ----------
@@ -196,8 +197,8 @@ class EventRule:
         Returns
         -------
         may_match : bool
-            False if the document has no mention or no event verb. In this case, no
-            entity is the agent of an event, whatever the coreference is.
+            False if the document has no mention or no event verb. Such a document
+            cannot have an event for any clustering of its mentions.
         """
         _check_document(document)
         if not document.mentions:

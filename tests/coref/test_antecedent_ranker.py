@@ -63,14 +63,14 @@ class TestFeatures:
             assert rows.shape == (n * (n + 1) // 2, 2**14)
             assert (rows.data == 1).all()
 
-    def test_entities_and_attributes_are_not_looked_at(self, data):
+    def test_features_do_not_use_entities_or_attributes(self, data):
         text = data[0][0]
         mentions = [Mention(m.start, m.end, m.head, {"x": 1}) for m in text.mentions]
         other = Document("o", None, text.sentences, mentions, range(len(mentions)))
         a, b = AntecedentFeatures().transform([text, other])
         assert (a != b).nnz == 0
 
-    def test_a_document_by_itself_has_the_same(self, data, features):
+    def test_features_do_not_depend_on_other_documents(self, data, features):
         alone = AntecedentFeatures(2**14).transform(data[0][3:4])[0]
         assert (alone != features[3]).nnz == 0
 
@@ -273,7 +273,7 @@ class TestRanker:
         scores = AntecedentRanker().fit([csr_array([[0], [1], [0]])], [[1, "1"]])
         assert scores.coef_[0] < 0
 
-    def test_what_is_not_finite_is_no_feature(self, features, ranker):
+    def test_features_with_nan_raise_an_error(self, features, ranker):
         with pytest.raises(
             ValueError, match="transform must contain finite .* Got nan"
         ):

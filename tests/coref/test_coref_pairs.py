@@ -55,7 +55,7 @@ def test_counts_of_equal_labels():
 
 
 @pytest.mark.parametrize("other", [{"n_jobs": 2}, {"n_jobs": 1}])
-def test_the_seed_decides_and_not_the_jobs(data, other):
+def test_samples_depend_on_the_seed_but_not_on_n_jobs(data, other):
     found = SampledCorefPairs(20, random_state=5).transform(data[0])
     again = SampledCorefPairs(20, random_state=5, **other).transform(data[0])
     for a, b in zip(found, again, strict=True):
@@ -181,13 +181,13 @@ def test_generators_move_on(data, state):
     assert (one != two).any()
 
 
-def test_the_context_of_joblib_may_ask_for_it_too(capsys):
+def test_verbose_of_a_joblib_context_prints_the_progress(capsys):
     with joblib.parallel_config(verbose=10):
         SampledCorefPairs(10).transform([np.zeros((2, 2))] * 2)
     assert "2 out of   2" in "".join(capsys.readouterr())
 
 
-def test_it_says_how_far_the_documents_are_when_asked(capsys):
+def test_verbose_prints_the_progress_over_documents(capsys):
     SampledCorefPairs(10).transform([np.zeros((2, 2))] * 2)
     assert capsys.readouterr() == ("", "")
     SampledCorefPairs(10, verbose=10).transform([np.zeros((2, 2))] * 2)

@@ -396,7 +396,7 @@ def test_mentions_may_be_lists_as_in_json():
         coref_scores([[[[0, 1]], [[0, 1]]]], pred)
 
 
-def test_a_book_needs_no_matrix_of_all_clusters():
+def test_many_equal_clusters_need_little_memory():
     """All mentions alone, but for one pair that is joined wrongly."""
     n = 4000
     true, pred = np.arange(n), np.arange(n)

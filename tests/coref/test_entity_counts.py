@@ -65,7 +65,7 @@ def test_by_enumeration(level):
         *(pytest.param(1500, p, marks=pytest.mark.slow) for p in (0.5, 0.8, 0.95)),
     ],
 )
-def test_the_true_model_covers_as_often_as_it_says(n, level):
+def test_coverage_of_the_true_model_is_as_expected(n, level):
     """Within four standard errors, and the mean of the places is one half."""
     _, y, scores = make_coref_documents(n, return_scores=True, random_state=11)
     found = entity_count_coverage(
@@ -80,7 +80,7 @@ def test_the_true_model_covers_as_often_as_it_says(n, level):
 @pytest.mark.parametrize(
     ("offset", "side"), [(1.0, -1), pytest.param(-1.0, 1, marks=pytest.mark.slow)]
 )
-def test_a_wrong_model_does_not(offset, side):
+def test_coverage_of_a_wrong_model_is_too_low(offset, side):
     _, y, scores = make_coref_documents(300, return_scores=True, random_state=1)
     wrong = AntecedentPosterior(scores).tempered(1, offset)
     found = entity_count_coverage(y, wrong)
@@ -100,7 +100,7 @@ def test_weights_are_repetitions_and_names_do_not_matter():
         assert getattr(found, name) == pytest.approx(getattr(many, name))
 
 
-def test_a_long_document_rounds_to_nothing_outside():
+def test_intervals_of_a_long_document_are_within_the_possible_counts():
     new = np.linspace(0.01, 1, 800)[::-1]
     found = entity_count_coverage(
         [np.arange(800)], posterior_of([new]), confidence_level=1 - 1e-15

@@ -79,7 +79,7 @@ def test_warnings_point_at_the_call(arguments, match):
     assert {each.filename for each in found} == {__file__}
 
 
-def test_forgotten_probabilities_of_a_choice_by_doubt():
+def test_omitted_probabilities_of_uncertain_documents_cause_a_warning():
     y, proba, rng = corpus(1000)
     sd = np.sqrt(proba * (1 - proba))
     choice = choose_documents(sd, 200, mix=0.1, random_state=0)
@@ -114,7 +114,7 @@ def test_model_recalibrated_on_the_labels():
         corrected_count(labels(y, sample), isotonic.predict(proba))
 
 
-def test_probabilities_that_are_none():
+def test_probabilities_that_do_not_add_up_to_the_sample_size():
     y, proba, rng = corpus()
     sample = rng.choice(400, 40, replace=False)
     with pytest.warns(UserWarning, match="add up to 200.0, but 40 were drawn"):

@@ -440,7 +440,7 @@ class TestFiles:
         with pytest.raises(ValueError, match=r"names\.txt, line 2: expected UTF-8"):
             AffiliationLexicon.from_file(path)
 
-    def test_nobody_is_excluded_by_none(self, path):
+    def test_exclude_none_keeps_the_exclusions_of_the_file(self, path):
         lexicon = CountryLexicon.from_file(path, exclude=None)
         assert codes(lexicon, "Abcland , Abcland Street") == ["ABC"]
 

@@ -152,13 +152,15 @@ def test_a_model_returns_an_entry_for_each_document(data, marked_rule):
         EventCounter(marked_rule).count(data[0], Single())
 
 
-def test_a_rule_needs_no_gate(data, marked_rule):
+def test_a_rule_without_may_match_gives_the_same_counts(data, marked_rule):
     rule = SimpleNamespace(evidence=marked_rule.evidence)
     expected = EventCounter(marked_rule, random_state=0).count(*data)
     same(EventCounter(rule, random_state=0).count(*data), expected)
 
 
-def test_pipelines_and_searches_are_seen_through(marked_rule, make_document):
+def test_a_pipeline_or_grid_search_gives_the_counts_of_its_posterior(
+    marked_rule, make_document
+):
     rng = np.random.default_rng(0)
     documents = [
         make_document(
@@ -199,7 +201,7 @@ def test_where_leaves_documents_out(data, marked_rule):
     assert counts.mean.tolist() == everything.mean[chosen].tolist()
 
 
-def test_only_some_countries_are_counted_and_all_spoil(data, marked_rule):
+def test_countries_that_are_not_listed_still_exclude_entities(data, marked_rule):
     documents, scores = data
     everything = EventCounter(marked_rule, random_state=0).count(documents, scores)
     some = EventCounter(marked_rule, random_state=0, countries=["XXX", "BBB"])
@@ -264,7 +266,7 @@ def test_a_document_keeps_its_stream_when_more_follow(data, marked_rule):
     assert other.probabilities()["proba"] != few["proba"]
 
 
-def test_generators_move_on_and_seeds_do_not(data, marked_rule):
+def test_a_generator_advances_and_a_seed_is_reused(data, marked_rule):
     documents, scores = data[0][:20], data[1][:20]
     rng = np.random.default_rng(0)
     counter = EventCounter(marked_rule, method="sample", random_state=rng)

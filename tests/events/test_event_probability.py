@@ -82,7 +82,7 @@ def test_bounds_contain_the_probability(random_proba, as_log, every_count, seed,
 
 
 @given(st.integers(0, 2**32), st.sampled_from([0.3, 0.7, 0.95]), st.booleans())
-def test_what_bounds_decide_is_right(
+def test_outcomes_determined_by_bounds_are_exact(
     random_proba, as_log, every_count, seed, zeros, entities
 ):
     rng = np.random.default_rng(seed)
@@ -177,7 +177,7 @@ def test_events_of_given_clusterings():
     assert found.tolist() == [[1, 1], [0, 0], [0, 0], [1, 1], [0, 1], [0, 2]]
 
 
-def test_mentions_behind_the_last_that_matters_do_not_matter(random_proba, as_log):
+def test_mentions_after_the_last_relevant_one_have_no_effect(random_proba, as_log):
     rng = np.random.default_rng(8)
     proba = random_proba(rng, 12, 0)
     agent, code = np.zeros(12, dtype=bool), np.full(12, -1)
@@ -214,7 +214,7 @@ def test_what_is_too_hard_is_sampled_or_refused(random_proba, as_log, monkeypatc
     assert (law.proba * 100 == np.rint(law.proba * 100)).all()
 
 
-def test_a_long_certain_chain_is_no_trouble(as_log):
+def test_the_recursion_is_fast_for_a_long_certain_chain(as_log):
     n = 3000
     proba = np.eye(n, k=-1)
     proba[0, 0] = 1

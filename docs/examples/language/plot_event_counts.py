@@ -1,17 +1,18 @@
 """
-Attacks by quarter, and what coreference does not know
+Counting attacks by quarter with uncertain coreference
 ======================================================
 
 In how many articles is an entity of a country the agent of an attack? "Kenyan rebels
 left the town. They attacked the port." counts for Kenya only if "they" are the rebels,
-so a count from text depends on coreference. Figure 6 of Nguyen and O'Connor (2015)
-shows such counts with a band for what a model of coreference does not know. Here it is
-on generated news.
+so the count depends on coreference. Figure 6 of Nguyen and O'Connor (2015) shows such
+counts with intervals that represent the uncertainty of a coreference model. This
+example repeats the figure with generated news.
 """
 
 # %%
-# Two years of documents with parses and mentions, and the scores of a model of
-# antecedents, which here is the true one.
+# The documents of two years are generated with parses and mentions. The scores of the
+# antecedents are the scores from which the clusterings were drawn, so the model is
+# correct.
 
 from skcalib.datasets import make_event_documents
 from skcalib.events import EventCounter, EventRule
@@ -29,8 +30,9 @@ counts = counter.count(documents, posterior)
 # A panel for each country
 # ------------------------
 #
-# The line is the posterior mean, the band the 95% interval. A system that follows the
-# best antecedents has the dashed line, and nothing that says how far it may be off.
+# The solid line is the posterior mean of the count, and the band is its 95% interval.
+# The dashed line is the count of a system that uses only the best antecedents. Such a
+# system does not report any uncertainty.
 
 EventCountDisplay.from_counts(counts)
 
@@ -38,9 +40,11 @@ EventCountDisplay.from_counts(counts)
 # Two countries in one plot
 # -------------------------
 #
-# With intervals by quantiles, whose ends are counts that may be. Where the bands
-# overlap the question who attacked more often is open; how open, `compare` says, which
-# knows that in one document what is one country's is not the other's.
+# These intervals use the quantiles of the distribution, so their ends are possible
+# counts. Overlapping intervals do not show which country attacked more often, because
+# the two counts are dependent: in one document, an entity of the first country is not
+# an entity of the second country. `compare` computes the probability that the first
+# count is greater from the joint distribution of both counts.
 
 first, second = sorted(counts.countries)[:2]
 EventCountDisplay.from_counts(
@@ -51,17 +55,18 @@ EventCountDisplay.from_counts(
 [counts.compare(first, second, period) for period in counts.periods[:3]]
 
 # %%
-# A model that is too sure
-# ------------------------
+# An overconfident model
+# ----------------------
 #
-# The same model with its scores doubled: the bands are narrow, and wrong more often
-# than they say. So calibration of the coreference comes first.
+# If all scores are doubled, the model is overconfident: the intervals are narrower, and
+# they contain the true count less often. Measure the calibration of the coreference
+# model before you use its intervals.
 
 sharp = counter.count(documents, posterior.tempered(0.5))
 EventCountDisplay.from_counts(sharp)
 
 # %%
-for name, each in (("calibrated", counts), ("too sure", sharp)):
+for name, each in (("calibrated", counts), ("overconfident", sharp)):
     low, high = each.interval()
     true = [
         sum(
@@ -72,15 +77,15 @@ for name, each in (("calibrated", counts), ("too sure", sharp)):
         for period, country in zip(each.period, each.country, strict=True)
     ]
     covered = sum((low <= true) & (true <= high))
-    print(f"{name}: {covered} of {len(each)} intervals hold the true count")
+    print(f"{name}: {covered} of {len(each)} intervals contain the true count")
 
 # %%
-# Corrected by documents that were read
-# -------------------------------------
+# Counts corrected with labelled documents
+# ----------------------------------------
 #
-# A person reads 100 of the documents, drawn at random within quarters. The corrected
-# intervals (grey) are valid although the model is too sure. They are wider, because
-# about twelve labels per quarter tell less than a model claims to know.
+# A person reads 100 of the documents, drawn at random within quarters, and labels their
+# events. The corrected intervals (grey) are valid although the model is overconfident.
+# They are wide, because there are only about twelve labels per quarter.
 
 choice = sharp.choose_documents(100, mix=1, random_state=0)
 truth = {each.id: found for each, found in zip(documents, events, strict=True)}
@@ -92,7 +97,8 @@ corrected = sharp.corrected(
 EventCountDisplay.from_counts(corrected)
 
 # %%
-# Totals of the two years need less than those of single quarters:
+# The totals over the two years use all 100 labels, so their intervals are narrower
+# relative to the counts:
 
 for country in corrected.countries:
     total = corrected.total(country)
@@ -103,14 +109,15 @@ for country in corrected.countries:
     )
 
 # %%
-# What to read
-# ------------
+# Which documents to read
+# -----------------------
 #
-# The documents that are most in doubt, and the mentions whose link decides:
+# `uncertain_documents` returns the documents whose event is most uncertain, with the
+# links between mentions on which the event depends:
 
 for each in counts.uncertain_documents()[:3]:
     link = each.links[0]
     print(
-        f"{each.id} ({each.period}): {each.country} with {each.proba:.2f}; "
-        f"{link.agent_text!r} is {link.other_text!r} with {link.proba:.2f}"
+        f"{each.id} ({each.period}): {each.country} with probability {each.proba:.2f}; "
+        f"{link.agent_text!r} is {link.other_text!r} with probability {link.proba:.2f}"
     )
