@@ -296,6 +296,7 @@ def test_the_methods_agree(data, marked_rule):
             assert (error < counts.sd / 20).all()
 
 
+@pytest.mark.slow
 def test_the_monte_carlo_error_is_the_spread_of_means(data, marked_rule):
     documents, scores = data[0][:25], data[1][:25]
     runs = [

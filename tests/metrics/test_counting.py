@@ -60,7 +60,7 @@ def rank_bounds(bin_size):
 @pytest.mark.parametrize("shape", SHAPES)
 @pytest.mark.parametrize(
     "bin_size",
-    [500, *(pytest.param(size, marks=pytest.mark.slow) for size in (1783, 100_000)), N],
+    [500, *(pytest.param(b, marks=pytest.mark.slow) for b in (1783, 100_000, N))],
 )
 def test_the_sums_are_those_of_the_sort(shape, dtype, bin_size):
     q = SHAPES[shape]().astype(dtype)

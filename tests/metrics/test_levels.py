@@ -74,7 +74,8 @@ class TestOneValue:
             assert (found.low == 0) == (found.p_value >= 1 - level)
 
 
-@pytest.mark.parametrize("wrong", [0.1, pytest.param(0.02, marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("wrong", [0.1, 0.02])
 def test_hard_answers_are_covered(wrong):
     covered = 0
     for seed in range(200):

@@ -213,7 +213,9 @@ def test_what_is_no_axes_is_named(make):
         display.plot(3)
 
 
-@pytest.mark.parametrize("keyword", ["color", "lw"])
+@pytest.mark.parametrize(
+    "keyword", ["color", pytest.param("lw", marks=pytest.mark.slow)]
+)
 def test_a_style_as_a_keyword_is_told_its_place(make, keyword):
     display = make()
     message = rf"{type(display).__name__}.plot got an unexpected .*'{keyword}'"

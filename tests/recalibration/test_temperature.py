@@ -208,7 +208,10 @@ class ScoredTagger(BaseEstimator):
         return self.posterior(X).token_marginals()
 
 
-@pytest.mark.parametrize("temperature", [0.4, 1.0, 2.5])
+@pytest.mark.parametrize(
+    "temperature",
+    [0.4, *(pytest.param(t, marks=pytest.mark.slow) for t in (1.0, 2.5))],
+)
 def test_a_known_temperature_is_found_again(temperature):
     """Within three standard errors, by the variance of the true taggings' scores."""
     rng = np.random.default_rng(0)

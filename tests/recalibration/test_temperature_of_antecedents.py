@@ -229,6 +229,7 @@ def test_an_offset_may_change_the_best_clustering(data):
     assert coref_scores(y, found.predict(shifted))["conll_f1"] > before + 0.05
 
 
+@pytest.mark.slow
 def test_pairs_are_better_calibrated_on_other_documents():
     _, y, scores = make_coref_documents(300, return_scores=True, random_state=1)
     scores = [2.5 * s + np.eye(len(s)) for s in scores]
