@@ -159,6 +159,7 @@ def test_all_pairs_whatever_the_order_of_systems(seed):
         assert other.pvalue_adjusted[k] == pytest.approx(one.pvalue_adjusted[i])
 
 
+@pytest.mark.filterwarnings("ignore:.*borderline pairs:UserWarning")
 @few
 @given(seed=SEEDS)
 def test_the_threshold_knows_neither_order_nor_sign(seed):
