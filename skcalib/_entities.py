@@ -92,7 +92,7 @@ def read_tags(
         prefix, _, label = tag.partition("-") if isinstance(tag, str) else ("", "", "")
         if tag != "O" and prefix not in SCHEMES[scheme]:
             expected = ", ".join(f"'{p}-PER'" for p in SCHEMES[scheme])
-            hint = "For tags of another scheme, pass `scheme`."
+            hint = "Pass the `scheme` of the tags, or convert them with convert_tags."
             if not isinstance(tag, str):
                 hint = "Map tag indices to their labels first."
             raise ParameterError(

@@ -108,7 +108,7 @@ def test_no_sentences(scheme):
         ({"n_words": [2]}, "'n_words' .* each of the 2 sentences"),
         ({"id2label": {0: "O"}}, "'id2label' .* each of the 3 tags. Got 1"),
         ({"id2label": {0: "O", 2: "B-x"}}, r"'id2label' .* the keys \[0, 2\]"),
-        ({"id2label": list("OAB")}, "'id2label' .* Got 'A'.* pass `scheme`"),
+        ({"id2label": list("OAB")}, "'id2label' .* Got 'A'.* Pass the `scheme`"),
         ({"id2label": {"O": 0, "B-x": 1, "I-x": 2}}, "like id2label, .* keys .'O'"),
         ({"id2label": ["O", "I-x", "I-y"]}, "No valid tagging has 'I-x', 'I-y'"),
         ({"scheme": "BILOU"}, "No valid tagging has 'B-x', 'I-x'.* `scheme`"),
