@@ -92,10 +92,13 @@ def read_tags(
         prefix, _, label = tag.partition("-") if isinstance(tag, str) else ("", "", "")
         if tag != "O" and prefix not in SCHEMES[scheme]:
             expected = ", ".join(f"'{p}-PER'" for p in SCHEMES[scheme])
+            hint = "Pass the `scheme` of the tags, or convert them with convert_tags."
+            if not isinstance(tag, str):
+                hint = "Map tag indices to their labels first."
             raise ParameterError(
                 name,
                 f"must contain tags of the scheme {scheme!r}, such as 'O', "
-                f"{expected}. Got {tag!r}{_place(tags.index(tag), lengths)}.",
+                f"{expected}. Got {tag!r}{_place(tags.index(tag), lengths)}. {hint}",
             )
         found[tag] = _OUTSIDE if tag == "O" else (SCHEMES[scheme][prefix], label)
     return found

@@ -263,7 +263,7 @@ def check_one_set(multi_class: Any, what: str) -> None:
         raise ParameterError(
             None,
             f"returns one {what}: the 'multi_class' parameter must be "
-            f"'pooled' or 'top_label'. Got {multi_class!r}. For a {what} of one "
+            f"'pooled' or 'top_label'. Got {multi_class!r}. For the {what} of one "
             "class, pass y_true == label and the column of that label.",
         )
 

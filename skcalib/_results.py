@@ -9,10 +9,26 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["Result", "as_frame", "object_array", "plain", "zero_in_words"]
+__all__ = [
+    "Result",
+    "as_frame",
+    "ends_text",
+    "object_array",
+    "plain",
+    "zero_in_words",
+]
 
 # Rows that a notebook shows at the start and at the end of a long table.
 _N_SHOWN = 5
+
+# A lower end between 0 and this value means that the interval is open at 0.
+_OPEN = 1e-15
+
+
+def ends_text(low: float, high: float, digits: str) -> str:
+    """Return both ends of an interval as text, "(0" if it is open at 0."""
+    start = "(0" if 0 < low < _OPEN else f"[{low:{digits}}"
+    return f"{start}, {high:{digits}}]"
 
 
 def object_array(entries: Sequence[Any]) -> np.ndarray:

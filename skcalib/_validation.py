@@ -209,7 +209,12 @@ def _clip_rounding(q: np.ndarray, name: str) -> np.ndarray:
         if q.ndim == 2:
             place += f", column {where[1]}"
         hint = ""
-        if 1.5 < q[where] <= 100:
+        if (q < 0).any():
+            hint = (
+                " Map logits to probabilities, by a softmax or a sigmoid, and log "
+                "probabilities by exp."
+            )
+        elif 1.5 < q[where] <= 100:
             hint = " Percentages must be divided by 100."
         problem = (
             f"must contain probabilities in [0, 1]. Got {float(q[where])!r} in "
@@ -251,6 +256,8 @@ def _not_numbers(values: Any) -> str:
             return (
                 f"must contain a number at every place. Got {each!r} in row {place[0]}."
             )
+        if isinstance(each, (str, bytes)) and place:
+            return f"must contain numbers. Got the text {each!r:.40} in row {place[0]}."
     return (
         "must contain numbers, in rows of equal length. Got "
         f"{type(values).__name__} with other content."

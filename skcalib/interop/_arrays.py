@@ -24,6 +24,8 @@ def as_numpy(values: Any, name: str) -> np.ndarray:
     for method in ("detach", "cpu"):
         if hasattr(values, method):
             values = getattr(values, method)()
+    if "bfloat16" in str(getattr(values, "dtype", "")):  # unknown to NumPy
+        values = values.float()
     if hasattr(values, "get") and hasattr(values, "device"):  # CuPy, as in spaCy
         values = values.get()
     array = as_array(values, name=name)
@@ -145,6 +147,12 @@ def in_order(rows: list[np.ndarray], order: Any, name: str = "order") -> list:
 def as_labels_of_tags(labels: Any, n_tags: int, name: str) -> list[Any]:
     """Return the label of each tag index, from a list or an `id2label` mapping."""
     if hasattr(labels, "items"):
+        if not all(str(k).isdecimal() for k in labels):
+            raise ParameterError(
+                name,
+                "must map tag indices to labels, like id2label, not labels to tag "
+                f"indices. Got the keys {list(labels)!r:.60}.",
+            )
         found = {int(k): label for k, label in labels.items()}
         if set(found) != set(range(len(found))):
             raise ParameterError(

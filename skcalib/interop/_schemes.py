@@ -60,9 +60,15 @@ def scheme_transitions(
     >>> posterior.viterbi()
     [array([1, 2])]
     """
+    return transitions_of(as_label_list(classes, name="classes"), scheme, "classes")
+
+
+def transitions_of(
+    order: list, scheme: str, name: str
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return the scores for labels that were received as the parameter `name`."""
     scheme = as_posterior_scheme(scheme)
-    order = as_label_list(classes, name="classes")
-    meaning = read_tags(order, scheme, "classes")
+    meaning = read_tags(order, scheme, name)
     allowed = allowed_tags([meaning[tag] for tag in order], scheme)
     pairs, first, last = (np.where(each, 0.0, -np.inf) for each in allowed)
     return pairs, first, last

@@ -13,7 +13,7 @@ from .._errors import ParameterError, ParameterTypeError, public
 from .._validation import check_choice
 from ..posteriors import LinearChainPosterior
 from ._arrays import as_labels_of_tags, as_numpy, log_softmax, without_nan
-from ._schemes import scheme_transitions
+from ._schemes import transitions_of
 
 
 @public
@@ -32,7 +32,8 @@ def from_transformers(
     ----------
     logits : tensor of shape (n_sentences, n_pieces, n_tags)
         Output of the model, including padding. A list of tensors of shape (n_pieces,
-        n_tags) is also accepted.
+        n_tags) is also accepted. Logarithms of probabilities can be passed as logits,
+        but probabilities cannot.
     word_ids : sequence of sequences of int or None
         Word index of each piece, from ``encoding.word_ids(i)`` for each sentence i.
         Special pieces and padding have None and are left out.
@@ -60,7 +61,8 @@ def from_transformers(
     Raises
     ------
     ValueError
-        If a word does not have a piece. The message names the word.
+        If a word does not have a piece, or if a tag cannot occur in the scheme, for
+        example I-PER without B-PER. The message names the word or the tag.
 
     See Also
     --------
@@ -121,7 +123,28 @@ def from_transformers(
     ]
     if scheme is None:
         return LinearChainPosterior(rows, np.zeros((width, width))), classes
-    return LinearChainPosterior(rows, *scheme_transitions(classes, scheme)), classes
+    moves = transitions_of(classes, scheme, "id2label")
+    _check_every_tag_is_possible(classes, scheme, *moves)
+    return LinearChainPosterior(rows, *moves), classes
+
+
+def _check_every_tag_is_possible(
+    classes: list, scheme: str, pairs: np.ndarray, first: np.ndarray, last: np.ndarray
+) -> None:
+    """Raise an error if a tag cannot be in any tagging, such as I-PER without B-PER."""
+    follows = np.isfinite(pairs)
+    begun, ended = np.isfinite(first), np.isfinite(last)
+    for _ in classes:
+        begun, ended = begun | begun @ follows, ended | follows @ ended
+    lost = [tag for tag, ok in zip(classes, begun & ended, strict=True) if not ok]
+    if lost:
+        raise ParameterError(
+            "id2label",
+            f"must have tags that form entities in the scheme {scheme!r}. No valid "
+            f"tagging has {', '.join(map(repr, lost))}, because the tags that begin or "
+            f"end their entities are missing. Got {classes!r:.100}. Pass the `scheme` "
+            "of the model.",
+        )
 
 
 def _places(ids: Any, n: int, n_words: Any, i: int) -> np.ndarray:
@@ -130,9 +153,12 @@ def _places(ids: Any, n: int, n_words: Any, i: int) -> np.ndarray:
         raise ParameterError(
             "word_ids",
             f"must have an entry for each of the {n} pieces of sentence {i}, padding "
-            f"included. Got {len(ids)}.",
+            f"included. Got {len(ids)}. Add None for the padding, or cut the logits to "
+            "the pieces.",
         )
-    places = np.array([-1 if k is None else int(k) for k in ids], dtype=np.intp)
+    places = np.array(
+        [-1 if k is None or k != k else int(k) for k in ids], dtype=np.intp
+    )
     size = int(places.max(initial=-1)) + 1
     if n_words is not None and size > n_words:
         raise ParameterError(

@@ -132,7 +132,8 @@ def calibration_error(
         'per_class' returns an array of these errors.
     labels : array-like of shape (n_classes,), default=None
         Labels in the order of the columns. If None, the sorted labels of `y_true` are
-        used; their number must equal the number of columns.
+        used; their number must equal the number of columns. Columns of a DataFrame are
+        matched to the labels by name. Its rows are matched by position, not by index.
     pos_label : label, default=None
         Positive class. If None, it is 1, or the label of the second column if `y_proba`
         has two columns.

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 from .._errors import ParameterError, public
 from .._pairs import Pairs, check_one_set, check_pairs
 from .._random import RandomStateLike, as_generator
-from .._results import Result
+from .._results import Result, ends_text
 from .._validation import check_choice, check_fraction, check_integer, is_dask
 from ._binning import (
     Binning,
@@ -59,7 +59,8 @@ class CalibrationErrorInterval(Result):
     low, high : float
         Ends of the interval, in [0, 1]. If `low` is 2.2e-16 (machine epsilon), the
         interval is open at 0: perfect calibration is rejected, but every positive error
-        below `high` is in the interval.
+        below `high` is in the interval. The repr and the plots then contain "(0"
+        instead of "[0.000".
     p_value : float
         P-value of the hypothesis of perfect calibration.
     plug_in : float
@@ -128,7 +129,7 @@ class CalibrationErrorInterval(Result):
         drawn = "" if self.n_samples is None else f", n_samples={self.n_samples}"
         return (
             f"CalibrationErrorInterval({self.estimate:.4f} "
-            f"[{self.low:.4f}, {self.high:.4f}], p_value={self.p_value:.3g}, "
+            f"{ends_text(self.low, self.high, '.4f')}, p_value={self.p_value:.3g}, "
             f"plug_in={self.plug_in:.4f}, method={self.method!r}, "
             f"confidence_level={self.confidence_level:g}, bin_size={self.bin_size}, "
             f"n_bins={self.n_bins}, n_pairs={self.n_pairs}{groups}{drawn})"

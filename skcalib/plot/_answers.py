@@ -87,10 +87,16 @@ def pairs_of_predictions(
     """
     several = named_probabilities(y_true, y_proba, name)
     _check_multi_class(multi_class)
-    return [
-        (own, check_pairs(y_true, proba, multi_class=multi_class, **params)[0])
-        for own, proba in several
-    ]
+    found = []
+    for own, proba in several:
+        try:
+            pairs = check_pairs(y_true, proba, multi_class=multi_class, **params)[0]
+        except ParameterError as error:
+            if own is not None:
+                error.problem += f" The model is {own!r}."
+            raise
+        found.append((own, pairs))
+    return found
 
 
 def answers_of_estimators(

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from .._errors import ParameterError, ParameterTypeError
+from .._results import ends_text
 from .._validation import check_integer
 from ..metrics import CalibrationErrorInterval, ReliabilityCurve
 from ._figures import draw_legend, draw_points, percent_text
@@ -20,9 +21,6 @@ _HISTOGRAM = 0.6
 _ONE_ROW = 3
 
 _BAND, _BAND_OPACITY = "consistency_band", 0.22
-
-# A lower end below this value means that the interval is open at 0.
-_OPEN = 1e-15
 
 # Largest number of legend entries within the axes; more go beside the axes.
 _MOST_INSIDE = 6
@@ -165,7 +163,7 @@ def check_bars(interval: Any) -> None:
 def error_text(error: CalibrationErrorInterval, *, with_bins: bool = False) -> str:
     """Return the error and its interval as text, optionally with its bins."""
     digits = ".1e" if 0 < error.high < 0.001 else ".3f"
-    ends = f"[{error.low:{digits}}, {error.high:{digits}}]"
+    ends = ends_text(error.low, error.high, digits)
     bins = f" in bins of {error.bin_size}" if with_bins else ""
     return f"error {error.estimate:{digits}} {ends}{bins}"
 
@@ -174,8 +172,6 @@ def error_in_words(name: Any, error: CalibrationErrorInterval) -> str:
     """Return a sentence or two about the error of a model, or of a group of pairs."""
     _, _, numbers = error_text(error).partition(" ")
     estimate, _, ends = numbers.partition(" ")
-    if 0 < error.low < _OPEN:  # 0 is not inside
-        ends = f"(0, {ends.partition(', ')[2]}"
     of = "" if name is None else f" of {name}"
     verdict = (
         "contains 0: the data do not rule out perfect calibration"

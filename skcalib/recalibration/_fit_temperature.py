@@ -110,7 +110,9 @@ def fit_temperature(
     possible = known & np.isfinite(posterior.log_proba(paths))
     if not possible.any():
         raise ParameterError(
-            "y_true", "must have a sentence whose true tagging is possible. Got none."
+            "y_true",
+            "must have a sentence whose true tagging is possible. Got none: sentence 0 "
+            f"has the tags {labels[0]!r:.60}, and the classes are {order!r:.60}.",
         )
     if not possible.all():
         warnings.warn(

@@ -284,7 +284,8 @@ class TemperatureScaling(MetaEstimatorMixin, BaseEstimator):
             raise ParameterTypeError(
                 "estimator",
                 "must have a posterior method, like taggers and AntecedentRanker. Got "
-                f"{type(final).__name__}.",
+                f"{type(final).__name__}. Recalibrate a LinearChainPosterior with "
+                "fit_temperature, and a classifier with CalibratedClassifierCV.",
                 "TemperatureScaling",
             )
         if hasattr(final, "predict_marginals"):

@@ -101,13 +101,17 @@ def test_no_sentences(scheme):
     ("kwargs", "message"),
     [
         ({"word_ids": [[None, 0], [0]]}, "'word_ids' .* each of the 8 pieces of sent"),
+        ({"word_ids": [[None, 0], [0]]}, "Add None for the padding, or cut the logits"),
         ({"word_ids": WORD_IDS[:1]}, "'word_ids' for each sentence .* Got 1 and 2"),
         ({"n_words": [4, 1]}, "Word 3 of sentence 0 does not have a piece"),
         ({"n_words": [2, 1]}, "'n_words' .* Got 2 for sentence 0, .* to 3 words"),
         ({"n_words": [2]}, "'n_words' .* each of the 2 sentences"),
         ({"id2label": {0: "O"}}, "'id2label' .* each of the 3 tags. Got 1"),
         ({"id2label": {0: "O", 2: "B-x"}}, r"'id2label' .* the keys \[0, 2\]"),
-        ({"id2label": list("OAB")}, "'classes' .* Got 'A'"),
+        ({"id2label": list("OAB")}, "'id2label' .* Got 'A'.* Pass the `scheme`"),
+        ({"id2label": {"O": 0, "B-x": 1, "I-x": 2}}, "like id2label, .* keys .'O'"),
+        ({"id2label": ["O", "I-x", "I-y"]}, "No valid tagging has 'I-x', 'I-y'"),
+        ({"scheme": "BILOU"}, "No valid tagging has 'B-x', 'I-x'.* `scheme`"),
         ({"pieces": "last"}, "'pieces' .* Got 'last'"),
         ({"logits": np.zeros((2, 8))}, r"'logits' .* Got shape \(2, 8\)"),
     ],
@@ -116,6 +120,39 @@ def test_errors_name_the_argument(kwargs, message):
     given = {"logits": draw(), "word_ids": WORD_IDS, "id2label": ID2LABEL, **kwargs}
     with pytest.raises(ValueError, match=message):
         from_transformers(**given)
+
+
+def test_nan_is_no_word_like_none():
+    logits = draw()
+    floats = np.array(WORD_IDS, dtype=float)
+    found, _ = from_transformers(logits, floats, ID2LABEL)
+    expected, _ = from_transformers(logits, WORD_IDS, ID2LABEL)
+    for a, b in zip(found.token_marginals(), expected.token_marginals(), strict=True):
+        np.testing.assert_array_equal(a, b)
+
+
+class Bfloat16Tensor:
+    """Like a tensor of PyTorch that NumPy cannot read before ``float()``."""
+
+    dtype = "torch.bfloat16"
+
+    def __init__(self, array):
+        self.array = array
+
+    def float(self):
+        return self.array
+
+    def __array__(self, dtype=None, copy=None):
+        raise TypeError("Got unsupported ScalarType BFloat16")
+
+
+def test_bfloat16_is_read():
+    logits = draw().astype(np.float32)
+    tensors = [Bfloat16Tensor(each) for each in logits]
+    found, _ = from_transformers(tensors, WORD_IDS, ID2LABEL)
+    expected, _ = from_transformers(logits, WORD_IDS, ID2LABEL)
+    for a, b in zip(found.token_marginals(), expected.token_marginals(), strict=True):
+        np.testing.assert_array_equal(a, b)
 
 
 def test_a_word_without_a_piece_is_named():

@@ -3,6 +3,7 @@
 import json
 import math
 import sys
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -647,6 +648,12 @@ class TestExport:
             "plug_in=0.0625, method='score', confidence_level=0.9, bin_size=20, "
             "n_bins=5, n_pairs=100)"
         )
+
+    def test_its_repr_shows_that_it_is_open_at_zero(self, interval):
+        opened = replace(interval, low=float(np.finfo(float).eps))
+        assert "(0.0500 (0, 0.2500], p_value" in repr(opened)
+        closed = replace(interval, low=0.0)
+        assert "(0.0500 [0.0000, 0.2500], p_value" in repr(closed)
 
     def test_its_repr_names_groups_and_draws(self):
         y, q = make_calibrated_pairs(100, random_state=0)

@@ -559,6 +559,8 @@ def test_an_interval_that_is_open_at_zero_does_not_contain_it():
     curve = adaptive_reliability_curve(y, q)
     (sentence,) = ReliabilityDisplay(curve=curve, error=error)._in_words()
     assert f"interval (0, {error.high:.3f}] does not contain 0" in sentence
+    legend = ReliabilityDisplay(curve=curve, error=error).plot().line_.get_label()
+    assert legend == f"error {error.estimate:.3f} (0, {error.high:.3f}]"
 
 
 @pytest.mark.parametrize("bins", [{"n_bins": 10}, {"bin_size": 100}])

@@ -728,6 +728,7 @@ def test_held_out_samples_are_those_of_the_folds(cancer):
         ({"groups": [1, 2]}, "'groups' parameter"),
         ({"bin_size": 20, "n_bins": 3}, "'bin_size' or 'n_bins', not both"),
         ({"y_proba": [50] * N}, "Percentages must be divided by 100"),
+        ({"y_proba": {"a": [0.5] * N, "b": [0.5]}}, "has 1. The model is 'b'"),
     ],
     ids=lambda value: str(value)[:30],
 )

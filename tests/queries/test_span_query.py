@@ -411,6 +411,9 @@ def test_tags_that_are_not_of_the_scheme_are_refused(gold, classes, message):
 def test_tags_that_are_no_str_are_refused():
     with pytest.raises(ValueError, match="such as 'O', 'B-PER', 'I-PER'. Got [012]"):
         SpanQuery().from_posterior([[1, 2], [0]], FREE, [0, 1, 2])
+    message = "Got 1 for token 0 of sentence 0. Map tag indices to their labels"
+    with pytest.raises(ValueError, match=message):
+        SpanQuery().from_posterior([[1, 2], [0]], FREE, ["O", "B-x", "I-x"])
 
 
 def test_a_label_that_nobody_knows_is_refused():

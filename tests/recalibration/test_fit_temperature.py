@@ -50,6 +50,7 @@ def test_sentences_that_are_impossible_are_left_out_with_a_warning():
         ([["O"]], CLASSES, "'y_true' .* one tag for each token"),
         ([["O", "O"]], CLASSES[:2], "'classes' .* each of the 3 tags .* Got 2"),
         ([["O", "B-y"]], CLASSES, "'y_true' .* whose true tagging is possible"),
+        ([[0, 1]], CLASSES, r"sentence 0 has the tags \[0, 1\], and the classes are"),
     ],
 )
 def test_errors_name_the_argument(y, classes, message):

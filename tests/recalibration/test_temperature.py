@@ -724,6 +724,9 @@ def test_wrong_weights_are_named():
 def test_an_estimator_without_posterior_is_refused():
     with pytest.raises(TypeError, match="must have a posterior.*Got LogisticRegress"):
         TemperatureScaling(LogisticRegression()).fit([[1], [2]], [0, 1])
+    posterior = LinearChainPosterior([np.zeros((2, 2))])
+    with pytest.raises(TypeError, match="LinearChainPosterior with fit_temperature"):
+        TemperatureScaling(posterior).fit(X, Y)
 
 
 def test_an_unknown_tag_of_a_pair_is_named():
