@@ -89,7 +89,7 @@ def test_numbers_of_the_result(systems):
 @pytest.mark.parametrize(
     ("params", "message"),
     [
-        ({"sizes": [1]}, "'sizes'.*from 2 to the 400"),
+        ({"sizes": [1]}, "'sizes'.*from 2 to 400"),
         ({"sizes": [401]}, "'sizes'.*Got 401 to 401"),
         ({"sizes": [0.5]}, "'sizes'.*integers"),
         ({"sizes": []}, "'sizes'.*integers"),
