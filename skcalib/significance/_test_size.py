@@ -120,7 +120,7 @@ def borderline_threshold(
         )
     if found.n_pairs < _FEW:
         warnings.warn(
-            f"The threshold of borderline_threshold is computed from {found.n_pairs} "
+            f"The threshold of borderline_threshold is from {found.n_pairs} "
             "borderline pairs. With so few pairs, it is little more than the largest "
             "of their gains. Compare more systems.",
             stacklevel=3,
