@@ -66,6 +66,7 @@ def _receive(url: str, path: Path) -> None:
     try:
         response = urlopen(request, timeout=_SECONDS_OF_SILENCE)
     except HTTPError as error:
+        error.close()
         if error.code != _RANGE_NOT_SATISFIABLE or not done:
             raise
         # What is here is as long as the file, or longer.
