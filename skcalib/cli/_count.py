@@ -144,7 +144,11 @@ def _add_measures(group: argparse._ArgumentGroup) -> None:
     add_dates(group)
     add("--by", metavar="COL", help="count each value of this column by itself too")
     add("--trend", action="store_true", help="change of the count per period")
-    add("--mean", action="store_true", help="mean per document (share) for the count")
+    add(
+        "--mean",
+        action="store_true",
+        help="share of documents, or mean per document, instead of the count",
+    )
     add(
         "--confidence-level",
         type=float,
