@@ -69,7 +69,10 @@ def sample_command(found: dict[str, Any], n: int) -> str:
 def _how_many_more(found: dict[str, Any]) -> list[str]:
     n, n_all = found["n_labelled"], found["n_documents"]
     if n == n_all:
-        return []
+        return [
+            "All documents have a label. If nobody labelled some of them, leave their "
+            "cells empty: a 0 is a label."
+        ]
     # The variance of n of N documents is proportional to 1 / n - 1 / N.
     needed = round(1 / (1 / n_all + (1 / n - 1 / n_all) / 4))
     steps = [

@@ -346,6 +346,13 @@ def test_a_code_for_no_label_is_told_to_be_left_empty(error, documents):
     assert "Leave the cell of a document without a label empty." in message
 
 
+def test_labels_of_all_documents_are_told_that_0_is_a_label(run, documents):
+    file = write("docs.csv", HEADER, documents)
+    words = " ".join(run("count", file)[1].split())
+    assert "leave their cells empty: a 0 is a label" in words
+    assert "Quote:" not in words
+
+
 def test_log_odds_are_told_to_be_transformed(error, documents):
     rows = [
         [*row[:3], 3 * row[3] + 1.5 * (-1) ** k, ""] for k, row in enumerate(documents)
