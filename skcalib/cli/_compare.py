@@ -238,6 +238,11 @@ def run_compare(options: Namespace) -> int:
     metric = metric_of(options)
     if metric is not None and options.labels:
         raise CommandError(f"--labels does not apply to --metric {metric}.")
+    if metric is None and options.reference is not None:
+        raise CommandError(
+            "--reference needs --metric: bleu, chrf or ter for files of plain lines, "
+            "f1 for files with one token per line and tags in the last column."
+        )
     if metric is None:
         found = measure(read_inputs(options), options)
     else:

@@ -180,10 +180,18 @@ def _as_command_error(error: Exception, path: Path | None = None) -> CommandErro
     name = getattr(error, "name", None)
     problem = str(getattr(error, "problem", error))
     problem = problem.replace("'format'", "--format")
-    problem = problem.replace("with pos_label", "with --pos-label")
+    problem = problem.replace(
+        "Name the label that counts as right with pos_label.",
+        "Name the label that counts as right with --pos-label. If one column has the "
+        "right answers and another the system's answers, name the first with --gold.",
+    )
     where = "" if path is None else f"{path}: "
     if name == "path":
         return CommandError(f"{path} {problem}")
+    if name == "columns" and path is not None and path.suffix.lower() == ".txt":
+        problem += (
+            " If each line is a translation, pass --metric bleu and --reference FILE."
+        )
     if name is None or name == "evaluations":
         problem = problem.replace(
             "Pass the column that", "Name with --question the column that"

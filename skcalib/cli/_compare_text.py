@@ -141,13 +141,16 @@ def pair_in_words(found: dict[str, Any], pair: dict[str, Any]) -> list[str]:
     """Return the result for a single pair, as sentences."""
     level = f"{100 * found['confidence_level']:g}%"
     unit = found.get("unit", "questions")
-    ties = found["n"] - pair["wins"] - pair["losses"]
+    better, worse = pair["wins"], pair["losses"]
+    words = "scores higher", "lower"
+    if found.get("lower_is_better"):
+        better, worse = worse, better
+        words = "is better (lower)", "worse (higher)"
     sentences = [
         f"{verdict(found, pair)}: gain {signed(pair['gain'], found)} ({level} "
         f"{gain_interval(pair, found)}), p = {pvalue(pair['pvalue'])}.",
-        f"Test: {pair['method']}. {pair['b']} scores higher on "
-        f"{counted(pair['wins'], unit)}, "
-        f"lower on {pair['losses']}, the same on {ties}.",
+        f"Test: {pair['method']}. {pair['b']} {words[0]} on {counted(better, unit)}, "
+        f"{words[1]} on {worse}, the same on {found['n'] - better - worse}.",
     ]
     if "margin" in pair:
         sentences.append(margin_in_words(pair))
@@ -181,7 +184,11 @@ def margin_in_words(pair: dict[str, Any]) -> str:
 def pairs_table(found: dict[str, Any], most: int) -> tuple[list[str], list[list[str]]]:
     """Return the table of pairs, or of pairs with the baseline if there are many."""
     level = f"{100 * found['confidence_level']:g}%"
-    header = ["later - earlier", "gain", level, "p", "adjusted", "wins", "losses"]
+    header = ["later - earlier", "gain", level, "p", "adjusted"]
+    # The score of the later system is higher in a win, which is worse for TER.
+    header += (
+        ["higher", "lower"] if found.get("lower_is_better") else ["wins", "losses"]
+    )
     pairs = found["pairs"]
     if len(pairs) > most:
         pairs = [pair for pair in pairs if pair["a"] == found["baseline"]]

@@ -112,7 +112,7 @@ def measure_texts(metric: str, options: Namespace) -> dict[str, Any]:
         "n_groups": result.n_groups,
         "groups": options.groups,
         "only_in": dict.fromkeys(names, 0),
-        "notes": [],
+        "notes": _notes_of(metric, result),
         "confidence_level": options.confidence_level,
         "adjust": result.adjust,
         "smallest_pvalue": result.smallest_pvalue,
@@ -126,6 +126,26 @@ def measure_texts(metric: str, options: Namespace) -> dict[str, Any]:
     if by is not None:
         found["by"] = gains_by(options.by, by, groups, compare)
     return found
+
+
+def _notes_of(metric: str, result: ScoreComparison) -> list[str]:
+    """Return which systems score so low that another file was probably meant."""
+    score = zip(result.names, result.score.tolist(), strict=True)
+    if metric == "f1":
+        return [
+            f"{name} has no right entity. Does it use the entity types of the gold "
+            "tags?"
+            for name, value in score
+            if value == 0
+        ]
+    if metric != "bleu":
+        return []
+    return [
+        f"{name} has a BLEU of {value:.2f}. Are its lines in the order of the "
+        "reference?"
+        for name, value in score
+        if value < 1
+    ]
 
 
 def _labels_of(

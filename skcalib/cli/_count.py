@@ -145,7 +145,11 @@ def _add_measures(group: argparse._ArgumentGroup) -> None:
     add_dates(group)
     add("--by", metavar="COL", help="also count each value of this column separately")
     add("--trend", action="store_true", help="change of the count per period")
-    add("--mean", action="store_true", help="mean per document (share), not the count")
+    add(
+        "--mean",
+        action="store_true",
+        help="share of documents, or mean per document, instead of the count",
+    )
     add(
         "--confidence-level",
         type=float,

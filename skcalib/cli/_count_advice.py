@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import shlex
+from pathlib import Path
 from typing import Any
 
+from ._count_join import design_path
 from ._count_words import interval, number
+from ._systems import safe_stem
 
 # If a warning contains one of these phrases, the interval may be invalid.
 _DOUBTS = ("do not look like a sample", "interval is not valid", "add up to")
@@ -17,10 +20,7 @@ _FEW_LABELS = 50
 def next_steps(found: dict[str, Any]) -> list[str]:
     """Return what to do now, a sentence or two each."""
     if not found["n_labelled"]:
-        return [
-            "Draw documents to label at random: "
-            f"{sample_command(found, min(100, found['n_documents']))}"
-        ]
+        return _how_to_label(found)
     steps = []
     empty = [row for row in found["table"] or [] if not row["n_labelled"]]
     if empty and found["freq"] is not None:
@@ -34,17 +34,45 @@ def next_steps(found: dict[str, Any]) -> list[str]:
     return steps
 
 
+def _how_to_label(found: dict[str, Any]) -> list[str]:
+    """Return how to count with a sample that lies here, or else how to draw one."""
+    sample = Path(f"{safe_stem(Path(found['file']))}.sample.csv")
+    design = design_path(sample)
+    if sample.exists() and design.exists():
+        return [
+            f"{sample} and {design} are in this folder and are not used. Count with "
+            f"the labels: {_command('count', found)} {_model_option(found)} --labels "
+            f"{shlex.quote(str(sample))} --design {shlex.quote(str(design))}"
+        ]
+    return [
+        "Draw documents to label at random: "
+        f"{sample_command(found, min(100, found['n_documents']))}",
+        "If documents have labels already, name their column with --label, or their "
+        "file with --labels.",
+    ]
+
+
+def _command(name: str, found: dict[str, Any]) -> str:
+    return f"skcalib {name} {shlex.quote(found['file'])}"
+
+
+def _model_option(found: dict[str, Any]) -> str:
+    kind = "proba" if found["model"]["kind"] == "probability" else "expected"
+    return f"--{kind} {shlex.quote(found['model']['column'])}"
+
+
 def sample_command(found: dict[str, Any], n: int) -> str:
     """Return the command that draws documents of the file."""
-    kind = "proba" if found["model"]["kind"] == "probability" else "expected"
-    column = shlex.quote(found["model"]["column"])
-    return f"skcalib sample {shlex.quote(found['file'])} --n {n} --{kind} {column}"
+    return f"{_command('sample', found)} --n {n} {_model_option(found)}"
 
 
 def _how_many_more(found: dict[str, Any]) -> list[str]:
     n, n_all = found["n_labelled"], found["n_documents"]
     if n == n_all:
-        return []
+        return [
+            "All documents have a label. If nobody labelled some of them, leave their "
+            "cells empty: a 0 is a label."
+        ]
     # The variance of n of N documents is proportional to 1 / n - 1 / N.
     needed = round(1 / (1 / n_all + (1 / n - 1 / n_all) / 4))
     steps = [
@@ -77,7 +105,7 @@ def _how_to_quote(found: dict[str, Any]) -> list[str]:
     what = "documents" if found["model"]["kind"] == "probability" else "in all"
     estimate = number(found["estimate"], found)
     if found["estimand"] == "mean":
-        what = "per document"
+        what = "of the documents" if what == "documents" else "per document"
     drawn = (
         "at random"
         if found["design"]["inclusion_probability"] == "equal"

@@ -26,6 +26,9 @@ _IDS = ("document_id", "document", "doc", "docid")
 _EXPECTED = ("expected", "expected_count")
 _INCLUSION = ("inclusion_probability", "inclusion")
 
+# Labels that a message shows.
+_SHOWN = 5
+
 
 class Numbers:
     """Numbers of at least a minimum; NaN for a missing cell.
@@ -40,6 +43,7 @@ class Numbers:
         self.first_missing: int | None = None
         self._least, self._words, self._pos_label = least, words, pos_label
         self._chunks: list[np.ndarray] = []
+        self._other_labels: set[str] = set()
 
     def add(self, cells: Sequence[Any], lines: Sequence[int]) -> None:
         """Read the cells of a chunk."""
@@ -70,6 +74,8 @@ class Numbers:
         if not text:
             return np.nan
         if self._pos_label is not None:
+            if text != self._pos_label:
+                self._other_labels.add(text)
             return float(text == self._pos_label)
         if self._words and text.lower() in YES | NO:
             return float(text.lower() in YES)
@@ -82,7 +88,10 @@ class Numbers:
             remedy = ""
             if self._words:
                 expected = "1 or 0, yes or no, or a count"
-                remedy = " Name the label that counts as 1 with --pos-label."
+                remedy = (
+                    " Name the label that counts as 1 with --pos-label. Leave the cell "
+                    "of a document without a label empty."
+                )
             raise CommandError(
                 f"column {self.name!r} must have {expected}. Got {text!r:.60} in line "
                 f"{line}.{remedy}"
@@ -91,7 +100,15 @@ class Numbers:
 
     def finish(self) -> np.ndarray:
         """Return the numbers of all rows."""
-        return np.concatenate(self._chunks)
+        found = np.concatenate(self._chunks)
+        # A sample may have no positive label, and then has one other label as a rule.
+        if len(self._other_labels) > 1 and not (found > 0).any():
+            shown = ", ".join(sorted(self._other_labels)[:_SHOWN])
+            raise CommandError(
+                f"--pos-label must be a label of {self.name!r}, which holds {shown}. "
+                f"Got {self._pos_label!r}."
+            )
+        return found
 
 
 def open_documents(path: Path) -> Table:

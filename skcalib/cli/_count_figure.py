@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from ._count_words import estimand_in_words
 from ._shared import printable
 
 # Lines of a figure; of more groups, those with the largest counts are drawn.
@@ -96,7 +97,7 @@ def _column(rows: list[dict[str, Any]], name: str) -> np.ndarray:
 
 def _what(found: dict[str, Any]) -> str:
     percent = f"{100 * found['confidence_level']:g}%"
-    name = "Mean per document" if found["estimand"] == "mean" else "Count"
+    name = estimand_in_words(found).capitalize()
     return f"{name}, {percent} interval"
 
 

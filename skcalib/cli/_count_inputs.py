@@ -74,7 +74,19 @@ def read_corpus(options: Namespace) -> Corpus:
         assert corpus.id_name is not None
         check_unique(options.file, corpus.ids, line, corpus.id_name)
         join_files(corpus, options)
+    _note_large_labels(corpus)
     return corpus
+
+
+def _note_large_labels(corpus: Corpus) -> None:
+    largest = corpus.label[~np.isnan(corpus.label)].max(initial=0)
+    if corpus.is_proba and largest > 1:
+        corpus.notes.append(
+            f"Labels go up to {largest:g}, but the model's {corpus.model!r} has "
+            "probabilities, which count a document as 1 at most. If labels are codes "
+            "or percentages, name the one that counts as 1 with --pos-label. If they "
+            "count events, use the model's expected counts (--expected)."
+        )
 
 
 def _roles(table: Table, options: Namespace) -> dict[str, Any]:

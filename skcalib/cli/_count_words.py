@@ -7,6 +7,14 @@ from typing import Any
 NO_INTERVAL = "no valid interval"
 
 
+def estimand_in_words(found: dict[str, Any]) -> str:
+    """Return what is estimated."""
+    if found["estimand"] != "mean":
+        return "count"
+    is_share = found["model"]["kind"] == "probability"
+    return "share of documents" if is_share else "mean per document"
+
+
 def headline(found: dict[str, Any]) -> str:
     """Return how many documents there are, and how many have labels."""
     n, n_all = found["n_labelled"], found["n_documents"]
@@ -30,7 +38,7 @@ def source_in_words(found: dict[str, Any]) -> str:
 
 def in_words(found: dict[str, Any]) -> list[str]:
     """Return what the count is, and what the model and the labels say."""
-    what = "mean per document" if found["estimand"] == "mean" else "count"
+    what = estimand_in_words(found)
     said = number(found["uncorrected"], found)
     model = found["model"]["column"]
     if not found["n_labelled"]:

@@ -239,7 +239,12 @@ class Fractions:
         if "outside" in self._first:
             cell = self._first["outside"]
             hint = ""
-            if 1 < float(cell[0].replace(",", ".")) <= 100:
+            if any((values < 0).any() for values in self._values):
+                hint = (
+                    " Transform log-odds x (logits) to 1 / (1 + exp(-x)), and "
+                    "log-probabilities x to exp(x)."
+                )
+            elif 1 < float(cell[0].replace(",", ".")) <= 100:
                 hint = (
                     " Most others are inside: write all probabilities in one unit."
                     if self._are_mostly_fractions

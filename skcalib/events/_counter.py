@@ -14,6 +14,7 @@ from .._errors import ParameterError, ParameterTypeError, public
 from .._parallel import parallel
 from .._random import RandomStateLike, as_generator
 from .._validation import check_choice, check_integer, check_verbose, is_sequence
+from .._warn import warn
 from ..posteriors import AntecedentPosterior
 from ..queries import last_step, transform_before
 from ..text import Document, words_of
@@ -168,6 +169,11 @@ default='quarter'
             If a document has no date although `freq` needs one, if the dates are so far
             apart that there are more than 12,000 periods, or if the posterior and a
             document differ in their number of mentions. The message names the document.
+
+        Warns
+        -----
+        UserWarning
+            If documents have sentences, but no document has a mention.
         """
         entropy = self._check_params().integers(2**63, size=2).tolist()
         found = _check_documents(documents)
@@ -185,6 +191,7 @@ default='quarter'
             for i in kept
             if found[i].mentions and (may_match is None or may_match(found[i]))
         ]
+        _warn_of_no_mentions(chosen)
         events = [
             each for part in self._run(found, asked, source, entropy) for each in part
         ]
@@ -236,7 +243,9 @@ default='quarter'
         for code in self.countries:
             if not isinstance(code, str) or (known is not None and code not in known):
                 raise ParameterError(
-                    "countries", f"must contain codes of 'rule'. Got {code!r}."
+                    "countries",
+                    f"must contain codes of 'rule'. Got {code!r}."
+                    + ("" if known is None else f" Its codes are {_shown(known)}."),
                 )
 
     def _run(
@@ -483,3 +492,19 @@ def _events(case: _Case, distribution: Distribution | None) -> DocumentEvents:
     return DocumentEvents(
         case.position, case.document.id, case.names, distribution, texts
     )
+
+
+def _warn_of_no_mentions(documents: list[Document]) -> None:
+    if any(each.sentences for each in documents) and not any(
+        each.mentions for each in documents
+    ):
+        warn(
+            f"None of the {len(documents)} documents has a mention, so that no event "
+            "is counted. skcalib.documents.mentions_from_parse finds the mentions of a "
+            "document with a parse."
+        )
+
+
+def _shown(codes: Sequence[str], most: int = 20) -> str:
+    more = f" and {len(codes) - most} more" if len(codes) > most else ""
+    return ", ".join(map(repr, codes[:most])) + more

@@ -434,6 +434,12 @@ default='period'
 
     def _strata(self, strata: Any) -> Any:
         is_period = isinstance(strata, str) and strata == "period"
+        if isinstance(strata, str) and not is_period:
+            raise ParameterError(
+                "strata",
+                "must be 'period', None or one label for each document. Got "
+                f"{strata!r}.",
+            )
         if not is_period:
             return strata
         return np.array(period_names(self.periods))[self.document_place]

@@ -90,7 +90,8 @@ def _day(document: Document, position: int) -> datetime.date:
         raise ParameterError(
             "documents",
             "must have a date (datetime.date), unless freq=None. Got "
-            f"{document.date!r} for {name_of(document, position)}.",
+            f"{document.date!r} for {name_of(document, position)}. Documents without "
+            "a date are left out by where=lambda document: document.date is not None.",
         )
     return day
 

@@ -20,8 +20,8 @@ from ._system_comparison import compare_systems
 _METHODS = {
     "exact": "paired bootstrap, exact",
     "saddlepoint": "paired bootstrap, saddlepoint",
-    "monte_carlo": "paired bootstrap, drawn",
-    "tilted": "paired bootstrap, drawn near the observed gain",
+    "monte_carlo": "paired bootstrap, {n:,} resamples drawn",
+    "tilted": "paired bootstrap, {n:,} resamples drawn near the observed gain",
     "permutation": "permutation test",
     "sign_flips": "sign flips",
 }
@@ -148,7 +148,10 @@ def compare_metrics(
         gain_high=high,
         pvalue=found.pvalue,
         pvalue_adjusted=found.pvalue_adjusted,
-        method=[_METHODS.get(name, name) for name in found.method],
+        method=[
+            _METHODS.get(name, name).format(n=found.n_resamples)
+            for name in found.method
+        ],
         wins=moments.wins,
         losses=moments.losses,
         n_questions=found.n_items,

@@ -377,6 +377,80 @@ def test_translations_need_a_reference_of_the_same_length(capsys, tmp_path):
     assert "must have a line for each of the 2 lines" in out.err
 
 
+def test_translations_without_a_metric_name_the_options(capsys, tmp_path):
+    paths = [tmp_path / "a.txt", tmp_path / "b.txt"]
+    for path in paths:
+        path.write_text("the cat sat\nthe dog ran\n")
+    status, out = run(capsys, *paths)
+    assert status == 2
+    assert "pass --metric bleu and --reference FILE" in " ".join(out.err.split())
+    status, out = run(capsys, *paths, "--reference", paths[0])
+    assert status == 2
+    assert "--reference needs --metric: bleu, chrf or ter" in out.err
+
+
+def test_a_lower_ter_is_called_better(capsys, tmp_path):
+    pytest.importorskip("sacrebleu")
+    right, wrong = "one two three four\n", "one two three five\n"
+    texts = {
+        "ref": right * 12,
+        "bad": wrong * 10 + right * 2,
+        "good": wrong + right * 11,
+    }
+    for name, text in texts.items():
+        (tmp_path / f"{name}.txt").write_text(text)
+    ref, bad, good = (tmp_path / f"{name}.txt" for name in texts)
+    options = ("--metric", "ter", "--reference", ref)
+    words = " ".join(run(capsys, bad, good, *options)[1].out.split())
+    assert "good is better than bad" in words
+    assert (
+        "good is better (lower) on 9 sentences, worse (higher) on 0, the same on 3"
+        in (words)
+    )
+    found = as_json(capsys, bad, good, *options)["pairs"][0]
+    assert (found["wins"], found["losses"]) == (0, 9)
+    table = run(capsys, bad, good, ref, *options)[1].out
+    assert "higher  lower" in table
+    assert "wins" not in table
+
+
+def test_a_file_that_was_probably_not_meant_gives_a_note(capsys, tmp_path):
+    gold, paths = ["B-X", "O"] * 10, []
+    for name, tags in (("same", ["O", *gold[1:]]), ("other", ["B-Y", "O"] * 10)):
+        paths.append(tmp_path / f"{name}.conll")
+        paths[-1].write_text(sentences(gold, tags))
+    assert as_json(capsys, *paths)["notes"] == [
+        "other has no right entity. Does it use the entity types of the gold tags?"
+    ]
+    pytest.importorskip("sacrebleu")
+    lines = [f"a{k} b{k} c{k} d{k} e{k}\n" for k in range(20)]
+    for name, text in (
+        ("ref", lines),
+        ("same", ["x\n", *lines[1:]]),
+        ("reversed", lines[::-1]),
+    ):
+        (tmp_path / f"{name}.txt").write_text("".join(text))
+    paths = [tmp_path / "same.txt", tmp_path / "reversed.txt"]
+    reference = ("--reference", tmp_path / "ref.txt")
+    notes = as_json(capsys, *paths, "--metric", "bleu", *reference)["notes"]
+    assert notes == [
+        "reversed has a BLEU of 0.00. Are its lines in the order of the reference?"
+    ]
+
+
+def test_a_column_of_right_answers_leads_to_the_option_gold(capsys, tmp_path):
+    paths = [
+        write_table(
+            tmp_path / f"{name}.csv",
+            {"id": [1, 2], "prediction": list("AB"), "gold": list("AC")},
+        )
+        for name in ("one", "two")
+    ]
+    status, out = run(capsys, *paths)
+    assert status == 2
+    assert "name the first with --gold" in " ".join(out.err.split())
+
+
 @pytest.mark.parametrize(
     ("arguments", "error"),
     [

@@ -280,9 +280,86 @@ def test_without_labels_there_is_no_interval_but_the_way_to_get_one(
     assert (code, err) == (0, "")
     assert "no valid interval" in out
     assert "skcalib sample docs.csv --n 60 --proba p" in " ".join(out.split())
+    assert "name their column with --label, or their file with --labels" in " ".join(
+        out.split()
+    )
     found = numbers(file)
     assert (found["estimate"], found["low"], found["high"]) == (None, None, None)
     assert found["uncorrected"] == pytest.approx(sum(row[3] for row in documents))
+
+
+def test_a_sample_in_the_folder_is_named_if_it_was_not_passed(run, documents):
+    rows = [[*row[:2], row[3]] for row in documents]
+    file = write("docs.csv", ["id", "date", "p"], rows)
+    run("sample", file, "--n", "20", "--proba", "p")
+    _, out, _ = run("count", file)
+    words = " ".join(out.split())
+    assert "docs.sample.csv and docs.design.csv are in this folder" in words
+    assert (
+        "skcalib count docs.csv --proba p --labels docs.sample.csv --design "
+        "docs.design.csv"
+    ) in words
+    assert "skcalib sample" not in words
+
+
+def test_mean_of_probabilities_is_called_a_share(run, corpus, documents):
+    words = " ".join(run("count", corpus, "--mean")[1].split())
+    assert "The corrected share of documents is 0." in words
+    assert re.search(r"Quote: 0\.\d+ of the documents \(95% interval", words)
+    rows = [[*row[:3], row[3], row[4]] for row in documents]
+    file = write("counts.csv", ["id", "date", "paper", "expected", "label"], rows)
+    assert "mean per document" in run("count", file, "--mean")[1]
+
+
+def test_pos_label_that_no_label_has_is_an_error(error, numbers, documents):
+    words = ["protest", "other"]
+    rows = [
+        [*row[:4], words[k % 2] if k < 20 else ""] for k, row in enumerate(documents)
+    ]
+    file = write("docs.csv", HEADER, rows)
+    message = error(file, "--pos-label", "protst")
+    assert (
+        "docs.csv: --pos-label must be a label of 'label', which holds other, protest. "
+        "Got 'protst'."
+    ) in " ".join(message.split())
+    # A sample without any positive document is possible.
+    rows = [[*row[:4], "other" if k < 40 else ""] for k, row in enumerate(documents)]
+    found = numbers(write("none.csv", HEADER, rows), "--pos-label", "protest")
+    assert found["labels_only"]["estimate"] == 0
+
+
+def test_labels_above_one_of_a_model_of_probabilities_give_a_warning(run, documents):
+    rows = [
+        [*row[:4], 100 * row[4] if k % 3 else ""] for k, row in enumerate(documents)
+    ]
+    file = write("docs.csv", HEADER, rows)
+    words = " ".join(run("count", file)[1].split())
+    assert "Labels go up to 100, but the model's 'p' has probabilities" in words
+    write("counts.csv", ["id", "date", "paper", "expected", "label"], rows)
+    assert "Labels go up to" not in run("count", "counts.csv")[1]
+
+
+def test_a_code_for_no_label_is_told_to_be_left_empty(error, documents):
+    rows = [[*row[:4], row[4] if k % 3 else -1] for k, row in enumerate(documents)]
+    message = " ".join(error(write("docs.csv", HEADER, rows)).split())
+    assert "Got '-1' in line 2." in message
+    assert "Leave the cell of a document without a label empty." in message
+
+
+def test_labels_of_all_documents_are_told_that_0_is_a_label(run, documents):
+    file = write("docs.csv", HEADER, documents)
+    words = " ".join(run("count", file)[1].split())
+    assert "leave their cells empty: a 0 is a label" in words
+    assert "Quote:" not in words
+
+
+def test_log_odds_are_told_to_be_transformed(error, documents):
+    rows = [
+        [*row[:3], 3 * row[3] + 1.5 * (-1) ** k, ""] for k, row in enumerate(documents)
+    ]
+    message = " ".join(error(write("docs.csv", HEADER, rows)).split())
+    assert "Transform log-odds x (logits) to 1 / (1 + exp(-x))" in message
+    assert "--percent" not in message
 
 
 def test_labels_by_the_model_give_a_warning_everywhere(run, numbers, documents):

@@ -222,6 +222,13 @@ def test_a_period_without_labels_has_no_interval(counts, truth):
     assert np.isnan(result.low)
 
 
+def test_strata_of_another_name_are_an_error(counts, truth):
+    with pytest.raises(ValueError, match="must be 'period', None or .* Got 'quarter'"):
+        counts.corrected(labels_of(truth, range(30)), strata="quarter")
+    with pytest.raises(ValueError, match="must be 'period', None or .* Got 'quarter'"):
+        counts.choose_documents(30, strata="quarter")
+
+
 def test_strata_without_labels_are_named_by_their_period(counts, truth):
     rows = [i for i in range(N) if i % 3 != 1][::3]
     with pytest.raises(ValueError, match="'strata'.*Got none in '1990Q2'"):

@@ -1,5 +1,6 @@
 """EventCounter: what it looks at, in which order, and what it refuses."""
 
+import dataclasses
 import datetime
 import re
 from types import SimpleNamespace
@@ -340,6 +341,32 @@ def test_documents_without_mentions_or_sentences_count_nothing(make_document):
     counts = EventCounter(Strict(), countries=["AAA"]).count(documents, [[], []])
     assert counts.mean.tolist() == [0, 0]
     assert counts.n_documents.tolist() == [1, 1]
+
+
+def test_documents_with_sentences_but_no_mention_give_a_warning(generated):
+    documents, scores = generated[0][:3], generated[-1][:3]
+    bare = [dataclasses.replace(each, mentions=(), entities=()) for each in documents]
+    with pytest.warns(UserWarning, match="None of the 3 documents has a mention"):
+        counts = EventCounter(EventRule()).count(bare, [np.zeros((0, 0))] * 3)
+    assert len(counts) == 0
+    mixed = [documents[0], *bare[1:]]
+    EventCounter(EventRule()).count(mixed, [scores[0], [], []])
+
+
+def test_documents_without_a_date_are_left_out_as_the_error_says(generated):
+    documents, scores = generated[0][:3], generated[-1][:3]
+    undated = [documents[0], dataclasses.replace(documents[1], date=None), documents[2]]
+    with pytest.raises(ValueError, match="where=lambda document: document.date is not"):
+        EventCounter(EventRule()).count(undated, scores)
+    counter = EventCounter(
+        EventRule(), where=lambda document: document.date is not None
+    )
+    assert counter.count(undated, scores).n_documents.sum() >= 2
+
+
+def test_a_wrong_code_is_told_the_codes(generated):
+    with pytest.raises(ValueError, match="Got 'bol'. Its codes are 'ABW', .* more"):
+        EventCounter(EventRule(), countries=["bol"]).count(generated[0], generated[-1])
 
 
 def test_inputs_stay_as_they_are(data, marked_rule):

@@ -36,6 +36,7 @@ def test_p_values_are_those_of_compare_systems_and_gains_are_of_the_later():
     result = compare_metrics(systems, statistic="f1")
     other = compare_systems(systems, statistic="f1", random_state=0)
     assert result.pvalue.tolist() == other.pvalue.tolist()
+    assert result.method[1] == "paired bootstrap, 10,000 resamples drawn"
     assert result.gain.tolist() == (-other.gain).tolist()
     sums = systems["B"].sum(axis=0)
     assert result.score[1] == pytest.approx(2 * sums[0] / (sums[1] + sums[2]))
