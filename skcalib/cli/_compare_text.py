@@ -362,7 +362,8 @@ def _calibration_section(found: dict[str, Any], level: str) -> Section:
                 ]
             )
     words = [
-        "Lower is better in each of them. p-values are not adjusted. The log score "
+        "Lower is better in each of them. p-values are not adjusted. The calibration "
+        "error is the plug-in error, which is biased upwards. The log score "
         "takes probabilities of 0 and 1 as 1e-6 and 1 - 1e-6."
     ]
     return "calibration", header, rows, words

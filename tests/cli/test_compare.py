@@ -381,6 +381,8 @@ def test_translations_need_a_reference_of_the_same_length(capsys, tmp_path):
         (["--confidence-level", "1"], "--confidence-level must be above 0"),
         (["--margin", "0"], "--margin must be above 0"),
         (["--margin", "-1"], "--margin must be a gain above 0"),
+        (["--margin", "5"], "Divide percentage points by 100: 0.05."),
+        (["--power", "5"], "Divide percentage points by 100: 0.05."),
         (["--fail-if", "inferior"], "--fail-if inferior needs --margin"),
         (["--json", "--csv"], "--json and --csv exclude each other"),
         (["--pass-at", "1", "--pass-all", "2"], "--pass-at and --pass-all exclude"),
