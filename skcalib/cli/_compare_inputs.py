@@ -181,6 +181,10 @@ def _as_command_error(error: Exception, path: Path | None = None) -> CommandErro
     problem = str(getattr(error, "problem", error))
     problem = problem.replace("'format'", "--format")
     problem = problem.replace("with pos_label", "with --pos-label")
+    problem = problem.replace(
+        "add a column 'correct'",
+        "name the column of right answers with --gold, or add a column 'correct'",
+    )
     where = "" if path is None else f"{path}: "
     if name == "path":
         return CommandError(f"{path} {problem}")

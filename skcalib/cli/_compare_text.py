@@ -50,7 +50,11 @@ def as_text(found: dict[str, Any]) -> str:
 
 def _wrapped(text: str, indent: str = "") -> list[str]:
     return wrap(
-        printable(text), 79, initial_indent=indent, subsequent_indent=" " * len(indent)
+        printable(text),
+        79,
+        initial_indent=indent,
+        subsequent_indent=" " * len(indent),
+        break_on_hyphens=False,
     )
 
 

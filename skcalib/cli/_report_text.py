@@ -320,11 +320,23 @@ def columns_of(rows: list[list[str]]) -> list[str]:
     ]
 
 
-def systems_table(names: list[str], wholes: list[dict[str, Any]], level: float) -> str:
-    """Return a table with one row per system."""
+def systems_table(
+    systems: list[System],
+    found: list[tuple[dict[str, Any], dict[str, Any]]],
+    level: float,
+) -> str:
+    """Return a table with one row per system, then the table of each one's parts."""
     header = ["system", *by_header(f"{100 * level:g}%")]
-    rows = [[name, *by_row(w)] for name, w in zip(names, wholes, strict=True)]
+    rows = [
+        [system.name, *by_row(whole)]
+        for system, (whole, _) in zip(systems, found, strict=True)
+    ]
     if all(not any(row[4:]) for row in rows):
         header, rows = header[:4], [row[:4] for row in rows]
     lines = columns_of([header, *rows])
-    return "\n".join([*lines, "skcalib compare tests whether these systems differ."])
+    lines.append("skcalib compare tests whether these systems differ.")
+    for system, (_, by) in zip(systems, found, strict=True):
+        if by:
+            lines += ["", printable(system.name)]
+            lines += by_table(str(system.by_name), by, level)
+    return "\n".join(lines)

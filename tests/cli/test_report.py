@@ -832,6 +832,16 @@ def test_an_interval_that_only_just_excludes_zero_says_so(run, folder):
     assert re.search(r"perfect calibration: p = 0\.03\d*, rejected", out)
 
 
+def test_parts_of_several_systems_have_a_table_each(run, folder):
+    Path("a.csv").write_text("correct,g\n" + "1,x\n0,x\n0,y\n0,y\n")
+    Path("b.csv").write_text("correct,g\n" + "1,x\n1,x\n0,y\n1,y\n")
+    _, out, _ = run("report", "a.csv", "b.csv", "--by", "g", "--no-figure")
+    a, b = out.split("\na\n")[1].split("\nb\n")
+    for part, shares in ((a, ("0.500", "0.000")), (b, ("1.000", "0.500"))):
+        assert re.findall(r"g = [xy] +2 +(\S+)", part) == list(shares)
+    assert "skcalib compare tests whether these systems differ." in out
+
+
 def test_a_pvalue_that_underflows_is_not_printed_as_zero(run, folder):
     Path("a.csv").write_text("y,q\n" + "0,0.99\n" * 2000)
     _, out, _ = run("report", "a.csv", "--no-figure")
