@@ -63,6 +63,7 @@ def next_steps(found: dict[str, Any], level: float) -> list[str]:
 
 
 def _how_to_recalibrate(n: int) -> str:
+    remark = ""
     if n >= _ENOUGH_FOR_ISOTONIC:
         how = (
             "fit sklearn.isotonic.IsotonicRegression(out_of_bounds='clip') to stated "
@@ -71,12 +72,15 @@ def _how_to_recalibrate(n: int) -> str:
     else:
         how = (
             "fit a logistic regression to the log-odds of the stated probabilities "
-            "(without an intercept, it is temperature scaling); isotonic regression "
-            "needs about a thousand answers"
+            "(without an intercept, it is temperature scaling)"
+        )
+        remark = (
+            " Before, clip 0 and 1, for example to .005 and .995, because their "
+            "log-odds are infinite. Isotonic regression needs about a thousand answers."
         )
     return (
-        f"Recalibrate: {how}, and apply it to new answers. Measure it on answers that "
-        "it was not fitted to. For a classifier, "
+        f"Recalibrate: {how}, and apply it to new answers.{remark} Measure it on "
+        "answers that it was not fitted to. For a classifier, "
         "sklearn.calibration.CalibratedClassifierCV does both."
     )
 
@@ -112,10 +116,15 @@ def _how_to_quote(found: dict[str, Any], level: float) -> str:
         return f"Quote: {quote}."
     return (
         f"Quote: {quote}; calibration error {error['estimate']:.3f} ({percent} "
-        f"interval {error['low']:.3f} to {error['high']:.3f}, debiased root mean "
-        "square). An ECE depends on its bins and is biased upwards: give it only "
-        "beside these."
+        f"interval {error['low']:.3f} to {error['high']:.3f}{without_zero(error)}, "
+        "debiased root mean square). An ECE depends on its bins and is biased upwards: "
+        "give it only beside these."
     )
+
+
+def without_zero(error: dict[str, Any]) -> str:
+    """Return a remark if an interval excludes 0 and its lower end is printed as 0."""
+    return ", 0 excluded" if 0 < error["low"] < 0.0005 else ""
 
 
 class MeasuredModel(NamedTuple):

@@ -180,10 +180,10 @@ def _as_command_error(error: Exception, path: Path | None = None) -> CommandErro
     name = getattr(error, "name", None)
     problem = str(getattr(error, "problem", error))
     problem = problem.replace("'format'", "--format")
+    problem = problem.replace("with pos_label", "with --pos-label")
     problem = problem.replace(
-        "Name the label that counts as right with pos_label.",
-        "Name the label that counts as right with --pos-label. If one column has the "
-        "right answers and another the system's answers, name the first with --gold.",
+        "add a column 'correct'",
+        "name the column of right answers with --gold, or add a column 'correct'",
     )
     where = "" if path is None else f"{path}: "
     if name == "path":

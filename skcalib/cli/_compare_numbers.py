@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from .._errors import ParameterError
 from ..evaluation import (
     AlignedEvaluations,
     pass_at_k,
@@ -192,8 +193,8 @@ def pairs_of(result: ScoreComparison, options: Namespace) -> list[dict[str, Any]
             }
         )
     if options.margin is not None:
-        inferior = result.noninferiority_pvalue(options.margin)
-        equal = result.equivalence_pvalue(options.margin)
+        inferior = _of_gain(result.noninferiority_pvalue, options.margin, "margin")
+        equal = _of_gain(result.equivalence_pvalue, options.margin, "margin")
         half = (1 - options.confidence_level) / 2
         for k, pair in enumerate(pairs):
             pair["margin"] = options.margin
@@ -202,6 +203,19 @@ def pairs_of(result: ScoreComparison, options: Namespace) -> list[dict[str, Any]
             pair["is_noninferior"] = bool(inferior[k] <= half)
             pair["is_equivalent"] = bool(equal[k] <= half)
     return pairs
+
+
+def _of_gain(
+    function: Callable[[float], np.ndarray], gain: float, option: str
+) -> np.ndarray:
+    """Return the values of a function of a gain, with errors that name the option."""
+    try:
+        return function(gain)
+    except ParameterError as error:
+        raise CommandError(
+            f"--{option} {error.problem} Divide percentage points by 100: "
+            f"{gain / 100:g}."
+        ) from None
 
 
 def power_of(result: ScoreComparison, options: Namespace) -> list[dict[str, Any]]:
@@ -214,7 +228,7 @@ def power_of(result: ScoreComparison, options: Namespace) -> list[dict[str, Any]
         gain = float(smallest[k]) if np.isfinite(smallest[k]) else None
         each: dict[str, Any] = {"a": a, "b": b, "detectable_gain": gain}
         if options.power:
-            needed = result.questions_needed(options.power)
+            needed = _of_gain(result.questions_needed, options.power, "power")
             each["gain"] = options.power
             each["questions_needed"] = (
                 int(needed[k]) if np.isfinite(needed[k]) else None

@@ -50,7 +50,11 @@ def as_text(found: dict[str, Any]) -> str:
 
 def _wrapped(text: str, indent: str = "") -> list[str]:
     return wrap(
-        printable(text), 79, initial_indent=indent, subsequent_indent=" " * len(indent)
+        printable(text),
+        79,
+        initial_indent=indent,
+        subsequent_indent=" " * len(indent),
+        break_on_hyphens=False,
     )
 
 
@@ -369,8 +373,9 @@ def _calibration_section(found: dict[str, Any], level: str) -> Section:
                 ]
             )
     words = [
-        "Lower is better for all of them. p-values are not adjusted. The log score "
-        "replaces probabilities of 0 and 1 by 1e-6 and 1 - 1e-6."
+        "Lower is better for all of them. p-values are not adjusted. The calibration "
+        "error is the plug-in error, which is biased upwards. The log score replaces "
+        "probabilities of 0 and 1 by 1e-6 and 1 - 1e-6."
     ]
     return "calibration", header, rows, words
 

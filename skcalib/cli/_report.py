@@ -201,9 +201,7 @@ def run_report(options: Namespace) -> None:
     elif len(systems) == 1:
         print(as_text(systems[0], *found[0], options))
     else:
-        names = [system.name for system in systems]
-        wholes = [whole for whole, _ in found]
-        print(systems_table(names, wholes, options.confidence_level))
+        print(systems_table(systems, found, options.confidence_level))
     # The numbers are printed before the figure, which may fail.
     sys.stdout.flush()
     if path is not None:

@@ -8,7 +8,7 @@ from importlib.metadata import version
 from typing import Any
 
 from .. import __version__
-from ._advice import next_steps, verdict
+from ._advice import next_steps, verdict, without_zero
 from ._html import Page
 from ._report_text import (
     by_cells,
@@ -18,6 +18,7 @@ from ._report_text import (
     judged_rows,
     judged_words,
     limits,
+    pvalue_of,
 )
 from ._shared import printable
 from ._systems import System
@@ -144,8 +145,9 @@ def _errors(page: Page, found: dict[str, Any], percent: str) -> None:
             [
                 "calibration error, debiased",
                 f"{error['estimate']:.4f}",
-                f"{percent} interval {error['low']:.4f} to {error['high']:.4f}, root "
-                f"mean square in bins of {error['bin_size']}",
+                f"{percent} interval {error['low']:.4f} to {error['high']:.4f}"
+                f"{without_zero(error)}, root mean square in bins of "
+                f"{error['bin_size']}",
             ],
             [
                 "calibration error, plug-in",
@@ -155,7 +157,7 @@ def _errors(page: Page, found: dict[str, Any], percent: str) -> None:
             ["ECE", f"{found['ece']:.4f}", "10 equal-width bins; biased upwards"],
             [
                 "perfect calibration",
-                f"p = {error['p_value']:.3g}",
+                pvalue_of(error),
                 "rejected"
                 if error["p_value"] < 1 - error["confidence_level"]
                 else "not rejected",

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..metrics import LEAST_GROUPS
-from ._advice import DIRECTION, next_steps, verdict
+from ._advice import DIRECTION, next_steps, verdict, without_zero
 from ._report_numbers import N_REGIONS
 from ._shared import printable
 from ._systems import System
@@ -78,6 +78,8 @@ def _opening(found: dict[str, Any], level: float) -> str:
     count = f"{found['n_samples']} predictions"
     if found["n"] < found["n_samples"]:
         count += f" of {found['n']} questions"
+    if overall is not None and overall["n"] < found["n_samples"]:
+        count += f", {overall['n']} with a probability"
     if overall is None:
         return f"{count}{groups}: accuracy {accuracy['estimate']:.4f} {ends}"
     return (
@@ -95,7 +97,7 @@ def _about(
     if system.is_table:
         if found["calibration_error"] is None:
             lines.append(
-                "Name a column of probabilities with --y-proba."
+                "If a column contains probabilities, name it with --y-proba."
                 if not np.isfinite(system.answers.q).any()
                 else "Calibration needs scores of 0 and 1 only."
             )
@@ -204,13 +206,18 @@ def _few_groups(n_effective: float | None, percent: str) -> list[str]:
     ]
 
 
+def pvalue_of(error: dict[str, Any]) -> str:
+    """Return the p-value of perfect calibration; the smallest ones underflow to 0."""
+    return f"p = {error['p_value']:.3g}" if error["p_value"] else "p < 1e-300"
+
+
 def _details(found: dict[str, Any], level: float) -> list[str]:
     """Return the errors, the parts of the Brier score, and the table of regions."""
     error, plug_in = found["calibration_error"], found["plug_in"]
     if error is None:
         return []
     percent = f"{100 * level:g}%"
-    ends = f"[{error['low']:.4f}, {error['high']:.4f}]"
+    ends = f"[{error['low']:.4f}, {error['high']:.4f}]{without_zero(error)}"
     rejected = "rejected" if error["p_value"] < 1 - level else "not rejected"
     lines = [
         "",
@@ -221,7 +228,7 @@ def _details(found: dict[str, Any], level: float) -> list[str]:
         "curve's; biased upwards",
         f"  mean |.|    {found['ece']:.4f}  {N_REGIONS} equal-width bins, known as "
         "ECE; biased upwards",
-        f"perfect calibration: p = {error['p_value']:.3g}, {rejected}",
+        f"perfect calibration: {pvalue_of(error)}, {rejected}",
         *_few_groups(error["n_effective_groups"], percent),
         "",
         *_score_lines(found["brier"]),
@@ -313,10 +320,23 @@ def columns_of(rows: list[list[str]]) -> list[str]:
     ]
 
 
-def systems_table(names: list[str], wholes: list[dict[str, Any]], level: float) -> str:
-    """Return a table with one row per system."""
+def systems_table(
+    systems: list[System],
+    found: list[tuple[dict[str, Any], dict[str, Any]]],
+    level: float,
+) -> str:
+    """Return a table with one row per system, then the table of each one's parts."""
     header = ["system", *by_header(f"{100 * level:g}%")]
-    rows = [[name, *by_row(w)] for name, w in zip(names, wholes, strict=True)]
+    rows = [
+        [system.name, *by_row(whole)]
+        for system, (whole, _) in zip(systems, found, strict=True)
+    ]
     if all(not any(row[4:]) for row in rows):
         header, rows = header[:4], [row[:4] for row in rows]
-    return "\n".join(columns_of([header, *rows]))
+    lines = columns_of([header, *rows])
+    lines.append("skcalib compare tests whether these systems differ.")
+    for system, (_, by) in zip(systems, found, strict=True):
+        if by:
+            lines += ["", printable(system.name)]
+            lines += by_table(str(system.by_name), by, level)
+    return "\n".join(lines)

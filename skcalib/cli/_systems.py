@@ -30,6 +30,9 @@ _IN_QUOTES = {
     "with pos_label": "with --pos-label",
     "pass percent": "use --percent",
     "Pass percent": "Use --percent",
+    "Replace words by probabilities.": (
+        "Replace words by probabilities, or report the accuracy of each word with --by."
+    ),
 }
 
 
@@ -183,6 +186,8 @@ def _as_command_error(path: Path, error: Exception, options: Namespace) -> Comma
     if name == "path" and not path.exists():
         raise FileNotFoundError(2, "No such file or directory", str(path))
     if name == "path":
+        if "in UTF-8" in problem:
+            problem += " Spreadsheets write it if told to save as 'CSV UTF-8'."
         return CommandError(f"{path} {problem}")
     if name == "missing":
         cell = problem.partition("Got ")[2]

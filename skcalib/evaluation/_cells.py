@@ -30,7 +30,7 @@ _MISSING_AS_WRITTEN = {
     for letters in product(*({c, c.upper()} for c in word))
 }
 
-_DECIMAL_COMMA = re.compile(r"[+-]?\d*,\d+%?")
+_DECIMAL_COMMA = re.compile(r"[+-]?\d*,\d+\s*%?")
 
 
 def text_of(cell: Any) -> str:
@@ -123,7 +123,9 @@ class Outcomes:
                 "path",
                 "must contain 0/1, true/false, yes/no, correct/incorrect or a score in "
                 f"[0, 1] in {self.name!r}. Got {text!r:.60} in line {line}. Name the "
-                "label that counts as right with pos_label.",
+                "label that counts as right with pos_label. If the column contains "
+                "answers, add a column 'correct' with 1 for each right answer and 0 "
+                "for each wrong one.",
             )
         return number
 
@@ -152,7 +154,7 @@ class Fractions:
         self.first_missing: int | None = None
         self._percent = percent
         self._values: list[np.ndarray] = []
-        self._n_fractions = self._n_positive = self._n_signed = 0
+        self._n_fractions = self._n_positive = self._n_signed = self._n_negative = 0
         # The first cell of each kind, with its line, for messages.
         self._first: dict[str, tuple[str, int]] = {}
 
@@ -176,6 +178,7 @@ class Fractions:
         self._n_fractions += int(is_fraction.sum())
         self._n_positive += int((found > 0).sum())
         self._n_signed += int(signed.sum())
+        self._n_negative += int((found < -_ROUNDING).sum())
         top = 100 if self._percent else 1
         outside = ~((found >= -_ROUNDING * top) & (found <= top * (1 + _ROUNDING)))
         kinds = {
@@ -200,7 +203,9 @@ class Fractions:
         try:
             return float(text.removesuffix("%"))
         except ValueError:
-            raise self._error((text, line), "is not a number.") from None
+            raise self._error(
+                (text, line), "is not a number. Replace words by probabilities."
+            ) from None
 
     def _error(self, cell: tuple[str, int], problem: str) -> ParameterError:
         text, line = cell
@@ -239,10 +244,10 @@ class Fractions:
         if "outside" in self._first:
             cell = self._first["outside"]
             hint = ""
-            if any((values < 0).any() for values in self._values):
+            if self._n_negative:
                 hint = (
-                    " Transform log-odds x (logits) to 1 / (1 + exp(-x)), and "
-                    "log-probabilities x to exp(x)."
+                    " Convert log-probabilities by exp and logits by "
+                    "scipy.special.expit."
                 )
             elif 1 < float(cell[0].replace(",", ".")) <= 100:
                 hint = (
@@ -268,9 +273,15 @@ class Fractions:
                 f"must not be given: no probability in {self.name!r} is above 1, so "
                 "they do not run from 0 to 100.",
             )
-        if not self._n_fractions:
-            return []
-        return [
-            f"{self._n_fractions} of {values.size} cells of {self.name!r} are below 1 "
-            "and are read as less than 1%."
-        ]
+        notes = []
+        if self._n_fractions:
+            notes.append(
+                f"{self._n_fractions} of {values.size} cells of {self.name!r} are "
+                "below 1 and are read as less than 1%."
+            )
+        elif has_large and not self._n_signed and np.nanmax(values) <= 10:
+            notes.append(
+                f"No cell of {self.name!r} is above 10, and 10 is read as 10%. Divide "
+                "a scale from 0 to 10 by 10 instead."
+            )
+        return notes

@@ -113,6 +113,12 @@ def open_source(path: Any, verbose: int = 0) -> Source:
         ) from None
     if head == b"PAR1":
         return Source(path, "parquet", verbose=verbose)
+    if head.startswith(b"\x1f\x8b"):
+        raise ParameterError(
+            "path",
+            f"must not be compressed by gzip. Got {path.name}. Decompress it, for "
+            "example with gunzip.",
+        )
     if head == b"PK\x03\x04":
         return Source(path, "zip", verbose=verbose)
     return _open_text(path, verbose)

@@ -185,6 +185,7 @@ def _not_one(source: Source, found: list[ModuleType], known: list[str]) -> str:
     if source.kind == "folder":
         return (
             f"must be a file, or a run folder of HELM. Got the folder {name} without "
-            "per_instance_stats.json. Pass the files in it."
+            "per_instance_stats.json. Pass the files of answers in it, for example "
+            "samples_*.jsonl."
         )
     return f"must be a file of {', '.join(known)}. Got {name}, which is none of these."

@@ -457,6 +457,8 @@ def test_a_column_of_right_answers_leads_to_the_option_gold(capsys, tmp_path):
         (["--confidence-level", "1"], "--confidence-level must be above 0"),
         (["--margin", "0"], "--margin must be above 0"),
         (["--margin", "-1"], "--margin must be a gain above 0"),
+        (["--margin", "5"], "Divide percentage points by 100: 0.05."),
+        (["--power", "5"], "Divide percentage points by 100: 0.05."),
         (["--fail-if", "inferior"], "--fail-if inferior needs --margin"),
         (["--json", "--csv"], "--json and --csv exclude each other"),
         (["--pass-at", "1", "--pass-all", "2"], "--pass-at and --pass-all exclude"),
@@ -513,3 +515,21 @@ def test_a_name_acts_on_no_terminal(capsys, tmp_path):
     status, out = run(capsys, path)
     assert status == 0
     assert "\x1b" not in out.out
+
+
+def test_answers_beside_a_gold_column_need_the_option(capsys, tmp_path):
+    path = tmp_path / "wide.csv"
+    path.write_text("id,gold,old,new\n1,A,A,A\n2,B,A,B\n")
+    status, out = run(capsys, str(path))
+    assert status == 2
+    assert "name the column of right answers with --gold" in out.err
+
+
+def test_names_with_hyphens_stay_on_one_line(capsys, tmp_path):
+    paths = [tmp_path / f"{'long-name-' * 4}{k}.csv" for k in range(2)]
+    for path in paths:
+        path.write_text("id,correct\n" + "".join(f"{k},1\n" for k in range(9)))
+    _, out = run(capsys, *paths)
+    assert not [
+        line for line in out.out.splitlines() if line.endswith(("long-", "name-"))
+    ]

@@ -1,5 +1,6 @@
 """The command line and its command ``skcalib report``."""
 
+import gzip
 import io
 import json
 import re
@@ -797,6 +798,22 @@ ERRORS = {
         (),
         "must be a text file in UTF-8",
     ),
+    "umlaut": (
+        "a.csv",
+        "y,q,t\n1,1,M\u00fcnchen\n".encode("latin-1"),
+        (),
+        "with byte 0xfc. Spreadsheets write it if told to save as 'CSV UTF-8'",
+    ),
+    "compressed": ("a.csv.gz", gzip.compress(b"y,q\n1,1\n"), (), "with gunzip"),
+    "logits": ("a.csv", "y,q\n1,2.2\n0,-1.5\n", (), "logits by scipy.special.expit"),
+    "log-probabilities": ("a.csv", "y,q\n1,-0.1\n0,-2\n", (), "by exp"),
+    "words": ("a.csv", "y,q\n1,high\n", (), "accuracy of each word with --by"),
+    "no column of scores": (
+        "a.csv",
+        "answer,gold,q\nA,B,1\n",
+        (),
+        "add a column 'correct' with 1 for each right answer",
+    ),
     "endless cell": ("a.csv", f'y,q,t\n1,1,"{"x" * 200_000}"\n', (), "field larger"),
     "open quote": ("a.csv", 'y,q\n1,"0.5\n0,0.5\n', (), "in line 3, which is not"),
     "one group": (
@@ -806,6 +823,41 @@ ERRORS = {
         "--groups needs rows of at least two groups. Got 'a' in every row",
     ),
 }
+
+
+def test_answers_without_a_probability_are_counted_in_the_first_line(run, folder):
+    Path("a.csv").write_text("correct,p\n1,0.9\n0,\n1,0.8\n")
+    _, out, _ = run("report", "a.csv", "--no-figure", "--unanswered", "wrong")
+    assert "3 predictions, 2 with a probability: mean probability 0.8500" in out
+
+
+def test_an_interval_that_only_just_excludes_zero_says_so(run, folder):
+    # 13 of 20 are right where 17 are expected: p = .033 by the test, which the interval
+    # follows, although its lower end is printed as 0.
+    rows = "".join(f"{int(7 * k % 20 < 13)},0.{8 + k % 2}\n" for k in range(20))
+    Path("a.csv").write_text("y,q\n" + rows)
+    _, out, _ = run("report", "a.csv", "--no-figure")
+    assert re.search(r"95% \[0\.0000, 0\.\d+\], 0 excluded, bins of", out)
+    assert re.search(
+        r"interval 0\.000 to 0\.\d+, 0 excluded, debiased", " ".join(out.split())
+    )
+    assert re.search(r"perfect calibration: p = 0\.03\d*, rejected", out)
+
+
+def test_parts_of_several_systems_have_a_table_each(run, folder):
+    Path("a.csv").write_text("correct,g\n" + "1,x\n0,x\n0,y\n0,y\n")
+    Path("b.csv").write_text("correct,g\n" + "1,x\n1,x\n0,y\n1,y\n")
+    _, out, _ = run("report", "a.csv", "b.csv", "--by", "g", "--no-figure")
+    a, b = out.split("\na\n")[1].split("\nb\n")
+    for part, shares in ((a, ("0.500", "0.000")), (b, ("1.000", "0.500"))):
+        assert re.findall(r"g = [xy] +2 +(\S+)", part) == list(shares)
+    assert "skcalib compare tests whether these systems differ." in out
+
+
+def test_a_pvalue_that_underflows_is_not_printed_as_zero(run, folder):
+    Path("a.csv").write_text("y,q\n" + "0,0.99\n" * 2000)
+    _, out, _ = run("report", "a.csv", "--no-figure")
+    assert "perfect calibration: p < 1e-300, rejected" in out
 
 
 @pytest.mark.parametrize("case", ERRORS)

@@ -135,3 +135,18 @@ def test_samples_without_a_score_count_by_the_rule_or_by_choice(tmp_path):
     assert found.answered().score.tolist() == [1, 1, 1]
     with pytest.raises(ValueError, match="'unanswered'"):
         found.scored("right")
+
+
+@pytest.mark.parametrize("cell", ["90%", "90 %", "90,0%", "90,0 %", "90,0", "90"])
+def test_percentages_in_german_and_english_are_read(tmp_path, cell):
+    path = write(tmp_path, f"correct;p\n1;{cell}\n0;{cell}\n")
+    found = read_evaluation(path, percent=True)
+    np.testing.assert_allclose(found.proba, 0.9)
+
+
+def test_a_scale_to_ten_read_as_percentages_gives_a_note(tmp_path):
+    path = write(tmp_path, "correct,p\n1,9\n0,10\n1,3\n")
+    (note,) = read_evaluation(path, percent=True).notes
+    assert note.startswith("No cell of 'p' is above 10, and 10 is read as 10%")
+    path = write(tmp_path, "correct,p\n1,9\n0,11\n1,3\n")
+    assert read_evaluation(path, percent=True).notes == ()
