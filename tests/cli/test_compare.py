@@ -448,7 +448,7 @@ def test_a_column_of_right_answers_leads_to_the_option_gold(capsys, tmp_path):
     ]
     status, out = run(capsys, *paths)
     assert status == 2
-    assert "name the first with --gold" in " ".join(out.err.split())
+    assert "name the column of right answers with --gold" in " ".join(out.err.split())
 
 
 @pytest.mark.parametrize(

@@ -358,7 +358,7 @@ def test_log_odds_are_told_to_be_transformed(error, documents):
         [*row[:3], 3 * row[3] + 1.5 * (-1) ** k, ""] for k, row in enumerate(documents)
     ]
     message = " ".join(error(write("docs.csv", HEADER, rows)).split())
-    assert "Transform log-odds x (logits) to 1 / (1 + exp(-x))" in message
+    assert "Convert log-probabilities by exp and logits by" in message
     assert "--percent" not in message
 
 
