@@ -36,9 +36,9 @@ class ArcQuery:
 
     Notes
     -----
-    Heads are numbered as in CoNLL-U: 0 is the root, and words count from 1. In the
-    answers, `item` is the index of the dependent word, counted from 0, and `label` is
-    the head in question. With 'predicted', the proportion of pairs with y = 1 is the
+    Heads are numbered as in CoNLL-U: 0 is the root, and words are counted from 1. In
+    the answers, `item` is the index of the dependent word, counted from 0, and `label`
+    is the head in question. With 'predicted', the proportion of pairs with y = 1 is the
     unlabelled attachment score.
 
     References
@@ -79,7 +79,8 @@ class ArcQuery:
         ----------
         estimator : fitted parser with a posterior method
             A pipeline or search object that ends in such a parser is also accepted. If
-            the parser has a `predict` method, the predicted arcs are taken from it.
+            the parser has a `predict` method, this method predicts the arcs. Otherwise,
+            the most probable tree is the prediction.
         X : sequence of sentences
             Input of the estimator.
         y : sequence of array-like of shape (n_words,), int

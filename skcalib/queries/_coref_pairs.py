@@ -37,9 +37,9 @@ class CorefPairQuery:
     Notes
     -----
     Most pairs of a document are not coreferent and have a probability near 0. A low
-    error over all pairs mostly reflects this base rate. Use `min_proba`, for example
+    error over all pairs mostly reflects these easy pairs. Use `min_proba`, for example
     0.02, to measure the error of the other pairs. Selecting pairs by their probability
-    is valid, because calibration is a statement about the pairs of each probability q.
+    is valid, because calibration is defined separately for each probability q.
     Selecting pairs by the truth (pairs that are coreferent or were predicted to be) is
     not valid: on such pairs even perfect probabilities look too low.
 

@@ -84,9 +84,10 @@ class SpanQuery:
     'all', it is asked for with probability 0, and the number of these pairs is
     `n_unseen`. If no entity is predicted, there are no answers.
 
-    Tag probabilities of single tokens (a softmax per token) do not determine the
-    probabilities of entities. If the tags of a sentence are assumed to be independent,
-    the posterior is ``LinearChainPosterior(log_proba, np.zeros((n_tags, n_tags)))``.
+    The tag probabilities of single tokens (one softmax per token) do not determine the
+    probabilities of entities. Under the assumption that the tags of a sentence are
+    independent, the posterior is
+    ``LinearChainPosterior(log_proba, np.zeros((n_tags, n_tags)))``.
 
     Examples
     --------

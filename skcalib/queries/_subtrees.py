@@ -56,7 +56,7 @@ class SubtreeQuery:
     sentence that contain the subtree.
 
     The whole sentence is never asked for, since with a single root it is a subtree of
-    every tree. "Parsing subtree" is one of the structures that [1]_ mentions for polar
+    every tree. Subtrees are one of the structures for which [1]_ suggests polar
     queries. In the answers, `item` has two columns: the first word of the span and the
     word after its last one, counted from 0. The `label` is always 1, since there is
     only one question.
@@ -105,7 +105,8 @@ class SubtreeQuery:
         ----------
         estimator : fitted parser with a posterior method
             A pipeline or search object that ends in such a parser is also accepted. If
-            the parser has a `predict` method, the predicted subtrees are taken from it.
+            the parser has a `predict` method, this method predicts the tree. Otherwise,
+            the most probable tree is the prediction.
         X : sequence of sentences
             Input of the estimator.
         y : sequence of array-like of shape (n_words,), int

@@ -64,10 +64,10 @@ class TagPairQuery:
     asked for. A pair with a label that does not occur in the training data has
     probability 0 and is counted in `n_unseen`.
 
-    All pairs are computed in blocks of sentences. The answers need 8 bytes per
-    pair of tags and position, and 40 bytes after their arrays have been read. For 47
-    tags and 30,000 tokens this is 0.5 GB or 2.7 GB. The 100 most frequent pairs need a
-    twentieth of that.
+    All pairs are computed in blocks of sentences. The answers need 8 bytes for each
+    pair of tags at each position, and 40 bytes once the arrays of :class:`Answers` have
+    been accessed. For 47 tags and 30,000 tokens this is 0.5 GB or 2.7 GB. The 100 most
+    frequent pairs need a twentieth of that.
 
     References
     ----------
@@ -199,8 +199,9 @@ class TagPairQuery:
         pairs : sequence of (label, label), default=None
             Pairs in the order of the columns. A query for all pairs then asks for these
             pairs. If None, the pairs of the query are used, or all pairs of `classes`,
-            [previous, next]. Labels that are not pairs are treated as `classes`, which
-            is the third parameter of other queries.
+            [previous, next]. If `pairs` is a sequence of single labels, it is treated
+            as `classes`, because `classes` is the third parameter of this method in
+            other queries.
         classes : array-like of shape (n_tags,), default=None
             Labels of the model. If None, the labels in `pairs` are used, or the sorted
             labels in `y_true` if there are no pairs. If pairs are passed as `classes`,
