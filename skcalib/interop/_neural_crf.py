@@ -108,6 +108,7 @@ def from_allennlp(
     Returns
     -------
     posterior : LinearChainPosterior
+        Posterior over taggings.
 
     See Also
     --------

@@ -196,7 +196,7 @@ class LinearChainPosterior:
         Returns
         -------
         marginals : list of ndarray of shape (n_i, n_tags)
-            Rows sum to one.
+            Probabilities of the tags of each token. Rows sum to one.
         """
         return self._split(_marginals.token_marginals(self._chain(self.dtype)))
 

@@ -224,6 +224,7 @@ class Answers(Result):
         Returns
         -------
         answers : Answers
+            Answers of the selected pairs.
         """
         chosen = np.asarray(rows)
         if chosen.size == 0:

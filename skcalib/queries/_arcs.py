@@ -73,7 +73,7 @@ class ArcQuery:
 
     @public
     def __call__(self, estimator: Any, X: Any, y: Sequence[ArrayLike]) -> Answers:
-        """Ask a fitted parser.
+        """Return the answers of a fitted parser.
 
         Parameters
         ----------
@@ -89,6 +89,7 @@ class ArcQuery:
         Returns
         -------
         answers : Answers
+            One answer for each arc.
         """
         predict = self.arcs == "predicted"
         posterior, predicted = posterior_and_trees(estimator, X, predict)
@@ -101,7 +102,7 @@ class ArcQuery:
         posterior: TreePosterior,
         classes: None = None,
     ) -> Answers:
-        """Use a posterior over trees.
+        """Return answers with the exact probabilities of a posterior over trees.
 
         Parameters
         ----------
@@ -116,6 +117,7 @@ class ArcQuery:
         Returns
         -------
         answers : Answers
+            One answer for each arc.
         """
         return self._of_posterior(y_true, posterior, None)
 
@@ -126,7 +128,7 @@ class ArcQuery:
         proba: Sequence[ArrayLike],
         classes: None = None,
     ) -> Answers:
-        """Use probabilities of arcs from any source.
+        """Return answers with given probabilities of arcs.
 
         Parameters
         ----------
@@ -142,6 +144,7 @@ class ArcQuery:
         Returns
         -------
         answers : Answers
+            One answer for each arc.
         """
         gold = as_heads(y_true, proba, "proba")
         parts = [

@@ -92,7 +92,7 @@ class ClassQuery:
 
     @public
     def __call__(self, estimator: Any, X: Any, y: ArrayLike) -> Answers:
-        """Ask a fitted classifier.
+        """Return the answers of a fitted classifier.
 
         Parameters
         ----------
@@ -106,6 +106,7 @@ class ClassQuery:
         Returns
         -------
         answers : Answers
+            One answer for each sample, or for each sample and class.
         """
         if not hasattr(estimator, "predict_proba"):
             raise ParameterError(
@@ -126,7 +127,7 @@ class ClassQuery:
     def from_proba(
         self, y_true: ArrayLike, proba: ArrayLike, classes: ArrayLike | None = None
     ) -> Answers:
-        """Use probabilities from any source.
+        """Return answers with given probabilities.
 
         Parameters
         ----------
@@ -144,6 +145,7 @@ class ClassQuery:
         Returns
         -------
         answers : Answers
+            One answer for each sample, or for each sample and class.
         """
         y = as_labels(y_true, name="y_true")
         order = None if classes is None else as_label_list(classes, name="classes")

@@ -142,7 +142,7 @@ class SpanQuery:
 
     @public
     def __call__(self, estimator: Any, X: Any, y: Sequence[Sequence[Any]]) -> Answers:
-        """Ask a fitted tagger.
+        """Return the answers of a fitted tagger.
 
         Parameters
         ----------
@@ -156,6 +156,7 @@ class SpanQuery:
         Returns
         -------
         answers : Answers
+            One answer for each span.
         """
         tagger = last_step(estimator)
         if not hasattr(tagger, "posterior"):
@@ -177,7 +178,7 @@ class SpanQuery:
         posterior: LinearChainPosterior,
         classes: ArrayLike,
     ) -> Answers:
-        """Use a posterior over taggings.
+        """Return answers with the exact probabilities of a posterior over taggings.
 
         Parameters
         ----------
@@ -192,6 +193,7 @@ class SpanQuery:
         Returns
         -------
         answers : Answers
+            One answer for each span.
         """
         return self._ask(y_true, posterior, classes, None)
 
@@ -202,7 +204,7 @@ class SpanQuery:
         proba: Sequence[SpanRows],
         classes: None = None,
     ) -> Answers:
-        """Use probabilities of spans from any source, for example a neural tagger.
+        """Return answers with given probabilities of spans.
 
         Parameters
         ----------
@@ -220,6 +222,7 @@ class SpanQuery:
         Returns
         -------
         answers : Answers
+            One answer for each span.
         """
         tags, lengths = flat_tags(y_true, proba, "proba")
         rows = [

@@ -99,7 +99,7 @@ class SubtreeQuery:
 
     @public
     def __call__(self, estimator: Any, X: Any, y: Sequence[ArrayLike]) -> Answers:
-        """Ask a fitted parser.
+        """Return the answers of a fitted parser.
 
         Parameters
         ----------
@@ -115,6 +115,7 @@ class SubtreeQuery:
         Returns
         -------
         answers : Answers
+            One answer for each span.
         """
         predict = self.spans == "predicted"
         posterior, predicted = posterior_and_trees(estimator, X, predict)
@@ -127,7 +128,7 @@ class SubtreeQuery:
         posterior: TreePosterior,
         classes: None = None,
     ) -> Answers:
-        """Use a posterior over trees.
+        """Return answers with the exact probabilities of a posterior over trees.
 
         Parameters
         ----------
@@ -142,6 +143,7 @@ class SubtreeQuery:
         Returns
         -------
         answers : Answers
+            One answer for each span.
         """
         return self._of_posterior(y_true, posterior, None)
 
@@ -152,7 +154,7 @@ class SubtreeQuery:
         proba: Sequence[Sequence[tuple[int, int, float]]],
         classes: None = None,
     ) -> Answers:
-        """Use probabilities of spans from any source, for example frequencies.
+        """Return answers with given probabilities of spans, for example frequencies.
 
         Parameters
         ----------
@@ -169,6 +171,7 @@ class SubtreeQuery:
         Returns
         -------
         answers : Answers
+            One answer for each span.
         """
         gold = as_heads(y_true, proba, "proba")
         found = [

@@ -37,8 +37,8 @@ class TagPairQuery:
     Parameters
     ----------
     pairs : sequence of (label, label), default=None
-        Tags of a token and of the next token. Each pair is asked for at all pairs of
-        consecutive tokens. If None, all pairs of tags are asked for.
+        Tags of a token and of the next token. Every pair of tags is asked for at every
+        token that has a next token. If None, all pairs of tags are asked for.
     top : int, default=None
         Number of the most frequent pairs in y to ask for. In case of ties, the first
         pairs in the order of the labels are used. If y has fewer pairs, all of them are
@@ -115,7 +115,7 @@ class TagPairQuery:
 
     @public
     def __call__(self, estimator: Any, X: Any, y: Sequence[Sequence[Any]]) -> Answers:
-        """Ask a fitted tagger.
+        """Return the answers of a fitted tagger.
 
         Parameters
         ----------
@@ -129,6 +129,7 @@ class TagPairQuery:
         Returns
         -------
         answers : Answers
+            One answer for each pair of tags at each position.
         """
         tagger = last_step(estimator)
         if not hasattr(tagger, "posterior"):
@@ -148,7 +149,7 @@ class TagPairQuery:
         posterior: LinearChainPosterior,
         classes: ArrayLike,
     ) -> Answers:
-        """Use a posterior over taggings.
+        """Return answers with the exact probabilities of a posterior over taggings.
 
         Parameters
         ----------
@@ -162,6 +163,7 @@ class TagPairQuery:
         Returns
         -------
         answers : Answers
+            One answer for each pair of tags at each position.
         """
         tags, lengths = flat_tags(y_true, posterior, "posterior")
         check_posterior(posterior, lengths)
@@ -186,7 +188,7 @@ class TagPairQuery:
         pairs: Sequence[Any] | None = None,
         classes: ArrayLike | Sequence[Any] | None = None,
     ) -> Answers:
-        """Use probabilities from any source, for example a neural tagger.
+        """Return answers with given probabilities of pairs.
 
         Parameters
         ----------
@@ -210,6 +212,7 @@ class TagPairQuery:
         Returns
         -------
         answers : Answers
+            One answer for each pair of tags at each position.
         """
         tags, lengths = flat_tags(y_true, proba, "proba")
         n_rows = np.maximum(lengths - 1, 0)
