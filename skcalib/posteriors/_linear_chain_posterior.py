@@ -380,14 +380,14 @@ class LinearChainPosterior:
 
         Examples
         --------
-        Compute the probability that tokens 0 and 1 are an entity that ends there, for
-        the tags O, B and I:
+        Compute the probability that tokens 0 and 1 are exactly one entity, for the tags
+        O, B and I:
 
         >>> import numpy as np
         >>> from skcalib.posteriors import LinearChainPosterior
         >>> forbidden = -np.inf
-        >>> moves = [[0, 0, forbidden], [0, 0, 1], [0, 0, 1]]
-        >>> posterior = LinearChainPosterior([np.zeros((3, 3))], moves)
+        >>> transitions = [[0, 0, forbidden], [0, 0, 1], [0, 0, 1]]
+        >>> posterior = LinearChainPosterior([np.zeros((3, 3))], transitions)
         >>> O, B, I = 0, 1, 2
         >>> entity, longer = (0, [B, I, {O, B}]), (0, [B, I, I])
         >>> posterior.span_marginals([[entity, longer, (0, [B, I])]])[0].round(3)

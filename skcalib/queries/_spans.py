@@ -95,8 +95,8 @@ class SpanQuery:
     >>> from skcalib.posteriors import LinearChainPosterior
     >>> from skcalib.queries import SpanQuery
     >>> scores = [[[0, 2, 0], [1, 0, 2], [2, 0, 1]]]  # O, B-PER, I-PER
-    >>> moves = [[0, 0, -np.inf], [0, 0, 1], [0, 0, 1]]
-    >>> posterior = LinearChainPosterior(scores, moves)
+    >>> transitions = [[0, 0, -np.inf], [0, 0, 1], [0, 0, 1]]
+    >>> posterior = LinearChainPosterior(scores, transitions)
     >>> gold, classes = [["B-PER", "I-PER", "O"]], ["O", "B-PER", "I-PER"]
     >>> answers = SpanQuery().from_posterior(gold, posterior, classes)
     >>> answers.item.tolist(), answers.label.tolist()
