@@ -240,8 +240,8 @@ def labels_from_clusters(
         clusters of fastcoref, maverick, s2e-coref and AllenNLP.
     mentions : sequence of sequences, default=None
         Mentions of each document that are labelled, for example the mentions that
-        :func:`from_fastcoref` returns. A mention that is in no cluster is a separate
-        entity, and equal mentions are the same entity. If None, the mentions in the
+        :func:`from_fastcoref` returns. A mention that is in no cluster has a label of
+        its own, and equal mentions have the same label. If None, the mentions in the
         clusters are labelled, in sorted order.
 
     Returns
@@ -253,7 +253,8 @@ def labels_from_clusters(
         Mentions of each document.
     n_missing : int
         Number of mentions in clusters that are not among `mentions`. Links to these
-        mentions are not part of queries or counts. The three values are a named tuple.
+        mentions are not part of queries or counts. The function returns the three
+        values as a named tuple.
 
     Raises
     ------

@@ -108,6 +108,7 @@ def from_allennlp(
     Returns
     -------
     posterior : LinearChainPosterior
+        Posterior over taggings.
 
     See Also
     --------
@@ -247,10 +248,10 @@ def from_flair(
 
     Notes
     -----
-    flair writes a score to each label: the softmax of the Viterbi scores up to each
-    token, averaged over the tokens of the span. These scores are not marginals of the
-    CRF. They ignore later tokens, and they ignore all taggings except the best tagging
-    that leads to each tag.
+    flair assigns a score to the label of each predicted span. At each token, it
+    computes a softmax of the Viterbi scores, and it averages the result over the tokens
+    of the span. These scores are not marginals of the CRF. They ignore later tokens,
+    and they ignore all taggings except the best tagging that leads to each tag.
 
     Examples
     --------

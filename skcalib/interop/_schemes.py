@@ -40,10 +40,11 @@ def scheme_transitions(
 
     Notes
     -----
-    If these scores are added to the scores of a tagger with one softmax per token, the
-    result is the distribution of its taggings, conditioned on taggings that are valid
-    in the scheme. The best tagging is then the best valid tagging, and the probability
-    of an entity is a sum over valid taggings only.
+    If these scores are added to the log probabilities of a tagger with one softmax per
+    token, the result is the distribution over taggings defined by the tagger,
+    conditioned on the event that the tagging is valid in the scheme. The best tagging
+    is then the best valid tagging, and the probability of an entity is a sum over valid
+    taggings only.
 
     Examples
     --------

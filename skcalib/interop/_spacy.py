@@ -50,9 +50,10 @@ def from_spacy_beam(
     Notes
     -----
     The probability of an entity is the sum of the probabilities of the parses in the
-    beam that contain the entity. This probability is relative to the beam, and a wider
-    beam has more alternatives. spaCy trains `ner` on single actions unless
-    ``beam_update_prob`` is positive, so training does not fit these probabilities.
+    beam that contain the entity. The probabilities of the parses in the beam are
+    normalised to sum to one, so that the probability of an entity depends on the width
+    of the beam. Unless ``beam_update_prob`` is positive, spaCy trains `ner` on single
+    transitions of the parser, so that training does not optimise these probabilities.
     Measure their calibration, and choose a threshold on labelled text.
 
     Examples

@@ -71,10 +71,11 @@ def from_transformers(
 
     Notes
     -----
-    The model has one softmax per piece. Without a scheme, its words are independent.
-    With a scheme, the posterior is this distribution, conditioned on taggings that are
-    valid in the scheme (for example, I-PER never follows O). Every entity then has a
-    single probability, which is coherent with the probabilities of all other entities.
+    The model has one softmax per piece. Without a scheme, the tags of different words
+    are independent. With a scheme, the posterior is the same distribution, conditioned
+    on the event that the tagging is valid in the scheme (for example, I-PER never
+    follows O). The probabilities of all entities are then computed from a single
+    distribution over taggings.
 
     Examples
     --------
@@ -231,7 +232,7 @@ def from_pipeline(
     -----
     The score of the pipeline is the mean of the probabilities of the best tags of the
     tokens. It is not the probability of the entity, which is usually lower. An entity
-    with one wrong border is wrong, but the mean does not take this into account.
+    with one wrong boundary is wrong, but the mean does not take this into account.
 
     Examples
     --------

@@ -61,9 +61,11 @@ class AntecedentPosterior:
     Notes
     -----
     The model and its sampler are described in [NO15]_, section 5, where pair
-    probabilities are estimated from samples. This class computes them exactly. The
-    choice of j is independent of the clustering of the earlier mentions, and no later
-    mention joins two clusters. Therefore C[j, i] = sum over k < j of p_j(k) C[k, i].
+    probabilities are estimated from samples. This class computes them exactly. Let C[j,
+    i] be the probability that mentions j and i < j are in the same entity, and C[i, i]
+    = 1. The choice of mention j is independent of the clustering of the earlier
+    mentions, and a later mention never merges two entities. Therefore C[j, i] = sum
+    over k < j of p_j(k) C[k, i].
 
     Examples
     --------
@@ -284,7 +286,8 @@ class AntecedentPosterior:
         log_proba : ndarray of shape (n_documents,)
             Log probabilities of the clusterings. The probability of a clustering is the
             sum over all choices of antecedents that give the clustering. Its logarithm
-            is -inf if there is no such choice. A document without mentions has 0.
+            is -inf if there is no such choice. For a document without mentions, it is
+            0.
         """
         log_proba = np.zeros(len(self))
         gold_scores = self._gold_scores(labels)
@@ -349,7 +352,8 @@ class AntecedentPosterior:
         -------
         labels : list of ndarray of shape (n_i,), int
             Label of each mention: the index of the first mention of its entity. In case
-            of ties, the antecedent with the lowest index is used, and NEW comes last.
+            of ties, the antecedent with the lowest index is used, and every antecedent
+            is preferred to NEW.
         """
         return [
             algorithms.follow(scores.argmax(axis=1) if scores.size else np.zeros(0))
@@ -385,8 +389,9 @@ class AntecedentPosterior:
         Parameters
         ----------
         temperature : float
-            Temperature. Above 1, the choices become more even; below 1, more extreme.
-            Forbidden choices stay forbidden.
+            Temperature. A value above 1 makes the probabilities of the choices more
+            even, and a value below 1 makes them more extreme. Forbidden choices remain
+            forbidden.
         new_offset : float, default=0.0
             Number added to each score of NEW after the division. A positive offset
             gives more entities, and a negative offset gives fewer.

@@ -196,7 +196,7 @@ class LinearChainPosterior:
         Returns
         -------
         marginals : list of ndarray of shape (n_i, n_tags)
-            Rows sum to one.
+            Probabilities of the tags of each token. Rows sum to one.
         """
         return self._split(_marginals.token_marginals(self._chain(self.dtype)))
 
@@ -237,7 +237,8 @@ class LinearChainPosterior:
         Returns
         -------
         log_proba : ndarray of shape (n_sequences,)
-            Log probabilities. A forbidden tagging has -inf. An empty sequence has 0.
+            Log probabilities: -inf for a forbidden tagging, and 0 for an empty
+            sequence.
         """
         tags = check_paths(paths, self.lengths, self.n_tags)
         sequence = np.repeat(np.arange(len(self)), self.lengths)
@@ -270,9 +271,10 @@ class LinearChainPosterior:
 
         Notes
         -----
-        The table of all pairs takes n_tags times the memory of the token marginals. It
-        is not built if `pairs` is given, nor by :meth:`expected_transitions`.
-        :meth:`iter_pair_marginals` builds it for some sequences at a time.
+        The table of all pairs takes n_tags times the memory of the token marginals. The
+        table is not computed if `pairs` is given, and :meth:`expected_transitions` does
+        not need it. :meth:`iter_pair_marginals` computes the table for a few sequences
+        at a time.
 
         Examples
         --------
@@ -378,14 +380,14 @@ class LinearChainPosterior:
 
         Examples
         --------
-        Compute the probability that tokens 0 and 1 are an entity that ends there, for
-        the tags O, B and I:
+        Compute the probability that tokens 0 and 1 are exactly one entity, for the tags
+        O, B and I:
 
         >>> import numpy as np
         >>> from skcalib.posteriors import LinearChainPosterior
         >>> forbidden = -np.inf
-        >>> moves = [[0, 0, forbidden], [0, 0, 1], [0, 0, 1]]
-        >>> posterior = LinearChainPosterior([np.zeros((3, 3))], moves)
+        >>> transitions = [[0, 0, forbidden], [0, 0, 1], [0, 0, 1]]
+        >>> posterior = LinearChainPosterior([np.zeros((3, 3))], transitions)
         >>> O, B, I = 0, 1, 2
         >>> entity, longer = (0, [B, I, {O, B}]), (0, [B, I, I])
         >>> posterior.span_marginals([[entity, longer, (0, [B, I])]])[0].round(3)
@@ -453,13 +455,13 @@ class LinearChainPosterior:
         return _marginals.entropy(self._chain())
 
     def filtered(self) -> list[np.ndarray]:
-        """Return the probability of each tag given the tokens up to its token.
+        """Return the probability of each tag given the tokens up to this one.
 
         Returns
         -------
         filtered : list of ndarray of shape (n_i, n_tags)
-            Rows sum to one. Row t equals the last row of the token marginals of the
-            sequence cut after token t, without end scores.
+            Rows sum to one. If a sequence is truncated after token t and end scores are
+            ignored, the last row of its token marginals is row t.
         """
         return self._split(_marginals.filtered(self._chain(self.dtype)))
 
@@ -477,7 +479,7 @@ class LinearChainPosterior:
         best : list of (paths, log_proba)
             `paths` has shape (m_i, n_i), type int, and the best tagging first;
             `log_proba` has shape (m_i,). m_i is the minimum of k and the number of
-            allowed taggings, which is one for an empty sequence. Taggings of equal
+            allowed taggings. An empty sequence has one tagging. Taggings of equal
             probability are ordered by the tag of the last token, then by the tag before
             it, and so on. The first tagging is the result of :meth:`viterbi`.
 
@@ -515,8 +517,9 @@ class LinearChainPosterior:
         Parameters
         ----------
         temperature : float
-            Temperature. Above 1, probabilities become more even; below 1, more extreme.
-            The best tagging and the forbidden taggings do not change.
+            Temperature. A value above 1 makes the probabilities more even, and a value
+            below 1 makes them more extreme. The best tagging and the forbidden taggings
+            do not change.
 
         Returns
         -------

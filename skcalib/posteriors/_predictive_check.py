@@ -25,10 +25,10 @@ Statistic = Callable[[np.ndarray], float]
 
 @dataclass(frozen=True, repr=False, eq=False)
 class PredictiveCheck(Result):
-    """Represent a statistic of observed structures and of samples from a posterior.
+    """Result of a posterior predictive check.
 
-    Made by :func:`posterior_predictive_check`. Arrays have one entry per sequence or
-    document.
+    Returned by :func:`posterior_predictive_check`. Arrays have one entry per sequence
+    or document.
 
     Attributes
     ----------
@@ -184,8 +184,8 @@ def posterior_predictive_check(
     documents are independent. If the model is correct, the observed structures and the
     n samples are then exchangeable, and both p-values are exact. The p-value of one
     tail is (k + 1) / (n + 1), where k is the number of samples that are at least as
-    extreme as the observation. The two-sided p-value is twice the smaller one of the
-    two tails, and at most 1.
+    extreme as the observation. The two-sided p-value is twice the smaller of the two
+    one-sided p-values, and at most 1.
 
     `pvalue` tests the sum of the statistic over documents. `spread_pvalue` tests the
     mean over documents of the squared deviation from the mean, divided by the variance.

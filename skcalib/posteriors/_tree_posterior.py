@@ -40,7 +40,7 @@ class TreePosterior:
     Attributes
     ----------
     log_scores : list of ndarray of shape (n_i, n_i + 1)
-        The scores as float64, -inf for a word with itself.
+        The scores as float64, -inf where a word would be its own head.
     lengths : ndarray of shape (n_sentences,), int
         Number of words of each sentence.
 
@@ -157,8 +157,9 @@ class TreePosterior:
         Returns
         -------
         marginals : list of ndarray of shape (n_i, n_i + 1)
-            Row d has the probabilities of the heads of word d + 1: the root, then each
-            word. Rows sum to one. With a single root, column 0 also sums to one.
+            Row d contains the probabilities of the heads of word d + 1: first the root,
+            then each word. Rows sum to one. With a single root, column 0 also sums to
+            one.
         """
         found = [np.empty((0, 1))] * len(self)
         for rows in sums.stacks(self.lengths):
@@ -240,8 +241,8 @@ class TreePosterior:
         Returns
         -------
         log_proba : ndarray of shape (n_sentences,)
-            Log probabilities. A tree with a forbidden arc, or with several roots if
-            only one root is allowed, has -inf. An empty sentence has 0.
+            Log probabilities: -inf for a tree with a forbidden arc, or with several
+            roots if only one root is allowed, and 0 for an empty sentence.
         """
         heads = check_trees(trees, self.lengths)
         score = np.zeros(len(self))
@@ -274,8 +275,9 @@ class TreePosterior:
         Samples are exact. The head of each word is drawn independently, and words on a
         cycle are drawn again until there is no cycle, which is Wilson's algorithm [1]_
         with all cycles popped at once. With a single root, the word below it is drawn
-        first, from its exact marginals [2]_. Samples that still have a cycle after 500
-        rounds are drawn word by word from marginals given the heads so far.
+        first, from its exact marginals [2]_. If a sample still has a cycle after 500
+        rounds, its heads are drawn one after another, each from its exact distribution
+        given the heads drawn before.
 
         References
         ----------
@@ -316,8 +318,9 @@ class TreePosterior:
         Notes
         -----
         The algorithm of Chu and Liu (1965) and Edmonds (1967) is used. If a single root
-        is required and the best tree has several roots, the words are tried as root in
-        the order of an upper bound.
+        is required and the best tree has several roots, each word is tried as the only
+        child of the root. Words are tried in decreasing order of an upper bound of the
+        score, and the search stops if the bound excludes all remaining words.
         """
         return self._best(lambda i: self.log_scores[i])
 
@@ -376,8 +379,9 @@ class TreePosterior:
         Parameters
         ----------
         temperature : float
-            Temperature. Above 1, probabilities become more even; below 1, more extreme.
-            The best tree and the forbidden trees do not change.
+            Temperature. A value above 1 makes the probabilities more even, and a value
+            below 1 makes them more extreme. The best tree and the forbidden trees do
+            not change.
 
         Returns
         -------

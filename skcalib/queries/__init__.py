@@ -1,4 +1,4 @@
-"""Polar queries: yes-or-no questions put to a model, answered with probabilities.
+"""Polar queries: yes-or-no questions that a model answers with probabilities.
 
 A query turns the predictions of a model into pairs (y, q). The label y states whether
 the answer is yes, and q is the probability that the model gives to yes. Calibration is

@@ -116,7 +116,7 @@ class Answers(Result):
 
     Notes
     -----
-    The parameters are also attributes, as arrays and as the number of unseen pairs.
+    Every parameter is also an attribute. All attributes except `n_unseen` are arrays.
 
     Examples
     --------
@@ -224,6 +224,7 @@ class Answers(Result):
         Returns
         -------
         answers : Answers
+            Answers of the selected pairs.
         """
         chosen = np.asarray(rows)
         if chosen.size == 0:
@@ -241,9 +242,9 @@ class Answers(Result):
     ) -> ExpectedCounts:
         """Sum the true answers and the probabilities by sample or document.
 
-        The sum of the probabilities is the count that the model expects. With the true
-        counts of some documents, :func:`skcalib.counts.corrected_count` corrects the
-        total of a corpus.
+        The sum of the probabilities is the expected count under the model. If the true
+        counts of some documents are known, :func:`skcalib.counts.corrected_count` can
+        correct the total of a corpus.
 
         Parameters
         ----------
@@ -264,12 +265,13 @@ class Answers(Result):
         Raises
         ------
         ValueError
-            If both or neither of `n_groups` and `documents` are given, if an answer
-            belongs to a sample outside them, or if no answer has the label `label`.
+            If both or neither of `n_groups` and `documents` are given, if the index of
+            a sample is not smaller than the number of samples, or if no answer has the
+            label `label`.
 
         See Also
         --------
-        skcalib.counts.corrected_count : Correct the total by labelled documents.
+        skcalib.counts.corrected_count : Correct a total with labelled documents.
 
         Notes
         -----

@@ -36,9 +36,9 @@ class ArcQuery:
 
     Notes
     -----
-    Heads are numbered as in CoNLL-U: 0 is the root, and words count from 1. In the
-    answers, `item` is the index of the dependent word, counted from 0, and `label` is
-    the head in question. With 'predicted', the proportion of pairs with y = 1 is the
+    Heads are numbered as in CoNLL-U: 0 is the root, and words are counted from 1. In
+    the answers, `item` is the index of the dependent word, counted from 0, and `label`
+    is the head in question. With 'predicted', the proportion of pairs with y = 1 is the
     unlabelled attachment score.
 
     References
@@ -73,13 +73,14 @@ class ArcQuery:
 
     @public
     def __call__(self, estimator: Any, X: Any, y: Sequence[ArrayLike]) -> Answers:
-        """Ask a fitted parser.
+        """Return the answers of a fitted parser.
 
         Parameters
         ----------
         estimator : fitted parser with a posterior method
             A pipeline or search object that ends in such a parser is also accepted. If
-            the parser has a `predict` method, the predicted arcs are taken from it.
+            the parser has a `predict` method, this method predicts the arcs. Otherwise,
+            the most probable tree is the prediction.
         X : sequence of sentences
             Input of the estimator.
         y : sequence of array-like of shape (n_words,), int
@@ -88,6 +89,7 @@ class ArcQuery:
         Returns
         -------
         answers : Answers
+            One answer for each arc.
         """
         predict = self.arcs == "predicted"
         posterior, predicted = posterior_and_trees(estimator, X, predict)
@@ -100,7 +102,7 @@ class ArcQuery:
         posterior: TreePosterior,
         classes: None = None,
     ) -> Answers:
-        """Use a posterior over trees.
+        """Return answers with the exact probabilities of a posterior over trees.
 
         Parameters
         ----------
@@ -115,6 +117,7 @@ class ArcQuery:
         Returns
         -------
         answers : Answers
+            One answer for each arc.
         """
         return self._of_posterior(y_true, posterior, None)
 
@@ -125,7 +128,7 @@ class ArcQuery:
         proba: Sequence[ArrayLike],
         classes: None = None,
     ) -> Answers:
-        """Use probabilities of arcs from any source.
+        """Return answers with given probabilities of arcs.
 
         Parameters
         ----------
@@ -141,6 +144,7 @@ class ArcQuery:
         Returns
         -------
         answers : Answers
+            One answer for each arc.
         """
         gold = as_heads(y_true, proba, "proba")
         parts = [

@@ -34,13 +34,14 @@ _TOLERANCE = 0.02
 
 @dataclass(frozen=True)
 class ClassQuery:
-    """Ask a classifier whether a sample is of a class.
+    """Ask a classifier whether a sample belongs to a class.
 
     Parameters
     ----------
     pos_label : label, default=None
-        Class to ask for. If None, the query asks for the second of two classes, or for
-        each of more than two classes against the rest.
+        Class to ask for. If None and there are two classes, the query asks for the
+        second class. If None and there are more than two classes, it asks for each
+        class against the rest.
     multi_class : {'pooled', 'top_label'}, default=None
         'pooled' asks for every class, so that each sample gives one pair per class.
         'top_label' asks whether the most probable class is the true class. In case of
@@ -58,8 +59,8 @@ class ClassQuery:
 
     The probabilities of a sample do not need to sum to one, since every column is
     evaluated separately. If a sum differs from 1 by more than 0.02, a UserWarning is
-    issued. Such sums are normal for classes that are not mutually exclusive, and a
-    mistake otherwise.
+    issued. Such sums are normal for classes that are not mutually exclusive. Otherwise,
+    they are probably a mistake.
 
     Examples
     --------
@@ -91,7 +92,7 @@ class ClassQuery:
 
     @public
     def __call__(self, estimator: Any, X: Any, y: ArrayLike) -> Answers:
-        """Ask a fitted classifier.
+        """Return the answers of a fitted classifier.
 
         Parameters
         ----------
@@ -105,6 +106,7 @@ class ClassQuery:
         Returns
         -------
         answers : Answers
+            One answer for each sample, or for each sample and class.
         """
         if not hasattr(estimator, "predict_proba"):
             raise ParameterError(
@@ -125,7 +127,7 @@ class ClassQuery:
     def from_proba(
         self, y_true: ArrayLike, proba: ArrayLike, classes: ArrayLike | None = None
     ) -> Answers:
-        """Use probabilities from any source.
+        """Return answers with given probabilities.
 
         Parameters
         ----------
@@ -143,6 +145,7 @@ class ClassQuery:
         Returns
         -------
         answers : Answers
+            One answer for each sample, or for each sample and class.
         """
         y = as_labels(y_true, name="y_true")
         order = None if classes is None else as_label_list(classes, name="classes")

@@ -37,9 +37,9 @@ class CorefPairQuery:
     Notes
     -----
     Most pairs of a document are not coreferent and have a probability near 0. A low
-    error over all pairs mostly reflects this base rate. Use `min_proba`, for example
+    error over all pairs mostly reflects these easy pairs. Use `min_proba`, for example
     0.02, to measure the error of the other pairs. Selecting pairs by their probability
-    is valid, because calibration is a statement about the pairs of each probability q.
+    is valid, because calibration is defined separately for each probability q.
     Selecting pairs by the truth (pairs that are coreferent or were predicted to be) is
     not valid: on such pairs even perfect probabilities look too low.
 
@@ -78,7 +78,7 @@ class CorefPairQuery:
 
     @public
     def __call__(self, estimator: Any, X: Any, y: Sequence[ArrayLike]) -> Answers:
-        """Ask a fitted coreference model.
+        """Return the answers of a fitted coreference model.
 
         Parameters
         ----------
@@ -95,6 +95,7 @@ class CorefPairQuery:
         Returns
         -------
         answers : Answers
+            One answer for each pair of mentions.
         """
         if hasattr(estimator, "predict_proba"):
             return self.from_proba(y, estimator.predict_proba(X))
@@ -117,7 +118,7 @@ class CorefPairQuery:
         posterior: AntecedentPosterior,
         classes: None = None,
     ) -> Answers:
-        """Use a posterior over clusterings, for exact probabilities.
+        """Return answers with the exact probabilities of a posterior over clusterings.
 
         Parameters
         ----------
@@ -131,6 +132,7 @@ class CorefPairQuery:
         Returns
         -------
         answers : Answers
+            One answer for each pair of mentions.
         """
         if not hasattr(posterior, "pair_marginals") or hasattr(posterior, "n_tags"):
             raise ParameterTypeError(
@@ -147,7 +149,7 @@ class CorefPairQuery:
         proba: Sequence[ArrayLike],
         classes: None = None,
     ) -> Answers:
-        """Use probabilities from any source, for example a neural model.
+        """Return answers with given probabilities of pairs.
 
         Parameters
         ----------
@@ -163,6 +165,7 @@ class CorefPairQuery:
         Returns
         -------
         answers : Answers
+            One answer for each pair of mentions.
         """
         return self._ask(y_true, proba, None)
 

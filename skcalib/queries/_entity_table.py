@@ -81,7 +81,7 @@ class PredictedEntities(Result):
         tokens: Sequence[Sequence[str]] | None = None,
         lengths: ArrayLike | None = None,
     ) -> PredictedEntities:
-        """Use spans from any source, for example spaCy's span categorizer.
+        """Create the table from spans, for example of spaCy's span categorizer.
 
         Parameters
         ----------
@@ -161,7 +161,7 @@ class PredictedEntities(Result):
 
     @public
     def above(self, threshold: float) -> PredictedEntities:
-        """Return the entities whose probability reaches a threshold.
+        """Return the entities whose probability is at least a threshold.
 
         Parameters
         ----------
@@ -194,8 +194,9 @@ class PredictedEntities(Result):
         Raises
         ------
         ValueError
-            If two entities share a token, which is possible for thresholds of at most
-            0.5. The message names the sentence and the token.
+            If two entities share a token. This is possible if the entities were
+            selected by a threshold of 0.5 or less. The message names the sentence and
+            the token.
         """
         scheme = as_posterior_scheme(scheme)
         tags = [["O"] * n for n in self.lengths.tolist()]

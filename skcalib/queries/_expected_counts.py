@@ -11,14 +11,14 @@ from .._validation import as_labels, check_integer
 
 
 class ExpectedCounts(NamedTuple):
-    """Counts of what a query asks for, from :meth:`Answers.expected_counts`.
+    """Expected and true counts, returned by :meth:`Answers.expected_counts`.
 
     Attributes
     ----------
     expected : ndarray of shape (n,)
         Sum of the probabilities of each sample or document.
     true : ndarray of shape (n,)
-        Number of pairs whose answer is yes.
+        Number of pairs whose true answer is yes.
     document : ndarray of shape (n,)
         Label of each document, in the order of first appearance, or index of each
         sample.
@@ -43,7 +43,7 @@ class ExpectedCounts(NamedTuple):
 
 # Shown by the documentation in place of "Alias for field number 0".
 ExpectedCounts.expected.__doc__ = "Sum of the probabilities of a sample or document."
-ExpectedCounts.true.__doc__ = "Number of pairs whose answer is yes."
+ExpectedCounts.true.__doc__ = "Number of pairs whose true answer is yes."
 ExpectedCounts.document.__doc__ = "Label of a document, or index of a sample."
 
 

@@ -47,9 +47,10 @@ def predicted_entities(
     label : str, default=None
         Entity label to return. If None, entities of all labels are returned.
     threshold : float, default=None
-        Minimum probability of a span, in (0, 1]. All spans that reach it are returned,
-        whatever their length. They can only share tokens if the threshold is 0.5 or
-        less. If None, the entities of the most probable tagging are returned.
+        Minimum probability of a span, in (0, 1]. All spans with at least this
+        probability are returned, whatever their length. Spans can only overlap if the
+        threshold is 0.5 or less. If None, the entities of the most probable tagging are
+        returned.
 
     Returns
     -------
@@ -65,9 +66,9 @@ def predicted_entities(
     -----
     The probability of an entity is the sum of the probabilities of all taggings in
     which these tokens are exactly one entity with this label (see :class:`SpanQuery`).
-    It is not a product or a mean of the probabilities of tokens. Not all spans need to
-    be considered to find the spans above a threshold, since no entity is more probable
-    than the tag of any of its tokens.
+    It is not a product or a mean of the probabilities of tokens. An entity is never
+    more probable than the tag of any of its tokens. Therefore, most spans can be
+    excluded before their probability is computed.
 
     Examples
     --------

@@ -91,7 +91,7 @@ class PredictedLinks(Result):
 
     @public
     def above(self, threshold: float) -> PredictedLinks:
-        """Return the links whose probability reaches a threshold.
+        """Return the links whose probability is at least a threshold.
 
         Parameters
         ----------
@@ -108,7 +108,7 @@ class PredictedLinks(Result):
         return replace(self, **columns)
 
     def clusters(self) -> list[np.ndarray]:
-        """Return the clusterings whose entities are connected by the links.
+        """Return the clusterings whose entities are the components connected by links.
 
         Fewer links, for example after :meth:`above` with a higher threshold, give
         smaller entities.
@@ -152,8 +152,10 @@ def predicted_links(
         Meaning of a link. An 'antecedent' link means that the model chooses the earlier
         mention as the antecedent of the later mention. Its probability is a softmax
         over the candidates. A 'pair' link means that two mentions refer to the same
-        entity, through any chain of antecedents. Its probability is more useful if
-        entities have several mentions.
+        entity, through any chain of antecedents. If an entity has several earlier
+        mentions, they share the probability of the antecedent, so that each
+        'antecedent' link can have a low probability. A 'pair' link does not have this
+        disadvantage.
     threshold : float, default=None
         Minimum probability of the links. If None, the links to the best antecedents are
         returned, or, for pairs, all pairs in the clusters that these links form.

@@ -84,9 +84,10 @@ class SpanQuery:
     'all', it is asked for with probability 0, and the number of these pairs is
     `n_unseen`. If no entity is predicted, there are no answers.
 
-    Tag probabilities of single tokens (a softmax per token) do not determine the
-    probabilities of entities. If the tags of a sentence are assumed to be independent,
-    the posterior is ``LinearChainPosterior(log_proba, np.zeros((n_tags, n_tags)))``.
+    The tag probabilities of single tokens (one softmax per token) do not determine the
+    probabilities of entities. Under the assumption that the tags of a sentence are
+    independent, the posterior is
+    ``LinearChainPosterior(log_proba, np.zeros((n_tags, n_tags)))``.
 
     Examples
     --------
@@ -94,8 +95,8 @@ class SpanQuery:
     >>> from skcalib.posteriors import LinearChainPosterior
     >>> from skcalib.queries import SpanQuery
     >>> scores = [[[0, 2, 0], [1, 0, 2], [2, 0, 1]]]  # O, B-PER, I-PER
-    >>> moves = [[0, 0, -np.inf], [0, 0, 1], [0, 0, 1]]
-    >>> posterior = LinearChainPosterior(scores, moves)
+    >>> transitions = [[0, 0, -np.inf], [0, 0, 1], [0, 0, 1]]
+    >>> posterior = LinearChainPosterior(scores, transitions)
     >>> gold, classes = [["B-PER", "I-PER", "O"]], ["O", "B-PER", "I-PER"]
     >>> answers = SpanQuery().from_posterior(gold, posterior, classes)
     >>> answers.item.tolist(), answers.label.tolist()
@@ -141,7 +142,7 @@ class SpanQuery:
 
     @public
     def __call__(self, estimator: Any, X: Any, y: Sequence[Sequence[Any]]) -> Answers:
-        """Ask a fitted tagger.
+        """Return the answers of a fitted tagger.
 
         Parameters
         ----------
@@ -155,6 +156,7 @@ class SpanQuery:
         Returns
         -------
         answers : Answers
+            One answer for each span.
         """
         tagger = last_step(estimator)
         if not hasattr(tagger, "posterior"):
@@ -176,7 +178,7 @@ class SpanQuery:
         posterior: LinearChainPosterior,
         classes: ArrayLike,
     ) -> Answers:
-        """Use a posterior over taggings.
+        """Return answers with the exact probabilities of a posterior over taggings.
 
         Parameters
         ----------
@@ -191,6 +193,7 @@ class SpanQuery:
         Returns
         -------
         answers : Answers
+            One answer for each span.
         """
         return self._ask(y_true, posterior, classes, None)
 
@@ -201,7 +204,7 @@ class SpanQuery:
         proba: Sequence[SpanRows],
         classes: None = None,
     ) -> Answers:
-        """Use probabilities of spans from any source, for example a neural tagger.
+        """Return answers with given probabilities of spans.
 
         Parameters
         ----------
@@ -219,6 +222,7 @@ class SpanQuery:
         Returns
         -------
         answers : Answers
+            One answer for each span.
         """
         tags, lengths = flat_tags(y_true, proba, "proba")
         rows = [

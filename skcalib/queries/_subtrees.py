@@ -56,7 +56,7 @@ class SubtreeQuery:
     sentence that contain the subtree.
 
     The whole sentence is never asked for, since with a single root it is a subtree of
-    every tree. "Parsing subtree" is one of the structures that [1]_ mentions for polar
+    every tree. Subtrees are one of the structures for which [1]_ suggests polar
     queries. In the answers, `item` has two columns: the first word of the span and the
     word after its last one, counted from 0. The `label` is always 1, since there is
     only one question.
@@ -99,13 +99,14 @@ class SubtreeQuery:
 
     @public
     def __call__(self, estimator: Any, X: Any, y: Sequence[ArrayLike]) -> Answers:
-        """Ask a fitted parser.
+        """Return the answers of a fitted parser.
 
         Parameters
         ----------
         estimator : fitted parser with a posterior method
             A pipeline or search object that ends in such a parser is also accepted. If
-            the parser has a `predict` method, the predicted subtrees are taken from it.
+            the parser has a `predict` method, this method predicts the tree. Otherwise,
+            the most probable tree is the prediction.
         X : sequence of sentences
             Input of the estimator.
         y : sequence of array-like of shape (n_words,), int
@@ -114,6 +115,7 @@ class SubtreeQuery:
         Returns
         -------
         answers : Answers
+            One answer for each span.
         """
         predict = self.spans == "predicted"
         posterior, predicted = posterior_and_trees(estimator, X, predict)
@@ -126,7 +128,7 @@ class SubtreeQuery:
         posterior: TreePosterior,
         classes: None = None,
     ) -> Answers:
-        """Use a posterior over trees.
+        """Return answers with the exact probabilities of a posterior over trees.
 
         Parameters
         ----------
@@ -141,6 +143,7 @@ class SubtreeQuery:
         Returns
         -------
         answers : Answers
+            One answer for each span.
         """
         return self._of_posterior(y_true, posterior, None)
 
@@ -151,7 +154,7 @@ class SubtreeQuery:
         proba: Sequence[Sequence[tuple[int, int, float]]],
         classes: None = None,
     ) -> Answers:
-        """Use probabilities of spans from any source, for example frequencies.
+        """Return answers with given probabilities of spans, for example frequencies.
 
         Parameters
         ----------
@@ -168,6 +171,7 @@ class SubtreeQuery:
         Returns
         -------
         answers : Answers
+            One answer for each span.
         """
         gold = as_heads(y_true, proba, "proba")
         found = [

@@ -37,8 +37,8 @@ class TagPairQuery:
     Parameters
     ----------
     pairs : sequence of (label, label), default=None
-        Tags of a token and of the next token. Each pair is asked for at all pairs of
-        consecutive tokens. If None, all pairs of tags are asked for.
+        Tags of a token and of the next token. Every pair of tags is asked for at every
+        token that has a next token. If None, all pairs of tags are asked for.
     top : int, default=None
         Number of the most frequent pairs in y to ask for. In case of ties, the first
         pairs in the order of the labels are used. If y has fewer pairs, all of them are
@@ -64,10 +64,10 @@ class TagPairQuery:
     asked for. A pair with a label that does not occur in the training data has
     probability 0 and is counted in `n_unseen`.
 
-    All pairs are computed in blocks of sentences. The answers need 8 bytes per
-    pair of tags and position, and 40 bytes after their arrays have been read. For 47
-    tags and 30,000 tokens this is 0.5 GB or 2.7 GB. The 100 most frequent pairs need a
-    twentieth of that.
+    All pairs are computed in blocks of sentences. The answers need 8 bytes for each
+    pair of tags at each position, and 40 bytes once the arrays of :class:`Answers` have
+    been accessed. For 47 tags and 30,000 tokens this is 0.5 GB or 2.7 GB. The 100 most
+    frequent pairs need a twentieth of that.
 
     References
     ----------
@@ -115,7 +115,7 @@ class TagPairQuery:
 
     @public
     def __call__(self, estimator: Any, X: Any, y: Sequence[Sequence[Any]]) -> Answers:
-        """Ask a fitted tagger.
+        """Return the answers of a fitted tagger.
 
         Parameters
         ----------
@@ -129,6 +129,7 @@ class TagPairQuery:
         Returns
         -------
         answers : Answers
+            One answer for each pair of tags at each position.
         """
         tagger = last_step(estimator)
         if not hasattr(tagger, "posterior"):
@@ -148,7 +149,7 @@ class TagPairQuery:
         posterior: LinearChainPosterior,
         classes: ArrayLike,
     ) -> Answers:
-        """Use a posterior over taggings.
+        """Return answers with the exact probabilities of a posterior over taggings.
 
         Parameters
         ----------
@@ -162,6 +163,7 @@ class TagPairQuery:
         Returns
         -------
         answers : Answers
+            One answer for each pair of tags at each position.
         """
         tags, lengths = flat_tags(y_true, posterior, "posterior")
         check_posterior(posterior, lengths)
@@ -186,7 +188,7 @@ class TagPairQuery:
         pairs: Sequence[Any] | None = None,
         classes: ArrayLike | Sequence[Any] | None = None,
     ) -> Answers:
-        """Use probabilities from any source, for example a neural tagger.
+        """Return answers with given probabilities of pairs.
 
         Parameters
         ----------
@@ -199,8 +201,9 @@ class TagPairQuery:
         pairs : sequence of (label, label), default=None
             Pairs in the order of the columns. A query for all pairs then asks for these
             pairs. If None, the pairs of the query are used, or all pairs of `classes`,
-            [previous, next]. Labels that are not pairs are treated as `classes`, which
-            is the third parameter of other queries.
+            [previous, next]. If `pairs` is a sequence of single labels, it is treated
+            as `classes`, because `classes` is the third parameter of this method in
+            other queries.
         classes : array-like of shape (n_tags,), default=None
             Labels of the model. If None, the labels in `pairs` are used, or the sorted
             labels in `y_true` if there are no pairs. If pairs are passed as `classes`,
@@ -209,6 +212,7 @@ class TagPairQuery:
         Returns
         -------
         answers : Answers
+            One answer for each pair of tags at each position.
         """
         tags, lengths = flat_tags(y_true, proba, "proba")
         n_rows = np.maximum(lengths - 1, 0)

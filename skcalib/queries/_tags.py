@@ -68,7 +68,7 @@ class TagQuery:
 
     @public
     def __call__(self, estimator: Any, X: Any, y: Sequence[Sequence[Any]]) -> Answers:
-        """Ask a fitted tagger.
+        """Return the answers of a fitted tagger.
 
         Parameters
         ----------
@@ -83,6 +83,7 @@ class TagQuery:
         Returns
         -------
         answers : Answers
+            One answer for each token, or for each token and tag.
         """
         tagger = last_step(estimator)
         if hasattr(estimator, "predict_proba"):
@@ -105,7 +106,7 @@ class TagQuery:
         posterior: LinearChainPosterior,
         classes: ArrayLike,
     ) -> Answers:
-        """Use a posterior over taggings.
+        """Return answers with the exact probabilities of a posterior over taggings.
 
         Parameters
         ----------
@@ -119,6 +120,7 @@ class TagQuery:
         Returns
         -------
         answers : Answers
+            One answer for each token, or for each token and tag.
         """
         tags, lengths = flat_tags(y_true, posterior, "posterior")
         check_posterior(posterior, lengths)
@@ -132,7 +134,7 @@ class TagQuery:
         proba: Sequence[ArrayLike],
         classes: ArrayLike | None = None,
     ) -> Answers:
-        """Use tag probabilities from any source, for example a neural tagger.
+        """Return answers with given tag probabilities, for example of a neural tagger.
 
         Parameters
         ----------
@@ -147,6 +149,7 @@ class TagQuery:
         Returns
         -------
         answers : Answers
+            One answer for each token, or for each token and tag.
         """
         tags, lengths = flat_tags(y_true, proba, "proba")
         return self._ask(tags, lengths, proba, classes)

@@ -65,7 +65,8 @@ class BaseTagger(BaseEstimator):
         Returns
         -------
         posterior : LinearChainPosterior
-            Posterior whose tag indices are positions in `classes_`.
+            Posterior over taggings. Its tag index k stands for the label
+            ``classes_[k]``.
 
         Raises
         ------
@@ -188,7 +189,7 @@ class BaseTagger(BaseEstimator):
         y : sequence of label sequences
             True labels.
         sample_weight : array-like of shape (n_sentences,), default=None
-            Weight of each sentence. All tokens of a sentence have its weight.
+            Weight of each sentence. Every token has the weight of its sentence.
 
         Returns
         -------

@@ -28,7 +28,8 @@ def convert_tags(
         Scheme of `y`: one of the names that :func:`~skcalib.metrics.span_statistics`
         accepts.
     to : {'BIO', 'BILOU', 'IOBES', 'IOE2'}, default='BIO'
-        Scheme of the result. Other names and lower case are accepted, as for `scheme`.
+        Scheme of the result. As for `scheme`, synonyms such as 'BIOES' and names in
+        lower case are accepted.
 
     Returns
     -------

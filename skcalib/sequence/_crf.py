@@ -36,13 +36,15 @@ class CRFTagger(CRFsuiteNames):
     Parameters
     ----------
     algorithm : {'lbfgs', 'l2sgd', 'ap', 'pa', 'arow'}, default='lbfgs'
-        Training algorithm. Only 'lbfgs' and 'l2sgd' maximise a likelihood. The other
-        algorithms do not fit the weights to give probabilities.
+        Training algorithm: L-BFGS, stochastic gradient descent with an L2 penalty,
+        averaged perceptron, passive aggressive, or adaptive regularisation of weights
+        (AROW). Only 'lbfgs' and 'l2sgd' maximise a likelihood. The other algorithms
+        minimise losses that do not involve probabilities.
     c1 : float, default=0.0
         Weight of the L1 penalty, for 'lbfgs' only.
     c2 : float, default=1.0
-        Weight of the L2 penalty, for 'lbfgs' and 'l2sgd' only. It determines the
-        direction of miscalibration (see Notes).
+        Weight of the L2 penalty, for 'lbfgs' and 'l2sgd' only. It determines whether
+        the model is overconfident or underconfident (see Notes).
     max_iterations : int, default=None
         Maximum number of iterations. If None, the default of CRFsuite is used.
     all_possible_transitions : bool, default=True
@@ -110,7 +112,7 @@ class CRFTagger(CRFsuiteNames):
     transition_weights_ : ndarray of shape (n_classes, n_classes)
         Weight of each pair [previous tag, next tag].
     model_bytes_ : bytes
-        Model file of CRFsuite.
+        Content of the model file of CRFsuite.
     training_log_ : object
         Log of the training by pycrfsuite, with a dict for each iteration in
         ``training_log_.iterations``. None if the model was read from a file.
@@ -251,8 +253,8 @@ class CRFTagger(CRFsuiteNames):
         Raises
         ------
         TypeError
-            If `X` or `y` is not a sequence of sentences, or if a token has another
-            type.
+            If `X` or `y` is not a sequence of sentences, or if a token is neither a str
+            nor a dict of attributes.
         ValueError
             If there is no attribute, if a weight is not finite, if dicts are nested too
             deeply, if matrices differ in their number of columns, if a sentence has

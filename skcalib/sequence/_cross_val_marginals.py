@@ -41,7 +41,7 @@ def cross_val_marginals(
     Parameters
     ----------
     estimator : tagger, or pipeline that ends in a tagger
-        Tagger. A clone of the tagger is fitted in each fold.
+        Tagger to clone and fit in each fold.
     X : sequence of sentences
         Sentences of tokens.
     y : sequence of label sequences

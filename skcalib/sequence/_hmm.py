@@ -74,9 +74,10 @@ class HMMTagger(BaseTagger):
 
     Notes
     -----
-    The pseudocount determines the direction of miscalibration. A large pseudocount
-    makes the model underconfident. A small pseudocount, which is best for accuracy,
-    makes the model overconfident. Choose the pseudocount by
+    The pseudocount determines whether the model is overconfident or underconfident. A
+    large pseudocount makes the model underconfident, and a very small one makes it
+    overconfident. The pseudocount with the best accuracy can be too small for
+    calibration. Choose the pseudocount by
     :data:`~skcalib.scorers.log_likelihood_scorer` rather than by accuracy.
 
     References
