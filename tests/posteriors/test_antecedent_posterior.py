@@ -464,7 +464,7 @@ class TestDocuments:
         (np.zeros((2, 2)), ValueError, r"\(2,\).* Put a single document into a list"),
         ([np.zeros((2, 3))], ValueError, r"shape \(2, 3\) for document 0"),
         ([[[0]], [[0, 0], [0]]], ValueError, "other content in document 1"),
-        ([[["a"]]], ValueError, "numbers, in rows"),
+        ([[["a"]]], ValueError, "the text .a. in row 0 in document 0"),
         ([[[0, 0], [0, np.nan]]], ValueError, "Got nan in document 0, row 1, column 1"),
         ([[[0, 0], [np.inf, 0]]], ValueError, "Got inf in document 0, row 1, column 0"),
         (
