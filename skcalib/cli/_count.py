@@ -145,7 +145,11 @@ def _add_measures(group: argparse._ArgumentGroup) -> None:
     add_dates(group)
     add("--by", metavar="COL", help="also count each value of this column separately")
     add("--trend", action="store_true", help="change of the count per period")
-    add("--mean", action="store_true", help="mean per document (share), not the count")
+    add(
+        "--mean",
+        action="store_true",
+        help="estimate the mean per document (the share), not the total",
+    )
     add(
         "--confidence-level",
         type=float,
@@ -159,8 +163,13 @@ def _add_output(group: argparse._ArgumentGroup) -> None:
     add = group.add_argument
     add("--json", action="store_true", help="print JSON instead of text")
     add("--csv", type=Path, metavar="TABLE", help="CSV to write the table to")
-    add("--figure", type=Path, metavar="FIGURE", help="PNG, SVG or PDF to draw to")
-    add("--html", type=Path, metavar="PAGE", help="one page to write to")
+    add(
+        "--figure",
+        type=Path,
+        metavar="FIGURE",
+        help="PNG, SVG or PDF file for the figure",
+    )
+    add("--html", type=Path, metavar="PAGE", help="HTML file for the page")
 
 
 def run_count(options: Namespace) -> None:
