@@ -177,7 +177,7 @@ def _add_measures(group: argparse._ArgumentGroup) -> None:
         action="append",
         metavar="LABELS",
         help=f"{LABELS_HELP}. The file must have a column system or a column of scores "
-        "for each system; alternatively, pass one file per system, in their order",
+        "for each system; or repeat --labels, once per system in their order",
     )
     add("--pass-at", type=int, metavar="K", help="compare pass@K (any of K is right)")
     add("--pass-all", type=int, metavar="K", help="compare pass^K (all K are right)")
