@@ -10,9 +10,9 @@ from ..evaluation import AccuracyInterval
 from ..metrics import CalibrationErrorInterval
 
 DIRECTION = {
-    "too high": "overconfident: probabilities are too high on the whole",
-    "too low": "underconfident: probabilities are too low on the whole",
-    "fits": "neither too high nor too low on the whole",
+    "too high": "overconfident: probabilities are too high on average",
+    "too low": "underconfident: probabilities are too low on average",
+    "fits": "neither too high nor too low on average",
 }
 
 # Number of answers needed for isotonic regression, as advised by scikit-learn.
@@ -41,7 +41,7 @@ def verdict(found: dict[str, Any], level: float) -> str:
     if error["p_value"] < 1 - level:
         return (
             f"The probabilities are right on average ({said} stated, {came} came true) "
-            "but not one by one: some are too high and others too low."
+            "but not individually: some are too high and others too low."
         )
     return (
         f"No miscalibration is shown: {said} stated on average, {came} came true. An "
@@ -63,25 +63,23 @@ def next_steps(found: dict[str, Any], level: float) -> list[str]:
 
 
 def _how_to_recalibrate(n: int) -> str:
-    remark = ""
     if n >= _ENOUGH_FOR_ISOTONIC:
         how = (
             "fit sklearn.isotonic.IsotonicRegression(out_of_bounds='clip') to stated "
-            "probabilities and outcomes"
+            "probabilities and outcomes, and apply it to new answers"
         )
     else:
         how = (
             "fit a logistic regression to the log-odds of the stated probabilities "
-            "(without an intercept, it is temperature scaling)"
-        )
-        remark = (
-            " Before, clip 0 and 1, for example to .005 and .995, because their "
-            "log-odds are infinite. Isotonic regression needs about a thousand answers."
+            "(without an intercept, this is temperature scaling), and apply it to new "
+            "answers. Before the fit, clip 0 and 1, for example to .005 and .995, "
+            "because their log-odds are infinite. Isotonic regression needs about a "
+            "thousand answers"
         )
     return (
-        f"Recalibrate: {how}, and apply it to new answers.{remark} Measure it on "
-        "answers that it was not fitted to. For a classifier, "
-        "sklearn.calibration.CalibratedClassifierCV does both."
+        f"Recalibrate: {how}. Measure the calibration error on answers that were not "
+        "used in the fit. For a classifier, use "
+        "sklearn.calibration.CalibratedClassifierCV."
     )
 
 
@@ -92,7 +90,7 @@ def _how_many_more(found: dict[str, Any]) -> str:
         what, count = "groups", found["n_groups"]
     more = "" if n == found["n_samples"] else " More samples per question help little."
     return (
-        f"For half the width of the intervals, collect about {3 * count:,} more "
+        f"To halve the width of the intervals, collect about {3 * count:,} more "
         f"{what}: {4 * count:,} in all.{more} The interval of the accuracy is now "
         f"{width:.3f} wide."
     )
@@ -117,8 +115,8 @@ def _how_to_quote(found: dict[str, Any], level: float) -> str:
     return (
         f"Quote: {quote}; calibration error {error['estimate']:.3f} ({percent} "
         f"interval {error['low']:.3f} to {error['high']:.3f}{without_zero(error)}, "
-        "debiased root mean square). An ECE depends on its bins and is biased upwards: "
-        "give it only beside these."
+        "debiased root mean square). The ECE depends on its bins and is biased "
+        "upwards: do not report it alone."
     )
 
 
@@ -153,7 +151,7 @@ def demo_steps(models: list[MeasuredModel]) -> list[str]:
     ]
     widest = max(models, key=lambda each: each.error.high - each.error.low)
     steps.append(
-        "For half the width of an interval, collect four times the data: for "
+        "To halve the width of an interval, collect four times the data: for "
         f"{widest.name}, whose calibration error has the widest interval, about "
         f"{3 * widest.n:,} more {widest.unit}."
     )
@@ -224,7 +222,7 @@ def _how_to_quote_gain(found: dict[str, Any], pair: dict[str, Any]) -> str:
 
 
 def _how_many_more_for_gain(found: dict[str, Any], pair: dict[str, Any]) -> str | None:
-    """Return the gain that these questions find, and how many more find its half."""
+    """Return the detectable gain, and the number of questions to detect half of it."""
     least = _detectable_gain(found, pair)
     if least is None:
         return None
@@ -232,10 +230,10 @@ def _how_many_more_for_gain(found: dict[str, Any], pair: dict[str, Any]) -> str 
     if found["n_groups"] is not None:
         what, count = "groups", found["n_groups"]
     return (
-        f"These {count:,} {what} find a true gain of about "
+        f"These {count:,} {what} detect a true gain of about "
         f"{_gain(least, found).lstrip('+')} between {pair['a']} and {pair['b']} with "
-        f"{_POWER:.0%} power. For half of that, and half the width of the interval, "
-        f"collect about {3 * count:,} more {what}: {4 * count:,} in all."
+        f"{_POWER:.0%} power. To detect half of this gain and halve the width of the "
+        f"interval, collect about {3 * count:,} more {what}: {4 * count:,} in all."
     )
 
 

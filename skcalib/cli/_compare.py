@@ -168,19 +168,19 @@ def _add_measures(group: argparse._ArgumentGroup) -> None:
     add(
         "--by",
         metavar="COL",
-        help="also compare the systems for each value of this column; for --metric as "
-        "for --groups",
+        help="also compare the systems for each value of this column; with --metric, a "
+        "file or 'document', as for --groups",
     )
     add(
         "--labels",
         type=Path,
         action="append",
         metavar="LABELS",
-        help=f"{LABELS_HELP}; with a column system, or a column of scores for each "
-        "system, or given once for each system in their order",
+        help=f"{LABELS_HELP}. The file must have a column system or a column of scores "
+        "for each system; or repeat --labels, once per system in their order",
     )
-    add("--pass-at", type=int, metavar="K", help="compare pass@K of several samples")
-    add("--pass-all", type=int, metavar="K", help="compare pass^K of several samples")
+    add("--pass-at", type=int, metavar="K", help="compare pass@K (any of K is right)")
+    add("--pass-all", type=int, metavar="K", help="compare pass^K (all K are right)")
     add("--best-of", type=int, metavar="K", help="compare the best score of K samples")
     add(
         "--margin",
@@ -195,14 +195,14 @@ def _add_measures(group: argparse._ArgumentGroup) -> None:
         nargs="?",
         const=0.0,
         metavar="D",
-        help="print the gain that these questions detect, and how many questions a "
-        "gain of D needs",
+        help="print the gain that these questions detect with 80%% power, and the "
+        "number of questions needed to detect a gain of D",
     )
     add(
         "--adjust",
         choices=("holm", "bh", "none"),
         default="holm",
-        help="correction for several pairs (default: %(default)s)",
+        help="correction of p-values for the number of pairs (default: %(default)s)",
     )
     add(
         "--confidence-level",
@@ -217,14 +217,20 @@ def _add_output(group: argparse._ArgumentGroup) -> None:
     add = group.add_argument
     add("--json", action="store_true", help="print JSON instead of text")
     add("--csv", action="store_true", help="print one row per pair as CSV")
-    add("--output", type=Path, metavar="FIGURE", help="PNG, SVG or PDF to draw to")
-    add("--html", type=Path, metavar="PAGE", help="one page to write to")
+    add(
+        "--output",
+        type=Path,
+        metavar="FIGURE",
+        help="PNG, SVG or PDF file for the figure",
+    )
+    add("--html", type=Path, metavar="PAGE", help="HTML file for the page")
     add(
         "--fail-if",
         choices=CONDITIONS,
         help="exit with status 1 if any later system is significantly worse than the "
-        "baseline, is not significantly better, or may be worse by the margin or more; "
-        "with --labels by the interval of the corrected gain",
+        "baseline (worse), is not significantly better (not-better), or is not shown "
+        "to be worse by less than the margin (inferior); with --labels, the interval "
+        "of the corrected gain decides",
     )
 
 

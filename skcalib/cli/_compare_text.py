@@ -389,7 +389,7 @@ def _power_in_words(found: dict[str, Any]) -> list[str]:
             text = f"{pair}: these {found['n']} {unit} cannot detect any gain."
         else:
             text = (
-                f"{pair}: these {found['n']} {unit} find a true gain of "
+                f"{pair}: these {found['n']} {unit} detect a true gain of "
                 f"{number(each['detectable_gain'], found)} with 80% power."
             )
         if "gain" in each and each["questions_needed"] is not None:

@@ -148,7 +148,7 @@ def _add_measures(group: argparse._ArgumentGroup) -> None:
     add(
         "--mean",
         action="store_true",
-        help="share of documents, or mean per document, instead of the count",
+        help="estimate the share of documents, or the mean per document, not the total",
     )
     add(
         "--confidence-level",
@@ -163,8 +163,13 @@ def _add_output(group: argparse._ArgumentGroup) -> None:
     add = group.add_argument
     add("--json", action="store_true", help="print JSON instead of text")
     add("--csv", type=Path, metavar="TABLE", help="CSV to write the table to")
-    add("--figure", type=Path, metavar="FIGURE", help="PNG, SVG or PDF to draw to")
-    add("--html", type=Path, metavar="PAGE", help="one page to write to")
+    add(
+        "--figure",
+        type=Path,
+        metavar="FIGURE",
+        help="PNG, SVG or PDF file for the figure",
+    )
+    add("--html", type=Path, metavar="PAGE", help="HTML file for the page")
 
 
 def run_count(options: Namespace) -> None:

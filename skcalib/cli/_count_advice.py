@@ -76,7 +76,7 @@ def _how_many_more(found: dict[str, Any]) -> list[str]:
     # The variance of n of N documents is proportional to 1 / n - 1 / N.
     needed = round(1 / (1 / n_all + (1 / n - 1 / n_all) / 4))
     steps = [
-        f"For half the width of the interval, label about {needed - n:,} more "
+        f"To halve the width of the interval, label about {needed - n:,} more "
         f"documents: {needed:,} of {n_all:,} in all. Choose the number before you see "
         "the interval; do not stop when it is narrow enough."
     ]

@@ -166,12 +166,12 @@ def _errors(page: Page, found: dict[str, Any], percent: str) -> None:
             [
                 "Brier score: calibration part",
                 f"{bins['calibration']:.4f}",
-                "what recalibration can gain",
+                "removable by recalibration",
             ],
             [
                 "Brier score: refinement part",
                 f"{bins['refinement']:.4f}",
-                "what would be left",
+                "the rest after recalibration",
             ],
         ],
     )

@@ -192,7 +192,7 @@ def _score_lines(brier: dict[str, Any]) -> list[str]:
         f"  = {levels['calibration']:.4f} calibration - "
         f"{levels['discrimination']:.4f} discrimination + "
         f"{levels['uncertainty']:.4f} uncertainty, isotonic",
-        "  (calibration: what recalibration can gain; refinement: what would be left)",
+        "  (calibration: removable by recalibration; refinement: the rest)",
     ]
 
 
@@ -223,11 +223,11 @@ def _details(found: dict[str, Any], level: float) -> list[str]:
         "",
         "calibration error, root mean square",
         f"  debiased    {error['estimate']:.4f}  {percent} {ends}, bins of "
-        f"{error['bin_size']}; noise taken out, quote this",
-        f"  plug-in     {plug_in['error']:.4f}  bins of {plug_in['bin_size']}, the "
-        "curve's; biased upwards",
-        f"  mean |.|    {found['ece']:.4f}  {N_REGIONS} equal-width bins, known as "
-        "ECE; biased upwards",
+        f"{error['bin_size']}; corrected for noise: report this",
+        f"  plug-in     {plug_in['error']:.4f}  bins of {plug_in['bin_size']} "
+        "(as in the curve); biased upwards",
+        f"  mean |.|    {found['ece']:.4f}  ECE, mean distance in {N_REGIONS} "
+        "equal-width bins; biased upwards",
         f"perfect calibration: {pvalue_of(error)}, {rejected}",
         *_few_groups(error["n_effective_groups"], percent),
         "",

@@ -71,13 +71,14 @@ def _add_reading(group: argparse._ArgumentGroup) -> None:
 def _add_drawing(group: argparse._ArgumentGroup) -> None:
     add = group.add_argument
     add("--n", type=int, required=True, help="number of documents to label")
-    add("--strata", metavar="COL", help="column of strata, with two draws or more each")
+    add("--strata", metavar="COL", help="column of strata; each gets at least 2 draws")
     add_dates(group)
     add(
         "--mix",
         type=float,
         metavar="SHARE",
-        help="share of the probability that is spread evenly (default: 0.5)",
+        help="share of the inclusion probabilities that is equal for all documents, "
+        "whatever the model says (default: 0.5)",
     )
     add("--equal", action="store_true", help="equal probabilities, as --mix 1")
     add(

@@ -61,7 +61,7 @@ def fetch_gum(
         are the documents, with sentences, parses and mentions. `target` (list of
         ndarray of int) is the entity of each mention, as the index of the first mention
         of the entity. `DESCR` describes the origin of the data, their licence and how
-        to cite them. `filenames` has the files that were read.
+        to cite them. `filenames` contains the paths of the files that were read.
 
     Raises
     ------
@@ -154,7 +154,7 @@ def fetch_litbank(
         are the documents, with mentions. `target` (list of ndarray of int) is the
         entity of each mention, as the index of the first mention of the entity. `DESCR`
         describes the origin of the data, their licence and how to cite them.
-        `filenames` has the files that were read.
+        `filenames` contains the paths of the files that were read.
 
     Raises
     ------

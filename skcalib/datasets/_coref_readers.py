@@ -31,8 +31,8 @@ def read_conll2012(path: TextFile) -> list[Document]:
     documents : list of Document
         One document for each part: `id` is the name of the document and
         ``metadata["part"]`` the number of the part, if there is one. Mentions are in
-        the order of their first words, longer mentions first; `entities` are the
-        numbers in the file, as str.
+        the order of their first words. If several mentions have the same first word,
+        longer mentions come first. `entities` are the numbers in the file, as str.
 
     Raises
     ------

@@ -78,8 +78,8 @@ def fetch_emoticon_tweets(
         Source of the messages: tweets of three corpora or of one of them, comments on
         YouTube, or all of these.
     remove_emoticons : bool, default=True
-        Whether every ":)", with all its mouths (":)))"), is replaced by a space. If
-        False, the texts are left as written and contain their labels.
+        Whether every ":)", also with repeated parentheses (":)))"), is replaced by a
+        space. If False, the texts are left as written and contain their labels.
     drop_duplicates : bool, default=True
         Whether only the first of several duplicates is kept. Duplicates have the same
         label and differ only in retweet marks ("RT @user:") at the start, URLs,
@@ -111,7 +111,7 @@ def fetch_emoticon_tweets(
         message contained a ":)", otherwise 0. `target_names` (list of str) are the
         meanings of 0 and 1. `sources` (list of str) is the name of the file of each
         message. `DESCR` describes the origin of the data, their licence and how to cite
-        them. `filenames` has the files that were read.
+        them. `filenames` contains the paths of the files that were read.
 
     Raises
     ------

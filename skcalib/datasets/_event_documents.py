@@ -134,7 +134,7 @@ def make_event_documents(
 
     See Also
     --------
-    make_coref_documents : Documents for measuring coreference itself.
+    make_coref_documents : Documents with coreference but without events.
     skcalib.events.EventCounter : Count the events of documents.
 
     Notes
@@ -151,9 +151,9 @@ def make_event_documents(
     3. Antecedents are drawn from the softmax of the scores of each mention, and linked
        mentions form an entity.
 
-    Words do not depend on entities, so the softmax is the true posterior, and counts
-    under it have the right distribution. An entity may combine words and countries that
-    do not occur together in real text.
+    Words do not depend on entities, so the softmax is the true posterior, and the
+    distribution of counts that it implies is correct. An entity may combine words and
+    countries that do not occur together in real text.
 
     Examples
     --------

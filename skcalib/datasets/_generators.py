@@ -54,7 +54,7 @@ def make_calibrated_pairs(
     Probabilities q are drawn from Beta(a, b), and a label is 1 with probability t(q)
     (section 4.3 of [1]_). With k = 0, t(q) = q and the pairs are perfectly calibrated.
     Otherwise t(q) = max(0, q - k) for q up to 0.5 and min(1, q + k) above, so that the
-    probabilities are not extreme enough.
+    probabilities q are underconfident (not extreme enough).
 
     Parameters
     ----------

@@ -22,7 +22,7 @@ PREDICATIVE = ("singleton", "link", "drop")
 def read_litbank(
     path: str | os.PathLike[str], *, predicative: str = "singleton"
 ) -> list[Document]:
-    r"""Read the coreference layer of LitBank, as tab-separated rows beside text.
+    r"""Read documents with coreference in the format of LitBank.
 
     Parameters
     ----------
@@ -30,18 +30,19 @@ def read_litbank(
         A ``.ann`` file with its ``.txt`` file beside it, or a folder or a zip archive
         of such pairs, which are read in the order of their names.
     predicative : {'singleton', 'link', 'drop'}, default='singleton'
-        Treatment of mentions that a copula or an apposition ties to another mention
-        and that are in no chain of coreference ("my brother was *a sailor*"). With
+        Treatment of mentions that are linked to another mention only by a copula or an
+        apposition and are in no coreference chain ("my brother was *a sailor*"). With
         'singleton', each is an entity of its own, as in the CoNLL files of the corpus.
-        With 'link', each belongs to the entity that it is tied to. With 'drop', they
-        are left out.
+        With 'link', each belongs to the entity of the mention that it is linked to.
+        With 'drop', they are left out.
 
     Returns
     -------
     documents : list of Document
-        Documents, whose `id` is the name of the file. The `attributes` of a mention
-        are its ``etype`` (PER, FAC, GPE, LOC, VEH, ORG) and its ``form`` (PROP, NOM,
-        PRON). Mentions are in the order of their first words, longer mentions first.
+        Documents, whose `id` is the name of the file. The `attributes` of a mention are
+        its ``etype`` (PER, FAC, GPE, LOC, VEH, ORG) and its ``form`` (PROP, NOM, PRON).
+        Mentions are in the order of their first words. If several mentions have the
+        same first word, longer mentions come first.
 
     Raises
     ------
@@ -56,7 +57,7 @@ def read_litbank(
 
     See Also
     --------
-    fetch_litbank : The corpus itself.
+    fetch_litbank : Download the corpus.
     read_conllu : Documents in CoNLL-U, with mentions in ``Entity=``.
 
     Examples

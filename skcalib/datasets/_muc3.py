@@ -78,9 +78,9 @@ def fetch_muc3(
         Dictionary-like object with the following attributes. `data` is a list of
         Document. The documents have dates, ``metadata["place"]`` and
         ``metadata["paragraphs"]`` (tuple of str), and sentences if they have parses.
-        `parsed` is whether the documents have parses. `target` is None. `DESCR`
-        describes the origin of the data, their licence and how to cite them.
-        `filenames` has the files that were read.
+        `parsed` (bool) indicates whether the documents have parses. `target` is None.
+        `DESCR` describes the origin of the data, their licence and how to cite them.
+        `filenames` contains the paths of the files that were read.
 
     Raises
     ------

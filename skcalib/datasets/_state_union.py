@@ -107,7 +107,7 @@ def fetch_state_union(
         ``metadata["paragraphs"]`` (tuple of str, whose first entry is the title), and
         sentences if they have parses. `parsed` is whether the documents have parses.
         `target` is None. `DESCR` describes the origin of the data, their licence and
-        how to cite them. `filenames` has the files that were read.
+        how to cite them. `filenames` contains the paths of the files that were read.
 
     Raises
     ------

@@ -67,8 +67,8 @@ def fetch_system_outputs(
         'wmt20'. `target` (list of list of str) are the gold tags, or None. `tokens`
         (list of list of str) are the tokens of each sentence, or None. `segments`
         (ndarray of int) are the numbers of the segments, or None. `DESCR` describes the
-        origin of the data, their licence and how to cite them. `filenames` has the
-        files that were read.
+        origin of the data, their licence and how to cite them. `filenames` contains the
+        paths of the files that were read.
 
     Raises
     ------

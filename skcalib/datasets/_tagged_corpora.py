@@ -80,7 +80,7 @@ def fetch_ark_twitter_pos(
         Dictionary-like object with the following attributes. `data` (list of list of
         str) are the tokens of each tweet, and `target` (list of list of str) are their
         tags. `DESCR` describes the origin of the data, their licence and how to cite
-        them. `filenames` has the files that were read.
+        them. `filenames` contains the paths of the files that were read.
 
     Raises
     ------
@@ -171,7 +171,7 @@ def fetch_ud_english_ewt(
         their tags. `documents` (list of Document) contain the sentences with their
         parses. `groups` (list of int) is the index of the document of each sentence.
         `DESCR` describes the origin of the data, their licence and how to cite them.
-        `filenames` has the files that were read.
+        `filenames` contains the paths of the files that were read.
 
     Raises
     ------
@@ -262,7 +262,7 @@ def fetch_wsj_sample(
         str) are the words of each sentence, and `target` (list of list of str) are
         their tags. `groups` (list of int) is the number of the article of each
         sentence. `DESCR` describes the origin of the data, their licence and how to
-        cite them. `filenames` has the files that were read.
+        cite them. `filenames` contains the paths of the files that were read.
 
     Raises
     ------
@@ -359,7 +359,7 @@ def fetch_broad_twitter_entities(
         str) are the tokens of each tweet, and `target` (list of list of str) are their
         tags in BIO. `section` (array of str) is the section of each tweet. `DESCR`
         describes the origin of the data, their licence and how to cite them.
-        `filenames` has the files that were read.
+        `filenames` contains the paths of the files that were read.
 
     Raises
     ------

@@ -116,12 +116,13 @@ def accuracy_interval(
     McCaffrey [2]_. Let z and t be the quantiles of the normal and of Student's t
     distribution. The interval is Wilson's interval [3]_ for
 
-        n_effective = m (1 - m) / variance (z / t)^2
+        n_effective = m (1 - m) / variance * (z / t)^2
 
-    answers, where m is the mean. If few answers differ from the rest, the data contain
-    little information about the differences between groups. The ratio of the variance
-    to m (1 - m) / n is therefore averaged with the ratio for fully dependent groups,
-    sum(size^2) / n, which has the weight of half an answer.
+    answers, where m is the mean. If nearly all answers are equal, the data contain
+    little information about the dependence within groups. The design effect, which is
+    the ratio of the variance to m (1 - m) / n, is therefore shrunk towards its value
+    for fully dependent groups, sum(size^2) / n. The estimated ratio has a weight of n
+    min(m, 1 - m), and the value for full dependence has a weight of 1/2.
 
     References
     ----------

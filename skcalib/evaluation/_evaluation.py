@@ -46,7 +46,7 @@ class Evaluation(Result):
     question : ndarray of shape (n_rows,), str
         Identity of the question.
     repeat : ndarray of shape (n_rows,), int
-        Number of the sample of the question, from 0.
+        Index of the sample within its question, starting at 0.
     score : ndarray of shape (n_rows,)
         Score in [0, 1]. NaN if the harness did not write a score.
     proba : ndarray of shape (n_rows,)
@@ -209,7 +209,7 @@ class Evaluation(Result):
 
     @public
     def aligned(self, other: Evaluation) -> tuple[Evaluation, Evaluation]:
-        """Return this evaluation and another one on their common questions.
+        """Return this evaluation and another one, restricted to common questions.
 
         Rows are matched by question and sample, and are in the same order in both
         results. Samples that only one evaluation has are left out, and `notes` states

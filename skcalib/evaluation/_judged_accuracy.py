@@ -157,8 +157,8 @@ def judged_accuracy(
     Parameters
     ----------
     judge : array-like of shape (n_items,)
-        Score that the judge gives to each item, in [0, 1], or NaN if the judge gives no
-        score. Items without a score are treated as a separate verdict.
+        Score that the judge gives to each item (its verdict), in [0, 1], or NaN if the
+        judge gives no score. Items without a score are treated as a separate verdict.
     human : array-like of shape (n_items,)
         Score that a person gave to each item (its label), in [0, 1], or NaN if the item
         is not labelled. The labelled items must have been drawn at random, among all
@@ -168,8 +168,8 @@ def judged_accuracy(
         questions have the same weight.
     groups : array-like of shape (n_items,), default=None
         Group of each item, such as a document. Items of the same group may be
-        dependent. If the labelled items were not drawn one by one, pass the units that
-        were drawn.
+        dependent. If whole units, such as documents, were drawn to be labelled, pass
+        these units.
     inclusion_probability : array-like of shape (n_items,), default=None
         Probability, up to a constant factor, with which each item was drawn to be
         labelled. It is only needed if it differs between items with the same verdict.
@@ -201,14 +201,14 @@ def judged_accuracy(
     Warns
     -----
     UserWarning
-        If a verdict has items but no label, if all labels are in one group, or if
-        'PPI++' has fewer than 100 labels.
+        If none of the items with a given verdict is labelled, if all labels are in one
+        group, or if 'PPI++' has fewer than 100 labels.
 
     See Also
     --------
     judged_difference : Compare two systems.
     accuracy_interval : Confidence interval from labels alone.
-    skcalib.counts.corrected_count : Rates by period, unequal probabilities.
+    skcalib.counts.corrected_count : Corrected rates by period.
 
     Notes
     -----
@@ -222,14 +222,15 @@ def judged_accuracy(
     Jeffreys's prior, p1 and p0 have independent posteriors Beta(k + 1/2, n - k + 1/2),
     where k is the number of right answers among the n labels of the verdict. With three
     possible scores, the posterior is a Dirichlet distribution, and its prior has the
-    weight of one label. For the superpopulation, w is also random: a Beta-distributed
-    error is added, with the variance of the mean of p over the items. For the items
-    themselves, the labels are known, and only the mean of the unlabelled items has a
-    distribution. The ends of the interval are quantiles of the sum, computed by
-    numerical convolution. Because labels are averaged within verdicts, the number of
-    labelled items may differ between verdicts in any way.
+    weight of one label. For the superpopulation, w is also random. The interval
+    accounts for this by an additional independent error with a Beta distribution. Its
+    variance is the variance of the mean, over the items, of the p of each item's
+    verdict. For the items themselves, the labels are known, and only the mean of the
+    unlabelled items has a distribution. The ends of the interval are quantiles of the
+    sum, computed by numerical convolution. Because labels are averaged within verdicts,
+    the number of labelled items may differ between verdicts in any way.
 
-    With groups, or with unequal weights within a verdict, n and k are divided by deff
+    With groups, or with unequal weights within a verdict, n and k are divided by deff *
     (t / z)^2. The design effect deff is computed from the sums of the linearised
     residuals over groups. t is a quantile of Student's distribution, with the degrees
     of freedom of :func:`accuracy_interval`, and z is the same quantile of the normal

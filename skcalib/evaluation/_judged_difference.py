@@ -131,8 +131,8 @@ def judged_difference(
         Score that a person gave to the answer of each system, in [0, 1], or NaN if the
         answer is not labelled. Only questions with labels of both answers are used.
     groups : array-like of shape (n_items,), default=None
-        Group of each question. Questions of the same group may be dependent. If the
-        labelled questions were not drawn one by one, pass the units that were drawn.
+        Group of each question. Questions of the same group may be dependent. If whole
+        units, such as documents, were drawn to be labelled, pass these units.
     inclusion_probability : array-like of shape (n_items,), default=None
         Probability, up to a constant factor, with which each question was drawn to be
         labelled. It is only needed if it differs between questions with the same two
@@ -158,8 +158,8 @@ def judged_difference(
     Warns
     -----
     UserWarning
-        If a pair of verdicts has questions but no label, if all labels are in one
-        group, or if PPI++ has fewer than 100 labels.
+        If none of the questions with a given pair of verdicts is labelled, if all
+        labels are in one group, or if PPI++ has fewer than 100 labels.
 
     See Also
     --------

@@ -1,4 +1,4 @@
-"""The threshold of a probability above which answers have a wanted precision."""
+"""Threshold of the probability for which answers have a required precision."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ _PER_DOUBLING = 16
 
 @dataclass(frozen=True, repr=False)
 class PrecisionThreshold(Result):
-    """Threshold with a wanted precision, from :func:`threshold_for_precision`.
+    """Threshold for a required precision, from :func:`threshold_for_precision`.
 
     Attributes
     ----------
     threshold : float
         Answers whose probability is at least this number are selected.
     precision : float
-        Wanted precision.
+        Required precision.
     estimate : float
         Precision of the selected answers in the labelled data.
     low, high : float
@@ -98,7 +98,7 @@ def threshold_for_precision(
     groups: ArrayLike | None = None,
     confidence_level: float = 0.95,
 ) -> PrecisionThreshold:
-    """Choose the lowest threshold above which answers have a wanted precision.
+    """Choose the lowest threshold that reaches a precision with a given confidence.
 
     Parameters
     ----------
@@ -109,7 +109,7 @@ def threshold_for_precision(
     y_proba : array-like of shape (n,)
         Probability of each answer.
     precision : float
-        Wanted share of right answers among those selected, between 0 and 1.
+        Required share of right answers among the selected answers, between 0 and 1.
     groups : array-like of shape (n,), default=None
         Group of each answer, such as its sentence or document. Answers of one group may
         depend on each other.
@@ -131,22 +131,23 @@ def threshold_for_precision(
 
     See Also
     --------
-    accuracy_interval : Interval of the precision at a threshold given beforehand.
+    accuracy_interval : Confidence interval of the precision at a fixed threshold.
 
     Notes
     -----
-    Thresholds are tested from the highest one down, in an order that does not depend on
-    the labels (fixed sequence testing [1]_). A threshold passes if the lower confidence
-    bound of its precision is at least `precision`. The tests stop at the first
-    threshold that does not pass. Since a model can be wrong in its most confident
-    answers, the tests start at four places, each with a quarter of the error
+    Thresholds are tested in descending order, which does not depend on the labels
+    (fixed sequence testing [1]_). A threshold passes if the lower confidence bound of
+    its precision is at least `precision`. The tests stop at the first threshold that
+    does not pass. Since a model can be wrong in its most confident answers, four such
+    sequences start at different thresholds, and each has a quarter of the error
     probability. The bound is the exact bound of Clopper and Pearson. With `groups`, it
     is Wilson's bound for the effective number of answers, which is approximate.
 
     The threshold is valid for data like the labelled data. For another kind of text or
     another model, choose a new threshold. The probabilities do not have to be
     calibrated, but answers with higher probabilities should be right more often. With
-    calibrated probabilities, the threshold is below `precision`.
+    calibrated probabilities, the threshold is usually below `precision`, which is the
+    mean over all selected answers.
 
     References
     ----------

@@ -27,7 +27,7 @@ _MISFIT = 0.1
 
 @dataclass(frozen=True, repr=False)
 class PassAtK(Result):
-    """Probability that at least one of k samples is right, or that all are.
+    """Probability that at least one of k samples is right, or that all k are right.
 
     Returned by :func:`pass_at_k`.
 
@@ -305,7 +305,8 @@ def best_of_k(
     question : array-like of shape (n_rows,)
         Question of each sample.
     k : int
-        Number of samples of which the best counts. No question may have fewer samples.
+        Number of samples of which the best score is used. No question may have fewer
+        samples.
     groups : array-like of shape (n_rows,), default=None
         Group of each sample. All samples of a question must be in one group.
     confidence_level : float, default=0.95
@@ -389,9 +390,10 @@ def sample_variance(score: ArrayLike, *, question: ArrayLike) -> SampleVariance:
 
     Notes
     -----
-    The variance of the mean of the question means is estimated by the variance of the
-    question means divided by their number. The component of the samples is the mean
-    variance of the samples of a question divided by their number. The rest is due to
+    The score is the mean of the question means. The variance of the score is estimated
+    by the sample variance of the question means, divided by the number of questions.
+    The component of the samples is estimated from the mean variance within questions,
+    divided by the number of samples per question. The difference is the component of
     the choice of questions.
 
     Examples

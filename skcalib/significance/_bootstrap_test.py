@@ -222,8 +222,8 @@ def paired_bootstrap_test(
         which is the case if the systems differ in fewer than six items or groups (five
         for a one-sided test). The warning is also raised if the gain has zero variance,
         for example because A has the same lead in every item. All resamples are then
-        identical, and the p-value of sign flips is returned: 2^-n for a one-sided and
-        twice that for a two-sided test.
+        identical, and the p-value of sign flips is returned: 2^-n for a one-sided test
+        and 2^(1-n) for a two-sided test.
 
     See Also
     --------
@@ -233,10 +233,11 @@ def paired_bootstrap_test(
     Notes
     -----
     A Monte Carlo p-value is (s + 1) / (b + 1), where s of b resamples are extreme. It
-    is never 0. Integer statistics are compared exactly. For other statistics, a gain
-    that falls short of a tie by at most 1e-9 of itself (1e-12 of the larger score)
-    counts as a tie. An exact or saddlepoint p-value can be 0: with few items, it is
-    possible that no resample reaches twice the gain.
+    is never 0. Integer statistics are compared exactly. For other statistics, a
+    resampled gain counts as a tie if it misses the threshold by at most 1e-9 times the
+    observed gain, or by at most 1e-12 times the larger score. An exact or saddlepoint
+    p-value can be 0: with few items, it is possible that no resample reaches twice the
+    gain.
 
     The interval of the resampling methods is d -+ c, where the distance abs(d* - d)
     reaches c with probability 1 - confidence_level. This is the basic bootstrap
@@ -253,18 +254,18 @@ def paired_bootstrap_test(
     exact for exchangeable systems and approximately valid for others. The interval
     contains the gains t that are not rejected when x is replaced by x - t l, using the
     same flips. An end is infinite if no gain can be rejected on that side. Up to 65,536
-    flips are enumerated. Integer differences are summed on their lattice. Otherwise
-    flips are drawn, and if fewer than 50 of them are extreme, the p-value is computed
-    by a saddlepoint approximation.
+    flips are enumerated. The distribution of a sum of integer differences is computed
+    on a lattice. Otherwise flips are drawn, and if fewer than 50 of them are extreme,
+    the p-value is computed by a saddlepoint approximation.
 
     *Choice of 'auto'*. The bootstrap treats the variance of the gain as known. This is
     a poor approximation if, for example, one document contains half of the rows. 'auto'
     uses the bootstrap if (sum l)^2 / sum l^2 is at least 60 and (sum l^2)^2 / sum l^4
     is at least 30 (60 with groups). If all differences are wins, losses and ties, it
-    uses the bootstrap from 30 items on, or from 20 items on if at least half of them
-    are ties. The p-value of 'auto' is never below the p-value of a lead in every item
-    or group in which the systems differ. Measured rejection rates are in
-    :ref:`the guide <significance_few>`.
+    uses the bootstrap for at least 30 items, or for at least 20 items of which half or
+    more are ties. The p-value of 'auto' is never below the p-value of a lead in every
+    item or group in which the systems differ. Measured rejection rates are in :ref:`the
+    guide <significance_few>`.
 
     *Items that are all zeros in both systems* have no denominator, entity or weight and
     do not change any sum. 'auto' and 'sign_flips' leave them out. The other methods

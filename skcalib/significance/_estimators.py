@@ -83,7 +83,8 @@ def significance_table(
     Raises
     ------
     ValueError
-        If there are fewer than two estimators, or if :func:`compare_systems` raises it.
+        If there are fewer than two estimators, or if :func:`compare_systems` raises a
+        ValueError.
     NotFittedError
         If an estimator is not fitted.
 

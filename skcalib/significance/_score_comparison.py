@@ -104,7 +104,7 @@ class ScoreComparison(Result):
 
     @public
     def noninferiority_pvalue(self, margin: float) -> np.ndarray:
-        """Return one-sided p-values of the hypothesis that B is worse by the margin.
+        """Return p-values of the hypothesis that B is worse by at least the margin.
 
         Parameters
         ----------
@@ -122,7 +122,7 @@ class ScoreComparison(Result):
 
     @public
     def equivalence_pvalue(self, margin: float) -> np.ndarray:
-        """Return p-values of the hypothesis that the scores differ by the margin.
+        """Return p-values of the hypothesis of a difference of at least the margin.
 
         Parameters
         ----------
@@ -264,12 +264,12 @@ class ScoreComparison(Result):
 
     @public
     def matrix(self, column: str = "pvalue_adjusted") -> np.ndarray:
-        """Return one column as a matrix, systems against systems.
+        """Return the values of all pairs as a matrix.
 
         Parameters
         ----------
         column : {'pvalue_adjusted', 'pvalue', 'gain'}, default='pvalue_adjusted'
-            Column to return.
+            Attribute to return.
 
         Returns
         -------
@@ -425,16 +425,18 @@ def compare_scores(
     scores, and questions in groups, are compared by flipping the signs of the
     differences of whole questions or groups [2]_. The distribution of their sum is
     exact if the differences are multiples of a common fraction; otherwise sign flips
-    are drawn. Mid-p is used if at least seven units differ.
+    are drawn. Mid-p is used if the systems differ in at least seven questions or
+    groups.
 
     The interval of a gain is Tango's score interval [3]_ for scores of 0 and 1, and
     otherwise the gains d with ::
 
         |sum_u (D_u - d n_u)| <= c sqrt(sum_u (D_u - d n_u)^2)
 
-    where D_u is the sum of the differences in unit u, n_u is its number of questions,
-    and c is the quantile of the normal distribution. If the test and the interval would
-    disagree about a gain of 0, the end of the interval next to 0 is moved to 0.
+    where D_u is the sum of the differences in unit u (a question or a group), n_u is
+    its number of questions, and c is the quantile of the normal distribution. If the
+    interval and the p-value would lead to different decisions about a gain of 0, the
+    end of the interval that is closest to 0 is set to 0.
 
     References
     ----------

@@ -134,7 +134,8 @@ def permutation_test(
     method : {'auto', 'exact', 'monte_carlo'}, default='auto'
         'exact' uses the distribution over all 2^n swaps. It is computed on a lattice
         for sums of integers. Otherwise the swaps are enumerated, if at most 20 items
-        differ. 'auto' is exact if the computation is fast.
+        differ. 'auto' uses 'exact' if the computation is fast, and 'monte_carlo'
+        otherwise.
     n_resamples : int, default=10_000
         Number of draws for 'monte_carlo'.
     groups : array-like of shape (n,), default=None
@@ -335,9 +336,10 @@ def mcnemar_test(
     """Test whether two classifiers are equally accurate with McNemar's exact test.
 
     The test uses the discordant items, on which exactly one classifier is correct. If
-    the classifiers are equally accurate, the number of these on which A is correct has
-    a binomial distribution with probability 1/2 [1]_. Items must be independent. For
-    tokens of sentences, use :func:`paired_bootstrap_test` with the sentences as items.
+    the classifiers are equally accurate, the number of discordant items on which A is
+    correct has a binomial distribution with probability 1/2 [1]_. Items must be
+    independent. For tokens of sentences, use :func:`paired_bootstrap_test` with the
+    sentences as items.
 
     Parameters
     ----------

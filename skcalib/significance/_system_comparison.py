@@ -118,12 +118,12 @@ class SystemComparison(Result):
 
     @public
     def matrix(self, column: str = "pvalue_adjusted") -> np.ndarray:
-        """Return one column as a matrix, systems against systems.
+        """Return the values of all pairs as a matrix.
 
         Parameters
         ----------
         column : {'pvalue_adjusted', 'pvalue', 'gain'}, default='pvalue_adjusted'
-            Column to return. The entry in row i and column j compares system i with
+            Attribute to return. The entry in row i and column j compares system i with
             system j.
 
         Returns
@@ -306,17 +306,18 @@ def compare_systems(
     Notes
     -----
     One matrix of resample counts is used for all systems, as in [1]_. The Monte Carlo
-    errors of the p-values are therefore dependent. Exact, saddlepoint and tilted
-    p-values do not have this error. They are not bounded below by 1 / (b + 1), so they
-    can remain significant after the adjustment.
+    errors of the p-values are therefore dependent. Exact and saddlepoint p-values do
+    not have a Monte Carlo error, and tilted resamples are drawn for each pair
+    separately. These p-values are not bounded below by 1 / (b + 1), so they can remain
+    significant after the adjustment.
 
     A difference of two F1 scores is a smooth function of sums. If fewer than 50 of the
     shared resamples are extreme, its tail is computed by a saddlepoint approximation on
     the surface on which the gain equals the threshold [2]_. The relative error is about
     1% with 200 or more items that are not all zeros, and 2% with 100 or more. It is up
-    to 10% if there are hardly more than three distinct rows of statistics. The
-    approximation is not used if the denominators of the two systems differ on hardly
-    any item, or if they differ exactly as the numbers of correct entities do, because
+    to 10% if there are only about three distinct rows of statistics. The approximation
+    is not used if the denominators of the two systems differ on very few items, or if
+    their differences equal the differences of the numbers of correct entities, because
     the sums then lie on too coarse a lattice. Tilted resamples have a relative standard
     error of 5 to 30%, which is reported in the result.
 

@@ -64,7 +64,8 @@ def borderline_threshold(
     Returns
     -------
     threshold : float
-        The quantile of the borderline gains. The two numbers form a named tuple.
+        The quantile of the borderline gains. The result is a named tuple of `threshold`
+        and `n_pairs`.
     n_pairs : int
         Number of borderline pairs.
 
@@ -77,8 +78,8 @@ def borderline_threshold(
     Warns
     -----
     UserWarning
-        If fewer than 10 pairs are borderline. The threshold is then little more than
-        the largest of their gains.
+        If fewer than 10 pairs are borderline. The threshold is then close to the
+        largest of these gains.
 
     See Also
     --------
@@ -272,7 +273,8 @@ def test_size_curve(
     systems : mapping of str to array-like of shape (n,) or (n, m)
         Sufficient statistics of each system, as in :func:`compare_systems`.
     sizes : array-like of int
-        Numbers of items (or of groups, if given), from 2 to the number available.
+        Numbers of items in the test set, from 2 to the number of all items. With
+        `groups`, numbers of groups.
     statistic : {'mean', 'ratio', 'f1'} or callable, default='mean'
         The metric, as in :func:`compare_systems`.
     pairs : sequence of tuple of str, default=None
@@ -307,7 +309,8 @@ def test_size_curve(
     Raises
     ------
     ValueError
-        If a parameter is not as described, or if :func:`compare_systems` raises it.
+        If a parameter is not as described, or if :func:`compare_systems` raises a
+        ValueError.
 
     See Also
     --------
@@ -316,9 +319,9 @@ def test_size_curve(
 
     Notes
     -----
-    Thresholds decrease approximately with the square root of the size. Subsamples
-    overlap, and larger subsamples overlap more. Their spread is therefore not a
-    standard error.
+    Thresholds are approximately inversely proportional to the square root of the size.
+    Subsamples overlap, and larger subsamples overlap more. Their spread is therefore
+    not a standard error.
 
     References
     ----------

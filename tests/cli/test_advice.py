@@ -119,8 +119,8 @@ def test_the_number_of_groups_to_collect_is_named(run, folder):
 def test_the_gain_that_is_found_is_the_one_of_the_power(run, folder):
     files = systems(folder, 0.5, 0.7)
     text = one_line(run("compare", *files, "--power")[1])
-    power = re.search(r"questions find a true gain of (0\.\d+) with 80%", text)[1]
-    assert f"questions find a true gain of about {power} between" in text
+    power = re.search(r"questions detect a true gain of (0\.\d+) with 80%", text)[1]
+    assert f"questions detect a true gain of about {power} between" in text
     # Without --power it comes from the interval: (z + z_power) / z half widths.
     found = json.loads(run("compare", *files, "--json")[1])
     (pair,) = found["pairs"]
