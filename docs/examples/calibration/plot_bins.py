@@ -9,7 +9,7 @@ and O'Connor, 2015).
 """
 
 # %%
-# Generate calibrated predictions with the skewness of the probabilities of a tag.
+# Generate calibrated predictions that are as skewed as the probabilities of a tag.
 
 import matplotlib.pyplot as plt
 

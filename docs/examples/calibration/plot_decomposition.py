@@ -58,7 +58,7 @@ mapped = {
 }
 
 # %%
-# The components of the Brier score:
+# The following table shows the components of the Brier score.
 
 import pandas as pd
 
@@ -66,7 +66,7 @@ from skcalib.metrics import score_decomposition
 
 
 def take_apart(proba, score):
-    """Return a table with a row for each model."""
+    """Return a table of the components with one row per model."""
     rows = [
         score_decomposition(y_test, q, score=score, method="isotonic").to_dict()
         for q in proba.values()
@@ -115,7 +115,8 @@ ax.hlines(
 )
 style = {"ls": "", "marker": "o", "mec": BLUE}
 ax.plot("calibration", "discrimination", data=before, c=BLUE, label="raw", **style)
-ax.plot("calibration", "discrimination", data=after, c="white", label="mapped", **style)
+style |= {"c": "white", "label": "recalibrated"}
+ax.plot("calibration", "discrimination", data=after, **style)
 for name, row in before.iterrows():
     ax.annotate(
         name,
@@ -126,8 +127,8 @@ for name, row in before.iterrows():
     )
 ax.legend(frameon=False, loc="lower left", bbox_to_anchor=(0, 1), ncols=2)
 ax.set(
-    xlabel="calibration: lost by not being honest (0 is best)",
-    ylabel="discrimination: known beyond the base rate",
+    xlabel="calibration loss (0 is best)",
+    ylabel="discrimination: improvement over the base rate",
 )
 ax.spines[["top", "right"]].set_visible(False)
 

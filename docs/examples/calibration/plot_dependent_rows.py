@@ -8,8 +8,8 @@ rejects perfect calibration too often.
 """
 
 # %%
-# The documents have very different lengths. The model is calibrated on average, but in
-# each document its probabilities are too high or too low at random.
+# The documents have very different lengths. The model is calibrated on average, but its
+# probabilities are randomly too high in some documents and too low in others.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -40,9 +40,9 @@ print(
 )
 
 # %%
-# Thirty corpora are drawn in the same way. If an interval does not contain 0,
-# calibration is rejected. At a level of 95%, this should happen for one or two of
-# thirty corpora.
+# Thirty corpora are drawn in the same way. If an interval does not contain 0, perfect
+# calibration is rejected. At a confidence level of 95%, this should happen for one or
+# two of thirty corpora.
 
 fig, axes = plt.subplots(1, 2, sharey=True, figsize=(8, 4), layout="constrained")
 for ax, name in zip(axes, ("rows as independent", "documents as groups"), strict=True):

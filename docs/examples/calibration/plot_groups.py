@@ -31,9 +31,9 @@ y_proba = expit(factor * logit(right))
 ReliabilityDisplay.from_predictions(y_true, y_proba, consistency_band=True)
 
 # %%
-# By genre they are miscalibrated. On tweets the model is overconfident: the curve is
-# above the diagonal on the left and below it on the right. On letters it is
-# underconfident.
+# Within the genres, the probabilities are miscalibrated. On tweets, the model is
+# overconfident: the curve is above the diagonal on the left and below it on the right.
+# On letters, the model is underconfident.
 
 ReliabilityPanelsDisplay.from_predictions(y_true, y_proba, by=genre)
 
@@ -41,8 +41,8 @@ ReliabilityPanelsDisplay.from_predictions(y_true, y_proba, by=genre)
 # A panel for each tag
 # --------------------
 #
-# The answers of a tagger or classifier can be divided by label. The title states how
-# many labels are not shown.
+# The answers of a tagger or classifier can be divided by label. The title of the figure
+# states how many labels are not shown.
 
 from skcalib import HMMTagger
 from skcalib.datasets import make_tagged_sentences
@@ -54,6 +54,6 @@ display = ReliabilityPanelsDisplay.from_estimator(
 )
 
 # %%
-# The numbers of all groups:
+# The following table contains the numbers of all groups.
 
 display.frame()[["group", "prob_pred", "prob_true", "band_low", "band_high"]].head()

@@ -3,12 +3,13 @@ Counts over time, corrected by a few labels
 ===========================================
 
 A model finds protests in newspaper articles. It was trained on articles of earlier
-years, and misses more protests every year. The sum of its probabilities shows a fall
-that did not happen. Labels for a random sample of the articles correct it.
+years and misses more protests every year. The sum of its probabilities therefore shows
+a decrease that did not happen. This example corrects the counts with labels for a
+random sample of the articles.
 """
 
 # %%
-# 1,200 articles of six years, whose truth is known here because they are generated.
+# Generate 1,200 articles of six years. The true counts are known.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -20,7 +21,7 @@ rng = np.random.default_rng(4)
 year = np.repeat(np.arange(2010, 2016), 200)
 score = rng.normal(-1.6, 2.2, year.size)
 truth = rng.random(year.size) < expit(score)
-proba = expit(score - 0.55 * (year - 2010))  # the model drifts
+proba = expit(score - 0.55 * (year - 2010))  # the error increases every year
 
 # %%
 # A person reads 240 of the articles, drawn within years. Articles about which the model
@@ -41,8 +42,9 @@ result = corrected_count(
 result.frame().round(1)
 
 # %%
-# The corrected intervals contain the true counts. The model's own intervals assume that
-# its probabilities are right. They are narrow, and wrong from the third year on.
+# The corrected intervals contain the true counts. The uncorrected intervals assume that
+# the probabilities of the model are calibrated. They are narrow, and from the third
+# year on they do not contain the true counts.
 
 table, years = result.table, np.unique(year)
 model_sd = np.sqrt(np.bincount(year - 2010, proba * (1 - proba)))
@@ -73,7 +75,7 @@ ax.set(xlabel="year", ylabel="articles about protests", ylim=(0, None))
 ax.legend()
 
 # %%
-# The trend in articles per year, by the model and corrected:
+# Estimate the trend in articles per year, without and with the correction.
 
 trend = corrected_count(
     y_true,

@@ -42,7 +42,8 @@ display = DocumentDisplay.from_estimator(model, X[0], y_true=y[0])
 DocumentDisplay.from_estimator(model, X[0], y_true=y[0], sentences=(6, 12))
 
 # %%
-# ``frame`` returns the numbers. The most uncertain mentions are:
+# ``frame`` returns the numbers of the figure. The following table shows the most
+# uncertain mentions.
 
 columns = [
     "mention",

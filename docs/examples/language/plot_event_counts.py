@@ -98,7 +98,7 @@ EventCountDisplay.from_counts(corrected)
 
 # %%
 # The totals over the two years use all 100 labels, so their intervals are narrower
-# relative to the counts:
+# relative to the counts.
 
 for country in corrected.countries:
     total = corrected.total(country)
@@ -113,7 +113,7 @@ for country in corrected.countries:
 # -----------------------
 #
 # `uncertain_documents` returns the documents whose event is most uncertain, with the
-# links between mentions on which the event depends:
+# links between mentions on which the event depends.
 
 for each in counts.uncertain_documents()[:3]:
     link = each.links[0]

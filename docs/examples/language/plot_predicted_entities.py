@@ -2,14 +2,16 @@
 Entities above a threshold, from a tagger with one softmax per token
 ====================================================================
 
-Many neural taggers classify each token by itself. Here is such a tagger whose scores
-are too extreme, on generated sentences, so that this page needs no network and no
-neural library. Which of its entities can be used without a look?
+Many neural taggers classify each token independently. This example simulates such a
+tagger, whose scores are too extreme, on generated sentences. It selects the predicted
+entities that can be used without a manual check. No download and no neural library is
+needed.
 """
 
 # %%
-# Sentences have noun phrases as entities. The true scores are known; the model's scores
-# are those, with noise, and twice as large.
+# The entities of the sentences are noun phrases. The scores from which the true tags
+# are drawn are known. The scores of the model are these scores with noise, multiplied
+# by two.
 
 import numpy as np
 
@@ -28,9 +30,10 @@ model = LinearChainPosterior(seen, *moves)
 dev, test = slice(0, 700), slice(700, None)
 
 # %%
-# Each predicted entity has a probability: that of all taggings in which exactly these
-# tokens are the entity. The model is overconfident. One temperature, fitted on labelled
-# sentences, makes up for it and leaves the predictions as they are.
+# The probability of a predicted entity is the total probability of all taggings in
+# which exactly these tokens are the entity. The model is overconfident. A temperature
+# that is fitted to labelled sentences corrects the overconfidence and does not change
+# the predictions.
 
 from skcalib import ReliabilityDisplay
 from skcalib.queries import SpanQuery, predicted_entities
@@ -53,7 +56,7 @@ display = ReliabilityDisplay.from_predictions(
 
 # %%
 # The threshold for a precision of 80% is chosen on the labelled sentences. In other
-# sentences the precision is at least that, with a confidence of 95%.
+# sentences, the precision is at least 80%, with a confidence of 95%.
 
 from skcalib.evaluation import threshold_for_precision
 
@@ -64,7 +67,7 @@ found = threshold_for_precision(
 found
 
 # %%
-# New sentences need no labels. The entities above the threshold:
+# The threshold is applied to new sentences, for which no labels are needed.
 
 tokens = [[f"w{t}" for t in range(n)] for n in lengths[test]]
 entities = predicted_entities(recalibrated[test], classes, tokens=tokens)
@@ -73,7 +76,7 @@ print(f"{len(sure)} of {len(entities)} predicted entities")
 print(sure.to_conll().partition("\n\n")[0])
 
 # %%
-# Since the truth of this page is known, so is their precision:
+# Since the true entities of this example are known, the precision can be computed.
 
 new = list(answers.values())[1]
 print(f"{new.y_true[new.y_proba >= found.threshold].mean():.3f} are right")

@@ -1,16 +1,16 @@
 """
-Does a model generate data like the observed?
-=============================================
+Posterior predictive checks of a coreference model
+==================================================
 
 A posterior can be right about every pair of mentions and wrong about a whole document.
 A posterior predictive check compares any statistic of samples from the posterior with
-its observed value. Here the statistic is the number of entities with one mention, of
-generated documents whose true model is known.
+its observed value. In this example, the statistic is the number of entities with a
+single mention. The documents are generated, so the true model is known.
 """
 
 # %%
-# Samples of two models: the scores that generated the documents, and scores that are
-# too high for new entities.
+# Draw samples from two models. The first model has the scores that generated the
+# documents. The scores of the second model are too high for new entities.
 
 import numpy as np
 
@@ -37,7 +37,7 @@ checks = {
 # The right model
 # ---------------
 #
-# Nearly all observed values are in their intervals, as expected.
+# Nearly all observed values are inside their intervals, as expected.
 
 PredictiveCheckDisplay.from_check(checks["right"], name="Singletons")
 
@@ -45,12 +45,12 @@ PredictiveCheckDisplay.from_check(checks["right"], name="Singletons")
 # The biased model
 # ----------------
 #
-# It expects half as many singletons again as there are.
+# The biased model expects about 50% more singletons than there are.
 
 PredictiveCheckDisplay.from_check(checks["biased"], name="Singletons")
 
 # %%
-# The numbers:
+# Print the observed and the expected numbers of singletons, with the p-values.
 
 for name, check in checks.items():
     print(f"{name}: {check.observed.sum():.0f}, expected {check.mean.sum():.0f}")

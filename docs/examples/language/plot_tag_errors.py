@@ -1,15 +1,15 @@
 """
-The error of each tag and of each pair of tags
+Calibration error of tags and of pairs of tags
 ==============================================
 
-One number for a tagger hides which of its tags can be believed. Figure 4 of Nguyen and
-O'Connor (2015) has the calibration error of every tag, and of pairs of tags at two
-words in a row, of a hidden Markov model and of a conditional random field. Here it is
-on generated sentences, with intervals.
+A single calibration error for a tagger does not show which tags are miscalibrated.
+Figure 4 of Nguyen and O'Connor (2015) shows the calibration error of each tag, and of
+each pair of tags of adjacent words, for a hidden Markov model and a conditional random
+field. This example repeats the figure with generated sentences and adds intervals.
 """
 
 # %%
-# A hidden Markov model with a pseudocount of 1 and a CRF on the words alone.
+# Train a hidden Markov model with a pseudocount of 1, and a CRF with words as features.
 
 from skcalib import CRFTagger, HMMTagger
 from skcalib.datasets import make_tagged_sentences
@@ -27,9 +27,9 @@ taggers = {
 # Tags
 # ----
 #
-# The most frequent tag stands at the left; at the right are the means over the five
-# most frequent ones and over all. The CRF is compared with the HMM tag by tag, with
-# p-values adjusted for the number of tags. Hollow points are not significantly
+# The most frequent tag is on the left. On the right are the means over the five most
+# frequent tags and over all tags. The CRF is compared with the HMM for each tag, and
+# the p-values are adjusted for the number of tags. Hollow points are not significantly
 # different.
 
 TagErrorDisplay.from_estimators(
@@ -40,9 +40,10 @@ TagErrorDisplay.from_estimators(
 # Pairs of tags
 # -------------
 #
-# Is this word a determiner and the next one a noun? The probability of a pair is the
-# posterior's, not the product of two marginals. The thirty most frequent pairs are
-# measured and ten of them drawn.
+# An example of a query for a pair is "Is this word a determiner and the next word a
+# noun?" The probability of a pair is computed from the posterior and is not the product
+# of two marginals. The errors of the thirty most frequent pairs are computed, and ten
+# of them are drawn.
 
 TagErrorDisplay.from_estimators(
     taggers, X[test], y[test], query=TagPairQuery(top=30), max_labels=10
@@ -52,15 +53,15 @@ TagErrorDisplay.from_estimators(
 # Known and unknown words
 # -----------------------
 #
-# A word outside the vocabulary tells an HMM nothing, and its neighbours have to do. The
-# filled points are the words that the taggers have seen in training.
+# A word outside the vocabulary is not informative for an HMM, which then relies on the
+# neighbouring words. The filled points are the words of the training data.
 
 display = TagErrorDisplay.from_estimators(
     taggers, X[test], y[test], known=taggers["HMM"].vocabulary_, top=8
 )
 
 # %%
-# The numbers behind the points:
+# ``frame`` returns the numbers of the figure.
 
 columns = ["name", "words", "label", "n_pairs", "estimate", "low", "high"]
 display.frame()[columns].head()

@@ -33,9 +33,9 @@ for name, tagger in taggers.items():
     print(f"{name}: {tagger.score(X[test], y[test]):.3f} of the tokens right")
 
 # %%
-# The first query is whether a token is a singular noun (NN). It is asked for every
-# token. The legend shows the calibration error of each model with a confidence interval
-# that takes the dependence of the tokens of a sentence into account.
+# The first query asks for every token whether it is a singular noun (NN). The legend
+# shows the calibration error of each model with a confidence interval that accounts for
+# the dependence of the tokens of a sentence.
 
 from skcalib import ReliabilityDisplay
 from skcalib.queries import TagQuery
@@ -48,8 +48,9 @@ for name, tagger in taggers.items():
     ax = display.ax_
 
 # %%
-# The second query is whether the most probable tag of a token is right. A curve above
-# the diagonal shows underconfidence, as for the HMM with its pseudocount of 1.
+# The second query asks whether the most probable tag of a token is right. If a curve is
+# above the diagonal, the model is underconfident. An example is the HMM with a
+# pseudocount of 1.
 
 ax = None
 for name, tagger in taggers.items():

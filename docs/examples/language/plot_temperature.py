@@ -57,10 +57,10 @@ for ax, (name, model) in zip(axes, scaled.items(), strict=True):
 # The errors of the first two models are in one direction, and the temperature removes
 # most of them. The third model is slightly overconfident for known words and strongly
 # overconfident for unknown words. The worst predictions have the largest influence on
-# the likelihood of whole taggings. The temperature that fits these tokens makes the
-# model underconfident for all others: the likelihood improves, but the calibration
-# error does not decrease. Features that are informative about unknown words are needed
-# for this model.
+# the likelihood of whole taggings. The temperature that fits the worst predictions
+# makes the model underconfident for all other tokens. The likelihood increases, but the
+# calibration error does not decrease. This model needs features that are informative
+# about unknown words.
 #
 # The predicted tags of the taggers do not change.
 

@@ -2,14 +2,14 @@
 Arcs and subtrees of dependency trees
 =====================================
 
-A parser that scores arcs defines a distribution over trees. Is the probability of an
-arc, or of a whole subtree, right? Scores are generated, and the true trees are drawn
-from the distribution that they define, so the truth about both is known.
+A parser that scores arcs defines a distribution over trees. This example measures
+whether the probabilities of arcs and of whole subtrees are calibrated. The scores are
+generated, and the true trees are drawn from the distribution that the scores define.
 """
 
 # %%
-# 600 sentences of 10 words. Words prefer heads that are near. The true tree of each
-# sentence is drawn from the posterior.
+# Generate 600 sentences of 10 words. The scores are higher for heads that are near. The
+# true tree of each sentence is drawn from the posterior.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -27,7 +27,8 @@ gold = [trees[0] for trees in true.sample(1, random_state=11)]
 
 # %%
 # A parser whose scores are twice as large has the same best trees, and is
-# overconfident. Here is one sentence: the probability of each arc by both parsers.
+# overconfident. The figure shows the probability of each arc of one sentence, for both
+# parsers.
 
 overconfident = true.tempered(0.5)
 models = {"right scores": true, "scores twice as large": overconfident}
@@ -41,8 +42,9 @@ for ax, (name, posterior) in zip(axes, models.items(), strict=True):
 figure.colorbar(image, ax=axes, label="probability")
 
 # %%
-# The reliability of the arcs of the best trees, and of all spans of two to five words
-# as subtrees.
+# The next figure shows the reliability of the arcs of the best trees. For all spans of
+# two to five words, it also shows the reliability of the probability that the span is a
+# subtree.
 
 queries = {
     "arcs of the best tree": ArcQuery(),

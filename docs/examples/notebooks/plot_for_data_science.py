@@ -2,15 +2,16 @@
 For data scientists
 ===================
 
-A classifier of scikit-learn gives probabilities. Can they be used as they are? The walk
-goes from cross-validated probabilities to a curve, a test, a choice of model by
-calibration, and a recalibrated model. The data are generated.
+Are the probabilities of a scikit-learn classifier calibrated, and what can be done if
+they are not? This walk-through computes probabilities by cross-validation, plots a
+reliability curve, tests the calibration, chooses a model by its calibration, and
+recalibrates a model. The data are generated.
 """
 
 # %%
-# Probabilities out of fold
+# Out-of-fold probabilities
 # -------------------------
-# Measure probabilities on rows that the model was not fitted to.
+# Calibration must be measured on rows to which the model was not fitted.
 
 from sklearn.datasets import make_classification
 from sklearn.linear_model import LogisticRegression
@@ -27,8 +28,8 @@ proba = {
 }
 
 # %%
-# The curve
-# ---------
+# The reliability curve
+# ---------------------
 # Naive Bayes counts the same evidence several times and is overconfident.
 
 from skcalib import ReliabilityDisplay, calibration_error_interval
@@ -36,9 +37,9 @@ from skcalib import ReliabilityDisplay, calibration_error_interval
 display = ReliabilityDisplay.from_predictions(y, proba)
 
 # %%
-# The number
-# ----------
-# The calibration error with its interval, and whether perfect calibration is rejected.
+# The calibration error
+# ---------------------
+# Compute the calibration error with its interval, and test perfect calibration.
 
 for name, each in proba.items():
     result = calibration_error_interval(y, each)
@@ -49,8 +50,8 @@ for name, each in proba.items():
 
 # %%
 # If rows depend on each other, such as several rows of one customer, pass ``groups``.
-# The expected calibration error (ECE) with its usual bins, for comparison with other
-# reports:
+# For a comparison with other reports, compute the expected calibration error (ECE) with
+# its usual bins.
 
 from skcalib import calibration_error
 
@@ -60,10 +61,10 @@ ece = calibration_error(
 print(f"ECE {ece:.3f}")
 
 # %%
-# What is at stake
-# ----------------
-# The Brier score splits into calibration, which a recalibration can gain, and
-# refinement, which it cannot.
+# How much can recalibration improve?
+# -----------------------------------
+# The Brier score is decomposed into calibration, which recalibration can reduce, and
+# refinement, which it cannot reduce.
 
 from skcalib.metrics import score_decomposition
 
@@ -71,10 +72,10 @@ parts = score_decomposition(y, proba["naive Bayes"])
 print(f"calibration {parts.calibration:.4f}, refinement {parts.refinement:.4f}")
 
 # %%
-# Choose by calibration
-# ---------------------
-# The scorer goes into ``GridSearchCV`` and ``cross_validate``. It is negative, so that
-# greater is better.
+# Choose a model by calibration
+# -----------------------------
+# The scorer can be passed to ``GridSearchCV`` and ``cross_validate``. It returns the
+# negative error, because scikit-learn maximises scores.
 
 from sklearn.model_selection import GridSearchCV
 
@@ -94,8 +95,9 @@ for k, value in enumerate(results["param_var_smoothing"]):
 # %%
 # Recalibrate
 # -----------
-# With a thousand rows or more, isotonic regression; with fewer, ``method="sigmoid"`` or
-# a temperature. It is measured out of fold again.
+# Use isotonic regression if there are a thousand rows or more. If there are fewer rows,
+# use ``method="sigmoid"`` or a temperature. The recalibrated probabilities are computed
+# by cross-validation, too.
 
 from sklearn.calibration import CalibratedClassifierCV
 
@@ -106,8 +108,8 @@ display = ReliabilityDisplay.from_predictions(
 )
 
 # %%
-# Is the gain more than noise? Both are measured on the same rows, so they are compared
-# by a paired test.
+# Both models predict the same rows, so a paired test shows whether the difference of
+# their errors is significant.
 
 from skcalib.scorers import compare_calibration
 

@@ -2,17 +2,19 @@
 For evaluators of language models
 =================================
 
-Two language models (LLMs) answer the same questions. How good is each, with error bars?
-Can their confidence be relied upon? Is the new one better? What if another LLM was the
-judge? The answers are generated here. Files of lm-evaluation-harness, inspect_ai, HELM
-and others are read by the same functions.
+Two language models (LLMs) answer the same questions. This walk-through computes the
+accuracy of each model with a confidence interval, measures whether the stated
+confidence is calibrated, and tests whether the new model is better. It also corrects
+the verdicts of an LLM judge. The answers are generated. Files of
+lm-evaluation-harness, inspect_ai, HELM and other harnesses are read by the same
+functions.
 """
 
 # %%
 # The files
 # ---------
-# One line for each answer: the question, its subject, whether the answer is right, and
-# the confidence that the model stated.
+# Each line of a file contains the question, its subject, whether the answer is right,
+# and the confidence that the model stated.
 
 import json
 import tempfile
@@ -42,7 +44,8 @@ for name, power in (("old", 1.0), ("new", 0.6)):
 # %%
 # How many answers are right?
 # ---------------------------
-# An accuracy needs error bars. If questions share a text, pass ``groups``.
+# Compute the accuracy with its interval. If several questions are about the same text,
+# pass ``groups``.
 
 from skcalib import read_evaluation
 from skcalib.evaluation import accuracy_interval
@@ -53,10 +56,10 @@ for name, run in runs.items():
     print(f"{name}: {result.estimate:.3f} [{result.low:.3f}, {result.high:.3f}]")
 
 # %%
-# Can the confidence be relied upon?
-# ----------------------------------
-# Both models state more than they know. The error in the legend is debiased and has a
-# 95% interval.
+# Is the confidence calibrated?
+# -----------------------------
+# Both models are overconfident. The error in the legend is debiased and has a 95%
+# interval.
 
 from skcalib import ReliabilityDisplay, calibration_error_interval
 
@@ -65,7 +68,8 @@ display = ReliabilityDisplay.from_predictions(
 )
 
 # %%
-# A monotone map, fitted to one half of the answers, recalibrates the other half.
+# An increasing function is fitted to one half of the answers and recalibrates the other
+# half.
 
 from sklearn.isotonic import IsotonicRegression
 
@@ -82,7 +86,8 @@ for name, proba in (
 # %%
 # Is the new model better?
 # ------------------------
-# The questions are matched by id, and the test is paired: McNemar's exact test.
+# The questions are matched by id. The models are compared by a paired test, McNemar's
+# exact test.
 
 from skcalib.evaluation import align_evaluations
 from skcalib.significance import compare_scores
@@ -96,9 +101,9 @@ print(f"questions for a gain of 0.01: {comparison.questions_needed(0.01)[0]:,.0f
 # %%
 # What if an LLM was the judge?
 # -----------------------------
-# Suppose that ``correct`` came from a judge that takes 30% of the wrong answers for
-# right. People grade 150 of the answers, drawn at random. Prediction-powered inference
-# corrects the judge by their grades.
+# Suppose that ``correct`` was determined by a judge that accepts 30% of the wrong
+# answers. People grade 150 of the answers, which are drawn at random.
+# Prediction-powered inference uses these grades to correct the verdicts of the judge.
 
 from skcalib.evaluation import judged_accuracy
 
@@ -114,7 +119,7 @@ print(f"corrected {result.estimate:.3f} [{result.low:.3f}, {result.high:.3f}]")
 # %%
 # On the command line
 # -------------------
-# The same numbers, in words, with advice on what to do now::
+# The following commands report the same numbers in words, with advice on what to do::
 #
 #     skcalib report new.jsonl
 #     skcalib compare old.jsonl new.jsonl --by subject

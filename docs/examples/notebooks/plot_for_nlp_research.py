@@ -2,16 +2,16 @@
 For NLP researchers
 ===================
 
-A tagger and a coreference model give probabilities of tags and links. Do they come
-true? Is one tagger better than the other? The sentences and documents are generated
-here. Probabilities of any model, such as a neural one, can take the place of the models
-below.
+This walk-through measures whether the probabilities of two taggers and of a coreference
+model are calibrated, and tests whether one tagger is better than the other. The
+sentences and documents are generated. The probabilities of other models, such as neural
+models, can be evaluated in the same way.
 """
 
 # %%
 # Two taggers
 # -----------
-# A hidden Markov model and a conditional random field, fitted to the same sentences.
+# Train a hidden Markov model and a conditional random field on the same sentences.
 
 import numpy as np
 
@@ -26,10 +26,11 @@ taggers = {
 }
 
 # %%
-# Do the probabilities of the tags come true?
-# -------------------------------------------
-# The query takes every tag of every token as a pair: is it this tag, and with which
-# probability? Tokens of one sentence depend on each other, so sentences are the groups.
+# Are the probabilities of the tags calibrated?
+# ---------------------------------------------
+# The query creates one pair for every token and every tag: whether the token has this
+# tag, and the probability of the tag. The tokens of one sentence depend on each other,
+# so the sentences are the groups.
 
 from skcalib.queries import TagQuery
 
@@ -41,8 +42,8 @@ for name, tagger in taggers.items():
     print(f"{name}: {result.estimate:.3f} [{result.low:.3f}, {result.high:.3f}]")
 
 # %%
-# The curve of the most probable tag of each token, with the band in which a calibrated
-# model would stay.
+# Plot the reliability of the most probable tag of each token. The band contains 95% of
+# the frequencies in each bin if the model is calibrated.
 
 from skcalib import ReliabilityDisplay
 
@@ -51,10 +52,11 @@ display = ReliabilityDisplay.from_estimator(
 )
 
 # %%
-# One temperature
-# ---------------
-# It divides all scores by one number, so that tags, pairs of tags and entities still
-# fit each other. It is fitted out of fold.
+# Temperature scaling
+# -------------------
+# Temperature scaling divides all scores by one number, so that the probabilities of
+# tags, pairs of tags and entities stay consistent with each other. The temperature is
+# fitted to out-of-fold predictions.
 
 from skcalib import TemperatureScaling
 
@@ -67,7 +69,8 @@ print(f"HMM, scaled: {result.estimate:.3f} [{result.low:.3f}, {result.high:.3f}]
 # %%
 # Is one tagger better?
 # ---------------------
-# The paired test takes one row of counts for each sentence: right tokens and tokens.
+# The paired test takes one row for each sentence, which contains the number of right
+# tokens and the number of tokens.
 
 from skcalib.metrics import accuracy_statistics
 from skcalib.significance import paired_bootstrap_test
@@ -88,8 +91,8 @@ print(
 # %%
 # Coreference
 # -----------
-# Scores of antecedents, one matrix for each document, define exact probabilities of
-# links and entities.
+# The scores of antecedents, with one matrix for each document, define exact
+# probabilities of links and entities.
 
 from skcalib.datasets import make_coref_documents
 from skcalib.posteriors import AntecedentPosterior
@@ -103,15 +106,16 @@ proba = posterior[:1].entity_proba([{5, 6}])[0]
 print(f"mentions 5 and 6, and no others, are one entity: {proba:.2f}")
 
 # %%
-# Do the probabilities of links come true? Most pairs of mentions are not links, and
-# every model knows it. Therefore only pairs with a probability of at least 2% are used.
+# Are the probabilities of links calibrated? Most pairs of mentions are not links, and
+# every model gives most of them a probability close to 0. Therefore, only pairs with a
+# probability of at least 2% are used.
 
 pairs = CorefPairQuery(min_proba=0.02).from_posterior(entities, posterior)
 result = calibration_error_interval(pairs.y_true, pairs.y_proba, groups=pairs.groups)
 print(f"links: {result.estimate:.3f} [{result.low:.3f}, {result.high:.3f}]")
 
 # %%
-# The number of entities of the first document, as a distribution:
+# Compute the distribution of the number of entities of the first document.
 
 pmf = posterior[:1].n_entities_pmf()[0]
 print({k: round(float(p), 2) for k, p in enumerate(pmf) if p > 0.005})

@@ -3,16 +3,17 @@ For social scientists
 =====================
 
 How many newspaper articles report a protest, how does the number change over the years,
-and do two newspapers differ? A classifier gives each article a probability, and it is
-wrong more often in later years. A person reads a random sample of the articles. The
-intervals are then valid although the classifier is wrong. The articles are generated.
+and do two newspapers differ? A classifier predicts a probability for each article, but
+it makes more errors in later years. A person reads a random sample of the articles.
+With these labels, the intervals are valid although the classifier is wrong. The
+articles are generated.
 """
 
 # %%
 # The corpus
 # ----------
-# One row for each article: the year, the newspaper, the probability of the classifier.
-# The truth is known here because the articles are generated.
+# For each article, there is the year, the newspaper and the probability of the
+# classifier. The truth is known because the articles are generated.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -26,10 +27,10 @@ truth = rng.random(year.size) < expit(score)
 proba = expit(score - 0.4 * (year - 2012))
 
 # %%
-# The naive count
-# ---------------
-# The sum of the probabilities falls from year to year. Is this a fact about protests or
-# about the classifier?
+# The uncorrected count
+# ---------------------
+# The sum of the probabilities decreases from year to year. The reason may be that there
+# are fewer protests, or that the classifier misses more of them.
 
 naive = np.bincount(year - 2012, proba)
 print(dict(enumerate(naive.round().astype(int).tolist(), 2012)))
@@ -37,9 +38,9 @@ print(dict(enumerate(naive.round().astype(int).tolist(), 2012)))
 # %%
 # Draw the articles to read
 # -------------------------
-# 300 articles, drawn within years. Uncertain articles are more likely to be drawn. Keep
-# the inclusion probabilities with the labels. On the command line this is
-# ``skcalib sample docs.csv --n 300``.
+# Draw 300 articles, stratified by year. Uncertain articles are more likely to be drawn.
+# Keep the inclusion probabilities with the labels. The command
+# ``skcalib sample docs.csv --n 300`` also draws articles.
 
 from skcalib.counts import choose_documents, corrected_count
 
@@ -49,7 +50,8 @@ choice = choose_documents(
 print(choice)
 
 # %%
-# Read them, without looking at the probabilities. Articles that nobody read have NaN.
+# Read the articles without looking at the probabilities. The label of an article that
+# nobody has read is NaN.
 
 label = np.full(year.size, np.nan)
 label[choice.index] = truth[choice.index]
@@ -57,7 +59,7 @@ label[choice.index] = truth[choice.index]
 # %%
 # The corrected count
 # -------------------
-# One row for each year, with a 95% interval.
+# Compute the corrected count of each year with its 95% interval.
 
 design = {
     "inclusion_probability": choice.inclusion_probability,
@@ -83,6 +85,7 @@ ax.legend()
 # %%
 # Is there a trend?
 # -----------------
+# The trend is the least-squares slope of the counts, in articles per year.
 
 trend = corrected_count(label, proba, periods=year, estimand="trend", **design)
 print(f"articles per year, by the classifier: {trend.uncorrected:+.1f}")
@@ -91,7 +94,7 @@ print(f"corrected: {trend.estimate:+.1f} [{trend.low:+.1f}, {trend.high:+.1f}]")
 # %%
 # Do the newspapers differ?
 # -------------------------
-# The share of articles about protests, newspaper by newspaper.
+# Compute the share of articles about protests for each newspaper.
 
 by_paper = corrected_count(label, proba, by=paper, estimand="mean", **design)
 columns = (by_paper.table[name] for name in ("by", "estimate", "low", "high"))
@@ -101,7 +104,8 @@ for name, share, low, high in zip(*columns, strict=True):
 # %%
 # What to write
 # -------------
-# The estimate, its interval, the number of articles read and how they were drawn.
+# Report the estimate, its interval, the number of articles that were read, and how they
+# were drawn.
 
 total = corrected_count(label, proba, **design)
 print(

@@ -40,14 +40,14 @@ for (a, b), gain, low, high, p in zip(
     print(f"{b:>5} - {a:<5} {gain:+.3f} ({low:+.3f} to {high:+.3f}), p = {p:.2g}")
 
 # %%
-# Bars at the right join systems that are not separated.
+# The bars on the right connect systems that are not significantly different.
 
 SystemScoresDisplay.from_comparison(comparison, metric="accuracy")
 
 # %%
-# The detectable gain is the true gain that 480 questions like these detect with 80%
-# power. The non-inferiority test tests whether ``tuned`` is at most three points worse
-# than ``base``.
+# The detectable gain is the true gain that is detected with a power of 80% by 480
+# questions like these. The non-inferiority test shows whether ``tuned`` is at most
+# three percentage points worse than ``base``.
 
 pair = comparison.pairs.index(("base", "tuned"))
 print(f"detectable gain: {comparison.detectable_gain()[pair]:.3f}")

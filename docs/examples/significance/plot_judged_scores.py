@@ -2,8 +2,9 @@
 How many labels does a judge need?
 ==================================
 
-A judge graded 2,000 answers. It takes a third of the wrong ones for right, so that its
-pass rate is too high, however many answers it grades. A few labels correct it.
+A judge graded 2,000 answers and accepted a third of the wrong answers. The pass rate is
+therefore too high, regardless of the number of graded answers. This example corrects
+the pass rate with a small number of human labels.
 """
 
 # %%
@@ -20,8 +21,9 @@ judge = np.where(right, rng.random(2000) < 0.97, rng.random(2000) < 0.35)
 order = rng.permutation(2000)
 
 # %%
-# Labels are added in random order. Each result has the corrected accuracy, that of the
-# labels alone, and how many labels the judge is worth.
+# Labels are added in random order. Each result contains the corrected accuracy and the
+# accuracy estimated from the labels alone. It also states how many labels would be
+# needed without the judge for an equally precise estimate.
 
 numbers = [20, 50, 100, 200, 400]
 results = []
@@ -36,8 +38,9 @@ for n in numbers:
     )
 
 # %%
-# The corrected interval is shorter than that of the labels alone, and both contain the
-# true accuracy. The judge's own rate does not approach it.
+# The corrected interval is shorter than the interval from the labels alone, and both
+# intervals contain the true accuracy. The pass rate of the judge alone (dashed line) is
+# too high.
 
 _, ax = plt.subplots(figsize=(6.4, 3.8), layout="constrained")
 place = np.arange(len(numbers))
@@ -55,7 +58,7 @@ ax.set(xlabel="Answers with a label", ylabel="Accuracy")
 ax.legend(loc="upper left", bbox_to_anchor=(1, 1))
 
 # %%
-# How good is the judge? Its errors are estimated from the same labels.
+# The sensitivity and the specificity of the judge are estimated from the same labels.
 
 for name in ("sensitivity", "specificity"):
     rate = getattr(results[2], name)

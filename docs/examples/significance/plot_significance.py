@@ -1,6 +1,6 @@
 """
-Is the gain real?
-=================
+Is the gain significant?
+========================
 
 A tagger with a higher accuracy on one test set is not necessarily better. This example
 trains many taggers on resamples of one training set and shows which gains are
@@ -37,8 +37,9 @@ paired_bootstrap_test(statistics(hmm), statistics(crf), statistic="ratio")
 # Many systems
 # ------------
 #
-# Many slightly different taggers are trained on resamples of the training set. Taggers
-# of the same kind are closely correlated, because they make the same errors.
+# Many slightly different taggers are trained on resamples of the training set. The
+# results of taggers of the same kind are highly correlated, because the taggers make
+# the same errors.
 
 from skcalib.significance import compare_systems, resample_training
 
@@ -68,9 +69,9 @@ frame.sort_values("pvalue").head()
 # Confidence against gain
 # -----------------------
 #
-# Taggers of the same kind need a smaller gain. The threshold is the 95% quantile of the
-# gains of the pairs with a p-value of about .05. The legend shows the number of these
-# pairs. The threshold is a rule of thumb and not a test.
+# For two taggers of the same kind, a smaller gain is significant. The threshold is the
+# 95% quantile of the gains of the pairs with a p-value of about .05. The legend shows
+# the number of these pairs. The threshold is a rule of thumb and not a test.
 
 from skcalib.plot import SignificanceDisplay
 

@@ -8,9 +8,9 @@ resamples (importance sampling) give smaller p-values.
 """
 
 # %%
-# Two taggers are compared on the same 400 sentences. In 25 comparisons, the lead of the
-# first tagger increases. The p-values of the difference in token accuracy are computed
-# by three methods.
+# Two taggers are compared on the same 400 sentences in 25 comparisons. The gain of the
+# first tagger increases from one comparison to the next. The p-value of the difference
+# in token accuracy is computed by three methods.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -39,7 +39,7 @@ for lead in np.linspace(0.0, 0.5, 25):
     gains.append(result.statistic)
 
 # %%
-# All methods agree if p is large. For p below 1 in 2,000, no plain resample is extreme,
+# All methods agree if p is large. For p below 1 / 2,000, no plain resample is extreme,
 # and the Monte Carlo p-value stays at its lower bound. The tilted resamples agree with
 # the saddlepoint formula, with a quarter of the number of resamples.
 
@@ -48,7 +48,7 @@ gains = 100 * np.array(gains)
 order = np.argsort(gains)
 ax.plot(gains[order], np.array(pvalues["saddlepoint"])[order], label="saddlepoint")
 ax.plot(gains, pvalues["monte_carlo"], "s", mfc="none", label="2,000 resamples")
-ax.plot(gains, pvalues["tilted"], "+", ms=9, label="500 tilted resamples a tail")
+ax.plot(gains, pvalues["tilted"], "+", ms=9, label="500 tilted resamples per tail")
 ax.axhline(1 / 2001, color="0.6", ls=":", label="1 / 2,001")
 ax.set(yscale="log", xlabel="gain, points of token accuracy", ylabel="p-value")
 ax.legend()
