@@ -315,7 +315,7 @@ def judged_accuracy(
 
 
 def _by_verdict(
-    labels: Labels, verdicts: list[tuple[float, ...]], population: str, level: float
+    labels: Labels, verdicts: np.ndarray, population: str, level: float
 ) -> dict[str, Any]:
     """Return the post-stratified numbers of a result."""
     strata = strata_of(labels, level)
@@ -347,13 +347,13 @@ def post_stratified(
 
 
 def _error_rates(
-    strata: Strata, verdicts: list[tuple[float, ...]], level: float
+    strata: Strata, verdicts: np.ndarray, level: float
 ) -> tuple[RateInterval | None, RateInterval | None]:
     """Return sensitivity and specificity, if the verdicts are 0 and 1."""
-    given = [verdict for verdict in verdicts if not np.isnan(verdict[0])]
-    if given != [(0.0,), (1.0,)]:
+    given = np.flatnonzero(~np.isnan(verdicts[:, 0]))
+    if verdicts[given, 0].tolist() != [0.0, 1.0]:
         return None, None
-    zero, one = verdicts.index((0.0,)), verdicts.index((1.0,))
+    zero, one = given.tolist()
     return (
         _rate(strata, one, zero, label=1, level=level),
         _rate(strata, zero, one, label=0, level=level),

@@ -129,19 +129,24 @@ def values_of(labels: np.ndarray, *possible: float) -> tuple[float, ...]:
     return tuple(np.union1d(found, possible).tolist())
 
 
-def verdict_codes(*judges: np.ndarray) -> tuple[np.ndarray, list[tuple[float, ...]]]:
+def verdict_codes(*judges: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return the code of the verdicts of each item, and the verdicts of each code.
 
-    A missing score is a separate verdict, NaN.
+    The verdicts are an array with one column per judge, in ascending order. A missing
+    score is a separate verdict, NaN, and comes first.
     """
-    columns = np.column_stack([np.where(np.isnan(j), -1, j) for j in judges])
-    levels, codes = np.unique(columns, axis=0, return_inverse=True)
-    shown = np.where(levels < 0, np.nan, levels)
-    return codes.reshape(-1), [tuple(level) for level in shown.tolist()]
+    scores = [np.where(np.isnan(judge), -1, judge) for judge in judges]
+    found = [np.unique(column, return_inverse=True) for column in scores]
+    sizes = [levels.size for levels, _ in found]
+    pairs = np.ravel_multi_index([codes for _, codes in found], sizes)
+    used, codes = np.unique(pairs, return_inverse=True)
+    columns = zip(found, np.unravel_index(used, sizes), strict=True)
+    verdicts = np.column_stack([levels[rows] for (levels, _), rows in columns])
+    return codes, np.where(verdicts < 0, np.nan, verdicts)
 
 
 def warn_of_verdicts(
-    verdicts: list[tuple[float, ...]], weight: np.ndarray, n_labelled: np.ndarray
+    verdicts: np.ndarray, weight: np.ndarray, n_labelled: np.ndarray
 ) -> None:
     """Warn if items have a verdict for which there is no label."""
     lacking = np.flatnonzero((n_labelled == 0) & (weight > 0))
