@@ -948,6 +948,7 @@ def test_the_package_runs_as_a_module(file):
     assert done.stdout.startswith(f"{file}: {N} predictions: ")
 
 
+@pytest.mark.slow
 def test_a_reader_of_a_pipe_may_go_away(file):
     command = f"{sys.executable} -m skcalib report {file} --no-figure; echo $? >&2"
     done = subprocess.run(

@@ -259,6 +259,7 @@ def test_cross_validation_scores_each_fold(pipe, data):
     np.testing.assert_allclose(by_number, cross_val_score(pipe, X, y, cv=KFold(3)))
 
 
+@pytest.mark.slow
 def test_two_processes_give_the_same_scores(data):
     one, two = (cross_val_score(PIPES[1], *data, cv=FOLDS, n_jobs=n) for n in (1, 2))
     np.testing.assert_array_equal(one, two)

@@ -327,6 +327,7 @@ class TestBenchmark:
         for name in ("classification", "_common"):
             sys.modules.pop(name, None)
 
+    @pytest.mark.slow
     def test_it_runs_on_a_few_messages(self, benchmark_module, tmp_path, monkeypatch):
         rng = np.random.default_rng(0)
         y = np.tile([0, 1], 60)

@@ -247,6 +247,7 @@ def test_processes_do_not_matter(generated, method, monkeypatch):
     same(EventCounter(EventRule(), **settings).count(documents, scores), expected)
 
 
+@pytest.mark.slow
 def test_a_pipeline_is_asked_in_two_processes_too(generated):
     documents, entities, _ = generated
     pipe = make_pipeline(AntecedentFeatures(2**10), AntecedentRanker(C=1.0))

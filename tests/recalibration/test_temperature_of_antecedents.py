@@ -350,6 +350,7 @@ def test_the_order_of_documents_and_the_names_of_entities_do_not_matter(data):
     assert one.new_offset_ == pytest.approx(other.new_offset_, abs=1e-7)
 
 
+@pytest.mark.slow
 def test_jobs_do_not_matter(data, features):
     y = data[1]
     scaling = TemperatureScaling(AntecedentRanker(), cv=2)

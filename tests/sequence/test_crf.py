@@ -254,6 +254,7 @@ def test_a_model_is_the_same_in_memory_and_in_a_folder(folder, where_models_are)
     assert list(folder.iterdir()) == []
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not hasattr(os, "memfd_create"), reason="no files in memory")
 def test_no_file_survives_a_process_that_is_killed(tmp_path):
     """As when a search with several processes is interrupted."""
