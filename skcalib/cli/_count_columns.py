@@ -105,7 +105,7 @@ class Numbers:
         if len(self._other_labels) > 1 and not (found > 0).any():
             shown = ", ".join(sorted(self._other_labels)[:_SHOWN])
             raise CommandError(
-                f"--pos-label must be a label of {self.name!r}, which holds {shown}. "
+                f"--pos-label must be a label of {self.name!r}, which has {shown}. "
                 f"Got {self._pos_label!r}."
             )
         return found

@@ -344,7 +344,7 @@ def paired_bootstrap_test(
         result = _drawn_result(items, method, alternative, level, n_resamples, rng)
     if method != "auto":
         return result
-    if flips.refuses(result.pvalue, alternative):
+    if flips.rejects(result.pvalue, alternative):
         return _flipped_result(items, flips, alternative, level, n_resamples, rng)
     return replace(result, smallest_pvalue=flips.smallest_p_value(alternative))
 

@@ -103,7 +103,7 @@ class PairTests:
         return self.method == "auto" and flips.suits_bootstrap
 
     def _refused(self, flips: FlippedGain, pvalue: float) -> bool:
-        return flips.refuses(pvalue, self.alternative)
+        return flips.rejects(pvalue, self.alternative)
 
     def _flip(self, found: PairResults, flipped: list[tuple[int, FlippedGain]]) -> None:
         """Fill in the p-values of the pairs whose signs are flipped."""

@@ -120,7 +120,7 @@ class FlippedGain:
         one_sided = 2.0**-self.n_differences
         return min(2 * one_sided, 1.0) if alternative == "two-sided" else one_sided
 
-    def refuses(self, pvalue: float, alternative: str) -> bool:
+    def rejects(self, pvalue: float, alternative: str) -> bool:
         """Whether a p-value is below the smallest p-value that sign flips can give."""
         smallest = self.smallest_p_value(alternative)
         return pvalue < smallest and (pvalue == 0 or smallest > _NEGLIGIBLE)
