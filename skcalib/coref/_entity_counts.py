@@ -33,7 +33,7 @@ class EntityCountCoverage(Result):
     mean : ndarray of shape (n_documents,)
         Expected number of entities.
     low, high : ndarray of shape (n_documents,), int
-        Ends of each interval, which belong to the interval.
+        Ends of each interval. Both ends are included in the interval.
     proba : ndarray of shape (n_documents,)
         Probability of each interval under the model.
     pit : ndarray of shape (n_documents,)

@@ -51,8 +51,8 @@ class AntecedentFeatures(  # type: ignore[call-arg]
     - whether one mention contains the other.
 
     The choice NEW means that a mention starts a new entity. The features of this choice
-    combine properties of the mention, such as its kind, head, role and neighbouring
-    words, with whether its words occur in an earlier mention.
+    are combinations of properties of the mention: its kind, head, role and neighbouring
+    words, whether its words occur in an earlier mention, and others.
 
     Examples
     --------
@@ -207,7 +207,7 @@ def _bucket(distance: np.ndarray) -> np.ndarray:
 
 
 def _latest(values: np.ndarray) -> np.ndarray:
-    """Return the last earlier index with an equal entry for each entry, or -1."""
+    """Return, for each entry, the index of the last equal entry before it, or -1."""
     latest: dict[int, int] = {}
     found = []
     for j, value in enumerate(values.tolist()):

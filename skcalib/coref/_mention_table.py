@@ -66,12 +66,12 @@ NO_CONTENT = _words(
 
 @lru_cache(maxsize=2**17)
 def number_of(text: str) -> int:
-    """Return the same number for the same text, in any process."""
+    """Return a hash of the text that is equal in all processes."""
     return crc32(text.encode("utf-8", "surrogatepass"))
 
 
 class WordTable:
-    """Columns of the words of a document that only features use."""
+    """Properties of words that are used only for features."""
 
     def __init__(self, document: Document, words: Words):
         self.words = words
@@ -191,7 +191,7 @@ def _number(table: WordTable, mention: Mention, head: int, kind: int) -> int:
 
 
 def _gender(lower: list[str]) -> int:
-    """Return 1 for female, 2 for male, 3 for it, 0 if unknown."""
+    """Return 1 for female, 2 for male, 3 for neuter (it), 0 if unknown."""
     if lower in (["it"], ["its"], ["itself"]):
         return 3
     return next((1 if w in FEMALE else 2 for w in lower if w in FEMALE | MALE), 0)

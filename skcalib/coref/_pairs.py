@@ -240,7 +240,8 @@ class SampledCorefPairs(  # type: ignore[call-arg]
         y : sequence of array-like of shape (n_i,)
             True labels of the mentions. Mentions of one entity have equal labels.
         sample_weight : array-like of shape (n_documents,), default=None
-            Weight of each document. Every pair of a document has its weight.
+            Weight of each document. Every pair of mentions has the weight of its
+            document.
 
         Returns
         -------
@@ -314,7 +315,8 @@ def count_pairs(labels: np.ndarray) -> np.ndarray:
     """Return the number of samples in which each pair of mentions has the same label.
 
     labels has shape (n, n_samples) and values from 0. The result is symmetric and has
-    shape (n, n). Comparisons are packed into bits, which are counted.
+    shape (n, n). The results of the comparisons are packed into bits, and the set bits
+    are counted.
     """
     n, n_samples = labels.shape
     kind = np.int16 if n < 2**15 else np.int32

@@ -38,20 +38,20 @@ class AntecedentRanker(  # type: ignore[call-arg]
 
     The score of an antecedent is the sum of the weights of its features. NEW, which
     means that a mention starts a new entity, has a score as well. The weights maximise
-    the penalised likelihood, in which the probability of a mention is the summed
-    probability of all its true antecedents.
+    the penalised likelihood. The likelihood of a mention is the sum of the
+    probabilities of all its true antecedents, or the probability of NEW if it has none.
 
     Parameters
     ----------
     C : float, default=1.0
         Inverse of the regularization strength. The penalty is half the sum of squared
         weights divided by `C`. It is added to the sum of the losses of all mentions.
-        Larger values need more iterations.
+        Larger values of `C` need more iterations.
     loss : {'log', 'softmax_margin'}, default='log'
         Loss of a mention. 'log' is the negated logarithm of the summed probability of
-        the true antecedents. 'softmax_margin' also adds a margin to wrong choices
-        during training. This improves the metrics of predicted clusterings, but the
-        weights no longer maximise the likelihood.
+        the true antecedents. 'softmax_margin' also adds a margin to the scores of wrong
+        choices during training. This improves the metrics of predicted clusterings, but
+        the weights no longer maximise the likelihood.
     margin : tuple of three floats, default=(0.3, 2.0, 1.0)
         Margins that 'softmax_margin' adds to the scores of wrong choices: a false link
         (an antecedent for a mention that starts an entity), a false NEW (NEW for a
@@ -128,8 +128,8 @@ class AntecedentRanker(  # type: ignore[call-arg]
         y : sequence of array-like of shape (n_i,)
             Labels of the mentions. Mentions of one entity have equal labels.
         sample_weight : array-like of shape (n_documents,), default=None
-            Weight of each document, interpreted as a frequency. The loss of the
-            document is multiplied by it.
+            Weight of each document, interpreted as a frequency. The loss of each
+            document is multiplied by its weight.
 
         Returns
         -------
@@ -212,9 +212,9 @@ class AntecedentRanker(  # type: ignore[call-arg]
         Returns
         -------
         scores : ndarray of shape (n_documents,), object
-            An array of shape (n_i, n_i) for each document, the input of
-            `AntecedentPosterior`: antecedents below the diagonal, NEW on the diagonal,
-            -inf above.
+            An array of shape (n_i, n_i) for each document, in the format of
+            `AntecedentPosterior`. The scores of antecedents are below the diagonal, and
+            the score of NEW is on the diagonal. Entries above the diagonal are -inf.
         """
         check_is_fitted(self)
         features = _check_features(X, self.coef_.size)
@@ -286,7 +286,7 @@ class AntecedentRanker(  # type: ignore[call-arg]
         y : sequence of array-like of shape (n_i,)
             True labels of the mentions. Mentions of one entity have equal labels.
         sample_weight : array-like of shape (n_documents,), default=None
-            Weight of each document. Every mention of a document has its weight.
+            Weight of each document. Every mention has the weight of its document.
 
         Returns
         -------
@@ -376,7 +376,7 @@ def _penalised_loss(
 ) -> tuple[float, np.ndarray]:
     """Return the loss of all documents with the penalty, and its gradient.
 
-    Each document has its features and their transpose.
+    features : features of each document, and their transpose.
     """
     value, gradient = 0.5 * coef @ coef / C, coef / C
     for (each, transposed), choices, w in zip(features, rows, weight, strict=True):

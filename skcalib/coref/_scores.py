@@ -86,21 +86,21 @@ def coref_scores(
     Notes
     -----
     Numerators and denominators are summed over documents, as in the CoNLL reference
-    scorer, and 0/0 is 0. A mention that occurs on one side only counts as an error, as
-    in version 8 of that scorer.
+    scorer, and 0/0 is 0. A mention that occurs in only one of the two clusterings is an
+    error, as in version 8 of that scorer.
 
     - 'pairwise' counts pairs of mentions in the same cluster.
     - 'muc' counts the minimum number of links that connect each cluster [1]_.
     - 'b3' is the mean over mentions of the correct fraction of their cluster [2]_.
-    - 'ceafe' aligns clusters one to one with the largest total similarity, which is
-      ``2 |K & R| / (|K| + |R|)`` for clusters K and R [3]_. 'ceafm' is the same with
-      the number ``|K & R|`` of common mentions as the similarity.
-    - 'blanc' is the mean of the scores of two kinds of links, pairs of mentions in the
-      same cluster and pairs in different clusters [5]_, [6]_. Its F1 is the mean of two
-      F1 scores, not the harmonic mean of its precision and recall. If the true
-      clusters have links of one kind only, the scores of this kind are returned, as in
-      the reference scorer. The definition in [6]_ does this only if the predicted
-      clusters also have no links of the other kind.
+    - 'ceafe' aligns clusters one to one so that the total similarity is as large as
+      possible. The similarity of clusters K and R is ``2 |K & R| / (|K| + |R|)`` [3]_.
+      'ceafm' uses the number of common mentions, ``|K & R|``, as the similarity.
+    - 'blanc' is the mean of the scores of two kinds of links [5]_, [6]_. The kinds are
+      pairs of mentions in the same cluster and pairs of mentions in different clusters.
+      Its F1 is the mean of two F1 scores, not the harmonic mean of its precision and
+      recall. If the true clusters have links of one kind only, the scores of this kind
+      are returned, as in the reference scorer. In [6]_, this is done only if the
+      predicted clusters do not have links of the other kind either.
     - 'lea' is the mean over clusters, weighted by size, of the fraction of their pairs
       that is correct. A singleton is correct if it is a singleton on both sides [4]_.
 
@@ -130,7 +130,7 @@ def coref_scores(
     >>> round(scores["conll_f1"], 3)
     0.542
 
-    A mention that occurs on one side only:
+    A mention that occurs in only one of the two clusterings:
 
     >>> scores = coref_scores([[{"Ada", "she"}]], [[{"Ada", "she", "it"}]])
     >>> [round(x, 2) for x in scores["b3"]]

@@ -89,9 +89,9 @@ def choose_documents(
     """Draw documents to label, with a preference for uncertain documents.
 
     Each document is drawn with a probability that has two parts: one part is equal for
-    all documents, the other is proportional to `sd`. The first part is necessary
-    because a model may be certain and wrong: every document must have a chance to be
-    drawn.
+    all documents, the other is proportional to `sd`. The first part gives every
+    document a chance to be drawn. It is necessary because a model may be certain and
+    wrong.
 
     Parameters
     ----------
@@ -105,10 +105,10 @@ def choose_documents(
         Strata, such as periods, within which documents are drawn. At least two
         documents are drawn in each stratum, or all documents of a smaller stratum.
     mix : float, default=0.5
-        Fraction of the probability that is equal for all documents, in (0, 1]. The
-        remaining fraction is proportional to `sd`. A value of 1 gives equal
-        probabilities. Without strata, the weight of a document (the inverse of its
-        inclusion probability) is at most N / (n mix).
+        Weight, in (0, 1], of the part of the probability that is equal for all
+        documents. The part that is proportional to `sd` has the weight 1 - mix. A value
+        of 1 gives equal probabilities. Without strata, the weight of a document (the
+        inverse of its inclusion probability) is at most N / (n mix).
     random_state : int, RandomState, Generator or None, default=None
         Random state used to draw the sample.
 
@@ -125,7 +125,7 @@ def choose_documents(
 
     See Also
     --------
-    corrected_count : Count the corpus with the labels of these documents.
+    corrected_count : Correct a count with the labels of these documents.
 
     Notes
     -----
@@ -137,9 +137,9 @@ def choose_documents(
     `strata`.
 
     Equal probabilities (``mix=1``) are better for fewer than 50 labels, and for counts
-    of 0 and 1 that are rarely 1. With unequal probabilities, fewer documents about
-    which the model is certain are labelled, so that more errors in these documents
-    remain undetected.
+    of 0 and 1 that are rarely 1. With unequal probabilities, the sample has fewer
+    documents about which the model is certain. More of the errors in these documents
+    then remain undetected.
 
     References
     ----------

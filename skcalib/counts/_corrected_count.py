@@ -101,20 +101,20 @@ def corrected_count(
     estimand : {'count', 'mean', 'trend'}, default='count'
         Quantity to estimate. 'count' is the sum over documents. 'mean' is this sum
         divided by the number of documents, which is a prevalence if counts are 0 or 1.
-        'trend' is the least-squares slope of the counts of `periods` on time. Numeric
+        'trend' is the least-squares slope of the counts per period on time. Numeric
         periods are used as time. Other periods are sorted and taken to be one unit of
         time apart.
     bounds : tuple of two floats or arrays of shape (N,), default=None
-        Smallest and largest possible count of a document. If None, the bounds are 0 and
-        1 if all labels are 0 or 1 and no expected count exceeds 1, and 0 and infinity
-        otherwise.
+        Smallest and largest possible count of a document. If None, the bounds are
+        determined from the data. They are 0 and 1 if all labels are 0 or 1 and no
+        expected count exceeds 1. Otherwise, they are 0 and infinity.
     method : {'auto', 'score', 't'}, default='auto'
         Method of the interval. 'score' is a score interval. It takes into account that
         errors may be skewed, and that the sample may have missed rare errors. 't' is
         Student's t interval. It is valid only if the labelled documents have at least
         about four errors of size `unit`. 'auto' uses 'score' for the whole corpus. In
-        the table, it uses 't' if there are at least four such errors in an effective
-        number of at least eight documents, and 'score' otherwise.
+        the table, it uses 't' if the labels show at least four errors of size `unit`,
+        in an effective number of at least eight documents. Otherwise, it uses 'score'.
     unit : float, default=1.0
         Smallest possible error of a count, other than 0. If no labelled document has an
         error, the 95% interval still allows for 3.84 errors of this size, each with the
@@ -144,12 +144,16 @@ def corrected_count(
     Warns
     -----
     UserWarning
-        If the labelled documents do not look like a random sample with the given
-        probabilities and strata, if the model appears to be fitted or recalibrated on
-        the labelled documents, if a stratum has only one label, if a row of the table
-        has no label, if all expected counts are equal, if a single document has a large
-        share of the variance (or may have one, if it has no label), or if an expected
-        count is outside `bounds`.
+        In the following cases:
+
+        - the labelled documents do not look like a random sample with the given
+          probabilities and strata,
+        - the model appears to be fitted or recalibrated on the labelled documents,
+        - a stratum has only one label, or a row of the table has no label,
+        - all expected counts are equal,
+        - a single document has a large share of the variance (or may have one, if it
+          has no label), or
+        - an expected count is outside `bounds`.
 
     See Also
     --------
@@ -166,16 +170,16 @@ def corrected_count(
     Here a and b are the coefficients of the regression of y on f, weighted by 1 / pi,
     with b shrunk towards 1 [1]_ [2]_. If the model is useless, b is near 0, so that in
     large samples the estimate is not worse than the estimate from the labels alone
-    [3]_. The variance is the variance of sampling without replacement from N documents,
-    computed with jackknife residuals.
+    [3]_. The variance is computed from jackknife residuals, for sampling without
+    replacement from N documents.
 
     The score interval contains the totals T with (T - estimate)^2 <= q^2 V(T). Here q
     is a quantile of Student's t distribution, and V(T) is the variance that the
     estimate would have if T were the true total. V(T) is computed from the second and
-    third moments of the residuals, to which one further error of size `unit` is added
-    with weight 1/2, because the sample may have missed rare errors. With labels alone,
-    the interval is close to Wilson's interval for counts of 0 and 1, and close to the
-    interval of [4]_ for other counts.
+    third moments of the residuals. One further error of size `unit` is added to these
+    moments with weight 1/2, because the sample may have missed rare errors. With labels
+    alone, the interval is close to Wilson's interval for counts of 0 and 1, and close
+    to the interval of [4]_ for other counts.
 
     For counts without an upper bound, errors are assumed to grow with the count. If
     documents with large expected counts are rarer in the sample than in the corpus,
@@ -335,7 +339,7 @@ def equivalent_labels(
 ) -> float:
     """Return the number of labels that would give this width without the model.
 
-    The variance of n labels of N documents is proportional to 1 / n - 1 / N.
+    The variance of an estimate from n of N documents is proportional to 1 / n - 1 / N.
     """
     if n in (0, n_documents) or width_alone <= 0:
         return float(n)
@@ -425,9 +429,9 @@ def _strata(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return the stratum of each document, and merged strata for the variance.
 
-    If only one of several documents (or groups) in a stratum is labelled, its variance
-    cannot be estimated. The stratum is then merged with the stratum that has the
-    nearest mean of `f`.
+    If only one of several documents (or groups) in a stratum is labelled, the variance
+    within the stratum cannot be estimated. The stratum is then merged with the stratum
+    that has the nearest mean of `f`.
     """
     n = len(f)
     if strata is None:

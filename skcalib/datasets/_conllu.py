@@ -60,13 +60,14 @@ def read_conllu(path: TextFile) -> list[Document]:
     are in the order of their first words. If several mentions have the same first word,
     longer mentions come first. The names of their entities are in `entities`. The line
     ``# global.Entity`` names the other fields of a bracket, which become the mention's
-    `attributes`. Without that line, the whole bracket is the name. The head is the word
-    that depends on a word outside the mention; other words are preferred to punctuation
-    marks. Parts of a discontinuous mention (``1[1/2]``) are one mention from the first
-    word to the last, with the spans of words in ``attributes["parts"]``. If two
-    mentions have the same words, the first is kept, and one warning per file gives the
-    number of mentions that were left out. Mentions that contain only empty nodes are
-    left out. ``SplitAnte=`` and ``Bridge=`` are kept in `misc`.
+    `attributes`. Without that line, the whole bracket is the name. The head is the
+    first word that depends on a word outside the mention. Punctuation marks are used
+    only if there is no other such word. Parts of a discontinuous mention (``1[1/2]``)
+    are one mention from the first word to the last, with the spans of words in
+    ``attributes["parts"]``. If two mentions have the same words, the first is kept, and
+    one warning per file gives the number of mentions that were left out. Mentions that
+    contain only empty nodes are left out. ``SplitAnte=`` and ``Bridge=`` are kept in
+    `misc`.
 
     Lines ``# meta::name = value`` of a document give its `metadata`. The `date` is read
     from ``# meta::dateCreated = YYYY-MM-DD``. Without that line, it is read from the

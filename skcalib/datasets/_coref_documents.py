@@ -85,12 +85,13 @@ def make_coref_documents(
     Returns
     -------
     X : list of Document
-        Documents of sentences with two mentions each, with tags and parses.
+        Documents with tags and parses. Each sentence has two mentions.
     y : list of ndarray of shape (n_i,), int
         Entity of each mention: the index of its first mention.
     scores : list of ndarray of shape (n_i, n_i)
-        Scores of the antecedents, the input of `AntecedentPosterior`. The entities are
-        one sample from this posterior. Only returned if `return_scores` is True.
+        Scores of the antecedents, the input of `AntecedentPosterior`. The true entities
+        are one sample from the posterior that the scores define. Only returned if
+        `return_scores` is True.
 
     See Also
     --------
@@ -105,9 +106,10 @@ def make_coref_documents(
        mention .". A mention is a pronoun (probability 0.4), a name or "the" with a noun
        (0.3 each), of one of three genders. Its word is drawn uniformly.
     2. The score of an antecedent depends on the kinds of both mentions and on whether
-       their words and genders are alike, and decreases with the number of sentences
-       between them. The score of NEW depends on the kind of the mention. Different
-       names and different genders have low scores, so they are rarely in one entity.
+       their words and genders agree, and decreases with the number of sentences between
+       them. The score of starting a new entity depends on the kind of the mention.
+       Different names and different genders have low scores, so they are rarely in one
+       entity.
     3. Antecedents are drawn from the softmax of the scores of each mention, and linked
        mentions form an entity.
 

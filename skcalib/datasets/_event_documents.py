@@ -123,14 +123,15 @@ def make_event_documents(
     Returns
     -------
     documents : list of Document
-        Documents of sentences with two mentions each, with tags, lemmas and parses (as
-        in Universal Dependencies), mentions and their true entities.
+        Documents with tags, lemmas and parses (as in Universal Dependencies), mentions
+        and true entities. Each sentence has two mentions.
     events : list of dict
         For each document, a dict from the code of a country to the number of entities
         that attack somebody and are affiliated with this country only.
     scores : list of ndarray of shape (n_i, n_i)
-        Scores of the antecedents, the input of `AntecedentPosterior`. The entities are
-        one sample from this posterior. Only returned if `return_scores` is True.
+        Scores of the antecedents, the input of `AntecedentPosterior`. The true entities
+        are one sample from the posterior that the scores define. Only returned if
+        `return_scores` is True.
 
     See Also
     --------

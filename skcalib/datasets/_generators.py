@@ -80,14 +80,14 @@ def make_calibrated_pairs(
     y_proba : ndarray of shape (n_samples,), float
         Probabilities q.
     frequency : ndarray of shape (n_samples,), float
-        Values t(q). Only returned if `return_frequency` is True. The true error of the
-        sample is ``np.sqrt(np.mean((y_proba - frequency) ** 2))``.
+        Values t(q). Only returned if `return_frequency` is True. The true calibration
+        error of the sample is ``np.sqrt(np.mean((y_proba - frequency) ** 2))``.
 
     References
     ----------
     .. [1] K. Nguyen. "Calibration for natural language processing systems". Honours
-       thesis, University of Massachusetts Amherst. There t(q) is printed with
-       min(0, .) above 0.5; min(1, .) is meant.
+       thesis, University of Massachusetts Amherst. In the thesis, t(q) for q above 0.5
+       is misprinted with min(0, .) instead of min(1, .).
 
     Examples
     --------
@@ -244,8 +244,8 @@ def make_tagged_sentences(
     mean_length : float, default=15.0
         Mean number of tokens of a sentence, at least 3, including the full stop.
     n_words : int, default=2000
-        Number of stems of nouns, at least 50. Verbs use half of them. Adjectives and
-        names have stems of their own, half as many each.
+        Number of stems of nouns, at least 50. Half of these stems are also used for
+        verbs. There are n_words / 2 further stems for adjectives and as many for names.
     order : {1, 2}, default=2
         Number of preceding tags that a tag depends on.
     random_state : int, RandomState, Generator or None, default=None
@@ -276,11 +276,11 @@ def make_tagged_sentences(
     3. Words of a class are drawn by Zipf's law: the r-th most frequent word has weight
        1 / (r + 2). The classes DT, PRP, MD, IN and CC have ten short words each. Three
        of the prepositions are also adverbs. Numbers are digits.
-    4. Every other word consists of a stem and a suffix, which is informative about the
-       tag. Nouns and verbs share stems, with slightly different frequencies. The bare
-       stem is NN, VB or VBP; with -s it is NNS or VBZ, and with -ed it is VBD or VBN.
-       Adjectives end in -ous, -ful, -al or -ic, and adverbs add -ly to these endings.
-       Names begin with a capital letter.
+    4. All other words consist of a stem and a suffix, and the suffix is informative
+       about the tag. Nouns and verbs share stems, with slightly different frequencies.
+       The bare stem is NN, VB or VBP; with -s it is NNS or VBZ, and with -ed it is VBD
+       or VBN. Adjectives end in -ous, -ful, -al or -ic, and adverbs add -ly to these
+       endings. Names begin with a capital letter.
     5. With ``order=2`` the first word of a sentence also begins with a capital letter.
 
     Given its tag, every word except the first is independent of all other words and

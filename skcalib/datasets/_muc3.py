@@ -50,7 +50,8 @@ def fetch_muc3(
     Parameters
     ----------
     subset : {'all', 'dev', 'tst1', 'tst2', 'tst3', 'tst4'}, default='all'
-        Part of the corpus: 1700, 1300 or 100 reports.
+        Part of the corpus. 'all' contains 1700 reports, 'dev' 1300, and each test set
+        100.
     parsed : bool, str or Path, default=None
         CoNLL-U file with parses of the reports, or folder of such files. If True, the
         file ``<data_home>/muc3/muc3_parsed.conllu.gz`` is used, which the script

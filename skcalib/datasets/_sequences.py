@@ -185,7 +185,7 @@ def to_sequences(
         If `documents` does not consist of documents.
     ValueError
         If the tag of a word is missing (``"_"``). In 'feats', ``"_"`` means that the
-        word has no features and is not an error.
+        word has no features, and no error is raised.
 
     See Also
     --------

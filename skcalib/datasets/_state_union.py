@@ -105,9 +105,10 @@ def fetch_state_union(
         Dictionary-like object with the following attributes. `data` is a list of
         Document. The documents have dates, ``metadata["president"]`` and
         ``metadata["paragraphs"]`` (tuple of str, whose first entry is the title), and
-        sentences if they have parses. `parsed` is whether the documents have parses.
-        `target` is None. `DESCR` describes the origin of the data, their licence and
-        how to cite them. `filenames` contains the paths of the files that were read.
+        sentences if they have parses. `parsed` (bool) indicates whether the documents
+        have parses. `target` is None. `DESCR` describes the origin of the data, their
+        licence and how to cite them. `filenames` contains the paths of the files that
+        were read.
 
     Raises
     ------

@@ -85,7 +85,7 @@ def fetch_system_outputs(
 
     Notes
     -----
-    The licence of 'wnut17' is CC BY 4.0, and of 'wmt20' Apache 2.0. Files at
+    The licence of 'wnut17' is CC BY 4.0. The licence of 'wmt20' is Apache 2.0. Files at
     ``<data_home>/system_outputs/`` are used if they have the right checksum. A file of
     that name with another checksum raises an OSError and is not changed.
 

@@ -143,7 +143,7 @@ def fetch_ud_english_ewt(
     n_retries: int = 3,
     delay: float = 1.0,
 ) -> Any:
-    """Load English web text with tags, parses and, in part, dates.
+    """Load English web text with tags, parses and, for some documents, dates.
 
     Parameters
     ----------

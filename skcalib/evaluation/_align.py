@@ -43,12 +43,12 @@ class AlignedEvaluations(Result):
     score : ndarray of shape (n_questions, n_systems)
         Score of each question: the mean of its samples.
     n_samples : ndarray of shape (n_questions, n_systems), int
-        Number of samples of each question with a score.
+        Number of scored samples of each question.
     samples : list of ndarray of shape (n_rows,)
         Scores of the samples of each system, ordered by question.
     proba : ndarray of shape (n_questions, n_systems)
-        Probability that the answer is right. NaN if there is none or if the question
-        has several samples.
+        Probability that the answer is right. NaN if no probability is known or if the
+        question has several samples.
     groups : dict of str to ndarray of shape (n_questions,)
         Further attributes of each question, such as its subject, from the first system
         that has them.
@@ -237,7 +237,8 @@ def align_evaluations(
     mismatch : {'error', 'drop', 'keep'}, default='error'
         Action if two systems have different right answers or different prompts for a
         question of the same name, or if questions are identified by row numbers and the
-        scores are unrelated. 'drop' leaves out questions that differ, 'keep' compares
+        scores of two systems are nearly uncorrelated, which suggests that the rows are
+        in different orders. 'drop' leaves out questions that differ, 'keep' compares
         them nevertheless.
     unanswered : {'wrong', 'drop', 'separate'}, default=None
         How samples without an answer are scored, as in :meth:`Evaluation.scored`.

@@ -142,7 +142,7 @@ class Evaluation(Result):
         return {status: n for status, n in found.items() if n}
 
     def take(self, rows: Any) -> Evaluation:
-        """Return the evaluation of some rows.
+        """Return an evaluation that contains only the given rows.
 
         Parameters
         ----------
@@ -166,7 +166,7 @@ class Evaluation(Result):
 
     @public
     def scored(self, unanswered: str | None = None) -> Evaluation:
-        """Return the samples that count in the accuracy, each with a score.
+        """Return the samples that are included in the accuracy, with their scores.
 
         Parameters
         ----------

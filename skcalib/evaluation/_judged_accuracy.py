@@ -44,7 +44,7 @@ _MOST_VERDICTS = 5
 
 @dataclass(frozen=True, repr=False)
 class JudgedAccuracy(Result):
-    """Accuracy estimated from a judge and labels by :func:`judged_accuracy`.
+    """Accuracy of a system, estimated by :func:`judged_accuracy`.
 
     Attributes
     ----------
@@ -54,7 +54,7 @@ class JudgedAccuracy(Result):
         Ends of the confidence interval, in [0, 1].
     standard_error : float
         Standard error of the estimate. For method 'post-stratified', it is the standard
-        deviation of the distribution of the accuracy.
+        deviation of the posterior distribution of the accuracy.
     uncorrected : float
         Mean score given by the judge.
     labels_only : RateInterval
@@ -161,8 +161,8 @@ def judged_accuracy(
         judge gives no score. Items without a score are treated as a separate verdict.
     human : array-like of shape (n_items,)
         Score that a person gave to each item (its label), in [0, 1], or NaN if the item
-        is not labelled. The labelled items must have been drawn at random, among all
-        items or among the items of each verdict.
+        is not labelled. The labelled items must have been drawn at random, either from
+        all items or separately from the items with each verdict.
     questions : array-like of shape (n_items,), default=None
         Question of each item, if questions were answered several times. If given, all
         questions have the same weight.
@@ -180,10 +180,11 @@ def judged_accuracy(
         is the mean score that people would give to these items if they labelled all of
         them.
     method : {'auto', 'post-stratified', 'PPI++'}, default='auto'
-        'post-stratified' estimates the mean label of each verdict. 'PPI++' corrects the
-        judge's mean by the labels, with an estimated slope. 'auto' uses
-        'post-stratified' if the judge gives at most five different scores and people
-        give at most one score other than 0 and 1, and 'PPI++' otherwise.
+        'post-stratified' estimates the mean label of each verdict. 'PPI++' adds a
+        correction, estimated from the labelled items, to the mean score of the judge
+        (see Notes). 'auto' uses 'post-stratified' if the judge gives at most five
+        different scores and people give at most one score other than 0 and 1, and
+        'PPI++' otherwise.
     confidence_level : float, default=0.95
         Confidence level of the intervals.
 
@@ -220,15 +221,17 @@ def judged_accuracy(
 
     This is post-stratification [1]_. The labels of each verdict are binomial. With
     Jeffreys's prior, p1 and p0 have independent posteriors Beta(k + 1/2, n - k + 1/2),
-    where k is the number of right answers among the n labels of the verdict. With three
-    possible scores, the posterior is a Dirichlet distribution, and its prior has the
-    weight of one label. For the superpopulation, w is also random. The interval
-    accounts for this by an additional independent error with a Beta distribution. Its
-    variance is the variance of the mean, over the items, of the p of each item's
-    verdict. For the items themselves, the labels are known, and only the mean of the
-    unlabelled items has a distribution. The ends of the interval are quantiles of the
-    sum, computed by numerical convolution. Because labels are averaged within verdicts,
-    the number of labelled items may differ between verdicts in any way.
+    where k is the number of right answers among the n labels of the verdict. If labels
+    have three possible values, the shares of the values have a Dirichlet posterior. The
+    parameters of its prior sum to one, so the prior has the weight of one label. For
+    'superpopulation', w is also random. The interval accounts for this with an
+    additional independent error that has a shifted Beta distribution. To compute the
+    variance of this error, each item is assigned the value p1 or p0 of its verdict. The
+    variance is the estimated variance of the mean of these values. For 'items', the
+    labels of the labelled items are known, and only the mean of the unlabelled items is
+    random. The ends of the interval are quantiles of the sum of these random terms,
+    computed by numerical convolution. Because labels are averaged within verdicts, the
+    number of labelled items may differ between verdicts in any way.
 
     With groups, or with unequal weights within a verdict, n and k are divided by deff *
     (t / z)^2. The design effect deff is computed from the sums of the linearised

@@ -30,7 +30,7 @@ _MOST_PAIRS = 16
 
 @dataclass(frozen=True, repr=False)
 class JudgedDifference(Result):
-    """Difference between two systems, from :func:`judged_difference`.
+    """Difference between two systems, estimated by :func:`judged_difference`.
 
     Attributes
     ----------
@@ -41,7 +41,7 @@ class JudgedDifference(Result):
         Ends of the confidence interval, in [-1, 1].
     standard_error : float
         Standard error of the estimate. For method 'post-stratified', it is the standard
-        deviation of the distribution of the difference.
+        deviation of the posterior distribution of the difference.
     uncorrected : float
         Difference between the mean scores given by the judge.
     equivalent_labels : float
@@ -168,12 +168,12 @@ def judged_difference(
 
     Notes
     -----
-    Questions are stratified by the pair of verdicts. In each stratum, the differences
-    -1, 0 and 1 of the labels have a Dirichlet posterior, and its prior has the weight
-    of one label. The interval is computed from the weighted sum of the means of the
-    strata, as in :func:`judged_accuracy`. If people give scores other than 0 and 1, or
-    if a judge gives more than four different scores, PPI++ is applied to the
-    differences instead.
+    Questions are stratified by the pair of verdicts. In each stratum, the shares of the
+    differences -1, 0 and 1 between the two labels have a Dirichlet posterior. The
+    parameters of its prior sum to one, so the prior has the weight of one label. The
+    interval is computed from the weighted sum of the means of the strata, as in
+    :func:`judged_accuracy`. If people give scores other than 0 and 1, or if a judge
+    gives more than four different scores, PPI++ is applied to the differences instead.
 
     Examples
     --------

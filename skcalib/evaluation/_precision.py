@@ -146,8 +146,9 @@ def threshold_for_precision(
     The threshold is valid for data like the labelled data. For another kind of text or
     another model, choose a new threshold. The probabilities do not have to be
     calibrated, but answers with higher probabilities should be right more often. With
-    calibrated probabilities, the threshold is usually below `precision`, which is the
-    mean over all selected answers.
+    calibrated probabilities, the threshold is usually below `precision`: the expected
+    precision of the selected answers is their mean probability, and most of them have
+    probabilities above the threshold.
 
     References
     ----------

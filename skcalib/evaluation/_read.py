@@ -85,7 +85,7 @@ def read_evaluation(
         'proba', 'question', 'model'. Columns with usual names, such as ``correct``,
         ``confidence`` and ``id``, need not be given.
     groups : sequence of str, default=()
-        Further columns of a plain table to keep, for example its subject.
+        Further columns of a plain table to keep, for example the subject.
     pos_label : str, default=None
         Label in the column 'score' that counts as right.
     percent : bool, default=False

@@ -34,7 +34,7 @@ class PassAtK(Result):
     Attributes
     ----------
     estimate : float
-        Mean of the unbiased estimates of the questions.
+        Mean over questions of the unbiased estimate for each question.
     low, high : float
         Ends of the interval.
     standard_error : float
@@ -94,7 +94,7 @@ class PassAtK(Result):
 
 @dataclass(frozen=True, repr=False)
 class SampleVariance(Result):
-    """Variance of a mean score, split into questions and samples.
+    """Variance of a mean score, with its components due to questions and samples.
 
     Returned by :func:`sample_variance`.
 
@@ -105,7 +105,7 @@ class SampleVariance(Result):
     between : float
         Variance of the true mean scores of the questions.
     within : float
-        Mean variance of the samples of one question.
+        Variance of the scores of the samples of one question, averaged over questions.
     share_of_samples : float
         Fraction of the variance of the mean that more samples would remove.
     standard_error_more_samples : float
@@ -305,8 +305,8 @@ def best_of_k(
     question : array-like of shape (n_rows,)
         Question of each sample.
     k : int
-        Number of samples of which the best score is used. No question may have fewer
-        samples.
+        Number of samples from which the best one is selected. No question may have
+        fewer samples.
     groups : array-like of shape (n_rows,), default=None
         Group of each sample. All samples of a question must be in one group.
     confidence_level : float, default=0.95
@@ -328,8 +328,8 @@ def best_of_k(
 
     Notes
     -----
-    The estimate of a question is the mean over all choices of k of its samples. It is
-    unbiased.
+    For each question, the estimate is the best score of k samples, averaged over all
+    subsets of k of its samples. It is unbiased.
 
     Examples
     --------
@@ -369,7 +369,7 @@ def question_best_of_k(values: np.ndarray, codes: np.ndarray, k: int) -> np.ndar
 
 @public
 def sample_variance(score: ArrayLike, *, question: ArrayLike) -> SampleVariance:
-    """Split the variance of a mean score into questions and samples.
+    """Split the variance of a mean score into components of questions and samples.
 
     Parameters
     ----------
@@ -392,9 +392,9 @@ def sample_variance(score: ArrayLike, *, question: ArrayLike) -> SampleVariance:
     -----
     The score is the mean of the question means. The variance of the score is estimated
     by the sample variance of the question means, divided by the number of questions.
-    The component of the samples is estimated from the mean variance within questions,
-    divided by the number of samples per question. The difference is the component of
-    the choice of questions.
+    The component due to samples is estimated from the mean variance within questions,
+    divided by the number of samples per question. The rest is the component due to the
+    choice of questions.
 
     Examples
     --------

@@ -230,8 +230,8 @@ class CorrectedEventCounts(Result):
         Returns
         -------
         result : CorrectedCount
-            Corrected count with its interval. Its slope, its number of errors and its
-            effective number of labels are computed from the whole corpus.
+            Corrected count with its interval. The attributes `slope`, `n_errors` and
+            `n_effective` are computed from the whole corpus, even if a period is given.
         """
         self._check_country(country, "country")
         with warnings.catch_warnings():
@@ -246,8 +246,9 @@ class CorrectedEventCounts(Result):
 
         Overlapping intervals do not show whether two counts differ, because both counts
         are corrected with the same labelled documents and are therefore dependent. In
-        each document, this method subtracts the label and the expected count of
-        `second` from those of `first`. It then corrects the sum of these differences.
+        each document, this method computes the difference of the two labels and the
+        difference of the two expected counts. It then corrects the sum of the
+        differences.
 
         Parameters
         ----------

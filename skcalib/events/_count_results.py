@@ -144,7 +144,7 @@ class UncertainDocument:
     Attributes
     ----------
     document : int
-        Index of the document in the argument of :meth:`EventCounter.count`.
+        Index of the document in the `documents` passed to :meth:`EventCounter.count`.
     id : str or None
         Name of the document.
     period : label
@@ -156,9 +156,10 @@ class UncertainDocument:
     low, high : float
         Bounds on this probability, computed without sampling.
     links : tuple of UncertainLink
-        The most uncertain relevant links, at most three, in descending order. Each link
-        connects an agent with a mention of this actor, or with a mention of another
-        actor. Entities with a mention of another actor are not counted.
+        Up to three relevant links, the most uncertain link first. A relevant link
+        connects an agent with a mention of this actor or with a mention of another
+        actor. Links with other actors are relevant because an entity with a mention of
+        another actor is not counted.
 
     See Also
     --------

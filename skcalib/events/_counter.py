@@ -50,10 +50,10 @@ class EventCounter(BaseEstimator):
         Number of sampled clusterings of each document.
     freq : {'quarter', 'month', 'year'}, callable, mapping, sequence or None, \
 default='quarter'
-        Periods of the documents' dates. A callable takes a date (None if a document has
-        no date) and returns a label. A mapping maps labels to (first day, last day). A
-        sequence has the first day of each period, followed by the day after the last
-        period. If None, there is one period and dates are not needed.
+        Periods into which documents are grouped by date. A callable takes a date (None
+        if a document has no date) and returns a label. A mapping maps labels to (first
+        day, last day). A sequence has the first day of each period, followed by the day
+        after the last period. If None, there is one period and dates are not needed.
     unit : {'documents', 'entities'}, default='documents'
         Unit of the counts. 'entities' counts the entities that are agents of an event,
         and 'documents' counts the documents with at least one such entity.
@@ -90,8 +90,8 @@ default='quarter'
     This is the method of [NO15]_, section 6 and appendix. Documents without an event
     verb are skipped. In the other documents, mentions after the last mention that is an
     agent or belongs to an actor are ignored, because they cannot change the result. For
-    each document, the different counts and their probabilities are stored instead of
-    the samples.
+    each document, the distinct counts and their probabilities are stored instead of the
+    samples.
 
     Examples
     --------

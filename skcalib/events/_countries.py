@@ -21,8 +21,8 @@ class CountryLexicon(AffiliationLexicon):
     Parameters
     ----------
     entries : dict, default=None
-        Names of each code. If None, the list of this package is used. Its codes have
-        three letters.
+        Mapping from codes to names. If None, the list of this package is used. Its
+        codes have three letters.
     exclude : iterable of str, default=None
         Names that belong to no country. If None, the list of this package is used.
     match_case : bool, default=True

@@ -94,8 +94,9 @@ def pmf_of(values: np.ndarray, proba: np.ndarray) -> tuple[int, np.ndarray]:
 def sum_of(parts: Sequence[tuple[int, np.ndarray]]) -> tuple[int, np.ndarray]:
     """Return the distribution of a sum of independent counts, in the form of `pmf_of`.
 
-    Neighbours are convolved in pairs, repeatedly: n counts take O(n^2) in few calls.
-    All terms are positive, so there is no cancellation.
+    Neighbouring distributions are convolved in pairs until one is left. For n counts,
+    this takes O(n^2) operations in few calls. All terms are positive, so there is no
+    cancellation.
     """
     start = sum(least for least, _ in parts)
     level = [pmf for _, pmf in parts if pmf.size > 1]

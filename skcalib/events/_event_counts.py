@@ -73,9 +73,9 @@ class EventCounts(Result):
     Notes
     -----
     Documents are independent given their text. The variance of a count is therefore the
-    sum of the variances of the counts of its documents. Its distribution is the
-    convolution of the distributions of these counts, which is a Poisson-binomial
-    distribution for ``unit="documents"``. The guide describes the errors that the
+    sum of the variances of the counts in its documents. The distribution of the count
+    is the convolution of the distributions in its documents. For ``unit="documents"``,
+    it is a Poisson-binomial distribution. The guide describes the errors that the
     interval does not include.
 
     Examples
@@ -395,10 +395,10 @@ default='period'
             stratum. 'period' uses the periods of the counts. If None, documents are
             drawn from the whole corpus.
         mix : float, default=0.5
-            Fraction of the probability that is equal for all documents. The remaining
-            fraction is proportional to the standard deviation. A value of 1 gives equal
-            probabilities (within strata). Equal probabilities are better for fewer than
-            50 labels and for rare events.
+            Weight, in (0, 1], of the part of the probability that is equal for all
+            documents. The part that is proportional to the standard deviation has the
+            weight 1 - mix. A value of 1 gives equal probabilities (within strata).
+            Equal probabilities are better for fewer than 50 labels and for rare events.
         random_state : int, RandomState, Generator or None, default=None
             Random state used to draw the sample.
 

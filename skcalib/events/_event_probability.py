@@ -2,8 +2,8 @@
 
 Mentions have the numbers 0 to n - 1. `agent` (n,) is whether a mention is an agent of
 an event. `code` (n,) is the number of a mention's actor, from 0, or NONE, or SPOILED if
-the mention has several actors. An entity is an event of actor c if it has an agent, a
-mention of c, and no mention of another actor.
+the mention has several actors. An entity counts as an event of actor c if it has an
+agent, a mention of c, and no mention of another actor.
 """
 
 from __future__ import annotations
@@ -65,9 +65,9 @@ def event_distribution(
 ) -> Distribution | None:
     """Return the distribution of the events of a document, or None if it is too hard.
 
-    scores : (n, n), log scores of antecedents, -inf above the diagonal. `entities` is
-    whether the entities are counted, rather than whether there is at least one. A
-    document can be too hard only with ``method='exact'``.
+    scores : (n, n), log scores of antecedents, -inf above the diagonal. If `entities`
+    is True, the number of entities is counted. Otherwise, the count is 1 if there is at
+    least one entity. A document can be too hard only with ``method='exact'``.
     """
     # mentions after the last relevant one cannot join earlier entities
     n = int(np.flatnonzero(agent | (code != NONE))[-1]) + 1
@@ -103,10 +103,11 @@ def bounds(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return bounds on the probability of an event of each actor.
 
-    pairs : (n, n), probability that both mentions are in one entity. The upper
-    bound is the probability that the entity of some agent has the actor and no other.
-    The lower bound is the probability that an agent and a mention of the actor are in
-    one entity without any mention of another actor.
+    pairs : (n, n), probability that both mentions are in one entity. The upper bound is
+    the sum over agents of a bound on the probability that the entity of the agent has a
+    mention of the actor and no mention of another actor. The lower bound is the largest
+    bound on the probability that an agent and a mention of the actor are in one entity
+    without any mention of another actor.
     """
     marked = np.flatnonzero(code != NONE)
     meets = pairs[np.ix_(agent, marked)]

@@ -35,11 +35,11 @@ class AffiliationLexicon(Mapping[str, tuple[str, ...]]):
     Parameters
     ----------
     entries : dict
-        Names of each code, as one string or several strings. A name may have several
-        words, separated by blanks or underscores.
+        Mapping from codes to names. The names of a code are one string or several
+        strings. A name may have several words, separated by blanks or underscores.
     exclude : iterable of str, default=()
-        Names that belong to no actor although they contain the name of one, such as New
-        Mexico.
+        Names that belong to no actor although they contain the name of an actor, such
+        as New Mexico.
     match_case : bool, default=False
         Whether a name that is listed with a capital letter must begin with a capital
         letter in the text, except in texts that are entirely in lower case. If False,
@@ -253,7 +253,7 @@ class AffiliationLexicon(Mapping[str, tuple[str, ...]]):
     ) -> dict[int, list[frozenset[str]]]:
         """Return the codes of each name that a word of a document is part of.
 
-        If `lowercase` is None, it is whether the document has no capital letter.
+        If `lowercase` is None, it is set to True if the document has no capital letter.
         """
         sentences = document.sentences
         if lowercase is None:
@@ -468,7 +468,7 @@ class NameFinder:
     def find(
         self, words: Sequence[str], upos: Sequence[str], *, lowercase: bool
     ) -> list[Found]:
-        """Return the names in a sentence, from left to right, the longest at a word."""
+        """Return the longest name at each position of a sentence, left to right."""
         pieces: list[Piece] = []
         owner: list[int] = []
         for i, word in enumerate(words):

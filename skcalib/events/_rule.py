@@ -67,9 +67,9 @@ class EventRule:
     """Find the mentions that are agents of an event, and the actors they belong to.
 
     This is the function f(c, e; x) of [NO15]_, section 6, for parses in Universal
-    Dependencies. An entity is an event of actor c if one of its mentions is the agent
-    of an event verb, one of its mentions belongs to c, and none of its mentions belongs
-    to another actor.
+    Dependencies. An entity counts as an event of actor c if one of its mentions is the
+    agent of an event verb, one of its mentions belongs to c, and none of its mentions
+    belongs to another actor.
 
     Parameters
     ----------
@@ -87,15 +87,15 @@ class EventRule:
         Whether the text is in lower case, so that names need no capital letter. If
         None, documents without any capital letter are treated as lower case.
     relative_pronouns : bool, default=True
-        Whether the agent in "troops who attacked" is the troops rather than the
-        pronoun.
+        Whether the agent in "troops who attacked" is the noun "troops" rather than the
+        pronoun "who".
     passive : bool, default=True
         Whether by-phrases are agents: "attacked by troops".
     conjuncts : bool, default=False
         Whether "troops and tanks attacked" has two agents, and whether "attacked" has
         an agent in "troops came and attacked". If False, as in the paper, only the
-        first of several agents counts, and a verb without its own subject does not have
-        an agent.
+        first of several coordinated agents is used, and a verb without its own subject
+        does not have an agent.
 
     Attributes
     ----------

@@ -158,9 +158,9 @@ def from_fastcoref(
     Returns
     -------
     posterior : AntecedentPosterior
-        Posterior over the clusterings of the mentions that the model kept. Some of
-        these mentions have neither an antecedent nor an anaphor in the best clustering,
-        and many of them do not refer to any entity.
+        Posterior over the clusterings of the mentions that the model kept. In the best
+        clustering, some of these mentions are singletons. Many of the singletons are
+        not true mentions.
     mentions : list of list of (start, end)
         Index of the first character of each mention of a text, and index of the
         character after its last character. Mentions that consist of different word
@@ -232,6 +232,8 @@ def labels_from_clusters(
 ) -> ClusterLabels:
     """Convert clusters of mentions to labels of mentions.
 
+    The result is a named tuple.
+
     Parameters
     ----------
     clusters : sequence with a list of clusters for each document
@@ -239,9 +241,9 @@ def labels_from_clusters(
         This is the format of "clusters" in a line of a .jsonlines file, and of the
         clusters of fastcoref, maverick, s2e-coref and AllenNLP.
     mentions : sequence of sequences, default=None
-        Mentions of each document that are labelled, for example the mentions that
-        :func:`from_fastcoref` returns. A mention that is in no cluster has a label of
-        its own, and equal mentions have the same label. If None, the mentions in the
+        Mentions of each document to label, for example the mentions that
+        :func:`from_fastcoref` returns. A mention that is in no cluster gets a label of
+        its own, and equal mentions get the same label. If None, the mentions in the
         clusters are labelled, in sorted order.
 
     Returns
@@ -253,8 +255,7 @@ def labels_from_clusters(
         Mentions of each document.
     n_missing : int
         Number of mentions in clusters that are not among `mentions`. Links to these
-        mentions are not part of queries or counts. The function returns the three
-        values as a named tuple.
+        mentions are not part of queries or counts.
 
     Raises
     ------

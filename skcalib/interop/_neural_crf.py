@@ -220,12 +220,12 @@ def from_flair(
     Parameters
     ----------
     features : tensor of shape (n_sentences, n_tokens, n_tags, n_tags)
-        Scores of each token for [next tag, previous tag]. They are the first entry of
-        ``(features, lengths, transitions)``, which ``SequenceTagger.forward`` returns.
+        Scores of each token for [next tag, previous tag]. ``SequenceTagger.forward``
+        returns the tuple ``(features, lengths, transitions)``.
     lengths : array-like of int of shape (n_sentences,)
-        Number of tokens of each sentence, the second entry.
+        Number of tokens of each sentence, from the same tuple.
     transitions : tensor of shape (n_tags, n_tags)
-        Scores of [next tag, previous tag], the third entry.
+        Scores of [next tag, previous tag], from the same tuple.
     tags : sequence of str
         Labels of the tag indices, from ``tagger.label_dictionary.get_items()``. They
         include <START> and <STOP>, whose transitions become the scores of the first and

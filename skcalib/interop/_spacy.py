@@ -58,8 +58,8 @@ def from_spacy_beam(
 
     Examples
     --------
-    With spaCy, call ``from_spacy_beam(nlp.get_pipe("ner"), docs)``. The function only
-    uses the beam of parses of the component:
+    With spaCy, call ``from_spacy_beam(nlp.get_pipe("ner"), docs)``. This example builds
+    an object with the parts of the component that the function uses:
 
     >>> from types import SimpleNamespace
     >>> from skcalib.interop import from_spacy_beam
@@ -230,8 +230,8 @@ def to_spacy(
     docs : sequence of Doc
         Documents with the same tokens. They are modified.
     attribute : str, default='proba'
-        Name of the span extension with the probability. By default, it is
-        ``span._.proba``.
+        Name of the span extension that stores the probability. By default, the
+        probability is ``span._.proba``.
     spans_key : str, default=None
         Key of ``doc.spans`` to which the entities are written. The probabilities are
         then also written to ``doc.spans[...].attrs["scores"]``. If None, the entities

@@ -61,8 +61,9 @@ def from_transformers(
     Raises
     ------
     ValueError
-        If a word does not have a piece, or if a tag cannot occur in the scheme, for
-        example I-PER without B-PER. The message names the word or the tag.
+        If a word does not have a piece, or if a tag cannot occur in any valid tagging,
+        for example I-PER if `id2label` does not have B-PER. The message names the word
+        or the tag.
 
     See Also
     --------
@@ -214,8 +215,8 @@ def from_pipeline(
         character after its last character.
     alignment : {'strict', 'expand'}, default='strict'
         How an entity that begins or ends inside a token is treated. 'strict' raises an
-        error. 'expand' extends the entity to the whole token. If two entities become
-        one, the highest score is kept.
+        error. 'expand' extends the entity to the whole token. If two entities then have
+        the same tokens and label, the higher score is kept.
 
     Returns
     -------

@@ -76,7 +76,8 @@ def _inside(chain: np.ndarray, outside: np.ndarray) -> np.ndarray:
     Two independently drawn chains of links meet with the probability that their
     mentions are in the same entity. The last common mention is in the block or before
     it (`outside`). `apart` is the probability that two chains from a mention never meet
-    again. It is determined by the fact that each mention is in its own entity.
+    again. It is determined by the pair probability of a mention with itself, which is
+    1.
     """
     square = (chain * chain).T
     apart = dtrsv(square, 1 - outside.diagonal(), lower=0, trans=1, diag=1)

@@ -296,7 +296,7 @@ class AntecedentPosterior:
         ):
             rows = algorithms.log_normaliser(gold)
             rows -= algorithms.log_normaliser(scores)
-            # rounding errors can make the log probability of a certain choice positive
+            # Rounding errors can make the logarithm of a probability of 1 positive.
             log_proba[i] = np.minimum(rows, 0).sum()
         return log_proba
 
@@ -364,9 +364,9 @@ class AntecedentPosterior:
         """Return a clustering with a small expected number of wrong pairs.
 
         A local search minimises the expected number of pairs that are wrongly joined or
-        wrongly separated (the exact minimum is NP-hard to find). The result is never
-        worse than :meth:`map_clusters`, and neither moving one mention nor merging two
-        clusters improves it.
+        wrongly separated (the exact minimum is NP-hard to find). This number is never
+        larger than for the result of :meth:`map_clusters`. Moving one mention or
+        merging two clusters does not reduce it.
 
         Returns
         -------

@@ -129,9 +129,10 @@ def forward(chain: Chain) -> Forward:
 def lost(chain: Chain, run: Forward) -> np.ndarray:
     """Return the sequences for which floats may have underflowed.
 
-    A tag may have weight 0 because it cannot be reached. By induction over tokens, the
-    tags of positive weight are the reachable tags, up to the first tag that can be
-    reached from one of them but whose weight is too small.
+    A weight of 0 is correct if the tag cannot be reached. A sequence is returned if a
+    tag can be reached from a previous tag of positive weight, but its own weight is too
+    small. By induction over tokens, the tags of positive weight in all other sequences
+    are exactly the reachable tags.
     """
     packing, least = chain.packing, np.min(run.scale, initial=1)
     if run.least * least >= run.tiny and np.min(run.final, initial=1) >= run.tiny:

@@ -38,8 +38,9 @@ class LinearChainPosterior:
     ----------
     log_emission : list of array-like of shape (n_i, n_tags)
         Unnormalised scores of the tags of each token, one array per sequence. A score
-        of -inf forbids a tag. A sequence may be empty. If `lengths` is given, one array
-        of shape (n_tokens, n_tags) with the tokens of all sequences.
+        of -inf forbids a tag. A sequence may be empty. If `lengths` is given,
+        `log_emission` is one array of shape (n_tokens, n_tags) with the tokens of all
+        sequences.
     log_transition : array-like of shape (n_tags, n_tags), default=None
         Scores of [previous tag, next tag]. A score of -inf forbids a pair of tags. If
         None, all scores are zero, so that the tags of a sequence are independent of
@@ -50,8 +51,8 @@ class LinearChainPosterior:
         Lengths of the sequences, if `log_emission` is one array.
     dtype : {float64, float32}, default=float64
         Type of token, pair and filtered marginals. float32 takes half the memory and,
-        with many tags, half the time; its error is about 1e-6. Sequences that float32
-        cannot represent, and all other results, are computed in float64.
+        with many tags, half the time; its error is about 1e-6. All other results are
+        computed in float64, and so are sequences for which float32 underflows.
 
     Raises
     ------
@@ -94,7 +95,7 @@ class LinearChainPosterior:
     >>> np.exp(posterior.log_proba([[0, 0]])).round(2)
     array([0.72])
 
-    Without transitions the marginals are the softmax of each token's scores:
+    Without transitions, the marginals of a token are the softmax of its scores:
 
     >>> LinearChainPosterior(scores).token_marginals()[0].round(2)
     array([[0.9, 0.1],
@@ -450,7 +451,7 @@ class LinearChainPosterior:
         Notes
         -----
         By the chain rule, the entropy of a tagging is the entropy of the first tag plus
-        the entropies of each next tag given the previous tag.
+        the conditional entropy of each later tag given the tag before it.
         """
         return _marginals.entropy(self._chain())
 
@@ -460,8 +461,8 @@ class LinearChainPosterior:
         Returns
         -------
         filtered : list of ndarray of shape (n_i, n_tags)
-            Rows sum to one. If a sequence is truncated after token t and end scores are
-            ignored, the last row of its token marginals is row t.
+            Row t contains the probabilities of the tags of token t given tokens 0 to t.
+            The later tokens and the end scores are not used. Rows sum to one.
         """
         return self._split(_marginals.filtered(self._chain(self.dtype)))
 

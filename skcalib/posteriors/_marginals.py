@@ -193,10 +193,11 @@ def _blocks(tokens: np.ndarray, cost: int) -> Iterator[slice]:
 def _each_block(
     factors: Factors, tokens: np.ndarray, out: np.ndarray
 ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """Yield blocks of tokens with factors, and a table for their rows of `out`.
+    """Yield blocks of the tokens that have factors, each with a table to fill.
 
-    A block is so small that its table stays in the cache between two products. If all
-    tokens have factors of the type of `out`, the table is a view of `out`.
+    The table contains the rows of `out` for these tokens. A block is so small that its
+    table stays in the cache between two products. If all tokens have factors of the
+    type of `out`, the table is a view of `out`.
     """
     mine = np.flatnonzero(factors.held[tokens])
     straight = mine.size == tokens.size and factors.alpha.dtype == out.dtype

@@ -188,10 +188,9 @@ def posterior_predictive_check(
     one-sided p-values, and at most 1.
 
     `pvalue` tests the sum of the statistic over documents. `spread_pvalue` tests the
-    mean over documents of the squared deviation from the mean, divided by the variance.
-    The mean and the variance are computed from the samples and the observed value
-    together. `spread_pvalue` is small if the values vary more, or less, than the model
-    predicts.
+    average over documents of (value - mean)^2 / variance. The mean and the variance of
+    a document are computed from its samples and its observed value together.
+    `spread_pvalue` is small if the values vary more, or less, than the model predicts.
 
     References
     ----------

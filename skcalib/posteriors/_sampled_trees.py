@@ -98,7 +98,7 @@ def _word_by_word(
     for _ in range(n + 1):
         proba = arc_marginals(cases, roots is not None)
         heads = proba.argmax(axis=2)[group]
-        # A certain head does not change the marginals of other words.
+        # A head of probability 1 does not change the marginals of other words.
         open_words = np.flatnonzero((proba.max(axis=2) < 1).any(axis=0) & ~drawn)
         if open_words.size == 0:
             break

@@ -62,11 +62,11 @@ class TreePosterior:
     Heads are numbered as in CoNLL-U: 0 is the root, and words are counted from 1. In
     spans, words are counted from 0, as in slices.
 
-    log Z and the marginals follow from the matrix-tree theorem [1]_ [2]_ [3]_, with one
-    determinant and one inverse per sentence, for all sentences of a length at once:
-    time O(n_i^3), memory O(n_i^2). If the estimated error of the inverse exceeds 1e-11,
-    the words are eliminated one by one in logarithms without subtraction [4]_, which is
-    slower but exact for scores of any size.
+    log Z and the marginals are computed by the matrix-tree theorem [1]_ [2]_ [3]_, from
+    one determinant and one inverse per sentence (time O(n_i^3), memory O(n_i^2)).
+    Sentences of the same length are processed together. If the estimated error of the
+    inverse exceeds 1e-11, the words are eliminated one by one in logarithms without
+    subtraction [4]_. This is slower, but exact for scores of any size.
 
     References
     ----------
@@ -196,13 +196,14 @@ class TreePosterior:
 
         Notes
         -----
-        The words outside form a tree without the span. The words inside form a tree
-        with a single root, whose head can be any word outside. The probability is
+        The words outside the span form a tree. The words inside form a tree with a
+        single root, whose head can be any word outside. The probability is
 
-            Z(outside) * Z(inside, root scores log sum_h exp(score of head h)) / Z,
+            Z(outside) * Z(inside) / Z.
 
-        where h runs over the words outside and, if several roots are allowed or there
-        is no word outside, over the root. This is two determinants per span.
+        In Z(inside), the root score of a word is log sum_h exp(score of head h), where
+        h runs over the words outside. If several roots are allowed, or if there is no
+        word outside, h also runs over the root. Two determinants are computed per span.
 
         Examples
         --------
@@ -272,12 +273,12 @@ class TreePosterior:
 
         Notes
         -----
-        Samples are exact. The head of each word is drawn independently, and words on a
-        cycle are drawn again until there is no cycle, which is Wilson's algorithm [1]_
-        with all cycles popped at once. With a single root, the word below it is drawn
-        first, from its exact marginals [2]_. If a sample still has a cycle after 500
-        rounds, its heads are drawn one after another, each from its exact distribution
-        given the heads drawn before.
+        Samples are exact. The head of each word is drawn independently. The heads of
+        words on a cycle are drawn again until there is no cycle. This is Wilson's
+        algorithm [1]_ with all cycles popped at once. With a single root, the child of
+        the root is drawn first, from its marginals [2]_. If a sample still has a cycle
+        after 500 rounds, its heads are drawn one after another, each from its exact
+        distribution given the heads drawn before.
 
         References
         ----------

@@ -1,10 +1,10 @@
 """Polar queries: yes-or-no questions that a model answers with probabilities.
 
-A query turns the predictions of a model into pairs (y, q). The label y states whether
-the answer is yes, and q is the probability that the model gives to yes. Calibration is
-measured on such pairs in the same way for every kind of model. For
-new text without the truth, :func:`predicted_entities` and :func:`predicted_links`
-return what a model predicts, each with its probability.
+A query turns the predictions of a model into pairs (y, q). The label y is 1 if the true
+answer is yes and 0 otherwise, and q is the probability that the model gives to yes.
+Calibration is measured on such pairs in the same way for every kind of model. For new
+text without labels, :func:`predicted_entities` and :func:`predicted_links` return the
+predicted entities or links with their probabilities.
 """
 
 from ._answers import Answers

@@ -214,7 +214,7 @@ class Answers(Result):
         return {name: getattr(self, name) for name in COLUMNS}
 
     def take(self, rows: ArrayLike) -> Answers:
-        """Return the answers of some pairs.
+        """Select pairs by a mask or by their indices.
 
         Parameters
         ----------

@@ -158,7 +158,8 @@ class CorefPairQuery:
             entity.
         proba : sequence of array-like of shape (n_mentions * (n_mentions - 1) / 2,)
             Probabilities of the pairs (0, 1), (0, 2), ..., (1, 2), ... of each
-            document: scipy.spatial.distance.squareform converts a symmetric matrix.
+            document. scipy.spatial.distance.squareform converts a symmetric matrix to
+            this format.
         classes : None
             Ignored; present for consistency with other queries.
 

@@ -81,7 +81,7 @@ class PredictedEntities(Result):
         tokens: Sequence[Sequence[str]] | None = None,
         lengths: ArrayLike | None = None,
     ) -> PredictedEntities:
-        """Create the table from spans, for example of spaCy's span categorizer.
+        """Create the table from spans, such as the spans of spaCy's span categorizer.
 
         Parameters
         ----------

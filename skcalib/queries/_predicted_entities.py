@@ -43,7 +43,7 @@ def predicted_entities(
     tokens : sequence of sequences of str, default=None
         Tokens of each sentence, for the text of the entities and for CoNLL columns.
     scheme : {'BIO', 'BILOU', 'BIOES'}, default='BIO'
-        Meaning of the tags, see :class:`SpanQuery`.
+        Tagging scheme, as in :class:`SpanQuery`.
     label : str, default=None
         Entity label to return. If None, entities of all labels are returned.
     threshold : float, default=None

@@ -33,7 +33,7 @@ class PredictedLinks(Result):
         The two mentions as they were passed, for example their texts. None if no
         mentions were passed.
     kind : {'antecedent', 'pair'}
-        Meaning of a link, see :func:`predicted_links`.
+        Meaning of a link, as in :func:`predicted_links`.
     lengths : ndarray of shape (n_documents,), int
         Number of mentions of each document.
 
@@ -108,10 +108,10 @@ class PredictedLinks(Result):
         return replace(self, **columns)
 
     def clusters(self) -> list[np.ndarray]:
-        """Return the clusterings whose entities are the components connected by links.
+        """Return the clustering of each document that the links define.
 
-        Fewer links, for example after :meth:`above` with a higher threshold, give
-        smaller entities.
+        The entities are the connected components of the links. Fewer links, for example
+        after :meth:`above` with a higher threshold, give smaller entities.
 
         Returns
         -------
@@ -158,7 +158,8 @@ def predicted_links(
         disadvantage.
     threshold : float, default=None
         Minimum probability of the links. If None, the links to the best antecedents are
-        returned, or, for pairs, all pairs in the clusters that these links form.
+        returned. For ``kind="pair"``, these links define clusters, and all pairs of
+        mentions in the same cluster are returned.
 
     Returns
     -------

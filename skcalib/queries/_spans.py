@@ -71,18 +71,18 @@ class SpanQuery:
     - in BILOU, s = t has U-L, or s has B-L, t has L-L and the tokens between have I-L.
 
     The same rules apply to the labels in y, to predictions, and to every tagging in the
-    posterior. Tags that do not fit an entity are not part of any entity and are not
-    corrected. Examples are I-L after O, after an entity with another label or at the
-    start of a sentence, and, in BILOU, a B-L without a closing L-L. Probabilities of
-    entities are not computed from IOB1, IOE1 and IOE2 tags. Rewrite such tags with
-    :func:`~skcalib.sequence.convert_tags` before training.
+    posterior. Tags that violate these rules are not part of any entity and are not
+    corrected. For example, I-L is not part of an entity after O, after an entity with
+    another label, or at the start of a sentence. In BILOU, the same is true of a B-L
+    without a closing L-L. Posteriors over IOB1, IOE1 and IOE2 tags are not supported.
+    Rewrite such tags with :func:`~skcalib.sequence.convert_tags` before training.
 
     In the answers, `label` is the entity label, and `item` has two columns: the first
     token of the span and the token after its last one, so that the span is
     ``tokens[start:stop]``. A tag without a label, such as B, has the label ''. An
     entity label whose tags do not occur in the training data is never predicted. With
-    'all', it is asked for with probability 0, and the number of these pairs is
-    `n_unseen`. If no entity is predicted, there are no answers.
+    'all', the query also asks for spans with such a label. Their probability is 0, and
+    `n_unseen` is their number. If no entity is predicted, there are no answers.
 
     The tag probabilities of single tokens (one softmax per token) do not determine the
     probabilities of entities. Under the assumption that the tags of a sentence are

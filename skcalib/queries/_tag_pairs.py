@@ -66,8 +66,8 @@ class TagPairQuery:
 
     All pairs are computed in blocks of sentences. The answers need 8 bytes for each
     pair of tags at each position, and 40 bytes once the arrays of :class:`Answers` have
-    been accessed. For 47 tags and 30,000 tokens this is 0.5 GB or 2.7 GB. The 100 most
-    frequent pairs need a twentieth of that.
+    been accessed. For 47 tags and 30,000 tokens, the answers need 0.5 GB, and 2.7 GB
+    after access. The 100 most frequent pairs need a twentieth of this memory.
 
     References
     ----------
@@ -196,14 +196,14 @@ class TagPairQuery:
             True tags.
         proba : sequence of array-like
             Probabilities of the pairs of each sentence, with row t for tokens t and
-            t + 1. The shape is (n_tokens - 1, n_pairs). Without pairs, it is
-            (n_tokens - 1, n_tags, n_tags).
+            t + 1. The shape is (n_tokens - 1, n_pairs), or
+            (n_tokens - 1, n_tags, n_tags) if no pairs are given.
         pairs : sequence of (label, label), default=None
             Pairs in the order of the columns. A query for all pairs then asks for these
-            pairs. If None, the pairs of the query are used, or all pairs of `classes`,
-            [previous, next]. If `pairs` is a sequence of single labels, it is treated
-            as `classes`, because `classes` is the third parameter of this method in
-            other queries.
+            pairs only. If None, the columns are the pairs of the query. For a query for
+            all pairs, they are all pairs of `classes`, indexed [previous, next]. A
+            sequence of single labels is treated as `classes`, because `classes` is the
+            third parameter of this method in other queries.
         classes : array-like of shape (n_tags,), default=None
             Labels of the model. If None, the labels in `pairs` are used, or the sorted
             labels in `y_true` if there are no pairs. If pairs are passed as `classes`,

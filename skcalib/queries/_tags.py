@@ -42,8 +42,8 @@ class TagQuery:
     If the str 'top' is a label of the model, select its pairs from the answers for all
     tags: ``answers.take(answers.label == 'top')``.
 
-    If the tag probabilities of a token do not sum to one (by more than 0.02), a
-    UserWarning is issued, since the tags of a token are mutually exclusive.
+    The tags of a token are mutually exclusive. If the sum of their probabilities
+    differs from 1 by more than 0.02, a UserWarning is issued.
 
     References
     ----------

@@ -71,8 +71,8 @@ class BaseTagger(BaseEstimator):
         Raises
         ------
         NotFittedError
-            If the tagger is not fitted. All methods that take sentences raise the
-            errors listed here.
+            If the tagger is not fitted. This error and the errors below are raised by
+            all methods that take sentences.
         TypeError
             If `X` is not a sequence of sentences, or if the tagger does not accept
             tokens of this type.

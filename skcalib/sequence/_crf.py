@@ -61,8 +61,8 @@ class CRFTagger(CRFsuiteNames):
         CRFsuite is used.
     num_memories, max_linesearch : int, default=None
         Number of past steps used to approximate the Hessian, and maximum number of
-        trials of the line search, for 'lbfgs' only. If any of these parameters, or of
-        the training parameters that follow, is None, the default of CRFsuite is used.
+        trials of the line search, for 'lbfgs' only. For these parameters and all
+        parameters down to `gamma`, None means the default of CRFsuite.
     linesearch : {'MoreThuente', 'Backtracking', 'StrongBacktracking'}, default=None
         Line search, for 'lbfgs' only.
     calibration_eta, calibration_rate : float, default=None
@@ -95,8 +95,8 @@ class CRFTagger(CRFsuiteNames):
         Present for compatibility with sklearn-crfsuite. If not None, an error is
         raised. The progress of the training is in `training_log_`.
     decoding : {'viterbi', 'posterior'}, default='viterbi'
-        Whether `predict` returns the most probable tagging of a sentence or the most
-        probable tag of each token.
+        Output of `predict`: 'viterbi' for the most probable tagging of each sentence,
+        'posterior' for the most probable tag of each token.
     dtype : {float64, float32}, default=float64
         Type of the probabilities of tags and pairs. float32 takes half the memory and
         less time; its error is about 1e-6. Everything else is computed in float64.

@@ -44,8 +44,8 @@ class HMMTagger(BaseTagger):
     end_state : bool, default=False
         Whether the end of a sentence is modelled as a transition from the last tag.
     decoding : {'viterbi', 'posterior'}, default='viterbi'
-        Whether `predict` returns the most probable tagging of a sentence or the most
-        probable tag of each token.
+        Output of `predict`: 'viterbi' for the most probable tagging of each sentence,
+        'posterior' for the most probable tag of each token.
     dtype : {float64, float32}, default=float64
         Type of the probabilities of tags and pairs. float32 takes half the memory and
         less time; its error is about 1e-6. Everything else is computed in float64.

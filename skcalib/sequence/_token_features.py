@@ -30,13 +30,13 @@ _WORD_AT = {distance: intern(f"word{distance:+d}") for distance in (-2, -1, 1, 2
 _PREFIX = {size: intern(f"prefix{size}") for size in range(1, 5)}
 _SUFFIX = {size: intern(f"suffix{size}") for size in range(1, 5)}
 _REACH = 2
-# Words before the first and after the last token.
+# Stands for the words before the first token and after the last token.
 _BORDER = "<border>"
 _N_COLUMNS = 2**20
 
 
 def shape_of(word: str) -> str:
-    """Return the word with one sign per run of capitals, small letters or digits."""
+    """Replace each run of capitals, small letters or digits by one character."""
     for pattern, sign in _SHAPES:
         word = pattern.sub(sign, word)
     return word
@@ -45,7 +45,8 @@ def shape_of(word: str) -> str:
 def word_features(word: str) -> dict[str, str]:
     """Return the advanced attributes that depend on the word alone.
 
-    The attributes of the neighbouring words contain the border sign.
+    The attributes for the neighbouring words are set as if the word were the whole
+    sentence.
     """
     # Equal interned values are one object, which saves memory and allows lookups by
     # pointer.

@@ -186,13 +186,15 @@ def paired_bootstrap_test(
         same denominators for both systems. 'saddlepoint' is the Lugannani-Rice
         approximation for these metrics; it does not require integers. 'monte_carlo'
         draws resamples. 'tilted' uses importance sampling: it draws resamples from a
-        distribution under which the event is common and weights them. It is meant for
-        small p-values of any smooth metric. 'sign_flips' swaps the two systems at
-        random in each item or group, or enumerates all swaps if there are few. 'auto'
-        uses sign flips if there are effectively fewer than about 60 items or groups, or
-        if the groups are unequal (see Notes). Otherwise it uses 'exact' if the lattice
-        is of moderate size, else 'saddlepoint' if it applies, else 'monte_carlo',
-        followed by 'tilted' if fewer than 50 resamples are extreme.
+        distribution under which extreme gains are common, and weights them. It is meant
+        for small p-values and is suitable for any smooth metric. 'sign_flips' swaps the
+        two systems at random in each item or group, or enumerates all swaps if there
+        are few. 'auto' uses sign flips if there are effectively fewer than about 60
+        items or groups, or if the groups are unequal (see Notes). Otherwise it uses the
+        first applicable method: 'exact' if the sums of the statistics have a moderate
+        number of possible values, 'saddlepoint' if it supports the metric, and
+        otherwise 'monte_carlo', followed by 'tilted' if fewer than 50 resamples are
+        extreme.
     n_resamples : int, default=10_000
         Number of draws for 'monte_carlo' and 'sign_flips', and number of draws per tail
         for 'tilted'.
@@ -240,36 +242,40 @@ def paired_bootstrap_test(
     gain.
 
     The interval of the resampling methods is d -+ c, where the distance abs(d* - d)
-    reaches c with probability 1 - confidence_level. This is the basic bootstrap
-    interval with symmetric tails. It excludes 0 if and only if the two-sided p-value is
+    reaches c with probability 1 - confidence_level. This is the symmetric version of
+    the basic bootstrap interval. It excludes 0 if and only if the two-sided p-value is
     below 1 - confidence_level. The percentile interval does not have this property. If
     a metric is biased, the percentile interval also counts the bias twice.
 
     *Sign flips* [2]_. The gain is written as a ratio (sum x) / (sum l) over items or
     groups. x is a difference that changes its sign when the systems are swapped: the
-    difference of the values or numerators. For F1, and for ratios with two
-    denominators, x is c_A - c_B - F (m_A - m_B), where c are the numerators, m are the
-    denominators, and F is the score of both systems together. The p-value is the
-    probability that a sum of +-x is at least as far from 0 as the observed sum. It is
-    exact for exchangeable systems and approximately valid for others. The interval
-    contains the gains t that are not rejected when x is replaced by x - t l, using the
-    same flips. An end is infinite if no gain can be rejected on that side. Up to 65,536
-    flips are enumerated. The distribution of a sum of integer differences is computed
-    on a lattice. Otherwise flips are drawn, and if fewer than 50 of them are extreme,
-    the p-value is computed by a saddlepoint approximation.
+    difference of the values or numerators. l is the part of the item (or group) in the
+    denominator, for example the number of items of a group if the metric is a mean. For
+    F1, and for ratios with two denominators, x is c_A - c_B - F (m_A - m_B), where c
+    are the numerators, m are the denominators, and F is the score of both systems
+    together. The p-value is the probability that a sum of +-x is at least as far from 0
+    as the observed sum. It is exact for exchangeable systems and approximately valid
+    for others. The interval contains the gains t that are not rejected when x is
+    replaced by x - t l, using the same flips. An end is infinite if no gain can be
+    rejected on that side. Up to 65,536 flips are enumerated. The distribution of a sum
+    of integer differences is computed on a lattice. Otherwise flips are drawn, and if
+    fewer than 50 of them are extreme, the p-value is computed by a saddlepoint
+    approximation.
 
     *Choice of 'auto'*. The bootstrap treats the variance of the gain as known. This is
     a poor approximation if, for example, one document contains half of the rows. 'auto'
     uses the bootstrap if (sum l)^2 / sum l^2 is at least 60 and (sum l^2)^2 / sum l^4
-    is at least 30 (60 with groups). If all differences are wins, losses and ties, it
+    is at least 30 for items and at least 60 for groups. If all items have the same l
+    and all nonzero differences have the same absolute value (wins, losses and ties), it
     uses the bootstrap for at least 30 items, or for at least 20 items of which half or
-    more are ties. The p-value of 'auto' is never below the p-value of a lead in every
-    item or group in which the systems differ. Measured rejection rates are in :ref:`the
-    guide <significance_few>`.
+    more are ties. If one system leads in every item or group in which the systems
+    differ, the sign-flip test gives its smallest possible p-value. The p-value of
+    'auto' is never below this value. Measured rejection rates are in
+    :ref:`the guide <significance_few>`.
 
-    *Items that are all zeros in both systems* have no denominator, entity or weight and
-    do not change any sum. 'auto' and 'sign_flips' leave them out. The other methods
-    implement the published procedure and resample all rows.
+    *Items whose statistics are all zero in both systems* do not change any sum, for
+    example sentences without entities. 'auto' and 'sign_flips' leave them out. The
+    other methods implement the published procedure and resample all rows.
 
     An exact p-value is computed by inverting the characteristic function of
     exponentially tilted sums. Its relative error is near 1e-13, even for very small

@@ -38,7 +38,7 @@ def compare_metrics(
     largest: float = 1.0,
     random_state: RandomStateLike = 0,
 ) -> ScoreComparison:
-    """Compare systems by a metric of sums, such as F1 or BLEU.
+    """Compare systems by a metric of summed statistics, such as F1 or BLEU.
 
     Parameters
     ----------
@@ -77,9 +77,9 @@ def compare_metrics(
 
     Notes
     -----
-    The p-values are computed by :func:`compare_systems`. The intervals are intervals of
-    the means of jackknife pseudovalues. A pseudovalue is n times the metric minus n - 1
-    times the metric without one item (or group).
+    The p-values are computed by :func:`compare_systems`. The interval of a metric or
+    gain is an interval of the mean of its jackknife pseudovalues. A pseudovalue is n
+    times the metric minus n - 1 times the metric without one item (or group).
 
     Examples
     --------

@@ -122,7 +122,7 @@ class ScoreComparison(Result):
 
     @public
     def equivalence_pvalue(self, margin: float) -> np.ndarray:
-        """Return p-values of the hypothesis of a difference of at least the margin.
+        """Return p-values of the hypothesis that A and B differ by at least the margin.
 
         Parameters
         ----------
@@ -183,8 +183,8 @@ class ScoreComparison(Result):
         Returns
         -------
         n_questions : ndarray of shape (n_pairs,)
-            Number of questions, assuming new questions and group sizes like the present
-            ones.
+            Number of questions, assuming that new questions and groups resemble the
+            present ones.
         """
         bound = self._moments.bound
         gain = abs(check_real(gain, low=-bound, high=bound, name="gain"))
@@ -201,7 +201,7 @@ class ScoreComparison(Result):
 
     @public
     def letters(self, alpha: float = 0.05) -> dict[str, str]:
-        """Return letters of the systems; systems that share a letter are not separated.
+        """Return a compact letter display, in which separated systems share no letter.
 
         Parameters
         ----------
@@ -429,7 +429,7 @@ def compare_scores(
     groups.
 
     The interval of a gain is Tango's score interval [3]_ for scores of 0 and 1, and
-    otherwise the gains d with ::
+    otherwise the set of gains d that satisfy ::
 
         |sum_u (D_u - d n_u)| <= c sqrt(sum_u (D_u - d n_u)^2)
 

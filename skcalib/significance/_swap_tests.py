@@ -119,8 +119,9 @@ def permutation_test(
     If system A and system B are exchangeable, the two outputs for each item could
     equally well have been swapped [1]_. The p-value is the probability of a gain at
     least as large if the systems are swapped at random in each item. Exchangeability is
-    a stronger hypothesis than equal means. It concerns these items only, while
-    :func:`paired_bootstrap_test` concerns the population that the items come from.
+    a stronger hypothesis than equal means. The test concerns these items only, while
+    :func:`paired_bootstrap_test` concerns the population from which the items were
+    drawn.
 
     Parameters
     ----------
@@ -367,7 +368,7 @@ def mcnemar_test(
     See Also
     --------
     permutation_test : Permutation test for any metric.
-    paired_bootstrap_test : Test about the population that the items come from.
+    paired_bootstrap_test : Test of the gain in the population of the items.
 
     References
     ----------

@@ -56,7 +56,7 @@ class SystemComparison(Result):
     names : list of str
         Names of the systems.
     metric : ndarray of shape (n_systems,)
-        Metric of each system.
+        Value of the metric for each system.
     pairs : list of tuple of str
         Names (A, B) of each pair. A comes before B in `names`.
     gain : ndarray of shape (n_pairs,)
@@ -64,11 +64,12 @@ class SystemComparison(Result):
     pvalue : ndarray of shape (n_pairs,)
         The p-value of each pair.
     pvalue_adjusted : ndarray of shape (n_pairs,)
-        The p-value of each pair after the adjustment over all pairs.
+        The p-value of each pair, adjusted for the number of pairs.
     method : list of str
         Method that computed the p-value of each pair.
     monte_carlo_error : ndarray of shape (n_pairs,)
-        Monte Carlo standard error of the p-value. 0 if nothing was drawn.
+        Monte Carlo standard error of the p-value. 0 if neither resamples nor sign flips
+        were drawn.
     statistic : str
         Name of the statistic.
     alternative : str
@@ -76,11 +77,11 @@ class SystemComparison(Result):
     adjust : str or None
         Adjustment of the p-values: 'holm', 'bh' or None.
     n_items : int
-        Number of rows.
+        Number of items, that is, rows of the statistics.
     n_groups : int or None
         Number of groups. None if rows are resampled.
     n_resamples : int or None
-        Number of resamples. None if nothing was drawn.
+        Number of resamples. None if neither resamples nor sign flips were drawn.
 
     See Also
     --------
@@ -264,7 +265,8 @@ def compare_systems(
         where k is the number of items or groups in which the two systems differ.
     n_resamples : int, default=10_000
         Number of shared resamples. At most 500 tilted resamples are drawn for each pair
-        and tail, and at most 100 if the p-value is far below every relevant level.
+        and tail, and at most 100 if the p-value is far below any usual significance
+        level.
     adjust : {'holm', 'bh'} or None, default='holm'
         Adjustment of the p-values for the number of pairs. 'holm' controls the
         family-wise error rate. 'bh' (Benjamini and Hochberg) controls the false
@@ -308,18 +310,19 @@ def compare_systems(
     One matrix of resample counts is used for all systems, as in [1]_. The Monte Carlo
     errors of the p-values are therefore dependent. Exact and saddlepoint p-values do
     not have a Monte Carlo error, and tilted resamples are drawn for each pair
-    separately. These p-values are not bounded below by 1 / (b + 1), so they can remain
-    significant after the adjustment.
+    separately. The p-values of these three methods can be below 1 / (b + 1), so they
+    can remain significant after the adjustment.
 
     A difference of two F1 scores is a smooth function of sums. If fewer than 50 of the
     shared resamples are extreme, its tail is computed by a saddlepoint approximation on
     the surface on which the gain equals the threshold [2]_. The relative error is about
     1% with 200 or more items that are not all zeros, and 2% with 100 or more. It is up
     to 10% if there are only about three distinct rows of statistics. The approximation
-    is not used if the denominators of the two systems differ on very few items, or if
-    their differences equal the differences of the numbers of correct entities, because
-    the sums then lie on too coarse a lattice. Tilted resamples have a relative standard
-    error of 5 to 30%, which is reported in the result.
+    is not used if the denominators of the two systems differ on very few items. It is
+    also not used if, in each item, the difference of the denominators equals the
+    difference of the numbers of correct entities. In both cases, the sums lie on too
+    coarse a lattice. P-values from tilted resamples have a relative standard error of 5
+    to 30%, which is reported in the result.
 
     References
     ----------

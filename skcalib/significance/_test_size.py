@@ -188,8 +188,8 @@ class TestSizeCurve(Result):
     size : ndarray of int
         Number of items (or groups) in the test set.
     threshold : list of float or None
-        :func:`borderline_threshold` of the pairs of all subsamples. None if no pair is
-        borderline.
+        Result of :func:`borderline_threshold` at each size, from the pairs in all
+        subsamples. An entry is None if no pair is borderline.
     n_borderline : ndarray of int
         Number of borderline pairs used for the threshold.
     mean_pvalue : ndarray
@@ -296,8 +296,8 @@ def test_size_curve(
     quantile : float, default=0.95
         Quantile of the borderline gains.
     n_resamples : int, default=10_000
-        Number of resamples if p-values are drawn. Tilted resamples are not used,
-        because p-values far below `alpha` need not be precise here.
+        Number of resamples if p-values are computed from resamples. Tilted resamples
+        are not used, because p-values far below `alpha` need not be precise here.
     random_state : int, RandomState, Generator or None, default=None
         Random state used to draw subsamples and resamples.
 

@@ -125,8 +125,9 @@ def ter_statistics(
     Returns
     -------
     statistics : ndarray of shape (n_sentences, 2)
-        Number of edits and (mean) length of the references. Use them with
-        ``statistic=ter``. A lower translation edit rate (TER) is better.
+        Number of edits and length of the reference (the mean length if there are
+        several references). Use them with ``statistic=ter``. A lower translation edit
+        rate (TER) is better.
 
     Raises
     ------
