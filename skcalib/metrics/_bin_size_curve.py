@@ -204,10 +204,10 @@ def bin_size_curve(
     Raises
     ------
     TypeError
-        If `bin_sizes` are not integers.
+        If `bin_sizes` contains a value that is not an integer.
     ValueError
         If a parameter or a row is invalid. The message names the parameter or the row.
-        With `debias`, also if a bin contains rows of a single group.
+        With `debias`, an error is also raised if a bin contains rows of a single group.
 
     See Also
     --------

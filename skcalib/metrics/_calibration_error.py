@@ -157,7 +157,8 @@ def calibration_error(
     ------
     ValueError
         If a parameter or a row is invalid. The message names the parameter or the row.
-        With `debias`, also if a bin contains a single pair or rows of a single group.
+        With `debias`, an error is also raised if a bin contains a single pair or rows
+        of a single group.
 
     See Also
     --------

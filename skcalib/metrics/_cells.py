@@ -252,7 +252,7 @@ def check_independent(table: CellTable) -> None:
 
 
 def rows_are_unknown(*_: Any) -> NoReturn:
-    """Raise for a number that multiplies pairs of different rows."""
+    """Raise an error: the result needs to know which pairs share a row."""
     raise ParameterError(
         None,
         "does not support pooled classes: pairs of the same row depend on each other, "

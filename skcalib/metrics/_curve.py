@@ -155,7 +155,8 @@ class ReliabilityCurve(Result):
         with probabilities q, so it has a Poisson-binomial distribution. This
         distribution is approximated by a shifted binomial distribution with the same
         mean, the same variance and nearly the same third moment. The variance is the
-        sum of q (1 - q), or less if a bin boundary falls between rows of equal q. The
+        sum of q (1 - q). It is smaller if rows of equal q are divided between two bins,
+        because each bin then gets a share of the positive labels of all these rows. The
         third moment is estimated from the range of q in the bin.
 
         If all q of a bin are equal, the ends are quantiles of the binomial
@@ -384,11 +385,12 @@ def adaptive_reliability_curve(
 
     Notes
     -----
-    The probabilities of all pairs and the probabilities of the positive pairs are
-    copied and sorted separately. With weights, a permutation is stored as well. The
-    curve of pooled classes keeps a copy of the probabilities for
-    ``error(debias=True)``. Dask arrays are accepted with quantile bins. The curve is
-    then computed from a :class:`ReliabilitySketch` of the blocks.
+    Memory is needed for sorted copies of the probabilities of all pairs and of the
+    positive pairs and, with weights, for a permutation. If classes are pooled, the
+    curve keeps a copy of the probabilities for ``error(debias=True)``.
+
+    Dask arrays are accepted with quantile bins. The curve is then computed from a
+    :class:`ReliabilitySketch` of the blocks.
 
     References
     ----------

@@ -159,7 +159,7 @@ def _bins(
 def decompose_pairs(
     pairs: Pairs, rule: Rule, binning: Binning | None, row_of: Any = None
 ) -> ScoreDecomposition:
-    """Return the decomposition of checked pairs, isotonic without a binning."""
+    """Return the decomposition of checked pairs; without a binning, by 'isotonic'."""
     if binning is not None:
         binning = binning.for_rows(pairs.row_total)
     ordered = sort_pairs(pairs)
@@ -279,7 +279,8 @@ def score_decomposition(
     --------
     calibration_error : Square root of the calibration part of the Brier score in the
         same bins.
-    calibration_error_interval : The debiased root with a confidence interval.
+    calibration_error_interval : The debiased calibration error with a confidence
+        interval.
 
     Notes
     -----
@@ -316,9 +317,9 @@ def score_decomposition(
     positive labels of these rows. Isotonic regression assigns the same frequency to
     these rows.
 
-    The probabilities of all pairs and of the positive pairs are sorted. If all
-    probabilities are different, this takes about nine times the memory of the
-    probabilities. With weights, a permutation is stored as well.
+    Memory is needed for sorted copies of the probabilities of all pairs and of the
+    positive pairs and, with weights, for a permutation. If all probabilities are
+    different, the function needs about nine times the memory of the probabilities.
 
     References
     ----------

@@ -85,8 +85,9 @@ def proportional_spread(bins: GroupedBins) -> float:
 def distribution_of_groups(bins: GroupedBins) -> SquareDistribution:
     """Return the distribution of T for rows that depend on each other within groups.
 
-    The noise is at least the noise of bins that are independent of each other: sums
-    over groups do not contain the variance of labels that never occur.
+    The noise that is estimated from sums over groups is too small for labels that never
+    occur. The noise of bins that are independent of each other is therefore used as a
+    lower bound.
     """
     share = bins.weight / bins.weight.sum()
     centred = bins.centred()

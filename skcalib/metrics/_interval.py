@@ -77,7 +77,7 @@ class CalibrationErrorInterval(Result):
     n_pairs : int
         Number of pairs of positive weight.
     n_groups : int or None
-        Number of groups of dependent rows. None if rows are taken as independent.
+        Number of groups of dependent rows. None if rows are treated as independent.
     n_effective_groups : float or None
         Effective number of groups: the number of groups of equal size that would carry
         the same information. It is (sum n)^2 / sum n^2 for groups of n rows.
@@ -164,14 +164,14 @@ def calibration_error_interval(
     bin_size : int or 'auto', default='auto'
         Number of pairs (total weight) in a bin, at least 2. The differences q - y are
         averaged inside a bin before they are squared. If bins are wide, differences of
-        opposite sign cancel, and the interval is an interval for a smaller quantity
-        than the root mean square error of the individual probabilities. If bins are
-        narrow, the interval is wider than necessary. 'auto' is the largest size, at
-        most 0.8 sqrt(n) and at least 5, for which the variance of the probabilities
-        inside the bins is at most a tenth of the standard deviation of the squared
-        error. The size is increased if, with `groups`, a bin would contain a single
-        group, or if there would be more than 2 ** 22 bins. For 'simulation', 'auto' is
-        chosen as in :func:`calibration_error`.
+        opposite sign cancel, and the interval estimates a quantity that is smaller than
+        the root mean square error of the individual probabilities. If bins are narrow,
+        the interval is wider than necessary. 'auto' is the largest size, at most 0.8
+        sqrt(n) and at least 5, for which the variance of the probabilities inside the
+        bins is at most a tenth of the standard deviation of the estimated squared
+        error. Larger bins are used if `groups` are given and a bin of this size would
+        contain a single group, or if there would be more than 2 ** 22 bins. For
+        'simulation', 'auto' is chosen as in :func:`calibration_error`.
     confidence_level : float, default=0.95
         Confidence level, strictly between 0 and 1.
     method : {'score', 'bootstrap', 'simulation'}, default='score'
@@ -219,7 +219,7 @@ def calibration_error_interval(
 
     See Also
     --------
-    calibration_error : The error without an interval, for all bins and norms.
+    calibration_error : The error without an interval, for any bins and any norm.
 
     Notes
     -----
@@ -233,8 +233,9 @@ def calibration_error_interval(
         T = sum w (D^2 - s^2 / n)
 
     The interval contains sqrt(x) for every squared error x that a test based on T does
-    not reject: T is in neither tail of its distribution. If the squared error is x, T
-    has mean x, and the variance of T is the sum of three parts:
+    not reject. The test rejects x if T is in one of the tails of the distribution that
+    T has if the squared error is x. This distribution has mean x, and its variance is
+    the sum of three parts:
 
     - the label noise alone, 2 sum w^2 V^2, where V is the variance of D;
     - the interaction of the label noise with the error, 4 x sum w^2 V d^2 / sum w d^2,
@@ -245,8 +246,8 @@ def calibration_error_interval(
     the variances are computed from the label frequencies that these errors imply. The
     required moments of d are estimated without bias from falling factorials of the
     numbers of positive labels. If T is close to 0, the estimates are shrunk towards the
-    moments for squared errors that are proportional to q (1 - q). The distribution of T
-    is approximated by the shifted chi-squared distribution with the same first three
+    moments that d would have if d^2 were proportional to q (1 - q). The distribution of
+    T is approximated by the shifted chi-squared distribution with the same first three
     moments. If the probabilities have few distinct values (on average at least five
     rows per value), such as confidences that a language model states or hard
     predictions of 0 and 1, the label frequencies of these values are used instead of
@@ -260,9 +261,9 @@ def calibration_error_interval(
     is at least the upper confidence bound of the absolute difference between the mean
     probability and the frequency of all labels, because the root mean square of the
     errors is never below their mean. It is also at least
-    1 - (1 - confidence_level)^(1/N), the largest frequency of a label that may be
-    absent from the sample by chance. It is at most the root mean square of max(q, 1 -
-    q), the largest possible error.
+    1 - (1 - confidence_level)^(1/N): a label with a higher frequency is absent from a
+    sample of N pairs with a probability of less than 1 - confidence_level. It is at
+    most the root mean square of max(q, 1 - q), the largest possible error.
 
     The p-value is the Cauchy combination [4]_ of the p-values of four statistics under
     perfect calibration: the mean residual, Spiegelhalter's statistic [6]_, Neyman's

@@ -189,8 +189,8 @@ def span_statistics(
         If a tag does not belong to the scheme, or for the reasons given in
         :func:`accuracy_statistics`.
     TypeError
-        For the reasons given in :func:`accuracy_statistics`, and for tags that are not
-        in sentences.
+        For the reasons given in :func:`accuracy_statistics`, or if `y_true` or `y_pred`
+        is a flat sequence of tags and not a sequence of sentences.
 
     See Also
     --------

@@ -51,7 +51,8 @@ class Levels:
     def unseen(self, level: float) -> float:
         """Return the largest error that a single level of probability 0 or 1 allows.
 
-        The labels that such a level excludes may be absent from the sample by chance.
+        A probability of 0 or 1 excludes one of the labels. This label may have a
+        positive frequency and still be absent from the sample by chance.
         """
         if not self.error.any():
             return 0.0
@@ -134,7 +135,10 @@ class _Path:
 
 
 def levels_of(sums: BinSums) -> Levels | None:
-    """Return the levels, or None if bins mix them or they have too few rows."""
+    """Return the levels.
+
+    Return None if a bin contains several levels, or if levels have too few rows.
+    """
     if (sums.low < sums.high).any():
         return None
     first = np.flatnonzero(np.r_[True, sums.low[1:] != sums.low[:-1]])

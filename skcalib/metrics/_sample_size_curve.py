@@ -175,7 +175,7 @@ def sample_size_curve(
     Raises
     ------
     TypeError
-        If `sample_sizes` are not integers.
+        If `sample_sizes` contains a value that is not an integer.
     ValueError
         If a parameter or a row is invalid. The message names the parameter or the row.
 

@@ -266,7 +266,8 @@ class ReliabilitySketch:
             Labels in the order of the classes. If None, the sorted labels of `y_true`
             are used, which requires an additional pass over the data.
         pos_label : label, default=None
-            Positive class. If None, the class is 1, or the second of two classes.
+            Positive class. If None, it is 1, or the second class if `y_proba` has two
+            classes.
         n_bits : int, default=18
             Resolution, as in :class:`ReliabilitySketch`.
 
@@ -298,7 +299,8 @@ class ReliabilitySketch:
         Parameters
         ----------
         other : ReliabilitySketch
-            Sketch to add. It is not changed. ``one + other`` changes neither sketch.
+            Sketch to add. It is not changed. The expression ``sketch + other`` returns
+            a new sketch and changes neither of the two.
 
         Returns
         -------
@@ -417,8 +419,8 @@ class ReliabilitySketch:
         The bound is deterministic: it is valid for every assignment of the labels of a
         split cell to the probabilities in that cell. It increases with the weight of
         the cells relative to the weight of the bins. If all probabilities in each cell
-        are equal, the bound is 1e-12, which accounts for rounding. For the square root
-        of a debiased squared error near 0, it may be 1e-7.
+        are equal, the bound is 1e-12, which accounts for rounding. If the debiased
+        squared error is near 0, the bound for its square root may be 1e-7.
 
         Parameters
         ----------
@@ -455,9 +457,9 @@ class ReliabilitySketch:
         """Return the score interval of the error for independent pairs.
 
         The interval is the result of :func:`calibration_error_interval` if each
-        probability is replaced by the mean of its cell. 'auto' also uses these means,
-        so for few pairs the bin size may differ by one candidate size (a factor of
-        1.25).
+        probability is replaced by the mean of its cell. 'auto' also uses these means.
+        For few pairs, the bin size may therefore differ from the bin size for the exact
+        probabilities by a factor of 1.25.
 
         Parameters
         ----------

@@ -99,8 +99,8 @@ class BinSizeDisplay(ModelsDisplay):
     -----
     :meth:`frame` has one row per model and size. Its columns are `name` and the columns
     of :meth:`BinSizeCurve.frame() <skcalib.metrics.BinSizeCurve.frame>` or
-    :meth:`SampleSizeCurve.frame() <skcalib.metrics.SampleSizeCurve.frame>`. The columns
-    of the debiased error have missing values for a model without one.
+    :meth:`SampleSizeCurve.frame() <skcalib.metrics.SampleSizeCurve.frame>`. If the
+    debiased error of a model is not defined, its values are missing.
 
     Examples
     --------
@@ -166,8 +166,8 @@ class BinSizeDisplay(ModelsDisplay):
             curve is drawn for each, with the same labels.
         bin_sizes : array-like of int, default=None
             Numbers of pairs per bin. If None, powers of two up to the total weight are
-            used. The first one is 2 or, with `groups`, the smallest power at which each
-            bin contains pairs of several groups.
+            used. They begin at 2. With `groups`, they begin at the smallest power of
+            two for which each bin contains pairs of several groups.
         norm : {'l1', 'l2', 'max'}, default='l2'
             Norm of the error, as in :func:`~skcalib.metrics.calibration_error`.
         multi_class : {'pooled', 'top_label'}, default=None
@@ -410,8 +410,8 @@ class BinSizeDisplay(ModelsDisplay):
         debiased : bool, default=True
             Whether to draw the debiased error too, where it is defined.
         squared : bool, default=False
-            Whether to draw squares, for norm 'l2' only. The debiased square may be
-            negative.
+            Whether to draw squared errors. Requires norm 'l2'. The debiased squared
+            error may be negative.
         band : bool, default=True
             Whether to draw one standard deviation over subsamples as a band.
         xscale : {'log', 'linear'}, default='log'

@@ -33,8 +33,9 @@ class DocumentDisplay(Display):
 
     - arcs to the possible antecedents, with stronger lines for higher probabilities;
 
-    - the number of the mention and its words in their sentence, in the colour of the
-      predicted entity (grey for an entity with a single mention);
+    - the index of the mention and its words, with the words around it in the sentence;
+      the mention has the colour of its predicted entity (grey for an entity with a
+      single mention);
 
     - a bar that shows the probability of NEW (the mention starts a new entity; white)
       and of each predicted entity;
@@ -56,9 +57,10 @@ class DocumentDisplay(Display):
     after : sequence of str
         Words after each mention in its sentence.
     sentence : array-like of shape (n_mentions,), int
-        Number of the sentence of each mention.
+        Index of the sentence of each mention.
     proba : array-like of shape (n_mentions, n_mentions)
-        Probability of each antecedent, in the row of the mention; NEW on the diagonal.
+        Row i contains the probabilities of the antecedents of mention i, and the
+        probability of NEW on the diagonal.
     entity : array-like of shape (n_mentions,)
         Label of the predicted entity of each mention.
     true_entity : array-like of shape (n_mentions,), default=None
@@ -77,7 +79,7 @@ class DocumentDisplay(Display):
     choice_ : list of matplotlib Artist
         Text of the most probable antecedents of each mention that is shown.
     shown_ : ndarray of shape (n_shown,), int
-        Numbers of the mentions that are shown.
+        Indices of the mentions that are shown.
     ax_ : matplotlib Axes
         Axes with the drawing.
     figure_ : matplotlib Figure
@@ -91,20 +93,22 @@ class DocumentDisplay(Display):
 
     Notes
     -----
-    The uncertainty of a mention's entity is computed from the probabilities of its own
-    antecedents, with the entities of all other mentions as predicted. The probabilities
-    of antecedents in the same entity are added.
+    The probability that a mention belongs to an entity is the sum of the probabilities
+    of the antecedents in this entity. The entities of all other mentions are taken from
+    the prediction. The uncertainty of a mention is one minus the probability of its
+    most probable entity (or NEW).
 
     :meth:`frame` has one row per mention. Its columns are the keys of
     :meth:`to_dict`:
 
     - 'mention', 'sentence' and 'entity';
-    - 'antecedent', the number of the most probable antecedent (None for NEW), and
+    - 'antecedent', the index of the most probable antecedent (None for NEW), and
       'antecedent_proba', its probability;
     - 'new_proba', the probability of NEW;
     - 'uncertainty', the probability of all entities other than the most probable one;
-    - with true entities, 'right' (whether the antecedent is in the true entity),
-      'true_proba' (the total probability of all right choices) and 'true_entity'.
+    - if the true entities are given, 'right' (whether the most probable antecedent or
+      NEW is correct), 'true_proba' (the total probability of all correct choices) and
+      'true_entity'.
 
     Examples
     --------
@@ -310,13 +314,13 @@ class DocumentDisplay(Display):
             Axes to draw on, which should be wide. If None, a new figure of sufficient
             height is created.
         mentions : tuple of (int, int), default=None
-            Range (start, stop) of the numbers of the mentions to show. If None, all
+            Range (start, stop) of the indices of the mentions to show. If None, all
             mentions are shown.
         sentences : tuple of (int, int), default=None
             Range (start, stop) of the sentences whose mentions are shown. If None,
             mentions of all sentences are shown.
         max_mentions : int, default=40
-            Largest number of mentions to show. The title shows the numbers of the first
+            Largest number of mentions to show. The title shows the indices of the first
             and the last mention that are drawn.
         min_proba : float, default=0.1
             Smallest probability of a link that is drawn as an arc.

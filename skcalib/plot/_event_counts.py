@@ -44,11 +44,12 @@ class EventCountDisplay(Display):
 
     For each actor, a line shows the posterior mean of the count and a band shows its
     interval, as in Figure 6 and the appendix of [1]_. A dashed line shows the count
-    with the best antecedents, which a system without uncertainty would report.
+    that results if every mention is linked to its most probable antecedent, which is
+    the count of a system that ignores uncertainty.
 
-    If the counts are corrected by labelled documents, the line shows the corrected
-    count and the band shows its interval. A dashed line and a lighter band then show
-    the posterior mean and its interval.
+    If the counts were corrected with the help of labelled documents, the line shows the
+    corrected count and the band shows its interval. A dashed line and a lighter band
+    then show the posterior mean and its interval.
 
     Create a display with :meth:`from_counts`. All parameters are stored as attributes.
 
@@ -61,7 +62,7 @@ class EventCountDisplay(Display):
     low, high : dict of ndarray of shape (n_periods,)
         Ends of the intervals.
     map_count : dict of ndarray of shape (n_periods,), default=None
-        Counts with the best antecedents.
+        Counts for the most probable antecedents.
     uncorrected, uncorrected_low, uncorrected_high : dict of ndarray of shape \
 (n_periods,), default=None
         Posterior means and ends of their intervals. They are given if `mean` has
@@ -78,8 +79,8 @@ class EventCountDisplay(Display):
     band_ : dict of matplotlib Artist
         Band of each actor.
     map_line_ : dict of matplotlib Artist
-        Line of the count with the best antecedents of each actor. The dict is empty if
-        these counts are not drawn.
+        Line of the count of each actor for the most probable antecedents. The dict is
+        empty if these counts are not drawn.
     uncorrected_line_ : dict of matplotlib Artist
         Line of the uncorrected mean of each actor. The dict is empty if counts are not
         corrected.
@@ -242,7 +243,8 @@ class EventCountDisplay(Display):
             Whether to draw all actors on the same axes, to compare them. If False, each
             actor has its own panel.
         map_line : bool, default=True
-            Whether to draw the counts with the best antecedents, if they are known.
+            Whether to draw the counts for the most probable antecedents, if they are
+            known.
         n_columns : int, default=2
             Number of panels side by side.
         line_kwargs : dict, default=None

@@ -93,7 +93,7 @@ def compare_labels(
 def warn_of_few_resamples(
     n_labels: int, n_resamples: int, adjust: str | None, level: float
 ) -> None:
-    """Warn if no p-value that Holm's rule adjusts can be significant."""
+    """Warn if no p-value can be significant after the adjustment by Holm's rule."""
     alpha = 1 - level
     if adjust == "holm" and n_labels / (n_resamples + 1) >= alpha:
         warnings.warn(

@@ -89,7 +89,7 @@ def draw_curve(
 
 
 def draw_band(ax: Any, curve: ReliabilityCurve, level: float, n_bands: int) -> Any:
-    """Shade where the frequencies fall if every probability is right.
+    """Shade the range of the frequencies that are expected under perfect calibration.
 
     The band is one of `n_bands` bands, which together are as dark as one band.
     """

@@ -40,11 +40,12 @@ SAME, DIFFERENT = "same model", "different models"
 class SignificanceDisplay(Display):
     """Plot of confidence against gain, for all pairs of systems.
 
-    The display shows the confidence 1 - p against the absolute gain, which is the
-    difference of the metric, for each pair, as in Figures 2 to 11 of [1]_. There is one
-    series for each kind of pair (for example, systems of the same model and of
-    different models). Borderline pairs have a p-value from `low` to `high`. The
-    threshold of a series is the 95% quantile of the gains of its borderline pairs.
+    Each point is a pair of systems. The x-axis is the gain (the absolute difference of
+    the metric), and the y-axis is the confidence 1 - p, as in Figures 2 to 11 of [1]_.
+    There is one series for each kind of pair, for example pairs of systems of the same
+    model and of different models. Pairs with a p-value from `low` to `high` are called
+    borderline. The threshold of a series is a quantile of the gains of its borderline
+    pairs, by default the 95% quantile.
 
     Create the display with :meth:`from_comparison`, :meth:`from_statistics` or
     :meth:`from_pvalues`; the parameters are stored as attributes.
@@ -64,7 +65,7 @@ class SignificanceDisplay(Display):
     high : float, default=0.06
         Highest p-value of a borderline pair.
     quantile : float, default=0.95
-        Quantile of the borderline gains.
+        Quantile of the gains of the borderline pairs that is used as the threshold.
 
     Attributes
     ----------
@@ -339,9 +340,10 @@ class SignificanceDisplay(Display):
         metric_name : str, default='metric'
             Name of the metric, for the label of the axis.
         max_gain : float, default=None
-            Right end of the axis. If None, it is three times the largest threshold, or
-            the largest gain if that is smaller or there is no threshold. Almost all
-            pairs with a larger gain have a confidence of 1.
+            Right end of the x-axis. If None, it is three times the largest threshold,
+            because almost all pairs with a larger gain have a confidence of 1. If the
+            largest gain is smaller, or if there is no threshold, the axis ends at the
+            largest gain.
         threshold : bool, default=True
             Whether to draw the threshold of each series.
         point_kwargs : dict, default=None

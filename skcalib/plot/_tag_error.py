@@ -81,8 +81,8 @@ class TagErrorDisplay(Display):
         CalibrationErrorInterval, or None if there are too few pairs. `words` is 'all',
         or 'known' and 'unknown'.
     averages : sequence of int, default=()
-        Numbers of most frequent labels over which means are shown, in addition to the
-        mean over all labels.
+        For each number k, the mean error of the k most frequent labels is shown, in
+        addition to the mean over all labels.
     reference : str, default=None
         Name of the model with which the other models are compared. If None, models are
         not compared.
@@ -125,11 +125,11 @@ class TagErrorDisplay(Display):
     estimates is slightly too large. Means have no interval. Labels with too few pairs
     for an error are left out of the means.
 
-    A comparison tests whether the plug-in errors of two models differ, in bins of the
-    same size, by :func:`~skcalib.scorers.compare_calibration`, where the pairs of one
-    sentence are treated as dependent. The p-values of one model are adjusted for the
-    number of labels that are compared. A difference is significant if its adjusted
-    p-value is below 1 - `confidence_level`.
+    Two models are compared by :func:`~skcalib.scorers.compare_calibration`, which tests
+    whether their plug-in errors differ. Both errors are computed with the same bin
+    size, and the pairs of one sentence are treated as dependent. The p-values of one
+    model are adjusted for the number of labels that are compared. A difference is
+    significant if its adjusted p-value is below 1 - `confidence_level`.
 
     :meth:`frame` has one row for each combination of model, words ('all', 'known' or
     'unknown') and label. Its columns are `name`, `words`, `label`, `count`, and the
@@ -230,8 +230,8 @@ class TagErrorDisplay(Display):
             tokens are known. Errors are computed separately for each part. If None, all
             words form one part.
         averages : sequence of int, default=(5,)
-            Numbers of most frequent labels over which means are shown, in addition to
-            the mean over all labels.
+            For each number k, the mean error of the k most frequent labels is shown, in
+            addition to the mean over all labels.
         sample_weight : array-like of shape (n_samples,), default=None
             Frequency of each sample.
         groups : array-like of shape (n_samples,), default=None
@@ -254,8 +254,9 @@ class TagErrorDisplay(Display):
             rejections.
         n_resamples : int, default=2000
             Number of resamples of each comparison. Before the adjustment, no p-value is
-            below 1 / (n_resamples + 1). A warning is raised if this minimum is too
-            large for the number of labels.
+            below 1 / (n_resamples + 1). With 'holm', a warning is issued if even this
+            p-value would not be significant after the adjustment for the number of
+            labels.
         random_state : int, RandomState, Generator or None, default=None
             Random state used to draw the resamples.
         ax : matplotlib Axes, default=None

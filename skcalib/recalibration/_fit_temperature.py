@@ -29,12 +29,12 @@ def fit_temperature(
     Parameters
     ----------
     posterior : LinearChainPosterior
-        Posterior of a model, for example a neural model, over the taggings of sentences
-        on which it was not trained.
+        Posterior of a model (for example, of a neural model) over the taggings of
+        sentences on which the model was not trained.
     y_true : sequence of label sequences
         True tags of these sentences.
     classes : array-like of shape (n_tags,)
-        Labels of the tag indices.
+        Label of each tag of `posterior`, in the order of its tag indices.
     bounds : tuple of (float, float), default=(0.01, 100.0)
         Smallest and largest temperature, (low, high) with low <= 1 <= high.
 

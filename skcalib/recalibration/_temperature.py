@@ -83,7 +83,7 @@ class TemperatureScaling(MetaEstimatorMixin, BaseEstimator):
         sentences or documents, without shuffling. With 'prefit', the estimator must
         already be fitted to other data, and the temperature is fitted to all of X and
         y. An estimator wrapped in scikit-learn's FrozenEstimator is not fitted again
-        either, and it can be cloned.
+        either. Unlike an estimator with 'prefit', it remains fitted when it is cloned.
     bounds : tuple of (float, float), default=(0.01, 100.0)
         Smallest and largest temperature, (low, high) with low <= 1 <= high.
     offset_bounds : tuple of (float, float), default=(-10.0, 10.0)
@@ -132,18 +132,19 @@ class TemperatureScaling(MetaEstimatorMixin, BaseEstimator):
     temperature or offset is at one of its bounds, a ConvergenceWarning is issued.
 
     For taggers, `predict` returns the predictions of the estimator, which do not depend
-    on the temperature. The exception is an estimator with ``decoding="posterior"``,
-    which chooses the most probable tag of each token separately: its predictions may
-    change. For coreference, all methods use the new scores: `transform` returns them
-    (for SampledCorefPairs, the probabilities of pairs), `predict_proba` returns the
-    probabilities of pairs, and `score` is the score of the estimator.
+    on the temperature. An exception is an estimator with ``decoding="posterior"``,
+    which chooses the most probable tag of each token separately. The temperature may
+    change these tags. For coreference, all methods use the new scores: `transform`
+    returns the new scores (for SampledCorefPairs, the probabilities of pairs),
+    `predict_proba` returns the probabilities of pairs, and `score` returns the
+    estimator's own score, computed from the new scores.
 
     Weights multiply the log likelihoods of the sentences. They are passed to the
     estimator's `fit` if it accepts them.
 
-    After isotonic or Platt calibration of the marginals of each tag, the probabilities
-    of a token's tags no longer sum to one, and probabilities of pairs of tags no longer
-    sum to probabilities of tags.
+    Isotonic or Platt calibration of the marginals of each tag does not keep the
+    probabilities consistent: the probabilities of a token's tags no longer sum to one,
+    and the probabilities of pairs of tags no longer sum to the probabilities of tags.
 
     References
     ----------
@@ -438,8 +439,8 @@ class TemperatureScaling(MetaEstimatorMixin, BaseEstimator):
         y : sequence of label sequences
             True labels.
         sample_weight : array-like of shape (n_samples,), default=None
-            Weight of each sentence or document, and of each of its tokens, mentions or
-            pairs.
+            Weight of each sentence or document. Each of its tokens, mentions or pairs
+            has this weight.
 
         Returns
         -------

@@ -4,7 +4,7 @@ A query is a yes-or-no question (see :mod:`skcalib.queries`). Scorers are callab
 ``scorer(estimator, X, y)`` for cross_val_score, cross_validate and GridSearchCV. They
 cannot be built with scikit-learn's make_scorer, which passes one prediction per sample
 to a metric and does not support sequences and documents. :func:`compare_calibration`
-tests whether two models differ.
+tests whether the calibration errors of two models differ.
 """
 
 from . import _log_likelihood, _query_scorers

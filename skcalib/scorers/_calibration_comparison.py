@@ -76,7 +76,7 @@ class CalibrationComparison(Result):
     bin_size : int
         Number of pairs (total weight) in a bin.
     n_items : int
-        Number of items, which are rows or groups.
+        Number of items: the number of groups, or of rows if `groups` is None.
     n_resamples : int
         Number of resamples.
 
@@ -218,11 +218,11 @@ def compare_calibration(
       exchanged with probability 1/2. The test is then exact if the models are
       exchangeable. It is not valid if the errors of the models have opposite signs,
       because these errors cancel when the models are mixed.
-    - *Resamples*: items are drawn with replacement, and d* - d is computed, where d is
-      the difference of the errors and d* the difference in the resample. The test is
-      then approximately valid for models with different errors. If the errors of the
-      models are similar, the resampled differences vary too much, and the test is
-      conservative.
+    - *Resamples*: items are drawn with replacement. Let d be the difference of the
+      errors in the data, and d* the difference in a resample. The null distribution is
+      the distribution of d* - d. The test is then approximately valid for models with
+      different errors. If the errors of the models are similar, the resampled
+      differences vary too much, and the test is conservative.
 
     The two distributions are combined with weights that depend on the data. Let r be
     the mean squared calibration error of the swapped models, divided by the mean

@@ -269,7 +269,7 @@ def make_calibration_scorer(
     -------
     scorer : callable
         ``scorer(estimator, X, y, *, sample_weight=None)`` -> float. The score is at
-        most 0. It may be positive only if both `squared` and `debias` are True.
+        most 0, unless both `squared` and `debias` are True.
 
     See Also
     --------
