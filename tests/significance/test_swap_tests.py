@@ -176,3 +176,11 @@ def test_switches_are_checked():
         permutation_test([1, 0], [0, 0], method="saddlepoint")
     with pytest.raises(ValueError, match="permutation_test needs at least two items"):
         permutation_test([1], [0])
+
+
+@pytest.mark.parametrize("alternative", ALTERNATIVES)
+@pytest.mark.parametrize("counts", [(0, 7), (5, 5), (999_000, 1_000_000)])
+def test_mcnemar_p_values_equal_those_of_the_binomial_test(counts, alternative):
+    expected = binomtest(counts[0], sum(counts), 0.5, alternative).pvalue
+    found = mcnemar_test(*counts, alternative=alternative).pvalue
+    assert found == pytest.approx(expected, rel=1e-12)
