@@ -4,6 +4,7 @@ The package measures calibration, improves it, and uses calibrated probabilities
 follows the conventions of scikit-learn.
 """
 
+from . import plot
 from .coref import AntecedentRanker, SampledCorefPairs
 from .evaluation import read_evaluation
 from .metrics import (
@@ -40,9 +41,5 @@ __all__ = [
 
 def __getattr__(name: str) -> object:
     if name == "CalibrationDisplay":
-        # Python replaces the message of an AttributeError in `from skcalib import ...`.
-        raise ImportError(
-            "skcalib does not have a CalibrationDisplay. Its reliability diagram is "
-            "skcalib.ReliabilityDisplay; CalibrationDisplay is in sklearn.calibration."
-        )
+        return getattr(plot, name)  # which is an error with a hint
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

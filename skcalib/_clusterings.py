@@ -75,16 +75,19 @@ def as_list(values: Any) -> list[Any]:
 
 
 def check_entries(
-    values: Any, n: int, of: str, name: str, what: str = "an entry for"
+    values: Any, n: int | None, of: str, name: str, what: str = "an entry for"
 ) -> None:
-    """Raise an error unless there is one entry per sequence or document."""
+    """Raise an error unless there are n entries, one per sequence or document.
+
+    If n is None, any number is accepted.
+    """
     if not is_sequence(values):
         raise ParameterTypeError(
             name,
             f"must be a list with {what} each {of}. Got {type(values).__name__} "
             f"{values!r:.50}.",
         )
-    if len(values) != n:
+    if n is not None and len(values) != n:
         raise ParameterError(
             name, f"must have an entry for each of the {n} {of}s. Got {len(values)}."
         )

@@ -51,6 +51,17 @@ def is_sequence(values: Any) -> bool:
     )
 
 
+def described(values: Any) -> str:
+    """Return what a container or another value is, without its numbers."""
+    kind = type(values).__name__
+    if hasattr(values, "shape"):
+        return f"{kind} of shape {tuple(values.shape)}"
+    if not is_collection(values) or not hasattr(values, "__len__"):
+        return f"{values!r:.50}"
+    inside = " and ".join(sorted({type(each).__name__ for each in values})[:3])
+    return f"{kind} of length {len(values)}" + f" that contains {inside}" * bool(inside)
+
+
 def is_dask(*values: Any) -> bool:
     """Return whether any of the values is a Dask collection."""
     dask = sys.modules.get("dask")  # imported if a collection exists
@@ -122,6 +133,12 @@ def as_array(values: Any, *, name: str) -> np.ndarray:
         problem = (
             f"must be dense. Got {type(values).__name__} of shape {values.shape}: "
             "convert it with `.toarray()`."
+        )
+        raise ParameterTypeError(name, problem)
+    if hasattr(values, "collect") and not hasattr(values, "__len__"):
+        problem = (
+            f"must be in memory. Got {type(values).__name__}: load it first, for "
+            "example with `.collect()`."
         )
         raise ParameterTypeError(name, problem)
     if isinstance(values, (list, tuple)) and _has_arrays(values):

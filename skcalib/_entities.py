@@ -11,6 +11,7 @@ import numpy as np
 from ._errors import ParameterError
 
 __all__ = [
+    "POSTERIOR_SCHEMES",
     "SCHEMES",
     "WRITTEN",
     "EntityEvents",
@@ -18,6 +19,7 @@ __all__ = [
     "allowed_tags",
     "as_posterior_scheme",
     "as_scheme",
+    "check_possible",
     "find_entities",
     "mend_tags",
     "read_tags",
@@ -33,6 +35,8 @@ SCHEMES = {
     "IOE1": {"I": "I", "E": "E"},
     "IOE2": {"I": "I", "E": "E"},
 }
+# Schemes in which the tags at the ends of an entity differ from the others.
+POSTERIOR_SCHEMES = ("BIO", "BILOU", "IOBES")
 _OTHER_NAMES = {"IOB2": "BIO", "BILUO": "BILOU", "BIOES": "IOBES"}
 _SEVERAL_MEANINGS = {"IOB": ("IOB1", "IOB2"), "IOE": ("IOE1", "IOE2")}
 
@@ -70,7 +74,7 @@ def as_scheme(name: Any) -> str:
 def as_posterior_scheme(name: Any) -> str:
     """Return the key of a scheme in which spans have a known probability."""
     key = as_scheme(name)
-    if key in ("BIO", "BILOU", "IOBES"):
+    if key in POSTERIOR_SCHEMES:
         return key
     raise ParameterError(
         "scheme",
@@ -203,6 +207,27 @@ def allowed_tags(
     if scheme == "BIO":
         return ~goes_on | continued, ~goes_on, np.ones(len(tags), dtype=bool)
     return np.where(goes_on, continued, ~is_open[:, None]), ~goes_on, ~is_open
+
+
+def check_possible(meaning: dict[Any, Tag], scheme: str, name: str) -> None:
+    """Raise an error if a tag cannot be in any tagging, such as I-PER without B-PER.
+
+    `meaning` maps all tags of a model or of a corpus to their prefixes and labels.
+    """
+    pairs, begun, ended = allowed_tags(list(meaning.values()), scheme)
+    for _ in meaning:
+        begun, ended = begun | begun @ pairs, ended | pairs @ ended
+    lost = [tag for tag, ok in zip(meaning, begun & ended, strict=True) if not ok]
+    if lost:
+        raise ParameterError(
+            name,
+            f"must have tags that form entities in the scheme {scheme!r}. No valid "
+            f"tagging has {', '.join(map(repr, lost[:5]))}, because the tags that "
+            f"begin or end their entities are missing. Got {list(meaning)!r:.100}. "
+            "Pass the `scheme` of the tags, or convert them with "
+            "skcalib.sequence.convert_tags. If all tags of most entities are I-, the "
+            "scheme is 'IOB1'.",
+        )
 
 
 def tags_of_entity(length: int, label: str, scheme: str) -> list[str]:

@@ -7,14 +7,55 @@ name, so that names of callers do not have to be passed from function to functio
 
 from __future__ import annotations
 
+import difflib
 import functools
+import unicodedata
 from collections.abc import Callable
 from typing import Any, ParamSpec, TypeVar
 
-__all__ = ["ParameterError", "ParameterTypeError", "public"]
+__all__ = ["ParameterError", "ParameterTypeError", "printable", "public", "shortened"]
 
 P = ParamSpec("P")
 R = TypeVar("R")
+
+# Control characters, which a terminal or a figure does not show.
+_ACTING = frozenset(["Cc", "Zl", "Zp"])
+# Characters that change the direction of the text beside them: marks, embeddings,
+# overrides and isolates.
+_TURNING = "\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
+
+# Longest message. An argument or a library may put a whole array or file into it.
+_LONGEST = 2000
+# Characters kept at the end of a longer message, which says what to do.
+_END = 400
+
+
+def printable(text: str, keep: str = "") -> str:
+    r"""Return a text on one line, with control characters as ``\x1b``.
+
+    Characters in `keep` are not replaced.
+    """
+    if text.isprintable():
+        return text
+    return "".join(
+        char.encode("unicode_escape").decode("ascii")
+        if char not in keep and _is_control(char)
+        else char
+        for char in text
+    )
+
+
+def _is_control(char: str) -> bool:
+    return unicodedata.category(char) in _ACTING or char in _TURNING
+
+
+def shortened(text: str) -> str:
+    """Return a message without its middle, if it is very long."""
+    if len(text) <= _LONGEST:
+        return text
+    start = _LONGEST - _END
+    left_out = len(text) - _LONGEST
+    return f"{text[:start]} ... ({left_out:,} characters left out) ... {text[-_END:]}"
 
 
 class ParameterError(ValueError):
@@ -40,10 +81,11 @@ class ParameterError(ValueError):
         self.function = function
 
     def __str__(self) -> str:
+        problem = shortened(printable(self.problem))
         if self.name is None:
-            return f"{self.function or 'The function'} {self.problem}"
+            return f"{self.function or 'The function'} {problem}"
         of = f" of {self.function}" if self.function else ""
-        return f"The {self.name!r} parameter{of} {self.problem}"
+        return f"The {self.name!r} parameter{of} {problem}"
 
 
 class ParameterTypeError(ParameterError, TypeError):
@@ -61,8 +103,27 @@ def public(function: Callable[P, R]) -> Callable[P, R]:
             if error.function is None:
                 error.function = _name_of(function, args)
             raise
+        except TypeError as error:
+            similar = _similar_keyword(function, error, kwargs)
+            if similar is None:
+                raise
+            raise TypeError(f"{error}. Did you mean {similar!r}?") from None
 
     return wrapper
+
+
+def _similar_keyword(
+    function: Callable[..., Any], error: TypeError, kwargs: dict[str, Any]
+) -> str | None:
+    """Return the parameter that an unknown keyword resembles, if this is the error."""
+    traceback = error.__traceback__
+    if traceback is None or traceback.tb_next is not None or "Did you" in str(error):
+        return None  # the function was called, or Python says what was meant
+    code = function.__code__
+    names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
+    unknown = [name for name in kwargs if name not in names]
+    similar = difflib.get_close_matches(unknown[0], names, 1) if unknown else []
+    return similar[0] if similar else None
 
 
 def _name_of(function: Callable[..., Any], args: tuple[Any, ...]) -> str:

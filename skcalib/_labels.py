@@ -20,12 +20,20 @@ __all__ = [
     "as_label_list",
     "as_label_lists",
     "as_labels",
+    "described",
     "distinct_labels",
     "is_missing",
     "label_array",
     "label_places",
     "positives",
 ]
+
+
+def described(value: Any) -> str:
+    """Return a value as short text: an array by its shape."""
+    if isinstance(value, np.ndarray):
+        return f"an array of shape {value.shape}"
+    return f"{value!r:.50}"
 
 
 def is_missing(label: Any) -> bool:
@@ -225,7 +233,7 @@ def as_labels(values: Any, *, name: str) -> np.ndarray:
         row = int(missing.argmax())
         problem = (
             "must contain a label in every row. Got "
-            f"{array[row : row + 1].tolist()[0]!r} in row {row}."
+            f"{described(array[row : row + 1].tolist()[0])} in row {row}."
         )
         raise ParameterError(name, problem)
     return array
@@ -305,6 +313,13 @@ def positives(
     found = distinct_labels(labels, name="y_true")
     if any(set(found.tolist()) <= standard for standard in ({0, 1}, {-1, 1})):
         return labels == 1
+    if labels.dtype.kind == "f" and (labels % 1 != 0).any():
+        fraction = float(labels[labels % 1 != 0][0])
+        problem = (
+            f"must contain labels. Got numbers such as {fraction:.4g}. Are the labels "
+            "and the probabilities swapped?"
+        )
+        raise ParameterError("y_true", problem)
     problem = (
         "must contain 0 and 1, -1 and 1, or booleans if 'pos_label' is not given. Got "
         f"the labels {_shown(found)}. Pass as pos_label the label whose "

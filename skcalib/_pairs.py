@@ -7,6 +7,7 @@ here, so that the metrics receive clean arrays only.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -24,11 +25,17 @@ from ._validation import (
     check_same_length,
     column_names,
     columns_by_name,
+    described,
     distinct_labels,
     label_array,
     label_places,
     positives,
 )
+from ._warn import warn
+
+# Tolerance for the sum of class probabilities. A softmax over many classes in bfloat16
+# is within it.
+_TOLERANCE = 0.02
 
 MULTI_CLASS = ("pooled", "top_label", "class_wise", "per_class")
 
@@ -189,7 +196,8 @@ def _class_index(
         row = row if rows is None else int(rows[row])
         raise ParameterError(
             "y_true",
-            f"must contain labels that are in 'labels'. Got {unknown!r} in row {row}.",
+            f"must contain labels that are in 'labels'. Got {unknown!r:.50} in row "
+            f"{row}.",
         )
     return index
 
@@ -257,6 +265,20 @@ def weighted(
     )
 
 
+def warn_of_sums(q: np.ndarray, place: Callable[[int], str]) -> None:
+    """Warn if the probabilities of a row do not sum to 1; `place` names the row."""
+    sums = q @ np.ones(q.shape[1], dtype=q.dtype)
+    wrong = np.abs(sums - 1) > _TOLERANCE
+    if wrong.any():
+        row = int(wrong.argmax())
+        warn(
+            f"The probabilities in {int(wrong.sum())} of {sums.size} rows do not sum "
+            f"to 1: {place(row)} sums to {sums[row]:.3g}. Every column is evaluated "
+            "separately, which is right if several labels may be true at once. "
+            "Otherwise, normalise the rows."
+        )
+
+
 def check_one_set(multi_class: Any, what: str) -> None:
     """Raise an error if a matrix would be reduced to one set of pairs per class."""
     if isinstance(multi_class, str) and multi_class in ("class_wise", "per_class"):
@@ -281,7 +303,8 @@ def check_pairs(
 ) -> list[Pairs]:
     """Check the input of a calibration metric.
 
-    If `are_all` is False, `pos_label` does not need to be among the labels.
+    If `are_all` is False, the rows are a part of the data: `pos_label` does not need to
+    be among the labels, and the sums of the rows are not checked.
 
     Returns
     -------
@@ -302,7 +325,9 @@ def check_pairs(
     if multi_class is not None:
         check_choice(multi_class, MULTI_CLASS, name="multi_class")
     if np.ndim(pos_label) > 0:  # it would be compared row by row
-        raise ParameterError("pos_label", f"must be one label. Got {pos_label!r}.")
+        raise ParameterError(
+            "pos_label", f"must be one label. Got {described(pos_label)}."
+        )
     if q.ndim == 1:
         if multi_class is not None:
             raise ParameterError(
@@ -322,6 +347,8 @@ def check_pairs(
     columns = columns_by_name(column_names(y_proba), order, name="y_proba")
     q = q if columns is None else q[:, columns]
     index = _class_index(y_true, order, rows)
+    if are_all:
+        warn_of_sums(q, lambda i: f"row {i if rows is None else rows[i]}")
     return _matrix_pairs(q, index, order, multi_class, pos_label, weight, codes)
 
 

@@ -13,7 +13,9 @@ __all__ = [
     "Result",
     "as_frame",
     "ends_text",
+    "is_open",
     "object_array",
+    "p_text",
     "plain",
     "zero_in_words",
 ]
@@ -24,11 +26,30 @@ _N_SHOWN = 5
 # A lower end between 0 and this value means that the interval is open at 0.
 _OPEN = 1e-15
 
+# Smaller p-values are not shown: they may have underflowed.
+_LEAST_P_VALUE = 1e-300
+
+
+def is_open(low: float) -> bool:
+    """Return whether an interval with this lower end excludes nothing but 0."""
+    return 0 < low < _OPEN
+
 
 def ends_text(low: float, high: float, digits: str) -> str:
     """Return both ends of an interval as text, "(0" if it is open at 0."""
-    start = "(0" if 0 < low < _OPEN else f"[{low:{digits}}"
+    start = "(0" if is_open(low) else f"[{low:{digits}}"
     return f"{start}, {high:{digits}}]"
+
+
+def p_text(p: float, digits: str = ".3g", *, before: str = "") -> str:
+    """Return a p-value as text, "< 1e-300" if it is smaller than that.
+
+    `before` is the text before the number, such as "p = ". Its equals sign is left out
+    before "<".
+    """
+    if p < _LEAST_P_VALUE:
+        return f"{before.rstrip(' =')} < {_LEAST_P_VALUE:g}".lstrip()
+    return f"{before}{p:{digits}}"
 
 
 def object_array(entries: Sequence[Any]) -> np.ndarray:
@@ -99,7 +120,8 @@ def zero_in_words(low: float, high: float, level: float, pvalue: float) -> str:
     return (
         f"The {100 * level:g}% confidence interval of the difference "
         f"{'contains' if inside else 'does not contain'} 0, so that "
-        f"{'no' if inside else 'a'} difference is shown (p-value {pvalue:.3g})."
+        f"{'no' if inside else 'a'} difference is shown "
+        f"({p_text(pvalue, before='p-value ')})."
     )
 
 
@@ -139,6 +161,8 @@ def _cell(value: Any) -> str:
 def _number(value: float) -> str:
     if np.isnan(value):
         return ""
+    if 0 < value < _LEAST_P_VALUE:  # no other number is so small
+        return p_text(value)
     return f"{value:.0f}" if 1e4 <= abs(value) < 1e15 else f"{value:.4g}"
 
 

@@ -31,6 +31,7 @@ from ._labels import (
     as_label_list,
     as_label_lists,
     as_labels,
+    described,
     distinct_labels,
     is_missing,
     label_array,
@@ -64,6 +65,7 @@ __all__ = [
     "check_verbose",
     "column_names",
     "columns_by_name",
+    "described",
     "distinct_labels",
     "is_collection",
     "is_dask",
@@ -82,7 +84,7 @@ __all__ = [
 
 
 def _must_be(expected: str, value: Any) -> str:
-    return f"must be {expected}. Got {value!r} instead."
+    return f"must be {expected}. Got {value!r:.200} instead."
 
 
 def is_integer(value: Any) -> bool:
@@ -116,12 +118,16 @@ def check_float_type(value: Any, *, name: str) -> np.dtype:
     return found
 
 
-def check_integer(value: Any, *, minimum: int, name: str) -> int:
+def check_integer(
+    value: Any, *, minimum: int, name: str, maximum: int | None = None
+) -> int:
     """Return `value` as an int if it is an integer of at least `minimum`."""
     expected = f"an integer of at least {minimum}"
+    if maximum is not None:
+        expected += f" and at most {maximum:,}"
     if not is_integer(value):
         raise ParameterTypeError(name, _must_be(expected, value))
-    if value < minimum:
+    if value < minimum or (maximum is not None and value > maximum):
         raise ParameterError(name, _must_be(expected, value))
     return int(value)
 
@@ -241,17 +247,29 @@ def as_floats(values: Any, *, name: str) -> np.ndarray:
     except ParameterError:
         raise
     except (TypeError, ValueError, OverflowError):
-        problem = _not_numbers(values)
+        problem = _not_numbers(values, name)
         raise ParameterError(name, problem) from None
 
 
-def _not_numbers(values: Any) -> str:
+def _not_numbers(values: Any, name: str) -> str:
     """Return what is wrong with values that are not an array of numbers."""
     try:
         entries = np.asarray(values, dtype=object)
     except (TypeError, ValueError, RuntimeError):
         entries = np.empty(0, dtype=object)
     for place, each in np.ndenumerate(entries):
+        if is_collection(each) and place:
+            hint = ""
+            if name.endswith("proba"):
+                hint = (
+                    " If these are probabilities of the tags of sentences, use "
+                    "skcalib.queries.TagQuery, whose answers have one probability per "
+                    "row."
+                )
+            return (
+                "must contain numbers, in rows of equal length. Got "
+                f"{described(each)} in row {place[0]}.{hint}"
+            )
         if is_missing(each) and not isinstance(each, float):  # as pandas' NA
             return (
                 f"must contain a number at every place. Got {each!r} in row {place[0]}."
@@ -323,16 +341,16 @@ def as_weights(values: Any, n: int) -> np.ndarray | None:
     return np.where(lost, 0.0, weight) if lost.any() else weight
 
 
-def as_groups(values: Any, n: int) -> np.ndarray | None:
+def as_groups(values: Any, n: int, *, name: str = "groups") -> np.ndarray | None:
     """Return the group of each row as a code from 0; None for None."""
     if values is None:
         return None
-    groups = as_labels(values, name="groups")
+    groups = as_labels(values, name=name)
     if groups.size != n:
         problem = (
             f"must have one entry for each of the {n} rows. Got {groups.size} instead."
         )
-        raise ParameterError("groups", problem)
+        raise ParameterError(name, problem)
     if n and groups.dtype.kind == "i" and groups.min() >= 0 and groups.max() < 2 * n:
         seen = np.bincount(groups) > 0  # codes already: quicker than sorting
         return (np.cumsum(seen) - 1)[groups]

@@ -42,12 +42,15 @@ FLOORS = {
 
 @dataclass(frozen=True)
 class Import:
-    """One import of a module: who imports what, in which line, and when."""
+    """One import of a module: who imports what, in which line, and when.
+
+    `is_late` imports, in functions or for type checkers, do not run with the module.
+    """
 
     importer: str
     name: str
     line: int = 0
-    in_function: bool = False
+    is_late: bool = False
 
     def __str__(self) -> str:
         return f"{self.importer}:{self.line} imports {self.name}"
@@ -62,7 +65,7 @@ PATHS = {module_name(path): path for path in sorted(PACKAGE.rglob("*.py"))}
 
 
 def read_imports(source: str, importer: str, is_package: bool) -> Iterator[Import]:
-    """Yield the imports of a source text, except those for type checkers only."""
+    """Yield the imports of a source text, including those for type checkers only."""
     package = importer.split(".") if is_package else importer.split(".")[:-1]
 
     def names(node: ast.Import | ast.ImportFrom) -> list[str]:
@@ -72,15 +75,15 @@ def read_imports(source: str, importer: str, is_package: bool) -> Iterator[Impor
         base = ".".join([*base, node.module or ""]).strip(".")
         return [f"{base}.{alias.name}" for alias in node.names]
 
-    def walk(node: ast.AST, in_function: bool) -> Iterator[Import]:
-        if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test):
-            return
+    def walk(node: ast.AST, is_late: bool) -> Iterator[Import]:
         if isinstance(node, (ast.Import, ast.ImportFrom)):
             for name in names(node):
-                yield Import(importer, name, node.lineno, in_function)
-        inside = in_function or isinstance(node, ast.FunctionDef)
+                yield Import(importer, name, node.lineno, is_late)
+        is_late = is_late or isinstance(node, ast.FunctionDef)
+        if isinstance(node, ast.If):
+            is_late = is_late or "TYPE_CHECKING" in ast.unparse(node.test)
         for child in ast.iter_child_nodes(node):
-            yield from walk(child, inside)
+            yield from walk(child, is_late)
 
     yield from walk(ast.parse(source), False)
 
@@ -111,7 +114,7 @@ IMPORTS = [
     for each in read_imports(path.read_text("utf-8"), name, path.stem == "__init__")
 ]
 INTERNAL = [
-    Import(each.importer, module_of(each.name), each.line, each.in_function)
+    Import(each.importer, module_of(each.name), each.line, each.is_late)
     for each in IMPORTS
     if each.name.split(".")[0] == "skcalib"
 ]
@@ -148,7 +151,7 @@ def test_modules_at_the_bottom_import_no_subpackage():
 
 
 def test_modules_import_each_other_without_circles():
-    # A module may be imported inside a function too: the circle would be the same.
+    # In a function or for a type checker only, the circle would be the same.
     assert find_cycle(INTERNAL) == []
 
 
@@ -168,12 +171,12 @@ def test_no_subpackage_imports_a_private_module_of_another():
     ] == []
 
 
-def test_matplotlib_is_imported_inside_functions_of_plot_and_cli_only():
+def test_matplotlib_is_not_imported_with_a_module():
     assert [
         str(each)
         for each in IMPORTS
         if each.name.split(".")[0] in ("matplotlib", "mpl_toolkits")
-        and not (each.in_function and top_of(each.importer) in ("plot", "cli"))
+        and not (each.is_late and top_of(each.importer) in ("plot", "cli"))
     ] == []
 
 
@@ -197,7 +200,7 @@ def test_private_names_of_scikit_learn_are_imported_in_compat_only():
         ("from ..plot import X", ["skcalib.plot.X"]),
         ("from .. import plot", ["skcalib.plot"]),
         ("def f():\n    import a, b", ["a", "b"]),
-        ("if TYPE_CHECKING:\n    import a", []),
+        ("if TYPE_CHECKING:\n    from ..plot import X", ["skcalib.plot.X"]),
     ],
 )
 def test_imports_are_read_in_every_form(source, expected):

@@ -34,7 +34,10 @@ def test_array_api_arrays_inside_lists():
         ([np.ma.array([0.1]), np.ma.array([0.2], mask=[1])], "masked entry in row 1"),
         ([0.1, np.ma.masked], "masked entry in row 1"),
         (sparse.eye_array(2).tocsr(), "must be dense. Got csr_array .* `.toarray"),
-        ([[0.1], [0.2, 0.3]], "numbers, in rows of equal length. Got list"),
+        (
+            [[0.1], [0.2, 0.3]],
+            "numbers, in rows of equal length. Got .0.1. in row",
+        ),
         (["0.1"], "must contain numbers"),
         ([0.1, pd.NA], "number at every place. Got <NA> in row 1"),
     ],

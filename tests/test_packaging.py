@@ -5,6 +5,7 @@ import importlib
 import importlib.metadata
 import inspect
 import re
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -65,6 +66,13 @@ def test_the_conda_recipe_needs_what_the_package_needs():
 
 def test_the_installed_version_is_the_one_of_the_code():
     assert importlib.metadata.version("skcalib") == skcalib.__version__
+
+
+def test_the_built_package_has_links():
+    lines = importlib.metadata.metadata("skcalib").get_all("Project-URL") or []
+    links = dict(line.split(", ") for line in lines)
+    assert set(links) == {"Source", "Documentation", "Changelog", "Issues"}
+    assert links == tomllib.loads(read("pyproject.toml"))["project"]["urls"]
 
 
 def test_the_package_says_that_it_is_typed():

@@ -1,11 +1,12 @@
 """What results and displays show in a notebook."""
 
+from dataclasses import replace
 from html.parser import HTMLParser
 
 import numpy as np
 import pytest
 
-from skcalib._results import Result
+from skcalib._results import Result, p_text
 from skcalib.coref import entity_count_coverage
 from skcalib.datasets import (
     make_calibrated_pairs,
@@ -229,3 +230,32 @@ def test_a_comparison_of_calibration_says_whether_its_interval_contains_zero():
     y, proba = PAIRS
     result = compare_calibration(y, proba, np.sqrt(proba), random_state=0)
     assert "does not contain 0, so that a difference is shown" in read(result).text[-1]
+
+
+@pytest.mark.parametrize(
+    ("p", "digits", "text"),
+    [
+        (0.01234, ".3g", "p = 0.0123"),
+        (0.01234, ".2g", "p = 0.012"),
+        (1.0, ".3g", "p = 1"),
+        (1e-300, ".3g", "p = 1e-300"),
+        (9.9e-301, ".3g", "p < 1e-300"),
+        (np.finfo(float).tiny, ".2g", "p < 1e-300"),
+    ],
+)
+def test_a_p_value_is_shown_down_to_1e_300(p, digits, text):
+    assert p_text(p, digits, before="p = ") == text
+    assert p_text(p, digits) == text.removeprefix("p ").removeprefix("= ")
+
+
+def test_results_of_tests_show_a_p_value_that_underflows():
+    results = mcnemar_test(9, 3), permutation_test([1, 1, 0, 1], [0, 0, 1, 0])
+    for result in results:
+        small = replace(result, pvalue=float(np.finfo(float).tiny))
+        assert "pvalue < 1e-300, " in repr(small)
+        assert ["pvalue", "< 1e-300"] in Reader(small._repr_html_()).rows
+    # 12 flips of a coin: (1 + 12 + 66 + 220) * 2 / 2^12
+    assert repr(results[0]) == (
+        "McNemarResult(statistic=6, pvalue=0.14599609375, n_only_a=9, n_only_b=3, "
+        "alternative='two-sided', mid_p=False)"
+    )

@@ -8,8 +8,12 @@ import skcalib
 def test_the_name_of_scikit_learns_display_leads_to_this_one():
     with pytest.raises(ImportError, match=r"diagram is skcalib\.ReliabilityDisplay"):
         from skcalib import CalibrationDisplay  # noqa: F401
+    with pytest.raises(ImportError, match=r"diagram is skcalib\.ReliabilityDisplay"):
+        from skcalib.plot import CalibrationDisplay  # noqa: F401, F811
 
 
 def test_any_other_name_is_an_attribute_error():
     with pytest.raises(AttributeError, match="'skcalib' has no attribute 'Display'"):
         skcalib.Display  # noqa: B018
+    with pytest.raises(AttributeError, match=r"'skcalib\.plot' has no attribute"):
+        skcalib.plot.Display  # noqa: B018

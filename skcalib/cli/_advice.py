@@ -6,14 +6,17 @@ from typing import Any, NamedTuple
 
 from scipy.special import ndtri
 
+from .._results import p_text
 from ..evaluation import AccuracyInterval
-from ..metrics import CalibrationErrorInterval
+from ..metrics import LEAST_UNITS, CalibrationErrorInterval
 
 DIRECTION = {
     "too high": "overconfident: probabilities are too high on average",
     "too low": "underconfident: probabilities are too low on average",
     "fits": "neither too high nor too low on average",
 }
+
+TOO_FEW = "Too few answers to test calibration"
 
 # Number of answers needed for isotonic regression, as advised by scikit-learn.
 _ENOUGH_FOR_ISOTONIC = 1000
@@ -25,11 +28,27 @@ SIGNIFICANT = 0.05
 _POWER = 0.8
 
 
+def is_tested(error: dict[str, Any]) -> bool:
+    """Return whether there are enough independent answers for a test of calibration."""
+    return error["p_value"] is not None
+
+
+def is_rejected(error: dict[str, Any], level: float) -> bool:
+    """Return whether a test rejects perfect calibration."""
+    return is_tested(error) and bool(error["p_value"] < 1 - level)
+
+
 def verdict(found: dict[str, Any], level: float) -> str:
     """Return a summary of the calibration of the probabilities."""
     error, overall = found["calibration_error"], found["overall"]
     if error is None:
         return "The answers have no probabilities, so calibration cannot be measured."
+    if not is_tested(error):
+        return (
+            f"{TOO_FEW}: at least {LEAST_UNITS} independent answers or groups are "
+            f"needed. An error of up to {error['high']:.3f} is compatible with the "
+            "data."
+        )
     said = f"{overall['mean_probability']:.1%}"
     came = f"{overall['frequency']:.1%}"
     if overall["verdict"] != "fits":
@@ -38,7 +57,7 @@ def verdict(found: dict[str, Any], level: float) -> str:
             f"The model is {more} confident than it is right: it states {said} on "
             f"average, and {came} came true."
         )
-    if error["p_value"] < 1 - level:
+    if is_rejected(error, level):
         return (
             f"The probabilities are right on average ({said} stated, {came} came true) "
             "but not individually: some are too high and others too low."
@@ -53,8 +72,10 @@ def next_steps(found: dict[str, Any], level: float) -> list[str]:
     """Return the advice, with one or two sentences per item."""
     steps = []
     error = found["calibration_error"]
-    if error is not None and (
-        error["p_value"] < 1 - level or found["overall"]["verdict"] != "fits"
+    if (
+        error is not None
+        and is_tested(error)
+        and (is_rejected(error, level) or found["overall"]["verdict"] != "fits")
     ):
         steps.append(_how_to_recalibrate(found["n"]))
     steps.append(_how_many_more(found))
@@ -114,15 +135,20 @@ def _how_to_quote(found: dict[str, Any], level: float) -> str:
         return f"Quote: {quote}."
     return (
         f"Quote: {quote}; calibration error {error['estimate']:.3f} ({percent} "
-        f"interval {error['low']:.3f} to {error['high']:.3f}{without_zero(error)}, "
-        "debiased root mean square). The ECE depends on its bins and is biased "
-        "upwards: do not report it alone."
+        f"interval {error_interval(error)}, debiased root mean square). The ECE "
+        "depends on its bins and is biased upwards: do not report it alone."
     )
 
 
-def without_zero(error: dict[str, Any]) -> str:
-    """Return a remark if an interval excludes 0 and its lower end is printed as 0."""
-    return ", 0 excluded" if 0 < error["low"] < 0.0005 else ""
+def error_interval(error: dict[str, Any], digits: int = 3) -> str:
+    """Return the interval of a calibration error.
+
+    Its lower end is "above 0" if the interval excludes 0 and the digits do not show it.
+    """
+    low = f"{error['low']:.{digits}f}"
+    if error["low"] > 0 == float(low):
+        low = "above 0"
+    return f"{low} to {error['high']:.{digits}f}"
 
 
 class MeasuredModel(NamedTuple):
@@ -159,9 +185,9 @@ def demo_steps(models: list[MeasuredModel]) -> list[str]:
     steps.append(
         f"Quote, for example: {best.name}, accuracy {best.accuracy.estimate:.3f} (95% "
         f"interval {best.accuracy.low:.3f} to {best.accuracy.high:.3f}); calibration "
-        f"error {best.error.estimate:.3f} (95% interval {best.error.low:.3f} to "
-        f"{best.error.high:.3f}, debiased root mean square); {best.n:,} {best.unit} "
-        "that the model was not fitted to."
+        f"error {best.error.estimate:.3f} (95% interval "
+        f"{error_interval(best.error.to_dict())}, debiased root mean square); "
+        f"{best.n:,} {best.unit} that the model was not fitted to."
     )
     return steps
 
@@ -215,8 +241,9 @@ def _how_to_quote_gain(found: dict[str, Any], pair: dict[str, Any]) -> str:
     return (
         f"Quote: {pair['b']} - {pair['a']}, {found['metric']} "
         f"{_gain(pair['gain'], found)} ({100 * found['confidence_level']:g}% interval "
-        f"{_gain(pair['low'], found)} to {_gain(pair['high'], found)}, two-sided p = "
-        f"{pair['pvalue_adjusted']:.2g}{adjusted}; {pair['method']}), "
+        f"{_gain(pair['low'], found)} to {_gain(pair['high'], found)}, two-sided "
+        f"{p_text(pair['pvalue_adjusted'], '.2g', before='p = ')}{adjusted}; "
+        f"{pair['method']}), "
         f"{found['n']:,} {_unit(found)}{groups}."
     )
 
@@ -244,7 +271,9 @@ def _detectable_gain(found: dict[str, Any], pair: dict[str, Any]) -> float | Non
             gain: float | None = each["detectable_gain"]
             return gain
     width, alpha = pair["high"] - pair["low"], 1 - found["confidence_level"]
-    if width <= 0 or found["smallest_pvalue"] > alpha:
+    n_units = found["n"] if found["n_groups"] is None else found["n_groups"]
+    # Even if all units differed, no p-value would be below alpha.
+    if width <= 0 or 2.0 ** (1 - n_units) > alpha:
         return None
     return float(1 + ndtri(_POWER) / ndtri(1 - alpha / 2)) * width / 2
 

@@ -10,15 +10,24 @@ from argparse import Namespace
 from pathlib import Path
 from typing import Any
 
+from .._errors import printable
 from ..evaluation import FORMATS, POLICIES
 from ..plot import SystemScoresDisplay
-from ._compare_inputs import read_inputs
+from ._compare_inputs import TABLE, read_inputs
 from ._compare_numbers import measure
 from ._compare_page import compare_page
-from ._compare_text import as_csv, as_text
+from ._compare_text import as_csv, as_text, too_few
 from ._compare_texts import METRICS, measure_texts, metric_of
 from ._labels import HELP as LABELS_HELP
-from ._shared import DONE, CommandError, check_level, check_outputs, printable
+from ._shared import (
+    DONE,
+    CommandError,
+    as_option,
+    check_figure,
+    check_files,
+    check_level,
+    exclude,
+)
 
 DESCRIPTION = """\
 Compare systems on the same questions. The output contains scores with
@@ -51,6 +60,7 @@ exit status:
   0  the comparison was made
   1  the condition of --fail-if is met
   2  invalid arguments, or files that cannot be read or do not match
+The status does not depend on whether the reader of a pipe closes it early.
 """
 
 CONDITIONS = ("worse", "not-better", "inferior")
@@ -191,12 +201,12 @@ def _add_measures(group: argparse._ArgumentGroup) -> None:
     )
     add(
         "--power",
-        type=float,
+        type=_gain,
         nargs="?",
-        const=0.0,
+        const=True,
         metavar="D",
         help="print the gain that these questions detect with 80%% power, and the "
-        "number of questions needed to detect a gain of D",
+        "number of questions needed to detect a gain of D; without D, after the files",
     )
     add(
         "--adjust",
@@ -238,31 +248,35 @@ def _names(text: str) -> list[str]:
     return [name.strip() for name in text.split(",") if name.strip()]
 
 
+def _gain(text: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(
+            "must be followed by a gain D, such as 0.02, or stand after the files. "
+            f"Got {text!r}"
+        ) from None
+
+
 def run_compare(options: Namespace) -> int:
     """Print the comparison, draw it and write its page; return the exit status."""
     _check_options(options)
     metric = metric_of(options)
-    if metric is not None and options.labels:
-        raise CommandError(f"--labels does not apply to --metric {metric}.")
     if metric is None and options.reference is not None:
         raise CommandError(
             "--reference needs --metric: bleu, chrf or ter for files of plain lines, "
             "f1 for files with one token per line and tags in the last column."
         )
     if metric is None:
-        found = measure(read_inputs(options), options)
+        inputs = read_inputs(options)
+        _check_used(inputs.formats, options)
+        found = measure(inputs, options)
     else:
         found = measure_texts(metric, options)
     failed = fails(found, options.fail_if) if options.fail_if else []
     if options.fail_if:
         found["fail_if"] = {"condition": options.fail_if, "systems": failed}
-    if options.json:
-        print(json.dumps(found, indent=2, allow_nan=False))
-    elif options.csv:
-        print(as_csv(found), end="")
-    else:
-        print(as_text(found))
-    sys.stdout.flush()
+    _print(found, options)
     if options.output is not None:
         figure = draw(found)
         figure.savefig(options.output, dpi=150, bbox_inches="tight")
@@ -270,13 +284,29 @@ def run_compare(options: Namespace) -> int:
         text = io.StringIO()
         draw(found).savefig(text, format="svg", bbox_inches="tight")
         options.html.write_text(compare_page(found, text.getvalue()), "utf-8")
+    return _status(found, failed, options.fail_if)
+
+
+def _print(found: dict[str, Any], options: Namespace) -> None:
+    if options.json:
+        print(json.dumps(found, indent=2, allow_nan=False))
+    elif options.csv:
+        print(as_csv(found), end="")
+    else:
+        print(as_text(found))
+    sys.stdout.flush()
+
+
+def _status(found: dict[str, Any], failed: list[str], condition: str | None) -> int:
+    """Return the exit status, and print why the condition is met or cannot be met."""
+    words = []
     if failed:
-        print(
-            printable(f"skcalib compare: {options.fail_if}: {', '.join(failed)}"),
-            file=sys.stderr,
-        )
-        return FAILED
-    return DONE
+        words = [", ".join(failed)]
+    elif condition == "worse" and "judged" not in found:
+        words = [f"not met. {sentence}" for sentence in too_few(found)]
+    for each in words:
+        print(printable(f"skcalib compare: {condition}: {each}"), file=sys.stderr)
+    return FAILED if failed else DONE
 
 
 def fails(found: dict[str, Any], condition: str) -> list[str]:
@@ -341,20 +371,43 @@ def _check_options(options: Namespace) -> None:
             "--fail-if inferior needs --margin D, the largest loss that is "
             "considered irrelevant."
         )
-    pairs = [("json", "csv"), ("pass_at", "pass_all")]
-    pairs += [("pass_at", "best_of"), ("pass_all", "best_of")]
-    for first, second in pairs:
-        if getattr(options, first) and getattr(options, second):
-            names = [f"--{name}".replace("_", "-") for name in (first, second)]
-            raise CommandError(f"{' and '.join(names)} exclude each other.")
-    check_outputs(options)
+    exclude(options, ("json", "csv"), ("pass_at", "pass_all"))
+    exclude(options, ("pass_at", "best_of"), ("pass_all", "best_of"))
+    if options.csv and options.html is None:
+        exclude(options, ("csv", "by"), ("csv", "power"))
+    if len({path.resolve() for path in options.file}) < len(options.file):
+        raise CommandError("compare needs different files. Got one of them twice.")
+    check_figure(options.output, "--output")
+    # With --metric, --groups and --by may be files.
+    labels = [Path(name) for name in (options.groups, options.by) if name is not None]
+    check_files(
+        [*options.file, *(options.labels or ()), options.reference, *labels],
+        [("--output", options.output), ("--html", options.html)],
+    )
+
+
+# Options that choose columns or rows of a plain table.
+_OF_TABLES = ("question", "system_column", "systems", "gold", "pos_label")
+
+
+def _check_used(formats: list[str], options: Namespace) -> None:
+    """Raise an error if options for plain tables are given without a table."""
+    if TABLE in formats:
+        return
+    for name in _OF_TABLES:
+        if getattr(options, name) is not None:
+            raise CommandError(
+                f"{as_option(name)} applies to plain tables. The files are read as "
+                f"files of {', '.join(formats)}."
+            )
 
 
 def _check_numbers(options: Namespace) -> None:
     check_level(options.confidence_level)
     for name in ("margin", "power"):
         value = getattr(options, name)
-        if value is not None and not 0 <= value < 100:
-            raise CommandError(f"--{name} must be a gain above 0. Got {value!r}.")
-    if options.margin == 0:
-        raise CommandError("--margin must be above 0, for example 0.02. Got 0.")
+        if value is not None and not 0 < value < 100:
+            raise CommandError(
+                f"--{name} must be above 0 and below 100, for example 0.02. Got "
+                f"{value:g}."
+            )

@@ -11,22 +11,20 @@ from typing import Any
 import numpy as np
 
 from ..evaluation import (
+    SYSTEMS_NOTE,
     AlignedEvaluations,
     Evaluation,
     align_evaluations,
     read_evaluations,
     read_fingerprints,
 )
+from ._count_columns import without_file
 from ._shared import CommandError
-from ._systems import joined
+from ._systems import TABLE, joined, option_of
 
-TABLE = "table"
-
-# Parameters of the reader and of the alignment whose options have another name.
-_OPTIONS = {
-    "columns": "--question, --system-column or --score",
-    "unanswered": "--unanswered",
-}
+# Options that name a column of a table.
+_COLUMN_OPTIONS = ("question", "system_column", "score", "groups", "by")
+_UNNAMED = "--question, --system-column or --score"
 
 
 @dataclass
@@ -66,6 +64,8 @@ def read_inputs(options: Namespace) -> Inputs:
             "one file per system, or a table with one column per system."
         )
     names = _names(runs)
+    if options.systems is None:
+        _check_one_reading(found)
     evaluations, golds, prompts, files = {}, {}, {}, {}
     for name, run in zip(names, runs, strict=True):
         evaluations[name] = _of_run(run)
@@ -84,9 +84,13 @@ def read_inputs(options: Namespace) -> Inputs:
             prompts={name: each for name, each in prompts.items() if each},
         )
     except ValueError as error:
-        raise _as_command_error(error) from None
+        raise _as_command_error(error, options) from None
     notes = list(
-        dict.fromkeys(note for each in found for note in each.evaluation.notes)
+        dict.fromkeys(
+            note.replace("Choose others with systems.", "Choose others with --systems.")
+            for each in found
+            for note in each.evaluation.notes
+        )
     )
     by_name = options.by
     if by_name is None and any(len(run) > 1 for run in runs):
@@ -131,20 +135,15 @@ def _read(path: Path, options: Namespace) -> list[_Read]:
         columns["question"] = options.question
     if options.system_column is not None:
         columns["model"] = options.system_column
-    inside = [options.groups, options.by]
+    inside = dict.fromkeys([options.groups, options.by])
+    groups = [name for name in inside if name not in (None, "question")]
     try:
         found = read_evaluations(
             path,
             systems=options.systems,
             gold=options.gold,
             columns=columns,
-            groups=list(
-                dict.fromkeys(
-                    name for name in inside if name is not None and name != "question"
-                )
-            )
-            if _is_text(path)
-            else (),
+            groups=groups,
             format=options.format,
             score=options.score,
             filter=options.filter,
@@ -153,34 +152,70 @@ def _read(path: Path, options: Namespace) -> list[_Read]:
             pos_label=options.pos_label,
         )
         golds, prompts = read_fingerprints(
-            path,
-            filter=options.filter,
-            question=options.question,
-            format=options.format,
+            path, next(iter(found.values())), question=options.question
         )
     except (ValueError, TypeError) as error:
         if not path.exists():
             raise FileNotFoundError(2, "No such file or directory", str(path)) from None
-        raise _as_command_error(error, path) from None
+        raise _as_command_error(error, options, path) from None
     except ImportError as error:
         raise CommandError(str(error)) from None
+    for name, evaluation in found.items():
+        if evaluation.format == TABLE:
+            _check_names(f"{path}: {name}", evaluation)
     return [
         _Read(path, name, evaluation, golds, prompts)
         for name, evaluation in found.items()
     ]
 
 
-def _is_text(path: Path) -> bool:
-    """Return whether the reader of the table must be told --groups and --by."""
-    return path.suffix.lower() in (".csv", ".tsv", ".txt", ".tab") and path.is_file()
+def _check_names(where: str, evaluation: Evaluation) -> None:
+    """Raise if a row of a table has an empty cell instead of a name."""
+    columns = {"question": evaluation.question} | evaluation.groups
+    for column, names in columns.items():
+        empty = names == ""
+        if empty.any():
+            n = int(empty.sum())
+            raise CommandError(
+                f"{where} has {n} row{'s' * (n > 1)} with an empty cell in column "
+                f"{column!r}. Fill in each name, or remove such rows."
+            )
 
 
-def _as_command_error(error: Exception, path: Path | None = None) -> CommandError:
+def _check_one_reading(found: list[_Read]) -> None:
+    """Raise if several files have the same columns of scores.
+
+    They may be several scores of one system per file.
+    """
+    wide = [
+        each
+        for each in found
+        if any(note.startswith(SYSTEMS_NOTE) for note in each.evaluation.notes)
+    ]
+    first: dict[str, Path] = {}
+    for each in wide:
+        path = first.setdefault(each.name, each.path)
+        if path != each.path:
+            names = [other.name for other in wide if other.path == path]
+            raise CommandError(
+                f"{path} and {each.path} both have the columns of scores "
+                f"{', '.join(map(repr, names))}. If they are scores of one system per "
+                "file, choose one with --score. If they are systems, pass one file "
+                "with the answers of all systems."
+            )
+
+
+def _as_command_error(
+    error: Exception, options: Namespace, path: Path | None = None
+) -> CommandError:
     """Return an error with the option instead of the parameter."""
     name = getattr(error, "name", None)
     problem = str(getattr(error, "problem", error))
+    if path is not None:
+        problem = without_file(path, problem)
     problem = problem.replace("'format'", "--format")
     problem = problem.replace("with pos_label", "with --pos-label")
+    problem = problem.replace("or score the column", "or --score the column")
     problem = problem.replace(
         "add a column 'correct'",
         "name the column of right answers with --gold, or add a column 'correct'",
@@ -198,7 +233,9 @@ def _as_command_error(error: Exception, path: Path | None = None) -> CommandErro
         )
         subject = "the files " if path is None else ""
         return CommandError(f"{where}{subject}{problem}")
-    option = _OPTIONS.get(name, "--" + name.replace("_", "-"))
+    option = "--" + name.replace("_", "-")
+    if name in ("columns", "groups"):
+        option = option_of(problem, options, _COLUMN_OPTIONS, _UNNAMED)
     return CommandError(f"{where}{option} {problem}")
 
 

@@ -21,7 +21,7 @@ from ..significance import ScoreComparison, compare_scores, holm
 from ._compare_calibration import compare_probabilities
 from ._compare_inputs import Inputs, column_of
 from ._labels import judged_pairs
-from ._shared import CommandError
+from ._shared import CommandError, as_option, one_group
 
 # Largest number of systems whose calibration is compared pair by pair.
 _MOST_CALIBRATED = 6
@@ -86,7 +86,7 @@ def _taking_samples(
     aligned: AlignedEvaluations, name: str, options: Namespace
 ) -> tuple[AlignedEvaluations, str]:
     """Return the estimates of pass@k, pass^k or best of k of each question."""
-    k, option = getattr(options, name), "--" + name.replace("_", "-")
+    k, option = getattr(options, name), as_option(name)
     if k < 1:
         raise CommandError(f"{option} must be at least 1. Got {k}.")
     if name != "best_of" and not _is_right_or_wrong(aligned):
@@ -227,7 +227,7 @@ def power_of(result: ScoreComparison, options: Namespace) -> list[dict[str, Any]
             continue
         gain = float(smallest[k]) if np.isfinite(smallest[k]) else None
         each: dict[str, Any] = {"a": a, "b": b, "detectable_gain": gain}
-        if options.power:
+        if options.power is not True:
             needed = _of_gain(result.questions_needed, options.power, "power")
             each["gain"] = options.power
             each["questions_needed"] = (
@@ -240,7 +240,7 @@ def power_of(result: ScoreComparison, options: Namespace) -> list[dict[str, Any]
 def _by(aligned: AlignedEvaluations, name: str, options: Namespace) -> dict[str, Any]:
     """Return the gains over the baseline in each part of the questions."""
     groups = None
-    if options.groups is not None and options.groups != name:
+    if options.groups is not None:
         groups = column_of(aligned, options.groups, "--groups")
 
     def compare(inside: np.ndarray, inner: np.ndarray | None) -> ScoreComparison:
@@ -251,16 +251,20 @@ def _by(aligned: AlignedEvaluations, name: str, options: Namespace) -> dict[str,
             confidence_level=options.confidence_level,
         )
 
-    return gains_by(name, column_of(aligned, name, "--by"), groups, compare)
+    column = column_of(aligned, name, "--by")
+    return gains_by(name, column, options.groups, groups, compare)
 
 
 def gains_by(
     name: str,
     column: np.ndarray,
+    groups_name: str | None,
     groups: np.ndarray | None,
     compare: Callable[[np.ndarray, np.ndarray | None], ScoreComparison],
 ) -> dict[str, Any]:
     """Return the gains over the baseline for each value, adjusted over all of them."""
+    if groups_name == name:
+        groups = None  # each part is one group, and its rows are compared
     rows: list[dict[str, Any]] = []
     for value in dict.fromkeys(column.tolist()):
         inside = column == value
@@ -270,7 +274,7 @@ def gains_by(
             continue
         inner = None if groups is None else groups[inside]
         if inner is not None and len(set(inner.tolist())) < 2:
-            inner = None  # a single group does not show variation between groups
+            raise CommandError(one_group(f"--by {name}, value {value}", inner[0]))
         result = compare(inside, inner)
         for k in range(len(result.names) - 1):
             rows.append(

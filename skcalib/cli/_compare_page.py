@@ -21,7 +21,6 @@ from ._compare_text import (
     warnings_of,
 )
 from ._html import Page
-from ._shared import printable
 
 # Largest number of pairs on the page; beyond it, only pairs with the baseline.
 _MOST_PAIRS = 120
@@ -31,12 +30,12 @@ def compare_page(found: dict[str, Any], svg: str | None) -> str:
     """Return the page of a comparison."""
     names = [each["name"] for each in found["systems"]]
     title = " and ".join(names) if len(names) == 2 else f"{len(names)} systems"
-    page = Page(printable(f"Comparison: {title}"))
+    page = Page(f"Comparison: {title}")
     page.paragraph(headline(found), "soft")
     if len(found["pairs"]) == 1:
         pair = found["pairs"][0]
         sentences = pair_in_words(found, pair)
-        page.paragraph(printable(sentences[0]), "verdict")
+        page.paragraph(sentences[0], "verdict")
         page.numbers(
             [
                 *(
@@ -48,35 +47,28 @@ def compare_page(found: dict[str, Any], svg: str | None) -> str:
             ]
         )
         for sentence in sentences[1:]:
-            page.paragraph(printable(sentence))
+            page.paragraph(sentence)
     for sentence in warnings_of(found):
         page.paragraph(sentence)
     if svg is not None:
         page.figure(svg, "Score of each system with its interval")
     if len(found["pairs"]) > 1:
         page.heading("Systems")
-        page.table(*_safe(systems_table(found)))
+        page.table(*systems_table(found))
         page.paragraph(legend(found), "soft")
         page.heading("Pairs")
-        page.table(*_safe(pairs_table(found, _MOST_PAIRS)))
-        page.paragraph(printable(pairs_in_words(found)), "soft")
+        page.table(*pairs_table(found, _MOST_PAIRS))
+        page.paragraph(pairs_in_words(found, _MOST_PAIRS), "soft")
     for title, header, rows, words in sections(found):
         page.heading(title[:1].upper() + title[1:])
         if rows:
-            page.table(*_safe((header, rows)))
+            page.table(header, rows)
         for sentence in words:
-            page.paragraph(printable(sentence))
+            page.paragraph(sentence)
     page.heading("How this was made")
     files = [file for each in found["systems"] for file in each["files"]]
     made = f"skcalib {__version__}; files: {', '.join(dict.fromkeys(files))}."
-    page.paragraph(printable(made), "soft")
+    page.paragraph(made, "soft")
     for note in found["notes"]:
-        page.paragraph(printable(note), "soft")
+        page.paragraph(note, "soft")
     return str(page)
-
-
-def _safe(
-    table: tuple[list[str], list[list[str]]],
-) -> tuple[list[str], list[list[str]]]:
-    header, rows = table
-    return list(map(printable, header)), [list(map(printable, row)) for row in rows]

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import csv
 import io
 from textwrap import wrap
 from typing import Any
 
+from .._errors import printable
+from .._results import p_text
 from ._advice import compare_steps
+from ._csv import write_rows
 from ._report_text import columns_of
-from ._shared import printable
 
 # Largest number of pairs printed; beyond it, only pairs with the baseline.
 _MOST_PAIRS = 15
@@ -33,11 +34,11 @@ def as_text(found: dict[str, Any]) -> str:
     else:
         header, rows = pairs_table(found, _MOST_PAIRS)
         lines += columns_of([header, *rows])
-        lines += _wrapped(pairs_in_words(found))
+        lines += _wrapped(pairs_in_words(found, _MOST_PAIRS))
     for sentence in warnings_of(found):
         lines += ["", *_wrapped(sentence)]
     for title, header, rows, words in sections(found):
-        lines += ["", title]
+        lines += ["", printable(title)]
         lines += columns_of([header, *rows]) if rows else []
         for sentence in words:
             lines += _wrapped(sentence)
@@ -77,7 +78,8 @@ def systems_table(found: dict[str, Any]) -> tuple[list[str], list[list[str]]]:
     header = ["system", found["metric"], level, *(["group"] if several else [])]
     systems = found["systems"]
     if several:
-        systems = sorted(systems, key=lambda each: -each["score"])
+        sign = 1 if found.get("lower_is_better") else -1
+        systems = sorted(systems, key=lambda each: sign * each["score"])
     rows = []
     for each in systems:
         name = each["name"]
@@ -125,11 +127,9 @@ def gain_interval(each: dict[str, Any], found: dict[str, Any]) -> str:
     return f"{signed(each['low'], found)} to {signed(each['high'], found)}"
 
 
-def pvalue(p: float) -> str:
-    """Return a p-value with its significant digits."""
-    if p < 1e-300:
-        return "< 1e-300"
-    return f"{p:.2g}" if p < 0.1 else f"{p:.2f}"
+def pvalue(p: float, before: str = "") -> str:
+    """Return a p-value with its significant digits, after the text `before`."""
+    return p_text(p, ".2g" if p < 0.1 else ".2f", before=before)
 
 
 def verdict(found: dict[str, Any], pair: dict[str, Any]) -> str:
@@ -152,7 +152,7 @@ def pair_in_words(found: dict[str, Any], pair: dict[str, Any]) -> list[str]:
         words = "is better (lower)", "worse (higher)"
     sentences = [
         f"{verdict(found, pair)}: gain {signed(pair['gain'], found)} ({level} "
-        f"{gain_interval(pair, found)}), p = {pvalue(pair['pvalue'])}.",
+        f"{gain_interval(pair, found)}), {pvalue(pair['pvalue'], 'p = ')}.",
         f"Test: {pair['method']}. {pair['b']} {words[0]} on {counted(better, unit)}, "
         f"{words[1]} on {worse}, the same on {found['n'] - better - worse}.",
     ]
@@ -180,8 +180,8 @@ def margin_in_words(pair: dict[str, Any]) -> str:
         else f"it is not shown that they differ by less than {margin}"
     )
     return (
-        f"Margin: {first} (p = {pvalue(pair['noninferiority_pvalue'])}); {second} "
-        f"(p = {pvalue(pair['equivalence_pvalue'])})."
+        f"Margin: {first} ({pvalue(pair['noninferiority_pvalue'], 'p = ')}); {second} "
+        f"({pvalue(pair['equivalence_pvalue'], 'p = ')})."
     )
 
 
@@ -218,8 +218,8 @@ def pairs_table(found: dict[str, Any], most: int) -> tuple[list[str], list[list[
     return header, rows
 
 
-def pairs_in_words(found: dict[str, Any]) -> str:
-    """Return the number of separated pairs and the tests used."""
+def pairs_in_words(found: dict[str, Any], most: int) -> str:
+    """Return the number of separated pairs, the tests, and what a table lacks."""
     pairs = found["pairs"]
     alpha = 1 - found["confidence_level"]
     n = sum(pair["pvalue_adjusted"] <= alpha for pair in pairs)
@@ -229,7 +229,7 @@ def pairs_in_words(found: dict[str, Any]) -> str:
         f"{n} of {len(pairs)} pairs are separated{_after_adjustment(found)}. Test: "
         f"{shown}."
     )
-    if len(pairs) > _MOST_PAIRS:
+    if len(pairs) > most:
         text += (
             " The table has the pairs with the baseline; --csv and --json give all "
             f"{len(pairs)}."
@@ -239,19 +239,26 @@ def pairs_in_words(found: dict[str, Any]) -> str:
     return text
 
 
+def too_few(found: dict[str, Any]) -> list[str]:
+    """Return a sentence if no p-value can be small enough for a decision."""
+    alpha = 1 - found["confidence_level"]
+    if found["smallest_pvalue"] <= alpha:
+        return []
+    unit = "groups" if found["n_groups"] is not None else found.get("unit", "questions")
+    return [
+        f"Too few {unit} differ to reject at {alpha:.3g}: the smallest p-value that "
+        f"this test can give is {pvalue(found['smallest_pvalue'])}. This is not "
+        f"evidence that there is no gain; more {unit} are needed."
+    ]
+
+
 def warnings_of(found: dict[str, Any]) -> list[str]:
     """Return warnings about the limits of the comparison."""
     alpha = 1 - found["confidence_level"]
-    warnings = []
-    if found["smallest_pvalue"] > alpha:
-        unit = "groups" if found["n_groups"] is not None else "questions"
-        warnings.append(
-            f"Too few {unit} differ to reject at {alpha:.3g}: the smallest p-value "
-            f"that this test can give is {pvalue(found['smallest_pvalue'])}. This is "
-            f"not evidence that there is no gain; more {unit} are needed."
-        )
-    elif (
-        found["n_groups"] is not None
+    warnings = too_few(found)
+    if (
+        not warnings
+        and found["n_groups"] is not None
         and found["smallest_pvalue"] * len(found["pairs"]) > alpha
         and found["adjust"] == "holm"
     ):
@@ -315,7 +322,7 @@ def _by_section(found: dict[str, Any], level: str) -> Section:
     for row in rows:
         if "gain" not in row:
             first = [row["value"], *([""] if several else []), str(row["n"])]
-            table.append(first + [""] * 6)
+            table.append([*first, "", "", "", "", "too few", ""])
             continue
         table.append(
             [
@@ -406,10 +413,10 @@ def as_csv(found: dict[str, Any]) -> str:
     score = {each["name"]: each["score"] for each in found["systems"]}
     names = list(_CSV_COLUMNS)
     names += [name for name in found["pairs"][0] if name not in names]
+    rows = [
+        {**pair, "score_a": score[pair["a"]], "score_b": score[pair["b"]]}
+        for pair in found["pairs"]
+    ]
     text = io.StringIO()
-    writer = csv.DictWriter(text, names, lineterminator="\n")
-    writer.writeheader()
-    for pair in found["pairs"]:
-        scores = {"score_a": score[pair["a"]], "score_b": score[pair["b"]]}
-        writer.writerow({**pair, **scores})
+    write_rows(text, [names, *([row[name] for name in names] for row in rows)])
     return text.getvalue()

@@ -23,7 +23,7 @@ from ..significance import (
     ter_statistics,
 )
 from ._compare_numbers import gains_by, pairs_of, power_of, systems_of
-from ._shared import CommandError
+from ._shared import CommandError, as_option
 
 METRICS = ("f1", "bleu", "chrf", "ter")
 
@@ -68,10 +68,7 @@ def _has_tags(path: Path) -> bool:
 
 def measure_texts(metric: str, options: Namespace) -> dict[str, Any]:
     """Return all numbers of a comparison by a metric of sums."""
-    for name in ("pass_at", "pass_all", "best_of"):
-        if getattr(options, name) is not None:
-            option = "--" + name.replace("_", "-")
-            raise CommandError(f"{option} does not apply to --metric {metric}.")
+    _check_options(metric, options)
     if options.margin is not None and metric == "ter":
         raise CommandError(
             "--margin does not apply to TER, because a lower TER is better."
@@ -124,8 +121,32 @@ def measure_texts(metric: str, options: Namespace) -> dict[str, Any]:
     if options.power is not None:
         found["power"] = power_of(result, options)
     if by is not None:
-        found["by"] = gains_by(options.by, by, groups, compare)
+        found["by"] = gains_by(options.by, by, options.groups, groups, compare)
     return found
+
+
+# Options of compare that act on scores of questions only, with their defaults.
+_OF_QUESTIONS = {
+    **dict.fromkeys(("question", "system_column", "systems", "gold", "pos_label")),
+    **dict.fromkeys(("format", "score", "filter", "split", "model", "unanswered")),
+    **dict.fromkeys(("labels", "pass_at", "pass_all", "best_of")),
+    **dict.fromkeys(("missing", "duplicates"), "error"),
+}
+
+
+def _check_options(metric: str, options: Namespace) -> None:
+    """Raise an error if an option has no meaning for a metric of sums."""
+    given = [
+        as_option(name)
+        for name, default in _OF_QUESTIONS.items()
+        if getattr(options, name) != default
+    ]
+    # The sentences of files with tags are compared word by word.
+    known = ("error", "keep") if metric == "f1" else ("error",)
+    if options.mismatch not in known:
+        given.append(f"--mismatch {options.mismatch}")
+    if given:
+        raise CommandError(f"{given[0]} does not apply to --metric {metric}.")
 
 
 def _notes_of(metric: str, result: ScoreComparison) -> list[str]:
@@ -177,7 +198,7 @@ def _labels_of(
     return np.array(labels)
 
 
-def _documents(path: Path, option: str) -> list[int]:
+def _documents(path: Path, option: str) -> list[str]:
     *_, documents = read_conll_columns(
         path, label=-1, delimiter=None, return_documents=True
     )
@@ -186,17 +207,14 @@ def _documents(path: Path, option: str) -> list[int]:
             f"{option} {DOCUMENT} needs at least two documents, each of which begins "
             f"with a line -DOCSTART-. Got one in {path}."
         )
-    return documents
+    return [str(document) for document in documents]
 
 
 def _names(paths: list[Path]) -> list[str]:
     stems = [path.stem for path in paths]
     if len(set(stems)) == len(stems):
         return stems
-    names = [str(path) for path in paths]
-    if len(set(names)) < len(names):
-        raise CommandError("compare needs different files. Got one of them twice.")
-    return names
+    return [str(path) for path in paths]
 
 
 def _translations(

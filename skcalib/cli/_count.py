@@ -10,13 +10,24 @@ from argparse import Namespace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
+from .._errors import printable
+from .._periods import EMPTY_PERIODS, FREQS
+from ._count_corpus import Corpus
 from ._count_figure import MOST_LINES, draw, groups_of
 from ._count_inputs import read_corpus
 from ._count_numbers import measure
 from ._count_page import count_page
-from ._count_periods import FREQS
 from ._count_text import as_csv, as_text
-from ._shared import CommandError, check_figure, check_folders, check_level, printable
+from ._shared import (
+    CommandError,
+    as_option,
+    check_figure,
+    check_files,
+    check_level,
+    exclude,
+)
 
 DESCRIPTION = """\
 Count documents or events in a corpus, with an interval that is valid even if
@@ -146,6 +157,12 @@ def _add_measures(group: argparse._ArgumentGroup) -> None:
     add("--by", metavar="COL", help="also count each value of this column separately")
     add("--trend", action="store_true", help="change of the count per period")
     add(
+        "--empty-periods",
+        choices=EMPTY_PERIODS,
+        help="periods without documents in the trend: a count of 0, or left out "
+        "(default: zero)",
+    )
+    add(
         "--mean",
         action="store_true",
         help="estimate the share of documents, or the mean per document, not the total",
@@ -176,6 +193,7 @@ def run_count(options: Namespace) -> None:
     """Print the count, write its table, draw it and write its page."""
     _check_options(options)
     corpus = read_corpus(options)
+    _check_used(corpus, options)
     found = measure(corpus, options)
     if options.json:
         print(json.dumps(found, indent=2, allow_nan=False))
@@ -216,18 +234,35 @@ def check_dates(options: Namespace) -> None:
     if options.date is None:
         for name in ("freq", "date_format"):
             if getattr(options, name) is not None:
-                option = f"--{name}".replace("_", "-")
-                raise CommandError(f"{option} needs --date COL, the column of dates.")
+                raise CommandError(
+                    f"{as_option(name)} needs --date COL, the column of dates."
+                )
     elif options.freq is None:
         options.freq = "year"
 
 
-def exclude(options: Namespace, *pairs: tuple[str, str]) -> None:
-    """Raise if both options of a pair are given."""
-    for one, other in pairs:
-        if getattr(options, one) and getattr(options, other):
-            names = [f"--{name}".replace("_", "-") for name in (one, other)]
-            raise CommandError(f"{' and '.join(names)} exclude each other.")
+# Options that act on the labels, or on the correction by them.
+_OF_LABELS = (
+    *("pos_label", "inclusion", "strata", "groups", "size"),
+    *("date", "by", "trend"),
+)
+
+
+def _check_used(corpus: Corpus, options: Namespace) -> None:
+    """Raise an error if options have nothing to act on."""
+    if options.percent and not corpus.is_proba:
+        raise CommandError(
+            "--percent needs probabilities. Name their column with --proba."
+        )
+    if corpus.n_drawn is not None or not np.isnan(corpus.label).all():
+        return
+    for name in _OF_LABELS:
+        if getattr(options, name):
+            raise CommandError(
+                f"{corpus.path}: {as_option(name)} needs labels, and no document has "
+                "one. Without labels, only the sum of the model is known. Name their "
+                "column with --label, or their file with --labels."
+            )
 
 
 def _check_options(options: Namespace) -> None:
@@ -237,6 +272,11 @@ def _check_options(options: Namespace) -> None:
     exclude(options, ("percent", "expected"))
     if options.trend and options.date is None:
         raise CommandError("--trend needs --date COL, the column of dates.")
+    if options.empty_periods is not None and (options.mean or not options.trend):
+        raise CommandError(
+            "--empty-periods applies to --trend of counts. Periods without documents "
+            "have no mean."
+        )
     for name in ("groups", "strata"):
         if options.design is not None and getattr(options, name) is not None:
             raise CommandError(
@@ -248,4 +288,11 @@ def _check_options(options: Namespace) -> None:
             "--missing drop needs --labels or --design, which say what was drawn."
         )
     check_figure(options.figure, "--figure")
-    check_folders(options.csv, options.figure, options.html)
+    check_files(
+        [options.file, options.labels, options.design],
+        [
+            ("--csv", options.csv),
+            ("--figure", options.figure),
+            ("--html", options.html),
+        ],
+    )

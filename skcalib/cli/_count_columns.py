@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from argparse import Namespace
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -14,10 +16,15 @@ from ..evaluation import (
     YES,
     Fractions,
     Table,
+    as_number,
+    as_numbers,
     known_columns,
+    named,
+    none_of,
     open_source,
     open_table,
     text_of,
+    value_of,
 )
 from ._shared import CommandError
 
@@ -31,17 +38,24 @@ _SHOWN = 5
 
 
 class Numbers:
-    """Numbers of at least a minimum; NaN for a missing cell.
+    """Numbers from a minimum to a maximum; NaN for a missing cell.
 
     With `words`, cells may be yes and no, or `pos_label` (1) and other words (0).
     """
 
     def __init__(
-        self, name: str, least: float, words: bool = False, pos_label: str | None = None
+        self,
+        name: str,
+        least: float,
+        most: float = np.inf,
+        *,
+        words: bool = False,
+        pos_label: str | None = None,
     ):
         self.name = name
         self.first_missing: int | None = None
-        self._least, self._words, self._pos_label = least, words, pos_label
+        self._least, self._most = least, most
+        self._words, self._pos_label = words, pos_label
         self._chunks: list[np.ndarray] = []
         self._other_labels: set[str] = set()
 
@@ -64,39 +78,49 @@ class Numbers:
         if self._pos_label is not None or set(map(type, cells)) != {str}:
             return None
         try:
-            found = np.fromiter(map(float, cells), float, len(cells))
+            found = as_numbers(cells)
         except ValueError:
             return None
-        return found if ((found >= self._least) & (found < np.inf)).all() else None
+        return found if self._is_inside(found).all() else None
+
+    def _is_inside(self, found: Any) -> Any:
+        return (found >= self._least) & (found <= self._most) & (found < np.inf)
 
     def _number(self, cell: str, line: int) -> float:
-        text = text_of(cell)
+        if self._pos_label is not None and text_of(cell) == self._pos_label:
+            return 1.0
+        text = value_of(cell)
         if not text:
             return np.nan
         if self._pos_label is not None:
-            if text != self._pos_label:
-                self._other_labels.add(text)
-            return float(text == self._pos_label)
+            self._other_labels.add(text)
+            return 0.0
         if self._words and text.lower() in YES | NO:
             return float(text.lower() in YES)
         try:
-            number = float(text)
+            number = as_number(text)
         except ValueError:
             number = np.nan
-        if not self._least <= number < np.inf:
-            expected = f"numbers of at least {self._least:g}"
-            remedy = ""
-            if self._words:
-                expected = "1 or 0, yes or no, or a count"
-                remedy = (
-                    " Name the label that counts as 1 with --pos-label. Leave the cell "
-                    "of a document without a label empty."
-                )
-            raise CommandError(
-                f"column {self.name!r} must have {expected}. Got {text!r:.60} in line "
-                f"{line}.{remedy}"
-            )
+        if not self._is_inside(number):
+            raise self._error(text, line)
         return number
+
+    def _error(self, text: str, line: int) -> CommandError:
+        is_share = self._most == 1
+        expected, remedy = f"numbers of at least {self._least:g}", ""
+        if is_share:
+            expected = "numbers in [0, 1]"
+        if self._words:
+            more = "a score in [0, 1]" if is_share else "a count"
+            expected = f"1 or 0, yes or no, or {more}"
+            what = "an answer" if is_share else "a document"
+            remedy = f" Leave the cell of {what} without a label empty."
+        if self._words and not is_share:
+            remedy = f" Name the label that counts as 1 with --pos-label.{remedy}"
+        return CommandError(
+            f"column {self.name!r} must have {expected}. Got {text!r:.60} in line "
+            f"{line}.{remedy}"
+        )
 
     def finish(self) -> np.ndarray:
         """Return the numbers of all rows."""
@@ -123,9 +147,22 @@ def open_documents(path: Path) -> Table:
         raise _as_command_error(path, error) from None
 
 
+def without_file(path: Path, problem: str) -> str:
+    """Return the problem of a reader for a message that begins with the file."""
+    name = re.escape(path.name)
+    for said, shorter in (
+        (f"Got {name}, which ", "It "),
+        (f"Got {name}, with ", "It has "),
+        (f"Got {name}: ", ""),
+        (f" Got {name}\\.", ""),
+        (f" of {name}(?![\\w.]\\w)", ""),
+    ):
+        problem = re.sub(said, shorter, problem)
+    return problem
+
+
 def _as_command_error(path: Path, error: Exception) -> CommandError:
-    problem = str(getattr(error, "problem", error))
-    problem = problem.replace("contain answers", "contain documents")
+    problem = without_file(path, str(getattr(error, "problem", error)))
     problem = problem.replace("pass percent", "use --percent")
     problem = problem.replace("Pass percent", "Use --percent")
     if "UTF-8" in problem:
@@ -147,7 +184,7 @@ def read_columns(
                 column.add(cells[name], lines)
             read.append(np.array(lines, dtype=np.int64))
         if not sum(map(len, read)):
-            raise CommandError("must contain documents. It has no rows.")
+            raise CommandError("must contain rows. It has none.")
         for name, column in columns.items():
             if name not in may_miss and column.first_missing is not None:
                 raise CommandError(
@@ -169,8 +206,7 @@ def check_column(table: Table, name: str, option: str) -> str:
     """Return the name of a column that an option names."""
     if name not in table.names:
         raise CommandError(
-            f"{table.path}: {option} must name a column. Got {name!r}, which is none "
-            f"of {', '.join(table.names)}."
+            f"{table.path}: {option} must name a column. {none_of(name, table.names)}"
         )
     return name
 
@@ -193,8 +229,7 @@ def usual(table: Table, role: str) -> list[str]:
     role : 'label', 'proba', 'expected', 'inclusion' or 'id'.
     """
     more = {"id": _IDS, "expected": _EXPECTED, "inclusion": _INCLUSION}.get(role, ())
-    lower = {name.lower().strip(): name for name in reversed(table.names)}
-    found = [lower[name] for name in more if name in lower]
+    found = named(table, more)
     if role in ("label", "proba"):
         found += known_columns(table, role)
     elif role == "id":
@@ -263,10 +298,11 @@ def coded(names: np.ndarray) -> tuple[np.ndarray, list[str]]:
         (known.setdefault(name, len(known)) for name in values), np.intp, len(values)
     )
     different = list(known)
-    try:
-        order = sorted(different, key=float)
-    except ValueError:
-        order = sorted(different)
+    order = sorted(different)
+    with suppress(ValueError):
+        numbers = as_numbers(different)
+        if not np.isnan(numbers).any():
+            order = [different[k] for k in np.argsort(numbers, kind="stable")]
     place = np.empty(len(order), dtype=np.intp)
     place[[known[name] for name in order]] = np.arange(len(order))
     return place[codes], order

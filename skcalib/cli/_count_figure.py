@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from .._errors import printable
 from ._count_words import estimand_in_words
-from ._shared import printable
 
 # Lines of a figure; of more groups, those with the largest counts are drawn.
 MOST_LINES = 6

@@ -23,6 +23,7 @@ from ._count_columns import (
     usual,
 )
 from ._count_corpus import Corpus
+from ._csv import as_cell
 from ._shared import CommandError
 
 # Columns of the file that `skcalib sample` writes for the whole corpus.
@@ -69,7 +70,9 @@ def _read_labels(corpus: Corpus, options: Namespace) -> tuple[np.ndarray, np.nda
     path = options.labels
     table = open_documents(path)
     given = options.id if options.id is not None else corpus.id_name
-    given = given if given in table.names or options.id is not None else None
+    if given is not None and given not in table.names:
+        written = as_cell(given)
+        given = written if written in table.names else options.id
     id_name = find_id(table, given)
     label = one_column(table, options.label, "--label COL", usual(table, "label"))
     if label is None:
@@ -96,15 +99,21 @@ def _read_labels(corpus: Corpus, options: Namespace) -> tuple[np.ndarray, np.nda
 
 
 def _rows_of(corpus: Corpus, names: list[str]) -> np.ndarray:
-    """Return the row of each id in the corpus, or -1."""
+    """Return the row of each id in the corpus, or -1.
+
+    An id may be as it is, or as 'skcalib sample' writes it: '=1 for =1.
+    """
     assert corpus.ids is not None
     if names == corpus.ids.tolist():
         return np.arange(len(names))
     wanted = dict(zip(names, range(len(names)), strict=True))
     rows = np.full(len(names), -1, dtype=np.intp)
     for row, name in enumerate(corpus.ids.tolist()):
-        if name in wanted:
-            rows[wanted[name]] = row
+        place = wanted.get(name)
+        if place is None:
+            place = wanted.get(as_cell(name))
+        if place is not None:
+            rows[place] = row
     return rows
 
 

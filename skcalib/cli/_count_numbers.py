@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from .._periods import slope_weights, times_of_trend
 from ..counts import CorrectedCount, corrected_count
 from ._count_corpus import Corpus
 from ._shared import CommandError
@@ -28,6 +29,7 @@ _IN_WORDS = {
     "as `inclusion_probability`": "(--inclusion or --design)",
     "with `inclusion_probability`": "with these inclusion probabilities",
     "do not pass `groups`": "leave out --groups",
+    "pass empty_periods='unobserved'": "pass --empty-periods unobserved",
     "(see choose_documents)": "(skcalib sample --size)",
     ", with NaN where a document has none": "",
 }
@@ -90,7 +92,7 @@ def _counted(corpus: Corpus, options: Namespace, said: _Warnings) -> dict[str, A
     found["table"] = None if table is None else _rows(table, corpus)
     found["trend"] = None
     if options.trend:
-        found["trend"] = _trends(corpus, options, count)
+        found["trend"] = _trends(corpus, options, count, said)
     return found
 
 
@@ -122,26 +124,42 @@ def _rows(table: dict[str, list[Any]], corpus: Corpus) -> list[dict[str, Any]]:
 
 
 def _trends(
-    corpus: Corpus, options: Namespace, count: Callable[..., CorrectedCount]
+    corpus: Corpus,
+    options: Namespace,
+    count: Callable[..., CorrectedCount],
+    said: _Warnings,
 ) -> list[dict[str, Any]]:
     """Return the trend of the corpus and the trend of each value of --by."""
-    weight = trend_weights(corpus, options.mean)
-    if weight is None:
-        assert corpus.periods is not None
+    assert corpus.periods is not None
+    number = corpus.periods.number.astype(np.float64)
+    if (number == number[0]).all():
         raise CommandError(
             f"{corpus.path}: --trend needs documents in two periods or more. All are "
             f"in {corpus.periods.labels[0]!r}; choose a shorter --freq."
         )
-    parts: list[tuple[str | None, np.ndarray]] = [(None, weight)]
+    # Periods without documents do not have a mean.
+    empty = "unobserved" if options.mean else options.empty_periods or "zero"
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        times = times_of_trend(number, None, empty)
+    for each in caught:
+        said.add(str(each.message))
+    parts: list[tuple[str | None, np.ndarray]] = [(None, np.ones(number.size))]
     if corpus.by is not None:
-        for code, name in enumerate(corpus.by_names):
-            part = corpus.by == code
-            # A mean is over the documents of the part.
-            own = trend_weights(corpus, options.mean, part)
-            if own is not None:
-                parts.append((name, own))
+        parts += [
+            (name, (corpus.by == code).astype(np.float64))
+            for code, name in enumerate(corpus.by_names)
+        ]
+    weights: list[tuple[str | None, np.ndarray]] = []
+    for name, inside in parts:
+        if options.mean:
+            weight = _weights_of_means(corpus.periods.number, inside)
+        else:
+            weight = slope_weights(number, times) * inside
+        if weight.any():
+            weights.append((name, weight))
     trends = []
-    for by, own in parts:
+    for by, own in weights:
         result = count(weight=own)
         trends.append(
             {
@@ -156,29 +174,16 @@ def _trends(
     return trends
 
 
-def trend_weights(
-    corpus: Corpus, is_mean: bool, part: np.ndarray | None = None
-) -> np.ndarray | None:
-    """Return weights of documents with which a sum is the slope per period, or None.
+def _weights_of_means(number: np.ndarray, inside: np.ndarray) -> np.ndarray:
+    """Return the weights with which documents add up to the slope of the means.
 
-    The slope is the least-squares slope. Periods without documents have the count 0
-    and do not have a mean.
+    The weights are 0 if the part of the corpus is in one period.
     """
-    assert corpus.periods is not None
-    number = corpus.periods.number
-    inside = np.ones(number.size) if part is None else part.astype(float)
-    n_documents = np.bincount(number, inside, len(corpus.periods.labels))
-    used = n_documents > 0 if is_mean else np.ones(n_documents.size, dtype=bool)
-    time = np.arange(float(n_documents.size))
-    time -= time[used].mean() if used.any() else 0.0
-    square = float((time[used] ** 2).sum())
-    if square == 0:
-        return None
-    slope = time / square
-    if is_mean:
-        slope = slope / np.maximum(n_documents, 1)
-    weight = slope[number] * inside
-    return weight if weight.any() else None
+    n_documents = np.bincount(number, inside)
+    times = np.flatnonzero(n_documents).astype(np.float64)
+    if times.size < 2:
+        return np.zeros(number.size)
+    return slope_weights(number, times) * inside / np.maximum(n_documents, 1)[number]
 
 
 def _caller(

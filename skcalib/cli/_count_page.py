@@ -15,31 +15,30 @@ from ._count_text import (
 )
 from ._count_words import NO_INTERVAL, headline, in_words, interval, number
 from ._html import Page
-from ._shared import printable
 
 
 def count_page(found: dict[str, Any], svg: str) -> str:
     """Return the page of a count."""
-    page = Page(printable(f"Corrected count: {found['file']}"))
-    page.paragraph(printable(headline(found)), "soft")
+    page = Page(f"Corrected count: {found['file']}")
+    page.paragraph(headline(found), "soft")
     first, *others = in_words(found)
-    page.paragraph(printable(first), "verdict")
+    page.paragraph(first, "verdict")
     page.numbers(_cards(found))
     for sentence in others:
-        page.paragraph(printable(sentence))
+        page.paragraph(sentence)
     for sentence in warnings_of(found):
-        page.paragraph(printable(f"Warning: {sentence}"))
+        page.paragraph(f"Warning: {sentence}")
     page.figure(svg, "Corrected counts with intervals, and counts by the model alone")
     if found["table"]:
         page.heading(periods_in_words(found))
-        _table(page, *table(found))
+        page.table(*table(found))
     if found["trend"]:
         title = trend_title(found)
         page.heading(title[:1].upper() + title[1:])
-        _table(page, *trends(found))
+        page.table(*trends(found))
     page.heading("What to do now")
     for step in next_steps(found):
-        page.paragraph(printable(step))
+        page.paragraph(step)
     page.heading("How this was made")
     rows = [
         ["documents", found["file"]],
@@ -49,14 +48,8 @@ def count_page(found: dict[str, Any], svg: str) -> str:
         ["strata", str(len(found["design"]["strata"]) or "none")],
         ["skcalib", __version__],
     ]
-    _table(page, ["what", "value"], rows)
+    page.table(["what", "value"], rows)
     return str(page)
-
-
-def _table(page: Page, header: list[str], rows: list[list[str]]) -> None:
-    page.table(
-        list(map(printable, header)), [list(map(printable, row)) for row in rows]
-    )
 
 
 def _cards(found: dict[str, Any]) -> list[tuple[str, str, str]]:

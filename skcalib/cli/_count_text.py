@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import csv
 import io
 from textwrap import wrap
 from typing import Any
 
+from .._errors import printable
 from ._count_advice import next_steps
 from ._count_words import (
     NO_INTERVAL,
@@ -16,8 +16,8 @@ from ._count_words import (
     number,
     source_in_words,
 )
+from ._csv import write_rows
 from ._report_text import columns_of
-from ._shared import printable
 
 
 def as_text(found: dict[str, Any]) -> str:
@@ -147,7 +147,5 @@ def as_csv(found: dict[str, Any]) -> str:
     names += ["estimate", "low", "high", "standard_error", "uncorrected"]
     names += ["n_documents", "n_labelled"]
     text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(names)
-    writer.writerows([row.get(name) for name in names] for row in rows)
+    write_rows(text, [names, *([row.get(name) for name in names] for row in rows)])
     return text.getvalue()

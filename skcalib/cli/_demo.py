@@ -19,6 +19,7 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
+from .._results import p_text
 from ..datasets import fetch_ark_twitter_pos, make_tagged_sentences
 from ..evaluation import accuracy_interval
 from ..metrics import calibration_error, calibration_error_interval
@@ -27,7 +28,7 @@ from ..queries import TagQuery
 from ..scorers import log_likelihood_scorer
 from ..sequence import CRFTagger, HMMTagger, TokenFeatures
 from ._advice import SIGNIFICANT, MeasuredModel, demo_steps
-from ._shared import new_axes, print_table, save_figure
+from ._shared import check_files, new_axes, print_table, save_figure
 
 DESCRIPTION = """\
 Compare the calibration of models, print a table and what to do now, and draw a
@@ -110,7 +111,7 @@ def _classifier_row(
         f"{accuracy.estimate:.3f}",
         f"{f1_score(y, predicted, average='macro'):.3f}",
         f"{result.estimate:.3f} [{result.low:.3f}, {result.high:.3f}]",
-        f"{result.p_value:.2g}",
+        p_text(result.p_value, ".2g"),
         f"{confidence:.3f}",
         direction,
     )
@@ -129,8 +130,15 @@ CLASSIFIER_COLUMNS = (
 )
 
 
+def _figure_in(folder: Path, name: str) -> Path:
+    """Return the path of the figure in a folder, which is created."""
+    folder.mkdir(parents=True, exist_ok=True)
+    check_files([], [("the figure", folder / name)])
+    return folder / name
+
+
 def _compare_classifiers(output: Path) -> None:
-    output.mkdir(parents=True, exist_ok=True)
+    path = _figure_in(output, "reliability.png")
     data = {"breast cancer": load_breast_cancer, "digits": load_digits}
     print(
         f"Out-of-fold probabilities ({N_FOLDS} folds) on two data sets of scikit-learn."
@@ -154,7 +162,6 @@ def _compare_classifiers(output: Path) -> None:
         ReliabilityDisplay.from_predictions(y, proba, ax=ax)
         ax.set_title(f"{title}, {len(np.unique(y))} classes")
     print_table(rows)
-    path = output / "reliability.png"
     save_figure(panels, path, dpi=120)
     print(
         "\nNaive Bayes assumes independent features, so it counts the same evidence "
@@ -298,8 +305,8 @@ def _tagger_row(
 
 
 def _compare_taggers(data: str, output: Path) -> None:
+    path = _figure_in(output, f"{data}.png")
     corpus = CORPORA[data]()
-    output.mkdir(parents=True, exist_ok=True)
     n_tokens = sum(map(len, corpus.test[0]))
     print(
         f"Part-of-speech tags of {corpus.title}: {len(corpus.train[0])} sentences to "
@@ -320,7 +327,6 @@ def _compare_taggers(data: str, output: Path) -> None:
         "and a tag;\n  95% interval, sentences as groups of dependent pairs\n"
         f"squared error: of the query 'is it {corpus.tag}?', bins of {BIN_SIZE}"
     )
-    path = output / f"{data}.png"
     _draw_taggers(found, corpus, path)
     _print_steps([model for _, model in rows])
     print(f"\nFigure: {path}")

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from html import escape
 
+from .._errors import printable
+
 _STYLE = """
 :root { color-scheme: light dark; --ink: #1c2024; --soft: #5b6570; --line: #d5dae0;
   --paper: #ffffff; --card: #f5f7f9; --accent: #1f5fa8; }
@@ -53,7 +55,10 @@ figure svg { display: block; width: 100%; height: auto; }
 
 
 class Page:
-    """A page that is built from top to bottom. All texts are escaped."""
+    """A page that is built from top to bottom.
+
+    Marks of HTML and control characters in texts are escaped.
+    """
 
     def __init__(self, title: str):
         self._title = title
@@ -61,18 +66,18 @@ class Page:
 
     def heading(self, text: str) -> None:
         """Add a heading."""
-        self._parts.append(f"<h2>{escape(text)}</h2>")
+        self._parts.append(f"<h2>{_safe(text)}</h2>")
 
     def paragraph(self, text: str, kind: str = "") -> None:
         """Add a paragraph, optionally of the class 'verdict' or 'soft'."""
-        attribute = f' class="{escape(kind)}"' if kind else ""
-        self._parts.append(f"<p{attribute}>{escape(text)}</p>")
+        attribute = f' class="{_safe(kind)}"' if kind else ""
+        self._parts.append(f"<p{attribute}>{_safe(text)}</p>")
 
     def numbers(self, named: Iterable[tuple[str, str, str]]) -> None:
         """Add cards with one number each: name, number and remark."""
         cards = "".join(
-            f"<div>{escape(name)}<b>{escape(number)}</b>"
-            f'<span class="soft">{escape(remark)}</span></div>'
+            f"<div>{_safe(name)}<b>{_safe(number)}</b>"
+            f'<span class="soft">{_safe(remark)}</span></div>'
             for name, number, remark in named
         )
         self._parts.append(f'<div class="numbers">{cards}</div>')
@@ -83,8 +88,7 @@ class Page:
         """Add a table. The first column and columns of words are left-aligned."""
         body = [list(row) for row in rows]
         is_text = [
-            k > 0
-            and any(not row[k].lstrip("+-")[:1].isdigit() for row in body if row[k])
+            k > 0 and _is_text([row[k] for row in body if row[k]])
             for k in range(len(header))
         ]
 
@@ -95,7 +99,7 @@ class Page:
             )
             return f"<tr>{inside}</tr>"
 
-        head = f"<caption>{escape(caption)}</caption>" if caption else ""
+        head = f"<caption>{_safe(caption)}</caption>" if caption else ""
         head += f"<thead>{line(header, 'th')}</thead>"
         inner = "".join(line(row, "td") for row in body)
         self._parts.append(
@@ -106,11 +110,11 @@ class Page:
         """Add a figure: an SVG of skcalib, and a description for screen readers."""
         inside = svg[svg.index("<svg") :]
         self._parts.append(
-            f'<figure role="img" aria-label="{escape(description)}">{inside}</figure>'
+            f'<figure role="img" aria-label="{_safe(description)}">{inside}</figure>'
         )
 
     def __str__(self) -> str:
-        title = escape(self._title)
+        title = _safe(self._title)
         return (
             '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
             '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
@@ -119,6 +123,16 @@ class Page:
         )
 
 
+def _is_text(cells: list[str]) -> bool:
+    """Return whether most cells of a column do not begin with a number."""
+    n = sum(not cell.lstrip("+-<> ")[:1].isdigit() for cell in cells)
+    return 2 * n > len(cells)
+
+
 def _cell(tag: str, is_text: bool, content: str) -> str:
     attribute = ' class="text"' if is_text else ""
-    return f"<{tag}{attribute}>{escape(content)}</{tag}>"
+    return f"<{tag}{attribute}>{_safe(content)}</{tag}>"
+
+
+def _safe(text: str) -> str:
+    return escape(printable(text))

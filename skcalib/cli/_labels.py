@@ -1,9 +1,7 @@
-"""Labels of people from a CSV file, joined by question, and what they say."""
+"""Labels of people from a table, joined by question, and what they say."""
 
 from __future__ import annotations
 
-import csv
-import math
 import warnings
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -16,19 +14,21 @@ import numpy as np
 from ..evaluation import (
     AlignedEvaluations,
     Evaluation,
+    Names,
     judged_accuracy,
     judged_difference,
 )
 from ..metrics import calibration_error_interval
+from ._count_columns import Numbers, open_documents, read_columns
 from ._shared import CommandError
 
 HELP = (
-    "CSV file with people's scores of a few answers, in columns question and score; "
+    "table with people's scores of a few answers, in columns question and score; "
     "the scores in the files are then treated as scores of a judge and corrected"
 )
 
-_RIGHT = frozenset(["yes", "true", "correct", "right"])
-_WRONG = frozenset(["no", "false", "incorrect", "wrong"])
+# Columns of names.
+_TEXTS = ("question", "repeat", "system")
 
 # Number of questions that an error gives as examples.
 _N_NAMED = 3
@@ -47,29 +47,34 @@ class Label:
 
 
 def read_labels(path: Path, systems: Sequence[str] = ()) -> list[Label]:
-    """Return the labels of a file: a row each, or a column for each system."""
-    try:
-        with path.open(newline="", encoding="utf-8-sig") as file:
-            reader = csv.DictReader(file)
-            header = [name.strip() for name in reader.fieldnames or ()]
-            reader.fieldnames = header
-            rows = [(reader.line_num, row) for row in reader]
-    except (csv.Error, UnicodeDecodeError) as error:
-        raise CommandError(f"{path}: --labels must be a CSV file: {error}.") from None
-    columns = {name: name for name in systems if name in header}
-    if "score" in header:
+    """Return the labels of a table: a row each, or a column for each system."""
+    table = open_documents(path)
+    columns = {name: name for name in systems if name in table.names}
+    if "score" in table.names:
         columns = {"": "score"}
-    if "question" not in header or not columns:
+    if "question" not in table.names or not columns:
         names = f" or one of {', '.join(systems)}" if systems else ""
         raise CommandError(
             f"{path}: --labels needs the columns question and score{names}. Got "
-            f"{', '.join(header) or 'an empty file'}."
+            f"{', '.join(table.names)}."
         )
+    readers: dict[str, Any] = {
+        name: Names(name) for name in _TEXTS if name in table.names
+    }
+    readers |= {name: Numbers(name, 0, 1, words=True) for name in columns.values()}
+    if "inclusion" in table.names:
+        readers["inclusion"] = Numbers("inclusion", 0, 1)
+    found, lines = read_columns(table, readers, may_miss=readers)
     labels = [
-        _label(row, column, system or None, f"{path}, line {line}")
-        for line, row in rows
+        _label(
+            {name: found[name][row] for name in found},
+            column,
+            system or None,
+            f"{path}, line {line}",
+        )
+        for row, line in enumerate(lines.tolist())
         for system, column in columns.items()
-        if row[column] is None or row[column].strip()
+        if not np.isnan(found[column][row])
     ]
     if not labels:
         raise CommandError(f"{path}: --labels has no row with a score.")
@@ -77,46 +82,22 @@ def read_labels(path: Path, systems: Sequence[str] = ()) -> list[Label]:
 
 
 def _label(row: dict[str, Any], column: str, system: str | None, place: str) -> Label:
-    if None in row or None in row.values():
-        raise CommandError(f"{place} does not have as many cells as the header.")
-    question = row["question"].strip()
-    if not question:
+    if not row["question"]:
         raise CommandError(f"{place} has a score but no question.")
-    inclusion = _number(row.get("inclusion", "1"), "inclusion", place)
-    if not 0 < inclusion <= 1:
+    inclusion = float(row.get("inclusion", 1))
+    if not inclusion > 0:
+        got = "an empty cell" if np.isnan(inclusion) else f"{inclusion:g}"
         raise CommandError(
-            f"{place}: inclusion must be above 0 and at most 1. Got {inclusion:g}."
+            f"{place}: inclusion must be above 0 and at most 1. Got {got}."
         )
     return Label(
-        question=question,
-        score=_score(row[column], column, place),
-        repeat=(row.get("repeat") or "").strip() or None,
-        system=system or (row.get("system") or "").strip() or None,
+        question=row["question"],
+        score=float(row[column]),
+        repeat=row.get("repeat") or None,
+        system=system or row.get("system") or None,
         inclusion=inclusion,
         place=place,
     )
-
-
-def _score(cell: str, column: str, place: str) -> float:
-    text = cell.strip().lower()
-    if text in _RIGHT or text in _WRONG:
-        return float(text in _RIGHT)
-    score = _number(cell, column, place)
-    if not 0 <= score <= 1:
-        raise CommandError(
-            f"{place}: {column} must be in [0, 1], or yes or no. Got {cell.strip()!r}."
-        )
-    return score
-
-
-def _number(cell: str, column: str, place: str) -> float:
-    try:
-        number = float(cell)
-    except ValueError:
-        number = math.nan
-    if not math.isfinite(number):
-        raise CommandError(f"{place}: {column} must be a number. Got {cell.strip()!r}.")
-    return number
 
 
 def join_labels(

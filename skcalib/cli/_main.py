@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 import argparse
+import io
 import os
+import re
 import sys
-from collections.abc import Sequence
+import warnings
+from collections.abc import Callable, Sequence
+from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any, NoReturn, TextIO, cast
 
 from .. import __version__
+from .._errors import printable, shortened
 from ._compare import add_compare
 from ._count import add_count
 from ._demo import add_demo
 from ._report import add_report
 from ._sample import add_sample
-from ._shared import DONE, WRONG_USE, CommandError, printable
+from ._shared import DONE, INTERRUPTED, WRONG_USE, CommandError
 
 DESCRIPTION = """\
 Are the probabilities of a model calibrated? If the model gives 70% to some
@@ -44,6 +49,10 @@ coreference models in Python, import skcalib.
 """
 
 
+# matplotlib's warning about a character
+_LACKING = re.compile(r"Glyph (\d+) .* missing from")
+
+
 class _Parser(argparse.ArgumentParser):
     """A parser that does not rewrap its texts and whose errors refer to the help."""
 
@@ -53,7 +62,8 @@ class _Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         self.print_usage(sys.stderr)
-        error = f"{self.prog}: error: {message}. See '{self.prog} --help'.\n"
+        problem = shortened(printable(message))
+        error = f"{self.prog}: error: {problem}. See '{self.prog} --help'.\n"
         self.exit(WRONG_USE, error)
 
 
@@ -82,6 +92,40 @@ def _remedy(arguments: argparse.Namespace, error: Exception) -> str:
     return ""
 
 
+class _Output:
+    """An output stream that drops texts once its reader has closed the pipe.
+
+    What a command does, and its exit status, thus do not depend on the reader.
+    """
+
+    def __init__(self, stream: TextIO | None):
+        # Python sets a stream to None that was closed before the start.
+        self._stream: TextIO = io.StringIO() if stream is None else stream
+        if isinstance(self._stream, io.TextIOWrapper):
+            # A terminal without Unicode shows replacement characters, not a traceback.
+            self._stream.reconfigure(errors="backslashreplace")
+
+    def write(self, text: str) -> int:
+        self._attempt(self._stream.write, text)
+        return len(text)
+
+    def flush(self) -> None:
+        self._attempt(self._stream.flush)
+
+    def _attempt(self, do: Callable[..., object], *args: str) -> None:
+        try:
+            do(*args)
+        except OSError as error:
+            # Python writes the rest of the buffer at the end of the program.
+            with open(os.devnull, "w", encoding="utf-8") as nowhere:
+                os.dup2(nowhere.fileno(), self._stream.fileno())
+            if not isinstance(error, BrokenPipeError):
+                raise
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._stream, name)
+
+
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line.
 
@@ -93,9 +137,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     Returns
     -------
     status : int
-        Exit status. 0 if the command succeeded, even if the reader of a pipe closed it
-        early; 1 if the condition of ``--fail-if`` is met; 2 for invalid arguments, or
-        if a file cannot be read or written.
+        Exit status. 0 if the command succeeded; 1 if the condition of ``--fail-if`` is
+        met; 2 for invalid arguments, or if a file cannot be read or written; 130 if
+        the user interrupted the command. The status does not depend on whether the
+        reader of a pipe closes it early.
 
     Examples
     --------
@@ -103,18 +148,60 @@ def main(argv: Sequence[str] | None = None) -> int:
     >>> main(["report", "answers.csv", "--no-figure"])  # doctest: +SKIP
     0
     """
+    out, err = _Output(sys.stdout), _Output(sys.stderr)
+    with redirect_stdout(cast(TextIO, out)), redirect_stderr(cast(TextIO, err)):
+        try:
+            return _run(argv)
+        except KeyboardInterrupt:
+            print("skcalib: interrupted", file=sys.stderr)
+            return INTERRUPTED
+        finally:
+            out.flush()
+            err.flush()
+
+
+def _run(argv: Sequence[str] | None) -> int:
+    """Run a command and print its errors and warnings; return the exit status."""
     arguments = _parser().parse_args(argv)
-    if hasattr(sys.stdout, "reconfigure"):
-        # A terminal without Unicode shows replacement characters, not a traceback.
-        sys.stdout.reconfigure(errors="backslashreplace")
+    caught = _Warnings(arguments.command)
     try:
-        status = arguments.run(arguments)
+        with warnings.catch_warnings():
+            warnings.filterwarnings("default", message=_LACKING.pattern)
+            warnings.showwarning = caught.show  # type: ignore[assignment]
+            status = arguments.run(arguments)
         sys.stdout.flush()
-    except BrokenPipeError:  # the reader, for example `head`, closed the pipe
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return DONE
     except (CommandError, OSError) as error:
-        message = printable(f"{error}{_remedy(arguments, error)}")
+        message = shortened(printable(f"{error}{_remedy(arguments, error)}"))
         print(f"skcalib {arguments.command}: error: {message}", file=sys.stderr)
         return WRONG_USE
+    caught.finish()
     return DONE if status is None else status
+
+
+class _Warnings:
+    """Warnings of a command, on one line each and without a line of source code."""
+
+    def __init__(self, command: str):
+        self._command = command
+        self._lacking: dict[str, None] = {}
+
+    def show(self, message: Warning | str, *_: Any) -> None:
+        """Print a warning, or keep a character that matplotlib cannot draw."""
+        glyph = _LACKING.match(str(message))
+        if glyph is None:
+            self._print(str(message))
+        else:
+            self._lacking[chr(int(glyph[1]))] = None
+
+    def finish(self) -> None:
+        """Print which characters are missing in the figures."""
+        if self._lacking:
+            n = len(self._lacking)
+            self._print(
+                f"the font of the figures does not have {n} of the characters, which "
+                f"are drawn as boxes: {', '.join(self._lacking)}"
+            )
+
+    def _print(self, text: str) -> None:
+        text = shortened(printable(text))
+        print(f"skcalib {self._command}: warning: {text}", file=sys.stderr)

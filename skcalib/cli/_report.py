@@ -6,12 +6,14 @@ import argparse
 import io
 import json
 import sys
+import warnings
 from argparse import Namespace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from .._errors import printable
 from ..evaluation import FORMATS, POLICIES
 from ..plot import ReliabilityDisplay
 from ._labels import HELP as LABELS_HELP
@@ -25,10 +27,13 @@ from ._report_page import report_page
 from ._report_text import as_json, as_text, systems_table
 from ._shared import (
     CommandError,
+    as_option,
+    check_figure,
+    check_files,
     check_level,
-    check_outputs,
+    exclude,
     new_axes,
-    printable,
+    one_group,
     save_figure,
 )
 from ._systems import Answers, System, read_systems, safe_stem
@@ -187,6 +192,7 @@ def run_report(options: Namespace) -> None:
     _check_options(options)
     path = _figure_path(options)
     systems = read_systems(options)
+    _check_used(systems, options)
     for system in systems:
         for note in system.evaluation.notes if system.is_table else ():
             print(printable(f"skcalib report: {system.file}: {note}"), file=sys.stderr)
@@ -197,7 +203,11 @@ def run_report(options: Namespace) -> None:
             as_json(system, whole, by, figure)
             for system, (whole, by) in zip(systems, found, strict=True)
         ]
-        print(json.dumps(objects[0] if len(objects) == 1 else objects, indent=2))
+        print(
+            json.dumps(
+                objects[0] if len(objects) == 1 else objects, indent=2, allow_nan=False
+            )
+        )
     elif len(systems) == 1:
         print(as_text(systems[0], *found[0], options))
     else:
@@ -232,7 +242,35 @@ def _check_options(options: Namespace) -> None:
     check_level(options.confidence_level)
     if options.bin_size is not None and options.bin_size < 1:
         raise CommandError(f"--bin-size must be at least 1. Got {options.bin_size}.")
-    check_outputs(options)
+    exclude(
+        options,
+        ("output", "no_figure"),
+        ("skip_missing", "unanswered"),
+        ("y_true", "score"),
+    )
+    check_figure(options.output, "--output")
+    figure = "--output" if options.output else "the figure (--output)"
+    check_files(
+        [*options.file, options.labels],
+        [(figure, _figure_path(options)), ("--html", options.html)],
+    )
+
+
+def _check_used(systems: list[System], options: Namespace) -> None:
+    """Raise an error if options for tables or probabilities have nothing to act on."""
+    if options.skip_missing and not any(system.is_table for system in systems):
+        raise CommandError(
+            "--skip-missing applies to plain tables. For files of a harness, use "
+            "--unanswered drop."
+        )
+    if any(np.isfinite(system.answers.q).any() for system in systems):
+        return
+    for name in ("bin_size", "percent"):
+        if getattr(options, name):
+            raise CommandError(
+                f"{as_option(name)} needs probabilities. {options.file[0]} has none; "
+                "name their column with --y-proba."
+            )
 
 
 def _figure_path(options: Namespace) -> Path | None:
@@ -283,10 +321,7 @@ def _measure_part(
             f"of {value!r}."
         )
     if part.groups is not None and (part.groups == part.groups[0]).all():
-        raise CommandError(
-            f"{where}: --groups needs rows of at least two groups. Got "
-            f"{str(part.group_names[part.groups[0]])!r} in every row."
-        )
+        raise CommandError(one_group(where, part.group_names[part.groups[0]]))
     try:
         return measure(
             part, stated, bin_size=options.bin_size, level=options.confidence_level
@@ -321,15 +356,17 @@ def _draw(parts: dict[str, Answers], options: Namespace) -> list[Any] | None:
     axes = new_axes()
     for name in (name for name in known if name in largest):
         part = known[name]
-        ReliabilityDisplay.from_predictions(
-            part.y.astype(int),
-            part.q,
-            groups=part.dependent if part.has_two_groups else None,
-            bin_size="auto" if options.bin_size is None else options.bin_size,
-            confidence_level=options.confidence_level,
-            name=printable(name),
-            ax=axes[0],
-        )
+        with warnings.catch_warnings():  # the report mentions few groups
+            warnings.simplefilter("ignore", UserWarning)
+            ReliabilityDisplay.from_predictions(
+                part.y.astype(int),
+                part.q,
+                groups=part.dependent if part.has_two_groups else None,
+                bin_size="auto" if options.bin_size is None else options.bin_size,
+                confidence_level=options.confidence_level,
+                name=printable(name),
+                ax=axes[0],
+            )
     axes[0].set_ylabel("Share that came true")
     for panel in axes[0].child_axes:
         panel.set_ylabel("Answers")

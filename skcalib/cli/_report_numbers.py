@@ -16,6 +16,7 @@ from ..metrics import (
     score_decomposition,
 )
 from ..significance import holm
+from ._advice import is_tested
 from ._systems import Answers
 
 N_REGIONS = 10
@@ -44,11 +45,20 @@ def with_probabilities(part: Answers) -> Answers | None:
     return part if has.all() else part[has]
 
 
-def _region(part: Answers, low: float, high: float, level: float) -> dict[str, Any]:
-    """Compare probabilities and outcomes in a range of probabilities."""
+def _region(
+    part: Answers, low: float, high: float, level: float, *, is_all: bool
+) -> dict[str, Any]:
+    """Compare probabilities and outcomes in a range of probabilities.
+
+    If the range contains all answers, their frequency is the accuracy, and has its
+    interval.
+    """
     said, came = float(part.q.mean()), float(part.y.mean())
     codes = part.dependent
-    if codes is None or np.bincount(codes).max() == 1:
+    if codes is None and is_all:
+        accuracy = accuracy_interval(part.y, confidence_level=level)
+        left, right = accuracy.low, accuracy.high
+    elif codes is None or np.bincount(codes).max() == 1:
         left, right = (
             float(end) for end in frequency_interval(came, part.y.size, level)
         )
@@ -82,9 +92,16 @@ def _regions(
     else:
         low = high = stated
         region = np.searchsorted(stated, part.q)
+    used = np.unique(region)
     return [
-        _region(part[region == k], float(low[k]), float(high[k]), level)
-        for k in np.unique(region)
+        _region(
+            part[region == k],
+            float(low[k]),
+            float(high[k]),
+            level,
+            is_all=used.size == 1,
+        )
+        for k in used
     ]
 
 
@@ -117,16 +134,28 @@ def _calibration(
     with warnings.catch_warnings():  # the report mentions few groups
         warnings.simplefilter("ignore", UserWarning)
         interval = calibration_error_interval(
-            part.y, part.q, groups=groups, confidence_level=level
+            part.y,
+            part.q,
+            groups=groups,
+            confidence_level=level,
+            hard_labels=True,
         )
+    error = interval.to_dict()
+    if np.isnan(error["p_value"]):  # too few answers; JSON has no NaN
+        error["p_value"] = None
     bins = score_decomposition(part.y, part.q, bin_size=size)
     levels = score_decomposition(part.y, part.q, method="isotonic")
     return {
-        "overall": _region(part, 0.0, 1.0, level),
-        "calibration_error": interval.to_dict(),
+        "overall": _region(part, 0.0, 1.0, level, is_all=True),
+        "calibration_error": error,
         "plug_in": {"error": curve.error(), "bin_size": curve.bin_size},
         "ece": calibration_error(
-            part.y, part.q, n_bins=N_REGIONS, strategy="uniform", norm="l1"
+            part.y,
+            part.q,
+            n_bins=N_REGIONS,
+            strategy="uniform",
+            norm="l1",
+            hard_labels=True,
         ),
         "brier": {"adaptive": bins.to_dict(), "isotonic": levels.to_dict()},
         "regions": _regions(part, stated, level),
@@ -152,7 +181,12 @@ def measure(
 
 def adjust_pvalues(parts: dict[str, dict[str, Any]]) -> None:
     """Add the p-value of each part, adjusted over all parts by Holm's method."""
-    tested = [part for part in parts.values() if part["calibration_error"] is not None]
+    tested = [
+        part
+        for part in parts.values()
+        if part["calibration_error"] is not None
+        and is_tested(part["calibration_error"])
+    ]
     pvalues = np.array([part["calibration_error"]["p_value"] for part in tested])
     for part in parts.values():
         part["p_value_adjusted"] = None

@@ -8,19 +8,20 @@ from importlib.metadata import version
 from typing import Any
 
 from .. import __version__
-from ._advice import next_steps, verdict, without_zero
+from .._results import is_open
+from ._advice import error_interval, next_steps, verdict
 from ._html import Page
 from ._report_text import (
     by_cells,
     by_header,
     by_row,
     by_verdict,
+    decision,
     judged_rows,
     judged_words,
     limits,
     pvalue_of,
 )
-from ._shared import printable
 from ._systems import System
 
 Measured = tuple[dict[str, Any], dict[str, dict[str, Any]]]
@@ -31,7 +32,7 @@ def report_page(
 ) -> str:
     """Return the page of one or several systems."""
     level = options.confidence_level
-    names = [printable(system.name) for system in systems]
+    names = [system.name for system in systems]
     title = names[0] if len(names) == 1 else f"{len(names)} systems"
     page = Page(f"Accuracy and calibration: {title}")
     if len(systems) > 1:
@@ -44,20 +45,26 @@ def report_page(
             page.heading(names[k])
         _summary(page, system, whole, level)
         if svg is not None and len(systems) == 1:
-            _figure(page, svg)
+            _figure(page, svg, found)
         _tables(page, system, whole, by, level)
     if svg is not None and len(systems) > 1:
-        _figure(page, svg)
+        _figure(page, svg, found)
     _settings(page, systems, options)
     return str(page)
 
 
-def _figure(page: Page, svg: str) -> None:
+def _figure(page: Page, svg: str, found: list[Measured]) -> None:
     page.heading("Reliability")
     page.paragraph(
         "How often answers were right (vertical) for each stated probability "
         "(horizontal). On the diagonal, frequencies equal the stated probabilities."
     )
+    errors = [whole["calibration_error"] for whole, _ in found]
+    if any(error and is_open(error["low"]) for error in errors):
+        page.paragraph(
+            "In the legend, an interval that begins with (0 excludes 0, but every "
+            "larger error up to its end is compatible with the data."
+        )
     page.figure(svg, "Frequency of right answers against stated probability")
 
 
@@ -82,7 +89,7 @@ def _summary(page: Page, system: System, found: dict[str, Any], level: float) ->
             (
                 "Calibration error",
                 f"{error['estimate']:.3f}",
-                f"{percent} {error['low']:.3f} to {error['high']:.3f}",
+                f"{percent} {error_interval(error)}",
             ),
         ]
     count = f"{found['n_samples']:,} samples"
@@ -124,9 +131,8 @@ def _tables(
             ],
         )
     if by:
-        page.heading(f"By {printable(str(system.by_name))}")
-        header, rows = by_cells(str(system.by_name), by, level)
-        page.table(header, [[printable(cell) for cell in row] for row in rows])
+        page.heading(f"By {system.by_name}")
+        page.table(*by_cells(str(system.by_name), by, level))
         tested = [p["p_value_adjusted"] for p in by.values()]
         tested = [p for p in tested if p is not None]
         if tested:
@@ -145,9 +151,8 @@ def _errors(page: Page, found: dict[str, Any], percent: str) -> None:
             [
                 "calibration error, debiased",
                 f"{error['estimate']:.4f}",
-                f"{percent} interval {error['low']:.4f} to {error['high']:.4f}"
-                f"{without_zero(error)}, root mean square in bins of "
-                f"{error['bin_size']}",
+                f"{percent} interval {error_interval(error, 4)}, root mean square in "
+                f"bins of {error['bin_size']}",
             ],
             [
                 "calibration error, plug-in",
@@ -158,9 +163,7 @@ def _errors(page: Page, found: dict[str, Any], percent: str) -> None:
             [
                 "perfect calibration",
                 pvalue_of(error),
-                "rejected"
-                if error["p_value"] < 1 - error["confidence_level"]
-                else "not rejected",
+                decision(error, error["confidence_level"]),
             ],
             ["Brier score", f"{bins['score']:.4f}", "lower is better"],
             [
@@ -182,11 +185,11 @@ def _settings(page: Page, systems: list[System], options: Namespace) -> None:
     rows = []
     for system in systems:
         evaluation = system.evaluation
-        rows += [["file", printable(file)] for file in system.files]
+        rows += [["file", file] for file in system.files]
         named = {"format": evaluation.format, "model": evaluation.model}
         named |= {"task": evaluation.task}
-        rows += [[name, printable(value)] for name, value in named.items() if value]
-        rows += [["note", printable(note)] for note in evaluation.notes]
+        rows += [[name, value] for name, value in named.items() if value]
+        rows += [["note", note] for note in evaluation.notes]
     shown: tuple[str, ...] = (
         "score",
         "filter",
@@ -201,7 +204,7 @@ def _settings(page: Page, systems: list[System], options: Namespace) -> None:
     for name in shown:
         value = getattr(options, name)
         if value is not None:
-            rows.append(["--" + name.replace("_", "-"), printable(str(value))])
+            rows.append(["--" + name.replace("_", "-"), str(value)])
     page.table(["what", "value"], rows)
     used = ("numpy", "scipy", "scikit-learn", "matplotlib")
     versions = [f"skcalib {__version__}", f"Python {platform.python_version()}"]

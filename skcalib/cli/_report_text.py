@@ -8,10 +8,19 @@ from typing import Any
 
 import numpy as np
 
+from .._errors import printable
+from .._results import p_text
 from ..metrics import LEAST_GROUPS
-from ._advice import DIRECTION, next_steps, verdict, without_zero
+from ._advice import (
+    DIRECTION,
+    TOO_FEW,
+    error_interval,
+    is_rejected,
+    is_tested,
+    next_steps,
+    verdict,
+)
 from ._report_numbers import N_REGIONS
-from ._shared import printable
 from ._systems import System
 
 # Largest number of parts with their own report; others only have a table row.
@@ -84,8 +93,14 @@ def _opening(found: dict[str, Any], level: float) -> str:
         return f"{count}{groups}: accuracy {accuracy['estimate']:.4f} {ends}"
     return (
         f"{count}{groups}: mean probability {overall['mean_probability']:.4f}, "
-        f"frequency {accuracy['estimate']:.4f} {ends}\n{DIRECTION[overall['verdict']]}"
+        f"frequency {accuracy['estimate']:.4f} {ends}\n{_direction(found)}"
     )
+
+
+def _direction(found: dict[str, Any]) -> str:
+    if not is_tested(found["calibration_error"]):
+        return TOO_FEW.lower()
+    return DIRECTION[found["overall"]["verdict"]]
 
 
 def _about(
@@ -207,8 +222,17 @@ def _few_groups(n_effective: float | None, percent: str) -> list[str]:
 
 
 def pvalue_of(error: dict[str, Any]) -> str:
-    """Return the p-value of perfect calibration; the smallest ones underflow to 0."""
-    return f"p = {error['p_value']:.3g}" if error["p_value"] else "p < 1e-300"
+    """Return the p-value of perfect calibration."""
+    if not is_tested(error):
+        return "not tested"
+    return p_text(error["p_value"], before="p = ")
+
+
+def decision(error: dict[str, Any], level: float) -> str:
+    """Return the result of the test of perfect calibration."""
+    if not is_tested(error):
+        return "too few answers"
+    return "rejected" if is_rejected(error, level) else "not rejected"
 
 
 def _details(found: dict[str, Any], level: float) -> list[str]:
@@ -217,18 +241,17 @@ def _details(found: dict[str, Any], level: float) -> list[str]:
     if error is None:
         return []
     percent = f"{100 * level:g}%"
-    ends = f"[{error['low']:.4f}, {error['high']:.4f}]{without_zero(error)}"
-    rejected = "rejected" if error["p_value"] < 1 - level else "not rejected"
     lines = [
         "",
         "calibration error, root mean square",
-        f"  debiased    {error['estimate']:.4f}  {percent} {ends}, bins of "
-        f"{error['bin_size']}; corrected for noise: report this",
+        f"  debiased    {error['estimate']:.4f}  {percent} "
+        f"{error_interval(error, 4)}, bins of {error['bin_size']}; corrected for "
+        "noise: report this",
         f"  plug-in     {plug_in['error']:.4f}  bins of {plug_in['bin_size']} "
         "(as in the curve); biased upwards",
         f"  mean |.|    {found['ece']:.4f}  ECE, mean distance in {N_REGIONS} "
         "equal-width bins; biased upwards",
-        f"perfect calibration: {pvalue_of(error)}, {rejected}",
+        f"perfect calibration: {pvalue_of(error)}, {decision(error, level)}",
         *_few_groups(error["n_effective_groups"], percent),
         "",
         *_score_lines(found["brier"]),
@@ -267,8 +290,8 @@ def by_row(found: dict[str, Any]) -> list[str]:
     ]
     if error is None:
         return [*cells, "", "", ""]
-    interval = f"{error['low']:.3f} to {error['high']:.3f}"
-    return [*cells, f"{error['estimate']:.3f}", interval, f"{error['p_value']:.2g}"]
+    p = p_text(error["p_value"], ".2g") if is_tested(error) else "too few"
+    return [*cells, f"{error['estimate']:.3f}", error_interval(error), p]
 
 
 def by_cells(
@@ -279,7 +302,7 @@ def by_cells(
     rows = []
     for value, part in by.items():
         adjusted = part["p_value_adjusted"]
-        last = "" if adjusted is None else f"{adjusted:.2g}"
+        last = "" if adjusted is None else p_text(adjusted, ".2g")
         rows.append([value, *by_row(part), last])
     if all(not any(row[4:]) for row in rows):
         return header[:4], [row[:4] for row in rows]

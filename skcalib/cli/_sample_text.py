@@ -9,8 +9,8 @@ from textwrap import wrap
 
 import numpy as np
 
+from .._errors import printable
 from ._sample_draw import LABEL, Drawn
-from ._shared import printable
 
 # With fewer labels of 0 or 1, equal probabilities are better.
 _FEW = 50

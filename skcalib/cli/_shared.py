@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import errno
 import os
-import unicodedata
 from argparse import Namespace
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, TextIO
 
 # Exit statuses.
 DONE = 0
 WRONG_USE = 2
+INTERRUPTED = 130
 
 _FIGURES = (".png", ".svg", ".pdf")
 # Above this level, the quantiles of the intervals are infinite.
@@ -22,11 +23,8 @@ _PANEL = (5.2, 6.2)
 # Inches around a legend beside the axes.
 _GAP = 0.25
 
-# Control characters, which a terminal or a figure does not show.
-_ACTING = frozenset(["Cc", "Zl", "Zp"])
-_TURNING = frozenset(
-    ["LRE", "RLE", "LRO", "RLO", "PDF", "LRI", "RLI", "FSI", "PDI"],
-)
+# Suffixes of the files of harnesses, which are read together with others beside them.
+_OF_HARNESSES = (".json", ".jsonl", ".eval", ".parquet")
 
 
 class CommandError(Exception):
@@ -42,10 +40,26 @@ def check_level(level: float) -> None:
         )
 
 
-def check_outputs(options: Namespace) -> None:
-    """Raise an error unless the figure and the page can be written."""
-    check_figure(options.output, "--output")
-    check_folders(options.output, options.html)
+def as_option(name: str) -> str:
+    """Return the option of an attribute of the parsed arguments."""
+    return "--" + name.replace("_", "-")
+
+
+def exclude(options: Namespace, *pairs: tuple[str, str]) -> None:
+    """Raise an error if both options of a pair are given."""
+    for one, other in pairs:
+        if getattr(options, one) and getattr(options, other):
+            raise CommandError(
+                f"{as_option(one)} and {as_option(other)} exclude each other."
+            )
+
+
+def one_group(where: str, name: str) -> str:
+    """Return the error for a part of the rows whose groups cannot be compared."""
+    return (
+        f"{where}: --groups needs rows of at least two groups. Got {str(name)!r} in "
+        "every row."
+    )
 
 
 def check_figure(path: Path | None, option: str) -> None:
@@ -56,26 +70,55 @@ def check_figure(path: Path | None, option: str) -> None:
         )
 
 
-def check_folders(*paths: Path | None) -> None:
-    """Raise an error unless the folders of output files exist."""
-    for path in paths:
-        if path is not None and not path.parent.is_dir():
+def check_files(
+    read: Iterable[Path | None], written: Iterable[tuple[str, Path | None]]
+) -> None:
+    """Raise an error unless all outputs can be written without loss.
+
+    An output must not be a file that the command reads, or another output. `written`
+    contains the option of each output and its path.
+    """
+    taken = [(path, "a file that is read") for path in read if path is not None]
+    for option, path in written:
+        if path is None:
+            continue
+        if path.is_dir():
+            raise CommandError(f"{option} must be a file. {str(path)!r} is a folder.")
+        if not path.parent.is_dir():
             raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), str(path))
+        if path.exists() and not path.is_file():  # such as /dev/null
+            continue
+        for other, what in taken:
+            if _is_same(path, other):
+                raise CommandError(
+                    f"{option} must not be {what}. Got {str(path)!r}. Choose another "
+                    "name."
+                )
+            if _is_beside(path, other):
+                raise CommandError(
+                    f"{option} must not replace a file of a harness beside "
+                    f"{str(other)!r}. Got {str(path)!r}. Choose another name."
+                )
+        taken.append((path, f"the file of {option}"))
 
 
-def printable(text: str) -> str:
-    r"""Return a text on one line, with control characters as ``\x1b``."""
-    return "".join(
-        char.encode("unicode_escape").decode("ascii") if _is_control(char) else char
-        for char in text
+def _is_same(path: Path, other: Path) -> bool:
+    """Return whether two paths are one file, also through links."""
+    if path.exists() and other.exists():
+        return path.samefile(other)
+    one, two = (os.path.normcase(os.path.realpath(each)) for each in (path, other))
+    return one == two
+
+
+def _is_beside(path: Path, other: Path) -> bool:
+    """Return whether an output is a file of a harness that may be read with another."""
+    folder = other if other.is_dir() else other.parent
+    return (
+        path.suffix.lower() in _OF_HARNESSES
+        and path.is_file()
+        and folder.is_dir()
+        and path.parent.samefile(folder)
     )
-
-
-def _is_control(char: str) -> bool:
-    if char.isprintable():
-        return False
-    category = unicodedata.category(char)
-    return category in _ACTING or unicodedata.bidirectional(char) in _TURNING
 
 
 def print_table(rows: list[tuple[str, ...]]) -> None:

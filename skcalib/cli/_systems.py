@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from ..evaluation import Evaluation, accuracy_interval, read_evaluation, rule_of
+from ._count_columns import without_file
 from ._labels import judged_report, read_labels
 from ._shared import CommandError
 
@@ -23,6 +24,9 @@ _LONG = 20_000_000
 
 # Options that name a column of a plain table.
 _COLUMNS = {"y_true": "score", "y_proba": "proba"}
+
+# Options that name any column.
+_COLUMN_OPTIONS = ("y_true", "y_proba", "score", "groups", "by")
 
 # Names of parameters in errors of the reader, with the corresponding options.
 _IN_QUOTES = {
@@ -180,7 +184,7 @@ def _is_long(path: Path) -> bool:
 def _as_command_error(path: Path, error: Exception, options: Namespace) -> CommandError:
     """Return an error of the reader with the option instead of its parameter."""
     name = getattr(error, "name", None)
-    problem = str(getattr(error, "problem", error))
+    problem = without_file(path, str(getattr(error, "problem", error)))
     for said, option in _IN_QUOTES.items():
         problem = problem.replace(said, option)
     if name == "path" and not path.exists():
@@ -197,20 +201,22 @@ def _as_command_error(path: Path, error: Exception, options: Namespace) -> Comma
     if name == "percent":
         problem = problem.replace("must not be given", "does not apply")
     option = f"--{name}".replace("_", "-")
-    if name == "columns":
-        option = _option_of_column(problem, options)
+    if name in ("columns", "groups"):
+        option = option_of(problem, options, _COLUMN_OPTIONS, "--y-true")
     return CommandError(f"{path}: {option} {problem}")
 
 
-def _option_of_column(problem: str, options: Namespace) -> str:
-    """Return the option for the column of an error."""
-    for name in ("y_true", "y_proba", "groups", "by", "score"):
-        value = getattr(options, name)
-        if value is not None and f"Got {value!r}" in problem:
-            if "for both" in problem:
-                return "--y-true and --y-proba"
-            return "--" + name.replace("_", "-")
-    return "--y-true"
+def option_of(
+    problem: str, options: Namespace, names: Sequence[str], default: str
+) -> str:
+    """Return the options that gave the column of an error."""
+    found = [
+        "--" + name.replace("_", "-")
+        for name in names
+        if getattr(options, name) is not None
+        and f"Got {getattr(options, name)!r}" in problem
+    ]
+    return " and ".join(found) or default
 
 
 def _reject_columns(path: Path, evaluation: Evaluation, options: Namespace) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from typing import Any
 
@@ -25,6 +24,7 @@ from .._validation import (
     check_verbose,
     is_sequence,
 )
+from .._warn import warn
 from ..posteriors import AntecedentPosterior
 
 Features = Sequence[csr_array] | np.ndarray
@@ -171,11 +171,10 @@ class AntecedentRanker(  # type: ignore[call-arg]
                 "constant.",
             )
         if found.status == 1:
-            warnings.warn(
+            warn(
                 f"AntecedentRanker did not converge in {self.max_iter} iterations. "
                 "Increase max_iter or tol, or decrease C.",
                 ConvergenceWarning,
-                stacklevel=3,
             )
         self.coef_ = np.zeros(n_features)
         self.coef_[used] = found.x

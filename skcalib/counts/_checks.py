@@ -7,13 +7,17 @@ from typing import Any
 import numpy as np
 
 from .._errors import ParameterError, ParameterTypeError
-from .._validation import as_floats, as_groups, as_labels, check_choice, check_finite
+from .._validation import as_floats, as_groups, as_labels, check_choice, check_real
 from .._warn import warn
 
 # With fewer labels, the errors of the model cannot be estimated.
 _FEWEST_LABELS = 5
 
 _ROUNDING = 1e-9
+
+# Sums of squares of larger numbers overflow, as do quotients by smaller ones.
+_LARGEST = 1e50
+_LEAST = 1 / _LARGEST
 
 # A random sample of this size has documents on both sides of the median.
 _ENOUGH_FOR_SIDES = 20
@@ -28,6 +32,8 @@ def as_column(values: Any, n: int | None, *, name: str) -> np.ndarray:
     if n is not None and len(array) != n:
         problem = f"must have one entry for each of {n} documents. Got {len(array)}."
         raise ParameterError(name, problem)
+    too_large = np.isfinite(array) & (np.abs(array) > _LARGEST)
+    _raise_where(too_large, array, f"be at most {_LARGEST:g}", name)
     return array
 
 
@@ -64,7 +70,8 @@ def check_size(size: Any, n: int) -> np.ndarray:
     if size is None:
         return np.ones(n)
     x = as_column(size, n, name="size")
-    _raise_where(~((x > 0) & np.isfinite(x)), x, "be positive and finite", "size")
+    bad = ~((x >= _LEAST) & np.isfinite(x))
+    _raise_where(bad, x, f"be positive (at least {_LEAST:g}) and finite", "size")
     return x
 
 
@@ -118,11 +125,16 @@ def _warn_of_impossible(f: np.ndarray, low: np.ndarray, high: np.ndarray) -> Non
         )
 
 
+def check_unit(unit: Any) -> float:
+    """Return the smallest possible error of a count."""
+    return check_real(unit, low=_LEAST, high=_LARGEST, name="unit")
+
+
 def check_slope(slope: Any) -> str | float:
     """Return the method that estimates the slope, or the slope itself."""
     if isinstance(slope, str):
         return check_choice(slope, ("shrunk", "best"), name="slope")
-    return check_finite(slope, name="slope")
+    return check_real(slope, low=-_LARGEST, high=_LARGEST, name="slope")
 
 
 def as_codes(values: Any, n: int, *, name: str) -> tuple[np.ndarray, np.ndarray]:
@@ -131,7 +143,12 @@ def as_codes(values: Any, n: int, *, name: str) -> tuple[np.ndarray, np.ndarray]
     if labels.size != n:
         problem = f"must have one entry for each of {n} documents. Got {labels.size}."
         raise ParameterError(name, problem)
-    return np.unique(labels, return_inverse=True)
+    try:
+        return np.unique(labels, return_inverse=True)
+    except TypeError:
+        kinds = sorted({type(label).__name__ for label in labels.tolist()})
+        problem = f"must contain labels that can be sorted. Got {', '.join(kinds)}."
+        raise ParameterTypeError(name, problem) from None
 
 
 def check_groups(groups: Any, labelled: np.ndarray) -> np.ndarray | None:
@@ -168,7 +185,8 @@ def check_probability(probability: Any, labelled: np.ndarray) -> np.ndarray:
             "from the corpus, or draw them with a small probability."
         )
         raise ParameterError(name, problem)
-    _raise_where(~((pi > 0) & (pi <= 1 + 1e-9)), pi, "lie in (0, 1]", name)
+    bad = ~((pi >= _LEAST) & (pi <= 1 + 1e-9))
+    _raise_where(bad, pi, f"lie in (0, 1], and be at least {_LEAST:g}", name)
     pi = np.minimum(pi, 1.0)
     missed = (pi > 1 - 1e-12) & ~labelled
     if missed.any():

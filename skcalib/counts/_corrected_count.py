@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .._errors import ParameterError, public
-from .._validation import check_choice, check_fraction, check_positive
+from .._periods import EMPTY_PERIODS, slope_weights, times_of, times_of_trend
+from .._validation import check_choice, check_fraction
 from .._warn import warn
 from ._checks import (
     as_codes,
@@ -24,6 +25,7 @@ from ._checks import (
     check_size,
     check_slope,
     check_strata,
+    check_unit,
     equal_probability,
 )
 from ._domains import DomainTotals, domain_totals
@@ -53,6 +55,7 @@ def corrected_count(
     by: ArrayLike | None = None,
     weight: ArrayLike | None = None,
     estimand: str = "count",
+    empty_periods: str = "zero",
     bounds: tuple[ArrayLike, ArrayLike] | None = None,
     method: str = "auto",
     unit: float = 1.0,
@@ -85,6 +88,7 @@ def corrected_count(
     groups : array-like of shape (N,), default=None
         Groups of documents that were drawn as a whole, such as all articles of a
         newspaper. Either all documents of a group are labelled, or no document is.
+        Groups of one document each give the same result as no groups.
     size : array-like of shape (N,), default=None
         Size of each document, such as its number of tokens, if counts and errors grow
         with the size.
@@ -102,8 +106,19 @@ def corrected_count(
         Quantity to estimate. 'count' is the sum over documents. 'mean' is this sum
         divided by the number of documents, which is a prevalence if counts are 0 or 1.
         'trend' is the least-squares slope of the counts per period on time. Numeric
-        periods are used as time. Other periods are sorted and taken to be one unit of
-        time apart.
+        periods are used as time. Dates, and texts such as "1990", "1990Q1", "1990-05"
+        and "1990-05-31", are numbered by the calendar: time is measured in years,
+        quarters, months or days. Dates that are all first days (or all last days) of
+        months, quarters or years stand for these periods, and dates of one weekday
+        stand for weeks. Other periods are sorted and taken to be one unit of time
+        apart.
+    empty_periods : {'zero', 'unobserved'}, default='zero'
+        Periods without documents in a trend. 'zero' means that nothing happened in
+        these periods: between the first and the last period, they count as 0. This
+        applies to periods that are integers, dates or texts as above, because only such
+        periods show that others are missing between them. If all steps between periods
+        are equal, such as four years between elections, no period is missing.
+        'unobserved' leaves these periods out of the regression.
     bounds : tuple of two floats or arrays of shape (N,), default=None
         Smallest and largest possible count of a document. If None, the bounds are
         determined from the data. They are 0 and 1 if all labels are 0 or 1 and no
@@ -150,6 +165,7 @@ def corrected_count(
           probabilities and strata,
         - the model appears to be fitted or recalibrated on the labelled documents,
         - a stratum has only one label, or a row of the table has no label,
+        - periods without documents count as 0 in a trend,
         - all expected counts are equal,
         - a single document has a large share of the variance (or may have one, if it
           has no label), or
@@ -231,11 +247,16 @@ def corrected_count(
     y, rows = check_labels(y_true)
     f = check_expected(expected, len(y))
     estimand = check_choice(estimand, ("count", "mean", "trend"), name="estimand")
+    empty_periods = check_choice(empty_periods, EMPTY_PERIODS, name="empty_periods")
+    if empty_periods != "zero" and estimand != "trend":
+        problem = f"applies to estimand='trend' only. Got estimand={estimand!r}."
+        raise ParameterError("empty_periods", problem)
     method = check_choice(method, ("auto", "score", "t"), name="method")
     confidence_level = check_fraction(confidence_level, name="confidence_level")
     low, high = check_bounds(bounds, y, f)
     labelled = ~np.isnan(y)
     group_codes = check_groups(groups, labelled)
+    is_clustered = group_codes is not None and bool(np.bincount(group_codes).max() > 1)
     stratum_codes, collapsed = _strata(strata, f, labelled, group_codes)
     pi = (
         equal_probability(labelled, stratum_codes, group_codes)
@@ -249,14 +270,18 @@ def corrected_count(
         size=check_size(size, len(y)),
         probability=pi,
         strata=collapsed,
-        groups=group_codes,
+        groups=group_codes if is_clustered else None,
         low=low,
         high=high,
-        unit=check_positive(unit, name="unit"),
+        unit=check_unit(unit),
         slope=check_slope(slope),
     )
     domains = _Domains(periods, by, len(y))
-    total_weight = _total_weight(estimand, weight, periods, domains, len(y))
+    total_weight = (
+        _trend_weight(weight, periods, empty_periods, len(y))
+        if estimand == "trend"
+        else _total_weight(estimand, weight, domains, len(y))
+    )
     is_given = inclusion_probability is not None
     if not is_given:
         check_sides(f, rows)
@@ -269,7 +294,9 @@ def corrected_count(
             "not distinguish them, so the result is computed from the labels alone."
         )
         sample = replace(sample, slope=0.0)
-    return _estimate(sample, total_weight, domains, estimand, method, confidence_level)
+    found = _estimate(sample, total_weight, domains, estimand, method, confidence_level)
+    n_groups = None if group_codes is None else np.unique(group_codes[rows]).size
+    return replace(found, n_groups=n_groups)
 
 
 def _estimate(
@@ -305,9 +332,6 @@ def _estimate(
         empty = np.flatnonzero(totals.n_labelled == 0).tolist()
         warn_of_empty_domains([domains.name(t) for t in empty], domains.n)
         table = _table(domains.columns, totals, estimand)
-    n_groups = None
-    if sample.groups is not None:
-        n_groups = np.unique(sample.groups[sample.rows]).size
     return CorrectedCount(
         estimate=total.estimate,
         low=total.low,
@@ -324,7 +348,7 @@ def _estimate(
         slope=total.slope,
         n_documents=sample.n_documents,
         n_labelled=len(sample.rows),
-        n_groups=n_groups,
+        n_groups=None,
         n_errors=total.n_errors,
         n_effective=total.n_effective,
         estimand=estimand,
@@ -388,14 +412,16 @@ def _table(
     return {**labels, **numbers, **sizes}
 
 
-def _total_weight(
-    estimand: str, weight: Any, periods: Any, domains: _Domains, n: int
-) -> np.ndarray:
+def _only_of_counts(estimand: str) -> ParameterError:
+    problem = f"cannot be combined with estimand={estimand!r}."
+    return ParameterError("weight", f"{problem} Change the weights instead.")
+
+
+def _total_weight(estimand: str, weight: Any, domains: _Domains, n: int) -> np.ndarray:
     """Return the weight of each document in the sum that is estimated."""
     if weight is not None:
         if estimand != "count":
-            problem = f"cannot be combined with estimand={estimand!r}."
-            raise ParameterError("weight", f"{problem} Change the weights instead.")
+            raise _only_of_counts(estimand)
         c = as_column(weight, n, name="weight")
         if not np.isfinite(c).all():
             row = int((~np.isfinite(c)).argmax())
@@ -408,20 +434,19 @@ def _total_weight(
             problem = "accepts either 'weight' or 'periods' and 'by', but not both."
             raise ParameterError(None, problem)
         return c
-    if estimand == "mean":
-        return np.full(n, 1 / n)
-    if estimand == "count":
-        return np.ones(n)
+    return np.full(n, 1 / n if estimand == "mean" else 1.0)
+
+
+def _trend_weight(weight: Any, periods: Any, empty: str, n: int) -> np.ndarray:
+    """Return the weights with which the documents add up to the trend."""
+    if weight is not None:
+        raise _only_of_counts("trend")
     if periods is None:
         raise ParameterError("periods", "must be given for estimand='trend'.")
     labels, place = as_codes(periods, n, name="periods")
-    if len(labels) < 2:
-        problem = f"must have at least two periods for a trend. Got {len(labels)}."
-        raise ParameterError("periods", problem)
-    is_numeric = labels.dtype.kind in "iuf"
-    time = labels.astype(np.float64) if is_numeric else np.arange(float(len(labels)))
-    time = time - time.mean()
-    return (time / (time @ time))[place]
+    times, may_be_missing = times_of(labels)
+    known = None if may_be_missing else times
+    return slope_weights(times, times_of_trend(times, known, empty))[place]
 
 
 def _strata(

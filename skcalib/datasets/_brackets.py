@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-import warnings
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 from urllib.parse import unquote
 
+from .._warn import warn
 from ..documents import Mention, Sentence
 from ..text import head_of_span
 from ._lines import Block
@@ -126,8 +126,7 @@ def warn_of_repeated(repeated: list[str]) -> None:
         return
     more = len(repeated) - 1
     count = f" This is true of {more} more mention{'s' * (more > 1)}." if more else ""
-    # The warning points to the caller of the public reader and its wrapper.
-    warnings.warn(repeated[0] + count, UserWarning, stacklevel=4)
+    warn(repeated[0] + count)
 
 
 def as_mention(span: Span, sentence: Sentence, offset: int) -> Mention:

@@ -10,7 +10,7 @@ import numpy as np
 
 from .._errors import public
 from .._random import RandomStateLike, as_generator
-from .._validation import check_integer, check_real
+from .._validation import check_bool, check_integer, check_real
 from ..documents import Document, Mention, Sentence
 from ..posteriors import AntecedentPosterior
 
@@ -142,7 +142,7 @@ def make_coref_documents(
         labels.append(draw_entities(scores[-1], rng).astype(int))
         parts = _sentences(kind.tolist(), word, verb)
         documents.append(make_document(i, None, parts, labels[-1]))
-    if return_scores:
+    if check_bool(return_scores, name="return_scores"):
         return documents, labels, scores
     return documents, labels
 

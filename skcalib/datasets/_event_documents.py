@@ -11,7 +11,7 @@ import numpy as np
 
 from .._errors import ParameterError, ParameterTypeError, public
 from .._random import RandomStateLike, as_generator
-from .._validation import check_integer, check_real
+from .._validation import check_bool, check_integer, check_real
 from ..documents import Document, Sentence
 from ._coref_documents import antecedent_scores, draw_entities, make_document
 
@@ -189,7 +189,9 @@ def make_event_documents(
         )
         date = first_day + datetime.timedelta(days=int(rng.integers(days)))
         documents.append(make_document(i, date, parts, labels))
-    return (documents, events, scores) if return_scores else (documents, events)
+    if check_bool(return_scores, name="return_scores"):
+        return documents, events, scores
+    return documents, events
 
 
 def _check_days(start: Any, n_days: int) -> datetime.date:

@@ -14,7 +14,7 @@ import tomllib
 from http.client import HTTPException
 from importlib.resources import files as resources
 from pathlib import Path
-from typing import NamedTuple, TypedDict
+from typing import Any, NamedTuple, TypedDict
 
 from .._errors import ParameterTypeError
 from .._validation import check_choice, check_integer, check_real
@@ -47,13 +47,17 @@ class FetchOptions(TypedDict, total=False):
 
 
 class RemoteFile(NamedTuple):
-    """An entry of the registry; a file that is not published has an empty `url`."""
+    """An entry of the registry; a file that is not published has an empty `url`.
+
+    `size` is the number of bytes after which a download stops.
+    """
 
     folder: str
     name: str
     url: str
     checksum: str
     kind: str
+    size: int
     members: str = ""
     instead: str = ""
 
@@ -125,7 +129,7 @@ def _registry() -> dict[str, dict]:
 
 
 def _remote_file(
-    folder: str, name: str, base: str, fields: dict[str, str]
+    folder: str, name: str, base: str, fields: dict[str, Any]
 ) -> RemoteFile:
     (kind,) = KINDS.keys() & fields.keys()
     checksum = fields.pop(kind)
@@ -214,6 +218,7 @@ class DataHome:
                 file.url,
                 path,
                 file.check,
+                size=file.size,
                 n_retries=self.n_retries,
                 delay=self.delay,
             )

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from .._errors import ParameterError, ParameterTypeError, public
 from .._random import RandomStateLike, as_generator
-from .._validation import check_integer, check_real, is_integer
+from .._validation import check_bool, check_integer, check_real, is_integer
 
 Array = np.ndarray
 Distortion = Callable[[np.ndarray], ArrayLike]
@@ -105,6 +105,7 @@ def make_calibrated_pairs(
     for name, value in (("a", a), ("b", b)):
         check_real(value, low=1e-6, high=1e6, name=name)
     check_real(k, low=0, high=0.5, name="k")
+    check_bool(return_frequency, name="return_frequency")
     if transform is not None and not callable(transform):
         raise ParameterTypeError(
             "transform", f"must be a callable or None. Got {transform!r} instead."

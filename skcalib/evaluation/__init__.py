@@ -2,7 +2,7 @@
 
 from ._accuracy import AccuracyInterval, accuracy_interval, grouped_frequency_interval
 from ._align import AlignedEvaluations, align_evaluations, evaluation_of
-from ._cells import NO, YES, Fractions, Names, text_of
+from ._cells import NO, YES, Fractions, Names, text_of, value_of
 from ._delimited import Table
 from ._evaluation import Evaluation
 from ._files import open_source
@@ -21,21 +21,27 @@ from ._repeats import (
     question_pass_at_k,
     sample_variance,
 )
-from ._several import read_evaluations
-from ._tables import known_columns, open_table
+from ._several import SYSTEMS_NOTE, read_evaluations
+from ._tables import known_columns, named, open_table
 from ._unanswered import POLICIES, rule_of
+from ._values import as_number, as_numbers, none_of
 
 # Names that the command line uses but that are not public.
 _FOR_SIBLINGS = (
     FORMATS,
     NO,
     POLICIES,
+    SYSTEMS_NOTE,
     YES,
     Fractions,
     Names,
     Table,
+    as_number,
+    as_numbers,
     grouped_frequency_interval,
     known_columns,
+    named,
+    none_of,
     open_source,
     open_table,
     question_best_of_k,
@@ -43,6 +49,7 @@ _FOR_SIBLINGS = (
     read_fingerprints,
     rule_of,
     text_of,
+    value_of,
 )
 
 __all__ = [

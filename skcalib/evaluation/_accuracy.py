@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -15,6 +15,7 @@ from scipy.stats import binom
 from .._errors import ParameterError, public
 from .._results import Result
 from .._validation import as_floats, as_groups, check_fraction
+from .._warn import warn
 
 
 @dataclass(frozen=True, repr=False)
@@ -95,6 +96,7 @@ def accuracy_interval(
         Group of each score, such as the passage that several questions are about.
         Scores of one group may depend on each other. All scores of a question must be
         in one group.
+        Groups of one score each have the same interval as no groups.
     confidence_level : float, default=0.95
         Confidence level of the interval.
 
@@ -151,17 +153,20 @@ def accuracy_interval(
     (0.09, 0.98)
     """
     level = check_fraction(confidence_level, name="confidence_level")
-    score = _as_scores(y)
+    score = as_scores(y, name="y")
     codes = as_groups(groups, score.size)
     if questions is not None:
-        question = as_groups(questions, score.size)
+        question = as_groups(questions, score.size, name="questions")
         assert question is not None
         score, codes = _question_means(score, question, codes)
-    if codes is None and np.isin(score, (0, 1)).all():
+    n_groups = None if codes is None else int(codes.max()) + 1
+    # groups of one row are no groups
+    are_single = n_groups in (None, score.size)
+    if are_single and np.isin(score, (0, 1)).all():
         low, high = mid_p_interval(int(score.sum()), score.size, level)
         n_effective, method = float(score.size), "mid-P"
     else:
-        grouped = np.arange(score.size) if codes is None else codes
+        grouped = np.arange(score.size) if codes is None or are_single else codes
         low, high, n_effective = _wilson_of_groups(score, grouped, level)
         method = "Wilson"
     return AccuracyInterval(
@@ -169,25 +174,29 @@ def accuracy_interval(
         low=low,
         high=high,
         n=score.size,
-        n_groups=None if codes is None else int(codes.max()) + 1,
+        n_groups=n_groups,
         n_effective=n_effective,
         method=method,
         confidence_level=level,
     )
 
 
-def _as_scores(y: ArrayLike) -> np.ndarray:
-    score = as_floats(y, name="y").astype(np.float64, copy=False)
+def as_scores(values: Any, *, name: str, may_be_missing: bool = False) -> np.ndarray:
+    """Return scores in [0, 1], or NaN if a score may be missing."""
+    score = as_floats(values, name=name).astype(np.float64, copy=False)
     if score.ndim != 1 or score.size == 0:
         raise ParameterError(
-            "y", f"must have shape (n,) with at least one score. Got {score.shape}."
+            name, f"must have shape (n,) with at least one score. Got {score.shape}."
         )
     bad = ~((score >= 0) & (score <= 1))
+    expected = "must contain scores in [0, 1]"
+    if may_be_missing:
+        bad &= ~np.isnan(score)
+        expected += ", or NaN if there is no score"
     if bad.any():
         row = int(bad.argmax())
         raise ParameterError(
-            "y",
-            f"must contain scores in [0, 1]. Got {float(score[row])!r} in row {row}.",
+            name, f"{expected}. Got {float(score[row])!r} in row {row}."
         )
     return score
 
@@ -234,11 +243,9 @@ def _wilson_of_groups(
     size = np.bincount(codes).astype(np.float64)
     n, mean = size.sum(), float(score.mean())
     if size.size == 1:
-        warnings.warn(
+        warn(
             "All scores are in one group, so the variation between groups cannot be "
             "estimated. The interval is [0, 1].",
-            UserWarning,
-            stacklevel=3,
         )
         return 0.0, 1.0, 0.0
     unit = mean * (1 - mean) / n
@@ -260,8 +267,7 @@ def _wilson_of_sums(
     ratio = (odd * variance / unit if unit > 0 else 0) + dependent / 2
     ratio /= odd + 0.5
     z = float(ndtri((1 + level) / 2))
-    t = float(stdtrit(freedom, (1 + level) / 2))
-    n_effective = n / ratio * (z / t) ** 2
+    n_effective = n / ratio / t_over_z(freedom, level) ** 2
     return *_wilson(mean, n_effective, z), float(n_effective)
 
 
@@ -283,6 +289,12 @@ def grouped_frequency_interval(
     unit = float(residual @ residual) / y.size**2
     sums = np.bincount(codes, residual)[is_seen]
     return _wilson_of_sums(float(y.mean()), sums, size, unit, level)[:2]
+
+
+def t_over_z(freedom: float, level: float) -> float:
+    """Return the ratio of the quantiles of Student's t and the normal distribution."""
+    half = (1 + max(level, 1e-9)) / 2  # both quantiles of smaller levels round to 0
+    return float(stdtrit(freedom, half) / ndtri(half))
 
 
 def _sandwich(residual: np.ndarray, size: np.ndarray) -> tuple[float, float]:

@@ -11,7 +11,8 @@ import numpy as np
 
 from .._errors import ParameterError, ParameterTypeError, public
 from .._results import Result
-from .._validation import check_choice
+from .._validation import as_labels, check_choice
+from ._accuracy import as_scores
 from ._evaluation import Evaluation
 
 MISSING = ("error", "drop")
@@ -158,18 +159,7 @@ def evaluation_of(
     >>> evaluation_of([1, 0, 1], question=["a", "b", "b"], model="tiny")
     Evaluation(n_rows=3, n_questions=2, model='tiny', format='table')
     """
-    scores = np.asarray(score, dtype=np.float64)
-    if scores.ndim != 1 or scores.size == 0:
-        raise ParameterError(
-            "score",
-            f"must have shape (n,) with at least one score. Got {scores.shape}.",
-        )
-    bad = (scores < 0) | (scores > 1)
-    if bad.any():
-        row = int(bad.argmax())
-        raise ParameterError(
-            "score", f"must be in [0, 1]. Got {float(scores[row])!r} in row {row}."
-        )
+    scores = as_scores(score, name="score", may_be_missing=True)
     n = scores.size
     if question is None:
         names: np.ndarray = np.arange(n)
@@ -183,17 +173,17 @@ def evaluation_of(
             seen[name] += 1
     chances = np.full(n, np.nan)
     if proba is not None:
-        chances = np.asarray(proba, dtype=np.float64)
+        chances = as_scores(proba, name="proba", may_be_missing=True)
         if chances.shape != (n,):
             raise ParameterError(
                 "proba", f"must have one entry per score, {n}. Got {chances.shape}."
             )
-        bad = (chances < 0) | (chances > 1)
-        if bad.any():
-            row = int(bad.argmax())
-            raise ParameterError(
-                "proba", f"must be in [0, 1]. Got {float(chances[row])!r} in row {row}."
-            )
+    if groups is not None and not isinstance(groups, Mapping):
+        raise ParameterTypeError(
+            "groups",
+            "must be a mapping of names to one entry per score. Got "
+            f"{type(groups).__name__}.",
+        )
     status = np.full(n, "answered", dtype=object)
     status[np.isnan(scores)] = "unscored"
     return Evaluation(
@@ -568,11 +558,10 @@ def _are_row_numbers(questions: np.ndarray) -> bool:
 
 
 def _texts(values: Any, n: int, name: str) -> np.ndarray:
-    found = np.asarray(values).tolist()
-    if not isinstance(found, list) or len(found) != n:
+    found = as_labels(values, name=name).tolist()
+    if len(found) != n:
         raise ParameterError(
-            name,
-            f"must have one entry per score, {n}. Got {len(np.atleast_1d(values))}.",
+            name, f"must have one entry per score, {n}. Got {len(found)}."
         )
     array = np.empty(n, dtype=object)
     array[:] = [str(value) for value in found]

@@ -5,17 +5,18 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Sequence
-from itertools import product
 from typing import Any
 
 import numpy as np
 
 from .._errors import ParameterError
+from ._values import as_number, as_numbers
 
 YES = frozenset(["true", "t", "yes", "y", "correct", "right"])
 NO = frozenset(["false", "f", "no", "n", "incorrect", "wrong"])
 
-# Texts of missing cells.
+# Texts of missing cells in columns of numbers and of right and wrong answers. In a
+# column of names they are names: NA is the code of Namibia.
 _MISSING = frozenset(["", "nan", "na", "n/a", "#n/a", "null", "none", "<na>"])
 
 # Largest number of names whose texts are stored once; beyond it, few are repeated.
@@ -24,32 +25,36 @@ _MOST_SHARED = 1_000_000
 # Rounding that a probability may have outside of [0, 1].
 _ROUNDING = 1e-9
 
-_MISSING_AS_WRITTEN = {
-    "".join(letters)
-    for word in _MISSING
-    for letters in product(*({c, c.upper()} for c in word))
-}
-
 _DECIMAL_COMMA = re.compile(r"[+-]?\d*,\d+\s*%?")
 
 
 def text_of(cell: Any) -> str:
-    """Return a cell as text without surrounding blanks; "" for a missing cell."""
+    """Return a cell as text without surrounding blanks; "" for an empty cell."""
     if isinstance(cell, str):
-        text = cell.strip()
-        return "" if text.lower() in _MISSING else text
+        return cell.strip()
     if cell is None or cell != cell:
         return ""
-    return json.dumps(cell, default=str)
+    if isinstance(cell, (bool, int, float, list, dict)):
+        return json.dumps(cell, default=str)
+    return str(cell)  # a date or a decimal number of a parquet file
+
+
+def value_of(cell: Any) -> str:
+    """Return a cell of numbers or verdicts as text; "" for a missing value.
+
+    NA, null, None and the like are missing values.
+    """
+    text = text_of(cell)
+    return "" if text.lower() in _MISSING else text
 
 
 def _as_key(cell: Any) -> Any:
     """Return a dict key of a cell that distinguishes the labels 1 and true."""
-    return text_of(cell) if isinstance(cell, list) else (type(cell), cell)
+    return text_of(cell) if isinstance(cell, (list, dict)) else (type(cell), cell)
 
 
 class Names:
-    """Names, for example of groups or questions; a missing cell is an empty name."""
+    """Names, for example of groups or questions; an empty cell is an empty name."""
 
     def __init__(self, name: str):
         self.name = name
@@ -61,8 +66,6 @@ class Names:
         """Read the cells of a chunk."""
         if set(map(type, cells)) <= {str}:
             names = list(map(str.strip, cells))
-            if not _MISSING_AS_WRITTEN.isdisjoint(names):
-                names = list(map(text_of, names))
         else:
             names = [text_of(cell) for cell in cells]
         if len(self._known) < _MOST_SHARED:
@@ -104,16 +107,18 @@ class Outcomes:
         self._values.append(found)
 
     def _value(self, cell: Any, line: int) -> float:
-        text = text_of(cell)
+        if self._pos_label is not None and text_of(cell) == self._pos_label:
+            return 1.0
+        text = value_of(cell)
         if not text:
             return np.nan
         if self._pos_label is not None:
-            return float(text == self._pos_label)
+            return 0.0
         word = text.lower()
         if word in YES or word in NO:
             return float(word in YES)
         try:
-            number = float(word)
+            number = as_number(word)
         except ValueError:
             number = np.nan
         if number == -1:
@@ -134,7 +139,7 @@ class Outcomes:
         values = np.concatenate(self._values)
         if self._pos_label is not None and not (values == 1).any():
             cells = (k[1] if isinstance(k, tuple) else k for k in self._known)
-            found = ", ".join(sorted(set(map(text_of, cells)) - {""})[:5])
+            found = ", ".join(sorted(set(map(value_of, cells)) - {""})[:5])
             raise ParameterError(
                 "pos_label",
                 f"must be a label of {self.name!r}, which contains {found}. Got "
@@ -146,11 +151,13 @@ class Outcomes:
 class Fractions:
     """Probabilities, which must all have one unit; NaN for a missing cell.
 
-    With `percent`, they are numbers from 0 to 100.
+    With `percent`, they are numbers from 0 to 100. With `of_options`, a cell may have
+    the probabilities of several options, of which the largest is read.
     """
 
-    def __init__(self, name: str, percent: bool):
+    def __init__(self, name: str, percent: bool, of_options: bool = False):
         self.name = name
+        self._of_options = of_options
         self.first_missing: int | None = None
         self._percent = percent
         self._values: list[np.ndarray] = []
@@ -160,13 +167,22 @@ class Fractions:
 
     def add(self, cells: Sequence[Any], lines: Sequence[int]) -> None:
         """Read the cells of a chunk."""
+        if self._of_options:
+            cells = [
+                self._largest(cell, line)
+                for cell, line in zip(cells, lines, strict=True)
+            ]
         signed = np.zeros(len(cells), dtype=bool)
         try:
-            if bool in set(map(type, cells)):
+            kinds = set(map(type, cells))
+            if kinds == {str}:
+                found = as_numbers(cells)
+            elif kinds <= {int, float}:
+                found = np.array(cells, dtype=float)
+            else:
                 raise TypeError
-            found = np.fromiter(map(float, cells), float, len(cells))
         except (TypeError, ValueError):
-            texts = [text_of(cell) for cell in cells]
+            texts = [value_of(cell) for cell in cells]
             signed = np.array([text.endswith("%") for text in texts], dtype=bool)
             found = np.array(
                 [
@@ -181,13 +197,13 @@ class Fractions:
         self._n_negative += int((found < -_ROUNDING).sum())
         top = 100 if self._percent else 1
         outside = ~((found >= -_ROUNDING * top) & (found <= top * (1 + _ROUNDING)))
-        kinds = {
+        places = {
             "signed": signed,
             "fraction": is_fraction,
             "outside": outside & ~np.isnan(found),
             "large": found > 1,
         }
-        for kind, where in kinds.items():
+        for kind, where in places.items():
             if kind not in self._first and where.any():
                 k = int(where.argmax())
                 self._first[kind] = text_of(cells[k]), lines[k]
@@ -195,13 +211,33 @@ class Fractions:
             self.first_missing = lines[int(np.isnan(found).argmax())]
         self._values.append(found)
 
+    def _largest(self, cell: Any, line: int) -> Any:
+        """Return the largest probability of a list or an object of probabilities."""
+        options = cell
+        if isinstance(cell, str) and cell.strip()[:1] in ("[", "{"):
+            try:
+                options = json.loads(cell)
+            except ValueError:
+                options = [None]
+        if isinstance(options, dict):
+            options = list(options.values())
+        if not isinstance(options, list):
+            return cell
+        if not options or not {type(each) for each in options} <= {int, float}:
+            raise self._error(
+                (text_of(cell), line),
+                "is not a list of numbers. Name the column of the probability that the "
+                "answer is right.",
+            )
+        return max(options)
+
     def _number(self, text: str, line: int) -> float:
         if not text:
             return np.nan
         if _DECIMAL_COMMA.fullmatch(text):
             text = text.replace(",", ".")
         try:
-            return float(text.removesuffix("%"))
+            return as_number(text.removesuffix("%"))
         except ValueError:
             raise self._error(
                 (text, line), "is not a number. Replace words by probabilities."

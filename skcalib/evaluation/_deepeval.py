@@ -16,7 +16,6 @@ from ._values import (
     as_score,
     as_text,
     choose,
-    numbered_repeats,
     text_or_none,
 )
 
@@ -47,12 +46,9 @@ def read(source: Source, options: Options) -> Evaluation:
         option="score",
         what="metric",
     )
-    questions = [_question(case) for case in cases]
     rows = [
-        _as_row(each.get(str(score)), question, repeat, source.place(k))
-        for k, (each, question, repeat) in enumerate(
-            zip(metrics, questions, numbered_repeats(questions), strict=True)
-        )
+        _as_row(case, each.get(str(score)), source.place(k))
+        for k, (case, each) in enumerate(zip(cases, metrics, strict=True))
     ]
     run = source.content.get("testRunData", source.content)
     model = as_dict(run.get("hyperparameters")).get("model")
@@ -81,13 +77,15 @@ def _question(case: dict) -> str:
     return name if is_given and name else as_text(case.get("input"))
 
 
-def _as_row(found: dict | None, question: str, repeat: int, place: str) -> Row:
-    common: dict[str, Any] = {"question": question, "repeat": repeat, "place": place}
-    if found is None:
-        return Row(status="unscored", **common)
-    if found.get("error"):
-        return Row(status="error", **common)
-    score = as_score(found.get("score"), place)
+def _as_row(case: dict, found: dict | None, place: str) -> Row:
+    found = found or {}
+    is_error = bool(found.get("error"))
     return Row(
-        score=score, status="unscored" if np.isnan(score) else "answered", **common
+        _question(case),
+        np.nan if is_error else as_score(found.get("score"), place),
+        "error" if is_error else "answered",
+        repeat=None,
+        answer=case.get("expectedOutput"),
+        prompt=case.get("input"),
+        place=place,
     )

@@ -5,9 +5,11 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
+from threading import Lock
 from typing import Any, BinaryIO
 
 import numpy as np
@@ -21,6 +23,12 @@ _DELIMITERS = ",;\t|"
 CHUNK = 10_000
 _BLOCK = 2**19
 
+# Row that is added after the last line. A quote that is not closed swallows it.
+_END = "\x1aend of table"
+
+_LONGEST_CELL = 2**31 - 1
+_CELLS_LOCK = Lock()
+
 Chunk = tuple[dict[str, list[Any]], list[int]]
 
 
@@ -33,15 +41,27 @@ class Table:
     chunks: Callable[[list[str]], Iterator[Chunk]]
 
 
+@contextmanager
+def _long_cells() -> Iterator[None]:
+    """Let the csv module read cells of any length, for example whole documents."""
+    with _CELLS_LOCK:  # the limit applies to all threads
+        before = csv.field_size_limit(_LONGEST_CELL)
+        try:
+            yield
+        finally:
+            csv.field_size_limit(before)
+
+
 def delimited_table(path: Path) -> Table:
     sample = [line for _, line in islice(numbered_lines(path), 20)]
     if not sample:
         raise ParameterError(
-            "path", f"must contain answers. Got {path.name}, which is empty."
+            "path", f"must contain rows. Got {path.name}, which is empty."
         )
     try:
-        delimiter = _delimiter(sample, path)
-        first = next(csv.reader(sample, delimiter=delimiter))
+        with _long_cells():
+            delimiter = _delimiter(sample, path)
+            first = next(csv.reader(sample, delimiter=delimiter))
     except csv.Error as error:
         raise ParameterError(
             "path",
@@ -83,6 +103,9 @@ def _blocks(
     """Yield columns and lines, with a fast path up to the first quoted text."""
     header = file.readline()
     line = 1
+    while _is_blank(header):
+        header = file.readline()
+        line += 1
     if b'"' in header or b"\r" in header.rstrip(b"\r\n") or width == 1:
         file.seek(0)
         line = 0
@@ -110,6 +133,10 @@ def _blocks(
             f"must be a text file in UTF-8. Got {path.name}, with byte "
             f"{error.object[error.start]:#x}.",
         ) from None
+
+
+def _is_blank(line: bytes) -> bool:
+    return bool(line) and not line.decode("utf-8-sig", "replace").strip()
 
 
 def _split(block: bytes, delimiter: str, width: int) -> list[list[str]] | None:
@@ -142,9 +169,13 @@ def _parsed(
     # The wrapper must not outlive the file, which the caller closes.
     text = io.TextIOWrapper(file, "utf-8-sig", newline="")
     try:
-        reader = csv.reader(text, delimiter=delimiter)
+        lines = chain(text, [f'"{_END}"'])
+        reader = csv.reader(lines, delimiter=delimiter)
         if before == 0:
-            next(reader)
+            with _long_cells():
+                header = next(row for row in reader if any(map(str.strip, row)))
+            if _END in header[-1]:
+                raise _not_closed(path, 0, 0, delimiter)
         yield from _chunks(path, reader, width, before)
     finally:
         text.detach()
@@ -153,14 +184,22 @@ def _parsed(
 def _chunks(
     path: Path, reader: Any, width: int, before: int
 ) -> Iterator[tuple[list, list[int]]]:
-    while True:
+    at_end = False
+    while not at_end:
         first = before + reader.line_num
-        rows = list(islice(reader, CHUNK))
+        with _long_cells():
+            rows = list(islice(reader, CHUNK))
         last = before + reader.line_num
+        if rows[-1] and _END in rows[-1][-1]:
+            if rows.pop() != [_END]:
+                n_before = sum(map(bool, rows))
+                raise _not_closed(path, first, n_before, reader.dialect.delimiter)
+            at_end = True
+            last -= 1
         if not all(rows):
             rows = [row for row in rows if row]
-        if not rows and last == first:
-            return
+        if not rows:
+            continue
         # Lines and rows differ if there are empty lines, or line breaks in cells.
         lines = list(range(first + 1, first + 1 + len(rows)))
         if last != first + len(rows):
@@ -173,17 +212,28 @@ def _chunks(
                 f"must have {width} cells in each line, as in the first. Got "
                 f"{sizes[k]} in line {lines[k]} of {path.name}.",
             )
-        yield list(zip(*rows, strict=True)) if rows else [()] * width, lines
+        yield list(zip(*rows, strict=True)), lines
+
+
+def _not_closed(path: Path, first: int, n: int, delimiter: str) -> ParameterError:
+    """Return the error for a row, after n others, that does not end."""
+    lines = _lines_of(path, first, n, delimiter) if n else [first]
+    return ParameterError(
+        "path",
+        f"must close each quote. The row of {path.name} that begins in line "
+        f"{lines[-1] + 1} has a quote that is not closed.",
+    )
 
 
 def _lines_of(path: Path, first: int, n: int, delimiter: str) -> list[int]:
     """Return the line at which each of n rows ends, by reading the rows again."""
     with path.open(encoding="utf-8-sig", newline="") as file:
         again = csv.reader(file, delimiter=delimiter)
-        lines = []
-        for row in again:
-            if again.line_num > first and row:
-                lines.append(again.line_num)
-            if len(lines) == n:
-                break
+        lines: list[int] = []
+        with _long_cells():
+            for row in again:
+                if again.line_num > first and row:
+                    lines.append(again.line_num)
+                if len(lines) == n:
+                    break
     return lines

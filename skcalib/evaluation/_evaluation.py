@@ -12,6 +12,7 @@ from .._errors import ParameterError, ParameterTypeError, public
 from .._results import Result
 from .._validation import check_choice
 from ._unanswered import POLICIES, counted_scores, rule_of
+from ._values import as_key, numbered_repeats
 
 STATUSES = ("answered", "refused", "unparseable", "error", "unscored")
 
@@ -20,7 +21,11 @@ STATUSES = ("answered", "refused", "unparseable", "error", "unscored")
 class Row:
     """One sample of one question, as read from a file.
 
-    `place` is the position of the row in its file, for messages.
+    A row without a score is not 'answered' but 'unscored'. Two rows of a question with
+    the same `repeat` are duplicates; if `repeat` is None, the rows of the question are
+    its samples and are numbered in the order of the file. `answer` and `prompt` are the
+    right answer and the prompt of the question, as JSON values, or None if they are not
+    known. `place` is the position of the row in its file, for messages.
     """
 
     question: str
@@ -28,10 +33,16 @@ class Row:
     status: str = "answered"
     proba: float = np.nan
     option_proba: np.ndarray | None = None
-    repeat: int = 0
+    repeat: int | None = 0
     gold: int = -1
     groups: Mapping[str, str] = field(default_factory=dict)
+    answer: Any = None
+    prompt: Any = None
     place: str = ""
+
+    def __post_init__(self) -> None:
+        if self.status == "answered" and np.isnan(self.score):
+            object.__setattr__(self, "status", "unscored")
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -100,6 +111,10 @@ class Evaluation(Result):
     option_proba: list[np.ndarray] | None = None
     gold: np.ndarray | None = None
     groups: dict[str, np.ndarray] = field(default_factory=dict)
+    # Right answers and prompts by question, only directly after reading.
+    _fingerprints: tuple[dict[str, str], dict[str, str]] = field(
+        default=({}, {}), init=False
+    )
     model: str | None = None
     task: str | None = None
     format: str = "table"
@@ -112,9 +127,12 @@ class Evaluation(Result):
         options = [row.option_proba for row in rows if row.option_proba is not None]
         gold = np.array([row.gold for row in rows])
         names = dict.fromkeys(name for row in rows for name in row.groups)
-        return cls(
-            question=_texts(row.question for row in rows),
-            repeat=np.array([row.repeat for row in rows], dtype=np.int64),
+        questions = [row.question for row in rows]
+        numbers = zip(rows, numbered_repeats(questions), strict=True)
+        repeats = [k if row.repeat is None else row.repeat for row, k in numbers]
+        found = cls(
+            question=_texts(questions),
+            repeat=np.array(repeats, dtype=np.int64),
             score=np.array([row.score for row in rows], dtype=np.float64),
             proba=np.array([row.proba for row in rows], dtype=np.float64),
             status=_texts(row.status for row in rows),
@@ -125,6 +143,9 @@ class Evaluation(Result):
             },
             **properties,
         )
+        known = tuple(_first_known(rows, name) for name in ("answer", "prompt"))
+        object.__setattr__(found, "_fingerprints", known)
+        return found
 
     @property
     def n_questions(self) -> int:
@@ -278,9 +299,19 @@ class Evaluation(Result):
         return (f"{len(self)} samples of {self.n_questions} questions: {counts}.",)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the columns as lists, and the model, task and format."""
+        """Return the columns as lists, and the model, task and format.
+
+        Returns
+        -------
+        dict
+            Missing scores and probabilities (NaN) are None, so that the dict can be
+            written as JSON.
+        """
+        columns = super().to_dict()
+        for name in ("score", "proba"):
+            columns[name] = [None if x != x else x for x in columns[name]]
         more = {f.name: getattr(self, f.name) for f in fields(self)[-4:]}
-        return super().to_dict() | more
+        return columns | more
 
     def __len__(self) -> int:
         return self.question.size
@@ -299,6 +330,16 @@ def _texts(values: Any) -> np.ndarray:
     array = np.empty(len(found), dtype=object)
     array[:] = found
     return array
+
+
+def _first_known(rows: Sequence[Row], name: str) -> dict[str, str]:
+    """Return an attribute of each question as text, from the first row with it."""
+    found: dict[str, str] = {}
+    for row in rows:
+        value = getattr(row, name)
+        if value is not None and row.question not in found:
+            found[row.question] = as_key(value)
+    return found
 
 
 def check_rows(rows: Sequence[Row]) -> None:

@@ -5,20 +5,24 @@ from __future__ import annotations
 import json
 import sys
 import zipfile
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import IO, Any, TypeVar
 
 from .._errors import ParameterError
 
-# Largest size of a member of an archive; a larger file is not a log of answers.
-_LARGEST_MEMBER = 2**29
+# The members of an archive may unpack to this multiple of its size, and to this number
+# of bytes in any case. Logs of a harness reach about 30 times their size.
+_LARGEST_RATIO = 200
+_SMALLEST_LIMIT = 2**26
 
-# Largest allowed ratio of the unpacked size of a member to its size in the archive.
-# Logs of a harness reach about 30.
-_LARGEST_RATIO = 2000
+# Largest unpacked size of a member, which is held in memory.
+_LARGEST_MEMBER = 2**28
+
+_BLOCK = 2**20
 
 _ZSTANDARD = 93
 
@@ -107,9 +111,10 @@ def open_source(path: Any, verbose: int = 0) -> Source:
     try:
         with path.open("rb") as file:
             head = file.read(4)
-    except OSError as error:
+    except (OSError, ValueError) as error:  # ValueError: a null character
+        problem = getattr(error, "strerror", error)
         raise ParameterError(
-            "path", f"must be a file that can be read. Got {path}: {error.strerror}."
+            "path", f"must be a file that can be read. Got {path}: {problem}."
         ) from None
     if head == b"PAR1":
         return Source(path, "parquet", verbose=verbose)
@@ -130,7 +135,7 @@ def _open_text(path: Path, verbose: int) -> Source:
     _, first = next(lines, (0, ""))
     if first.lstrip()[:1] not in ("{", "["):
         return Source(path, "text", verbose=verbose)
-    if _is_json(first) and next(lines, None) is not None:
+    if next(lines, None) is not None and _is_json(first):
         head = parse(first, f"the first line of {path.name}")
         return Source(path, "jsonl", head, verbose)
     if verbose:
@@ -148,16 +153,35 @@ def _is_json(text: str) -> bool:
     return True
 
 
-def parse(text: str | bytes, place: str) -> Any:
-    """Return the JSON value of a text."""
+def _as_object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Return the entries of a JSON object, whose keys must differ."""
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        n_times = Counter(name for name, _ in pairs)
+        name = n_times.most_common(1)[0][0]
+        raise ValueError(f"the key {name!r:.80} occurs more than once in an object")
+    return found
+
+
+# A decoder that is made once costs little more than json.loads.
+_DECODER = json.JSONDecoder(object_pairs_hook=_as_object)
+
+
+def parse(text: str | bytes | bytearray, place: str) -> Any:
+    """Return the JSON value of a text, without repeated keys."""
     try:
-        return json.loads(text)
+        if not isinstance(text, str):
+            text = text.decode("utf-8-sig")
+        return _DECODER.decode(text)
     except json.JSONDecodeError as error:
         line = "" if error.lineno == 1 else f"line {error.lineno}, "
-        problem = f"{error.msg} at {line}column {error.colno}"
+        what = error.msg.removesuffix(" at")
+        problem = f"{what} at {line}column {error.colno}"
+        if what.startswith("Unterminated") or error.pos >= len(error.doc.rstrip()):
+            problem += ". The text may have been cut off while it was written"
     except RecursionError:
         problem = "objects nested too deeply"
-    except (ValueError, UnicodeDecodeError) as error:  # numbers of thousands of digits
+    except ValueError as error:  # a repeated key, no UTF-8, or a very long number
         problem = str(error)
     raise ParameterError("path", f"must contain valid JSON. Got {place}: {problem}.")
 
@@ -169,7 +193,11 @@ def sibling(path: Path, name: str) -> Any:
 
 
 class Archive:
-    """The members of a zip archive, read one at a time up to a size limit."""
+    """The members of a zip archive, read one at a time.
+
+    A member may unpack to 256 MiB, and all members together to 200 times the size of
+    the archive, or to 64 MiB if that is more.
+    """
 
     def __init__(self, path: Path):
         try:
@@ -180,6 +208,8 @@ class Archive:
             ) from None
         self.path = path
         self.names = self._zip.namelist()
+        self._limit = max(_SMALLEST_LIMIT, _LARGEST_RATIO * path.stat().st_size)
+        self._n_read = 0
 
     def __enter__(self) -> Archive:
         return self
@@ -189,11 +219,18 @@ class Archive:
 
     def json(self, name: str) -> Any:
         """Return the JSON value of a member."""
-        info = self._zip.getinfo(name)
-        limit = min(_LARGEST_MEMBER, max(2**20, _LARGEST_RATIO * info.compress_size))
+        # The only reference to the bytes, so that they are not held beside the text.
+        return parse(self._unpacked(name), f"{name} of {self.path.name}")
+
+    def _unpacked(self, name: str) -> bytearray:
+        """Return the bytes of a member, within the limits."""
+        limit = min(_LARGEST_MEMBER, self._limit - self._n_read)
+        data = bytearray()
         try:
-            data = self._read(info, limit)
-        except ParameterError:
+            with self._open(self._zip.getinfo(name)) as stream:
+                while len(data) <= limit and (block := stream.read(_BLOCK)):
+                    data += block
+        except ImportError:
             raise
         except Exception as error:  # each decoder raises different errors
             raise ParameterError(
@@ -202,21 +239,26 @@ class Archive:
                 f"cannot be unpacked: {error}.",
             ) from None
         if len(data) > limit:
+            what = f"which unpacks to more than {limit:,} bytes"
+            if limit < _LARGEST_MEMBER:
+                what = (
+                    f"with which the archive unpacks to more than {self._limit:,} bytes"
+                )
             raise ParameterError(
                 "path",
-                f"must contain logs of answers. Got {name} of {self.path.name}, which "
-                f"unpacks to more than {limit:,} bytes.",
+                f"must contain logs of answers. Got {name} of {self.path.name}, {what}."
+                " Convert a genuine log with `inspect log convert --to json`.",
             )
-        return parse(data, f"{name} of {self.path.name}")
+        self._n_read += len(data)
+        return data
 
-    def _read(self, info: zipfile.ZipInfo, limit: int) -> bytes:
+    def _open(self, info: zipfile.ZipInfo) -> IO[bytes]:
         if info.compress_type == _ZSTANDARD and not hasattr(zipfile, "ZIP_ZSTANDARD"):
-            return self._read_zstandard(info, limit)
-        with self._zip.open(info) as member:
-            return member.read(limit + 1)
+            return self._open_zstandard(info)
+        return self._zip.open(info)
 
-    def _read_zstandard(self, info: zipfile.ZipInfo, limit: int) -> bytes:
-        """Return a member that zipfile cannot decode before Python 3.14."""
+    def _open_zstandard(self, info: zipfile.ZipInfo) -> IO[bytes]:
+        """Open a member that zipfile cannot decode before Python 3.14."""
         try:
             import zstandard
         except ImportError as error:
@@ -234,8 +276,7 @@ class Archive:
             file.seek(skip, 1)
             data = file.read(info.compress_size)
         decoder = zstandard.ZstdDecompressor()
-        with decoder.stream_reader(data, read_across_frames=True) as stream:
-            return stream.read(limit + 1)
+        return decoder.stream_reader(data, read_across_frames=True)
 
 
 def read_parquet(path: Path) -> Iterator[dict[str, Any]]:

@@ -5,13 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-import numpy as np
-
 from .._errors import ParameterError
 from ._evaluation import Evaluation, Row
 from ._files import Source, open_source, sibling
 from ._options import Options
-from ._values import as_dict, as_score, as_text, choose, text_or_none
+from ._values import as_dict, as_list, as_score, as_text, choose, text_or_none
 
 NAME = "HELM"
 
@@ -48,15 +46,18 @@ def read(source: Source, options: Options) -> Evaluation:
     kept = [row for row in original if row[0]["split"] == split]
     score = options.score or _default_score(kept)
     has_logprob = any(stats["means"].get("logprob") for stats, _ in kept)
+    spec = as_dict(sibling(source.path, "run_spec.json"))
+    subject = as_dict(as_dict(spec.get("scenario_spec")).get("args")).get("subject")
+    groups = {"subject": as_text(subject)} if subject else {}
+    instances = _instances(sibling(source.path, "scenario_state.json"))
     found = [
-        _as_row(stats, entry, score, has_logprob, f"instance {entry['instance_id']!r}")
+        replace(
+            _as_row(stats, entry, score, has_logprob),
+            groups=groups,
+            **instances.get(as_text(entry["instance_id"]), {}),
+        )
         for stats, entry in kept
     ]
-    spec = sibling(source.path, "run_spec.json")
-    spec = as_dict(spec)
-    subject = as_dict(as_dict(spec.get("scenario_spec")).get("args")).get("subject")
-    if subject:
-        found = [replace(row, groups={"subject": as_text(subject)}) for row in found]
     return Evaluation._from_rows(
         found,
         model=text_or_none(as_dict(spec.get("adapter_spec")).get("model")),
@@ -64,6 +65,25 @@ def read(source: Source, options: Options) -> Evaluation:
         format=NAME,
         notes=_notes(score, has_logprob, rows, original, kept),
     )
+
+
+def _instances(state: Any) -> dict[str, dict[str, Any]]:
+    """Return the right answers and the prompt of each question."""
+    found = {}
+    for request in map(as_dict, as_list(as_dict(state).get("request_states"))):
+        instance = as_dict(request.get("instance"))
+        if instance.get("id") is None or instance.get("perturbation"):
+            continue
+        options = [as_dict(each) for each in as_list(instance.get("references"))]
+        texts = [as_dict(each.get("output")).get("text") for each in options]
+        right = [
+            text
+            for text, each in zip(texts, options, strict=True)
+            if "correct" in as_list(each.get("tags"))
+        ]
+        prompt = [as_dict(instance.get("input")).get("text"), texts]
+        found[as_text(instance["id"])] = {"answer": right or None, "prompt": prompt}
+    return found
 
 
 def _notes(
@@ -117,18 +137,17 @@ def _default_score(rows: list) -> str:
     )
 
 
-def _as_row(stats: dict, entry: dict, score: str, has_logprob: bool, place: str) -> Row:
+def _as_row(stats: dict, entry: dict, score: str, has_logprob: bool) -> Row:
+    place = f"instance {entry['instance_id']!r}"
     if score not in stats["means"]:
         raise ParameterError(
             "score",
             f"must be a statistic of each row. Got {score!r}, which {place} lacks.",
         )
-    value = as_score(stats["means"][score], place)
     proba = stats["means"].get("max_prob") if has_logprob else None
     return Row(
         question=as_text(entry["instance_id"]),
-        score=value,
-        status="unscored" if np.isnan(value) else "answered",
+        score=as_score(stats["means"][score], place),
         proba=as_score(proba, place),
         repeat=_trial(entry, place),
         place=place,

@@ -8,7 +8,7 @@ from .._errors import ParameterError
 from ._evaluation import Evaluation, Row
 from ._files import Source
 from ._options import Options
-from ._values import as_score, as_text, text_or_none
+from ._values import as_dict, as_number, as_score, as_text, text_or_none
 
 NAME = "HLE"
 
@@ -57,13 +57,15 @@ def _speaks_of_confidence(entry: dict) -> bool:
 
 
 def _as_row(question: str, entry: dict, has_texts: bool, place: str) -> Row:
-    judged = entry.get("judge_response")
-    if not isinstance(judged, dict) or "correct" not in judged:
-        return Row(question, status="unscored", place=place)
+    judged = as_dict(entry.get("judge_response"))
+    answer = judged.get("correct_answer")
+    if "correct" not in judged:
+        return Row(question, answer=answer, place=place)
     proba = _confidence(judged, place)
     if proba == 1 and has_texts and not _speaks_of_confidence(entry):
         proba = np.nan  # the judge writes 100 if no confidence is stated
-    return Row(question, as_score(judged["correct"], place), proba=proba, place=place)
+    score = as_score(judged["correct"], place)
+    return Row(question, score, proba=proba, answer=answer, place=place)
 
 
 def _confidence(judged: dict, place: str) -> float:
@@ -72,7 +74,7 @@ def _confidence(judged: dict, place: str) -> float:
     if isinstance(value, str):
         value = value.strip().removesuffix("%")
     try:
-        return as_score(None if value is None else float(value) / 100, place)
+        return as_score(None if value is None else as_number(str(value)) / 100, place)
     except (TypeError, ValueError, OverflowError):
         raise ParameterError(
             "path",

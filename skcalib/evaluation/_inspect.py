@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import Any
-
-import numpy as np
 
 from .._errors import ParameterError
 from ._evaluation import Evaluation, Row
@@ -67,6 +65,8 @@ def _read(
     about = as_dict(head.get("eval"))
     scorer: str | None = None
     rows = []
+    seen = set()
+    stated: dict[str, None] = {}
     for k, sample in enumerate(samples):
         if not isinstance(sample, dict) or "id" not in sample:
             raise ParameterError(
@@ -79,6 +79,16 @@ def _read(
         if scorer is None and scores:
             scorer = choose(options.score, scores, option="score", what="score")
         rows.append(_as_row(sample, scores, scorer, place))
+        if scorer in scores:
+            stated.update(dict.fromkeys(_stated(scores[scorer][1])))
+        key = rows[-1].question, rows[-1].repeat
+        if key in seen:
+            raise ParameterError(
+                "path",
+                "must contain each sample once per epoch. Got a second "
+                f"{place} in epoch {sample.get('epoch', 1)!r}.",
+            )
+        seen.add(key)
     if not rows:
         raise ParameterError(
             "path",
@@ -91,19 +101,28 @@ def _read(
             f"must be a log with scores. Got {source.path.name}, whose samples were "
             "never scored.",
         )
-    notes = [f"The score is {scorer!r}."]
-    status = head.get("status")
-    if status not in (None, "success", "started"):
-        notes.append(f"The status of the run is {status!r}.")
-    if head.get("invalidated"):
-        notes.append("The log is marked as invalidated.")
     return Evaluation._from_rows(
         rows,
         model=text_or_none(about.get("model")),
         task=text_or_none(about.get("task")),
         format=NAME,
-        notes=tuple(notes),
+        notes=tuple(_notes(head, scorer, stated)),
     )
+
+
+def _notes(head: dict, scorer: str, stated: Collection[str]) -> Iterator[str]:
+    yield f"The score is {scorer!r}."
+    status = head.get("status")
+    if status not in (None, "success", "started"):
+        yield f"The status of the run is {status!r}."
+    if head.get("invalidated"):
+        yield "The log is marked as invalidated."
+    read, *others = [name for name in CONFIDENCE if name in stated] or [""]
+    if others:
+        yield (
+            f"The probability is {read!r}, not {', '.join(map(repr, others))}, where a "
+            "score has both. A confidence may measure the shape of a distribution."
+        )
 
 
 def _scores(sample: dict) -> dict[str, tuple[Any, dict]]:
@@ -134,25 +153,30 @@ def _as_row(sample: dict, scores: dict, scorer: str | None, place: str) -> Row:
         "question": as_text(sample["id"]),
         "repeat": epoch - 1 if isinstance(epoch, int) and 0 < epoch < 2**31 else 0,
         "groups": scalar_fields(sample.get("metadata")),
+        "answer": sample.get("target"),
+        "prompt": [_texts_of(sample.get("input")), sample.get("choices")],
         "place": place,
     }
     if scorer is None or scorer not in scores:
-        status = "error" if sample.get("error") else "unscored"
-        return Row(status=status, **common)
+        return Row(status="error" if sample.get("error") else "unscored", **common)
     value, entry = scores[scorer]
-    score = as_score(value, place)
     return Row(
-        score=score,
-        status=_status(value, score, entry, sample),
-        proba=_confidence(entry, place),
+        score=as_score(value, place),
+        status=_status(value, sample),
+        proba=as_score(next(iter(_stated(entry).values()), None), place),
         **common,
     )
 
 
-def _status(value: Any, score: float, entry: dict, sample: dict) -> str:
+def _texts_of(value: Any) -> Any:
+    """Return the texts of messages, without their random ids."""
+    if isinstance(value, list):
+        return [as_dict(each).get("content") for each in value]
+    return value
+
+
+def _status(value: Any, sample: dict) -> str:
     """Return the status of a scored sample; "N" stands for no answer."""
-    if np.isnan(score):
-        return "unscored"
     if value != "N":
         return "answered"
     choices = as_list(as_dict(sample.get("output")).get("choices")) or [{}]
@@ -160,11 +184,12 @@ def _status(value: Any, score: float, entry: dict, sample: dict) -> str:
     return "refused" if stopped == "content_filter" else "unparseable"
 
 
-def _confidence(entry: dict, place: str) -> float:
-    """Return the confidence in the metadata or value of a score; NaN if missing."""
+def _stated(entry: dict) -> dict[str, float]:
+    """Return the confidences in the metadata or value of a score, the best first."""
     for holder in (entry.get("metadata"), entry.get("value")):
         if isinstance(holder, Mapping):
-            for name in CONFIDENCE:
-                if isinstance(holder.get(name), (int, float)):
-                    return as_score(holder[name], place)
-    return np.nan
+            found = {name: holder.get(name) for name in CONFIDENCE}
+            numbers = {k: v for k, v in found.items() if isinstance(v, (int, float))}
+            if numbers:
+                return numbers
+    return {}

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 
 import numpy as np
 from scipy.special import stdtrit
 
+from .._warn import warn
 from ._accuracy import _sandwich
 
 # With fewer labels, the interval is too short if no label shows a judge's error.
@@ -82,11 +82,9 @@ def _variance(
 def warn_of_few(n: int) -> None:
     """Warn if labels are too few for Student's interval."""
     if n < _ENOUGH:
-        warnings.warn(
+        warn(
             f"PPI++ has {n} labels. With fewer than {_ENOUGH} its interval is too "
             "short if no label shows an error of the judge. Round the judge's "
             "scores to verdicts, for example judge >= 0.5, to use "
             "method='post-stratified'.",
-            UserWarning,
-            stacklevel=4,
         )

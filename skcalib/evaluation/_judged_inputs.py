@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -10,7 +9,8 @@ import numpy as np
 
 from .._errors import ParameterError
 from .._validation import as_floats, as_groups
-from ._accuracy import check_nested
+from .._warn import warn
+from ._accuracy import as_scores, check_nested
 
 METHODS = ("auto", "post-stratified", "PPI++")
 
@@ -58,20 +58,7 @@ class Items:
 
 def scores_of(values: Any, *, name: str) -> np.ndarray:
     """Return scores in [0, 1], or NaN."""
-    score = as_floats(values, name=name).astype(np.float64, copy=False)
-    if score.ndim != 1 or score.size == 0:
-        raise ParameterError(
-            name, f"must have shape (n_items,) with at least one. Got {score.shape}."
-        )
-    bad = ~np.isnan(score) & ~((score >= 0) & (score <= 1))
-    if bad.any():
-        row = int(bad.argmax())
-        raise ParameterError(
-            name,
-            "must contain scores in [0, 1], or NaN if there is no score. Got "
-            f"{float(score[row])!r} in row {row}.",
-        )
-    return score
+    return as_scores(values, name=name, may_be_missing=True)
 
 
 def check_labels(has: np.ndarray, *, name: str, what: str = "an item") -> None:
@@ -89,7 +76,7 @@ def items_of(n: int, questions: Any, groups: Any) -> Items:
     codes = as_groups(groups, n)
     if questions is None:
         return Items(np.full(n, 1 / n), None, codes)
-    question = as_groups(questions, n)
+    question = as_groups(questions, n, name="questions")
     assert question is not None
     if codes is not None:
         check_nested(question, codes)
@@ -157,13 +144,11 @@ def warn_of_verdicts(
         for k in lacking[:3]
     )
     more = ", ..." if lacking.size > 3 else ""
-    warnings.warn(
+    warn(
         f"No item with the verdict {shown}{more} has a label. These items are "
         f"{float(weight[lacking].sum()):.1%} of all items. Nothing is assumed about "
         "their labels: the estimate uses the middle of the possible values. Label a "
         "few of these items.",
-        UserWarning,
-        stacklevel=4,
     )
 
 
@@ -171,10 +156,8 @@ def is_one_group(groups: np.ndarray | None, rows: np.ndarray) -> bool:
     """Return whether all labels are in one group, and warn if so."""
     if groups is None or (groups[rows] != groups[rows[0]]).any():
         return False
-    warnings.warn(
+    warn(
         "All labels are in one group, so the variation between groups cannot be "
         "estimated. The interval contains all possible values.",
-        UserWarning,
-        stacklevel=4,
     )
     return True

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,6 @@ from ._values import (
     as_score,
     as_text,
     choose,
-    numbered_repeats,
     scalar_fields,
     softmax,
 )
@@ -43,10 +43,9 @@ def read(source: Source, options: Options) -> Evaluation:
     ]
     names = [name for name, value in rows[0]["metric"].items() if value is not None]
     score = choose(options.score, names, option="score", what="metric")
-    repeats = numbered_repeats(row["question"] for row in rows)
     found = [
-        _as_row(row, score, repeat, f"row {k} of {source.path.name}")
-        for k, (row, repeat) in enumerate(zip(rows, repeats, strict=True))
+        _as_row(row, score, f"row {k} of {source.path.name}")
+        for k, row in enumerate(rows)
     ]
     has_options = any(row.option_proba is not None for row in found)
     how = (
@@ -56,7 +55,7 @@ def read(source: Source, options: Options) -> Evaluation:
     )
     return Evaluation._from_rows(
         found,
-        model=source.path.parent.name or None,
+        model=_model_of(source.path),
         task=rows[0]["task"],
         format=NAME,
         notes=(f"The score is {score!r}.", how),
@@ -74,6 +73,7 @@ def _flat(row: dict, place: str) -> dict[str, Any]:
             "logprobs": response.get("logprobs"),
             "n_options": len(doc.get("choices") or ()),
             "groups": scalar_fields(doc.get("specific")),
+            "prompt": doc.get("query"),
             "metric": row["metric"],
         }
     else:
@@ -84,6 +84,7 @@ def _flat(row: dict, place: str) -> dict[str, Any]:
             "logprobs": row.get("pred_logits"),
             "n_options": len(row.get("choices") or ()),
             "groups": scalar_fields(row.get("specifics")),
+            "prompt": None,  # the question itself
             "metric": row["metrics"],
         }
     if found["question"] is None or not isinstance(found["metric"], dict):
@@ -94,12 +95,18 @@ def _flat(row: dict, place: str) -> dict[str, Any]:
     return found
 
 
-def _as_row(row: dict, score: str | None, repeat: int, place: str) -> Row:
+def _model_of(path: Path) -> str | None:
+    """Return the name of the folder of a model, which has a folder for each run."""
+    folder = path.parent
+    time = path.stem.rpartition("_")[2]
+    return (folder.parent if folder.name == time else folder).name or None
+
+
+def _as_row(row: dict, score: str | None, place: str) -> Row:
     if score is None:
         raise ParameterError(
             "path", f"must contain the metrics of each answer. Got none in {place}."
         )
-    value = as_score(row["metric"].get(score), place)
     logprobs = np.array(row["logprobs"] or (), dtype=float).ravel()
     options = None
     if logprobs.size > 1 and logprobs.size == row["n_options"]:
@@ -108,12 +115,13 @@ def _as_row(row: dict, score: str | None, repeat: int, place: str) -> Row:
     gold = gold[0] if isinstance(gold, list) and len(gold) == 1 else gold
     return Row(
         row["question"],
-        value,
-        "unscored" if np.isnan(value) else "answered",
+        as_score(row["metric"].get(score), place),
         proba=np.nan if options is None else float(options.max()),
         option_proba=options,
         gold=gold if isinstance(gold, int) and options is not None else -1,
-        repeat=repeat,
+        repeat=None,
         groups=row["groups"],
+        answer=row["gold"],
+        prompt=row["prompt"],
         place=place,
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable
+from hashlib import sha256
 from pathlib import Path
 
 import numpy as np
@@ -15,7 +16,9 @@ from ._files import Source, sibling
 from ._options import Options
 from ._values import (
     as_dict,
+    as_key,
     as_list,
+    as_number,
     as_score,
     choose,
     scalar_fields,
@@ -40,16 +43,9 @@ _NO_METRICS = {
     "target_hash",
 }
 
-# Metrics whose value in a row is not a score of the answer.
-_NO_SCORES = {
-    "brier_score",
-    "mcc",
-    "f1",
-    "perplexity",
-    "word_perplexity",
-    "bleu",
-    "ter",
-}
+# Metrics whose number in a row is not a score of the answer. The value of a metric that
+# is computed from all answers, such as F1 of classes, is a list and no number.
+_NO_SCORES = {"brier_score", "mcc", "perplexity", "word_perplexity", "bleu", "ter"}
 
 # Lengths by which a metric divides the log-likelihood of an option.
 _LENGTHS: dict[str, Callable[[str], int]] = {
@@ -116,7 +112,10 @@ def _of_one_filter(rows: list, wanted: str | None) -> tuple[list, list[str]]:
 
 
 def _choose_score(rows: list[dict], wanted: str | None) -> str:
-    """Return the metric that is the score of an answer, 'acc' if there is a choice."""
+    """Return the metric that is the score of an answer.
+
+    If there are several, 'acc' is the default, and any other is preferred to 'f1'.
+    """
     listed = rows[0].get("metrics")
     names = sorted(set(rows[0]) - _NO_METRICS)
     if isinstance(listed, list):
@@ -128,6 +127,8 @@ def _choose_score(rows: list[dict], wanted: str | None) -> str:
     ]
     if wanted is None and "acc" in scalar:
         return "acc"
+    if wanted is None:
+        scalar = [name for name in scalar if name != "f1"] or scalar
     chosen = choose(wanted, scalar, option="score", what="metric")
     if chosen is None:
         raise ParameterError(
@@ -155,21 +156,29 @@ def _identities(rows: list[dict]) -> list[str]:
 
 
 def _as_row(row: dict, score: str, question: str, place: str) -> Row:
-    groups = {k: v for k, v in scalar_fields(row.get("doc")).items() if k in _GROUPS}
-    value = as_score(row.get(score), place)
-    if row["filtered_resps"] == ["[invalid]"]:
-        return Row(question, value, "unparseable", groups=groups, place=place)
-    options = _option_proba(row, score, place)
+    is_read = row["filtered_resps"] != ["[invalid]"]
+    options = _option_proba(row, score, place) if is_read else None
     return Row(
         question,
-        value,
-        "unscored" if np.isnan(value) else "answered",
+        as_score(row.get(score), place),
+        "answered" if is_read else "unparseable",
         proba=np.nan if options is None else float(options.max()),
         option_proba=options,
         gold=_gold(row, options),
-        groups=groups,
+        groups={k: v for k, v in scalar_fields(row.get("doc")).items() if k in _GROUPS},
+        answer=row.get("target"),
+        prompt=_prompt(row),
         place=place,
     )
+
+
+def _prompt(row: dict) -> str | None:
+    """Return the hash of the prompt, or of the document in files of old versions."""
+    if row.get("prompt_hash") is not None:
+        return as_key(row["prompt_hash"])
+    if row.get("doc") is None:
+        return None
+    return sha256(as_key(row["doc"]).encode()).hexdigest()
 
 
 def _option_proba(row: dict, score: str, place: str) -> np.ndarray | None:
@@ -183,7 +192,7 @@ def _option_proba(row: dict, score: str, place: str) -> np.ndarray | None:
     if not is_choice or not (score.startswith("acc") or score == "exact_match"):
         return None
     try:
-        values = np.array([float(pair[0]) for pair in pairs])
+        values = np.array([as_number(str(pair[0])) for pair in pairs])
     except (TypeError, ValueError):
         return None
     if not np.isfinite(values).all():

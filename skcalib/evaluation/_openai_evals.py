@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from .._errors import ParameterError
 from ._evaluation import Evaluation, Row
 from ._files import Source
 from ._options import Options
-from ._values import as_score, choose, text_or_none
+from ._values import as_dict, as_score, choose, text_or_none
 
 NAME = "OpenAI evals"
 
@@ -40,12 +41,20 @@ def read(source: Source, options: Options) -> Evaluation:
         what="kind of event",
     )
     failed = {str(e["sample_id"]) for e, _ in events if e.get("type") == "error"}
+    prompts = {
+        str(e["sample_id"]): as_dict(e.get("data")).get("prompt")
+        for e, _ in events
+        if e.get("type") == "sampling"
+    }
     rows, scored = [], set()
     for event, place in events:
         if event.get("type") == kind:
-            rows.append(_as_row(event, str(kind), place))
+            rows.append(_as_row(event, str(kind), prompts, place))
             scored.add(rows[-1].question)
-    rows += [Row(sample, status="error") for sample in sorted(failed - scored)]
+    rows += [
+        Row(sample, status="error", prompt=prompts.get(sample))
+        for sample in sorted(failed - scored)
+    ]
     spec = source.content[0]["spec"]
     models = spec.get("completion_fns")
     return Evaluation._from_rows(
@@ -57,7 +66,9 @@ def read(source: Source, options: Options) -> Evaluation:
     )
 
 
-def _as_row(event: dict[str, Any], kind: str, place: str) -> Row:
+def _as_row(
+    event: dict[str, Any], kind: str, prompts: Mapping[str, Any], place: str
+) -> Row:
     data = event.get("data")
     if not isinstance(data, dict) or _SCORED[kind] not in data:
         raise ParameterError(
@@ -65,6 +76,11 @@ def _as_row(event: dict[str, Any], kind: str, place: str) -> Row:
             f"must contain {_SCORED[kind]!r} in each event {kind!r}. Got {place}, "
             "which has none.",
         )
+    sample = str(event["sample_id"])
     return Row(
-        str(event["sample_id"]), as_score(data[_SCORED[kind]], place), place=place
+        sample,
+        as_score(data[_SCORED[kind]], place),
+        answer=data.get("expected"),
+        prompt=prompts.get(sample),
+        place=place,
     )

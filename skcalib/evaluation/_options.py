@@ -6,6 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from .._errors import ParameterError
+from .._validation import check_bool, check_choice, check_verbose
+
+ROLES = ("score", "proba", "question", "model")
 
 
 @dataclass(frozen=True)
@@ -28,6 +31,24 @@ class Options:
     percent: bool = False
     missing: str = "keep"
     verbose: int = 0
+
+    def __post_init__(self) -> None:
+        checked = {
+            "columns": dict(self.columns or {}),
+            "groups": tuple(self.groups),
+            "percent": check_bool(self.percent, name="percent"),
+            "missing": check_choice(self.missing, ("keep", "error"), name="missing"),
+            "verbose": check_verbose(self.verbose),
+        }
+        for name, value in checked.items():
+            object.__setattr__(self, name, value)
+        for role in self.columns:
+            if role not in ROLES:
+                raise ParameterError(
+                    "columns",
+                    f"must be a mapping of roles ({', '.join(ROLES)}) to columns. Got "
+                    f"the role {role!r}.",
+                )
 
     def reject(self, format: str, *names: str) -> None:
         """Raise an error if a given parameter does not apply to the format."""

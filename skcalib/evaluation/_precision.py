@@ -127,7 +127,7 @@ def threshold_for_precision(
     ValueError
         If no threshold can be shown to have this precision, because the model does not
         reach it or because there are too few labels. The message gives the highest
-        lower bound that was found.
+        lower bound at the thresholds where the tests begin.
 
     See Also
     --------
@@ -192,8 +192,9 @@ def _choose(
     error = (1 - level) / _N_STARTS
     least = int(np.ceil(np.log(error) / np.log(wanted)))
     sizes = _sizes(q, least)
+    starts = _starts(sizes)
     passed = 0
-    for size in _starts(sizes):
+    for size in starts:
         for n in sizes[sizes >= size].tolist():
             if n <= passed:
                 continue
@@ -201,14 +202,11 @@ def _choose(
                 break
             passed = n
     if not passed:
-        few = f" Even if all were right, {least} would be needed."
-        few *= y.size < least
         raise ParameterError(
             "precision",
             "must be a precision that the answers can be shown to reach. Got "
-            f"{wanted:g}, and no threshold has such a high lower bound. "
-            f"{_best(y, q, codes, error)}{few} Label more answers, or choose a lower "
-            "precision.",
+            f"{wanted:g}. {_why_not(y, q, codes, error, starts, least)} Label more "
+            "answers, or choose a lower precision.",
         )
     low, high = _bounds(y, q, codes, passed, error)
     return PrecisionThreshold(
@@ -257,13 +255,27 @@ def _bounds(
     return low, float(betaincinv(k + 1, n - k, 1 - error)) if k < n else 1.0
 
 
-def _best(y: np.ndarray, q: np.ndarray, codes: np.ndarray | None, error: float) -> str:
-    """Return which threshold has the highest lower bound, in words."""
-    if not y.size:
-        return ""
-    found = [(_bounds(y, q, codes, int(n), error)[0], n) for n in _sizes(q, 1)]
-    low, n = max(found)
+def _why_not(
+    y: np.ndarray,
+    q: np.ndarray,
+    codes: np.ndarray | None,
+    error: float,
+    starts: np.ndarray,
+    least: int,
+) -> str:
+    """Return why no sequence of tests passes its first threshold, in words.
+
+    Other thresholds may have a higher bound, but they were not chosen in advance.
+    """
+    if not starts.size:
+        return (
+            f"This needs at least {least:,} answers, even if all are right, and there "
+            f"are {y.size:,}."
+        )
+    low, n = max((_bounds(y, q, codes, int(n), error)[0], n) for n in starts)
+    shown = np.floor(1000 * low) / 1000  # rounded down, so below `precision`
     return (
-        f"The highest is {low:.3f}, at the threshold {q[n - 1]:.4g} with {n} of "
-        f"{y.size} answers."
+        "The tests begin at thresholds that do not depend on the labels, and the lower "
+        f"bound is too low at each. The highest is {shown:.3f}, at the "
+        f"threshold {q[n - 1]:.4g} with {n} of {y.size} answers."
     )

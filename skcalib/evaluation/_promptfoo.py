@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 from .._errors import ParameterError
 from ._evaluation import Evaluation, Row
 from ._files import Source
 from ._options import Options
-from ._values import as_list, as_score, choose, numbered_repeats, scalar_fields
+from ._values import as_key, as_list, as_score, choose, scalar_fields
 
 NAME = "promptfoo"
 
@@ -51,13 +50,7 @@ def read(source: Source, options: Options) -> Evaluation:
         for k, (row, system) in enumerate(zip(rows, systems, strict=True))
         if system == model
     ]
-    questions = [json.dumps(row["vars"], sort_keys=True) for _, row in kept]
-    found = [
-        _as_row(row, question, repeat, options.score, source.place(k))
-        for (k, row), question, repeat in zip(
-            kept, questions, numbered_repeats(questions), strict=True
-        )
-    ]
+    found = [_as_row(row, options.score, source.place(k)) for k, row in kept]
     score = options.score or "success"
     return Evaluation._from_rows(
         found,
@@ -84,14 +77,12 @@ def _systems(rows: list[dict]) -> list[str]:
     return [f"{name} | {prompt}" for name, prompt in zip(names, prompts, strict=True)]
 
 
-def _as_row(
-    row: dict, question: str, repeat: int, score: str | None, place: str
-) -> Row:
+def _as_row(row: dict, score: str | None, place: str) -> Row:
     test = row.get("testCase")
     metadata = test.get("metadata") if isinstance(test, dict) else None
     common: dict[str, Any] = {
-        "question": question,
-        "repeat": repeat,
+        "question": as_key(row["vars"]),
+        "repeat": None,
         "groups": scalar_fields(metadata),
         "place": place,
     }

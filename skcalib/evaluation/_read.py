@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from os import PathLike
 from types import ModuleType
 
 from .._errors import ParameterError, ParameterTypeError, public
-from .._validation import check_bool, check_choice, check_verbose
 from . import (
     _deepeval,
     _helm,
@@ -83,7 +83,9 @@ def read_evaluation(
     columns : mapping of str to str, default=None
         Columns of a plain table by their role: 'score' (whether the answer is right),
         'proba', 'question', 'model'. Columns with usual names, such as ``correct``,
-        ``confidence`` and ``id``, need not be given.
+        ``confidence`` and ``id``, need not be given. A column ``probability``, or the
+        largest number of ``probabilities``, is read instead of a ``confidence``, which
+        may measure the shape of a distribution; `Evaluation.notes` says so.
     groups : sequence of str, default=()
         Further columns of a plain table to keep, for example the subject.
     pos_label : str, default=None
@@ -92,7 +94,8 @@ def read_evaluation(
         Whether the probabilities of a plain table are percentages, from 0 to 100.
     missing : {'keep', 'error'}, default='keep'
         Treatment of empty cells in a plain table. 'keep' reads them as NaN or an empty
-        name, 'error' raises an error.
+        name, 'error' raises an error. NA, N/A, null, None and nan are empty cells in
+        columns of scores and probabilities. In columns of names, they are names.
     verbose : int, default=0
         If positive, the progress in a long file is printed to standard error.
 
@@ -125,41 +128,52 @@ def read_evaluation(
     >>> read_evaluation(path).proba
     array([0.8])
     """
-    verbose = check_verbose(verbose)
-    source = open_source(path, verbose)
     options = Options(
         score,
         filter,
         split,
         model,
-        dict(columns or {}),
+        columns or {},
         tuple(groups),
         pos_label,
-        check_bool(percent, name="percent"),
-        check_choice(missing, ("keep", "error"), name="missing"),
+        percent,
+        missing,
         verbose,
     )
+    source = open_source(path, options.verbose)
+    reader = reader_of(source, format)
+    with complete_file(reader, source):
+        return reader.read(source, options)
+
+
+def reader_of(source: Source, format: str | None) -> ModuleType:
+    """Return the reader of a file: of the given format, or the one that claims it."""
     readers = {reader.NAME: reader for reader in (*READERS, _tables)}
     if format is not None:
         if format not in readers:
             raise ParameterError(
                 "format", f"must be one of {list(readers)}. Got {format!r}."
             )
-        found = [readers[format]]
-    else:
-        found = [reader for reader in READERS if reader.claims(source)]
-        if not found and _tables.claims(source):
-            found = [_tables]
+        return readers[format]
+    found = [reader for reader in READERS if reader.claims(source)]
+    if not found and _tables.claims(source):
+        found = [_tables]
     if len(found) != 1:
         raise ParameterError("path", _not_one(source, found, list(readers)))
+    return found[0]
+
+
+@contextmanager
+def complete_file(reader: ModuleType, source: Source) -> Iterator[None]:
+    """Name the file in errors that a reader does not expect."""
     try:
-        return found[0].read(source, options)
+        yield
     except (AttributeError, IndexError, KeyError, OverflowError, TypeError) as error:
         if isinstance(error, ParameterTypeError):
             raise
         raise ParameterError(
             "path",
-            f"must be a complete file of {found[0].NAME}. Got {source.path.name}, with "
+            f"must be a complete file of {reader.NAME}. Got {source.path.name}, with "
             f"an entry of another kind than the harness writes: {error!s:.200}.",
         ) from error
 

@@ -10,15 +10,24 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import logsumexp
 
-from .._errors import ParameterError, public
+from .._errors import ParameterError, ParameterTypeError, public
 from .._results import Result
-from .._validation import as_groups, check_bool, check_fraction, check_integer
-from ._accuracy import AccuracyInterval, accuracy_interval
+from .._validation import (
+    as_floats,
+    as_groups,
+    check_bool,
+    check_fraction,
+    check_integer,
+)
+from ._accuracy import AccuracyInterval, accuracy_interval, as_scores, check_nested
 
 # The prior of the Beta-binomial model: a uniform mean, and a concentration whose
 # logarithm is uniform between these limits.
 _CONCENTRATIONS = (0.05, 3000.0)
 _N_MEANS, _N_CONCENTRATIONS = 160, 60
+
+# More samples of a question need minutes.
+_MOST_SAMPLES = 100_000
 
 # If the posterior probability of a value below the mean estimate, or above it, is
 # smaller than this, the model is considered not to fit.
@@ -339,17 +348,27 @@ def best_of_k(
     0.6167
     """
     k = check_integer(k, minimum=1, name="k")
-    values = np.asarray(score, dtype=np.float64)
-    codes = as_groups(question, values.size)
-    assert codes is not None
+    level = check_fraction(confidence_level, name="confidence_level")
+    values, codes = _check_samples(score, question)
+    inner = as_groups(groups, values.size)
+    if inner is not None:
+        check_nested(codes, inner)
     best = question_best_of_k(values, codes, k)
     first = np.unique(codes, return_index=True)[1]
-    inner = None if groups is None else np.asarray(groups)[first]
     return accuracy_interval(
         best,
-        groups=np.arange(best.size) if inner is None else inner,
-        confidence_level=confidence_level,
+        groups=np.arange(best.size) if inner is None else inner[first],
+        confidence_level=level,
     )
+
+
+def _check_samples(score: Any, question: Any) -> tuple[np.ndarray, np.ndarray]:
+    """Return the scores of samples, and the code of the question of each."""
+    values = as_scores(score, name="score")
+    codes = as_groups(question, values.size, name="question")
+    if codes is None:
+        raise ParameterTypeError("question", "must name the question of each score.")
+    return values, codes
 
 
 def question_best_of_k(values: np.ndarray, codes: np.ndarray, k: int) -> np.ndarray:
@@ -374,7 +393,7 @@ def sample_variance(score: ArrayLike, *, question: ArrayLike) -> SampleVariance:
     Parameters
     ----------
     score : array-like of shape (n_rows,)
-        Score of each sample.
+        Score of each sample, in [0, 1].
     question : array-like of shape (n_rows,)
         Question of each sample.
 
@@ -386,7 +405,8 @@ def sample_variance(score: ArrayLike, *, question: ArrayLike) -> SampleVariance:
     Raises
     ------
     ValueError
-        If there are fewer than two questions, or if no question has two samples.
+        If a score is not in [0, 1], if there are fewer than two questions, or if no
+        question has two samples.
 
     Notes
     -----
@@ -404,14 +424,7 @@ def sample_variance(score: ArrayLike, *, question: ArrayLike) -> SampleVariance:
     >>> sample_variance(score, question=question)
     SampleVariance(standard_error=0.2357, share_of_samples=0.12, n_questions=4, ...)
     """
-    values = np.asarray(score, dtype=np.float64)
-    codes = np.unique(np.asarray(question), return_inverse=True)[1]
-    if values.ndim != 1 or codes.shape != values.shape:
-        raise ParameterError(
-            "question",
-            f"must have one entry per score. Got {codes.shape} and {values.shape}.",
-        )
-    return variance_of(values, codes)
+    return variance_of(*_check_samples(score, question))
 
 
 def variance_of(values: np.ndarray, codes: np.ndarray) -> SampleVariance:
@@ -445,13 +458,13 @@ def variance_of(values: np.ndarray, codes: np.ndarray) -> SampleVariance:
 
 
 def _check_counts(correct: Any, n_samples: Any) -> tuple[np.ndarray, np.ndarray]:
-    right = np.asarray(correct)
+    right = as_floats(correct, name="correct")
     if right.ndim != 1 or right.size == 0:
         raise ParameterError(
             "correct",
             f"must have shape (n_questions,) with at least one. Got {right.shape}.",
         )
-    number = np.asarray(n_samples)
+    number = as_floats(n_samples, name="n_samples")
     if number.shape not in ((), right.shape):
         raise ParameterError(
             "n_samples",
@@ -460,11 +473,15 @@ def _check_counts(correct: Any, n_samples: Any) -> tuple[np.ndarray, np.ndarray]
         )
     number = np.broadcast_to(number, right.shape)
     for name, values in (("correct", right), ("n_samples", number)):
-        if (
-            not np.issubdtype(values.dtype, np.number)
-            or (values != np.rint(values)).any()
-        ):
-            raise ParameterError(name, f"must be integers. Got {values!r:.60}.")
+        bad = ~np.isfinite(values) | (values != np.rint(values))
+        bad |= np.abs(values) > _MOST_SAMPLES
+        if bad.any():
+            row = int(bad.argmax())
+            raise ParameterError(
+                name,
+                f"must contain integers of at most {_MOST_SAMPLES:,}. Got "
+                f"{float(values[row])!r} in row {row}.",
+            )
     bad = (right < 0) | (right > number)
     if bad.any():
         row = int(bad.argmax())

@@ -11,11 +11,12 @@ from .._errors import ParameterError
 from ._evaluation import Evaluation, Row
 from ._files import Source
 from ._options import Options
-from ._values import as_dict, as_score, numbered_repeats
+from ._values import as_dict, as_score
 
 NAME = "simple-evals"
 
 _SCORE = re.compile(r"<p>Score: ([^<]*)</p>")
+_CORRECT = re.compile(r"<p>Correct Answer: ([^<]*)</p>")
 _EXTRACTED = re.compile(r"<p>Extracted Answer: (None|)</p>")
 
 
@@ -43,10 +44,8 @@ def read(source: Source, options: Options) -> Evaluation:
         )
     questions = [_question(talk, source.place(k)) for k, talk in enumerate(talks)]
     rows = [
-        _as_row(page, question, repeat, source.place(k))
-        for k, (page, question, repeat) in enumerate(
-            zip(pages, questions, numbered_repeats(questions), strict=True)
-        )
+        _as_row(page, question, source.place(k))
+        for k, (page, question) in enumerate(zip(pages, questions, strict=True))
     ]
     notes = ["Questions are identified by first messages. There are no probabilities."]
     missed = as_dict(source.content["metrics"]).get("is_not_attempted")
@@ -68,12 +67,21 @@ def _question(talk: Any, place: str) -> str:
     return content if isinstance(content, str) else repr(content)
 
 
-def _as_row(page: Any, question: str, repeat: int, place: str) -> Row:
-    found = _SCORE.findall(page) if isinstance(page, str) else []
-    if not found:
-        return Row(question, status="unscored", repeat=repeat, place=place)
-    # The last match is by the harness; an answer could also contain such a line.
-    score = as_score(found[-1], place)
+def _as_row(page: Any, question: str, place: str) -> Row:
+    page = page if isinstance(page, str) else ""
+    score = as_score(_last(_SCORE, page), place)
     is_parsed = np.isnan(score) or not _EXTRACTED.search(page)
-    status = "answered" if is_parsed else "unparseable"
-    return Row(question, score, status, repeat=repeat, place=place)
+    return Row(
+        question,
+        score,
+        "answered" if is_parsed else "unparseable",
+        repeat=None,
+        answer=_last(_CORRECT, page),
+        place=place,
+    )
+
+
+def _last(pattern: re.Pattern, page: str) -> str | None:
+    """Return the last match, by the harness; an answer may contain such a line too."""
+    found = pattern.findall(page)
+    return found[-1] if found else None

@@ -5,9 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy.special import ndtri, stdtrit
 
-from ._accuracy import _sandwich
+from ._accuracy import _sandwich, t_over_z
 from ._stratum_means import StratumMean, sum_interval
 
 POPULATIONS = ("items", "superpopulation")
@@ -176,8 +175,7 @@ def _dependence(
     odd = float(strata.n_labelled @ (1 - strata.shares.max(axis=1)))
     ratio = odd * variance / unit if unit > 0 else 0.0
     ratio = (ratio + float(size @ size) / n / 2) / (odd + 0.5)
-    half = (1 + level) / 2
-    return ratio * float(stdtrit(freedom, half) / ndtri(half)) ** 2
+    return ratio * t_over_z(freedom, level) ** 2
 
 
 def stratified_interval(

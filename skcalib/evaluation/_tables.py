@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import islice
 from pathlib import Path
@@ -17,7 +17,7 @@ from ._delimited import CHUNK, Chunk, Table, delimited_table
 from ._evaluation import Evaluation
 from ._files import Source, read_parquet
 from ._options import Options
-from ._values import choose, numbered_repeats
+from ._values import choose, none_of, numbered_repeats
 
 NAME = "table"
 
@@ -32,6 +32,9 @@ _PROBA = (
     *("y_proba", "y_prob", "proba", "probability", "prob", "confidence", "conf"),
     *("score", "p", "q"),
 )
+# Of these, a probability is preferred: beside it, a confidence may be another number.
+_CONFIDENCE = ("confidence", "conf")
+_OF_OPTIONS = "probabilities"
 _QUESTION = ("question_id", "qid", "sample_id", "item_id", "doc_id", "id", "question")
 _MODEL = ("model", "system")
 
@@ -104,7 +107,7 @@ def _flat(row: Mapping[str, Any], before: str = "") -> dict[str, Any]:
     for name, value in row.items():
         if isinstance(value, dict):
             found |= _flat(value, f"{before}{name}.")
-        else:
+        if not isinstance(value, dict) or name.lower() == _OF_OPTIONS:
             found[f"{before}{name}"] = value
     return found
 
@@ -116,19 +119,35 @@ def claims(source: Source) -> bool:
 
 def read(source: Source, options: Options) -> Evaluation:
     """Return the evaluation in a table."""
+    every, systems = read_rows(open_table(source), options)
+    if systems is None:
+        return every
+    return of_one_model(every, systems, options.model)
+
+
+def read_rows(table: Table, options: Options) -> tuple[Evaluation, np.ndarray | None]:
+    """Return all rows of a table, and the system of each row if a column names it."""
     options.reject("plain tables", "filter", "split")
-    table = open_table(source)
     roles, notes = _roles(table, options)
+    if options.model is not None and "model" not in roles:
+        raise ParameterError(
+            "model",
+            "does not apply to a table without a column of systems. Got "
+            f"{options.model!r}, and the columns of {table.path.name} are "
+            f"{', '.join(table.names)}.",
+        )
     outcomes = Outcomes(roles["score"], options.pos_label)
     columns: dict[str, Any] = {roles["score"]: outcomes}
     fractions = None
     if "proba" in roles:
-        fractions = Fractions(roles["proba"], options.percent)
+        is_of_options = roles["proba"].lower().strip() == _OF_OPTIONS
+        of_options = is_of_options and options.pos_label is None
+        fractions = Fractions(roles["proba"], options.percent, of_options)
         columns[roles["proba"]] = fractions
-    named = [roles[role] for role in ("question", "model") if role in roles]
-    for name in dict.fromkeys([*named, *options.groups]):
-        if name not in columns:
-            columns[name] = Names(name)
+    texts = [(role, roles[role]) for role in ("question", "model") if role in roles]
+    for role, name in [*texts, *(("groups", name) for name in options.groups)]:
+        if not isinstance(columns.setdefault(name, Names(name)), Names):
+            raise two_roles(name, "score" if name == roles["score"] else "proba", role)
     _fill(columns, table, options)
     score = outcomes.finish()
     proba = np.full(score.size, np.nan)
@@ -151,9 +170,14 @@ def read(source: Source, options: Options) -> Evaluation:
         format=NAME,
         notes=tuple(notes),
     )
-    if "model" not in roles:
-        return evaluation
-    return _of_one_model(evaluation, names[roles["model"]], options.model)
+    return evaluation, names[roles["model"]] if "model" in roles else None
+
+
+def two_roles(name: str, one: str, other: str) -> ParameterError:
+    return ParameterError(
+        "columns",
+        f"must name different columns for {one} and {other}. Got {name!r} for both.",
+    )
 
 
 def _fill(columns: dict[str, Any], table: Table, options: Options) -> None:
@@ -168,7 +192,7 @@ def _fill(columns: dict[str, Any], table: Table, options: Options) -> None:
             n_said = n
     if not n:
         raise ParameterError(
-            "path", f"must contain answers. Got {table.path.name}, which has no rows."
+            "path", f"must contain rows. Got {table.path.name}, which has none."
         )
     for name, column in columns.items():
         if options.missing == "error" and column.first_missing is not None:
@@ -179,7 +203,7 @@ def _fill(columns: dict[str, Any], table: Table, options: Options) -> None:
             )
 
 
-def _of_one_model(
+def of_one_model(
     evaluation: Evaluation, systems: np.ndarray, wanted: str | None
 ) -> Evaluation:
     """Return the rows of one system of a table that names the system of each row."""
@@ -205,37 +229,69 @@ def _roles(table: Table, options: Options) -> tuple[dict[str, str], list[str]]:
     chosen = dict(options.columns)
     if options.score is not None:
         chosen.setdefault("score", options.score)
-    for name in [*chosen.values(), *options.groups]:
-        if name not in table.names:
-            raise ParameterError(
-                "columns",
-                f"must name columns of {table.path.name}. Got {name!r}, which is none "
-                f"of {', '.join(table.names)}.",
-            )
+    check_columns(table, chosen.values())
+    check_columns(table, options.groups, "groups")
     notes: list[str] = []
     if "score" not in chosen:
         chosen["score"] = _truth(table, notes)
-    known = {"proba": _PROBA, "question": _QUESTION, "model": _MODEL}
-    for role, names in known.items():
+    for role, names in (
+        ("proba", _proba_names(table, options)),
+        ("question", _QUESTION),
+        ("model", _MODEL),
+    ):
         if role in chosen:
             continue
-        found = [n for n in _known(table, names) if n not in chosen.values()]
+        found = [n for n in named(table, names) if n not in chosen.values()]
         found = [n for n in found if n not in options.groups or role == "question"]
         if found:
             chosen[role] = found[0]
         if role == "proba" and len(found) > 1:
-            others = ", ".join(map(repr, found[1:]))
-            notes.append(f"The probability is {found[0]!r}, not {others}.")
+            notes.append(_probability_note(*found))
     if chosen.get("proba") == chosen["score"]:
-        raise ParameterError(
-            "columns",
-            f"must name different columns for score and proba. Got {chosen['score']!r} "
-            "for both.",
-        )
+        raise two_roles(chosen["score"], "score", "proba")
     return chosen, notes
 
 
-def _known(table: Table, names: Sequence[str]) -> list[str]:
+def _proba_names(table: Table, options: Options) -> tuple[str, ...]:
+    """Return the names of columns of probabilities, the preferred ones first.
+
+    The probabilities of several options are read instead of a confidence. They are of
+    the options, so they are not read if a label counts as right.
+    """
+    if options.pos_label is not None or not named(table, _CONFIDENCE):
+        return _PROBA
+    k = _PROBA.index(_CONFIDENCE[0])
+    return (*_PROBA[:k], _OF_OPTIONS, *_PROBA[k:])
+
+
+def _probability_note(read: str, *others: str) -> str:
+    what = repr(read)
+    if read.lower().strip() == _OF_OPTIONS:
+        what = f"the largest of {read!r} in each row"
+    note = f"The probability is {what}, not {', '.join(map(repr, others))}."
+    unread = [name for name in others if name.lower().strip() in _CONFIDENCE]
+    if unread:
+        note += (
+            f" Beside a probability, {unread[0]!r} may measure the shape of a "
+            "distribution instead of the chance that the answer is right."
+        )
+    return note
+
+
+def check_columns(
+    table: Table, names: Iterable[str], parameter: str = "columns"
+) -> None:
+    """Raise if a name is not a column."""
+    for name in names:
+        if name not in table.names:
+            raise ParameterError(
+                parameter,
+                f"must name a column of {table.path.name}. "
+                f"{none_of(name, table.names)}",
+            )
+
+
+def named(table: Table, names: Sequence[str]) -> list[str]:
     """Return the columns that have one of the known names, in their order."""
     lower = {name.lower().strip(): name for name in reversed(table.names)}
     return [lower[name] for name in names if name in lower]
@@ -244,19 +300,20 @@ def _known(table: Table, names: Sequence[str]) -> list[str]:
 def known_columns(table: Table, role: str) -> list[str]:
     """Return the columns with usual names of a role: label, proba or question."""
     names = {"label": _LABELS, "proba": _PROBA, "question": _QUESTION}[role]
-    return _known(table, names)
+    return named(table, names)
 
 
 def _truth(table: Table, notes: list[str]) -> str:
     """Return the column that says whether an answer is right."""
-    right, labels = _known(table, _RIGHT), _known(table, [*_LABELS, _TARGET])
+    right, labels = named(table, _RIGHT), named(table, [*_LABELS, _TARGET])
     found = right or labels
     if not found:
         raise ParameterError(
             "columns",
-            "must name the column that says whether an answer is right, since none of "
-            f"{table.path.name} has a known name ({', '.join([*_RIGHT, *_LABELS])}). "
-            f"Its columns are {', '.join(table.names)}.",
+            "must name the column that says whether an answer is right, since no "
+            f"column of {table.path.name} has a known name "
+            f"({', '.join([*_RIGHT, *_LABELS])}). Its columns are "
+            f"{', '.join(table.names)}.",
         )
     if len(found) > 1:
         raise ParameterError(

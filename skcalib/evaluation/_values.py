@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import json
 import reprlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from difflib import get_close_matches
 from typing import Any
 
 import numpy as np
 
 from .._errors import ParameterError
 
-# Names under which files keep a stated confidence.
-CONFIDENCE = ("confidence", "probability", "proba", "prob", "certainty")
+# Names under which files keep the probability that an answer is right. A probability
+# comes first: beside it, a confidence may measure the shape of a distribution.
+CONFIDENCE = ("probability", "proba", "prob", "confidence", "certainty")
 
 _WORDS = {
     "c": 1.0,
@@ -40,7 +43,7 @@ def as_score(value: Any, place: str) -> float:
         if word in _WORDS:
             return _WORDS[word]
         try:
-            return _finite(float(word), value, place)
+            return _finite(as_number(word), value, place)
         except ValueError:
             pass
     raise ParameterError(
@@ -61,6 +64,21 @@ def _finite(number: Any, value: Any, place: str) -> float:
     return found
 
 
+def as_number(text: str) -> float:
+    """Return the number that a text contains; raise ValueError for other texts."""
+    # float reads "0.1_5" as 0.15, as in the source code of Python.
+    if "_" in text:
+        raise ValueError(f"not a number: {text!r:.60}")
+    return float(text)
+
+
+def as_numbers(texts: Sequence[str]) -> np.ndarray:
+    """Return the numbers of texts, as :func:`as_number` does for one of them."""
+    if "_" in "".join(texts):
+        raise ValueError("not all are numbers")
+    return np.fromiter(map(float, texts), float, len(texts))
+
+
 def as_dict(value: Any) -> dict[str, Any]:
     """Return a mapping unchanged, and an empty dict for anything else."""
     return value if isinstance(value, dict) else {}
@@ -79,6 +97,15 @@ def text_or_none(value: Any) -> str | None:
 def as_text(value: Any) -> str:
     """Return an identity or the name of a group as text."""
     return value if isinstance(value, str) else str(value)
+
+
+def as_key(value: Any) -> str:
+    """Return a text unchanged, and any other JSON value as JSON."""
+    return (
+        value
+        if isinstance(value, str)
+        else json.dumps(value, sort_keys=True, default=str)
+    )
 
 
 def scalar_fields(values: Any) -> dict[str, str]:
@@ -122,6 +149,14 @@ def choose(
             "Got None.",
         )
     return found[0] if found else None
+
+
+def none_of(name: str, names: Sequence[str]) -> str:
+    """Return the end of an error about a name that is none of the known ones."""
+    lower = {known.lower(): known for known in names}
+    near = get_close_matches(name.strip().lower(), lower, n=1, cutoff=0.8)
+    hint = f" Did you mean {lower[near[0]]!r}?" if near else ""
+    return f"Got {name!r}, which is none of {', '.join(names)}.{hint}"
 
 
 def numbered_repeats(questions: Iterable[str]) -> list[int]:

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 import numpy as np
 
 from .._errors import ParameterError, public
+from .._periods import EMPTY_PERIODS, slope_weights, times_of, times_of_trend
 from .._results import Result, object_array
+from .._validation import check_choice
 from .._warn import warn
 from ..counts import CorrectedCount, LabelsOnly, corrected_count, equivalent_labels
-
-if TYPE_CHECKING:
-    from ._event_counts import EventCounts
+from ._periods import period_names
 
 # Columns of the table of corrected_count, and columns for the labels alone.
 _NUMBERS = ("estimate", "low", "high", "standard_error", "uncorrected")
@@ -24,6 +24,24 @@ _SIZES = ("n_documents", "n_labelled")
 
 # Parameters of corrected_count that have another name here.
 _NAMES = {"y_true": "labelled"}
+
+
+class _Counts(Protocol):
+    """What the correction and its displays use of EventCounts."""
+
+    unit: str
+    countries: list[str]
+    periods: list[Any]
+    document_ids: list[Any]
+    document_place: np.ndarray
+
+    def interval(
+        self, confidence_level: float = 0.95, method: str = "quantile"
+    ) -> tuple[np.ndarray, np.ndarray]: ...
+
+    def _moments_of(self, country: str) -> np.ndarray: ...
+
+    def _check_period(self, period: Hashable) -> range: ...
 
 
 class CorrectedEventCounts(Result):
@@ -108,7 +126,7 @@ class CorrectedEventCounts(Result):
 
     def __init__(
         self,
-        counts: EventCounts,
+        counts: _Counts,
         rows: np.ndarray,
         labels: Mapping[str, np.ndarray],
         arguments: Mapping[str, Any],
@@ -271,33 +289,46 @@ class CorrectedEventCounts(Result):
         return self._result(y - other_y, f - other_f, (-most, most), period)
 
     @public
-    def trend(self, country: str) -> CorrectedCount:
+    def trend(self, country: str, *, empty_periods: str = "zero") -> CorrectedCount:
         """Return the corrected trend of an actor's count.
 
         Parameters
         ----------
         country : str
             Code of the actor.
+        empty_periods : {'zero', 'unobserved'}, default='zero'
+            Periods without documents. 'zero' counts them as 0, as in the table, unless
+            all steps between the other periods are equal. 'unobserved' leaves them out
+            of the regression.
 
         Returns
         -------
         result : CorrectedCount
-            Least-squares slope of the counts on time, in events per period. Consecutive
-            periods are one unit of time apart. Periods without documents are left out
-            of the regression, and periods without labels are included.
+            Least-squares slope of the counts on time, in events per period, as in
+            :func:`~skcalib.counts.corrected_count`. Periods whose labels are not
+            numbers or dates are one unit of time apart. Periods without labels are
+            included.
 
         Raises
         ------
         ValueError
             If fewer than two periods have documents.
+
+        Warns
+        -----
+        UserWarning
+            If periods without documents count as 0.
         """
         self._check_country(country, "country")
+        empty = check_choice(empty_periods, EMPTY_PERIODS, name="empty_periods")
         y, f = self._of(country)
-        place = self.counts.document_place
-        with warnings.catch_warnings():
-            warnings.filterwarnings("ignore", message=".*rows of the table")
-            result = self._run(y, f, self._bounds(), periods=place, estimand="trend")
-        return replace(result, table=None)
+        times, may_be_missing = times_of(self.periods)
+        time = times[self.counts.document_place]
+        # `freq` defines all periods, unless their labels are on a calendar
+        known = None if may_be_missing else times
+        weight = slope_weights(time, times_of_trend(time, known, empty))
+        result = self._run(y, f, self._bounds(), weight=weight)
+        return replace(result, estimand="trend")
 
     def _check_country(self, country: Any, name: str) -> None:
         if not isinstance(country, Hashable) or country not in self._labels:
@@ -339,11 +370,3 @@ class CorrectedEventCounts(Result):
             f"{len(self.counts.document_ids)}, "
             f"confidence_level={self.confidence_level:g})"
         )
-
-
-def period_names(periods: Sequence[Any]) -> list[str]:
-    """Return a different text for each period."""
-    names = [str(period) for period in periods]
-    if len(set(names)) < len(names):  # such as 1 and "1"
-        names = [repr(period) for period in periods]
-    return names

@@ -48,8 +48,8 @@ class EventCounter(BaseEstimator):
         Rule that finds the agents and the actors among the mentions of a document.
     n_samples : int, default=100
         Number of sampled clusterings of each document.
-    freq : {'quarter', 'month', 'year'}, callable, mapping, sequence or None, \
-default='quarter'
+    freq : {'day', 'week', 'month', 'quarter', 'year'}, callable, mapping, sequence or \
+None, default='quarter'
         Periods into which documents are grouped by date. A callable takes a date (None
         if a document has no date) and returns a label. A mapping maps labels to (first
         day, last day). A sequence has the first day of each period, followed by the day

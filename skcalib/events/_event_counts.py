@@ -15,10 +15,11 @@ from .._random import RandomStateLike
 from .._results import Result, as_frame, object_array
 from .._validation import check_choice, check_fraction, check_real
 from ..counts import DocumentChoice, choose_documents
-from ._corrected_counts import CorrectedEventCounts, period_names
+from ._corrected_counts import CorrectedEventCounts
 from ._count_results import CountComparison, UncertainDocument
 from ._document_events import ROUNDING, Corpus, DocumentEvents, pmf_of, quantile, sum_of
 from ._labelled_documents import check_ids, read_labels
+from ._periods import period_names
 
 METHODS = ("normal", "quantile")
 

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from .._errors import ParameterError, ParameterTypeError
+from .._periods import FREQS, MOST_PERIODS, label_of, number_of
 from .._validation import is_missing, is_sequence
 from ..text import Document
 
@@ -21,15 +22,11 @@ Freq = (
     | None
 )
 
-CALENDAR = {"month": 12, "quarter": 4, "year": 1}
 ALL = "all"
 
-# Maximum number of calendar periods. More periods are due to a wrong date.
-MOST_PERIODS = 12_000
-
 _EXPECTED = (
-    "must be 'month', 'quarter', 'year', None, a callable from a date to a label, a "
-    "mapping of labels to (first day, last day), or a sequence of first days in order"
+    f"must be one of {FREQS}, None, a callable from a date to a label, a mapping of "
+    "labels to (first day, last day), or a sequence of first days in order"
 )
 
 
@@ -38,7 +35,7 @@ def check_freq(freq: Any) -> None:
     if freq is None or callable(freq):
         return
     if isinstance(freq, str):
-        if freq not in CALENDAR:
+        if freq not in FREQS:
             raise ParameterError("freq", f"{_EXPECTED}. Got {freq!r}.")
     elif isinstance(freq, Mapping):
         _spans_of_mapping(freq)
@@ -99,11 +96,7 @@ def _day(document: Document, position: int) -> datetime.date:
 def _by_calendar(
     days: list[datetime.date], freq: str, names: list[str]
 ) -> tuple[list[Any], np.ndarray]:
-    in_year = CALENDAR[freq]
-    months = 12 // in_year
-    number = np.array(
-        [day.year * in_year + (day.month - 1) // months for day in days], dtype=np.intp
-    )
+    number = np.array([number_of(day, freq) for day in days], dtype=np.intp)
     if not days:
         return [], number
     span = range(int(number.min()), int(number.max()) + 1)
@@ -117,14 +110,15 @@ def _by_calendar(
             "documents with 'where', or pass a callable as 'freq', whose labels need "
             "not be contiguous.",
         )
-    return [_label(k, in_year) for k in span], number - span.start
+    return [label_of(k, freq) for k in span], number - span.start
 
 
-def _label(number: int, in_year: int) -> str:
-    year, part = divmod(number, in_year)
-    return {1: f"{year}", 4: f"{year}Q{part + 1}", 12: f"{year}-{part + 1:02d}"}[
-        in_year
-    ]
+def period_names(periods: Sequence[Any]) -> list[str]:
+    """Return a different text for each period."""
+    names = [str(period) for period in periods]
+    if len(set(names)) < len(names):  # such as 1 and "1"
+        names = [repr(period) for period in periods]
+    return names
 
 
 def _by_callable(

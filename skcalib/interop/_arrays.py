@@ -10,6 +10,7 @@ from .._errors import ParameterError, ParameterTypeError
 from .._validation import as_array, as_label_list
 
 __all__ = [
+    "as_indices",
     "as_labels_of_tags",
     "as_numpy",
     "in_order",
@@ -28,11 +29,28 @@ def as_numpy(values: Any, name: str) -> np.ndarray:
         values = values.float()
     if hasattr(values, "get") and hasattr(values, "device"):  # CuPy, as in spaCy
         values = values.get()
-    array = as_array(values, name=name)
+    try:
+        array = as_array(values, name=name)
+    except ParameterError:
+        raise
+    except ValueError:
+        raise ParameterError(name, "must have rows of equal length.") from None
     if array.dtype.kind not in "fiub":
         problem = f"must contain numbers. Got an array of type {array.dtype}."
         raise ParameterTypeError(name, problem)
     return array if array.dtype == np.float32 else array.astype(np.float64)
+
+
+def as_indices(values: Any, name: str) -> np.ndarray:
+    """Return a tensor of integers as an array."""
+    array = as_numpy(values, name)
+    wrong = ~(array == np.trunc(array)) | np.isinf(array)
+    if wrong.any():
+        place = np.argwhere(wrong)[0].tolist()
+        found = float(array[tuple(place)])
+        where = f" at position {place}" if place else ""
+        raise ParameterError(name, f"must contain integers. Got {found!r}{where}.")
+    return array.astype(np.intp)
 
 
 def unpad(
@@ -53,7 +71,7 @@ def unpad(
         shapes = {batch.ndim}
         if shapes == {3} and not batch_first:
             batch = batch.swapaxes(0, 1)
-        rows = list(batch)
+        rows = list(batch) if batch.ndim else []
         shapes = {ndim - 1 for ndim in shapes}
     if shapes - {2}:
         raise ParameterError(
@@ -61,24 +79,25 @@ def unpad(
             "must have shape (n_sentences, n_tokens, n_tags), or be a list of arrays "
             f"of shape (n_tokens, n_tags). Got {_shape(scores)}.",
         )
+    source = "lengths"
     if mask is not None:
         if lengths is not None:
             raise ParameterError(None, "accepts 'mask' or 'lengths', not both.")
-        lengths = _lengths_of_mask(mask, batch_first)
+        lengths, source = _lengths_of_mask(mask, batch_first), "mask"
     if lengths is None:
         return without_nan(rows, name)
-    found = as_numpy(lengths, "lengths").astype(np.intp)
+    found = as_indices(lengths, "lengths")
     if found.shape != (len(rows),):
         raise ParameterError(
-            "lengths" if mask is None else "mask",
+            source,
             f"must have an entry for each of the {len(rows)} sentences of {name!r}. "
             f"Got {found.size}.",
         )
     for i, (row, n) in enumerate(zip(rows, found.tolist(), strict=True)):
         if not 0 <= n <= len(row):
             raise ParameterError(
-                "lengths",
-                f"must be at most the number of tokens of {name!r}. Got {n} for "
+                source,
+                f"must have at most the number of tokens of {name!r}. Got {n} for "
                 f"sentence {i}, which has {len(row)}.",
             )
     kept = [row[:n] for row, n in zip(rows, found.tolist(), strict=True)]
@@ -113,6 +132,14 @@ def _lengths_of_mask(mask: Any, batch_first: bool) -> np.ndarray:
             "must have shape (n_sentences, n_tokens), like the scores without the "
             f"tags. Got {_shape(mask)}.",
         )
+    wrong = (array != 0) & (array != 1)
+    if wrong.any():
+        i, t = np.argwhere(wrong)[0].tolist()
+        raise ParameterError(
+            "mask",
+            "must contain only True and False, or 1 and 0. Got "
+            f"{float(array[i, t])!r} in row {i}, column {t}.",
+        )
     rows = (array if batch_first else array.T) != 0
     lengths = rows.sum(axis=1)
     wrong = (rows != (np.arange(rows.shape[1]) < lengths[:, None])).any(axis=1)
@@ -131,8 +158,8 @@ def in_order(rows: list[np.ndarray], order: Any, name: str = "order") -> list:
     """Return rows in their order before sorting: row i goes to order[i]."""
     if order is None:
         return rows
-    places = as_numpy(order, name).astype(np.intp)
-    if not np.array_equal(np.sort(places), np.arange(len(rows))):
+    places = as_indices(order, name)
+    if not np.array_equal(np.sort(places, axis=None), np.arange(len(rows))):
         raise ParameterError(
             name,
             f"must have the position of each of the {len(rows)} sentences before "

@@ -7,11 +7,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from .._clusterings import check_entries
 from .._containers import is_sequence
 from .._errors import ParameterError, ParameterTypeError, public
 from .._validation import check_choice, check_integer
 from ..posteriors import AntecedentPosterior
-from ._arrays import as_numpy
+from ._arrays import as_indices, as_numpy
 
 # Models add -10000 to the scores of choices that are masked.
 _MASKED = -9000.0
@@ -35,9 +36,10 @@ def from_antecedent_scores(
         antecedent.
     antecedents : sequence with a tensor for each document, default=None
         Integer tensors of shape (n_mentions, n_candidates) with the mention index of
-        each candidate, for models that keep only the best candidates. Candidates that
-        do not precede their mention are padding. If None, column k is mention k, and
-        columns of mentions that do not precede the mention of the row are ignored.
+        each candidate, for models that keep only the best candidates. Candidates with
+        a negative index or that do not precede their mention are padding. If None,
+        column k is mention k, and columns of mentions that do not precede the mention
+        of the row are ignored.
     dummy : {'last', 'first'}, default='last'
         Whether the scores of having no antecedent are in the last columns (s2e-coref,
         fastcoref) or in the first columns (e2e-coref, AllenNLP, stanza).
@@ -52,6 +54,13 @@ def from_antecedent_scores(
     posterior : AntecedentPosterior
         Posterior over clusterings. Candidates with scores of -9000 and below, which
         models use as masks, are impossible.
+
+    Raises
+    ------
+    ValueError
+        If the shapes do not fit, if an index in `antecedents` is not the index of a
+        mention of the document, or if a mention has two scores for the same candidate.
+        The message names the document and the mention.
 
     See Also
     --------
@@ -86,12 +95,9 @@ def from_antecedent_scores(
     """
     check_choice(dummy, ("last", "first"), name="dummy")
     count = check_integer(n_dummies, minimum=0, name="n_dummies")
-    if antecedents is not None and len(antecedents) != len(scores):
-        raise ParameterError(
-            None,
-            "needs 'antecedents' for each document of 'scores'. Got "
-            f"{len(antecedents)} and {len(scores)}.",
-        )
+    check_entries(scores, None, "document", "scores")
+    if antecedents is not None:
+        check_entries(antecedents, len(scores), "document", "antecedents")
     matrices = []
     for i, each in enumerate(scores):
         rows = as_numpy(each, "scores").astype(np.float64)
@@ -99,7 +105,9 @@ def from_antecedent_scores(
             raise ParameterError(
                 "scores",
                 "must have shape (n_mentions, n_candidates + n_dummies) for each "
-                f"document. Got shape {rows.shape} for document {i}.",
+                f"document. Got shape {rows.shape} for document {i}."
+                + " Put a single document into a list."
+                * (rows.ndim == 1),
             )
         size = rows.shape[1] - count
         columns = slice(0, size) if dummy == "last" else slice(count, None)
@@ -107,7 +115,7 @@ def from_antecedent_scores(
         new = np.logaddexp.reduce(dummies, axis=1) if count else np.zeros(len(rows))
         places = None
         if antecedents is not None:
-            places = as_numpy(antecedents[i], "antecedents").astype(np.intp)
+            places = as_indices(antecedents[i], "antecedents")
         matrices.append(_matrix(rows[:, columns], new, places, i))
     return AntecedentPosterior(matrices)
 
@@ -134,13 +142,39 @@ def _matrix(
                 "must have the shape of the scores of candidates. Got shape "
                 f"{places.shape} and {rows.shape} for document {i}.",
             )
+        _check_candidates(rows, places, i)
         before = (places >= 0) & (places < np.arange(n)[:, None])
-        j, column = np.nonzero(before)
+        j, column = np.nonzero(before & ~(rows <= _MASKED))
         matrix[j, places[j, column]] = rows[j, column]
     matrix[matrix <= _MASKED] = -np.inf
     matrix[np.triu_indices(n)] = -np.inf
     matrix[np.diag_indices(n)] = new
     return matrix
+
+
+def _check_candidates(rows: np.ndarray, places: np.ndarray, i: int) -> None:
+    """Raise an error for candidates that do not exist, or that have two scores."""
+    n = len(rows)
+    beyond = places >= n
+    if beyond.any():
+        j, column = np.argwhere(beyond)[0].tolist()
+        raise ParameterError(
+            "antecedents",
+            f"must contain mention indices below {n}, the number of mentions. Got "
+            f"{places[j, column]} for mention {j} of document {i}. If a model returns "
+            "indices of spans, map them to the indices of the kept mentions.",
+        )
+    before = (places >= 0) & (places < np.arange(n)[:, None])
+    used = np.where(before & ~(rows <= _MASKED), places, n)
+    ordered = np.sort(used, axis=1)
+    twice = (ordered[:, 1:] == ordered[:, :-1]) & (ordered[:, 1:] < n)
+    if twice.any():
+        j, column = np.argwhere(twice)[0].tolist()
+        raise ParameterError(
+            "antecedents",
+            "must have each candidate of a mention once. Got mention "
+            f"{ordered[j, column]} twice for mention {j} of document {i}.",
+        )
 
 
 @public
@@ -195,6 +229,7 @@ def from_fastcoref(
     >>> mentions, posterior.antecedent_proba()[0][1].round(2)
     ([[(0, 3), (9, 12)]], array([0.88, 0.12]))
     """
+    check_entries(results, None, "text", "results")
     scores, mentions = [], []
     for i, result in enumerate(results):
         if not (hasattr(result, "coref_logit") and hasattr(result, "char_map")):
@@ -276,18 +311,16 @@ def labels_from_clusters(
     >>> labels_from_clusters([[[[0, 1], [5, 5]]]], [[(0, 1), (4, 4)]])
     ClusterLabels(labels=[[0, 1]], mentions=[[(0, 1), (4, 4)]], n_missing=1)
     """
-    if mentions is not None and len(mentions) != len(clusters):
-        raise ParameterError(
-            None,
-            "needs 'mentions' for each document of 'clusters'. Got "
-            f"{len(mentions)} and {len(clusters)}.",
-        )
     if not is_sequence(clusters) or not all(map(is_sequence, clusters)):
         raise ParameterTypeError(
             "clusters",
             "must be a list with a list of clusters for each document. Got "
             f"{clusters!r:.80}.",
         )
+    if mentions is not None:
+        check_entries(mentions, len(clusters), "document", "mentions")
+        for each in mentions:
+            check_entries(each, None, "mention", "mentions")
     labels, kept, n_missing = [], [], 0
     for i, document in enumerate(clusters):
         entity: dict[Any, int] = {}

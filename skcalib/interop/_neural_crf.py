@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .._errors import ParameterError, ParameterTypeError, public
+from .._validation import check_bool
 from ..posteriors import LinearChainPosterior
 from ._arrays import as_labels_of_tags, as_numpy, in_order, unpad
 
@@ -125,6 +126,7 @@ def from_allennlp(
     array([[0.27, 0.73]])
     """
     _check_attributes(crf, "transitions")
+    check_bool(constrained, name="constrained")
     log_transition = as_numpy(crf.transitions, "crf").astype(np.float64)
     k = len(log_transition)
     ends = {"start": np.zeros(k), "end": np.zeros(k)}

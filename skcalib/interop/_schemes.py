@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .._entities import allowed_tags, as_posterior_scheme, read_tags
+from .._entities import allowed_tags, as_posterior_scheme, check_possible, read_tags
 from .._errors import public
 from .._validation import as_label_list
 
@@ -70,6 +70,7 @@ def transitions_of(
     """Return the scores for labels that were received as the parameter `name`."""
     scheme = as_posterior_scheme(scheme)
     meaning = read_tags(order, scheme, name)
+    check_possible(meaning, scheme, name)
     allowed = allowed_tags([meaning[tag] for tag in order], scheme)
     pairs, first, last = (np.where(each, 0.0, -np.inf) for each in allowed)
     return pairs, first, last

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from .._clusterings import check_entries
 from .._errors import ParameterError, ParameterTypeError, public
 from .._validation import check_integer, check_real
 from ..queries import PredictedEntities
@@ -79,6 +80,7 @@ def from_spacy_beam(
             "must be spaCy's EntityRecognizer, nlp.get_pipe('ner'). Got "
             f"{type(ner).__name__}.",
         )
+    check_entries(docs, None, "document", "docs")
     beams = ner.beam_parse(list(docs), beam_width=width, beam_density=density)
     return [_beam_entities(ner.moves.get_beam_parses(beam)) for beam in beams]
 
@@ -131,7 +133,16 @@ def from_spacy_spancat(
     [[(0, 2, 'PER', 0.75)]]
     """
     found = []
+    if not isinstance(spans_key, str):
+        raise ParameterTypeError("spans_key", f"must be a str. Got {spans_key!r:.50}.")
+    check_entries(docs, None, "document", "docs")
     for i, doc in enumerate(docs):
+        if not hasattr(doc, "spans"):
+            raise ParameterTypeError(
+                "docs",
+                f"must contain documents of spaCy. Got {type(doc).__name__} for "
+                f"document {i}.",
+            )
         if spans_key not in doc.spans:
             raise ParameterError(
                 "spans_key",
@@ -205,6 +216,7 @@ def from_spacy_tagger(
             "must be spaCy's Tagger, nlp.get_pipe('tagger'). Got "
             f"{type(tagger).__name__}.",
         )
+    check_entries(docs, None, "document", "docs")
     scores = [as_numpy(each, "tagger") for each in tagger.model.predict(list(docs))]
     if not any(
         layer.attrs.get("softmax_normalize", False) for layer in tagger.model.walk()

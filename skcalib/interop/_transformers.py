@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from numbers import Real
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from .._clusterings import check_entries
 from .._containers import is_sequence
 from .._errors import ParameterError, ParameterTypeError, public
-from .._validation import check_choice
+from .._validation import check_choice, is_integer, out_of_range
 from ..posteriors import LinearChainPosterior
-from ._arrays import as_labels_of_tags, as_numpy, log_softmax, without_nan
+from ._arrays import as_indices, as_labels_of_tags, as_numpy, log_softmax, without_nan
 from ._schemes import transitions_of
 
 
@@ -94,7 +96,9 @@ def from_transformers(
     array([0.937])
     """
     check_choice(pieces, ("first", "mean", "product"), name="pieces")
-    sentences = [as_numpy(each, "logits") for each in logits]
+    batch = logits if isinstance(logits, (list, tuple)) else as_numpy(logits, "logits")
+    check_entries(batch, None, "sentence", "logits")
+    sentences = [as_numpy(each, "logits") for each in batch]
     if any(each.ndim != 2 for each in sentences):
         raise ParameterError(
             "logits",
@@ -102,19 +106,11 @@ def from_transformers(
             f"{getattr(logits, 'shape', None) or sentences[0].shape}.",
         )
     without_nan(sentences, "logits")
-    if len(sentences) != len(word_ids):
-        raise ParameterError(
-            None,
-            f"needs 'word_ids' for each sentence of 'logits'. Got {len(word_ids)} and "
-            f"{len(sentences)}.",
-        )
-    counts = [None] * len(sentences) if n_words is None else list(n_words)  # type: ignore[arg-type]
-    if len(counts) != len(sentences):
-        raise ParameterError(
-            "n_words",
-            f"must have an entry for each of the {len(sentences)} sentences. Got "
-            f"{len(counts)}.",
-        )
+    check_entries(word_ids, len(sentences), "sentence", "word_ids")
+    counts: list[Any] = [None] * len(sentences)
+    if n_words is not None:
+        check_entries(n_words, len(sentences), "sentence", "n_words")
+        counts = as_indices(n_words, "n_words").tolist()
     width = sentences[0].shape[1] if sentences else len(id2label)  # type: ignore[arg-type]
     classes = as_labels_of_tags(id2label, width, "id2label")
     rows = [
@@ -125,32 +121,15 @@ def from_transformers(
     ]
     if scheme is None:
         return LinearChainPosterior(rows, np.zeros((width, width))), classes
-    moves = transitions_of(classes, scheme, "id2label")
-    _check_every_tag_is_possible(classes, scheme, *moves)
-    return LinearChainPosterior(rows, *moves), classes
-
-
-def _check_every_tag_is_possible(
-    classes: list, scheme: str, pairs: np.ndarray, first: np.ndarray, last: np.ndarray
-) -> None:
-    """Raise an error if a tag cannot be in any tagging, such as I-PER without B-PER."""
-    follows = np.isfinite(pairs)
-    begun, ended = np.isfinite(first), np.isfinite(last)
-    for _ in classes:
-        begun, ended = begun | begun @ follows, ended | follows @ ended
-    lost = [tag for tag, ok in zip(classes, begun & ended, strict=True) if not ok]
-    if lost:
-        raise ParameterError(
-            "id2label",
-            f"must have tags that form entities in the scheme {scheme!r}. No valid "
-            f"tagging has {', '.join(map(repr, lost))}, because the tags that begin or "
-            f"end their entities are missing. Got {classes!r:.100}. Pass the `scheme` "
-            "of the model.",
-        )
+    return (
+        LinearChainPosterior(rows, *transitions_of(classes, scheme, "id2label")),
+        classes,
+    )
 
 
 def _places(ids: Any, n: int, n_words: Any, i: int) -> np.ndarray:
     """Return the word of each piece, -1 for special pieces. Words need a piece."""
+    check_entries(ids, None, "piece", "word_ids")
     if len(ids) != n:
         raise ParameterError(
             "word_ids",
@@ -158,9 +137,8 @@ def _places(ids: Any, n: int, n_words: Any, i: int) -> np.ndarray:
             f"included. Got {len(ids)}. Add None for the padding, or cut the logits to "
             "the pieces.",
         )
-    places = np.array(
-        [-1 if k is None or k != k else int(k) for k in ids], dtype=np.intp
-    )
+    inside = [-1 if k is None or k != k else k for k in ids]
+    places = as_indices(inside, "word_ids")
     size = int(places.max(initial=-1)) + 1
     if n_words is not None and size > n_words:
         raise ParameterError(
@@ -225,6 +203,12 @@ def from_pipeline(
         :meth:`skcalib.queries.SpanQuery.from_proba` and
         :meth:`skcalib.queries.PredictedEntities.from_spans`.
 
+    Raises
+    ------
+    ValueError
+        If a score is not in [0, 1], or if a text does not have tokens where it has an
+        entity. The message names the text.
+
     See Also
     --------
     from_transformers : Exact probabilities of entities from the logits of the model.
@@ -272,14 +256,7 @@ def _spans_of_text(
 ) -> list[tuple[int, int, str, float]]:
     found: dict[tuple[int, int, str], float] = {}
     for entity in entities:
-        if "entity_group" not in entity or entity.get("start") is None:
-            raise ParameterError(
-                "results",
-                "must contain entities with 'entity_group', 'start' and 'end'. Got "
-                f"{dict(entity)!r:.100} in text {i}: create the pipeline with "
-                "aggregation_strategy='simple' and a fast tokenizer.",
-            )
-        begin, end = int(entity["start"]), int(entity["end"])
+        begin, end, score = _read_entity(entity, i)
         touched = np.flatnonzero((places[:, 0] < end) & (places[:, 1] > begin))
         exact = touched.size and (
             places[touched[0], 0] == begin and places[touched[-1], 1] == end
@@ -292,5 +269,28 @@ def _spans_of_text(
                 f"has an entity.{hint}",
             )
         key = int(touched[0]), int(touched[-1]) + 1, str(entity["entity_group"])
-        found[key] = max(found.get(key, 0.0), float(entity["score"]))
+        found[key] = max(found.get(key, 0.0), score)
     return [(*key, score) for key, score in found.items()]
+
+
+def _read_entity(entity: Any, i: int) -> tuple[int, int, float]:
+    """Return the characters and the score of an entity of text i."""
+    begin: Any = None
+    end: Any = None
+    score: Any = None
+    if isinstance(entity, Mapping) and "entity_group" in entity:
+        begin, end, score = (entity.get(key) for key in ("start", "end", "score"))
+    if not (is_integer(begin) and is_integer(end) and isinstance(score, Real)):
+        raise ParameterError(
+            "results",
+            "must contain entities with 'entity_group', 'score', 'start' and 'end'. "
+            f"Got {entity!r:.100} in text {i}: create the pipeline with "
+            "aggregation_strategy='simple' and a fast tokenizer.",
+        )
+    if out_of_range(np.array([score], dtype=np.float64))[0]:
+        raise ParameterError(
+            "results",
+            "must have scores that are probabilities in [0, 1]. Got "
+            f"{float(score)!r} for characters {begin} to {end} of text {i}.",
+        )
+    return int(begin), int(end), min(1.0, max(0.0, float(score)))

@@ -15,9 +15,11 @@ from ._decomposition import ScoreDecomposition, score_decomposition
 from ._frequency_intervals import frequency_interval
 from ._interval import (
     LEAST_GROUPS,
+    LEAST_UNITS,
     CalibrationErrorInterval,
     calibration_error_interval,
     interval_of_pairs,
+    warn_of_few,
 )
 from ._label_statistics import (
     accuracy_statistics,
@@ -32,6 +34,7 @@ from ._sketch import ReliabilitySketch
 # public names.
 _FOR_SIBLINGS = (
     LEAST_GROUPS,
+    LEAST_UNITS,
     Binning,
     ResampledError,
     brier_of_rows,
@@ -44,6 +47,7 @@ _FOR_SIBLINGS = (
     error_of_pairs,
     frequency_interval,
     interval_of_pairs,
+    warn_of_few,
 )
 
 __all__ = [

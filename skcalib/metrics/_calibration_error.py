@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterable, Sequence
 from typing import Literal, overload
 
 import numpy as np
@@ -10,7 +10,8 @@ from numpy.typing import ArrayLike
 
 from .._errors import public
 from .._pairs import Pairs, check_pairs
-from .._validation import is_dask
+from .._validation import check_bool, is_dask
+from .._warn import warn
 from ._binning import Binning, check_binning
 from ._bins import (
     BinSums,
@@ -23,6 +24,9 @@ from ._bins import (
 from ._cells import CellTable, check_independent, sums_of_cells
 from ._distributed import Chunked, check_mergeable, tables_of_dask
 from ._grouped_bins import are_single_rows, grouped_bins
+
+# From this number of rows on, probabilities that are all 0 or 1 are suspicious.
+_MANY_ROWS = 20
 
 
 @overload
@@ -41,6 +45,7 @@ def calibration_error(
     pos_label: Hashable = ...,
     sample_weight: ArrayLike | None = ...,
     groups: ArrayLike | None = ...,
+    hard_labels: bool = ...,
 ) -> np.ndarray: ...
 
 
@@ -60,6 +65,7 @@ def calibration_error(
     pos_label: Hashable = ...,
     sample_weight: ArrayLike | None = ...,
     groups: ArrayLike | None = ...,
+    hard_labels: bool = ...,
 ) -> float: ...
 
 
@@ -79,6 +85,7 @@ def calibration_error(
     pos_label: Hashable = None,
     sample_weight: ArrayLike | None = None,
     groups: ArrayLike | None = None,
+    hard_labels: bool = False,
 ) -> float | np.ndarray:
     """Compute the calibration error by adaptive binning.
 
@@ -97,9 +104,8 @@ def calibration_error(
     y_proba : array-like of shape (n,) or (n, n_classes)
         Probability of the positive class, or of every class, with columns in the order
         of `labels`. Two columns are treated as a binary problem with the positive class
-        `pos_label`, unless `multi_class` is given. Rows do not need to sum to one. A
-        value that is outside [0, 1] by at most 1e-9, or by 16 times the machine epsilon
-        of its type, is clipped.
+        `pos_label`, unless `multi_class` is given. A value that is outside [0, 1] by at
+        most 1e-9, or by 16 times the machine epsilon of its type, is clipped.
     bin_size : int or 'auto', default='auto'
         Number of pairs (total weight) in a bin, beta in [1]_. 'auto' is
         round(n ** 0.6), and at least 2, where n is the total weight of the rows. A row
@@ -146,6 +152,9 @@ def calibration_error(
         group may depend on each other, so only residuals of rows from different groups
         are multiplied. If None, rows are treated as independent, and the pooled pairs
         of one row form a group.
+    hard_labels : bool, default=False
+        Whether `y_proba` contains predicted labels (0 and 1) on purpose. If False, a
+        warning is issued if there are at least 20 rows and all values are 0 or 1.
 
     Returns
     -------
@@ -159,6 +168,14 @@ def calibration_error(
         If a parameter or a row is invalid. The message names the parameter or the row.
         With `debias`, an error is also raised if a bin contains a single pair or rows
         of a single group.
+
+    Warns
+    -----
+    UserWarning
+        If all values of `y_proba` are 0 or 1 (see `hard_labels`), or if the sum of a
+        row of class probabilities differs from 1 by more than 0.02. Such sums are
+        normal if several labels may be true at once, because every column is evaluated
+        separately.
 
     See Also
     --------
@@ -178,9 +195,9 @@ def calibration_error(
     positive labels of these rows. This share is the mean over all orders of these rows.
 
     Hard labels are not probabilities. If every value of `y_proba` is 0 or 1, the result
-    measures how often predicted labels are wrong, not how good the probabilities are.
-    This happens if :func:`sklearn.metrics.make_scorer` is called without
-    ``response_method="predict_proba"``. Use
+    measures how often predicted labels are wrong, not how good the probabilities are,
+    and a warning is issued. This happens if :func:`sklearn.metrics.make_scorer` is
+    called without ``response_method="predict_proba"``. Use
     :func:`skcalib.scorers.make_calibration_scorer` to score an estimator.
 
     Dask arrays are accepted with quantile bins and without `groups`. The error is then
@@ -213,12 +230,15 @@ def calibration_error(
     """
     binning = check_binning(bin_size, n_bins, strategy)
     check_norm(norm, squared, debias)
+    check_bool(hard_labels, name="hard_labels")
     if is_dask(y_true, y_proba, sample_weight):
         data = Chunked(y_true, y_proba, sample_weight, multi_class, labels, pos_label)
         check_mergeable(binning, groups)
+        tables = tables_of_dask(data)
+        if not hard_labels:
+            warn_of_hard_tables(tables)
         errors = [
-            _error_of_table(table, binning, norm, squared, debias)
-            for table in tables_of_dask(data)
+            _error_of_table(table, binning, norm, squared, debias) for table in tables
         ]
     else:
         several = check_pairs(
@@ -230,12 +250,41 @@ def calibration_error(
             sample_weight=sample_weight,
             groups=groups,
         )
-        errors = []
-        for pairs in several:
-            errors.append(error_of_pairs(pairs, binning, norm, squared, debias))
+        if not hard_labels:
+            warn_of_hard_labels(several)
+        errors = [
+            error_of_pairs(pairs, binning, norm, squared, debias) for pairs in several
+        ]
     if multi_class == "per_class":
         return np.array(errors)
     return float(np.mean(errors))
+
+
+def warn_of_hard_labels(several: Sequence[Pairs]) -> None:
+    """Warn if many rows have only probabilities of 0 and 1."""
+    n_rows = several[0].q.size // several[0].n_classes
+    _warn_if_all_hard(n_rows, [pairs.q for pairs in several])
+
+
+def warn_of_hard_tables(tables: Sequence[CellTable]) -> None:
+    """Warn if many rows have only probabilities of 0 and 1."""
+    cells = [table.sorted_cells() for table in tables]
+    _warn_if_all_hard(tables[0].n_samples, [np.r_[c.low, c.high] for c in cells])
+
+
+def _warn_if_all_hard(n_rows: int, probabilities: Iterable[np.ndarray]) -> None:
+    if n_rows < _MANY_ROWS or not all(map(_are_hard, probabilities)):
+        return
+    warn(
+        f"All probabilities of the {n_rows} rows are 0 or 1, like predicted labels. If "
+        "they are labels, pass probabilities instead (make_scorer needs "
+        'response_method="predict_proba"). If this is intended, pass hard_labels=True.'
+    )
+
+
+def _are_hard(q: np.ndarray) -> bool:
+    # The first values nearly always decide.
+    return all(((part == 0) | (part == 1)).all() for part in (q[:_MANY_ROWS], q))
 
 
 def error_of_pairs(

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from functools import lru_cache
-from typing import Any, NoReturn
+from typing import Any
 
 import numpy as np
 
@@ -248,12 +248,12 @@ def sums_of_cells(
 def check_independent(table: CellTable) -> None:
     """Raise an error if the pairs of a table depend on each other."""
     if table.is_dependent:
-        rows_are_unknown()
+        raise rows_are_unknown()
 
 
-def rows_are_unknown(*_: Any) -> NoReturn:
-    """Raise an error: the result needs to know which pairs share a row."""
-    raise ParameterError(
+def rows_are_unknown() -> ParameterError:
+    """Return the error that a result needs to know which pairs share a row."""
+    return ParameterError(
         None,
         "does not support pooled classes: pairs of the same row depend on each other, "
         "and a sketch does not store rows. Use one sketch for each class, or "

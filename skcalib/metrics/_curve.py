@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
-from dataclasses import dataclass, field, replace
-from functools import partial
+from collections.abc import Hashable
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .._errors import public
+from .._errors import ParameterError, public
 from .._pairs import Pairs, check_one_set, check_pairs
 from .._results import Result
 from .._validation import check_choice, check_fraction, is_dask
 from ._binning import Binning, check_binning
-from ._bins import BinSums, check_norm, debiased_error, norm_of
+from ._bins import BinSums, check_norm, debiased_error, norm_of, rooted
 from ._calibration_error import error_of_pairs
 from ._cells import CellTable, SketchedCells, rows_are_unknown, sums_of_cells
 from ._distributed import Chunked, check_mergeable, tables_of_dask
@@ -53,6 +52,11 @@ class ReliabilityCurve(Result):
     adaptive_reliability_curve : Compute the curve.
     skcalib.plot.ReliabilityDisplay : Draw the curve.
 
+    Notes
+    -----
+    The curve contains sums over bins and no pairs, so its size does not depend on the
+    number of pairs.
+
     Examples
     --------
     >>> from skcalib.metrics import adaptive_reliability_curve
@@ -81,7 +85,8 @@ class ReliabilityCurve(Result):
     _pair_residual: np.ndarray = field(default_factory=lambda: np.zeros(0))
     _label_variance: np.ndarray | None = None
     _unit: np.ndarray | None = None
-    _debiased: Callable[[bool, bool], float] | None = None
+    # Debiased squared error of dependent pairs, or why the bins do not allow it.
+    _debiased: float | ParameterError | None = None
 
     @property
     def n_bins(self) -> int:
@@ -228,11 +233,17 @@ class ReliabilityCurve(Result):
         (0.25, 0.3)
         """
         check_norm(norm, squared, debias)
-        if debias and self._debiased is not None:
-            return self._debiased(squared, True)
         if debias:
-            return debiased_error(self.weight, self._pair_residual, squared)
+            return self._debiased_error(squared)
         return norm_of(self.prob_pred - self.prob_true, self.weight, norm, squared)
+
+    def _debiased_error(self, squared: bool) -> float:
+        found = self._debiased
+        if isinstance(found, ParameterError):
+            raise ParameterError(found.name, found.problem)
+        if found is None:
+            return debiased_error(self.weight, self._pair_residual, squared)
+        return rooted(found, squared)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the arrays and settings as a dict of lists and numbers."""
@@ -271,11 +282,19 @@ def curve_of_pairs(pairs: Pairs, binning: Binning) -> ReliabilityCurve:
     sums, bin_size = binning.sums(pairs)
     debiased = None
     if pairs.is_dependent:
-        # q is a view, and the caller may write to its base array.
-        copied = replace(pairs, q=pairs.q.copy())
-        same_bins = binning.for_rows(pairs.row_total)
-        debiased = partial(error_of_pairs, copied, same_bins, "l2")
+        debiased = _debiased_square(pairs, binning.for_rows(pairs.row_total))
     return _curve_of_sums(sums, bin_size, pairs.q.size, debiased)
+
+
+def _debiased_square(pairs: Pairs, binning: Binning) -> float | ParameterError:
+    """Return the debiased squared error, or the error that it raises.
+
+    It is computed with the curve, which would otherwise have to keep all pairs.
+    """
+    try:
+        return error_of_pairs(pairs, binning, "l2", True, True)
+    except ParameterError as error:
+        return ParameterError(error.name, error.problem)  # without a traceback
 
 
 def curve_of_table(
@@ -283,7 +302,7 @@ def curve_of_table(
 ) -> ReliabilityCurve:
     """Return the curve of the pairs of a table."""
     sums, _, bin_size = sums_of_cells(table, cells, binning)
-    debiased = rows_are_unknown if table.is_dependent else None
+    debiased = rows_are_unknown() if table.is_dependent else None
     return _curve_of_sums(sums, bin_size, table.n_samples, debiased)
 
 
@@ -291,9 +310,9 @@ def _curve_of_sums(
     sums: BinSums,
     bin_size: int | None,
     n_samples: int,
-    debiased: Callable[[bool, bool], float] | None,
+    debiased: float | ParameterError | None,
 ) -> ReliabilityCurve:
-    """Return the curve of the sums in bins; `debiased` is used for dependent pairs."""
+    """Return the curve of the sums in bins; `debiased` is for dependent pairs."""
     # Rounding may leave a share of positives 1e-16 outside [0, 1].
     p = np.clip(sums.y / sums.weight, 0, 1)
     q = np.clip(sums.q / sums.weight, sums.low, sums.high)
@@ -386,8 +405,9 @@ def adaptive_reliability_curve(
     Notes
     -----
     Memory is needed for sorted copies of the probabilities of all pairs and of the
-    positive pairs and, with weights, for a permutation. If classes are pooled, the
-    curve keeps a copy of the probabilities for ``error(debias=True)``.
+    positive pairs and, with weights, for a permutation. If classes are pooled, most of
+    the time is spent on ``error(debias=True)``, which needs the rows and is therefore
+    computed with the curve. The curve does not keep the pairs.
 
     Dask arrays are accepted with quantile bins. The curve is then computed from a
     :class:`ReliabilitySketch` of the blocks.

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Hashable
-from dataclasses import dataclass
-from typing import Literal
+from collections.abc import Hashable, Iterable
+from dataclasses import dataclass, field
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -13,8 +12,15 @@ from numpy.typing import ArrayLike
 from .._errors import ParameterError, public
 from .._pairs import Pairs, check_one_set, check_pairs
 from .._random import RandomStateLike, as_generator
-from .._results import Result, ends_text
-from .._validation import check_choice, check_fraction, check_integer, is_dask
+from .._results import Result, ends_text, p_text
+from .._validation import (
+    check_bool,
+    check_choice,
+    check_fraction,
+    check_integer,
+    is_dask,
+)
+from .._warn import warn
 from ._binning import (
     Binning,
     check_binning,
@@ -23,6 +29,7 @@ from ._binning import (
     interval_sums,
 )
 from ._bins import BinSums, norm_of
+from ._calibration_error import warn_of_hard_labels, warn_of_hard_tables
 from ._cells import CellTable, SketchedCells, check_independent, sums_of_cells
 from ._distributed import Chunked, check_mergeable, tables_of_dask
 from ._drawn_intervals import (
@@ -43,6 +50,13 @@ METHODS = ("score", "bootstrap", "simulation")
 # With fewer effective groups, the variance between groups is poorly estimated.
 LEAST_GROUPS = 10
 
+# With fewer independent rows or groups, the test rejects perfect calibration too often:
+# the approximate distributions of its statistics do not fit so few labels.
+LEAST_UNITS = 5
+
+# Smaller p-values underflow.
+_TINY = float(np.finfo(float).tiny)
+
 
 @dataclass(frozen=True)
 class CalibrationErrorInterval(Result):
@@ -62,7 +76,9 @@ class CalibrationErrorInterval(Result):
         below `high` is in the interval. The repr and the plots then contain "(0"
         instead of "[0.000".
     p_value : float
-        P-value of the hypothesis of perfect calibration.
+        P-value of the hypothesis of perfect calibration. It is NaN if there are fewer
+        than five independent rows or groups, and it is never 0: a smaller p-value than
+        2.2e-308 is this number, the smallest normal float.
     plug_in : float
         :func:`calibration_error` in the same bins, for comparison with published
         numbers. It is biased upwards.
@@ -113,23 +129,37 @@ class CalibrationErrorInterval(Result):
     n_groups: int | None
     n_effective_groups: float | None
     n_samples: int | None
+    # Independent rows or groups as text, such as "3 rows", if they are too few.
+    _too_few: str = field(default="", compare=False)
 
     def _in_words(self) -> list[str]:
+        if self._too_few:
+            return [f"There is no test of perfect calibration: {self._why_no_test}."]
         inside = "contains" if self.low == 0 else "does not contain"
         verdict = "is compatible with the data"
         if self.p_value < 1 - self.confidence_level:
             verdict = f"is rejected at level {1 - self.confidence_level:.2g}"
         return [
-            f"The {self.confidence_level:.4g} confidence interval {inside} 0. "
-            f"Perfect calibration {verdict} (p-value {self.p_value:.3g})."
+            f"The {self.confidence_level:.4g} confidence interval {inside} 0. Perfect "
+            f"calibration {verdict} ({p_text(self.p_value, before='p-value ')})."
         ]
+
+    @property
+    def _why_no_test(self) -> str:
+        return (
+            f"it needs at least {LEAST_UNITS} independent rows or groups, and there "
+            f"are {self._too_few}"
+        )
 
     def __repr__(self) -> str:
         groups = "" if self.n_groups is None else f", n_groups={self.n_groups}"
+        p_value = p_text(self.p_value, before="p_value=")
+        if self._too_few:
+            p_value += f" (no test of {self._too_few})"
         drawn = "" if self.n_samples is None else f", n_samples={self.n_samples}"
         return (
             f"CalibrationErrorInterval({self.estimate:.4f} "
-            f"{ends_text(self.low, self.high, '.4f')}, p_value={self.p_value:.3g}, "
+            f"{ends_text(self.low, self.high, '.4f')}, {p_value}, "
             f"plug_in={self.plug_in:.4f}, method={self.method!r}, "
             f"confidence_level={self.confidence_level:g}, bin_size={self.bin_size}, "
             f"n_bins={self.n_bins}, n_pairs={self.n_pairs}{groups}{drawn})"
@@ -151,6 +181,7 @@ def calibration_error_interval(
     sample_weight: ArrayLike | None = None,
     groups: ArrayLike | None = None,
     random_state: RandomStateLike = None,
+    hard_labels: bool = False,
 ) -> CalibrationErrorInterval:
     """Compute the calibration error with a confidence interval and a p-value.
 
@@ -202,6 +233,9 @@ def calibration_error_interval(
         other. Not available for 'simulation'.
     random_state : int, RandomState, Generator or None, default=None
         Random state used by 'bootstrap' and 'simulation'.
+    hard_labels : bool, default=False
+        Whether `y_proba` contains predicted labels (0 and 1) on purpose. If False, a
+        warning is issued if there are at least 20 rows and all values are 0 or 1.
 
     Returns
     -------
@@ -215,7 +249,10 @@ def calibration_error_interval(
     Warns
     -----
     UserWarning
-        If there are fewer than ten effective groups.
+        If there are fewer than five independent rows or groups, or fewer than ten
+        effective groups. Also if all values of `y_proba` are 0 or 1 (see
+        `hard_labels`), or if rows of class probabilities do not sum to 1, as in
+        :func:`calibration_error`.
 
     See Also
     --------
@@ -269,7 +306,11 @@ def calibration_error_interval(
     perfect calibration: the mean residual, Spiegelhalter's statistic [6]_, Neyman's
     smooth test with eight Legendre polynomials [7]_, and T. The first three detect
     shifts, slopes and smooth curves in samples that are too small for T alone to detect
-    them. The interval contains 0 if and only if p_value >= 1 - confidence_level.
+    them. The interval contains 0 if and only if p_value >= 1 - confidence_level, or if
+    there is no test. With fewer than five independent rows (or, with `groups`, groups),
+    there is no test, because it would reject perfect calibration too often: p_value is
+    NaN, and a warning is issued. The number of independent rows is their total weight.
+    The classes of one row are not independent of each other.
 
     If a bin boundary falls between rows of equal probability, T is averaged over all
     orders of these rows. The variance treats these rows as one set, regardless of the
@@ -322,6 +363,7 @@ def calibration_error_interval(
     binning = check_binning(bin_size, None, "quantile")
     _check_two(binning)
     check_one_set(multi_class, "interval")
+    check_bool(hard_labels, name="hard_labels")
     if is_dask(y_true, y_proba, sample_weight, groups):
         if method != "score":
             raise ParameterError(
@@ -330,7 +372,11 @@ def calibration_error_interval(
         data = Chunked(y_true, y_proba, sample_weight, multi_class, labels, pos_label)
         check_mergeable(binning, groups)
         (table,) = tables_of_dask(data)
-        return interval_of_table(table, binning, level, table.sorted_cells())
+        if not hard_labels:
+            warn_of_hard_tables([table])
+        result = interval_of_table(table, binning, level, table.sorted_cells())
+        warn_of_few([(None, result)])
+        return result
     (pairs,) = check_pairs(
         y_true,
         y_proba,
@@ -340,6 +386,8 @@ def calibration_error_interval(
         sample_weight=sample_weight,
         groups=groups,
     )
+    if not hard_labels:
+        warn_of_hard_labels([pairs])
     generator = as_generator(random_state)
     draws = Draws(method, n_samples, generator)
     if method == "simulation" and groups is not None:
@@ -349,7 +397,7 @@ def calibration_error_interval(
             "rows as independent, as published.",
         )
     result = interval_of_pairs(pairs, binning, level, draws)
-    _warn_of_few_groups(result.n_effective_groups)
+    warn_of_few([(None, result)])
     return result
 
 
@@ -388,6 +436,8 @@ def interval_of_pairs(
         level,
         draws,
         bins,
+        n_units=pairs.total / pairs.n_classes if bins is None else bins.n_independent,
+        unit="rows" if pairs.row_groups is None else "groups",
         n_pairs=pairs.q.size,
         n_groups=n_groups,
     )
@@ -413,6 +463,8 @@ def interval_of_table(
         level,
         Draws(),
         None,
+        n_units=cells.total,
+        unit="rows",
         n_pairs=table.n_samples,
         n_groups=None,
     )
@@ -446,6 +498,8 @@ def _assemble(
     draws: Draws,
     bins: GroupedBins | None,
     *,
+    n_units: float,
+    unit: str,
     n_pairs: int,
     n_groups: int | None,
 ) -> CalibrationErrorInterval:
@@ -462,6 +516,11 @@ def _assemble(
         else:
             p_value = null_p_value_of_groups(bins, square_p_value)
         estimate, low, high = _ends(draws, distribution, level, p_value, sums, bins)
+    too_few = ""
+    p_value = max(p_value, _TINY)
+    # Rounding may make a total weight of 5 slightly smaller.
+    if n_units < LEAST_UNITS * (1 - 1e-9):
+        too_few, p_value, low = f"{n_units:.3g} {unit}", np.nan, 0.0
     return CalibrationErrorInterval(
         estimate=estimate,
         low=low,
@@ -476,20 +535,45 @@ def _assemble(
         n_groups=n_groups,
         n_effective_groups=n_groups if bins is None else bins.n_effective_groups,
         n_samples=None if draws.method == "score" else draws.n_samples,
+        _too_few=too_few,
     )
 
 
-def _warn_of_few_groups(n_effective: float | None) -> None:
-    """Warn if there are too few groups, or if their sizes are too unequal."""
-    if n_effective is not None and n_effective < LEAST_GROUPS:
-        warnings.warn(
-            f"The interval is based on {n_effective:.1f} effective groups, "
-            f"(sum n)^2 / sum n^2 for groups of n rows. With fewer than {LEAST_GROUPS} "
-            "effective groups, its coverage is below the confidence level. Use more "
-            "groups, or groups of more equal sizes.",
-            UserWarning,
-            stacklevel=4,
+def warn_of_few(found: Iterable[tuple[Any, CalibrationErrorInterval | None]]) -> None:
+    """Warn if there are too few rows or groups, or if sizes of groups are too unequal.
+
+    `found` has the name of each model or part of the data (or None), and its interval.
+    A warning names the interval with the fewest rows or groups.
+    """
+    intervals = [(k, each) for k, each in found if each is not None]
+    untested = [(k, each) for k, each in intervals if each._too_few]
+    if untested:
+        name, least = min(untested, key=lambda x: float(x[1]._too_few.split()[0]))
+        warn(
+            f"There is no test of perfect calibration{_of(name, len(untested))}: "
+            f"{least._why_no_test}. The p-value is NaN, and the interval contains 0."
         )
+    few = [
+        (each.n_effective_groups, k)
+        for k, each in intervals
+        if each.n_effective_groups is not None
+        and each.n_effective_groups < LEAST_GROUPS
+    ]
+    if few:
+        n_effective, name = min(few, key=lambda x: x[0])
+        warn(
+            f"The interval{_of(name, len(few))} is based on {n_effective:.1f} "
+            "effective groups, (sum n)^2 / sum n^2 for groups of n rows. With fewer "
+            f"than {LEAST_GROUPS} effective groups, its coverage is below the "
+            "confidence level. Use more groups, or groups of more equal sizes."
+        )
+
+
+def _of(name: Any, n: int) -> str:
+    """Return the name of one of `n` intervals as text."""
+    if name is None:
+        return ""
+    return f" of {name!r:.60}" + (f" (and {n - 1} more)" if n > 1 else "")
 
 
 def _sums(

@@ -142,8 +142,7 @@ class SquareDistribution:
     deviation, skewness : float
         Standard deviation and skewness of T without error, for the observed variances.
     slope : float
-        Growth of the variance of T with the squared error, divided by 4. It is used if
-        `moments` is None.
+        Growth of the variance of T with the squared error, divided by 4.
     null_deviation, null_skewness : float
         Standard deviation and skewness of T under perfect calibration, for the
         variances q (1 - q).
@@ -151,6 +150,9 @@ class SquareDistribution:
         Number of independent rows, or of groups in all bins.
     moments : ErrorMoments or None
         Moments of the error over the rows, if they are known.
+    ratio : float
+        Mean fourth power of the error divided by its squared mean square, if squared
+        errors were proportional to q (1 - q). It is the guess for a T close to 0.
     reach : float
         Largest possible error.
     bounds : tuple of MeanBound

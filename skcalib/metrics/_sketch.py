@@ -24,7 +24,12 @@ from ._cells import (
 )
 from ._curve import ReliabilityCurve, curve_of_table
 from ._distributed import Chunked, Columns, table_of_spark, tables_of_dask
-from ._interval import CalibrationErrorInterval, check_level, interval_of_table
+from ._interval import (
+    CalibrationErrorInterval,
+    check_level,
+    interval_of_table,
+    warn_of_few,
+)
 from ._sketch_bound import debiased_bound, error_bound
 
 # With fewer bits the even cells would be wider than the cells near the ends. More bits
@@ -478,10 +483,18 @@ class ReliabilitySketch:
         ValueError
             If a parameter is invalid, if there are fewer than two pairs, or if classes
             were pooled.
+
+        Warns
+        -----
+        UserWarning
+            If there are fewer than five rows. There is no test then, and `p_value` is
+            NaN.
         """
         level = check_level(confidence_level)
         binning = check_binning(bin_size, None, "quantile")
-        return interval_of_table(self._table, binning, level, self._cells)
+        result = interval_of_table(self._table, binning, level, self._cells)
+        warn_of_few([(None, result)])
+        return result
 
     def to_dict(self) -> dict[str, Any]:
         """Return the settings and the used cells as a dict of numbers and lists."""

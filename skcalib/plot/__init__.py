@@ -21,3 +21,13 @@ __all__ = [
     "SystemScoresDisplay",
     "TagErrorDisplay",
 ]
+
+
+def __getattr__(name: str) -> object:
+    if name == "CalibrationDisplay":
+        # Python replaces the message of an AttributeError in `from ... import name`.
+        raise ImportError(
+            "skcalib does not have a CalibrationDisplay. Its reliability diagram is "
+            "skcalib.ReliabilityDisplay; CalibrationDisplay is in sklearn.calibration."
+        )
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -15,7 +15,13 @@ from ..documents import Document
 from ..posteriors import AntecedentPosterior
 from ..queries import last_step, transform_before
 from ._base import Display, drawing
-from ._document_drawing import Rows, draw_arcs, draw_bars, draw_choices, draw_text
+from ._document_drawing import (
+    ShownMentions,
+    draw_arcs,
+    draw_bars,
+    draw_choices,
+    draw_text,
+)
 from ._figures import plain_text, short_text, take_axes
 
 if TYPE_CHECKING:
@@ -345,7 +351,9 @@ class DocumentDisplay(Display):
         height = 0.9 + 0.24 * self.shown_.size
         ax = take_axes(ax, (12, height))
         self.ax_, self.figure_ = ax, ax.figure
-        rows = Rows(self.shown_, np.asarray(self.proba), np.asarray(self.entity))
+        rows = ShownMentions(
+            self.shown_, np.asarray(self.proba), np.asarray(self.entity)
+        )
         numbers = self._numbers()
         ax.set(xlim=(0, 1), ylim=(self.shown_.size - 0.4, -1.6), xticks=[], yticks=[])
         ax.spines[:].set_visible(False)

@@ -28,7 +28,7 @@ _MOST_CHOICES, _LEAST_CHOICE = 3, 0.1
 _LEAST_PART = 0.02
 
 
-class Rows:
+class ShownMentions:
     """Mentions that are shown, and the colours of entities.
 
     `shown` are the numbers of the mentions, one per row. `proba` are the probabilities
@@ -67,7 +67,7 @@ def _colors(entity: np.ndarray, shown: np.ndarray) -> dict[Any, Any]:
     }
 
 
-def draw_arcs(ax: Any, rows: Rows, min_proba: float) -> Any:
+def draw_arcs(ax: Any, rows: ShownMentions, min_proba: float) -> Any:
     """Draw arcs to antecedents; arcs to hidden mentions end above the first row."""
     from matplotlib.collections import PathCollection
     from matplotlib.colors import to_rgba
@@ -109,7 +109,7 @@ def _heading(ax: Any, x: float, text: str, align: str) -> None:
 
 def draw_text(
     ax: Any,
-    rows: Rows,
+    rows: ShownMentions,
     before: Sequence[str],
     mention: Sequence[str],
     after: Sequence[str],
@@ -152,7 +152,7 @@ def _cut(before: str, mention: str, after: str, context: int) -> tuple[str, str,
     return plain_text(before), plain_text(mention), plain_text(after)
 
 
-def draw_bars(ax: Any, rows: Rows) -> Any:
+def draw_bars(ax: Any, rows: ShownMentions) -> Any:
     """Draw how the probability of each mention is divided among NEW and entities."""
     _heading(ax, _BAR_LEFT, "NEW", "left")
     _heading(ax, _BAR_RIGHT, "entities", "right")
@@ -183,7 +183,10 @@ def draw_bars(ax: Any, rows: Rows) -> Any:
 
 
 def draw_choices(
-    ax: Any, rows: Rows, is_uncertain: np.ndarray, wrong: dict[int, tuple[str, float]]
+    ax: Any,
+    rows: ShownMentions,
+    is_uncertain: np.ndarray,
+    wrong: dict[int, tuple[str, float]],
 ) -> list[Any]:
     """Write the most probable choices of each mention, and true choices if wrong."""
     _heading(ax, _CHOICE, "most probable; bold: uncertain", "left")

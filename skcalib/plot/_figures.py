@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import unicodedata
 from collections.abc import Mapping, Sequence
 from textwrap import wrap
 from typing import Any
 
 import numpy as np
 
-from .._errors import ParameterError, ParameterTypeError
+from .._errors import ParameterError, ParameterTypeError, printable
 
 # Markers of series, which are distinguishable without colours.
 MARKERS = "os^Dv<>P"
@@ -25,10 +24,6 @@ RELIABILITY_SIZE = (5.2, 6.2)
 
 # Characters in a line of a legend that fit into the axes.
 _LONGEST_LINE = 60
-
-# Characters that change the direction of the text beside them: marks, embeddings,
-# overrides and isolates.
-_DIRECTIONS = "\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
 
 
 def take_axes(ax: Any, size: tuple[float, float]) -> Any:
@@ -135,22 +130,8 @@ def short_text(text: Any, longest: int) -> str:
 
 
 def visible_text(text: Any) -> str:
-    """Return a text with an escape for each invisible control character.
-
-    These are control characters other than the end of a line, and characters that
-    change the direction of the text beside them.
-    """
-    text = str(text)
-    if text.isprintable():
-        return text
-    return "".join(_visible(each) for each in text)
-
-
-def _visible(character: str) -> str:
-    is_control = unicodedata.category(character) in ("Cc", "Zl", "Zp")
-    if character != "\n" and (is_control or character in _DIRECTIONS):
-        return character.encode("unicode_escape").decode()
-    return character
+    """Return a text with control characters escaped, other than the end of a line."""
+    return printable(str(text), keep="\n")
 
 
 def plain_text(text: Any) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Mapping
 from typing import Any
 
@@ -12,6 +11,7 @@ import numpy as np
 from .._errors import ParameterError
 from .._random import RandomStateLike
 from .._validation import check_choice, check_integer
+from .._warn import warn
 from ..queries import Answers
 from ..scorers import CalibrationComparison, compare_calibration
 from ..significance import adjusted_pvalues
@@ -96,13 +96,12 @@ def warn_of_few_resamples(
     """Warn if no p-value can be significant after the adjustment by Holm's rule."""
     alpha = 1 - level
     if adjust == "holm" and n_labels / (n_resamples + 1) >= alpha:
-        warnings.warn(
+        warn(
             f"TagErrorDisplay: {n_resamples} resamples are too few for {n_labels} "
             "labels: by Holm's rule no adjusted p-value can be below "
             f"{n_labels / (n_resamples + 1):.3g}. Pass n_resamples of at least "
             f"{math.floor(n_labels / alpha) + 1}, a smaller 'top', or "
             "adjust='bh'.",
-            stacklevel=6,
         )
 
 

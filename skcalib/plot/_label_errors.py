@@ -10,7 +10,7 @@ import numpy as np
 from .._errors import ParameterError, ParameterTypeError
 from .._pairs import Pairs
 from .._validation import is_sequence
-from ..metrics import Binning, CalibrationErrorInterval, interval_of_pairs
+from ..metrics import Binning, CalibrationErrorInterval, interval_of_pairs, warn_of_few
 from ..queries import Answers
 from ._answers import enough_for_interval, pairs_by_name
 
@@ -52,6 +52,12 @@ def errors_of_labels(
         }
         for name, parts in pairs.items()
     }
+    warn_of_few(
+        (label, error)
+        for parts in errors.values()
+        for part in parts.values()
+        for label, error in zip(labels, part, strict=True)
+    )
     return labels, np.array([count[label] for label in labels]), errors
 
 

@@ -14,7 +14,7 @@ from .._validation import (
     check_fraction,
     check_integer,
 )
-from ..metrics import Binning, ReliabilityCurve, check_binning
+from ..metrics import Binning, ReliabilityCurve, check_binning, warn_of_few
 from ..queries import Answers
 from ._answers import (
     Query,
@@ -403,6 +403,7 @@ class ReliabilityPanelsDisplay(Display):
             )
             for group, pairs in pairs_by_name(answers, weight, groups, by)
         }
+        warn_of_few((group, each.error) for group, each in displays.items())
         return cls(displays=displays, name=name)
 
     @drawing

@@ -18,6 +18,7 @@ from ..metrics import (
     check_binning,
     curve_of_pairs,
     interval_of_pairs,
+    warn_of_few,
 )
 from ..queries import Answers
 from ._answers import (
@@ -111,8 +112,10 @@ class ReliabilityDisplay(ModelsDisplay):
     -----
     The error is computed in the bins of
     :func:`~skcalib.metrics.calibration_error_interval`, because its interval is valid
-    for these bins only. If other bins are chosen for the curve, the legend shows the
-    bin size of the error.
+    for these bins only. If other bins are chosen for the curve, the legend says that
+    the error is debiased and shows its bin size. The error in the bins of the curve,
+    which :func:`~skcalib.metrics.calibration_error` returns for the same bins, is
+    ``display.curve.error()``.
 
     :meth:`frame` has one row per model and bin. Its columns are `name`, the columns of
     :meth:`ReliabilityCurve.frame() <skcalib.metrics.ReliabilityCurve.frame>`, the 95%
@@ -439,7 +442,8 @@ class ReliabilityDisplay(ModelsDisplay):
     ) -> ReliabilityDisplay:
         """Compute the numbers from the checked pairs of each model.
 
-        If `allow_few`, the error is None if there are too few pairs for an interval.
+        If `allow_few`, the error is None if there are too few pairs for an interval,
+        and the caller warns of few rows or groups.
         """
         names, curves, errors, counts = [], [], [], []
         for name, pairs in models:
@@ -451,6 +455,8 @@ class ReliabilityDisplay(ModelsDisplay):
             errors.append(error)
             cells = np.histogram(pairs.q, _N_CELLS, (0, 1), weights=pairs.weight)[0]
             counts.append(cells.astype(np.float64))
+        if not allow_few:
+            warn_of_few(zip(names, errors, strict=True))
         display = cls(curve=curves, error=errors, count=counts, name=names)
         display._has_own_bins = binning != _AUTOMATIC
         return display

@@ -130,8 +130,8 @@ def _show_decades(ax: Any) -> None:
     if values.size:
         low = np.floor(np.log10(values.min()))
         high = max(np.ceil(np.log10(values.max())), low + 1)
-        # slightly more, so that the lowest counts are above the edge
-        ax.set_ylim(0.8 * 10**low, 1.25 * 10**high)
+        # At the edge, the bar of a lowest count of 1 or 10 would have no height.
+        ax.set_ylim(0.5 * 10**low, 1.25 * 10**high)
 
 
 def draw_reliability_legend(ax: Any) -> None:
@@ -161,11 +161,15 @@ def check_bars(interval: Any) -> None:
 
 
 def error_text(error: CalibrationErrorInterval, *, with_bins: bool = False) -> str:
-    """Return the error and its interval as text, optionally with its bins."""
+    """Return the error and its interval as text.
+
+    `with_bins` adds what distinguishes it from the error in the bins of the curve.
+    """
     digits = ".1e" if 0 < error.high < 0.001 else ".3f"
-    ends = ends_text(error.low, error.high, digits)
-    bins = f" in bins of {error.bin_size}" if with_bins else ""
-    return f"error {error.estimate:{digits}} {ends}{bins}"
+    numbers = f"{error.estimate:{digits}} {ends_text(error.low, error.high, digits)}"
+    if with_bins:
+        return f"debiased error {numbers} in bins of {error.bin_size}"
+    return f"error {numbers}"
 
 
 def error_in_words(name: Any, error: CalibrationErrorInterval) -> str:
@@ -173,11 +177,11 @@ def error_in_words(name: Any, error: CalibrationErrorInterval) -> str:
     _, _, numbers = error_text(error).partition(" ")
     estimate, _, ends = numbers.partition(" ")
     of = "" if name is None else f" of {name}"
-    verdict = (
-        "contains 0: the data do not rule out perfect calibration"
-        if error.low == 0
-        else "does not contain 0: the probabilities are miscalibrated"
-    )
+    verdict = "does not contain 0: the probabilities are miscalibrated"
+    if np.isnan(error.p_value):
+        verdict = "contains 0: there is no test of perfect calibration with so few rows"
+    elif error.low == 0:
+        verdict = "contains 0: the data do not rule out perfect calibration"
     return (
         f"The calibration error{of} (root mean square, debiased, in bins of "
         f"{error.bin_size} pairs) is {estimate}, and its "

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -11,7 +11,10 @@ from numpy.typing import ArrayLike
 from .._errors import ParameterError, ParameterTypeError, public
 from ..significance import ScoreComparison
 from ._base import Display, drawing
-from ._figures import visible_text
+from ._figures import line_style, percent_text, take_axes, visible_text
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 
 class SystemScoresDisplay(Display):
@@ -83,7 +86,8 @@ class SystemScoresDisplay(Display):
         comparison: ScoreComparison,
         *,
         metric: str = "score",
-        ax: Any = None,
+        ax: Axes | None = None,
+        **plot_params: Any,
     ) -> SystemScoresDisplay:
         """Draw the systems of a comparison.
 
@@ -95,6 +99,8 @@ class SystemScoresDisplay(Display):
             Name of the scores.
         ax : matplotlib Axes, default=None
             Axes to draw on. If None, a new figure is created.
+        **plot_params
+            Keyword arguments passed to :meth:`plot`.
 
         Returns
         -------
@@ -114,11 +120,14 @@ class SystemScoresDisplay(Display):
             metric=metric,
             confidence_level=comparison.confidence_level,
         )
-        return display.plot(ax)
+        return display.plot(ax, **plot_params)
 
     @drawing
     def plot(
-        self, ax: Any = None, *, errorbar_kwargs: dict | None = None
+        self,
+        ax: Axes | None = None,
+        *,
+        errorbar_kwargs: Mapping[str, Any] | None = None,
     ) -> SystemScoresDisplay:
         """Draw the scores.
 
@@ -127,7 +136,7 @@ class SystemScoresDisplay(Display):
         ax : matplotlib Axes, default=None
             Axes to draw on. If None, a new figure is created.
         errorbar_kwargs : dict, default=None
-            Keyword arguments for the intervals.
+            Keyword arguments for matplotlib's ``errorbar``.
 
         Returns
         -------
@@ -138,26 +147,26 @@ class SystemScoresDisplay(Display):
             raise ParameterError(
                 "score", f"must have one entry per name, {n}. Got {self.score.shape}."
             )
-        if ax is None:
-            import matplotlib.pyplot as plt
-
-            _, ax = plt.subplots(figsize=(6.4, max(1.8, 0.32 * n + 1.1)))
+        default: dict[str, Any] = {"markersize": 4, "capsize": 2, "color": "C0"}
+        style = default | line_style(errorbar_kwargs, name="errorbar_kwargs")
+        if "fmt" not in style:
+            style = {"marker": "o", "linestyle": "none"} | style
+        ax = take_axes(ax, (6.4, max(1.8, 0.32 * n + 1.1)))
         order = np.argsort(-self.score, kind="stable")
         place = {self.names[k]: row for row, k in enumerate(order)}
         below, above = self.score - self.low, self.high - self.score
-        style = {"fmt": "o", "markersize": 4, "capsize": 2, "color": "C0"}
         self.intervals_ = ax.errorbar(
             self.score[order],
             np.arange(n),
             xerr=np.maximum([below[order], above[order]], 0),
-            **style | (errorbar_kwargs or {}),
+            **style,
         )
         self.bars_ = self._draw_bars(ax, place)
         ax.set_yticks(
             np.arange(n), [visible_text(self.names[k]) for k in order], parse_math=False
         )
         ax.set_ylim(n - 0.5, -0.5)
-        level = f"{100 * self.confidence_level:g}%"
+        level = percent_text(self.confidence_level)
         ax.set_xlabel(f"{visible_text(self.metric)} with {level} interval")
         if self.bars_:
             ax.set_title("bars join systems that are not separated", fontsize="small")
@@ -185,6 +194,14 @@ class SystemScoresDisplay(Display):
             )
         return bars
 
+    def to_dict(self) -> dict[str, Any]:
+        """Return the numbers and settings behind the plot."""
+        return super().to_dict() | {
+            "not_separated": self.not_separated,
+            "metric": self.metric,
+            "confidence_level": self.confidence_level,
+        }
+
     def _columns(self) -> dict[str, Any]:
         return {
             "system": self.names,
@@ -196,5 +213,5 @@ class SystemScoresDisplay(Display):
     def _lines(self) -> Sequence[str]:
         return (
             f"{len(self.names)} systems",
-            f"{self.metric} with {100 * self.confidence_level:g}% intervals",
+            f"{self.metric} with {percent_text(self.confidence_level)} intervals",
         )

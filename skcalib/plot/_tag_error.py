@@ -351,8 +351,8 @@ class TagErrorDisplay(Display):
         --------
         >>> from skcalib.plot import TagErrorDisplay
         >>> from skcalib.queries import TagQuery
-        >>> proba = [[[0.9, 0.1], [0.3, 0.7]], [[0.6, 0.4]], [[0.2, 0.8]]]
-        >>> answers = TagQuery().from_proba([["D", "N"], ["N"], ["N"]], proba)
+        >>> proba = [[[0.9, 0.1], [0.3, 0.7]], [[0.6, 0.4]], [[0.2, 0.8]]] * 5
+        >>> answers = TagQuery().from_proba([["D", "N"], ["N"], ["N"]] * 5, proba)
         >>> TagErrorDisplay.from_answers({"mine": answers}).label
         ['N', 'D']
         """

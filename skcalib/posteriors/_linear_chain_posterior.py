@@ -17,7 +17,7 @@ from ._best_paths import k_best, viterbi
 from ._packed_chain import Chain, Packing, sums
 from ._sampled_paths import sample
 from ._score_checks import MOST_SCORE, as_border, as_chain_scores, check_chain_scores
-from ._structure_checks import check_pairs, check_paths, check_spans
+from ._structure_checks import check_paths, check_spans, check_tag_pairs
 
 # The first token, and a tag or a set of tags for each token.
 Span: TypeAlias = tuple[int, int | Sequence[int | AbstractSet[int]] | np.ndarray]
@@ -293,7 +293,7 @@ class LinearChainPosterior:
             held = list(_marginals.all_factors(chain))
             tokens = _marginals.followed(self.lengths)
             return self._split(_marginals.all_pairs(held, tokens, self.dtype), fewer)
-        chosen = check_pairs(pairs, self.n_tags)
+        chosen = check_tag_pairs(pairs, self.n_tags)
         found = _marginals.chosen_pairs(chain, chosen[:, 0], chosen[:, 1])
         return self._split(found, fewer)
 

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .._errors import ParameterError, ParameterTypeError, public
-from .._results import Result
+from .._results import Result, p_text
 from .._validation import (
     as_label_list,
     as_label_lists,
@@ -113,18 +113,19 @@ class PredictiveCheck(Result):
     def _in_words(self) -> tuple[str, ...]:
         return (
             f"The total is {self.observed.sum():.6g}. The posterior expects "
-            f"{self.mean.sum():.6g} (p = {self.pvalue:.3g}).",
+            f"{self.mean.sum():.6g} ({p_text(self.pvalue, before='p = ')}).",
             f"{self.coverage:.1%} of the intervals contain the observed value. A "
             f"correct model would have {self.expected_coverage:.1%}, with a standard "
             f"error of {self.standard_error:.1%} "
-            f"(p of the spread = {self.spread_pvalue:.3g}).",
+            f"({p_text(self.spread_pvalue, before='p of the spread = ')}).",
         )
 
     def __repr__(self) -> str:
         return (
             f"PredictiveCheck(observed={self.observed.sum():.6g}, "
-            f"expected={self.mean.sum():.6g}, pvalue={self.pvalue:.3g}, "
-            f"spread_pvalue={self.spread_pvalue:.3g}, coverage={self.coverage:.3f}, "
+            f"expected={self.mean.sum():.6g}, {p_text(self.pvalue, before='pvalue=')}, "
+            f"{p_text(self.spread_pvalue, before='spread_pvalue=')}, "
+            f"coverage={self.coverage:.3f}, "
             f"expected_coverage={self.expected_coverage:.3f}, "
             f"n_documents={self.observed.size}, n_samples={self.n_samples}, "
             f"confidence_level={self.confidence_level:g})"

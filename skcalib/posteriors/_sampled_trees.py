@@ -1,13 +1,11 @@
-"""Sampling of trees from the posterior by Wilson's algorithm (cycle popping)."""
+"""Sampling of trees by Wilson's algorithm (cycle popping), or by elimination."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from ._tree_sums import arc_marginals
-
-# Rounds after which samples that still have cycles are drawn word by word.
-MOST_ROUNDS = 500
+# Rounds after which samples that still have cycles are drawn by elimination.
+MOST_ROUNDS = 100
 
 
 def sample(
@@ -51,9 +49,10 @@ def sample(
         rows, redraw = rows[wrong], redraw[wrong]
         if rows.size == 0:
             return heads
-    heads[rows] = _word_by_word(
-        scores, None if roots is None else roots[rows], rows.size, rng
-    )
+    if roots is None:
+        heads[rows] = _by_elimination(scores, rows.size, rng)
+    else:
+        heads[rows] = _with_roots(scores, roots[rows], rng)
     return heads
 
 
@@ -64,51 +63,92 @@ def _pick(weights: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     return (sums <= target[:, np.newaxis]).sum(axis=1)
 
 
+def _pick_log(log_weights: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    return _pick(np.exp(log_weights - log_weights.max(axis=1, keepdims=True)), rng)
+
+
 def _on_cycle(heads: np.ndarray) -> np.ndarray:
     """Return which words are on a cycle, bool (size, n)."""
     size, n = heads.shape
     after = np.zeros((size, n + 1), dtype=np.intp)
     after[:, 1:] = heads
-    for _ in range(int(n).bit_length()):
-        after = np.take_along_axis(after, after, axis=1)
+    after = _follow(after)
     found = np.zeros((size, n + 1), dtype=bool)
     np.put_along_axis(found, after, True, axis=1)
     return found[:, 1:]
 
 
-def _word_by_word(
-    scores: np.ndarray, roots: np.ndarray | None, size: int, rng: np.random.Generator
-) -> np.ndarray:
-    """Return heads drawn word by word, each given the heads drawn before it.
+def _follow(after: np.ndarray) -> np.ndarray:
+    """Return the node that is reached from each node after at least n steps."""
+    for _ in range((after.shape[1] - 1).bit_length()):
+        after = np.take_along_axis(after, after, axis=1)
+    return after
 
-    Samples that agree so far share the marginals of the next word. `roots` are the
-    words below the root if trees have a single root.
+
+def _with_roots(
+    scores: np.ndarray, roots: np.ndarray, rng: np.random.Generator
+) -> np.ndarray:
+    """Return the heads of one tree for each of the `roots`, the only child of 0."""
+    n = len(scores)
+    heads = np.zeros((roots.size, n), dtype=np.intp)
+    for root in np.unique(roots).tolist():
+        rows = np.flatnonzero(roots == root)
+        # The child of the root takes its place.
+        words = np.delete(np.arange(n), root)
+        nodes = np.concatenate([[root], words]) + 1
+        part = _by_elimination(scores[np.ix_(words, nodes)], rows.size, rng)
+        heads[np.ix_(rows, words)] = nodes[part]
+    return heads
+
+
+def _by_elimination(
+    scores: np.ndarray, size: int, rng: np.random.Generator
+) -> np.ndarray:
+    """Return the heads (size, n) of trees with any number of roots.
+
+    Words are eliminated one by one (see _tree_elimination): the arc from d to h gains
+    the weight of the way through the eliminated word k. Then they are put back in the
+    opposite order. A word whose arc leads through k becomes a child of k. By Cayley's
+    formula, the head of k is drawn from the probabilities of leaving k, among the words
+    that are connected to the root without passing through k.
     """
     n = len(scores)
+    to, leaving = _eliminate_all(scores)
     heads = np.zeros((size, n), dtype=np.intp)
-    if roots is None:
-        group, cases = np.zeros(size, dtype=np.intp), scores[np.newaxis]
-    else:
-        first, group = np.unique(roots, return_inverse=True)
-        cases = np.repeat(scores[np.newaxis], first.size, axis=0)
-        alone = np.arange(n) != first[:, np.newaxis]
-        cases[..., 0][alone] = -np.inf
-        cases[..., 1:][~alone] = -np.inf
-    drawn = np.zeros(n, dtype=bool)
-    for _ in range(n + 1):
-        proba = arc_marginals(cases, roots is not None)
-        heads = proba.argmax(axis=2)[group]
-        # A head of probability 1 does not change the marginals of other words.
-        open_words = np.flatnonzero((proba.max(axis=2) < 1).any(axis=0) & ~drawn)
-        if open_words.size == 0:
-            break
-        word = open_words[0]
-        drawn[word] = True
-        head = _pick(proba[group, word], rng)
-        known, group = np.unique(group * (n + 1) + head, return_inverse=True)
-        before, head = np.divmod(known, n + 1)
-        cases = cases[before]
-        kept = cases[np.arange(head.size), word, head]
-        cases[:, word] = -np.inf
-        cases[np.arange(head.size), word, head] = kept
+    via = np.full((size, n), -1)  # the word through which an arc leads; -1 if direct
+    for k in range(n - 1, -1, -1):
+        through = via == k
+        through[:, : k + 1] = False
+        after = np.zeros((size, n + 1), dtype=np.intp)
+        after[:, 1:] = np.where(through, np.arange(1, n + 1), heads)
+        after = _follow(after)
+        heads[:, k] = _pick_log(np.where(after == 0, leaving[k], -np.inf), rng)
+        heads[through] = k + 1
+        through[:, k] = True
+        row, word = np.nonzero(through)
+        head = heads[row, word]
+        ways = np.empty((row.size, k + 1))
+        ways[:, 0] = scores[word, head]
+        ways[:, 1:] = to[word, :k] + leaving[:k, head].T
+        via[row, word] = _pick_log(ways, rng) - 1
     return heads
+
+
+def _eliminate_all(scores: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return log weights to each word, and log probabilities of leaving it for a head.
+
+    Both are from the time when the word is eliminated: only the root and later words
+    are left. For earlier words, the probabilities are -inf, and the weights undefined.
+    """
+    n = len(scores)
+    arcs = scores.copy()
+    to = np.empty((n, n))
+    leaving = np.full((n, n + 1), -np.inf)
+    left = np.ones(n + 1, dtype=bool)
+    for k in range(n):
+        left[k + 1] = False
+        leaving[k, left] = arcs[k, left] - np.logaddexp.reduce(arcs[k, left])
+        to[k + 1 :, k] = arcs[k + 1 :, k + 1]
+        ways = to[k + 1 :, k, np.newaxis] + leaving[k]
+        arcs[k + 1 :] = np.logaddexp(arcs[k + 1 :], ways)
+    return to, leaving

@@ -96,15 +96,17 @@ def _stacked(
     size = []
     for i, part in enumerate(entries_of(values, name, "an array for each sequence")):
         rows = scores_of(part, name, f"sequence {i}", dtype)
-        size.append(len(rows) if rows.size else 0)
+        size.append(len(rows) if rows.ndim and rows.size else 0)
         if not rows.size:
             continue
-        if n_tags is None:
+        if n_tags is None and rows.ndim:
             n_tags = rows.shape[-1]
         if rows.ndim != 2 or rows.shape[1] != n_tags:
             problem = (
                 f"must have an array of shape (n_tokens, {n_tags}) for each sequence. "
                 f"Got shape {rows.shape} for sequence {i}."
+                + " Put a single sequence into a list."
+                * (rows.ndim == 1)
             )
             raise ParameterError(name, problem)
         parts.append(rows)

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from .._clusterings import check_entries
+from .._containers import described
 from .._errors import ParameterError, ParameterTypeError
 from .._validation import as_array, is_collection, is_integer, is_sequence
 from ._score_checks import rows_of_column
@@ -57,7 +58,7 @@ def check_paths(paths: Any, lengths: np.ndarray, n_tags: int) -> np.ndarray:
     return np.concatenate(whole)
 
 
-def check_pairs(pairs: Any, n_tags: int) -> np.ndarray:
+def check_tag_pairs(pairs: Any, n_tags: int) -> np.ndarray:
     """Return index pairs of shape (n_pairs, 2)."""
     name = "pairs"
     found = as_integers(pairs, name)
@@ -65,7 +66,8 @@ def check_pairs(pairs: Any, n_tags: int) -> np.ndarray:
         return np.zeros((0, 2), dtype=np.intp)
     if found.ndim != 2 or found.shape[1] != 2 or found.dtype.kind not in "iu":
         problem = (
-            f"must contain pairs of tag indices, (previous, next). Got {pairs!r:.80}."
+            "must contain pairs of tag indices, (previous, next). Got "
+            f"{described(pairs)}."
         )
         raise ParameterError(name, problem)
     outside = (found < 0) | (found >= n_tags)

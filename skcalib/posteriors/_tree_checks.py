@@ -26,12 +26,14 @@ def _as_arcs(part: Any, i: int) -> np.ndarray:
     scores = np.array(found, dtype=np.float64, order="C", copy=True)
     if scores.size == 0 and scores.ndim < 3:
         return np.empty((0, 1))
-    n = len(scores)
+    n = len(scores) if scores.ndim else 0
     if scores.shape != (n, n + 1):
         problem = (
             "must have shape (n_words, n_words + 1) for each sentence: a row per word, "
             "a column for the root, then one column per word. Got shape "
             f"{scores.shape} for sentence {i}."
+            + " Put a single sentence into a list."
+            * (scores.ndim == 1)
         )
         raise ParameterError(name, problem)
     scores[np.arange(n), np.arange(1, n + 1)] = -np.inf

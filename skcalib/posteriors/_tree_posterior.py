@@ -276,9 +276,11 @@ class TreePosterior:
         Samples are exact. The head of each word is drawn independently. The heads of
         words on a cycle are drawn again until there is no cycle. This is Wilson's
         algorithm [1]_ with all cycles popped at once. With a single root, the child of
-        the root is drawn first, from its marginals [2]_. If a sample still has a cycle
-        after 500 rounds, its heads are drawn one after another, each from its exact
-        distribution given the heads drawn before.
+        the root is drawn first, from its marginals [2]_. Scores that favour cycles can
+        require a very large number of rounds. A sample that still has a cycle after 100
+        rounds is drawn by eliminating the words of the sentence one by one, and by
+        putting them back in the opposite order with a head for each. The distribution
+        is the same.
 
         References
         ----------

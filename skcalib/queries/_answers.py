@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from .._containers import described
 from .._errors import ParameterError, public
 from .._pairs import Pairs, weighted
 from .._results import Result, as_frame
@@ -16,6 +17,7 @@ from .._validation import (
     as_array,
     as_label_list,
     check_same_length,
+    is_sequence,
     label_array,
 )
 from ._expected_counts import ExpectedCounts, sums_by_sample
@@ -213,6 +215,7 @@ class Answers(Result):
     def _columns(self) -> dict[str, np.ndarray]:
         return {name: getattr(self, name) for name in COLUMNS}
 
+    @public
     def take(self, rows: ArrayLike) -> Answers:
         """Select pairs by a mask or by their indices.
 
@@ -226,9 +229,27 @@ class Answers(Result):
         answers : Answers
             Answers of the selected pairs.
         """
-        chosen = np.asarray(rows)
-        if chosen.size == 0:
+        try:
+            chosen = as_array(rows if is_sequence(rows) else None, name="rows")
+        except ValueError:  # rows of different lengths
+            chosen = np.array(None)
+        if chosen.shape == (0,):
             chosen = chosen.astype(np.intp)  # an empty list has no type
+        is_mask = chosen.dtype == bool
+        right = chosen.ndim == 1 and (is_mask or chosen.dtype.kind in "iu")
+        if not right or (is_mask and chosen.size != len(self)):
+            raise ParameterError(
+                "rows",
+                f"must be a mask of the {len(self)} pairs, or indices of pairs. Got "
+                f"{described(rows)}.",
+            )
+        outside = (chosen < -len(self)) | (chosen >= len(self))
+        if not is_mask and outside.any():
+            raise ParameterError(
+                "rows",
+                f"must contain indices below {len(self)}, the number of pairs. Got "
+                f"{chosen[outside][0]}.",
+            )
         columns = {name: array[chosen] for name, array in self._columns().items()}
         return Answers(**columns, n_unseen=self.n_unseen)
 

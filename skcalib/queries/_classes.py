@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .._errors import ParameterError, public
-from .._pairs import Pairs, class_order, pool
+from .._pairs import Pairs, class_order, pool, warn_of_sums
 from .._validation import (
     as_label_list,
     as_labels,
@@ -26,10 +24,6 @@ from .._validation import (
     positives,
 )
 from ._answers import AnsweredRows, Answers
-
-# Tolerance for the sum of class probabilities. A softmax over many classes in bfloat16
-# is within it.
-_TOLERANCE = 0.02
 
 
 @dataclass(frozen=True)
@@ -229,11 +223,11 @@ class Columns:
     def one_class(self, label: Any, name: str, query: str) -> AnsweredRows:
         """Return the answers for one class, given by the parameter of a query."""
         labels, n_classes = self.labels.tolist(), self.q.shape[1]
-        if label not in labels:
+        if getattr(label, "ndim", 0) or label not in labels:
             raise ParameterError(
                 name,
-                f"must be a class of the model or a label in y. Got {label!r}, and the "
-                f"classes {labels[:n_classes]}.",
+                f"must be a class of the model or a label in y. Got {label!r:.50}, and "
+                f"the classes {labels[:n_classes]!r:.200}.",
                 query,
             )
         k = labels.index(label)
@@ -270,20 +264,3 @@ def known_and_unseen(y: np.ndarray, order: np.ndarray) -> tuple[np.ndarray, np.n
         )
     places[absent] = order.size + label_places(y[absent], unseen)
     return label_array([*order.tolist(), *unseen.tolist()]), places
-
-
-def warn_of_sums(q: np.ndarray, place: Callable[[int], str]) -> None:
-    """Warn if the probabilities of a row do not sum to 1; `place` names the row."""
-    sums = q @ np.ones(q.shape[1], dtype=q.dtype)
-    wrong = np.abs(sums - 1) > _TOLERANCE
-    if wrong.any():
-        row = int(wrong.argmax())
-        warnings.warn(
-            f"The probabilities in {int(wrong.sum())} of {sums.size} rows do not sum "
-            f"to 1: {place(row)} sums to {sums[row]:.3g}. Every column is evaluated "
-            "separately, which is right if several labels may be true at once. "
-            "Otherwise, "
-            "normalise the rows.",
-            UserWarning,
-            stacklevel=5,
-        )

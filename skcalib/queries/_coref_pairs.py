@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .._clusterings import condensed, true_pairs
+from .._clusterings import check_entries, condensed, true_pairs
 from .._errors import ParameterError, ParameterTypeError, public
 from .._validation import as_probabilities, check_real, is_sequence, out_of_range
 from ..posteriors import AntecedentPosterior
 from ._answers import Answers
-from ._sentences import as_numbers, check_entries
+from ._sentences import as_numbers
 from ._steps import last_step, transform_before
 
 
@@ -196,7 +196,7 @@ class CorefPairQuery:
 
 
 def _check_documents(y_true: Any, proba: Any) -> None:
-    check_entries(proba, "proba", "document")
+    check_entries(proba, None, "document", "proba")
     if is_sequence(y_true) and len(y_true) != len(proba):
         raise ParameterError(
             None,

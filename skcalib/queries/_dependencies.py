@@ -6,17 +6,17 @@ from typing import Any
 
 import numpy as np
 
+from .._clusterings import check_entries
 from .._errors import ParameterError, ParameterTypeError
 from .._validation import is_sequence
 from ..posteriors import TreePosterior, check_trees
-from ._sentences import check_entries
 from ._steps import last_step, transform_before
 
 
 def as_heads(y_true: Any, other: Any, name: str) -> list[np.ndarray]:
     """Return the true heads of each sentence, one array per entry of `other`."""
-    check_entries(other, name, "sentence")
-    check_entries(y_true, "y_true", "sentence")
+    check_entries(other, None, "sentence", name)
+    check_entries(y_true, None, "sentence", "y_true")
     if len(y_true) != len(other):
         raise ParameterError(
             None,

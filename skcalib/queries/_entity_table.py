@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from .._clusterings import check_entries
 from .._entities import as_posterior_scheme, tags_of_entity
-from .._errors import ParameterError, public
+from .._errors import ParameterError, ParameterTypeError, public
 from .._results import Result
 from .._validation import as_label_lists, check_real, label_array
-from ._sentences import check_entries
 from ._span_rows import SpanRows, read_spans
 
 
@@ -96,7 +96,7 @@ class PredictedEntities(Result):
         -------
         entities : PredictedEntities
         """
-        check_entries(spans, "spans", "sentence")
+        check_entries(spans, None, "sentence", "spans")
         words = None if tokens is None else as_label_lists(tokens, name="tokens")
         if words is None and lengths is None:
             raise ParameterError(None, "needs 'tokens' or 'lengths'.")
@@ -232,6 +232,10 @@ class PredictedEntities(Result):
             entity has the probability of the entity. Other tokens have '_'.
             :func:`skcalib.datasets.read_conll_columns` reads the text.
         """
+        if delimiter is not None and not isinstance(delimiter, str):
+            raise ParameterTypeError(
+                "delimiter", f"must be a str or None. Got {delimiter!r:.50} instead."
+            )
         if self.tokens is None:
             raise ParameterError(
                 None, "needs the tokens. Pass `tokens` when the entities are created."

@@ -8,7 +8,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .._entities import EntityEvents, as_posterior_scheme, find_entities, read_tags
+from .._entities import (
+    EntityEvents,
+    as_posterior_scheme,
+    check_possible,
+    find_entities,
+    read_tags,
+)
 from .._errors import ParameterError, ParameterTypeError, public
 from .._validation import (
     as_label_list,
@@ -101,6 +107,7 @@ def predicted_entities(
             f"the posterior. Got {order!r:.200}.",
         )
     meaning = read_tags(order, scheme, "classes")
+    check_possible(meaning, scheme, "classes")
     tags = [meaning[tag] for tag in order]
     labels = sorted({name for prefix, name in tags if prefix != "O"})
     if label is not None and label not in labels:

@@ -7,16 +7,18 @@ from typing import Any
 
 import numpy as np
 
+from .._clusterings import check_entries
+from .._containers import described
 from .._errors import ParameterError, ParameterTypeError
 from .._validation import (
     as_array,
     as_label_lists,
     as_probabilities,
     column_names,
-    is_sequence,
     label_array,
     out_of_range,
 )
+from ._steps import last_step
 
 
 def flat_tags(y_true: Any, other: Any, name: str) -> tuple[np.ndarray, np.ndarray]:
@@ -25,7 +27,7 @@ def flat_tags(y_true: Any, other: Any, name: str) -> tuple[np.ndarray, np.ndarra
     `other` must have one entry per sentence.
     """
     labels = as_label_lists(y_true, name="y_true")
-    check_entries(other, name, "sentence")
+    check_entries(other, None, "sentence", name)
     if len(labels) != len(other):
         raise ParameterError(
             None,
@@ -38,21 +40,19 @@ def flat_tags(y_true: Any, other: Any, name: str) -> tuple[np.ndarray, np.ndarra
     return label_array(chain.from_iterable(labels)), lengths
 
 
-def check_entries(value: Any, name: str, entry: str) -> None:
-    """Raise an error unless there is one entry per sentence or document."""
-    if not is_sequence(value):
-        raise ParameterTypeError(
-            name, f"must have an entry for each {entry}. Got {type(value).__name__}."
-        )
-
-
 def check_posterior(posterior: Any, lengths: np.ndarray) -> None:
     """Raise an error unless a posterior is for sentences of these lengths."""
     found = getattr(posterior, "lengths", None)
     if found is None or not hasattr(posterior, "n_tags"):
+        hint = ""
+        if hasattr(last_step(posterior), "predict"):
+            hint = (
+                " Pass what the tagger's method posterior(X) returns, and the "
+                "tagger's attribute classes_ as 'classes'."
+            )
         raise ParameterTypeError(
             "posterior",
-            f"must be a LinearChainPosterior. Got {type(posterior).__name__}.",
+            f"must be a LinearChainPosterior. Got {type(posterior).__name__}.{hint}",
         )
     wrong = np.flatnonzero(found != lengths)
     if wrong.size:
@@ -119,7 +119,7 @@ def as_numbers(part: Any, where: str) -> np.ndarray:
         raise ParameterError(
             "proba",
             "must contain numbers, in rows of equal length. Got "
-            f"{part!r:.50} for {where}.",
+            f"{described(part)} for {where}.",
         ) from None
     return array
 

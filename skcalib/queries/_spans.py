@@ -10,9 +10,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .._entities import (
+    POSTERIOR_SCHEMES,
     EntityEvents,
     as_posterior_scheme,
     as_scheme,
+    check_possible,
     find_entities,
     read_tags,
 )
@@ -74,7 +76,9 @@ class SpanQuery:
     posterior. Tags that violate these rules are not part of any entity and are not
     corrected. For example, I-L is not part of an entity after O, after an entity with
     another label, or at the start of a sentence. In BILOU, the same is true of a B-L
-    without a closing L-L. Posteriors over IOB1, IOE1 and IOE2 tags are not supported.
+    without a closing L-L. If no tagging with the tags in y, or with the classes of the
+    posterior, can have entities with a tag, an error is raised. I-L without B-L
+    is an example. Posteriors over IOB1, IOE1 and IOE2 tags are not supported.
     Rewrite such tags with :func:`~skcalib.sequence.convert_tags` before training.
 
     In the answers, `label` is the entity label, and `item` has two columns: the first
@@ -251,6 +255,7 @@ class SpanQuery:
         order = order.tolist()
         scheme = as_posterior_scheme(self.scheme)
         meaning = read_tags(order, scheme, "classes")
+        check_possible(meaning, scheme, "classes")
         gold = self._gold(tags, lengths)
         known = {label for prefix, label in meaning.values() if prefix != "O"}
         labels = [*sorted(known), *sorted(set(gold.labels) - known)]
@@ -281,6 +286,8 @@ class SpanQuery:
     def _gold(self, flat: np.ndarray, lengths: np.ndarray) -> _Gold:
         tags, scheme = flat.tolist(), as_scheme(self.scheme)
         meaning = read_tags(tags, scheme, "y_true", lengths.tolist())
+        if scheme in POSTERIOR_SCHEMES:
+            check_possible(meaning, scheme, "y_true")
         ends = np.cumsum(lengths).tolist()
         read = [meaning[tag] for tag in tags]
         found = [

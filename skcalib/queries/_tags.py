@@ -10,9 +10,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .._errors import ParameterError, public
+from .._pairs import warn_of_sums
 from ..posteriors import LinearChainPosterior
 from ._answers import Answers
-from ._classes import Columns, warn_of_sums
+from ._classes import Columns
 from ._sentences import check_posterior, flat_tags, place_of_row, stack_rows
 from ._steps import last_step, transform_before
 

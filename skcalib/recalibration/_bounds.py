@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 from sklearn.exceptions import ConvergenceWarning
 
 from .._errors import ParameterError
 from .._validation import check_real
+from .._warn import warn
 
 # Precision of the logarithm of the temperature. It is much smaller than any standard
 # error and much larger than the rounding error of a maximum.
@@ -54,15 +54,10 @@ def _wrong(name: str, expected: str, bounds: Any) -> ParameterError:
 
 
 def warn_at_end(name: str, value: float, is_low: bool) -> None:
-    """Warn that a fitted value is at an end of its bounds.
-
-    The warning points to the line that called `fit`: `fit` calls the function that
-    searches for the value, which calls this function.
-    """
-    warnings.warn(
+    """Warn that a fitted value is at an end of its bounds."""
+    warn(
         f"The likelihood of TemperatureScaling is highest at {value:g}, an end of "
         f"{name!r}. The probable reason is that on the held-out data "
         f"{_REASONS[name, is_low]}. Pass more data or wider bounds.",
         ConvergenceWarning,
-        stacklevel=5,
     )

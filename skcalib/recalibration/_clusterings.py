@@ -81,7 +81,7 @@ def _best_at(
     return rows.log_likelihood(offset), offset
 
 
-class Rows(NamedTuple):
+class FreeMentions(NamedTuple):
     """Mentions at one temperature that can both be NEW and have an antecedent.
 
     Attributes
@@ -147,7 +147,7 @@ class Choices:
                     weight = float(part.weight[i])
                     self.documents.append(_Document(scores, entity, weight))
 
-    def at(self, temperature: float) -> Rows:
+    def at(self, temperature: float) -> FreeMentions:
         """Return the mentions at a temperature."""
         gaps, news, weights, fixed = [], [], [], 0.0
         for each in self.documents:
@@ -157,8 +157,8 @@ class Choices:
             weights.append(np.full(gap.size, each.weight))
             fixed += each.weight * more
         if not gaps:
-            return Rows(np.zeros(0), np.zeros(0, bool), np.zeros(0), 0.0)
-        return Rows(
+            return FreeMentions(np.zeros(0), np.zeros(0, bool), np.zeros(0), 0.0)
+        return FreeMentions(
             np.concatenate(gaps), np.concatenate(news), np.concatenate(weights), fixed
         )
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from typing import Any
 
@@ -11,6 +10,7 @@ from numpy.typing import ArrayLike
 
 from .._errors import ParameterError, ParameterTypeError, public
 from .._validation import as_label_list, as_label_lists
+from .._warn import warn
 from ..posteriors import LinearChainPosterior
 from ._bounds import check_bounds
 from ._taggings import best_temperature
@@ -115,12 +115,10 @@ def fit_temperature(
             f"has the tags {labels[0]!r:.60}, and the classes are {order!r:.60}.",
         )
     if not possible.all():
-        warnings.warn(
+        warn(
             f"{int((~possible).sum())} of {possible.size} sentences are left out: "
             "their true tagging is impossible for the model, or has a tag that is not "
             f"in 'classes'. The first is sentence {int((~possible).argmax())}.",
-            UserWarning,
-            stacklevel=3,
         )
 
     def log_likelihood(temperature: float) -> float:

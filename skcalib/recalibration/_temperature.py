@@ -8,12 +8,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone
-from sklearn.model_selection import BaseCrossValidator, check_cv
+from sklearn.model_selection import BaseCrossValidator
 from sklearn.utils import Tags, get_tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from .._errors import ParameterError, ParameterTypeError, public
+from .._folds import folds_of
 from .._validation import as_weights, check_same_length
 from ..posteriors import AntecedentPosterior, LinearChainPosterior
 from ..queries import last_step
@@ -300,16 +301,10 @@ class TemperatureScaling(MetaEstimatorMixin, BaseEstimator):
             )
         return y
 
+    @public
     def _folds(self, n: int, groups: Any) -> list[tuple[np.ndarray, np.ndarray]]:
         """Return the rows of the training and the test part of each fold."""
-        rows = np.arange(n)
-        folds = [
-            (rows[train], rows[test])  # folds may be masks
-            for train, test in check_cv(self.cv).split(rows, None, groups)
-        ]
-        if not folds:
-            raise ParameterError("cv", "gives no fold.", "TemperatureScaling")
-        return folds
+        return folds_of(self.cv, np.arange(n), groups, "rows")
 
     def _final(self) -> Any:
         """Return the final estimator, fitted if `fit` was called."""

@@ -14,8 +14,9 @@ from numpy.typing import ArrayLike
 from .._errors import ParameterError, public
 from .._pairs import Pairs, check_pairs
 from .._random import RandomStateLike, as_generator
-from .._results import Result, zero_in_words
+from .._results import Result, p_text, zero_in_words
 from .._validation import as_probabilities, check_choice, check_fraction, check_integer
+from .._warn import warn
 from ..metrics import (
     Binning,
     ResampledError,
@@ -38,7 +39,8 @@ _N_PILOT = 50
 # only swaps are used if at least the second share is preserved.
 _UNLIKE, _ALIKE = 0.5, 0.8
 
-# If the smallest attainable p-value is above this value, the test has no power.
+# If the smallest p-value that swaps can attain is above this value, the test has no
+# power. Resamples are not used then: they are so alike that they reject equal errors.
 _USUAL_LEVEL = 0.05
 
 # Number of swaps in memory at a time (4 bytes each).
@@ -125,8 +127,10 @@ class CalibrationComparison(Result):
         return (
             f"CalibrationComparison(error {self.error_a:.4f} - {self.error_b:.4f} = "
             f"{self.difference:+.4f} [{self.low:+.4f}, {self.high:+.4f}], "
-            f"pvalue={self.pvalue:.3g}; Brier {self.brier_difference:+.4f}, "
-            f"pvalue={self.brier_pvalue:.3g}; alternative={self.alternative!r}, "
+            f"{p_text(self.pvalue, before='pvalue=')}; "
+            f"Brier {self.brier_difference:+.4f}, "
+            f"{p_text(self.brier_pvalue, before='pvalue=')}; "
+            f"alternative={self.alternative!r}, "
             f"confidence_level={self.confidence_level:g}, bin_size={self.bin_size}, "
             f"n_items={self.n_items}, n_resamples={self.n_resamples})"
         )
@@ -228,7 +232,11 @@ def compare_calibration(
     the mean squared calibration error of the swapped models, divided by the mean
     squared calibration error of the original models. The weight of the swaps is 1 for
     r >= .8, 0 for r <= .5, and linear in between. The quantiles of the two
-    distributions are averaged with these weights.
+    distributions are averaged with these weights. With fewer than six items, only swaps
+    are used, so that the two-sided p-value cannot be below .05. Perfect calibration is
+    not tested with so few rows (see
+    :func:`~skcalib.metrics.calibration_error_interval`), but swaps are exact for any
+    number of items.
 
     The p-value is (s + 1) / (b + 1), where b is `n_resamples` and s is the number of
     averaged quantiles that are at least as far from 0 as d. The two-sided interval is d
@@ -378,7 +386,7 @@ class _Differences:
         self.errors = a, b
         pilot = self._swaps(min(_N_PILOT, n_resamples))
         self.weight = 1.0
-        if a != b:
+        if a != b and _smallest_p_value(n_items, "two-sided") <= _USUAL_LEVEL:
             share = float((pilot**2).sum(axis=1).mean()) / (a**2 + b**2)
             share = (share - _UNLIKE) / (_ALIKE - _UNLIKE)
             self.weight = min(max(share, 0.0), 1.0)
@@ -453,13 +461,16 @@ def _interval(
     return difference - half, difference + half
 
 
+def _smallest_p_value(n_items: int, alternative: str) -> float:
+    """Return the smallest p-value that swaps of the models can attain."""
+    return 2.0 ** (1 - n_items if alternative == "two-sided" else -n_items)
+
+
 def _warn_of_few(n_items: int, unit: str, alternative: str) -> None:
-    smallest = 2.0 ** (1 - n_items if alternative == "two-sided" else -n_items)
+    smallest = _smallest_p_value(n_items, alternative)
     if smallest <= _USUAL_LEVEL:
         return
-    warnings.warn(
+    warn(
         f"compare_calibration: with {n_items} {unit}, swapping the models cannot give "
         f"a p-value below {smallest:.3g}. Compare the models on more {unit}.",
-        UserWarning,
-        stacklevel=4,
     )

@@ -15,11 +15,14 @@ from ._query_scorers import QueryScorer
 
 
 class LogLikelihoodScorer(QueryScorer):
-    """Scorer of the mean log probability of the truth.
+    """Scorer of the mean log probability of the truth; greater is better.
+
+    ``log_likelihood_scorer(estimator, X, y, *, sample_weight=None)`` -> float. The
+    score is at most 0, and it is not negated.
 
     For classifiers, the truth is the label of a sample. For taggers, it is the tagging
     of a sentence. For coreference models, it is the clustering of the mentions of a
-    document.
+    document. Probabilities are clipped at machine epsilon per token or mention.
     """
 
     def __init__(self) -> None:

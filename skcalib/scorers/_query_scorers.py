@@ -32,14 +32,42 @@ _DEFAULTS = {
 }
 
 
-class QueryScorer:
-    """Score the answers of an estimator to a query.
+# What help() shows for a scorer of the calibration error.
+_CALIBRATION_DOC = """Calibration error as a score, negated so that greater is better.
 
-    `metric` is called with the answers, the weight of each sample (or None), and
-    `params`. If `query` is None, the default query of the estimator is used, with
-    `query_params`. `shown` are the settings for the repr.
+``scorer(estimator, X, y, *, sample_weight=None)`` -> float. The score is minus the
+calibration error of the probabilities of a fitted estimator, and 0 is best.
+
+By default, a classifier is asked for the second of two classes, or for each of several
+classes, whose probabilities are pooled. A tagger is asked for every tag of every token,
+and a coreference model for the pairs of mentions. The probabilities are sorted and
+divided into bins of round(n ** 0.6), where n is the number of rows, and the error is
+the root mean square distance between mean probability and label frequency.
+
+The repr shows the parameters of :func:`skcalib.scorers.make_calibration_scorer` that
+differ from these defaults.
+"""
+
+
+class QueryScorer:
+    """Scorer of the probabilities of an estimator; greater is better.
+
+    ``scorer(estimator, X, y, *, sample_weight=None)`` -> float puts a yes-or-no
+    question (the query) to a fitted estimator. The score is the metric of the true
+    answers, which are 0 or 1, and of the probabilities of the estimator. A metric of
+    which smaller values are better, such as an error, is negated.
+
+    The default query asks a classifier for the second of two classes, or for each of
+    several classes. It asks a tagger for every tag of every token, and a coreference
+    model for the pairs of mentions.
+
+    Scorers are made by :func:`make_query_scorer` and :func:`make_calibration_scorer`,
+    and are accepted as `scoring` by cross_val_score, cross_validate and GridSearchCV.
     """
 
+    # `metric` is called with the answers, the weight of each sample (or None), and
+    # `params`. If `query` is None, the default query of the estimator is used, with
+    # `query_params`. `shown` are the settings for the repr.
     def __init__(
         self,
         metric: Callable[..., float],
@@ -318,6 +346,7 @@ def make_calibration_scorer(
         _answers_error, query, False, params, name, query_params, shown
     )
     scorer.__name__ = "neg_calibration_error"
+    scorer.__doc__ = _CALIBRATION_DOC  # help() shows it instead of the class
     return scorer
 
 

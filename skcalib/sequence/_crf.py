@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import struct
 from pathlib import Path
 from typing import Any
 
@@ -297,8 +296,8 @@ class CRFTagger(CRFsuiteNames):
         data = path.read_bytes()
         try:
             labels = sorted(read_model(data).labels)
-        except (ValueError, struct.error):
-            problem = f"must be a model file of CRFsuite. {str(path)!r} is not."
+        except ValueError as error:
+            problem = f"must be a model file of CRFsuite. Got {str(path)!r}: {error}"
             raise ParameterError("model_filename", problem, "CRFTagger") from None
         self.model_bytes_, self.training_log_ = data, None
         self._read(sorted_labels([labels]), {label: label for label in labels}, None)

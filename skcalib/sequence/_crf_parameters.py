@@ -5,7 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 from .._errors import ParameterError
-from .._validation import check_bool, check_choice, check_integer, check_real
+from .._validation import (
+    check_bool,
+    check_choice,
+    check_integer,
+    check_real,
+    check_verbose,
+)
 
 ALGORITHMS = ("lbfgs", "l2sgd", "ap", "pa", "arow")
 LINE_SEARCHES = ("MoreThuente", "Backtracking", "StrongBacktracking")
@@ -40,7 +46,10 @@ _CHOICES = {"linesearch": ("lbfgs",), "pa_type": ("pa",)}
 def crf_settings(params: dict[str, Any]) -> dict[str, Any]:
     """Return the validated parameters that CRFsuite accepts for the algorithm."""
     algorithm = check_choice(params["algorithm"], ALGORITHMS, name="algorithm")
-    settings = {"algorithm": algorithm, "verbose": params["verbose"]}
+    settings = {
+        "algorithm": algorithm,
+        "verbose": bool(check_verbose(params["verbose"])),
+    }
     for name in ("all_possible_transitions", "all_possible_states"):
         settings[name] = check_bool(params[name], name=name)
     for name in ("c1", "c2", "min_freq"):

@@ -29,6 +29,8 @@ _FEATURE = np.dtype(
     [("type", "<u4"), ("source", "<u4"), ("target", "<u4"), ("w", "<f8")]
 )
 _STATE, _TRANSITION = 0, 1
+# No training ends with a larger weight, and sums of such weights are finite.
+_MOST_WEIGHT = 1e100
 # Algorithms other than L-BFGS shuffle sentences with the C function rand. All threads
 # share its state.
 _SEED = 0
@@ -111,20 +113,37 @@ class CRFWeights:
 
 
 def read_model(data: bytes) -> CRFWeights:
-    """Return the weights in the bytes of a CRFsuite model file."""
+    """Return the weights in the bytes of a CRFsuite model file.
+
+    Raises a ValueError if the bytes are not a complete model.
+    """
+    try:
+        return _read_model(data)
+    except (struct.error, IndexError):
+        raise ValueError("The file is damaged or not complete.") from None
+
+
+def _read_model(data: bytes) -> CRFWeights:
     magic, _, kind, *numbers = _HEADER.unpack_from(data)
     if magic != b"lCRF" or kind != b"FOMC":
         raise ValueError("The data are not a first-order model of CRFsuite.")
     _, _, n_labels, n_attributes, at_features, at_labels, at_attributes, _, _ = numbers
     _, _, n_features = struct.unpack_from("<4sII", data, at_features)
+    labels = _strings(data, at_labels, n_labels)
+    attributes = _strings(data, at_attributes, n_attributes)
     features = np.frombuffer(data, _FEATURE, n_features, at_features + 12)
+    right = np.abs(features["w"]) < _MOST_WEIGHT
+    if not (right & (features["type"] <= _TRANSITION)).all():
+        raise ValueError("The weights are damaged.")
     state = features[features["type"] == _STATE]
     moves = features[features["type"] == _TRANSITION]
     transition = np.zeros((n_labels, n_labels))
     transition[moves["source"], moves["target"]] = moves["w"]
+    if (state["source"] >= n_attributes).any() or (state["target"] >= n_labels).any():
+        raise IndexError
     return CRFWeights(
-        labels=_strings(data, at_labels, n_labels),
-        attributes=_strings(data, at_attributes, n_attributes),
+        labels=labels,
+        attributes=attributes,
         state=(state["source"], state["target"], state["w"]),
         transition=transition,
     )
@@ -135,9 +154,15 @@ def _strings(data: bytes, start: int, n: int) -> list[str]:
     if n == 0:
         return []
     _, _, _, _, n_back, at_back = struct.unpack_from("<4s5I", data, start)
-    records = np.frombuffer(data, "<u4", min(n, n_back), start + at_back)
+    if n_back < n:
+        raise IndexError
+    records = np.frombuffer(data, "<u4", n, start + at_back)
     strings = []
     for record in (records + start).tolist():
         _, size = struct.unpack_from("<II", data, record)
         strings.append(data[record + 8 : record + 7 + size].decode("utf-8"))
+        if record + 8 + size > len(data):
+            raise IndexError
+    if len(set(strings)) < n:
+        raise ValueError("A name occurs twice.")
     return strings

@@ -8,11 +8,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import clone
-from sklearn.model_selection import BaseCrossValidator, BaseShuffleSplit, check_cv
+from sklearn.model_selection import BaseCrossValidator, BaseShuffleSplit
 from sklearn.utils.parallel import delayed
 
 from .._compat import take_rows
-from .._errors import ParameterError, public
+from .._errors import ParameterError, ParameterTypeError, public
+from .._folds import folds_of
 from .._parallel import parallel
 from .._results import object_array
 from ._sentences import Labels, Sentences, check_fit, sorted_labels
@@ -86,12 +87,11 @@ def cross_val_marginals(
     sentences, labels = check_fit(X, y)
     classes = sorted_labels(labels)
     n = len(sentences)
-    folds = [
-        (_as_rows(train, n), _as_rows(test, n))
-        for train, test in check_cv(cv, classifier=False).split(sentences, None, groups)
-    ]
-    if not folds:
-        raise ParameterError("cv", "gives no fold.")
+    if not hasattr(estimator, "fit"):
+        raise ParameterTypeError(
+            "estimator", f"must be a tagger. Got {estimator!r:.50} instead."
+        )
+    folds = folds_of(cv, sentences, groups, "sentences")
     tested = np.bincount(np.concatenate([test for _, test in folds]), minlength=n)
     if (tested != 1).any():
         i = int((tested != 1).argmax())
@@ -111,23 +111,6 @@ def cross_val_marginals(
             entries[i] = np.zeros((marginal.shape[0], classes.size))
             entries[i][:, columns] = marginal
     return object_array(entries), classes
-
-
-def _as_rows(fold: Any, n: int) -> np.ndarray:
-    """Return the indices of the sentences of a fold, which may be a boolean mask."""
-    rows = np.asarray(fold)
-    if rows.shape == (n,) and rows.dtype == bool:
-        return np.flatnonzero(rows)
-    if rows.shape == (0,):
-        return rows.astype(np.intp)
-    is_row = rows.ndim == 1 and rows.dtype.kind in "iu"
-    if not is_row or rows.min() < 0 or rows.max() >= n:
-        raise ParameterError(
-            "cv",
-            f"must yield indices of sentences from 0 to {n - 1}, or boolean masks "
-            f"of length {n}. Got {fold!r:.80}.",
-        )
-    return rows
 
 
 def _fold(

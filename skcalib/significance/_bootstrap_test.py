@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
@@ -14,11 +13,12 @@ from numpy.typing import ArrayLike
 from .._errors import public
 from .._random import RandomStateLike, as_generator
 from .._results import as_frame, zero_in_words
-from .._validation import check_choice, check_fraction, check_integer
+from .._validation import check_choice, check_fraction
+from .._warn import warn
 from ..evaluation import Evaluation
 from ._paired_items import PairedItems, check_items
 from ._ratio_gain import Undrawn, linear_half_width, undrawn_p_value
-from ._resamples import resample_gains
+from ._resamples import check_n_resamples, resample_gains
 from ._sign_flips import FlippedGain
 from ._test_result import ALTERNATIVES, ConfidenceInterval, PairedTestResult
 from ._tilted_resamples import drawn_p_value
@@ -237,9 +237,9 @@ def paired_bootstrap_test(
     A Monte Carlo p-value is (s + 1) / (b + 1), where s of b resamples are extreme. It
     is never 0. Integer statistics are compared exactly. For other statistics, a
     resampled gain counts as a tie if it misses the threshold by at most 1e-9 times the
-    observed gain, or by at most 1e-12 times the larger score. An exact or saddlepoint
-    p-value can be 0: with few items, it is possible that no resample reaches twice the
-    gain.
+    observed gain, or by at most 1e-12 times the larger score. A p-value that underflows
+    is the smallest normal float, as is an exact or saddlepoint p-value if no resample
+    reaches twice the gain, which is possible with few items.
 
     The interval of the resampling methods is d -+ c, where the distance abs(d* - d)
     reaches c with probability 1 - confidence_level. This is the symmetric version of
@@ -320,7 +320,7 @@ def paired_bootstrap_test(
     """
     check_choice(alternative, ALTERNATIVES, name="alternative")
     check_choice(method, METHODS, name="method")
-    n_resamples = check_integer(n_resamples, minimum=1, name="n_resamples")
+    n_resamples = check_n_resamples(n_resamples)
     level = check_fraction(confidence_level, name="confidence_level")
     rng = as_generator(random_state)
     items = check_items(stats_a, stats_b, statistic, groups)
@@ -329,12 +329,10 @@ def paired_bootstrap_test(
     if items.is_constant and items.gain == 0:
         return _result(items, "exact", 1.0, alternative, level, 0.0, 0.0)
     if items.is_constant:
-        warnings.warn(
+        warn(
             "paired_bootstrap_test: zero variance of the gain. The gain is the same "
             "in every item, so resampling is not informative. The p-value is "
             "computed by swapping the systems at random instead.",
-            UserWarning,
-            stacklevel=3,
         )
         flips = FlippedGain(items)
         return _flipped_result(items, flips, alternative, level, n_resamples, rng)
@@ -361,13 +359,11 @@ def _warn_of_few(smallest: float, items: PairedItems, alternative: str) -> None:
         return
     unit = "items" if items.n_groups is None else "groups"
     least = "six" if alternative == "two-sided" else "five"
-    warnings.warn(
+    warn(
         f"paired_bootstrap_test: the systems differ in so few {unit} that no p-value "
         f"can be below {smallest:.3g}, whatever the gain. Compare them on more {unit} "
         f"(p < .05 requires at least {least} in which they differ), or report the "
         "scores without a test.",
-        UserWarning,
-        stacklevel=4,
     )
 
 

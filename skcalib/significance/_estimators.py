@@ -15,8 +15,9 @@ from .._compat import take_rows
 from .._errors import ParameterError, ParameterTypeError, public
 from .._parallel import parallel
 from .._random import RandomStateLike, as_generator
-from .._validation import check_choice, check_integer
+from .._validation import check_choice
 from ..metrics import accuracy_statistics
+from ._resamples import check_n_resamples
 from ._system_comparison import SystemComparison, compare_systems
 
 # Metric implied by the number of columns of the statistics.
@@ -125,6 +126,8 @@ def significance_table(
             "must be a mapping from names to at least two fitted estimators. Got "
             f"{estimators!r:.80}.",
         )
+    for name, estimator in estimators.items():
+        _check_estimator(estimator, f"estimators[{name!r}]", response_method)
     make = accuracy_statistics if statistics is None else statistics
     if not callable(make):
         raise ParameterTypeError(
@@ -135,6 +138,13 @@ def significance_table(
         name: np.asarray(make(y, getattr(estimator, response_method)(X)))
         for name, estimator in estimators.items()
     }
+    for name, stats in systems.items():
+        if stats.ndim not in (1, 2):
+            raise ParameterError(
+                "statistics",
+                "must return an array with one row per sample. Got shape "
+                f"{stats.shape} for {name!r}.",
+            )
     if statistic is None:
         statistic = _statistic_of(systems)
     return compare_systems(
@@ -238,6 +248,7 @@ def resample_training(
     >>> len(models)
     3
     """
+    _check_estimator(estimator, "estimator")
     n = _n_samples(X, "X")
     if _n_samples(y, "y") != n:
         raise ParameterError(
@@ -246,7 +257,7 @@ def resample_training(
         )
     if n == 0:
         raise ParameterError(None, "needs at least one sample. Got none in X.")
-    n_models = check_integer(n_models, minimum=1, name="n_models")
+    n_models = check_n_resamples(n_models, name="n_models")
     counts = _sizes(sizes, n, n_models)
     # one random stream per model, so that the result does not depend on n_jobs
     streams = as_generator(random_state).spawn(n_models)
@@ -257,6 +268,14 @@ def resample_training(
     return parallel(n_jobs, verbose)(
         delayed(_fit)(clone(estimator), X, y, rows) for rows in draws
     )
+
+
+def _check_estimator(estimator: Any, name: str, method: str = "fit") -> None:
+    if isinstance(estimator, type) or not callable(getattr(estimator, method, None)):
+        raise ParameterTypeError(
+            name,
+            f"must be an estimator with the method {method!r}. Got {estimator!r:.80}.",
+        )
 
 
 def _fit(estimator: Any, X: Any, y: Any, rows: np.ndarray) -> Any:
@@ -298,7 +317,7 @@ def _sizes(sizes: Any, n: int, n_models: int) -> list[int]:
 def _size(size: Any, n: int) -> int:
     """Return the number of samples, at least 1, from a number or a fraction."""
     if isinstance(size, Integral) or not isinstance(size, Real):
-        return check_integer(size, minimum=1, name="sizes")
+        return check_n_resamples(size, name="sizes")
     if not 0 < float(size) <= 1:
         raise ParameterError(
             "sizes",

@@ -16,6 +16,7 @@ from ._paired_items import check_systems
 from ._score_comparison import ScoreComparison
 from ._score_gains import Moments, limits_of_gains
 from ._system_comparison import compare_systems
+from ._translation import ter
 
 _METHODS = {
     "exact": "paired bootstrap, exact",
@@ -116,7 +117,7 @@ def compare_metrics(
     difference = units[second] - units[first]
     slack = 1e-9 * np.abs(difference).max(axis=1, initial=0)[:, np.newaxis]
     # The metric of the sums differs slightly from the mean of the pseudovalues.
-    gain = -found.gain
+    gain = found.gain
     difference += (gain - difference.mean(axis=1))[:, np.newaxis]
     total = difference.sum(axis=1)
     changed = np.stack(
@@ -160,8 +161,9 @@ def compare_metrics(
         else int(np.unique(_codes(groups, found.n_items)).size),
         adjust=adjust,
         confidence_level=level,
-        smallest_pvalue=2.0 ** -min(n_units - 1, 1000),
+        smallest_pvalue=found._smallest_pvalue,
         _moments=moments,
+        _lower_is_better=statistic is ter,
     )
 
 

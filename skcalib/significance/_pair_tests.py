@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
+from .._warn import warn
 from ._f1_saddlepoint import surface_p_value
 from ._paired_items import PairedItems, Systems
 from ._ratio_gain import undrawn_p_value
 from ._resamples import Extremes, resample_counts, sum_type, thresholds
 from ._sign_flips import FlippedGain
+from ._tail_probabilities import as_pvalues
 from ._tilted_resamples import DrawnPValue, drawn_p_value
 
 # Numbers of tilted resamples per tail. Each pair needs separate resamples, and among
@@ -24,13 +25,19 @@ _CLEAR = 1e-3
 
 @dataclass
 class PairResults:
-    """Results of the tests of pairs; arrays have one entry per pair."""
+    """Results of the tests of pairs; arrays have one entry per pair.
+
+    The gain of a pair (i, j) is the metric of system i minus the metric of system j.
+    `smallest` is the smallest p-value that the differing items allow, 0 if the method
+    does not limit it.
+    """
 
     pairs: list[tuple[int, int]]
     gain: np.ndarray
     pvalue: np.ndarray
     method: list[str]
     monte_carlo_error: np.ndarray
+    smallest: np.ndarray
     drawn: bool = False
     tilts: bool = False
 
@@ -59,7 +66,9 @@ class PairTests:
     def run(self, pairs: Sequence[tuple[int, int]]) -> PairResults:
         """Return the gains and p-values of pairs of systems, by their numbers."""
         n = len(pairs)
-        found = PairResults(list(pairs), np.zeros(n), np.ones(n), [""] * n, np.zeros(n))
+        found = PairResults(
+            list(pairs), np.zeros(n), np.ones(n), [""] * n, np.zeros(n), np.zeros(n)
+        )
         constant: list[int] = []
         left: list[tuple[int, PairedItems]] = []
         flipped: list[tuple[int, FlippedGain]] = []
@@ -68,14 +77,15 @@ class PairTests:
             if self.method == "auto":
                 items = items.informative
             found.gain[k] = items.gain
-            if items.is_constant:
-                found.method[k] = "exact"
-                if items.gain != 0:
-                    constant.append(k)
-                    flipped.append((k, FlippedGain(items)))
+            if items.is_constant and items.gain == 0:
+                found.method[k], found.smallest[k] = "exact", 1.0
                 continue
-            flips = self._flips(items)
-            if flips is not None and not self._bootstraps(flips):
+            flips = FlippedGain(items) if items.is_constant else self._flips(items)
+            if flips is not None:
+                found.smallest[k] = flips.smallest_p_value(self.alternative)
+            if items.is_constant:
+                constant.append(k)
+            if flips is not None and (items.is_constant or not self._bootstraps(flips)):
                 flipped.append((k, flips))
             elif not self._undrawn(found, k, items):
                 left.append((k, items))
@@ -84,6 +94,7 @@ class PairTests:
         if constant:
             self._warn_of_constant(found, constant)
         self._flip(found, flipped + self._draw(found, left))
+        found.pvalue = as_pvalues(found.pvalue)
         return found
 
     def _undrawn(self, found: PairResults, k: int, items: PairedItems) -> bool:
@@ -115,15 +126,13 @@ class PairTests:
             found.drawn |= n_drawn is not None
 
     def _warn_of_constant(self, found: PairResults, constant: list[int]) -> None:
-        i, j = found.pairs[constant[0]]
+        i, j = sorted(found.pairs[constant[0]])
         names = self.systems.names
-        warnings.warn(
+        warn(
             f"There is zero variance of the gain in {len(constant)} of "
             f"{len(found.pairs)} pairs ({names[i]!r} and {names[j]!r} first): it is "
             "the same in every item. Their p-values are computed by swapping the "
             "systems at random.",
-            UserWarning,
-            stacklevel=5,
         )
 
     def _draw(

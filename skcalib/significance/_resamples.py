@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from scipy.special import pdtr
 
+from .._validation import check_integer
 from ._paired_items import PairedItems
 
 # Counts held at once (4 or 8 bytes each).
@@ -25,8 +26,16 @@ _FEW_ITEMS = 60
 # Every integer up to here is exact in float32.
 _EXACT_IN_FLOAT32 = 1 << 24
 
+# More resamples need gigabytes and hours, and hardly change a p-value.
+_MOST_RESAMPLES = 10_000_000
+
 # With fewer extreme resamples, 'auto' looks for another method.
 _FEWEST_EXTREME = 50
+
+
+def check_n_resamples(value: Any, *, name: str = "n_resamples") -> int:
+    """Return a number of draws whose results fit into memory."""
+    return check_integer(value, minimum=1, maximum=_MOST_RESAMPLES, name=name)
 
 
 def resample_counts(

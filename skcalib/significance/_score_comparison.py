@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import ndtri, stdtrit
+from scipy.special import ndtr, ndtri, stdtrit
 
 from .._errors import ParameterError, ParameterTypeError, public
 from .._random import RandomStateLike, as_generator
@@ -27,8 +27,9 @@ from ._score_gains import (
     mcnemar_gains,
     wins_and_losses,
 )
-from ._score_tests import normal_pvalue, smallest_pvalue, tango_statistic
+from ._score_tests import smallest_pvalue, tango_statistic
 from ._system_comparison import ADJUSTMENTS, adjusted_pvalues
+from ._tail_probabilities import as_pvalues
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -66,8 +67,10 @@ class ScoreComparison(Result):
     confidence_level : float
         Confidence level of the intervals.
     smallest_pvalue : float
-        Smallest p-value that the test of any pair can give. With few groups it may be
-        above 1 - confidence_level, and then no gain can be significant.
+        Smallest p-value that the test of any pair could give on the questions (or
+        groups) on which its systems differ: the p-value if one system were better on
+        all of them. If few differ, it may be above 1 - confidence_level, and then no
+        gain can be significant.
 
     See Also
     --------
@@ -101,6 +104,7 @@ class ScoreComparison(Result):
     confidence_level: float
     smallest_pvalue: float
     _moments: Moments
+    _lower_is_better: bool = False
 
     @public
     def noninferiority_pvalue(self, margin: float) -> np.ndarray:
@@ -221,12 +225,11 @@ class ScoreComparison(Result):
         {'a': 'a', 'b': 'a', 'c': 'b'}
         """
         groups = self.not_separated(alpha)
-        order = np.argsort(-self.score, kind="stable")
         return {
             self.names[k]: "".join(
                 _letter(i) for i, group in enumerate(groups) if self.names[k] in group
             )
-            for k in order
+            for k in self._best_first()
         }
 
     @public
@@ -245,7 +248,7 @@ class ScoreComparison(Result):
             the best system come first.
         """
         alpha = check_fraction(alpha, name="alpha")
-        order = np.argsort(-self.score, kind="stable").tolist()
+        order = self._best_first()
         place = {k: i for i, k in enumerate(order)}
         number = {name: k for k, name in enumerate(self.names)}
         groups = [set(range(len(order)))]
@@ -286,6 +289,11 @@ class ScoreComparison(Result):
         found.T[upper] = -found[upper] if column == "gain" else found[upper]
         return found
 
+    def _best_first(self) -> list[int]:
+        """Return the indices of the systems, with the best system first."""
+        value = self.score if self._lower_is_better else -self.score
+        return list(np.argsort(value, kind="stable").tolist())
+
     def _distance(self, gain: float) -> np.ndarray:
         """Return the standardised distance of the observed gains from a gain."""
         m = self._moments
@@ -302,7 +310,7 @@ class ScoreComparison(Result):
         """Return one-sided p-values, not below the smallest attainable p-value."""
         m = self._moments
         floor = 0.0 if m.is_binary else 2.0 ** -min(m.n_effective, 1000)
-        return np.maximum(normal_pvalue(distance), floor)
+        return as_pvalues(np.maximum(ndtr(-distance), floor))
 
     def _quantile(self) -> float:
         tail = (1 - self.confidence_level) / 2
@@ -394,6 +402,7 @@ def compare_scores(
         Group of each question, such as the passage it is about, or the name of a column
         of the evaluations that contains the groups. Scores of one group may depend on
         each other.
+        Groups of one question each give the same result as no groups.
     adjust : {'holm', 'bh'} or None, default='holm'
         Correction of the p-values for the number of pairs.
     confidence_level : float, default=0.95
@@ -466,6 +475,8 @@ def compare_scores(
     n_groups = None if codes is None else int(codes.max()) + 1
     if n_groups == 1:
         raise ParameterError("groups", "must name at least two groups. Got one.")
+    if n_groups == len(score):  # groups of one question are no groups
+        codes = None
     intervals = [
         _interval_of(
             score[:, k],
@@ -480,8 +491,7 @@ def compare_scores(
     is_binary = bool(np.isin(score, (0, 1)).all()) and codes is None
     wins, losses = wins_and_losses(score, first, second)
     if is_binary:
-        pvalue, methods, moments = mcnemar_gains(score, wins, losses)
-        floor = 2.0 ** max(1 - len(score), -1000)
+        pvalue, methods, moments, floor = mcnemar_gains(score, wins, losses)
     else:
         pvalue, methods, moments, floor = flipped_gains(
             score, number, codes, first, second, wins, losses, rng

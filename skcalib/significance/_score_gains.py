@@ -9,6 +9,7 @@ from scipy.special import ndtri
 
 from ._score_tests import (
     FEWEST_FLIPS,
+    MOST_DISCORDANT,
     as_whole,
     common_scale,
     flip_pvalue,
@@ -66,9 +67,12 @@ def wins_and_losses(
 
 def mcnemar_gains(
     score: np.ndarray, wins: np.ndarray, losses: np.ndarray
-) -> tuple[np.ndarray, list[str], Moments]:
-    n = len(score)
-    pvalue, is_midp = mcnemar_pvalues(wins, losses, n)
+) -> tuple[np.ndarray, list[str], Moments, float]:
+    n, discordant = len(score), wins + losses
+    is_midp = (discordant <= MOST_DISCORDANT * n) & (discordant > 0)
+    pvalue = mcnemar_pvalues(losses, wins, mid_p=is_midp)
+    # the p-values if one system won on all of these questions
+    floor = mcnemar_pvalues(0, discordant, mid_p=is_midp).min()
     words = np.where(is_midp, "McNemar's exact test with mid-p", "McNemar's exact test")
     total = (wins - losses).astype(np.float64)
     squares = (wins + losses).astype(np.float64)
@@ -82,7 +86,7 @@ def mcnemar_gains(
         losses=losses,
         is_binary=True,
     )
-    return pvalue, words.tolist(), moments
+    return pvalue, words.tolist(), moments, float(floor)
 
 
 def flipped_gains(
@@ -117,7 +121,7 @@ def flipped_gains(
             difference[np.abs(difference) < 1e-12] = 0
         pvalue[k], way = flip_pvalue(difference, bool(scale), rng)
         n_differing = int(np.count_nonzero(difference))
-        floor = min(floor, smallest_pvalue(max(n_differing, 1)))
+        floor = min(floor, smallest_pvalue(n_differing, way))
         methods.append(_METHODS[way].format(n=size.size, units=units))
         total[k] = difference.sum() / unit
         squares[k] = difference @ difference / unit**2

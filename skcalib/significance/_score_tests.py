@@ -9,10 +9,11 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from scipy.special import bdtr, ndtr
+from numpy.typing import ArrayLike
+from scipy.special import betainc
 from scipy.stats import binom
 
-from ._tail_probabilities import signed_sum_tail
+from ._tail_probabilities import as_pvalues, signed_sum_tail
 
 # The mid-p variant is used if its rejection rate stays below .055: McNemar's test if
 # at most this fraction of the questions is discordant, sign flips if at least this
@@ -31,20 +32,28 @@ _BLOCK = 1 << 22
 
 
 def mcnemar_pvalues(
-    wins: np.ndarray, losses: np.ndarray, n: int
-) -> tuple[np.ndarray, np.ndarray]:
-    """Return two-sided p-values of McNemar's test, and whether they are mid-p."""
-    discordant = wins + losses
-    fewer = np.minimum(wins, losses)
-    exact = np.minimum(2 * bdtr(fewer, discordant, 0.5), 1)
-    midp = np.where(
-        2 * fewer == discordant,
-        1 - binom.pmf(fewer, discordant, 0.5) / 2,
-        2 * bdtr(fewer, discordant, 0.5) - binom.pmf(fewer, discordant, 0.5),
-    )
-    uses_midp = (discordant <= MOST_DISCORDANT * n) & (discordant > 0)
-    found = np.where(uses_midp, midp, exact)
-    return np.clip(found, np.finfo(np.float64).tiny, 1), uses_midp
+    only_a: ArrayLike,
+    only_b: ArrayLike,
+    *,
+    mid_p: ArrayLike,
+    alternative: str = "two-sided",
+) -> np.ndarray:
+    """Return p-values of McNemar's test from numbers of discordant items.
+
+    only_a, only_b : numbers of items on which only A, and only B, is correct.
+    mid_p : whether each p-value is a mid-p value.
+    """
+    a, b = np.asarray(only_a, dtype=np.float64), np.asarray(only_b, dtype=np.float64)
+    n = a + b
+    # With probability 1/2, the upper tail of one number is the lower tail of the other.
+    end = {"greater": b, "less": a}.get(alternative, np.minimum(a, b))
+    is_two_sided = alternative == "two-sided"
+    # P(X <= end), more precise for many items than scipy.special.bdtr.
+    tail = np.where(end < n, betainc(np.maximum(n - end, 1), end + 1, 0.5), 1.0)
+    p = np.minimum((2 if is_two_sided else 1) * tail, 1.0)
+    # The observed table (and its mirror image, if two-sided) has weight one half.
+    seen = binom.pmf(end, n, 0.5) * np.where(is_two_sided & (a != b), 1.0, 0.5)
+    return as_pvalues(np.where(np.asarray(mid_p) & (n > 0), p - seen, p))
 
 
 def flip_pvalue(
@@ -136,12 +145,17 @@ def _drawn_tails(
     return (above + 1) / (_N_FLIPS + 1) / 2, equal / _N_FLIPS / 2
 
 
-def smallest_pvalue(n_differing: int) -> float:
-    """Return the smallest p-value that sign flips of this many units can give."""
+def smallest_pvalue(n_differing: int, method: str | None = None) -> float:
+    """Return the smallest p-value that sign flips of this many units can give.
+
+    `method` is the method that :func:`flip_pvalue` returned for these units. If it is
+    None, mid-p is assumed if enough units differ.
+    """
     if n_differing == 0:
         return 1.0
-    log2 = -n_differing + (0 if n_differing >= FEWEST_FLIPS else 1)
-    return 2.0 ** max(log2, -1000)
+    is_midp = n_differing >= FEWEST_FLIPS if method is None else "mid-p" in method
+    p: float = 2.0 ** max((0 if is_midp else 1) - n_differing, -1000)
+    return max(p, 1 / (_N_FLIPS + 1)) if method and "drawn" in method else p
 
 
 def score_limits(
@@ -205,11 +219,6 @@ def tango_limits(
         return (inside + outside) / 2
 
     return limit(-1.0), limit(1.0)
-
-
-def normal_pvalue(statistic: np.ndarray) -> np.ndarray:
-    """Return the upper tail of the normal distribution."""
-    return ndtr(-statistic)
 
 
 def as_whole(difference: np.ndarray, scale: int) -> tuple[np.ndarray, bool]:

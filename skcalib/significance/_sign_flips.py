@@ -117,8 +117,8 @@ class FlippedGain:
 
     def smallest_p_value(self, alternative: str) -> float:
         """Return the smallest p-value over all signs of these differences."""
-        one_sided = 2.0**-self.n_differences
-        return min(2 * one_sided, 1.0) if alternative == "two-sided" else one_sided
+        n_sides = 2 if alternative == "two-sided" else 1
+        return min(max(n_sides * 2.0**-self.n_differences, TINY), 1.0)
 
     def rejects(self, pvalue: float, alternative: str) -> bool:
         """Whether a p-value is below the smallest p-value that sign flips can give."""
@@ -248,7 +248,7 @@ class FlippedGain:
         if alternative == "less":
             return None
         if self.total >= float(size @ times) - self.tie:
-            return max(self.smallest_p_value(alternative), TINY)
+            return self.smallest_p_value(alternative)
         if self.n_differences < _FEWEST_FOR_SADDLEPOINT:
             return None
         tail = signed_sum_saddlepoint(size, times, self.total)

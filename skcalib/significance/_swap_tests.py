@@ -9,13 +9,12 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import betainc
-from scipy.stats import binom
 
 from .._errors import ParameterError, public
 from .._random import RandomStateLike, as_generator
+from .._results import p_text
 from .._validation import (
-    as_array,
+    as_floats,
     check_bool,
     check_choice,
     check_integer,
@@ -24,7 +23,8 @@ from .._validation import (
 from ..evaluation import Evaluation
 from ._evaluations import pair_as_statistics
 from ._paired_items import PairedItems, check_items
-from ._resamples import plain_p_value
+from ._resamples import check_n_resamples, plain_p_value
+from ._score_tests import mcnemar_pvalues
 from ._sign_flips import random_signs
 from ._tail_probabilities import signed_sum_tail
 from ._test_result import ALTERNATIVES, PairedTestResult
@@ -181,7 +181,7 @@ def permutation_test(
     """
     check_choice(alternative, ALTERNATIVES, name="alternative")
     check_choice(method, METHODS, name="method")
-    n_resamples = check_integer(n_resamples, minimum=1, name="n_resamples")
+    n_resamples = check_n_resamples(n_resamples)
     rng = as_generator(random_state)
     items = check_items(stats_a, stats_b, statistic, groups)
     p, drawn, error = None, None, 0.0
@@ -290,7 +290,7 @@ def _gains(
     return items.gains(sums + np.hstack([moved, -moved]))[0]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class McNemarResult(PairedTestResult):
     """Result of McNemar's test of two classifiers.
 
@@ -324,6 +324,14 @@ class McNemarResult(PairedTestResult):
     n_only_b: int
     alternative: str
     mid_p: bool
+
+    def __repr__(self) -> str:
+        p = p_text(self.pvalue, "", before="pvalue=")
+        return (
+            f"McNemarResult(statistic={self.statistic}, {p}, n_only_a={self.n_only_a}, "
+            f"n_only_b={self.n_only_b}, alternative={self.alternative!r}, "
+            f"mid_p={self.mid_p})"
+        )
 
 
 @public
@@ -389,29 +397,14 @@ def mcnemar_test(
     only_a, only_b = _discordant(correct_a, correct_b)
     return McNemarResult(
         statistic=only_a - only_b,
-        pvalue=_p_value(only_a, only_b, alternative, mid_p),
+        pvalue=float(
+            mcnemar_pvalues(only_a, only_b, alternative=alternative, mid_p=mid_p)
+        ),
         n_only_a=only_a,
         n_only_b=only_b,
         alternative=alternative,
         mid_p=mid_p,
     )
-
-
-def _p_value(only_a: int, only_b: int, alternative: str, mid_p: bool) -> float:
-    n = only_a + only_b
-    if n == 0:
-        return 1.0
-    # With probability 1/2, the upper tail of one number is the lower tail of the other.
-    end = {"greater": only_b, "less": only_a}.get(alternative, min(only_a, only_b))
-    n_tails = 2 if alternative == "two-sided" else 1
-    # P(X <= end), more precise for many items than scipy.special.bdtr.
-    tail = float(betainc(n - end, end + 1, 0.5)) if end < n else 1.0
-    p = min(n_tails * tail, 1.0)
-    if not mid_p:
-        return p
-    # The observed table (and its mirror image, if two-sided) has weight one half.
-    is_mirrored = alternative == "two-sided" and 2 * only_a != n
-    return p - float(binom.pmf(only_a, n, 0.5)) * (1 if is_mirrored else 0.5)
 
 
 def _discordant(correct_a: Any, correct_b: Any) -> tuple[int, int]:
@@ -421,7 +414,10 @@ def _discordant(correct_a: Any, correct_b: Any) -> tuple[int, int]:
     )
     counts = (("correct_a", correct_a), ("correct_b", correct_b))
     if all(isinstance(x, Integral) for _, x in counts):
-        only_a, only_b = (check_integer(x, minimum=0, name=name) for name, x in counts)
+        # floats represent larger counts with an error
+        only_a, only_b = (
+            check_integer(x, minimum=0, maximum=2**53, name=name) for name, x in counts
+        )
         return only_a, only_b
     a, b = (_indicator(x, name=name) for name, x in counts)
     check_same_length(correct_a=a, correct_b=b)
@@ -429,21 +425,21 @@ def _discordant(correct_a: Any, correct_b: Any) -> tuple[int, int]:
 
 
 def _indicator(values: Any, *, name: str) -> np.ndarray:
-    array = as_array(values, name=name)
+    array = as_floats(values, name=name)
     if array.ndim == 2 and array.shape[1] == 1:
         array = array[:, 0]
-    if array.ndim != 1 or array.dtype.kind not in "buifO":
+    if array.ndim != 1:
         raise ParameterError(
             name,
             "must have shape (n,) and contain 0 or 1, or both must be integers. Got "
-            f"{array.dtype} of shape {array.shape}.",
+            f"shape {array.shape}.",
         )
     wrong = ~((array == 0) | (array == 1))
     if wrong.any():
         row = int(wrong.argmax())
         raise ParameterError(
             name,
-            f"must contain 0 or 1. Got {array[row]} in row {row}, one of "
+            f"must contain 0 or 1. Got {array[row]:g} in row {row}, one of "
             f"{int(wrong.sum())} such rows.",
         )
     return array.astype(bool)

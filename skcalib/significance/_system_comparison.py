@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from itertools import combinations
@@ -15,11 +14,13 @@ from scipy.stats import false_discovery_control
 from .._errors import public
 from .._random import RandomStateLike, as_generator
 from .._results import Result, plain
-from .._validation import check_choice, check_fraction, check_integer
+from .._validation import check_choice, check_fraction
+from .._warn import warn
 from ..evaluation import Evaluation
 from ._bootstrap_test import METHODS
 from ._pair_tests import PairResults, PairTests
 from ._paired_items import check_systems
+from ._resamples import check_n_resamples
 from ._test_result import ALTERNATIVES
 
 ADJUSTMENTS = ("holm", "bh")
@@ -60,7 +61,7 @@ class SystemComparison(Result):
     pairs : list of tuple of str
         Names (A, B) of each pair. A comes before B in `names`.
     gain : ndarray of shape (n_pairs,)
-        Metric of A minus metric of B.
+        Metric of B minus metric of A. It is positive if B has the larger metric.
     pvalue : ndarray of shape (n_pairs,)
         The p-value of each pair.
     pvalue_adjusted : ndarray of shape (n_pairs,)
@@ -116,6 +117,7 @@ class SystemComparison(Result):
     n_items: int
     n_groups: int | None
     n_resamples: int | None
+    _smallest_pvalue: float
 
     @public
     def matrix(self, column: str = "pvalue_adjusted") -> np.ndarray:
@@ -130,10 +132,10 @@ class SystemComparison(Result):
         Returns
         -------
         matrix : ndarray of shape (n_systems, n_systems)
-            Matrix in the order of `names`. On the diagonal, gains are 0 and p-values
-            are 1. Gains below the diagonal have the opposite sign of the gains above
-            it. One-sided tests have p-values above the diagonal only; below it, the
-            entries are 1.
+            Matrix in the order of `names`. The gain in row i and column j is the metric
+            of system j minus the metric of system i. On the diagonal, gains are 0 and
+            p-values are 1. One-sided tests have p-values above the diagonal only; below
+            it, the entries are 1.
 
         Examples
         --------
@@ -141,8 +143,8 @@ class SystemComparison(Result):
         >>> from skcalib.significance import compare_systems
         >>> right = {"a": np.r_[[1] * 9, 0], "b": np.r_[[1] * 7, [0] * 3]}
         >>> compare_systems(right, statistic="mean").matrix("gain").round(1)
-        array([[ 0. ,  0.2],
-               [-0.2,  0. ]])
+        array([[ 0. , -0.2],
+               [ 0.2,  0. ]])
         """
         check_choice(column, COLUMNS, name="column")
         values = getattr(self, column)
@@ -247,14 +249,15 @@ def compare_systems(
     ----------
     systems : mapping of str to array-like of shape (n,) or (n, m), or to Evaluation
         Sufficient statistics of each system by name, with one row per item in the same
-        order, as in :func:`paired_bootstrap_test`. Alternatively, evaluations, which
-        are matched by question.
+        order, as in :func:`paired_bootstrap_test`. The baseline comes first.
+        Alternatively, evaluations, which are matched by question.
     statistic : {'mean', 'ratio', 'f1'} or callable, default='mean'
         Metric of the summed columns, as in :func:`paired_bootstrap_test`.
     alternative : {'two-sided', 'greater', 'less'}, default='two-sided'
-        Alternative hypothesis. 'greater' means that the system of the pair that comes
-        first in `systems` is better. Choose the order before looking at the data:
-        ordering the systems by their metric doubles the error rate.
+        Alternative hypothesis. 'greater' means that the gain is above 0: the system of
+        the pair that comes later in `systems` has the larger metric. Choose the order
+        before looking at the data: ordering the systems by their metric doubles the
+        error rate.
     method : str, default='auto'
         Method used to compute the p-values, as in :func:`paired_bootstrap_test`. Monte
         Carlo resamples are the same for all pairs. Tilted resamples are drawn for each
@@ -281,7 +284,8 @@ def compare_systems(
     Returns
     -------
     result : SystemComparison
-        Gains and p-values of all pairs.
+        Gains and p-values of all pairs. A gain is the metric of the later system minus
+        the metric of the earlier system.
 
     Raises
     ------
@@ -350,17 +354,18 @@ def compare_systems(
     check_choice(method, METHODS, name="method")
     if adjust is not None:
         check_choice(adjust, ADJUSTMENTS, name="adjust")
-    n_resamples = check_integer(n_resamples, minimum=1, name="n_resamples")
+    n_resamples = check_n_resamples(n_resamples)
     alpha = check_fraction(alpha, name="alpha")
     rng = as_generator(random_state)
     checked = check_systems(systems, statistic, groups)
     test = PairTests(checked, alternative, method, n_resamples, rng)
-    found = test.run(list(combinations(range(checked.n_systems), 2)))
+    pairs = list(combinations(range(checked.n_systems), 2))
+    found = test.run([(later, earlier) for earlier, later in pairs])
     _warn_of_floor(found, adjust, alpha, n_resamples)
     return SystemComparison(
         names=checked.names,
         metric=checked.scores,
-        pairs=[(checked.names[i], checked.names[j]) for i, j in found.pairs],
+        pairs=[(checked.names[i], checked.names[j]) for i, j in pairs],
         gain=found.gain,
         pvalue=found.pvalue,
         pvalue_adjusted=adjusted_pvalues(found.pvalue, adjust),
@@ -372,6 +377,7 @@ def compare_systems(
         n_items=checked.n_items,
         n_groups=checked.n_groups,
         n_resamples=n_resamples if found.drawn else None,
+        _smallest_pvalue=float(found.smallest.min()),
     )
 
 
@@ -387,12 +393,10 @@ def _warn_of_floor(
     plain &= (found.pvalue <= least) | (not found.tilts)
     if not plain.any():
         return
-    warnings.warn(
+    warn(
         f"compare_systems: n_resamples={n_resamples} gives p-values of at least "
         f"{least:.3g}. Multiplied by {n_pairs} pairs, this is {n_pairs * least:.3g}, "
         f"more than alpha={alpha:g}, so the number of resamples decides what is "
         f"significant. Draw more than {int(n_pairs / alpha)} resamples, or use "
         "method='auto'.",
-        UserWarning,
-        stacklevel=4,
     )

@@ -34,6 +34,12 @@ _LOWEST_PEAK, _PEAK_WORK = -18.0, 50_000
 _BLOCK = 1 << 21
 
 
+def as_pvalues(p: np.ndarray) -> np.ndarray:
+    """Return p-values in (0, 1]: a p-value that underflows becomes `TINY`."""
+    # each of two tails may be TINY already
+    return np.where(p <= 2 * TINY, TINY, np.minimum(p, 1.0))
+
+
 def tilt(y: np.ndarray, p: np.ndarray) -> float:
     """Return theta with sum p y e^(theta y) = 0; y has both signs."""
     scale = float(np.abs(y).max())
@@ -47,10 +53,12 @@ def tilt(y: np.ndarray, p: np.ndarray) -> float:
         slope = float(weight @ (z * z)) - mean**2
         low, high = (theta, high) if mean < 0 else (low, theta)
         new = theta - mean / slope if slope > 0 else math.inf
-        if not low < new < high:
+        is_newton = low < new < high
+        if not is_newton:
             new = _between(low, high)
         # the error of a Newton step is close to the square of the previous error
-        if abs(new - theta) <= 1e-8 * abs(new) or new in (low, high):
+        is_near = is_newton and abs(new - theta) <= 1e-8 * abs(new)
+        if is_near or new in (low, high):
             break
         theta = new
     return new / scale

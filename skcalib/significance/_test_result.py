@@ -5,7 +5,10 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import Any, ClassVar, NamedTuple
 
-from .._results import Result
+import numpy as np
+
+from .._results import Result, p_text
+from ._tail_probabilities import as_pvalues
 
 ALTERNATIVES = ("two-sided", "greater", "less")
 
@@ -26,7 +29,7 @@ class PairedTestResult(Result):
     statistic : float
         Difference between the systems.
     pvalue : float
-        The p-value.
+        The p-value. If it underflows, it is the smallest normal float.
     """
 
     # Attributes that the repr shows after the statistic and the p-value.
@@ -34,6 +37,9 @@ class PairedTestResult(Result):
 
     statistic: float
     pvalue: float
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "pvalue", float(as_pvalues(np.array(self.pvalue))))
 
     def to_dict(self) -> dict[str, Any]:
         """Return the numbers and settings as a dict."""
@@ -44,9 +50,15 @@ class PairedTestResult(Result):
         for name in ("pvalue", *self._shown):
             value = getattr(self, name)
             if value is not None and (name != "monte_carlo_error" or value > 0):
-                shown = f"{value:.3g}" if isinstance(value, float) else repr(value)
-                texts.append(f"{name}={shown}")
+                texts.append(_named(name, value))
         return f"{type(self).__name__}({', '.join(texts)})"
 
     def _interval_text(self) -> str:
         return ""
+
+
+def _named(name: str, value: Any) -> str:
+    """Return an attribute as text."""
+    if name.endswith("pvalue"):
+        return p_text(value, before=f"{name}=")
+    return f"{name}={value:.3g}" if isinstance(value, float) else f"{name}={value!r}"

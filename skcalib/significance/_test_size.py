@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations, permutations
@@ -15,16 +14,16 @@ from .._errors import ParameterError, ParameterTypeError, public
 from .._random import RandomStateLike, as_generator
 from .._results import Result, plain
 from .._validation import (
-    as_array,
     as_floats,
     check_bool,
     check_fraction,
-    check_integer,
     check_real,
     check_same_length,
 )
+from .._warn import warn
 from ._pair_tests import PairTests
 from ._paired_items import Systems, check_systems
+from ._resamples import check_n_resamples
 
 # With fewer pairs, a high quantile of the gains is hardly more than their maximum.
 _FEW = 10
@@ -120,11 +119,10 @@ def borderline_threshold(
             f"among {gain.size}.",
         )
     if found.n_pairs < _FEW:
-        warnings.warn(
+        warn(
             f"The threshold of borderline_threshold is from {found.n_pairs} "
             "borderline pairs. With so few pairs, it is little more than the largest "
             "of their gains. Compare more systems.",
-            stacklevel=3,
         )
     return found
 
@@ -340,8 +338,8 @@ def test_size_curve(
     >>> bool(curve.mean_pvalue[1] < curve.mean_pvalue[0])
     True
     """
-    n_repeats = check_integer(n_repeats, minimum=1, name="n_repeats")
-    n_resamples = check_integer(n_resamples, minimum=1, name="n_resamples")
+    n_repeats = check_n_resamples(n_repeats, name="n_repeats")
+    n_resamples = check_n_resamples(n_resamples)
     alpha = check_fraction(alpha, name="alpha")
     low = check_real(low, low=0, high=1, name="low")
     high = check_real(high, low=low, high=1, name="high")
@@ -376,8 +374,8 @@ def test_size_curve(
 
 
 def _check_sizes(sizes: Any, n: int) -> np.ndarray:
-    size = as_array(sizes, name="sizes")
-    if size.ndim != 1 or size.size == 0 or size.dtype.kind not in "iu":
+    size = as_floats(sizes, name="sizes")
+    if size.ndim != 1 or size.size == 0 or (size != np.rint(size)).any():
         raise ParameterError(
             "sizes", f"must be a sequence of integers. Got {sizes!r:.50}."
         )
@@ -385,9 +383,9 @@ def _check_sizes(sizes: Any, n: int) -> np.ndarray:
         raise ParameterError(
             "sizes",
             f"must be from 2 to {n}, the number of items (or groups). Got "
-            f"{size.min()} to {size.max()}.",
+            f"{size.min():g} to {size.max():g}.",
         )
-    return size
+    return size.astype(np.int64)
 
 
 def _numbers_of(pairs: Any, names: list[str]) -> list[tuple[int, int]]:

@@ -76,9 +76,9 @@ def _tilted_p_value(
             p = (seen.upper if sign > 0 else seen.lower) / seen.n
             tail = p, math.sqrt(p * (1 - p) / seen.n)
         found.append(tail)
-    p = math.fsum(tail for tail, _ in found) if tilted else 0.0
-    if p == 0:
+    if not tilted:
         return None
+    p = math.fsum(tail for tail, _ in found)  # 0 if it underflows
     return min(p, 1.0), math.hypot(*(error for _, error in found))
 
 

@@ -1,8 +1,11 @@
 """``skcalib compare``: what it prints, its errors and its exit status."""
 
 import csv
+import html
 import io
 import json
+import re
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -100,6 +103,26 @@ def test_groups_and_subjects(capsys, files, scores):
     assert "with Holm's correction for these rows" in " ".join(out.out.split())
 
 
+def test_a_part_with_one_group_is_an_error(capsys, tmp_path):
+    """As in the report: the answers of one group may all depend on each other."""
+    paths = []
+    for name in ("old", "new"):
+        columns = {
+            "id": range(90),
+            "correct": [int(name == "new" or k % 3 == 0) for k in range(90)],
+            "subject": ["law"] * 60 + ["art"] * 30,
+            "passage": ["only"] * 60 + [f"p{k // 3}" for k in range(30)],
+        }
+        paths.append(write_table(tmp_path / f"{name}.csv", columns))
+    status, out = run(capsys, *paths, "--by", "subject", "--groups", "passage")
+    assert (status, out.out) == (2, "")
+    assert "--by subject, value law: --groups needs rows of at least two" in out.err
+    assert "Got 'only' in every row" in out.err
+    # Groups that are the parts themselves are compared question by question.
+    rows = as_json(capsys, *paths, "--by", "subject", "--groups", "subject")["by"]
+    assert [row["n"] for row in rows["rows"]] == [60, 30]
+
+
 def test_too_few_groups_are_said(capsys, tmp_path):
     columns = {
         "id": list(range(40)),
@@ -112,6 +135,39 @@ def test_too_few_groups_are_said(capsys, tmp_path):
     assert "smallest p-value that this test can give is 0.12" in " ".join(
         out.out.split()
     )
+
+
+@pytest.mark.parametrize("n_groups", [4, 6, 9])
+def test_groups_too_few_for_the_correction_are_said(capsys, tmp_path, n_groups):
+    """The smallest p-values of sign flips are 2^-3, 2^-5 and, as mid-p, 2^-9.
+
+    At 0.05, the first cannot reject, and three times the second cannot.
+    """
+    k = np.arange(5 * n_groups)
+    columns = {"id": k, "src": k % n_groups, "old": k * 0, "new": k * 0 + 1}
+    columns["half"] = (k < 2 * n_groups).astype(int)
+    path = write_table(tmp_path / "wide.csv", columns)
+    options = ("--groups", "src", "--systems", "old,half,new")
+    text = " ".join(run(capsys, path, *options)[1].out.split())
+    assert ("Too few groups differ to reject at 0.05" in text) == (n_groups == 4)
+    said = "With so few groups no p-value is below 0.031. Some of the 3 pairs cannot"
+    assert (said in text) == (n_groups == 6)
+    assert ("With so few groups" in text) == (n_groups == 6)
+    # One pair needs no correction, and without a correction there is none.
+    for other in (("--systems", "old,new"), (*options[2:], "--adjust", "none")):
+        text = run(capsys, path, "--groups", "src", *other)[1].out
+        assert "With so few groups" not in text
+
+
+def test_too_few_differing_questions_are_said(capsys, tmp_path):
+    paths = [tmp_path / name for name in ("a.csv", "b.csv")]
+    for path, n_wrong in zip(paths, (3, 0), strict=True):
+        correct = np.r_[np.zeros(n_wrong), np.ones(100 - n_wrong)].astype(int)
+        write_table(path, {"question": np.arange(100), "correct": correct})
+    found = as_json(capsys, *paths)
+    assert found["smallest_pvalue"] == 0.125
+    text = " ".join(run(capsys, *paths)[1].out.split())
+    assert "Too few questions differ to reject at 0.05" in text
 
 
 def test_a_table_with_a_column_for_each_system(capsys, tmp_path, scores):
@@ -198,6 +254,28 @@ def test_margin_and_power_in_words(capsys, files):
     assert "with 80% power" in text
     assert "A gain of 0.05 would need about" in text
     assert "power" in as_json(capsys, *files, "--power")
+
+
+def test_margin_and_level_of_three_systems(capsys, tmp_path):
+    path, names = systems_of_questions(tmp_path, 3)
+    options = ("--systems", ",".join(names), "--margin", "0.1")
+    options += ("--confidence-level", "0.9")
+    found = as_json(capsys, path, *options)
+    out = run(capsys, path, *options)[1].out
+    pairs = tables_of_text(out)[1]
+    decisions = [
+        [
+            "yes" if pair[key] else "not shown"
+            for key in ("is_noninferior", "is_equivalent")
+        ]
+        for pair in found["pairs"]
+    ]
+    assert [row[-2:] for row in pairs] == decisions
+    assert len({each for row in decisions for each in row}) == 2
+    assert re.search(r" adjusted .* not inferior +equivalent$", out, re.MULTILINE)
+    words = " ".join(out.split())
+    assert "their gain is not significant at 0.1 with Holm's correction" in words
+    assert "The margin is 0.1." in words
 
 
 def test_csv_has_a_row_for_each_pair(capsys, files):
@@ -316,6 +394,10 @@ def test_entities_by_document(capsys, tmp_path):
     rows = as_json(capsys, *paths, "--by", "document")["by"]["rows"]
     assert [row["score_a"] for row in rows] == [pytest.approx(2 / 3), 1]
     assert [row["n"] for row in rows] == [10, 10]
+    status, out = run(capsys, *paths, "--by", "document")
+    assert status == 0
+    shown = [line.split()[:2] for line in out.out.splitlines()]
+    assert [cells for cells in shown if cells in (["0", "10"], ["1", "10"])] != []
     # the same labels in a file
     labels = tmp_path / "documents.txt"
     labels.write_text("first\n" * 10 + "second\n" * 10)
@@ -414,6 +496,25 @@ def test_a_lower_ter_is_called_better(capsys, tmp_path):
     assert "wins" not in table
 
 
+def test_the_lowest_edit_rate_is_the_best_system(capsys, tmp_path):
+    pytest.importorskip("sacrebleu")
+    right = "one two three four five six\n"
+    wrong = "one two three nine nine nine\n"
+    n_wrong = {"ref": 0, "middle": 12, "worst": 30, "best": 1}
+    for name, n in n_wrong.items():
+        (tmp_path / f"{name}.txt").write_text(wrong * n + right * (30 - n))
+    ref, *paths = (tmp_path / f"{name}.txt" for name in n_wrong)
+    options = ("--metric", "ter", "--reference", ref)
+    found = as_json(capsys, *paths, *options)
+    letters = {each["name"]: each["letters"] for each in found["systems"]}
+    assert letters == {"best": "a", "middle": "b", "worst": "c"}
+    assert found["not_separated"] == [["best"], ["middle"], ["worst"]]
+    table = run(capsys, *paths, *options)[1].out.split("\n")[3:6]
+    assert [line.split()[0] for line in table] == ["best", "middle", "worst"]
+    # In 12 of 30 sentences, 3 of 6 words are wrong: 100 * 36 / 180 is 20.
+    assert table[1].split(" (baseline) ")[1].split()[0] == "20.00"
+
+
 def test_a_file_that_was_probably_not_meant_gives_a_note(capsys, tmp_path):
     gold, paths = ["B-X", "O"] * 10, []
     for name, tags in (("same", ["O", *gold[1:]]), ("other", ["B-Y", "O"] * 10)):
@@ -456,8 +557,9 @@ def test_a_column_of_right_answers_leads_to_the_option_gold(capsys, tmp_path):
     [
         (["--confidence-level", "1"], "--confidence-level must be above 0"),
         (["--margin", "0"], "--margin must be above 0"),
-        (["--margin", "-1"], "--margin must be a gain above 0"),
+        (["--margin", "-1"], "--margin must be above 0"),
         (["--margin", "5"], "Divide percentage points by 100: 0.05."),
+        (["--power", "0"], "--power must be above 0"),
         (["--power", "5"], "Divide percentage points by 100: 0.05."),
         (["--fail-if", "inferior"], "--fail-if inferior needs --margin"),
         (["--json", "--csv"], "--json and --csv exclude each other"),
@@ -533,3 +635,164 @@ def test_names_with_hyphens_stay_on_one_line(capsys, tmp_path):
     assert not [
         line for line in out.out.splitlines() if line.endswith(("long-", "name-"))
     ]
+
+
+# The sentences agree with the tables
+
+
+def systems_of_questions(tmp_path, n_systems):
+    """Write a table of some systems that answer 80 questions with rising success."""
+    rng = np.random.default_rng(n_systems)
+    ease = rng.random(80)
+    columns = {"question": [f"q{k}" for k in range(80)]}
+    for k in rng.permutation(n_systems):
+        columns[f"s{k}"] = (rng.random(80) < ease ** (2 / (1 + k))).astype(int)
+    columns["subject"] = ["law" if k % 4 else "art" for k in range(80)]
+    return write_table(tmp_path / "wide.csv", columns), list(columns)[1:-1]
+
+
+def tables_of_page(page):
+    """Return the cells of each table, without its header."""
+    return [
+        [
+            re.findall(r"<td[^>]*>(.*?)</td>", row)
+            for row in re.findall(r"<tr>(<td.*?)</tr>", table)
+        ]
+        for table in re.findall(r"<tbody>(.*?)</tbody>", page)
+    ]
+
+
+def tables_of_text(text):
+    """Return the cells of each run of lines with several columns."""
+    runs = [[]]
+    for line in text.splitlines():
+        cells = re.split(r" {2,}", line.strip())
+        if len(cells) > 2 and not line.startswith("note"):
+            runs[-1].append(cells)
+        elif runs[-1]:
+            runs.append([])
+    return [run[1:] for run in runs if run]
+
+
+def check_sentences(words, tables, found, n_systems):
+    n_pairs = n_systems * (n_systems - 1) // 2
+    adjusted = {(p["a"], p["b"]): p["pvalue_adjusted"] for p in found["pairs"]}
+    separated = {pair for pair, p in adjusted.items() if p <= 0.05}
+    assert len(adjusted) == n_pairs
+    systems, *others = tables
+    names = [row[0].removesuffix(" (baseline)") for row in systems]
+    shown = [float(row[1]) for row in systems]
+    assert shown == sorted(shown, reverse=True)
+    assert f"accuracy of {n_systems} systems on the same 80 questions" in words
+    for a, b in adjusted:
+        letters = [set(systems[names.index(name)][-1]) for name in (a, b)]
+        assert bool(letters[0] & letters[1]) == ((a, b) not in separated)
+    pairs, by = others
+    assert f"{len(separated)} of {n_pairs} pairs are separated" in words
+    says_baseline = "The table has the pairs with the baseline" in words
+    assert says_baseline == (len(pairs) < n_pairs)
+    assert len(pairs) == (n_systems - 1 if says_baseline else n_pairs)
+    if says_baseline:
+        assert f"--csv and --json give all {n_pairs}" in words
+    for row in pairs:
+        b, a = row[0].split(" - ")
+        scores = [shown[names.index(name)] for name in (a, b)]
+        assert float(row[1]) == pytest.approx(scores[1] - scores[0], abs=1.01e-4)
+        assert float(row[1]) == pytest.approx((int(row[5]) - int(row[6])) / 80)
+        low, high = map(float, row[2].split(" to "))
+        assert low <= float(row[1]) <= high
+    n_significant = sum(float(row[-1]) <= 0.05 for row in by)
+    assert f"{n_significant} of {len(by)} gains over {found['baseline']} are" in words
+    assert ("Do not report a gain: none is significant" in words) == (not separated)
+
+
+@pytest.mark.parametrize("n_systems", [3, 6, 7, 16, 17])
+def test_no_sentence_contradicts_a_table(capsys, tmp_path, n_systems):
+    path, names = systems_of_questions(tmp_path, n_systems)
+    page = tmp_path / "page.html"
+    options = ("--systems", ",".join(names), "--by", "subject", "--html", page)
+    found = as_json(capsys, path, *options)
+    _, out = run(capsys, path, *options)
+    check_sentences(
+        " ".join(out.out.split()), tables_of_text(out.out), found, n_systems
+    )
+    text = html.unescape(page.read_text("utf-8"))
+    check_sentences(text, tables_of_page(text), found, n_systems)
+
+
+@pytest.mark.parametrize("is_better", [True, False, None])
+def test_the_sentences_about_one_pair_agree_with_its_numbers(
+    capsys, tmp_path, is_better
+):
+    k = np.arange(60)
+    change = {True: k % 3 == 0, False: k % 3 == 1, None: k < 0}[is_better]
+    columns = {"question": k, "old": k % 3 == 1, "new": (k % 3 == 1) ^ change}
+    columns = {name: np.asarray(each).astype(int) for name, each in columns.items()}
+    path, page = write_table(tmp_path / "wide.csv", columns), tmp_path / "page.html"
+    _, out = run(capsys, path, "--systems", "old,new", "--html", page)
+    for text in (" ".join(out.out.split()), html.unescape(page.read_text("utf-8"))):
+        gain, low, high = map(
+            float, re.search(r"gain (\S+) \(95% (\S+) to (\S+)\)", text).groups()
+        )
+        wins, losses, same = map(
+            int,
+            re.search(
+                r"new scores higher on (\d+) questions?, lower on (\d+), the same on "
+                r"(\d+)",
+                text,
+            ).groups(),
+        )
+        assert wins + losses + same == 60
+        assert gain == pytest.approx((wins - losses) / 60, abs=5e-5)
+        assert ("new is better than old" in text) == (low > 0) == (is_better is True)
+        assert ("new is worse than old" in text) == (high < 0) == (is_better is False)
+        assert ("new and old are not separated" in text) == (is_better is None)
+        assert ("Do not report a gain" in text) == (is_better is None)
+
+
+def test_a_gate_that_cannot_be_met_says_so(capsys, tmp_path):
+    columns = {"question": range(4), "old": [1, 1, 1, 1], "new": [0, 0, 0, 0]}
+    path = write_table(tmp_path / "wide.csv", columns)
+    names = ("--systems", "old,new")
+    status, out = run(capsys, path, *names, "--fail-if", "worse", "--json")
+    assert status == 0
+    assert out.err.startswith("skcalib compare: worse: not met. Too few questions")
+    status, out = run(capsys, path, *names, "--fail-if", "not-better")
+    assert (status, out.err) == (1, "skcalib compare: not-better: new\n")
+
+
+def test_a_value_with_one_question_is_too_few(capsys, tmp_path):
+    columns = {
+        "question": range(9),
+        "old": [1, 0, 1, 0, 1, 0, 1, 0, 1],
+        "new": [1] * 9,
+        "subject": ["law"] * 8 + ["art"],
+    }
+    path = write_table(tmp_path / "wide.csv", columns)
+    _, out = run(capsys, path, "--systems", "old,new", "--by", "subject")
+    assert re.search(r"^art +1 +too few$", out.out, re.MULTILINE)
+    assert "0 of 1 gains over old are significant" in " ".join(out.out.split())
+
+
+def test_a_p_value_that_underflows_is_printed_as_smaller(capsys, tmp_path):
+    # 2,000 questions that only the second system answers: p = 2 ** -1999
+    ids = [f"q{k}" for k in range(2000)]
+    paths = [
+        write_table(tmp_path / f"{name}.csv", {"id": ids, "correct": [right] * 2000})
+        for name, right in (("base", 0), ("tuned", 1))
+    ]
+    status, out = run(capsys, *paths)
+    assert status == 0
+    assert "p < 1e-300" in out.out
+    assert "p = <" not in out.out
+    assert "p < 1e-300" in " ".join(out.out.partition("Quote:")[2].split())
+
+
+@pytest.mark.parametrize("same", ["a.csv", "../data/a.csv"])
+def test_a_file_is_not_compared_with_itself(capsys, tmp_path, monkeypatch, same):
+    (tmp_path / "data").mkdir()
+    monkeypatch.chdir(tmp_path / "data")
+    Path("a.csv").write_text("question,correct\nq1,1\nq2,0\n")
+    status, out = run(capsys, "a.csv", same)
+    assert status == 2
+    assert "needs different files. Got one of them twice" in out.err

@@ -4,6 +4,7 @@ import csv
 import datetime
 import json
 import re
+import warnings
 from pathlib import Path
 
 import numpy as np
@@ -162,6 +163,40 @@ def test_a_year_without_documents_counts_zero_in_the_trend(run, numbers):
     assert found["n_periods_without_documents"] == 1
     _, out, _ = run("count", file, "--date", "year")
     assert "3 periods, 0 without a label; 1 period has no document" in out
+
+
+def test_trends_of_the_command_the_function_and_by_hand_are_equal(run, numbers):
+    years = {2000: (6, 1), 2001: (4, 2), 2005: (5, 5)}
+    file = counts_of_years(years)
+    rows = [
+        (year, label)
+        for year, numbers_of in years.items()
+        for label, n in zip((1, 0), numbers_of, strict=True)
+        for _ in range(n)
+    ]
+    year, label = np.transpose(rows)
+    said = "3 periods without documents count as 0 in the trend"
+    for empty, expected in (("zero", -8.5 / 17.5), ("unobserved", -1 / 14)):
+        option = [] if empty == "zero" else ["--empty-periods", empty]
+        found = numbers(file, "--date", "year", "--trend", *option)
+        assert found["trend"][0]["estimate"] == pytest.approx(expected)
+        is_said = any(said in sentence for sentence in found["warnings"])
+        assert is_said == (empty == "zero")
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", said)
+            result = corrected_count(
+                label, label, periods=year, estimand="trend", empty_periods=empty
+            )
+        assert result.estimate == pytest.approx(expected)
+    _, out, _ = run("count", file, "--date", "year", "--trend")
+    assert "pass --empty-periods unobserved" in " ".join(out.split())
+
+
+def test_election_years_have_no_empty_period(numbers):
+    file = counts_of_years({2000: (6, 1), 2004: (4, 2), 2008: (5, 5)})
+    found = numbers(file, "--date", "year", "--trend")
+    assert found["trend"][0]["estimate"] == pytest.approx((5 - 6) / 8)
+    assert not any("count as 0" in sentence for sentence in found["warnings"])
 
 
 def test_a_year_without_documents_has_no_share_in_the_trend(numbers):
@@ -432,6 +467,7 @@ def test_two_possible_columns_are_an_error_that_names_both(error):
     ("arguments", "expected"),
     [
         ("--trend", "--trend needs --date COL"),
+        ("--empty-periods zero", "--empty-periods applies to --trend of counts"),
         ("--freq month", "--freq needs --date COL"),
         ("--proba p --expected p", "--proba and --expected exclude each other"),
         ("--by colour", "--by must name a column. Got 'colour'"),

@@ -148,11 +148,24 @@ def test_labels_of_samples_name_the_sample(run):
         (["question", "score"], [("zz", 1), ("q1", 0)], "line 2: 1 labels are of"),
         (["question", "score"], [("q1", 1), ("q1", 0)], "'q1' has another score in"),
         (["question", "score"], [("q1", 1), ("q1", 1)], "'q1' has the same score in"),
-        (["question", "score"], [("q1", 1.5)], "line 2: score must be in [0, 1]"),
-        (["question", "score"], [("q1", "maybe")], "line 2: score must be a number"),
+        (
+            ["question", "score"],
+            [("q1", 1.5)],
+            "or a score in [0, 1]. Got '1.5' in line 2",
+        ),
+        (
+            ["question", "score"],
+            [("q1", "maybe")],
+            "must have 1 or 0, yes or no, or a score in [0, 1]. Got 'maybe' in",
+        ),
         (["question", "score"], [("", 1)], "line 2 has a score but no question"),
-        (["question", "score"], [("q1",)], "not have as many cells as the header"),
-        (["question", "score"], [], "no row with a score"),
+        (
+            ["question", "score"],
+            [("q1",)],
+            "must have 2 cells in each line, as in the first. Got 1 in line 2",
+        ),
+        (["question", "score"], [], "wrong.csv: must contain rows. It has none"),
+        (["question", "score"], [("q1", "")], "no row with a score"),
         (["question", "score"], [("q1", 1)], "at least two rows. Got 1 of 300"),
         (["id", "score"], [("q1", 1)], "needs the columns question and score. Got id"),
         (

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from scipy.stats import binomtest
+from scipy.stats import binom, binomtest
 
 import skcalib
 from skcalib.cli import main
@@ -225,9 +225,9 @@ def test_the_bin_size_of_the_curve_and_the_level_can_be_chosen(numbers, file, y,
     assert found["plug_in"]["error"] == pytest.approx(curve.error())
     interval = calibration_error_interval(y, q, confidence_level=0.5)
     assert found["calibration_error"]["high"] == pytest.approx(interval.high)
-    assert found["overall"]["frequency_low"] == pytest.approx(
-        binomtest(int(y.sum()), N).proportion_ci(0.5, "wilson").low
-    )
+    # The lower end of the mid-P interval: P(more) + P(as many) / 2 is a quarter.
+    binomial = binom(N, found["overall"]["frequency_low"])
+    assert binomial.sf(y.sum()) + binomial.pmf(y.sum()) / 2 == pytest.approx(0.25)
 
 
 # The forms of a file
@@ -430,7 +430,7 @@ def test_one_group_a_row_leaves_the_regions_as_they_are(numbers, columns):
 def test_repeated_rows_of_a_group_tell_no_more_than_one(numbers, outcomes):
     once = {"y": outcomes * 10, "q": [0.75] * 20, "g": range(20)}
     often = {key: np.repeat(list(column), 50) for key, column in once.items()}
-    few = numbers(write("once.csv", delimited(once)))
+    few = numbers(write("once.csv", delimited(once)), "--groups", "g")
     many = numbers(write("often.csv", delimited(often)), "--groups", "g")
     for end in ("frequency_low", "frequency_high"):
         assert many["overall"][end] == pytest.approx(few["overall"][end], abs=0.02)
@@ -521,7 +521,7 @@ def test_not_a_number_is_an_empty_cell(run, numbers, name, text):
     assert (found["n"], found["n_skipped"]) == (2, 2)
     code, _, err = run("report", name)
     assert code == 2
-    assert re.search(f"line [234] of {name}", err)
+    assert re.search(rf"{name}: an empty cell of .y. in line [234]\.", err)
     assert "--skip-missing" in err
 
 
@@ -651,10 +651,10 @@ def test_a_terminal_without_unicode_gets_what_it_can_show(monkeypatch, columns):
 ERRORS = {
     "missing file": ("none.csv", None, (), "No such file.* Paths start from .*folder?"),
     "no table": ("a.xlsx", b"\xd0\xcf\x11", (), "must be a text file in UTF-8, a parq"),
-    "no suffix": ("answers", "", (), "must contain answers"),
-    "empty file": ("a.csv", "", (), "must contain answers"),
-    "empty JSON lines": ("a.jsonl", "\n\n", (), "must contain answers"),
-    "only a header": ("a.csv", "y,q\n", (), "must contain answers. .* no row"),
+    "no suffix": ("answers", "", (), "must contain rows. It is empty"),
+    "empty file": ("a.csv", "", (), "must contain rows"),
+    "empty JSON lines": ("a.jsonl", "\n\n", (), "must contain rows"),
+    "only a header": ("a.csv", "y,q\n", (), "a.csv must contain rows. It has none"),
     "one row": ("a.csv", "y,q\n1,0.5\n", (), "at least two predictions"),
     "one row left": (
         "a.csv",
@@ -696,13 +696,13 @@ ERRORS = {
         "a.csv",
         "y,q\n1,1\n",
         ("--y-proba", "z"),
-        "--y-proba must name columns .*'z', which is none of y, q",
+        "a.csv: --y-proba must name a column. Got 'z', which is none of y, q",
     ),
     "unknown groups": (
         "a.csv",
         "y,q\n1,1\n",
         ("--groups", "z"),
-        "--groups must name columns .*'z', which is none of y, q",
+        "a.csv: --groups must name a column. Got 'z', which is none of y, q",
     ),
     "unknown by": ("a.csv", "y,q\n1,1\n", ("--by", "z"), "--by must .*'z', which is"),
     "ragged row": ("a.csv", "y,q\n1,0.5\n0,0.5,1\n", (), "2 cells .* Got 3 in line 3"),
@@ -712,7 +712,7 @@ ERRORS = {
         "a.csv",
         "y,q,g\n1,1,a\n0,1,\n",
         ("--groups", "g"),
-        "an empty cell of 'g' in line 3 .* with --skip-missing",
+        "an empty cell of 'g' in line 3. .* with --skip-missing",
     ),
     "wrong truth": ("a.csv", "y,q\n1,1\nmaybe,1\n", (), "'y'. Got 'maybe' in line 3"),
     "wrong number": ("a.csv", "y,q\n1,1\n1,high\n", (), "'q'. Got 'high' in line 3"),
@@ -768,14 +768,24 @@ ERRORS = {
         ("--pos-label", "eggs"),
         "--pos-label must be .* contains ham, spam. Got 'eggs'",
     ),
-    "not JSON": ("a.jsonl", '{"y":1,"q":1}\n{y:1}\n', (), "line 2 of a.jsonl"),
+    "not JSON": (
+        "a.jsonl",
+        '{"y":1,"q":1}\n{y:1}\n',
+        (),
+        "a.jsonl must contain valid JSON. Got line 2: Expecting",
+    ),
     "no object": ("a.jsonl", '{"y":1,"q":1}\n[1, 2]\n', (), "Got list in number 2"),
-    "one object": ("a.jsonl", '{"y":1,"q":1}\n', (), "which is none of these"),
+    "one object": (
+        "a.jsonl",
+        '{"y":1,"q":1}\n',
+        (),
+        "a.jsonl must be a file of .*. It is none of these",
+    ),
     "commas between objects": (
         "a.jsonl",
         '{"y":1,"q":1},\n{"y":0,"q":1}\n',
         (),
-        "must contain valid JSON. Got a.jsonl: Extra data at column 14",
+        "a.jsonl must contain valid JSON. Extra data at column 14",
     ),
     "no key": ("a.jsonl", "{}\n{}\n", (), "--y-true must .* Its columns are "),
     "one column twice": (
@@ -802,7 +812,7 @@ ERRORS = {
         "a.csv",
         "y,q,t\n1,1,M\u00fcnchen\n".encode("latin-1"),
         (),
-        "with byte 0xfc. Spreadsheets write it if told to save as 'CSV UTF-8'",
+        "It has byte 0xfc. Spreadsheets write it if told to save as 'CSV UTF-8'",
     ),
     "compressed": ("a.csv.gz", gzip.compress(b"y,q\n1,1\n"), (), "with gunzip"),
     "logits": ("a.csv", "y,q\n1,2.2\n0,-1.5\n", (), "logits by scipy.special.expit"),
@@ -814,8 +824,12 @@ ERRORS = {
         (),
         "add a column 'correct' with 1 for each right answer",
     ),
-    "endless cell": ("a.csv", f'y,q,t\n1,1,"{"x" * 200_000}"\n', (), "field larger"),
-    "open quote": ("a.csv", 'y,q\n1,"0.5\n0,0.5\n', (), "in line 3, which is not"),
+    "open quote": (
+        "a.csv",
+        'y,q\n1,"0.5\n0,0.5\n',
+        (),
+        "must close each quote. The row that begins in line 2 has a quote",
+    ),
     "one group": (
         "a.csv",
         "y,q,g\n1,1,a\n0,0.5,a\n",
@@ -837,11 +851,86 @@ def test_an_interval_that_only_just_excludes_zero_says_so(run, folder):
     rows = "".join(f"{int(7 * k % 20 < 13)},0.{8 + k % 2}\n" for k in range(20))
     Path("a.csv").write_text("y,q\n" + rows)
     _, out, _ = run("report", "a.csv", "--no-figure")
-    assert re.search(r"95% \[0\.0000, 0\.\d+\], 0 excluded, bins of", out)
-    assert re.search(
-        r"interval 0\.000 to 0\.\d+, 0 excluded, debiased", " ".join(out.split())
-    )
+    assert re.search(r"95% above 0 to 0\.\d+, bins of", out)
+    assert re.search(r"interval above 0 to 0\.\d+, debiased", " ".join(out.split()))
     assert re.search(r"perfect calibration: p = 0\.03\d*, rejected", out)
+
+
+# The most probable outcome of these three answers.
+THREE = "y,q,m\n0,0.2,few\n1,0.7,few\n1,0.9,few\n"
+
+
+def texts_of(run, *arguments):
+    """Return the text and the page of a report, and its numbers."""
+    code, out, err = run("report", *arguments, "--no-figure", "--html", "p.html")
+    assert (code, err) == (0, "")
+    found = json.loads(run("report", *arguments, "--json")[1])
+    return " ".join(out.split()), Path("p.html").read_text("utf-8"), found
+
+
+def test_fewer_than_five_answers_are_not_tested(run, folder):
+    Path("a.csv").write_text(THREE)
+    text, page, found = texts_of(run, "a.csv")
+    error = found["calibration_error"]
+    assert error["p_value"] is None
+    assert error["low"] == 0
+    for shown in (text, page):
+        assert "Too few answers to test calibration: at least 5 independent" in shown
+        assert "rejected" not in shown
+        assert "Recalibrate" not in shown
+        assert "confident" not in shown
+    assert "perfect calibration: not tested, too few answers" in text
+
+
+def test_a_part_with_few_answers_is_not_tested_and_not_counted(run, folder):
+    many = "".join(f"0,0.{6 + k % 4},many\n" for k in range(40))
+    Path("a.csv").write_text(THREE + many)
+    text, page, found = texts_of(run, "a.csv", "--by", "m")
+    parts = found["by"]["values"]
+    assert parts["few"]["calibration_error"]["p_value"] is None
+    assert parts["few"]["p_value_adjusted"] is None
+    # Only one part is tested, so that its p-value is not multiplied.
+    p = parts["many"]["calibration_error"]["p_value"]
+    assert parts["many"]["p_value_adjusted"] == p < 0.05
+    assert "Perfect calibration is rejected for 1 of 1" in text
+    assert re.search(r"m = few 3 0\.667 .* too few m = many 40", text)
+    (row,) = re.findall(r"<tr><td>few</td>.*?</tr>", page)
+    assert "too few" in row
+
+
+def test_few_groups_are_not_tested(run, folder):
+    rows = "".join(f"0,0.9,g{k % 4}\n" for k in range(40))
+    Path("a.csv").write_text("y,q,g\n" + rows)
+    text, page, found = texts_of(run, "a.csv", "--groups", "g")
+    assert found["calibration_error"]["p_value"] is None
+    assert "perfect calibration: not tested, too few answers" in text
+    for shown in (text, page):
+        assert "Recalibrate" not in shown
+
+
+def test_one_frequency_has_one_interval(run, folder):
+    Path("a.csv").write_text("y,q\n" + "1,0.9\n" * 3)
+    text, _, found = texts_of(run, "a.csv")
+    # The lower end p of the mid-P interval of 3 of 3: p^3 / 2 is .025.
+    assert pytest.approx(0.3684, abs=5e-5) == 0.05 ** (1 / 3)
+    assert "(95% [0.3684, 1.0000])" in text
+    assert "[0.368, 1.000]" in text
+    assert "0.439" not in text
+    (row,), whole = found["regions"], found["accuracy"]
+    for end in ("low", "high"):
+        assert row[f"frequency_{end}"] == whole[end]
+
+
+def test_the_table_of_a_page_shows_that_an_interval_excludes_zero(run, folder):
+    # As in the test above: p = .033, and the lower end is printed as 0.
+    rows = "".join(f"{int(7 * k % 20 < 13)},0.{8 + k % 2},x\n" for k in range(20))
+    Path("a.csv").write_text("y,q,m\n" + rows)
+    text, page, found = texts_of(run, "a.csv", "--by", "m")
+    assert 0 < found["calibration_error"]["low"] < 0.0005
+    assert "0.000 to" not in text
+    assert "0.000 to" not in page
+    assert page.count("above 0 to") == 4  # card, quote, table of parts, errors
+    assert "an interval that begins with (0 excludes 0" in page
 
 
 def test_parts_of_several_systems_have_a_table_each(run, folder):

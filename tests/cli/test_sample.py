@@ -323,7 +323,9 @@ def test_files_are_not_overwritten(error, corpus, drawn, annotate):
     message = error("sample", corpus, "--n", 30)
     assert "docs.sample.csv exists, and may have labels" in message
     assert Path("docs.sample.csv").read_bytes() == before
-    assert "is the corpus" in error("sample", corpus, "--n", 30, "--output", corpus)
+    assert "must not be a file that is read" in error(
+        "sample", corpus, "--n", 30, "--output", corpus
+    )
 
 
 @pytest.mark.parametrize(

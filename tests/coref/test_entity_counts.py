@@ -2,6 +2,7 @@
 
 import itertools
 import math
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -150,3 +151,13 @@ def test_a_posterior_of_a_document_is_needed():
         entity_count_coverage([[0]], [np.zeros((1, 1))])
     with pytest.raises(ValueError, match="needs at least one document"):
         entity_count_coverage([], AntecedentPosterior([]))
+
+
+@pytest.mark.parametrize(
+    ("coverage", "words"), [(0.84, "more than two"), (0.86, "no more than two")]
+)
+def test_a_difference_is_called_large_from_two_standard_errors(coverage, words):
+    found = entity_count_coverage([[0, 1]], AntecedentPosterior([np.zeros((2, 2))]))
+    changed = {"coverage": coverage, "expected_coverage": 0.95, "standard_error": 0.05}
+    shown = replace(found, **changed)._repr_html_()
+    assert f"The difference is {words} standard errors." in shown

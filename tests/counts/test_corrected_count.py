@@ -1,14 +1,18 @@
 """Corrected counts against enumeration, survey formulas and worked tables."""
 
+from datetime import date
 from fractions import Fraction
 from itertools import combinations, product
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy.special import ndtri
 from scipy.stats import t as student
 
 from skcalib.counts import CorrectedCount, corrected_count
+from skcalib.counts._sample import Sample
+from skcalib.counts._totals import unseen_sizes
 
 pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")
 
@@ -174,6 +178,24 @@ def test_unequal_probabilities_by_hand():
     centre = (keep @ u) / keep.sum()
     variance = 3 / 2 * (keep @ (u - centre) ** 2)
     assert result.standard_error == pytest.approx(np.sqrt(variance), abs=1e-10)
+
+
+def test_a_stratum_with_one_document_that_was_not_certain_keeps_the_variance_finite():
+    # In the first stratum one label was certain and one was not.
+    y = np.array([2, 0, np.nan, np.nan, 3, 1, 4, np.nan, np.nan])
+    pi = np.repeat([1, 0.5, 0.6], [1, 3, 5])
+    result = corrected_count(
+        y,
+        np.repeat([1.0, 2.0], [4, 5]),
+        strata=np.repeat(["a", "b"], [4, 5]),
+        inclusion_probability=pi,
+        slope=1,
+    )
+    # Its own variance is unknown. That of the second stratum, whose errors are 1, -1
+    # and 2, is the least: the weights 1 / pi of all labels sum to 8 and not to 9.
+    e, d = np.array([1, -1, 2]), 9 / 8 / 0.6
+    variance = 3 / 2 * 0.4 * d**2 * ((e - e.mean()) ** 2).sum()
+    assert np.sqrt(variance) - 1e-10 <= result.standard_error < np.inf
 
 
 def test_size_gives_the_ratio_estimator():
@@ -360,27 +382,213 @@ def test_domains_of_groups_or_sizes_add_up(given):
     assert result.table["estimate"].sum() == pytest.approx(result.estimate, abs=1e-10)
 
 
-def test_trend_of_a_labelled_corpus_is_that_of_its_counts():
-    period = np.array([1990, 1990, 1991, 1991, 1993, 1993, 1993, 1994])
-    counts = [Y[period == p].sum() for p in (1990, 1991, 1993, 1994)]
-    slope = np.polyfit([1990, 1991, 1993, 1994], counts, 1)[0]
-    result = corrected_count(Y, F, periods=period, estimand="trend")
-    assert result.estimate == pytest.approx(slope, abs=1e-10)
-    named = corrected_count(Y, F, periods=period.astype(str), estimand="trend")
-    assert named.estimate == pytest.approx(np.polyfit(range(4), counts, 1)[0])
+def sampled_corpus(n_labelled=40):
+    rng = np.random.default_rng(0)
+    f = rng.random(200)
+    y = (rng.random(200) < f).astype(float)
+    return labels(y, rng.choice(200, n_labelled, replace=False)), f
+
+
+@pytest.mark.parametrize("method", ["score", "t"])
+def test_groups_of_one_document_change_nothing(method):
+    y, f = sampled_corpus()
+    period = np.arange(200) % 4
+    options = {"periods": period, "method": method}
+    alone = corrected_count(y, f, **options)
+    grouped = corrected_count(y, f, groups=np.arange(200), **options)
+    assert grouped.n_groups == 40
+    for name in ("estimate", "low", "high", "standard_error", "labels_only"):
+        assert getattr(grouped, name) == getattr(alone, name)
+        if name != "labels_only":
+            assert grouped.table[name].tolist() == alone.table[name].tolist()
+
+
+@pytest.mark.parametrize("method", ["score", "t"])
+def test_copies_of_documents_as_groups_have_a_wider_interval(method):
+    y, f = (np.repeat(each, 3) for each in sampled_corpus())
+    options = {"method": method, "slope": 1.0}
+    alone = corrected_count(y, f, **options)
+    grouped = corrected_count(y, f, groups=np.repeat(np.arange(200), 3), **options)
+    assert grouped.low < alone.low < alone.high < grouped.high
+    # Three copies of each document: three times the total and its standard error.
+    single = corrected_count(*sampled_corpus(), **options)
+    assert grouped.standard_error == pytest.approx(3 * single.standard_error)
+    width, of_single = grouped.high - grouped.low, single.high - single.low
+    if method == "t":
+        assert width == pytest.approx(3 * of_single)
+    else:
+        # Single documents have a binomial variance, which is smaller by the factor
+        # 1 + t^2 / 40 at the ends of the interval. Groups do not have it.
+        tight = 1 + student.ppf(0.975, 39) ** 2 / 40
+        assert width == pytest.approx(3 * of_single * np.sqrt(tight), rel=0.01)
+
+
+def test_a_tuned_slope_costs_a_degree_of_freedom():
+    y, f = sampled_corpus(12)
+    for slope, freedom in (("best", 10), ("shrunk", 10), (0.8, 11)):
+        half = {
+            level: corrected_count(
+                y,
+                f,
+                slope=slope,
+                method="t",
+                bounds=(-np.inf, np.inf),
+                confidence_level=level,
+            )
+            for level in (0.5, 0.95)
+        }
+        widths = [each.high - each.low for each in half.values()]
+        expected = student.ppf(0.975, freedom) / student.ppf(0.75, freedom)
+        assert widths[1] / widths[0] == pytest.approx(expected)
+
+
+def unseen(expected, n, probability):
+    """Return ratio and largest share for labels of the first n documents."""
+    expected = np.array(expected, dtype=float)
+    sample = Sample(
+        rows=np.arange(n),
+        y=expected[:n],
+        expected=expected,
+        size=np.ones(expected.size),
+        probability=probability,
+        strata=np.zeros(expected.size, dtype=int),
+        groups=None,
+        low=np.zeros(expected.size),
+        high=np.full(expected.size, np.inf),
+        unit=1.0,
+        slope=1.0,
+    )
+    return unseen_sizes(sample, expected, np.ones(expected.size))
+
+
+def test_a_sample_of_large_counts_does_not_shorten_the_interval():
+    """The variance ratio of corpus and sample is at least 1.
+
+    Errors grow with the count to the power 1.5: the sample has counts of 4 and a
+    variance of 8, or counts of 1 and a variance of 1.
+    """
+
+    def ratio(drawn, rest):
+        return unseen(np.repeat([drawn, rest], 10), 10, np.full(20, 0.5))[0]
+
+    assert ratio(1, 4) == pytest.approx((1 + 8) / 2)
+    assert ratio(4, 1) == 1
+
+
+def test_a_certain_document_has_no_share_in_the_variance_of_the_design():
+    """Documents have the variances 1, 1, 1 and 8 and the weights (1 - pi) / pi."""
+    found = unseen([1, 1, 1, 4], 2, np.array([1, 0.5, 0.5, 0.2]))
+    assert found[1] == pytest.approx(8 * 4 / (0 + 1 + 1 + 8 * 4))
+
+
+def test_labels_of_documents_without_an_expected_count_have_the_rule_of_three():
+    # No labelled document has an expected count or a count: nothing gives a variance.
+    # One unseen error adds u = sqrt(1 - pi) / pi, and x^2 = q^2 u x.
+    expected = np.repeat([0.0, 2.0], [30, 10])
+    result = corrected_count(labels(np.zeros(40), range(20)), expected, slope=1)
+    u, q = np.sqrt(1 - 0.5) / 0.5, student.ppf(0.975, 19)
+    assert result.estimate == 20
+    assert result.high == pytest.approx(20 + q**2 * u)
+
+
+# Periods 0, 1 and 5 with the counts 6, 4 and 5, by different labels.
+GAPS = {
+    "integers": [2000, 2001, 2005],
+    "whole floats": [2000.0, 2001.0, 2005.0],
+    "years": ["2000", "2001", "2005"],
+    "quarters": ["1999Q4", "2000Q1", "2001Q1"],
+    "months": ["1999-11", "1999-12", "2000-04"],
+    "weeks": ["2020-W52", "2020-W53", "2021-W04"],
+    "days": ["1999-12-31", "2000-01-01", "2000-01-05"],
+    "dates": [date(1999, 12, 31), date(2000, 1, 1), date(2000, 1, 5)],
+    "first days of months": [date(1999, 11, 1), date(1999, 12, 1), date(2000, 4, 1)],
+    "last days of months": [date(1999, 11, 30), date(1999, 12, 31), date(2000, 4, 30)],
+    "first days of years": np.array(["2000", "2001", "2005"], "M8[Y]").astype("M8[ns]"),
+    "days of one weekday": [date(2020, 12, 23), date(2020, 12, 30), date(2021, 1, 27)],
+    "pandas": pd.PeriodIndex(["2000Q4", "2001Q1", "2002Q1"], freq="Q"),
+}
+
+
+@pytest.fixture
+def trend():
+    """Return the trend of eight labelled documents with sums of 6, 4 and 5."""
+    y = np.array([2, 4, 3, 1, 0, 1, 2, 2])
+
+    def trend(labels, **options):
+        periods = np.repeat(np.asarray(labels), [2, 3, 3])
+        return corrected_count(y, F, periods=periods, estimand="trend", **options)
+
+    return trend
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("kind", GAPS)
+def test_a_period_without_documents_counts_0_in_the_trend(trend, kind):
+    # Times 0 to 5: deviations -5/2, -3/2, ..., 5/2, sum of squares 35/2.
+    with pytest.warns(UserWarning, match="^3 periods without documents count as 0"):
+        found = trend(GAPS[kind])
+    assert found.estimate == pytest.approx((-15 - 6 + 12.5) / 17.5)
+    # Times 0, 1, 5: deviations -2, -1, 3, sum of squares 14. No warning.
+    found = trend(GAPS[kind], empty_periods="unobserved")
+    assert found.estimate == pytest.approx((-12 - 4 + 15) / 14)
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize(
+    "labels",
+    [
+        ["a", "b", "f"],
+        ["1999", "2000-01", "2004"],
+        ["1990-11", "1990-12", "1990-16"],
+        [True, True, False],
+    ],
+)
+def test_other_labels_have_no_gaps(trend, labels):
+    expected = [6, 4, 5] if labels[0] != labels[1] else [5, 10]
+    slope = np.polyfit(range(len(expected)), expected, 1)[0]
+    assert trend(labels).estimate == pytest.approx(slope)
+
+
+@pytest.mark.filterwarnings("error")
+def test_equal_steps_have_no_gaps(trend):
+    for years in ([2000, 2004, 2008], ["2000", "2004", "2008"]):
+        # Deviations -4, 0, 4 years, sum of squares 32: the slope is per year.
+        assert trend(years).estimate == pytest.approx((-24 + 20) / 32)
+    # Numbers that are not whole are times without a unit.
+    assert trend([0.5, 1.0, 4.0]).estimate == pytest.approx(
+        np.polyfit([0.5, 1, 4], [6, 4, 5], 1)[0]
+    )
+
+
+def test_the_number_of_empty_periods_is_limited(trend):
+    assert trend([0, 1, 11_999]).estimate < 0
+    with pytest.raises(ValueError, match=r"'periods'.*12,000.*12,001.*unobserved"):
+        trend([0, 1, 12_000])
+    assert trend([0, 1, 12_000], empty_periods="unobserved").estimate < 0
+    assert trend([0, 12_000, 24_000]).estimate < 0
 
 
 def test_trend_is_a_contrast_of_periods():
     period = np.repeat([1, 2, 4], [3, 2, 3])
     y, everywhere = labels(Y, [0, 1, 3, 5, 6]), (-np.inf, np.inf)
-    trend = corrected_count(
-        y, F, periods=period, estimand="trend", bounds=everywhere, slope=0.5
-    )
+    options = {"bounds": everywhere, "slope": 0.5}
+    # Times 1 to 4: deviations -3/2, -1/2, 1/2, 3/2, sum of squares 5.
     # Times 1, 2, 4: deviations -4/3, -1/3, 5/3 from their mean, sum of squares 14/3.
-    weight = np.repeat([-4 / 14, -1 / 14, 5 / 14], [3, 2, 3])
-    contrast = corrected_count(y, F, weight=weight, bounds=everywhere, slope=0.5)
-    for name in ("estimate", "low", "high", "uncorrected"):
-        assert getattr(trend, name) == pytest.approx(getattr(contrast, name))
+    weights = {"zero": [-0.3, -0.1, 0.3], "unobserved": [-4 / 14, -1 / 14, 5 / 14]}
+    for empty, each in weights.items():
+        trend = corrected_count(
+            y, F, periods=period, estimand="trend", empty_periods=empty, **options
+        )
+        contrast = corrected_count(y, F, weight=np.repeat(each, [3, 2, 3]), **options)
+        for name in ("estimate", "low", "high", "uncorrected"):
+            assert getattr(trend, name) == pytest.approx(getattr(contrast, name))
+
+
+def test_empty_periods_is_for_trends(trend):
+    with pytest.raises(ValueError, match="'empty_periods'.*'zero', 'unobserved'"):
+        trend([1, 2, 3], empty_periods="0")
+    with pytest.raises(ValueError, match="'empty_periods'.*estimand='trend' only"):
+        corrected_count(Y, F, empty_periods="unobserved")
 
 
 # Input and result

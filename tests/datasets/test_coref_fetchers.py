@@ -86,7 +86,7 @@ class TestGum:
     def test_the_train_file_is_looked_at_after_download(
         self, tmp_path, monkeypatch, right
     ):
-        def receive(url, path):
+        def receive(url, path, size):
             assert url.endswith("/en_gum-ud-train.conllu")
             path.write_bytes(TOY if right else b"other")
 
@@ -113,7 +113,9 @@ class TestLitbank:
     def home(self, request, tmp_path, monkeypatch):
         files = toy_litbank()
         entries = {
-            name: RemoteFile("litbank", name, "https://", sha256(content), "sha256")
+            name: RemoteFile(
+                "litbank", name, "https://", sha256(content), "sha256", len(content)
+            )
             for name, content in files.items()
         }
         real = data_set("litbank").files[ARCHIVE]

@@ -192,11 +192,20 @@ FILES = [file for name in _registry() for file in data_set(name).files.values()]
 def test_the_registry_pins_commits_and_checksums(file):
     assert len(file.checksum) == (40 if file.kind == "git_blob" else 64)
     assert set(file.checksum) <= set("0123456789abcdef")
+    assert 0 < file.size < 10**8
     if file.url:
         assert file.url.startswith("https://")
         assert re.search("/[0-9a-f]{40}[/.]", file.url)
         if file.folder not in ("emoticon_tweets", "system_outputs", "muc3"):
             assert file.url.endswith(f"/{file.name}")
+
+
+def test_the_registry_has_the_sizes_of_the_files(real_home):
+    paths = {file: real_home / file.folder / file.name for file in FILES}
+    found = {file: path.stat().st_size for file, path in paths.items() if path.exists()}
+    assert len(found) > 30
+    for file, size in found.items():
+        assert size == file.size or (file.name == "muc3_xhtml.zip" and size < file.size)
 
 
 def test_subsets_are_of_files_in_the_registry():
@@ -288,8 +297,8 @@ class TestDownload:
     def fetch(self, expect, monkeypatch, tmp_path):
         monkeypatch.setenv("no_proxy", "*")
 
-        def fetch_it(url, *, folder=tmp_path, n_retries=0):
-            expect(*ARK, TOY_TWEETS, url=url)
+        def fetch_it(url, *, folder=tmp_path, n_retries=0, **changes):
+            expect(*ARK, TOY_TWEETS, url=url, **changes)
             return fetch_ark_twitter_pos(data_home=folder, n_retries=n_retries, delay=0)
 
         return fetch_it
@@ -394,6 +403,22 @@ class TestDownload:
             with pytest.raises(OSError, match="SHA256"):
                 fetch(server.url)
             assert len(fetch(server.url).data) == 2
+
+    @pytest.mark.parametrize("n_kept", [0, 5])
+    def test_a_download_stops_beyond_the_size_of_the_file(
+        self, fetch, tmp_path, n_kept
+    ):
+        if n_kept:
+            (tmp_path / ARK[0]).mkdir()
+            (tmp_path / ARK[0] / "oct27.train.part").write_bytes(TOY_TWEETS[:n_kept])
+        n = len(TOY_TWEETS)
+        with serving((206 if n_kept else 200, TOY_TWEETS[n_kept:])) as server:
+            with pytest.raises(OSError, match=f"server sends more than {n - 1} bytes"):
+                fetch(server.url, n_retries=3, size=n - 1)
+            assert list((tmp_path / ARK[0]).iterdir()) == []
+            assert len(server.requests) == 1  # another try would be the same
+        with serving((200, TOY_TWEETS)) as server:
+            assert len(fetch(server.url, size=n).data) == 2
 
     def test_what_is_no_web_server(self, fetch, tmp_path):
         with contextlib.closing(socket.create_server(("127.0.0.1", 0))) as server:

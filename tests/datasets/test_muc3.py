@@ -105,7 +105,7 @@ class TestReports:
             assert len(fetch_muc3(subset=subset, data_home=raw).data) == n
 
     def test_the_archive_of_the_source_has_a_folder_for_all(self, home, monkeypatch):
-        def receive(url, path):
+        def receive(url, path, size):
             assert url == FILES["muc3_xhtml.zip"].url
             write_reports(path, "muc3-7a530d8/")
 
@@ -127,7 +127,7 @@ class TestReports:
 
     @pytest.mark.parametrize("is_archive", [True, False])
     def test_what_else_was_downloaded_is_removed(self, home, monkeypatch, is_archive):
-        def receive(url, path):
+        def receive(url, path, size):
             if is_archive:
                 write_reports(path, reports={"dev/A": b"other"})
             else:

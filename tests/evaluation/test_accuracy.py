@@ -129,3 +129,18 @@ def test_coverage_in_groups(accuracy, kind):
             found = accuracy_interval(right.astype(float), groups=codes)
         covered.append(found.low <= accuracy <= found.high)
     assert np.mean(covered) > 0.93 - 2 * 0.008
+
+
+@pytest.mark.parametrize("score", [[1, 0, 1, 1, 0, 1, 1, 1], [0.5, 1, 0.25, 1, 0, 1]])
+def test_groups_of_one_row_give_the_interval_without_groups(score):
+    plain = accuracy_interval(score)
+    single = accuracy_interval(score, groups=[f"g{i}" for i in range(len(score))])
+    assert (single.low, single.high) == (plain.low, plain.high)
+    assert single.method == plain.method
+    assert single.n_groups == len(score)
+    # each row twice, as one group: no narrower, and no more than rounding apart
+    copies = accuracy_interval(
+        np.repeat(score, 2), groups=np.arange(len(score)).repeat(2)
+    )
+    rows = accuracy_interval(np.repeat(score, 2))
+    assert copies.high - copies.low > rows.high - rows.low

@@ -138,14 +138,18 @@ def test_rows_without_names_are_not_matched_by_position():
 @pytest.mark.parametrize(
     ("systems", "error"),
     [
-        ([1, 2], "mapping"),
-        ({"A": 3, "B": 4}, "int for 'A'"),
-        ({"A": evaluation_of([1], question=["a"])}, "at least two systems"),
+        ([1, 2], "must be a mapping of names to evaluations. Got list"),
+        ({"A": 3, "B": 4}, "must contain evaluations. Got int for 'A'"),
+        (
+            {"A": evaluation_of([1], question=["a"])},
+            "must contain at least two systems. Got 1",
+        ),
     ],
 )
 def test_other_arguments_are_errors(systems, error):
-    with pytest.raises(ValueError, match=error):
+    with pytest.raises(ValueError, match=f"'evaluations' parameter .*{error}") as e:
         align_evaluations(systems)
+    assert isinstance(e.value, TypeError) == ("at least" not in error)
 
 
 def test_samples_of_lm_evaluation_harness_are_matched_by_their_hashes(tmp_path):
@@ -190,3 +194,72 @@ def test_repr_and_dict():
 def test_evaluations_of_arrays_are_checked(arguments, error):
     with pytest.raises(ValueError, match=error):
         evaluation_of(**arguments)
+
+
+def test_missing_scores_are_null_in_json():
+    evaluation = evaluation_of([1, np.nan], question=["a", "b"], proba=[np.nan, 0.5])
+    found = json.loads(json.dumps(evaluation.to_dict(), allow_nan=False))
+    assert (found["score"], found["proba"]) == ([1, None], [None, 0.5])
+    assert found["status"] == ["answered", "unscored"]
+
+
+@pytest.mark.parametrize(
+    ("question", "are_samples"),
+    [(list("aabbcd"), False), (list("aabbccd"), True)],
+    ids=["half of the names", "most names"],
+)
+def test_rows_are_samples_if_most_names_occur_more_than_once(question, are_samples):
+    systems = {
+        name: evaluation_of([1] + [0] * (len(question) - 1), question=question)
+        for name in "AB"
+    }
+    if are_samples:
+        aligned = align_evaluations(systems)
+        assert aligned.n_samples[:, 0].tolist() == [2, 2, 2, 1]
+    else:
+        with pytest.raises(ValueError, match="2 of 4 questions of A"):
+            align_evaluations(systems)
+
+
+def differing(n, **known):
+    """Return the message about one of n questions that differs."""
+    names = [f"q{k}" for k in range(n)]
+    systems = {name: evaluation_of([1] * n, question=names) for name in "AB"}
+    sides = {
+        name: {q: f"{q} of {name if q == 'q0' else 'both'}" for q in names}
+        for name in "AB"
+    }
+    with pytest.raises(ValueError, match="'mismatch'") as caught:
+        align_evaluations(systems, **dict.fromkeys(known, sides))
+    return str(caught.value)
+
+
+def test_a_quarter_of_different_answers_may_be_another_order():
+    assert "in different orders" in differing(4, golds=True)
+    assert "in different orders" not in differing(5, golds=True)
+
+
+def test_a_tenth_of_different_prompts_may_be_another_order():
+    assert "their names are row numbers" in differing(10, prompts=True)
+    message = differing(11, prompts=True)
+    assert "1 of 11 questions with different prompts" in message
+    assert "row numbers" not in message
+
+
+def test_repeated_questions_have_no_probability():
+    first = evaluation_of(
+        [1, 0, 1, 1], question=list("aabb"), proba=[0.9, 0.8, 0.7, 0.6]
+    )
+    second = evaluation_of([1, 0], question=list("ab"), proba=[0.3, 0.2])
+    aligned = align_evaluations({"A": first, "B": second})
+    assert np.isnan(aligned.proba[:, 0]).all()
+    assert aligned.proba[:, 1].tolist() == [0.3, 0.2]
+
+
+def test_groups_are_those_of_the_first_system_that_has_them():
+    groups = ({}, {"src": ["x", "y"]}, {"src": ["u", "v"]})
+    systems = {
+        name: evaluation_of([1, 0], question=["a", "b"], groups=each)
+        for name, each in zip("ABC", groups, strict=True)
+    }
+    assert align_evaluations(systems).groups["src"].tolist() == ["x", "y"]

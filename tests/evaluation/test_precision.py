@@ -1,5 +1,7 @@
 """Thresholds with a wanted precision, against populations whose precision is known."""
 
+import re
+
 import numpy as np
 import pytest
 from scipy.stats import beta
@@ -110,7 +112,7 @@ def test_all_answers_may_be_selected():
 @pytest.mark.parametrize(
     ("y", "q", "message"),
     [
-        ([1] * 10, np.linspace(0.9, 1, 10), "Even if all were right, 42 would be"),
+        ([1] * 10, np.linspace(0.9, 1, 10), "at least 42 answers, .* there are 10"),
         ([0, 1] * 200, np.linspace(0, 1, 400), "The highest is 0.[0-9]+, at the thr"),
         ([1, 0], [0.5], "same length"),
         ([1, 0], [0.5, 1.5], "'y_proba' .* 1.5"),
@@ -121,6 +123,32 @@ def test_all_answers_may_be_selected():
 def test_errors_say_what_is_needed(y, q, message):
     with pytest.raises(ValueError, match=message):
         threshold_for_precision(y, q, precision=0.9)
+
+
+def test_no_message_contradicts_itself():
+    raised = 0
+    for seed in range(60):
+        rng = np.random.default_rng(seed)
+        q = rng.random(3000)
+        y = rng.random(3000) < q
+        try:
+            found = threshold_for_precision(y, q, precision=0.95)
+        except ValueError as error:
+            raised += 1
+            message = str(error)
+            stated = re.search(
+                r"highest is (\S+), at the threshold (\S+) with (\d+) of 3000", message
+            )
+            assert stated, message
+            bound, threshold, n = (float(each) for each in stated.groups())
+            assert bound < 0.95, message
+            # the stated threshold selects n answers and has the stated bound
+            assert np.sort(q)[-int(n)] == pytest.approx(threshold, abs=1e-4)
+            k = y[np.argsort(-q)[: int(n)]].sum()
+            assert beta.ppf(0.05 / 4, k, n - k + 1) == pytest.approx(bound, abs=1e-3)
+        else:
+            assert found.low >= 0.95
+    assert 40 < raised < 60
 
 
 @pytest.mark.parametrize("precision", [0, 1, 2])

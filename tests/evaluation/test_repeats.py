@@ -1,5 +1,6 @@
 """pass@k and pass^k by enumeration, and the split of a variance."""
 
+from functools import partial
 from itertools import combinations
 from math import comb
 
@@ -67,7 +68,7 @@ def test_k_beyond_the_samples_is_an_error():
     [
         (([], 3), "at least one"),
         (([4], 3), "Got 4 of 3 in row 0"),
-        (([1.5], 3), "must be integers"),
+        (([1.5], 3), "must contain integers of at most 100,000. Got 1.5 in row 0"),
         (([1, 2], [3, 3, 3]), "one per question"),
     ],
 )
@@ -138,3 +139,18 @@ def test_the_split_finds_the_variances_of_a_simulation():
 def test_one_sample_of_each_question_cannot_be_split():
     with pytest.raises(ValueError, match="one of which has two samples"):
         sample_variance([1, 0], question=[0, 1])
+
+
+@pytest.mark.parametrize("wrong", [5, -0.1, np.nan, np.inf])
+def test_scores_of_samples_are_in_0_1(wrong):
+    score, question = [0.5, wrong, 1, 0], [0, 0, 1, 1]
+    for function in (sample_variance, partial(best_of_k, k=1)):
+        with pytest.raises(
+            ValueError, match=r"'score' .* in \[0, 1\]. Got .* in row 1"
+        ):
+            function(score, question=question)
+
+
+def test_groups_of_samples_contain_whole_questions():
+    with pytest.raises(ValueError, match="all scores of a question into one group"):
+        best_of_k([1, 0, 1, 0], question=[0, 0, 1, 1], k=2, groups=[0, 1, 1, 1])

@@ -1,8 +1,10 @@
 """Plain tables: the quick and the general way to read text give the same columns."""
 
 import csv
+import datetime
 import io
 import json
+from decimal import Decimal
 
 import numpy as np
 import pytest
@@ -72,7 +74,8 @@ def test_empty_cells_are_kept_or_an_error(tmp_path, word):
     found = read_evaluation(path, groups=["g"])
     assert list(np.isnan(found.score)) == [False, True, False, False]
     assert list(np.isnan(found.proba)) == [False, False, True, False]
-    assert list(found.groups["g"]) == ["a", "a", "a", ""]
+    # A word is a name in a column of names: NA is the code of Namibia.
+    assert list(found.groups["g"]) == ["a", "a", "a", word.strip()]
     assert found.counts() == {"answered": 3, "unscored": 1}
     with pytest.raises(ValueError, match="empty cell of 'correct' in line 3"):
         read_evaluation(path, missing="error")
@@ -150,3 +153,205 @@ def test_a_scale_to_ten_read_as_percentages_gives_a_note(tmp_path):
     assert note.startswith("No cell of 'p' is above 10, and 10 is read as 10%")
     path = write(tmp_path, "correct,p\n1,9\n0,11\n1,3\n")
     assert read_evaluation(path, percent=True).notes == ()
+
+
+# Text
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+@pytest.mark.parametrize("before", ["{e}", "{e}  {e}{e}", "\ufeff{e}"])
+@pytest.mark.parametrize("name", ["correct", '"correct"'])
+def test_blank_first_lines_are_not_the_header(tmp_path, before, name, end):
+    before = before.format(e=end)
+    text = before + end.join([f"id,{name}", "a,1", "b,0", "c,maybe", ""])
+    line = 4 + before.count("\n")
+    with pytest.raises(ValueError, match=f"'maybe' in line {line}"):
+        read_evaluation(write(tmp_path, text))
+    found = read_evaluation(write(tmp_path, text.replace("maybe", "0")))
+    assert found.question.tolist() == ["a", "b", "c"]
+    assert found.score.tolist() == [1, 0, 0]
+
+
+@pytest.mark.parametrize("mark", ["", '"'])
+def test_a_cell_may_be_a_long_document(tmp_path, mark):
+    limit = csv.field_size_limit()
+    long = "x" * (limit + 1)
+    rows = f"1,a,{mark}{long}{mark}\n0,b,short\n"
+    path = write(tmp_path, f"correct,id,{mark}text{mark}\n{rows}")
+    found = read_evaluation(path, groups=["text"])
+    assert list(map(len, found.groups["text"])) == [limit + 1, 5]
+    assert csv.field_size_limit() == limit
+
+
+@pytest.mark.parametrize("n_before", [0, 1, 9_999, 10_000])
+@pytest.mark.parametrize("end", ["", "\n", "\r\n"])
+def test_a_quote_that_is_not_closed_does_not_swallow_rows(tmp_path, n_before, end):
+    before = '"1",b\n' * n_before
+    text = f'correct,id\n{before}1,"cut\n0,c{end}'
+    with pytest.raises(ValueError, match=f"begins in line {n_before + 2} has a quote"):
+        read_evaluation(write(tmp_path, text))
+    found = read_evaluation(write(tmp_path, f'correct,id\n{before}1,"cut"\n0,c{end}'))
+    assert found.question[-2:].tolist() == ["cut", "c"]
+    assert len(found) == n_before + 2
+
+
+def test_a_quote_in_the_header_is_closed(tmp_path):
+    with pytest.raises(ValueError, match="begins in line 1 has a quote"):
+        read_evaluation(write(tmp_path, 'correct,"id\n1,a\n0,b\n'))
+
+
+@pytest.mark.parametrize("column", ["correct", "p"])
+def test_underscores_are_not_parts_of_numbers(tmp_path, column):
+    text = {"correct": "correct,p\n0.1_5,0.5\n", "p": "correct,p\n1,0.1_5\n"}[column]
+    with pytest.raises(ValueError, match=rf"{column!r}. Got '0.1_5' in line 2"):
+        read_evaluation(write(tmp_path, text))
+
+
+def test_a_path_with_a_null_character_is_named():
+    with pytest.raises(ValueError, match="'path' parameter of read_evaluation must be"):
+        read_evaluation("a\0b.csv")
+
+
+# JSON
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "message"),
+    [
+        (
+            "a.jsonl",
+            '{"id":1,"correct":1}\n\n{"id":2,"correct":1,"correct":0}\n',
+            "line 3 of a.jsonl: the key 'correct' occurs more than once",
+        ),
+        (
+            "a.json",
+            '[{"id":1,"correct":1},{"id":2,"a":{"correct":1,"correct":0}}]',
+            "a.json: the key 'correct' occurs more than once",
+        ),
+    ],
+)
+def test_an_entry_that_is_given_twice_is_an_error(tmp_path, name, text, message):
+    with pytest.raises(ValueError, match=message):
+        read_evaluation(write(tmp_path, text, name))
+
+
+@pytest.mark.parametrize("last", ['{"id":2,"corr', '{"id":2', '{"id":2,"correct":'])
+def test_a_line_that_was_cut_off_is_said_to_be(tmp_path, last):
+    path = write(tmp_path, f'{{"id":1,"correct":1}}\n{last}', "a.jsonl")
+    with pytest.raises(ValueError, match="line 2 of a.jsonl") as error:
+        read_evaluation(path)
+    assert "The text may have been cut off while it was written" in str(error.value)
+    assert "at at" not in str(error.value)
+
+
+def test_a_wrong_line_is_not_said_to_be_cut_off(tmp_path):
+    path = write(tmp_path, '{"id":1,"correct":1}\n{id:2}\n', "a.jsonl")
+    with pytest.raises(ValueError, match="Expecting") as error:
+        read_evaluation(path)
+    assert "cut off" not in str(error.value)
+
+
+def test_decimal_numbers_and_dates_of_parquet_are_read(tmp_path):
+    pa = pytest.importorskip("pyarrow")
+    parquet = pytest.importorskip("pyarrow.parquet")
+    columns = {
+        "correct": [Decimal("1"), Decimal("0")],
+        "p": [Decimal("0.75"), Decimal("0.50")],
+        "day": [datetime.date(2024, 5, 31), datetime.date(2024, 6, 1)],
+    }
+    parquet.write_table(pa.table(columns), tmp_path / "a.parquet")
+    found = read_evaluation(tmp_path / "a.parquet", groups=["day"])
+    assert found.score.tolist() == [1, 0]
+    assert found.proba.tolist() == [0.75, 0.5]
+    assert found.groups["day"].tolist() == ["2024-05-31", "2024-06-01"]
+
+
+# Roles of columns
+
+
+def test_a_system_that_no_column_names_is_an_error(tmp_path):
+    path = write(tmp_path, "id,correct\na,1\nb,0\n")
+    with pytest.raises(ValueError, match="'model' .*does not apply.* Got 'nobody'"):
+        read_evaluation(path, model="nobody")
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"columns": {"question": "correct"}}, "score and question. Got 'correct'"),
+        ({"columns": {"proba": "p", "model": "p"}}, "proba and model. Got 'p'"),
+        ({"groups": ["correct"]}, "score and groups. Got 'correct'"),
+        ({"columns": {"probability": "p"}}, "Got the role 'probability'"),
+        ({"groups": ["ID"]}, "'groups' .*Got 'ID', which is .*Did you mean 'id'?"),
+        ({"columns": {"score": "corect"}}, "Did you mean 'correct'?"),
+        ({"columns": {"score": "z"}}, "Got 'z', which is none of id, correct, p.$"),
+    ],
+)
+def test_a_column_has_one_role_and_a_known_name(tmp_path, options, message):
+    path = write(tmp_path, "id,correct,p\na,1,0.5\nb,0,0.5\n")
+    with pytest.raises(ValueError, match=message):
+        read_evaluation(path, **options)
+
+
+def test_a_word_for_missing_may_be_the_positive_label(tmp_path):
+    path = write(tmp_path, "country,p\nNA,0.5\nZA,0.5\n,0.5\nnull,0.5\n")
+    found = read_evaluation(path, columns={"score": "country"}, pos_label="NA")
+    np.testing.assert_array_equal(found.score, [1, 0, np.nan, np.nan])
+
+
+# Probability and confidence
+
+
+def test_a_probability_is_read_instead_of_a_confidence(tmp_path):
+    # A calibrated answer among three options; its confidence is (3 max(p) - 1) / 2.
+    path = write(tmp_path, "correct,confidence,probability\n1,0.4,0.6\n0,0.1,0.4\n")
+    found = read_evaluation(path)
+    assert found.proba.tolist() == [0.6, 0.4]
+    (note,) = found.notes
+    assert note.startswith("The probability is 'probability', not 'confidence'. ")
+    assert "'confidence' may measure the shape of a distribution" in note
+    chosen = read_evaluation(path, columns={"proba": "confidence"})
+    assert (chosen.proba.tolist(), chosen.notes) == ([0.4, 0.1], ())
+
+
+OPTIONS = {
+    "list": [[0.6, 0.3, 0.1], [0.2, 0.4, 0.4]],
+    "object": [{"A": 0.6, "B": 0.4}, {"A": 0.6, "B": 0.4}],
+    "text": ["[0.6, 0.3, 0.1]", "[0.2, 0.4, 0.4]"],
+    "number": [0.6, 0.4],
+}
+
+
+@pytest.mark.parametrize("kind", OPTIONS)
+def test_the_largest_of_probabilities_is_read_instead_of_a_confidence(tmp_path, kind):
+    pairs = enumerate(OPTIONS[kind])
+    rows = [{"correct": k, "confidence": 0.4, "probabilities": p} for k, p in pairs]
+    found = read_evaluation(write(tmp_path, json.dumps(rows), "a.json"))
+    assert found.proba.tolist() == ([0.6, 0.6] if kind == "object" else [0.6, 0.4])
+    (note,) = found.notes
+    start = "The probability is the largest of 'probabilities' in each row, not "
+    assert note.startswith(start + "'confidence'. ")
+
+
+def test_probabilities_that_are_not_numbers_are_named(tmp_path):
+    rows = [{"correct": 1, "confidence": 0.4, "probabilities": ["high", "low"]}]
+    with pytest.raises(
+        ValueError, match=r"in 'probabilities'. Got .* in line 1, which"
+    ):
+        read_evaluation(write(tmp_path, json.dumps(rows), "a.json"))
+
+
+def test_probabilities_of_options_are_not_those_of_a_positive_label(tmp_path):
+    row = {"label": "spam", "confidence": 0.4, "probabilities": {"spam": 0.2, "ham": 1}}
+    path = write(tmp_path, json.dumps([row]), "a.json")
+    found = read_evaluation(path, pos_label="spam")
+    assert found.proba.tolist() == [0.4]
+    column = {"proba": "probabilities.spam"}
+    assert read_evaluation(path, pos_label="spam", columns=column).proba == [0.2]
+    with pytest.raises(ValueError, match="is not a number"):
+        read_evaluation(path, pos_label="spam", columns={"proba": "probabilities"})
+
+
+def test_a_confidence_alone_is_read_without_a_note(tmp_path):
+    found = read_evaluation(write(tmp_path, "correct,confidence\n1,0.4\n0,0.1\n"))
+    assert (found.proba.tolist(), found.notes) == ([0.4, 0.1], ())

@@ -1,5 +1,6 @@
 """Counts of events that are corrected by labelled documents."""
 
+import datetime
 import json
 import pickle
 import warnings
@@ -152,22 +153,59 @@ def test_totals_differences_and_trends(counts, truth):
         by_hand(counts, truth, rows, c) for c in ("AAA", "BBB")
     )
     most = 1 if counts.unit == "documents" else np.inf
-    time = np.array([0, 1, 3])[np.arange(N) % 3]
     pairs = [
         (corrected.total("AAA"), corrected_count(y, f, bounds=(0, most))),
         (
             corrected.compare("AAA", "BBB"),
             corrected_count(y - other_y, f - other_f, bounds=(-most, most)),
         ),
-        (
-            corrected.trend("AAA"),
-            corrected_count(y, f, bounds=(0, most), periods=time, estimand="trend"),
-        ),
     ]
+    for empty in ("zero", "unobserved"):
+        options = {"estimand": "trend", "empty_periods": empty}
+        periods = np.array(["1990Q1", "1990Q2", "1990Q4"])[np.arange(N) % 3]
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", "1 period without documents")
+            pair = (
+                corrected.trend("AAA", empty_periods=empty),
+                corrected_count(y, f, bounds=(0, most), periods=periods, **options),
+            )
+        pairs.append(pair)
     for found, expected in pairs:
         assert found.table is None
         for name in ("estimate", "low", "high", "labels_only", "equivalent_labels"):
             assert getattr(found, name) == pytest.approx(getattr(expected, name))
+
+
+def test_the_trend_is_the_slope_of_the_table(counts, truth):
+    corrected = counts.corrected(labels_of(truth, range(N)))
+    of_a = corrected.country == "AAA"
+    events = corrected.estimate[of_a]
+    assert events[2] == 0  # a quarter without documents
+    with pytest.warns(UserWarning, match="^1 period without documents counts as 0"):
+        trend = corrected.trend("AAA")
+    assert trend.estimate == pytest.approx(np.polyfit(range(4), events, 1)[0])
+    assert trend.estimand == "trend"
+    left = corrected.trend("AAA", empty_periods="unobserved")
+    slope = np.polyfit([0, 1, 3], events[[0, 1, 3]], 1)[0]
+    assert left.estimate == pytest.approx(slope)
+    with pytest.raises(ValueError, match="'empty_periods'.*trend must be one of"):
+        corrected.trend("AAA", empty_periods="none")
+
+
+def test_periods_that_the_user_defined_count_0_in_the_trend(
+    corpus, scores, marked_rule, truth
+):
+    spans = {
+        "before": (datetime.date(1989, 1, 1), datetime.date(1989, 12, 31)),
+        "winter": (datetime.date(1990, 1, 1), datetime.date(1990, 3, 31)),
+        "rest": (datetime.date(1990, 4, 1), datetime.date(1990, 12, 31)),
+    }
+    counter = EventCounter(marked_rule, freq=spans)
+    corrected = counter.count(corpus, scores).corrected(labels_of(truth, range(N)))
+    events = corrected.estimate[corrected.country == "AAA"]
+    with pytest.warns(UserWarning, match="^1 period without documents counts as 0"):
+        trend = corrected.trend("AAA")
+    assert trend.estimate == pytest.approx(np.polyfit(range(3), events, 1)[0])
 
 
 def test_the_total_of_a_period_is_its_cell(counts, truth):
@@ -406,4 +444,4 @@ def test_tables_of_corrected_counts(counts, truth):
     )
     assert "30 labelled documents were drawn at random" in corrected._repr_html_()
     again = pickle.loads(pickle.dumps(corrected))
-    assert again.trend("AAA") == corrected.trend("AAA")
+    assert again.total("AAA") == corrected.total("AAA")

@@ -427,7 +427,7 @@ def test_it_can_be_cloned(marked_rule):
         ({"rule": EventRule}, TypeError),
         ({"random_state": -1}, ValueError),
         ({"verbose": -1}, ValueError),
-        ({"freq": "week"}, ValueError),
+        ({"freq": "decade"}, ValueError),
         ({"freq": 3}, TypeError),
     ],
 )

@@ -41,6 +41,13 @@ def test_calendars(freq, labels, place):
     assert assign(dates, freq) == (labels, place)
 
 
+def test_weeks_begin_on_monday_and_days_are_periods():
+    dates = [day(2021, 1, 10), day(2021, 1, 3), day(2021, 1, 4)]
+    assert assign(dates, "week") == (["2020-W53", "2021-W01"], [1, 0, 1])
+    labels, place = assign(dates, "day")
+    assert (labels[0], labels[-1], place) == ("2021-01-03", "2021-01-10", [7, 0, 1])
+
+
 def test_every_month_is_in_its_quarter():
     dates = [day(2001, m, 1) for m in range(1, 13)]
     labels, place = assign(dates, "quarter")

@@ -67,6 +67,87 @@ def test_chains_give_what_all_clusterings_give(seed, random_proba, every_count):
         same_tables(table(*found), expected if entities else clipped(expected))
 
 
+def star(agent_links, code):
+    """Return the case of one agent after mentions with these codes.
+
+    The agent joins mention k with probability `agent_links[k]`. Other mentions are
+    entities of their own.
+    """
+    n = len(code)
+    proba = np.eye(n + 1)
+    proba[n] = [*agent_links, 1 - sum(agent_links)]
+    agent = np.arange(n + 1) == n
+    return proba, agent, np.array([*code, -1])
+
+
+@pytest.mark.parametrize(
+    ("links", "code", "expected"),
+    [
+        ([0.3, 0.5], [0, 0], [0.5, 0.8]),  # two mentions of the actor
+        ([0.3, 0.5], [0, 1], [0.3, 0.3]),  # another actor, in another entity
+        ([0.3, 0.5], [0, -2], [0.3, 0.3]),  # a mention of two actors
+        ([0.3, 0.4, 0.2], [0, 1, 2], [0.3, 0.3]),
+    ],
+)
+def test_bounds_by_hand(links, code, expected, as_log, every_count):
+    proba, agent, code = star(links, code)
+    low, high = bounds(pair_marginals(as_log(proba)), agent, code, N_CODES)
+    assert [low[0], high[0]] == pytest.approx(expected)
+    exact = chances(every_count(proba, agent, code, N_CODES))[0]
+    assert exact in (pytest.approx(low[0]), pytest.approx(high[0]))
+
+
+def chain(join, code):
+    """Return mentions that each join the previous one with a probability.
+
+    The last mention is the agent.
+    """
+    n = len(code)
+    proba = np.diag(np.r_[1, 1 - np.array(join)]) + np.diag(join, -1)
+    agent = np.arange(n) == n - 1
+    return proba, agent, np.array(code)
+
+
+def test_other_actors_lower_the_bounds(as_log, every_count):
+    # The agent (mention 2) always joins mention 1, of actor 1. Mention 1 joins
+    # mention 0, of actor 0, with probability 0.6. The entity of the agent always has a
+    # mention of actor 1: it is never an event of actor 0.
+    for code, expected in (([0, -1, -1], 0.6), ([0, 1, -1], 0.0)):
+        proba, agent, code = chain([0.6, 1.0], code)
+        low, high = bounds(pair_marginals(as_log(proba)), agent, code, N_CODES)
+        exact = chances(every_count(proba, agent, code, N_CODES))
+        assert exact[0] == pytest.approx(expected)
+        assert (low[0], high[0]) == pytest.approx((expected, expected))
+    # Actor 1 joins the entity of actor 0 and the agent with probability 0.25 x 0.6:
+    # the bounds are 0.6 - 0.15 and the smaller of 0.6 and 1 - 0.25.
+    proba = np.array([[1, 0, 0, 0], [0.25, 0.75, 0, 0], [0.6, 0, 0.4, 0], [0, 0, 1, 0]])
+    agent, code = np.arange(4) == 3, np.array([0, 1, -1, -1])
+    pairs = pair_marginals(as_log(proba))
+    low, high = bounds(pairs, agent, code, N_CODES)
+    assert pairs[3, 1] == pytest.approx(0.15)
+    exact = chances(every_count(proba, agent, code, N_CODES))
+    assert exact[0] == pytest.approx(0.45)
+    assert (low[0], high[0]) == pytest.approx((0.45, 0.6))
+
+
+@given(st.integers(0, 2**32))
+def test_bounds_fall_with_each_other_actor(random_proba, as_log, every_count, seed):
+    rng = np.random.default_rng(seed)
+    proba, agent, code = draw_case(rng, random_proba)
+    agent[rng.integers(agent.size)] = True
+    pairs = pair_marginals(as_log(proba))
+    code[code != 0] = -1
+    low, high = bounds(pairs, agent, code, N_CODES)
+    for k in np.flatnonzero(code == -1):
+        code[k] = rng.choice([1, 2, -2])
+        new_low, new_high = bounds(pairs, agent, code, N_CODES)
+        assert new_low[0] <= low[0] + 1e-12
+        assert new_high[0] <= high[0] + 1e-12
+        exact = chances(every_count(proba, agent, code, N_CODES))[0]
+        assert new_low[0] - 1e-12 <= exact <= new_high[0] + 1e-12
+        low, high = new_low, new_high
+
+
 @given(st.integers(0, 2**32), st.sampled_from([0, 0.3, 0.7, 0.95]))
 def test_bounds_contain_the_probability(random_proba, as_log, every_count, seed, zeros):
     rng = np.random.default_rng(seed)

@@ -67,6 +67,17 @@ def test_candidates_are_put_in_their_places():
     np.testing.assert_allclose(posterior.antecedent_proba()[0], expected(kept))
 
 
+def test_masked_padding_may_repeat_a_candidate():
+    # e2e-coref sets the indices of padding to 0, and masks their scores.
+    scores = np.array([[0, -np.inf, -np.inf], [0, 1.5, -np.inf], [0, 0.5, 2.0]])
+    places = [[0, 0], [0, 0], [1, 0]]
+    posterior = from_antecedent_scores([scores], [places], dummy="first")
+    expected = softmax([[1.5, -np.inf, 0], [2.0, 0.5, 0]], axis=1)
+    found = posterior.antecedent_proba()[0]
+    np.testing.assert_allclose(found[1, :2], expected[0, [0, 2]])
+    np.testing.assert_allclose(found[2], expected[1])
+
+
 def test_two_dummies_are_added_up():
     scores = draw(3, 4)
     two = np.random.default_rng(4).normal(0, 1, (4, 2))
@@ -86,10 +97,25 @@ def test_masked_choices_are_impossible():
 @pytest.mark.parametrize(
     ("args", "kwargs", "message"),
     [
-        (([np.zeros(3)],), {}, r"'scores' .* Got shape \(3,\) for document 0"),
+        (([np.zeros(3)],), {}, r"'scores' .* Got shape \(3,\) .* into a list"),
         (([np.zeros((3, 9))],), {}, "Got 8 columns for the 3 mentions of document 0"),
         (([np.zeros((2, 2))], [[[0]]]), {}, r"'antecedents' .* \(1, 1\) and \(2, 1\)"),
-        (([np.zeros((2, 2))], []), {}, "'antecedents' for each document"),
+        (([np.zeros((2, 2))], []), {}, "'antecedents' .* each of the 1 documents"),
+        (
+            ([np.zeros((1, 2)), np.zeros((3, 3))], [[[0]], [[0, 0], [0, 0], [0, 1]]]),
+            {},
+            "'antecedents' .* once. Got mention 0 twice for mention 1 of document 1",
+        ),
+        (
+            ([np.zeros((3, 2))], [[[0], [0], [37]]]),
+            {},
+            "'antecedents' .* below 3, .* Got 37 for mention 2 of document 0",
+        ),
+        (
+            ([np.zeros((3, 2))], [[[0], [0], [0.5]]]),
+            {},
+            r"'antecedents' .* integers. Got 0.5 at position \[2, 0\]",
+        ),
         (([],), {"dummy": "middle"}, "'dummy' .* Got 'middle'"),
         (([],), {"n_dummies": -1}, "'n_dummies' .* Got -1"),
     ],
@@ -147,7 +173,7 @@ def test_equal_mentions_are_one_entity():
     ("args", "message"),
     [
         (([[[[0, 1]], [[0, 1]]]],), r"\(0, 1\) of document 0 is in clusters 0 and 1"),
-        (([[]], []), "'mentions' for each document"),
+        (([[]], []), "'mentions' .* each of the 1 documents. Got 0"),
     ],
 )
 def test_errors_of_clusters(args, message):

@@ -187,7 +187,9 @@ def test_empty_sentences():
         ([[1, 0, 1, 1]] * 3, "'mask' .* In sentence 0 a token comes after padding"),
         ([[1] * 4], "'mask' .* each of the 3 sentences .* Got 1"),
         ([1, 1, 1], r"'mask' .* \(n_sentences, n_tokens\)"),
-        ([[1] * 5] * 3, "'lengths' .* Got 5 for sentence 0, which has 4"),
+        ([[1] * 5] * 3, "'mask' .* Got 5 for sentence 0, which has 4"),
+        ([[1] * 4, [1, 1, 0.5, 0], [1] * 4], "'mask' .* Got 0.5 in row 1, column 2"),
+        ([[1, 1, 1, np.nan]] * 3, "'mask' .* Got nan in row 0, column 3"),
     ],
 )
 def test_errors_of_the_mask(mask, message):
@@ -201,6 +203,10 @@ def test_errors_name_the_argument():
         from_pytorch_crf(object(), batch)
     with pytest.raises(ValueError, match="'order' .* each of the 3 sentences"):
         from_pytorch_crf(draw_crf(0), batch, mask, order=[0, 0, 1])
+    with pytest.raises(ValueError, match=r"'order' .* integers. Got 0.9 at position"):
+        from_pytorch_crf(draw_crf(0), batch, mask, order=[0.9, 0.0, 2.0])
+    with pytest.raises(ValueError, match=r"'lengths' .* integers. Got 1.5 at posit"):
+        from_stanza(batch, np.zeros((3, 3)), list("OXY"), lengths=[4, 1.5, 2])
     with pytest.raises(ValueError, match=r"'emissions' .* Got shape \(4, 3\)"):
         from_pytorch_crf(draw_crf(0), batch[0])
     with pytest.raises(ValueError, match="'tags' .* '<START>'"):

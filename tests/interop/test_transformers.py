@@ -102,7 +102,7 @@ def test_no_sentences(scheme):
     [
         ({"word_ids": [[None, 0], [0]]}, "'word_ids' .* each of the 8 pieces of sent"),
         ({"word_ids": [[None, 0], [0]]}, "Add None for the padding, or cut the logits"),
-        ({"word_ids": WORD_IDS[:1]}, "'word_ids' for each sentence .* Got 1 and 2"),
+        ({"word_ids": WORD_IDS[:1]}, "'word_ids' .* each of the 2 sentences. Got 1"),
         ({"n_words": [4, 1]}, "Word 3 of sentence 0 does not have a piece"),
         ({"n_words": [2, 1]}, "'n_words' .* Got 2 for sentence 0, .* to 3 words"),
         ({"n_words": [2]}, "'n_words' .* each of the 2 sentences"),
@@ -215,6 +215,13 @@ def test_an_entity_inside_a_token_takes_the_whole_token_if_asked():
         ([entity(0, 3)], r"pass \[results\]"),
         ([], "'offsets' for each text. Got 1 and 0"),
         ([[entity(30, 32)]], "from character 30 to 32"),
+        ([[entity(0, 3), entity(4, 12, np.nan)]], "Got nan for characters 4 to 12 of"),
+        ([[entity(0, 12, 2.0)]], r"'results' .* in \[0, 1\]. Got 2.0 .* of text 0"),
+        ([[entity(0, 12, -0.5)]], r"'results' .* in \[0, 1\]. Got -0.5"),
+        ([[entity(0, 12, "0.5")]], "'results' .* Got .*'0.5'.* in text 0"),
+        ([[entity(0, None)]], "'results' .* Got .*None.* in text 0"),
+        ([[entity(0.5, 12)]], "'results' .* Got .*0.5.* in text 0"),
+        ([[3]], "'results' .* Got 3 in text 0"),
     ],
 )
 def test_errors_of_the_pipeline(results, message):

@@ -10,7 +10,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.calibration import calibration_curve
+from sklearn.datasets import load_iris
+from sklearn.metrics import make_scorer
+from sklearn.naive_bayes import GaussianNB
+from sklearn.tree import DecisionTreeClassifier
 
+from skcalib import ReliabilityDisplay, calibration_error_scorer
 from skcalib._pairs import check_pairs
 from skcalib.datasets import make_calibrated_pairs
 from skcalib.metrics import (
@@ -18,7 +23,12 @@ from skcalib.metrics import (
     ResampledError,
     adaptive_reliability_curve,
     calibration_error,
+    calibration_error_interval,
 )
+
+# Matrices of rounded probabilities.
+pytestmark = pytest.mark.filterwarnings("ignore:The probabilities in")
+
 
 # Two positives among four rows of 0.5, which the cuts 2 and 4 divide.
 TIED_Q = [0.2, 0.5, 0.5, 0.5, 0.5, 0.9]
@@ -583,11 +593,13 @@ class TestExtremeProbabilities:
         error = calibration_error([1, 0, 0, 0], q, bin_size=2, norm="max")
         assert error == pytest.approx(0.25)
 
+    @pytest.mark.filterwarnings("ignore:All probabilities of")
     def test_zeros_and_ones_that_are_right_have_no_error(self):
         q = [0.0, 1.0] * 50
         for kwargs in WAYS:
             assert calibration_error(q, q, **kwargs) == 0
 
+    @pytest.mark.filterwarnings("ignore:All probabilities of")
     @pytest.mark.parametrize("q", [0.0, 1.0])
     def test_zeros_and_ones_that_are_wrong_have_all_of_it(self, q):
         for kwargs in WAYS:
@@ -662,9 +674,66 @@ def test_masked_entries_are_not_read(name):
         calibration_error(**data)
 
 
-def test_rows_of_probabilities_need_not_sum_to_one():
+def test_rows_that_do_not_sum_to_one_are_said():
     y, proba = np.array([0, 1, 2]), np.array([[0.9, 0.5, 0.4]] * 3)
-    found = calibration_error(y, proba, bin_size=3)
+    with pytest.warns(UserWarning, match=r"3 of 3 rows .* to 1: row 0 sums to 1.8"):
+        found = calibration_error(y, proba, bin_size=3)
     # bins of .4, .5 and .9, each with one positive in three pairs
     distances = np.array([0.4, 0.5, 0.9]) - 1 / 3
     assert found == pytest.approx(math.sqrt(np.mean(distances**2)))
+
+
+class TestHardLabels:
+    Y, HARD = np.arange(20) % 2, np.arange(20) // 3 % 2
+
+    @pytest.mark.parametrize(
+        "function", [calibration_error, calibration_error_interval]
+    )
+    def test_they_are_said_and_may_be_meant(self, function):
+        for q in (self.HARD, self.HARD.astype(float), np.eye(2)[self.HARD]):
+            message = r'20 rows are 0 or 1.*response_method="predict_proba"'
+            with pytest.warns(UserWarning, match=message) as caught:
+                found = function(self.Y, q)
+            assert caught[0].filename == __file__
+            assert function(self.Y, q, hard_labels=True) == found
+        with pytest.raises(TypeError, match="'hard_labels' .* True or False. Got 1"):
+            function(self.Y, self.HARD, hard_labels=1)
+
+    def test_few_rows_or_one_probability_are_not_said(self):
+        calibration_error(self.Y[:19], self.HARD[:19])
+        calibration_error(np.tile(self.Y, 10), np.r_[np.tile(self.HARD, 10)[:-1], 0.5])
+        weight = np.r_[np.zeros(1), np.ones(19)]
+        calibration_error(self.Y, self.HARD, sample_weight=weight)
+
+    def test_a_scorer_of_predictions_is_told(self):
+        X, y = load_iris(return_X_y=True)
+        model = GaussianNB().fit(X, y == 1)
+        with pytest.warns(UserWarning, match="make_scorer needs response_method"):
+            make_scorer(calibration_error)(model, X, y == 1)
+        make_scorer(calibration_error, response_method="predict_proba")(
+            model, X, y == 1
+        )
+        make_scorer(calibration_error, hard_labels=True)(model, X, y == 1)
+
+    def test_a_query_knows_what_it_reads(self):
+        X, y = load_iris(return_X_y=True)
+        tree = DecisionTreeClassifier(random_state=0).fit(X, y)
+        assert set(np.unique(tree.predict_proba(X))) == {0, 1}
+        assert calibration_error_scorer(tree, X, y) == 0
+        ReliabilityDisplay.from_estimator(tree, X, y)
+
+
+def test_swapped_arguments_are_said():
+    y, q = np.array([0, 1, 1, 0]), np.array([0.25, 0.5, 0.75, 0.125])
+    message = "numbers such as 0.25. Are the labels and the probabilities swapped"
+    with pytest.raises(ValueError, match=message) as caught:
+        calibration_error(q, y)
+    assert len(str(caught.value)) < 200
+
+
+def test_an_unknown_keyword_names_the_known_one():
+    message = r"unexpected keyword argument 'bins'.* Did you mean 'n_bins'\?"
+    with pytest.raises(TypeError, match=message):
+        calibration_error([0, 1], [0.2, 0.7], bins=10)
+    with pytest.raises(TypeError, match="argument 'xyz'$"):
+        calibration_error([0, 1], [0.2, 0.7], xyz=10)

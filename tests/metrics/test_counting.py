@@ -101,6 +101,7 @@ def test_squares_are_left_out_where_nobody_asks(shape):
     np.testing.assert_allclose(found.q, full.q, rtol=1e-12)
 
 
+@pytest.mark.filterwarnings("ignore:All probabilities of")
 @pytest.mark.parametrize(
     "dtype", [np.float64, pytest.param(np.float32, marks=pytest.mark.slow)]
 )

@@ -2,6 +2,7 @@
 
 import json
 import math
+import pickle
 import sys
 
 import numpy as np
@@ -333,3 +334,27 @@ class TestExport:
     def test_it_cannot_be_changed(self):
         with pytest.raises(AttributeError, match="cannot assign"):
             curve_by_hand().bin_size = 5
+
+
+def test_the_size_of_a_curve_does_not_depend_on_the_number_of_rows():
+    sizes = []
+    for n in (300, 3000):
+        rng = np.random.default_rng(0)
+        proba = rng.dirichlet([1, 1, 1], n)
+        y = rng.integers(0, 3, n)
+        curve = adaptive_reliability_curve(y, proba, n_bins=10)
+        expected = calibration_error(y, proba, n_bins=10, debias=True)
+        loaded = pickle.loads(pickle.dumps(curve))
+        assert loaded.error(debias=True) == curve.error(debias=True) == expected
+        sizes.append(len(pickle.dumps(curve)))
+    assert abs(sizes[1] - sizes[0]) < 100
+
+
+def test_bins_of_one_row_have_a_curve_without_a_debiased_error():
+    curve = adaptive_reliability_curve(
+        [0, 1], np.eye(2), multi_class="pooled", n_bins=4
+    )
+    for each in (curve, pickle.loads(pickle.dumps(curve))):
+        assert each.error() == 0
+        with pytest.raises(ValueError, match="ReliabilityCurve.error needs|one group"):
+            each.error(debias=True)

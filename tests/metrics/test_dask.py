@@ -5,6 +5,7 @@ import signal
 import tempfile
 import threading
 import time
+import warnings
 
 import numpy as np
 import pytest
@@ -280,3 +281,15 @@ def test_a_killed_worker_changes_nothing(tmp_path):
     sketch = ReliabilitySketch().update(y, q)
     assert found == pytest.approx(sketch.error(), abs=1e-12)
     assert abs(found - calibration_error(y, q)) <= sketch.error_bound()
+
+
+@pytest.mark.parametrize("function", [calibration_error, calibration_error_interval])
+def test_hard_labels_are_said(function):
+    y, q = np.arange(40) % 2, np.arange(40) // 3 % 2
+    arrays = chunked(y, q.astype(float), chunks=15)
+    with pytest.warns(UserWarning, match="All probabilities of the 40 rows"):
+        function(*arrays)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", UserWarning)
+        function(*arrays, hard_labels=True)
+        function(*chunked(y, q * 0.5, chunks=15))

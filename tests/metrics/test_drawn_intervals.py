@@ -17,6 +17,8 @@ from skcalib.metrics._drawn_intervals import (
 )
 from skcalib.metrics._grouped_bins import GroupedBins
 
+FEW = "ignore:.*(no test of perfect calibration|effective groups):UserWarning"
+
 
 def pairs_of(y, q, **kwargs):
     (pairs,) = check_pairs(y, q, **kwargs)
@@ -151,6 +153,7 @@ class TestInterval:
             covered += found.low <= truth <= found.high
         assert covered / 200 == pytest.approx(0.95, abs=0.05)
 
+    @pytest.mark.filterwarnings(FEW)
     @pytest.mark.filterwarnings("ignore:The interval is based on")
     def test_groups_that_never_meet_again_are_no_error(self):
         y, q = [0, 1, 0, 1], [0.1, 0.3, 0.6, 0.9]

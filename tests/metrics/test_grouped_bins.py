@@ -13,6 +13,8 @@ from skcalib.metrics import _grouped_bins, calibration_error, calibration_error_
 from skcalib.metrics._binning import Binning
 from skcalib.metrics._grouped_bins import GroupedBins
 
+FEW = "ignore:.*(no test of perfect calibration|effective groups):UserWarning"
+
 NUMBERS = ("estimate", "plug_in", "low", "high", "p_value", "n_bins", "n_groups")
 
 
@@ -229,6 +231,7 @@ class TestInterval:
         assert found.estimate == pytest.approx(np.sqrt(expected), rel=1e-12)
         assert found.n_groups == 300
 
+    @pytest.mark.filterwarnings(FEW)
     @pytest.mark.filterwarnings("ignore:The interval is based on")
     def test_automatic_bins_grow_until_each_has_two_groups(self):
         # the groups meet in the middle only, so one bin has to hold them all
@@ -305,6 +308,7 @@ class TestInterval:
         assert numbers(found) == pytest.approx(numbers(asked), rel=1e-12)
         assert found.n_groups == 200
 
+    @pytest.mark.filterwarnings("ignore:The probabilities in")
     @pytest.mark.parametrize("digits", [1, 17])
     @pytest.mark.parametrize("n", [60, 800])  # the second with sparse products
     def test_a_weight_of_a_row_of_classes_equals_repetition(self, n, digits):

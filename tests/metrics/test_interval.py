@@ -1,5 +1,6 @@
 """Interval of the calibration error, and the test of perfect calibration."""
 
+import itertools
 import json
 import math
 import sys
@@ -16,6 +17,10 @@ from skcalib.metrics import (
     calibration_error,
     calibration_error_interval,
 )
+
+FEW = "ignore:.*(no test of perfect calibration|effective groups):UserWarning"
+
+FEW = "ignore:.*(no test of perfect calibration|effective groups):UserWarning"
 
 NUMBERS = ("estimate", "plug_in", "low", "high", "p_value", "n_bins")
 LEVELS = (0.5, 0.8, 0.9, 0.95, 0.99)
@@ -86,6 +91,8 @@ class TestScore:
         asked = calibration_error_interval(y, q, bin_size=25, confidence_level=0.95)
         assert found == asked
 
+    @pytest.mark.filterwarnings(FEW)
+    @pytest.mark.filterwarnings(FEW)
     @pytest.mark.parametrize(("a", "b"), [(0.5, 0.5), (0.1, 2), (0.02, 0.92), (5, 5)])
     @pytest.mark.parametrize("n", [2, 10, 100, 1000, 10_000])
     def test_automatic_bins_lose_little_to_the_spread_inside_them(self, n, a, b):
@@ -234,6 +241,7 @@ class TestInvariance:
             o = np.random.default_rng(seed).permutation(300)
             assert calibration_error_interval(y[o], q[o], **kwargs) == expected
 
+    @pytest.mark.filterwarnings("ignore:All probabilities of")
     @pytest.mark.parametrize("digits", [0, 1, 17])
     @pytest.mark.parametrize("bin_size", ["auto", 7])
     @pytest.mark.parametrize("seed", range(5))
@@ -289,6 +297,7 @@ class TestInvariance:
 class TestRareLabels:
     """One probability for all: what comes out is a binomial number of positives."""
 
+    @pytest.mark.filterwarnings("ignore:All probabilities of")
     # before the mean of all rows was looked at, these were .82 to .90
     @pytest.mark.parametrize(
         ("n", "q", "p"),
@@ -336,7 +345,167 @@ class TestRareLabels:
         assert found.high < binomtest(int(y.sum()), 1000).proportion_ci().high - 0.5
 
 
+class TestFewRows:
+    """With fewer than five independent rows or groups there is no test."""
+
+    @staticmethod
+    def rejections(q):
+        """Return the probability that calibrated labels are rejected at level .05."""
+        total = 0.0
+        for y in itertools.product([0, 1], repeat=q.size):
+            chance = np.prod(np.where(y, q, 1 - q))
+            total += chance * (calibration_error_interval(y, q).p_value < 0.05)
+        return total
+
+    @pytest.mark.parametrize("n", [5, 6])
+    def test_enumerated_labels_are_rejected_at_most_as_often_as_the_level(self, n):
+        rng = np.random.default_rng(20 + n)
+        designs = [rng.random(n), rng.beta(0.5, 0.5, n), rng.beta(5, 2, n)]
+        # the p-value is approximate, so that .05 may be exceeded a little
+        assert max(map(self.rejections, designs)) <= 0.055
+
+    @pytest.mark.parametrize("method", ["score", "bootstrap", "simulation"])
+    @pytest.mark.parametrize(
+        ("y", "q"),
+        [
+            ([0, 1, 1], [0.2, 0.7, 0.9]),
+            ([1, 1, 1, 1], [0.01, 0.02, 0.03, 0.04]),
+            ([1, 1, 1, 1], [0.0] * 4),
+            ([0, 1], [0.3, 0.4]),
+            ([0, 0], [0.3, 0.3]),
+            ([1, 1], [0.0, 1.0]),
+        ],
+    )
+    def test_rows(self, y, q, method):
+        message = f"no test .* at least 5 .* there are {len(y)} rows. The p-value is"
+        with pytest.warns(UserWarning, match=message):
+            found = calibration_error_interval(
+                y, q, method=method, n_samples=100, random_state=0
+            )
+        assert math.isnan(found.p_value)
+        assert found.low == 0 <= found.high <= 1
+        assert math.isnan(found.to_dict()["p_value"])
+        assert f"p_value=nan (no test of {len(y)} rows)" in repr(found)
+        (words,) = found._in_words()
+        assert words.startswith("There is no test of perfect calibration: it needs")
+
+    @pytest.mark.filterwarnings("ignore:The interval is based on:UserWarning")
+    def test_groups(self):
+        y, q = make_calibrated_pairs(100, k=0.5, random_state=0)
+        groups = np.arange(100) % 4
+        with pytest.warns(UserWarning, match="there are 4 groups"):
+            found = calibration_error_interval(y, q, groups=groups)
+        assert math.isnan(found.p_value)
+        assert found.low == 0
+        five = calibration_error_interval(y, q, groups=np.arange(100) % 5)
+        assert 0 < five.p_value < 1
+
+    @pytest.mark.filterwarnings("ignore:The interval is based on:UserWarning")
+    def test_pooled_classes_of_few_rows(self):
+        proba = [[0.2, 0.7, 0.1], [0.5, 0.2, 0.3], [0.1, 0.1, 0.8], [0.3, 0.3, 0.4]]
+        with pytest.warns(UserWarning, match="there are 4 rows"):
+            found = calibration_error_interval([0, 1, 2, 0], proba)
+        assert math.isnan(found.p_value)
+
+    def test_a_weight_is_a_number_of_rows(self):
+        y, q = [0, 1, 1], [0.2, 0.7, 0.9]
+        weighted = calibration_error_interval(y, q, sample_weight=[2, 2, 1])
+        repeated = calibration_error_interval(
+            [0, 0, 1, 1, 1], [0.2] * 2 + [0.7] * 2 + [0.9]
+        )
+        assert weighted.p_value == pytest.approx(repeated.p_value, rel=1e-12)
+        with pytest.warns(UserWarning, match="there are 4.5 rows"):
+            calibration_error_interval(y, q, sample_weight=[2, 1.5, 1])
+
+
+# Distributions of probabilities, and label frequencies, that no setting was chosen by.
+LAWS = {
+    "triangular": (lambda rng: rng.triangular(0, 0.3, 1, 600), lambda q: q**1.3),
+    "power": (lambda rng: rng.power(3, 600), lambda q: 1 - (1 - q) ** 1.4),
+    "levels": (
+        lambda rng: rng.choice([0.1, 0.35, 0.6, 0.85], 600, p=[0.4, 0.1, 0.2, 0.3]),
+        lambda q: 0.8 * q + 0.15,
+    ),
+}
+
+
+@pytest.mark.parametrize("law", LAWS)
+class TestGroupsOfRows:
+    @pytest.fixture
+    def data(self, law):
+        rng = np.random.default_rng(11)
+        q = LAWS[law][0](rng)
+        return (rng.random(600) < LAWS[law][1](q)).astype(int), q
+
+    def test_groups_of_one_row_give_the_interval_without_groups(self, data):
+        y, q = data
+        groups = np.random.default_rng(12).permutation(600)
+        found = calibration_error_interval(y, q, groups=groups)
+        expected = calibration_error_interval(y, q)
+        assert replace(found, n_groups=None, n_effective_groups=None) == expected
+        assert (found.n_groups, found.n_effective_groups) == (600, 600)
+
+    def test_copies_of_rows_as_groups_carry_no_more_information(self, data):
+        def width(*args, **kwargs):
+            found = calibration_error_interval(*args, **kwargs)
+            return found.high - found.low
+
+        y, q = data
+        copies, groups = (np.tile(y, 3), np.tile(q, 3)), np.tile(np.arange(600), 3)
+        as_groups = width(*copies, groups=groups)
+        # if copies count as independent rows, the width is divided by about sqrt(3)
+        assert width(*copies) < 0.7 * as_groups
+        assert as_groups == pytest.approx(width(y, q), rel=0.3)
+
+
+class TestSmallestPValue:
+    @pytest.mark.parametrize(
+        "draw",
+        [
+            lambda rng: rng.power(3, 200),
+            lambda rng: rng.choice([0.1, 0.5], 200),
+            lambda rng: np.full(200, 0.3),
+            lambda rng: rng.choice([0.0, 1.0], 200),
+            lambda rng: np.r_[0, rng.random(199)],
+        ],
+    )
+    @pytest.mark.parametrize("groups", [None, np.arange(200) // 2])
+    def test_no_p_value_is_zero(self, draw, groups):
+        q = draw(np.random.default_rng(3))
+        for n_positive in (1, 100, 200):
+            found = calibration_error_interval(
+                np.arange(200) < n_positive,
+                q,
+                sample_weight=np.full(200, 1e3),
+                groups=groups,
+                pos_label=1,
+                hard_labels=True,
+            )
+            assert 0 < found.p_value < 0.05
+
+    def test_a_p_value_that_underflows_is_the_smallest_normal_float(self):
+        # 1,000 right answers of probability 1e-6: a chance of 1e-6000
+        q = np.r_[np.full(1000, 1e-6), np.linspace(0.1, 0.9, 1000)]
+        y = np.r_[np.ones(1000, int), np.arange(1000) % 2]
+        for groups in (None, np.arange(2000) // 2):
+            found = calibration_error_interval(y, q, groups=groups)
+            assert 0 < found.p_value <= 1e-100
+        found = calibration_error_interval(y, q)
+        assert found.p_value == np.finfo(float).tiny
+        assert "p_value < 1e-300, plug_in" in repr(found)
+        assert "(p-value < 1e-300)." in found._in_words()[0]
+        assert "<td>&lt; 1e-300</td>" in found._repr_html_()
+
+    @pytest.mark.slow
+    def test_ten_million_rows(self):
+        rng = np.random.default_rng(8)
+        q = rng.gamma(2, 0.1, 10**7).clip(0, 1)
+        y = rng.random(q.size) < np.sqrt(q)
+        assert calibration_error_interval(y, q).p_value == np.finfo(float).tiny
+
+
 class TestExtremes:
+    @pytest.mark.filterwarnings("ignore:All probabilities of")
     @pytest.mark.parametrize("groups", [None, np.arange(60) // 3])
     def test_zeros_and_ones_that_are_right_have_no_error(self, groups):
         y = np.arange(60) % 2
@@ -344,14 +513,16 @@ class TestExtremes:
         assert (found.estimate, found.plug_in, found.low) == (0, 0, 0)
         assert found.p_value == 1
 
+    @pytest.mark.filterwarnings("ignore:All probabilities of")
     @pytest.mark.parametrize("q", [0.0, 1.0])
     def test_what_cannot_happen_is_rejected(self, q):
         found = calibration_error_interval([int(1 - q)] * 60, [q] * 60)
-        assert found.p_value == 0
+        assert found.p_value == np.finfo(float).tiny
         assert (found.estimate, found.high) == (1, 1)
         # a frequency as low as this gives 60 of 60 one time in 40, or in 20
         assert 0.025 <= found.low**60 <= 0.05
 
+    @pytest.mark.filterwarnings("ignore:All probabilities of")
     def test_what_cannot_happen_is_rejected_in_groups(self):
         groups = np.arange(200) // 2
         found = calibration_error_interval([1] * 200, [0.0] * 200, groups=groups)
@@ -386,12 +557,10 @@ class TestExtremes:
         n = 100 if groups is None else 50
         assert found.low**n > 0.02
 
+    @pytest.mark.filterwarnings("ignore:All probabilities of")
     @pytest.mark.parametrize(
         ("y", "q"),
         [
-            ([0, 1], [0.3, 0.4]),
-            ([0, 0], [0.3, 0.3]),
-            ([1, 1], [0.0, 1.0]),
             ([0, 1] * 50, [0.5] * 100),
             ([0] * 100, [0.5] * 100),
             ([0, 1] * 50, [0.0] * 50 + [1.0] * 50),
@@ -530,6 +699,8 @@ class TestSimulation:
         assert found.bin_size == 63  # 1000 ** .6 = 63.1
         assert found.plug_in == calibration_error(y, q)
 
+    @pytest.mark.filterwarnings(FEW)
+    @pytest.mark.filterwarnings(FEW)
     def test_its_ends_stay_in_the_unit_interval(self):
         found = calibration_error_interval(
             [0, 1], [0.3, 0.4], method="simulation", random_state=0

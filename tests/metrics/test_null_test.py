@@ -2,13 +2,14 @@
 
 import numpy as np
 import pytest
-from scipy.stats import binom, ttest_1samp
+from scipy.stats import binom, chi2, ttest_1samp
 
 from skcalib.metrics import calibration_error_interval
 from skcalib.metrics._null_test import (
     combine,
     legendre,
     linear_p_value,
+    scaled_chi_square_p_value,
     student_p_value,
 )
 
@@ -25,6 +26,9 @@ class TestCombination:
     @pytest.mark.parametrize("least", [1e-18, 1e-100, 0.0])
     def test_the_smallest_decides_where_the_tangent_would_overflow(self, least):
         assert combine([least, 0.5], [0.5, 0.5]) == pytest.approx(2 * least)
+
+    def test_a_p_value_of_one_does_not_hide_a_small_one(self):
+        assert combine([1.0, 1e-4], [0.5, 0.5]) < 1e-3
 
     def test_what_has_no_weight_is_not_looked_at(self):
         assert combine([0.3, 1e-9], [1.0, 0.0]) == combine([0.3], [1.0])
@@ -44,6 +48,19 @@ def test_polynomials_are_orthonormal():
     place = (np.arange(100_000) + 0.5) / 50_000 - 1
     basis = legendre(place, 8)
     np.testing.assert_allclose(basis @ basis.T / place.size, np.eye(8), atol=1e-6)
+
+
+@pytest.mark.parametrize("freedom", [1, 2.5, 8])
+def test_a_multiple_of_a_chi_square_has_its_upper_tail(freedom):
+    for value in (0.5, 3.0, 40.0):
+        found = scaled_chi_square_p_value(value, 3 * freedom, 2 * 9 * freedom)
+        assert found == pytest.approx(chi2.sf(value / 3, freedom))
+
+
+def test_a_sum_of_squares_that_cannot_vary_has_no_evidence():
+    # One label with a probability of 1/2 has the squared residual 1/4 either way.
+    assert scaled_chi_square_p_value(0.25, 0.25, 0.0) == 1
+    assert scaled_chi_square_p_value(0.0, 0.0, 0.0) == 1
 
 
 def test_groups_of_equal_size_have_students_p_value():

@@ -27,6 +27,7 @@ def of_classes():
 DATA = {"binary": binary, "four classes": of_classes}
 
 
+@pytest.mark.filterwarnings("ignore:The probabilities in")
 @pytest.mark.parametrize("digits", [1, 17])
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("grouped", [False, True])

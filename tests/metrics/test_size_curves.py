@@ -15,6 +15,10 @@ from skcalib.metrics import bin_size_curve, calibration_error, sample_size_curve
 from skcalib.metrics._bins import sum_bins
 from skcalib.metrics._sorted_pairs import sort_pairs
 
+# Matrices of rounded probabilities.
+pytestmark = pytest.mark.filterwarnings("ignore:The probabilities in")
+
+
 # Residuals r = q - y in tenths: 1, 2, -7, 6, -2, -1.
 Y = [0, 0, 1, 0, 1, 1]
 Q = [0.1, 0.2, 0.3, 0.6, 0.8, 0.9]

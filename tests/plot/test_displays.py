@@ -42,6 +42,8 @@ from skcalib.plot import (
 from skcalib.posteriors import AntecedentPosterior
 from skcalib.queries import ClassQuery, TagQuery
 
+FEW = "ignore:.*(no test of perfect calibration|effective groups):UserWarning"
+
 # A right-to-left override, an escape sequence, an isolate, and characters to keep.
 NASTY = "a\u202eb\x1b[31m\u2066c\u2028 été שלום $x$"
 SHOWN = "a\\u202eb\\x1b[31m\\u2066c\\u2028 été שלום $x$"
@@ -393,6 +395,7 @@ def test_groups_of_samples_that_give_several_pairs(wide):
     assert error_of(display) == pytest.approx(error_of(expected))
 
 
+@pytest.mark.filterwarnings(FEW)
 def test_options_of_held_out_answers(wide):
     (bayes, _), X, y = list(wide[0].values()), *wide[1:]
     groups = np.arange(len(y)) // 5
@@ -463,6 +466,7 @@ def test_several_probabilities_may_be_a_list(display):
     assert list(both.to_dict().values()) == list(mapped.to_dict().values())
 
 
+@pytest.mark.filterwarnings(FEW)
 def test_a_list_of_rows_is_one_matrix():
     y = [0, 1, 2]
     proba = [[0.5, 0.3, 0.2], [0.1, 0.8, 0.1], [0.2, 0.2, 0.6]]
@@ -490,6 +494,7 @@ def test_several_taggers_may_be_a_list():
     assert list(display.error) == ["HMMTagger", "1"]
 
 
+@pytest.mark.filterwarnings(FEW)
 def test_dependent_sentences_widen_the_errors_of_tags():
     X, y = make_tagged_sentences(60, random_state=0)
     tagger, groups = HMMTagger().fit(X, y), np.arange(60) // 6

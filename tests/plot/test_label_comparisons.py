@@ -14,6 +14,8 @@ from skcalib.plot import TagErrorDisplay
 from skcalib.queries import SpanQuery, TagPairQuery, TagQuery
 from skcalib.scorers import compare_calibration
 
+FEW = "ignore:.*(no test of perfect calibration|effective groups):UserWarning"
+
 from_estimators = TagErrorDisplay.from_estimators
 from_answers = TagErrorDisplay.from_answers
 SETTINGS = {"reference": "HMM", "random_state": 0, "n_resamples": 400}
@@ -161,6 +163,7 @@ def test_documents_may_be_the_groups(taggers, test_set):
     assert found.comparison["CRF"][0].n_items == groups.max() + 1
 
 
+@pytest.mark.filterwarnings(FEW)
 def test_labels_of_one_model_or_one_sentence_are_not_compared():
     gold = [["D", "N"], ["N", "N"]] * 4
     proba = [[[0.9, 0.1], [0.2, 0.8]], [[0.3, 0.7], [0.1, 0.9]]] * 4
@@ -199,6 +202,7 @@ def test_errors_name_what_is_wrong(taggers, test_set, params, message):
         from_estimators(taggers, *test_set, **{**SETTINGS, **params})
 
 
+@pytest.mark.filterwarnings(FEW)
 def test_answers_about_different_items_are_not_compared():
     gold = [["B-P", "O"], ["O", "B-P"]]
     a = SpanQuery().from_proba(gold, [[(0, 1, "P", 0.9)], [(1, 2, "P", 0.6)]])

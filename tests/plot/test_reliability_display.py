@@ -3,6 +3,7 @@
 import io
 import itertools
 import json
+import re
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -24,8 +25,15 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from skcalib import ReliabilityDisplay
-from skcalib.metrics import adaptive_reliability_curve, calibration_error_interval
+from skcalib.datasets import make_calibrated_pairs
+from skcalib.metrics import (
+    adaptive_reliability_curve,
+    calibration_error,
+    calibration_error_interval,
+)
 from skcalib.queries import ClassQuery
+
+FEW = "ignore:.*(no test of perfect calibration|effective groups):UserWarning"
 
 N = 400
 
@@ -121,6 +129,7 @@ def test_the_histogram_counts_probabilities_in_fifty_cells(y_true, y_proba):
     assert display.count_ax_.get_yscale() == "log"
 
 
+@pytest.mark.filterwarnings(FEW)
 def test_the_histogram_counts_the_ends_of_the_range():
     display = ReliabilityDisplay.from_predictions([0, 0, 1], [0.0, 0.0, 1.0])
     assert display.count.tolist() == [2] + [0] * 48 + [1]
@@ -795,3 +804,34 @@ def test_weights_need_one_entry_a_sample(cancer, weight):
     results = cross_validated(GaussianNB(), *cancer, 2)
     with pytest.raises(ValueError, match="'sample_weight' parameter"):
         ReliabilityDisplay.from_cv_results(results, *cancer, sample_weight=weight)
+
+
+def test_few_groups_and_few_rows_are_said_as_by_the_function():
+    y, q = make_calibrated_pairs(100, random_state=0)
+    with pytest.warns(UserWarning, match="The interval is based on 5.0 effective"):
+        ReliabilityDisplay.from_predictions(y, q, groups=np.arange(100) % 5)
+    models = {"A": q[:3], "B": q[:3]}
+    message = r"no test of perfect calibration of 'A' \(and 1 more\): .* are 3 rows"
+    with pytest.warns(UserWarning, match=message):
+        display = ReliabilityDisplay.from_predictions(y[:3], models)
+    assert "contains 0: there is no test" in display._in_words()[0]
+
+
+@pytest.mark.parametrize("count", [1, 10, 100])
+def test_the_bar_of_the_lowest_count_has_a_height(count):
+    q = np.repeat((np.arange(50) + 0.5) / 50, count)
+    display = ReliabilityDisplay.from_predictions(np.arange(q.size) % 2, q)
+    transform = display.count_ax_.transAxes.inverted().transform
+    bar = display.count_ax_.transData.transform((0.5, count))
+    assert transform(bar)[1] > 0.15
+
+
+def test_the_error_of_other_bins_says_that_it_is_debiased(y_true, y_proba):
+    ten = ReliabilityDisplay.from_predictions(y_true, y_proba, n_bins=10)
+    (entry,) = legend(ten.ax_)
+    size = ten.error.bin_size
+    assert re.fullmatch(rf"debiased error \S+ \S+ \S+ in bins of {size}", entry)
+    # the plug-in error of the bins that are drawn
+    assert ten.curve.error() == calibration_error(y_true, y_proba, n_bins=10)
+    (entry,) = legend(ReliabilityDisplay.from_predictions(y_true, y_proba).ax_)
+    assert entry.startswith("error ")

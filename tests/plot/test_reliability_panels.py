@@ -13,9 +13,11 @@ from sklearn.model_selection import KFold, cross_validate
 from sklearn.naive_bayes import GaussianNB
 
 from skcalib import HMMTagger, ReliabilityDisplay
-from skcalib.datasets import make_tagged_sentences
+from skcalib.datasets import make_calibrated_pairs, make_tagged_sentences
 from skcalib.plot import ReliabilityPanelsDisplay
 from skcalib.queries import ClassQuery, TagQuery
+
+FEW = "ignore:.*(no test of perfect calibration|effective groups):UserWarning"
 
 N = 600
 from_predictions = ReliabilityPanelsDisplay.from_predictions
@@ -166,6 +168,7 @@ def test_names_may_come_in_any_kind_of_sequence(y_true, y_proba, genre, kind):
     assert list(display.displays) == ["news", "web", "letters"]
 
 
+@pytest.mark.filterwarnings(FEW)
 def test_names_may_be_numbers_or_a_mix():
     display = from_predictions([0, 1, 1, 0], [0.1, 0.2, 0.3, 0.4], by=[10, 9, 9, 10])
     assert list(display.displays) == [9, 10]
@@ -369,6 +372,7 @@ def test_the_number_of_columns_can_be_chosen(
     assert display.axes_["web"].get_subplotspec().get_gridspec().ncols == expected
 
 
+@pytest.mark.filterwarnings(FEW)
 @pytest.mark.parametrize("name", ["price in $", "_hidden", "x" * 200, "été"])
 def test_any_name_of_a_group_is_shown(name):
     display = from_predictions([0, 1], [0.2, 0.7], by=[name, name])
@@ -379,6 +383,7 @@ def test_any_name_of_a_group_is_shown(name):
     assert list(display.displays) == [name]
 
 
+@pytest.mark.filterwarnings(FEW)
 @pytest.mark.parametrize(
     ("weight", "n"), [(None, "1"), ([1, 1, 1, 1, 1], "1"), ([1, 1, 1, 1, 1.5], "1.5")]
 )
@@ -397,6 +402,7 @@ def test_groups_of_few_pairs_are_drawn_and_said_to_be_few(weight, n):
     assert f"few, n = {n}, too few for an error" in repr(display)
 
 
+@pytest.mark.filterwarnings(FEW)
 def test_rows_of_one_dependent_group_are_too_few():
     display = from_predictions(
         [0, 1, 0, 1, 0, 1],
@@ -533,3 +539,11 @@ def test_the_arrays_are_not_changed(y_true, y_proba, genre):
     from_predictions(y_true, y_proba, by=genre, sample_weight=y_true + 1)
     for before, after in zip(arrays, (y_true, y_proba, genre), strict=True):
         np.testing.assert_array_equal(before, after)
+
+
+def test_one_warning_names_the_group_with_the_fewest_rows():
+    y, q = make_calibrated_pairs(27, random_state=0)
+    by = np.repeat(["many", "some", "few"], [20, 4, 3])
+    with pytest.warns(UserWarning, match=r"of 'few' \(and 1 more\).* are 3") as caught:
+        ReliabilityPanelsDisplay.from_predictions(y, q, by=by)
+    assert len(caught) == 1

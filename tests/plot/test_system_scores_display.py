@@ -1,5 +1,7 @@
 """Scores of systems with intervals, and bars of those that are not separated."""
 
+import json
+
 import numpy as np
 import pytest
 from matplotlib.figure import Figure
@@ -40,3 +42,42 @@ def test_other_arguments_are_errors(comparison):
         SystemScoresDisplay.from_comparison(3)
     with pytest.raises(ValueError, match="one entry per name, 2"):
         SystemScoresDisplay(["a", "b"], [1], [0], [1]).plot()
+
+
+def test_its_dict_has_the_settings(comparison):
+    display = SystemScoresDisplay.from_comparison(
+        comparison, metric="accuracy", ax=Figure().subplots()
+    )
+    found = display.to_dict()
+    assert json.loads(json.dumps(found)) == found
+    assert found["metric"] == "accuracy"
+    assert found["confidence_level"] == 0.95
+    groups = {frozenset(group) for group in found["not_separated"]}
+    assert groups == {
+        frozenset(["s9"]),
+        frozenset(["s5", "s5 again"]),
+        frozenset(["s1"]),
+    }
+    assert list(display.frame()) == ["system", "score", "low", "high"]
+
+
+def test_axes_and_styles_are_checked_as_in_other_displays(comparison):
+    with pytest.raises(TypeError, match="The 'ax' parameter of SystemScoresDisplay"):
+        SystemScoresDisplay.from_comparison(comparison, ax="no axes")
+    with pytest.raises(
+        TypeError, match="'errorbar_kwargs' parameter .* must be a dict"
+    ):
+        SystemScoresDisplay.from_comparison(comparison, errorbar_kwargs="red")
+    with pytest.raises(TypeError, match="errorbar_kwargs={'color': 'red'}"):
+        SystemScoresDisplay.from_comparison(comparison, color="red")
+    display = SystemScoresDisplay.from_comparison(
+        comparison,
+        ax=Figure().subplots(),
+        errorbar_kwargs={"c": "red", "ms": 9, "marker": "s"},
+    )
+    line = display.intervals_.lines[0]
+    assert (line.get_color(), line.get_markersize(), line.get_marker()) == (
+        "red",
+        9,
+        "s",
+    )

@@ -14,6 +14,8 @@ from skcalib.metrics import calibration_error_interval
 from skcalib.plot import TagErrorDisplay
 from skcalib.queries import ClassQuery, SpanQuery, TagPairQuery, TagQuery
 
+FEW = "ignore:.*(no test of perfect calibration|effective groups):UserWarning"
+
 from_estimators = TagErrorDisplay.from_estimators
 from_answers = TagErrorDisplay.from_answers
 
@@ -119,6 +121,7 @@ def test_weights_repeat_sentences_and_their_order_is_nothing(taggers, test_set):
             assert one.plug_in == pytest.approx(other.plug_in, abs=1e-9)
 
 
+@pytest.mark.filterwarnings(FEW)
 @pytest.mark.parametrize("weight", [[1, 2, 1, 1, 3], [1, 2, 0, 0, 3], [0, 0, 2, 2, 0]])
 def test_weights_of_sentences_without_an_answer_are_nothing(weight):
     tags = [["B-P", "O", "B-P"]] * 4
@@ -144,6 +147,7 @@ def test_classes_may_be_asked_for_too():
     assert display.count.sum() == 300
 
 
+@pytest.mark.filterwarnings(FEW)
 def test_a_tag_of_one_pair_has_no_error():
     proba = [[[0.9, 0.1]], [[0.4, 0.6]], [[0.3, 0.7]]]
     answers = TagQuery().from_proba([["D"], ["N"], ["N"]], proba)
@@ -186,6 +190,7 @@ def test_known_and_unknown_words_have_errors_of_their_own(taggers, test_set):
         assert again.to_dict() == found.to_dict()
 
 
+@pytest.mark.filterwarnings(FEW)
 def test_a_pair_is_divided_by_its_second_token():
     proba = [[[0.2], [0.4], [0.9]]] * 2
     tags = [["D", "N", "D", "N"]] * 2
@@ -199,6 +204,7 @@ def test_a_pair_is_divided_by_its_second_token():
     assert parts["known"][0].plug_in == pytest.approx(0.4)
 
 
+@pytest.mark.filterwarnings(FEW)
 def test_a_span_is_known_if_all_its_tokens_are():
     tags = [["B-P", "I-P", "B-P"]] * 2
     spans = [[(0, 2, "P", 0.4), (2, 3, "P", 0.8), (0, 1, "P", 0.1)]] * 2
@@ -270,6 +276,7 @@ def test_axes_and_styles_are_taken(display):
     assert display.point_["CRF", "all"].get_markersize() == 9
 
 
+@pytest.mark.filterwarnings(FEW)
 def test_labels_are_shown_as_they_are_but_long_ones_are_cut():
     proba = [[[0.9, 0.1], [0.3, 0.7]], [[0.6, 0.4], [0.1, 0.9]]]
     labels = ["$x$", "a-very-long-label-of-a-tag"]
@@ -367,3 +374,13 @@ def test_no_answer_at_all_is_refused():
     answers = SpanQuery().from_proba([["O"]], [[]])
     with pytest.raises(ValueError, match="at least one answer. Got none of .'mine'."):
         from_answers({"mine": answers})
+
+
+def test_tags_in_few_sentences_are_said():
+    rng = np.random.default_rng(0)
+    proba = rng.dirichlet([1, 1], (6, 20))
+    tags = rng.choice(["A", "B"], (6, 20)).tolist()
+    answers = TagQuery().from_proba(tags, list(proba), ["A", "B"])
+    with pytest.warns(UserWarning, match="interval of '[AB]'.*6.0 effective") as caught:
+        from_answers({"model": answers})
+    assert len(caught) == 1

@@ -463,7 +463,11 @@ class TestDocuments:
         ([np.array([[1j]])], ValueError, "numbers, in rows.* in document 0"),
         (np.zeros((2, 2)), ValueError, r"\(2,\).* Put a single document into a list"),
         ([np.zeros((2, 3))], ValueError, r"shape \(2, 3\) for document 0"),
-        ([[[0]], [[0, 0], [0]]], ValueError, "other content in document 1"),
+        (
+            [[[0]], [[0, 0], [0]]],
+            ValueError,
+            "in rows of equal length. .* in document 1",
+        ),
         ([[["a"]]], ValueError, "the text .a. in row 0 in document 0"),
         ([[[0, 0], [0, np.nan]]], ValueError, "Got nan in document 0, row 1, column 1"),
         ([[[0, 0], [np.inf, 0]]], ValueError, "Got inf in document 0, row 1, column 0"),

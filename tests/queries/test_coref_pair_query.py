@@ -391,6 +391,7 @@ def test_a_pipeline_is_tuned_by_calibration_and_by_score(data, pipe, n_jobs):
 # Plots
 
 
+@pytest.mark.filterwarnings("ignore:The interval of")
 def test_a_reliability_plot_is_drawn(data, pipe):
     documents, y, _ = data
     query = CorefPairQuery(min_proba=0.02)

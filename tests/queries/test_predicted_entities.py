@@ -4,10 +4,12 @@ import itertools
 
 import numpy as np
 import pytest
+from sklearn.pipeline import make_pipeline
 
 from skcalib.datasets import read_conll_columns
 from skcalib.posteriors import LinearChainPosterior
 from skcalib.queries import PredictedEntities, SpanQuery, predicted_entities
+from skcalib.sequence import HMMTagger
 
 CLASSES = {
     "BIO": ["O", "B-x", "I-x", "B-y", "I-y"],
@@ -78,6 +80,23 @@ def test_spans_above_a_threshold_are_those_of_the_enumeration(scheme, threshold)
         got = {row[:3]: row[3] for row in found.spans()[0]}
         assert got.keys() == expected.keys()
         assert all(got[key] == pytest.approx(expected[key], abs=1e-10) for key in got)
+
+
+@pytest.mark.parametrize(
+    ("scheme", "path"), [("BIO", "BIIIO"), ("BILOU", "BIILO"), ("BIOES", "BIIEO")]
+)
+def test_a_long_entity_whose_tags_are_nearly_certain_is_found(scheme, path):
+    """Tokens are independent, with the odds e^8 of their tag over each other tag."""
+    classes = CLASSES[scheme]
+    scores = np.zeros((5, 5))
+    scores[range(5), [[tag[0] for tag in classes].index(prefix) for prefix in path]] = 8
+    found = predicted_entities(
+        LinearChainPosterior([scores]), classes, scheme=scheme, threshold=0.5
+    )
+    one, other = np.exp(8) / (np.exp(8) + 4), 1 / (np.exp(8) + 4)
+    # In BIO the entity ends where the next tag is not I-x.
+    expected = one**4 * (1 - other if scheme == "BIO" else 1)
+    assert found.spans() == [[(0, 4, "x", pytest.approx(expected))]]
 
 
 @pytest.mark.parametrize("scheme", ["BIO", "BILOU", "BIOES"])
@@ -178,12 +197,23 @@ def test_entities_with_a_common_token_have_no_tags():
         ({"tokens": []}, "'tokens' .* each of the 1 sentences .* Got 0"),
         ({"classes": ["O", "B-x"]}, "'classes' .* each of the 5 tags"),
         ({"classes": list("OBILU")}, "'classes' .* Got 'L'"),
+        (
+            {"classes": ["O", "I-x", "B-y", "I-y", "I-z"]},
+            "'classes' .* No valid tagging has 'I-x', 'I-z'.*convert_tags.* 'IOB1'",
+        ),
     ],
 )
 def test_errors_name_the_argument(kwargs, message):
     kwargs = {"classes": CLASSES["BIO"], **kwargs}
     with pytest.raises(ValueError, match=message):
         predicted_entities(draw(0, 3), **kwargs)
+
+
+def test_a_tagger_in_place_of_its_posterior_is_an_error():
+    tagger = HMMTagger().fit([["Ada", "saw"]], [["B-PER", "O"]])
+    for model in (tagger, make_pipeline(tagger)):
+        with pytest.raises(TypeError, match=r"posterior\(X\) .*classes_.* 'classes'"):
+            predicted_entities(model, [["Ada"]])
 
 
 def test_something_else_than_a_posterior_is_an_error():

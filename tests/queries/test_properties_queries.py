@@ -31,9 +31,14 @@ few = settings(max_examples=15)
 def draw_tagged(seed, lengths=(3, 0, 5, 1, 4)):
     """Return tags and a posterior over them."""
     rng = np.random.default_rng(seed)
-    y = [[CLASSES[k] for k in rng.integers(3, size=n)] for n in lengths]
+    y = [_begun([CLASSES[k] for k in rng.integers(3, size=n)]) for n in lengths]
     emissions = [rng.normal(size=(n, 3)) for n in lengths]
     return y, emissions, rng.normal(size=(3, 3))
+
+
+def _begun(tags):
+    """Return tags of a sentence without I-P if it does not have B-P."""
+    return tags if "B-P" in tags else ["O" if tag == "I-P" else tag for tag in tags]
 
 
 def ask_tags(query):

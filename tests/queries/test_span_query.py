@@ -76,6 +76,7 @@ def test_probabilities_are_sums_over_all_taggings(scheme, classes, seed):
     scores, moves = chain(seed, (4, 0, 1, 3), len(classes))
     rng = np.random.default_rng(seed)
     gold = [rng.choice(classes, len(each)).tolist() for each in scores]
+    gold[0] = classes[1:5]  # the labels have both ends of their entities
     query = SpanQuery(scheme=scheme, spans="all", max_length=4)
     posterior = LinearChainPosterior(scores, moves)
     answers = query.from_posterior(gold, posterior, classes)
@@ -117,18 +118,21 @@ def check_gold(tags, scheme):
         for b in range(a + 1, n + 1)
         for label in "XY"
     ]
-    answers = SpanQuery(scheme=scheme).from_proba([tags], [spans])
+    others = ["B-X", "I-X", "B-Y", "I-Y"]
+    if scheme == "BILOU":
+        others += ["L-X", "L-Y"]
+    answers = SpanQuery(scheme=scheme).from_proba([tags, others], [spans, []])
     true = {key[1:] for key in asked(answers.take(answers.y_true == 1))}
     assert true == read_off(tags, scheme)
 
 
 ILL_FORMED = [
     # I after O, at the start, after another label: part of no entity
-    ("BIO", ["I-X", "O", "I-X", "B-X", "I-Y", "I-X"], {(3, 4, "X")}),
+    ("BIO", ["I-X", "O", "I-X", "B-X", "I-Y", "B-Y"], {(3, 4, "X"), (5, 6, "Y")}),
     ("BIO", ["B-X", "B-X", "I-X"], {(0, 1, "X"), (1, 3, "X")}),
     # a B that is not closed, an L that closes nothing, an I after O
     ("BILOU", ["B-X", "O", "L-X", "I-X", "U-X", "B-X", "I-X"], {(4, 5, "X")}),
-    ("BILOU", ["B-X", "B-X", "L-X", "B-X", "L-Y", "L-X"], {(1, 3, "X")}),
+    ("BILOU", ["B-X", "B-X", "L-X", "B-X", "L-Y", "B-Y"], {(1, 3, "X")}),
 ]
 
 
@@ -436,7 +440,7 @@ def test_a_label_that_nobody_knows_is_refused():
         ([[(0, 1, "P", 0.5)] * 2, []], ValueError, "twice: span 1 of sentence 0"),
         ([[], 3], TypeError, "Got 3 for sentence 1"),
         ([[]], ValueError, "Got 1 and 2"),
-        (None, TypeError, "must have an entry for each sentence. Got NoneType"),
+        (None, TypeError, "must be a list with an entry for each sentence. Got None"),
     ],
 )
 def test_spans_that_do_not_fit_the_sentences_are_refused(spans, error, message):
@@ -522,6 +526,22 @@ def test_iobes_is_bilou_with_other_letters(name, spans):
     assert found[0].y_true.sum() > 0 or spans == "predicted"
     for column in ("y_true", "y_proba", "item", "groups"):
         np.testing.assert_array_equal(*(getattr(a, column) for a in found))
+
+
+IOB1 = [["I-PER", "O", "I-LOC", "B-LOC"], ["O"]]
+SAYS_IOB1 = r"has 'I-PER',.*convert_tags.* 'IOB1'"
+
+
+@pytest.mark.parametrize("scheme", ["BIO", "BILOU"])
+def test_tags_without_a_beginning_in_y_are_an_error(scheme):
+    with pytest.raises(ValueError, match=f"'y_true' .*{SAYS_IOB1}"):
+        SpanQuery(scheme=scheme).from_proba([["O", "I-PER"]], [[]])
+
+
+def test_classes_without_a_beginning_are_an_error():
+    tagger = CRFTagger().fit([["Ada", "saw", "Rome", "Bonn"], ["x"]], IOB1)
+    with pytest.raises(ValueError, match=f"'classes' .*{SAYS_IOB1}"):
+        SpanQuery()(tagger, [["Ada"]], [["O"]])
 
 
 def test_iob1_labels_with_probabilities_of_spans():

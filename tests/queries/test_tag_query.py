@@ -334,11 +334,17 @@ def test_queries_of_one_meaning_are_equal():
     assert repr(TagQuery("N")) == "TagQuery(tag='N')"
 
 
+def test_messages_do_not_print_arrays():
+    ragged = [np.zeros(3)] * 40 + [np.zeros(2)]
+    with pytest.raises(ValueError, match="Got list of length 41 that contains ndarray"):
+        TagQuery().from_proba([["N"] * 41], [ragged])
+
+
 @pytest.mark.parametrize(
     ("y_true", "proba"), [(None, PROBA), (TAGS, None), ("DN", PROBA)]
 )
 def test_what_is_no_list_of_sentences_is_named(y_true, proba):
-    with pytest.raises(TypeError, match="must have an entry for each sentence. Got"):
+    with pytest.raises(TypeError, match="an entry for each sentence. Got"):
         TagQuery().from_proba(y_true, proba, CLASSES)
 
 

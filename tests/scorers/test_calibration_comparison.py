@@ -132,6 +132,24 @@ def test_p_value_and_interval_agree(seed):
         assert inside == (result.pvalue >= (1 - level) * (1 - 1e-12))
 
 
+@pytest.mark.filterwarnings("ignore:compare_calibration. with:UserWarning")
+@pytest.mark.parametrize("n", [4, 5])
+def test_few_rows_are_compared_by_swaps(n):
+    y, a = np.array([1, 0, 1, 0, 1])[:n], np.array([0.9, 0.1, 0.9, 0.2, 0.8])[:n]
+    b = 1 - a
+    # every resample of such models has nearly the same difference
+    result = compare_calibration(y, a, b, bin_size=2, n_resamples=4000, random_state=0)
+    distances = []
+    for turned in product([False, True], repeat=n):
+        one, two = np.where(turned, [b, a], [a, b])
+        errors = [calibration_error(y, q, bin_size=2) for q in (one, two)]
+        distances.append(abs(errors[0] - errors[1]))
+    expected = np.mean(np.array(distances) >= abs(result.difference) - 1e-12)
+    assert result.pvalue == pytest.approx(expected, abs=0.02)
+    assert expected > 0.05
+    assert result.low <= 0 <= result.high
+
+
 def test_few_groups_are_said(data):
     y, a, b = data
     with pytest.warns(UserWarning, match="with 4 groups, .*below 0.125"):

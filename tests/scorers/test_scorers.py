@@ -2,6 +2,7 @@
 
 import functools
 import pickle
+import pydoc
 import re
 import time
 
@@ -719,3 +720,28 @@ def test_a_query_returns_answers(binary):
     scorer = make_calibration_scorer(lambda estimator, X, y: (y, y))
     with pytest.raises(TypeError, match="'query' parameter .* return Answers.* tuple"):
         scorer(GaussianNB().fit(*binary), *binary)
+
+
+@pytest.mark.parametrize(
+    "scorer",
+    [calibration_error_scorer, make_calibration_scorer(ClassQuery(), n_bins=5)],
+)
+def test_help_says_the_sign_the_bins_and_what_is_scored(scorer):
+    text = pydoc.render_doc(scorer, renderer=pydoc.plaintext)
+    words = " ".join(text.split())
+    for part in (
+        "negated so that greater is better",
+        "bins of round(n ** 0.6)",
+        "the second of two classes",
+    ):
+        assert part in words
+    assert pickle.loads(pickle.dumps(scorer)).__doc__ == scorer.__doc__
+
+
+@pytest.mark.parametrize(
+    "scorer", [log_likelihood_scorer, make_query_scorer(brier_score_loss)]
+)
+def test_help_of_other_scorers_says_the_sign(scorer):
+    text = pydoc.render_doc(scorer, renderer=pydoc.plaintext)
+    assert "greater is better" in text
+    assert "estimator, X, y, *, sample_weight=None" in text

@@ -31,6 +31,8 @@ from skcalib.scorers import (
 )
 from skcalib.sequence import CRFTagger, HMMTagger, TokenFeatures
 
+FEW = "ignore:.*(no test of perfect calibration|effective groups):UserWarning"
+
 X = [["the", "dog", "barks"], ["a", "cat", "sleeps"], [], ["dogs", "bark"], ["it"]]
 Y = [["D", "N", "V"], ["D", "N", "V"], [], ["N", "V"], ["N"]]
 TRUTH = [["D", "N", "V"], ["D", "N", "N"], [], ["V", "V"], ["D"]]
@@ -373,6 +375,7 @@ def test_several_scorers_at_once(corpus):
 # Reliability diagrams
 
 
+@pytest.mark.filterwarnings(FEW)
 @each_model
 def test_a_tagger_has_a_reliability_diagram(model):
     display = ReliabilityDisplay.from_estimator(
@@ -387,12 +390,14 @@ def test_a_tagger_has_a_reliability_diagram(model):
     assert display.name == type(model).__name__
 
 
+@pytest.mark.filterwarnings(FEW)
 @each_model
 def test_by_default_the_diagram_is_of_every_tag(model):
     display = ReliabilityDisplay.from_estimator(fitted(model), X, TRUTH)
     assert display.curve.weight.sum() == 9 * 3
 
 
+@pytest.mark.filterwarnings(FEW)
 @each_model
 def test_a_diagram_takes_the_weight_of_sentences(model):
     tagger = fitted(model)
@@ -406,6 +411,7 @@ def test_a_diagram_takes_the_weight_of_sentences(model):
     np.testing.assert_allclose(found.curve.weight, expected.curve.weight)
 
 
+@pytest.mark.filterwarnings(FEW)
 @pytest.mark.parametrize("empty", [X + [[]], [[], *X]])
 def test_a_diagram_with_weights_takes_empty_sentences(empty):
     """Wherever they stand."""

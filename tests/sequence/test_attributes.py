@@ -157,6 +157,15 @@ def test_attributes_too_many_for_a_table_are_found_all_the_same(monkeypatch):
     assert words.sum(axis=1).tolist() == [1, 0]
 
 
+def test_the_limit_of_a_table_is_on_its_cells(monkeypatch):
+    # a row for unknown keys and for each of 3, a column for others and for 4 values
+    names = [f"{key}:{value}" for key in "abc" for value in range(4)]
+    for cells, fits in ((20, True), (19, False)):
+        monkeypatch.setattr(_attributes, "_TABLE_SIZE", cells - 16 * len(names))
+        table = AttributeIndex(names)._table_of("abc")
+        assert (table is not None) == fits
+
+
 def test_dicts_that_changed_since_the_last_call_are_read_again():
     index = AttributeIndex(NAMES)
     token = {"f": "x", "g": 1.0}

@@ -175,6 +175,29 @@ def test_a_file_that_is_no_model_is_named(tmp_path, content):
         CRFTagger(model_filename=path).predict(X)
 
 
+def test_a_damaged_model_gives_probabilities_or_an_error_that_names_it(tmp_path):
+    path = tmp_path / "damaged.crfsuite"
+    whole = CRFTagger(model_filename=path).fit(X, Y).model_bytes_
+    rng = np.random.default_rng(0)
+    messages = []
+    for _ in range(150):
+        data = bytearray(whole)
+        for at in rng.integers(len(data), size=rng.integers(1, 4)):
+            data[at] = rng.integers(256)
+        if rng.random() < 0.2:
+            del data[rng.integers(len(data)) :]
+        path.write_bytes(data)
+        try:
+            proba = CRFTagger(model_filename=path).predict_proba(X[:1])[0]
+        except ValueError as error:
+            messages.append(str(error))
+        else:
+            np.testing.assert_allclose(proba.sum(axis=1), 1)
+    assert 20 < len(messages) < 150
+    assert [each for each in messages if "'model_filename'" not in each] == []
+    assert [each for each in messages if "damaged.crfsuite" not in each] == []
+
+
 def test_the_folder_of_the_model_is_checked_before_training(tmp_path):
     path = tmp_path / "none" / "model"
     with pytest.raises(ValueError, match="'model_filename' .* folder that exists"):

@@ -212,6 +212,18 @@ def test_folds_must_be_numbers_of_sentences(corpus, fold, turned):
 
 
 @pytest.mark.parametrize(
+    ("cv", "message"),
+    [
+        ([([0, 1], [2, 99])], r"masks of length 40. Got 99\.$"),
+        ([1, 2], r"must yield pairs \(train, test\). Got 1\.$"),
+    ],
+)
+def test_the_wrong_part_of_a_fold_is_named(corpus, cv, message):
+    with pytest.raises(ValueError, match=f"'cv' .*{message}"):
+        cross_val_marginals(MODELS[0], *corpus, cv=cv)
+
+
+@pytest.mark.parametrize(
     ("X", "y", "error", "message"),
     [
         ([["a"]] * 3, [["A"]] * 2, ValueError, "3 sentences in X and 2 in y"),

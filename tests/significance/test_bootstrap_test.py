@@ -11,6 +11,8 @@ from scipy.special import gammaln
 import skcalib
 from skcalib.significance import PairedBootstrapResult, paired_bootstrap_test
 
+TINY = np.finfo(float).tiny
+
 F1_A = np.array([[2, 3, 3], [0, 1, 0], [1, 1, 2], [0, 0, 0], [2, 2, 2], [1, 3, 1]])
 F1_B = np.array([[1, 3, 3], [0, 0, 0], [1, 2, 2], [0, 0, 0], [2, 3, 2], [0, 1, 1]])
 
@@ -112,10 +114,11 @@ def test_no_extreme_resample_gives_one_of_b_plus_1():
     assert result.pvalue == 1 / 1000
 
 
-def test_auto_never_gives_0():
+def test_no_method_gives_0_if_no_resample_doubles_the_gain():
     a, b = [1, 1, 1, 1, 1, 0, 0], [0] * 7
     kwargs = {"alternative": "greater"}
-    assert paired_bootstrap_test(a, b, method="exact", **kwargs).pvalue == 0
+    for method in ("exact", "saddlepoint"):
+        assert paired_bootstrap_test(a, b, method=method, **kwargs).pvalue == TINY
     # signs of five differences
     result = paired_bootstrap_test(a, b, **kwargs)
     assert (result.pvalue, result.method) == (2**-5, "sign_flips")
@@ -480,3 +483,19 @@ def test_the_oriented_pair_is_one_sided():
 def test_numbers_beyond_float64_are_refused():
     with pytest.raises(ValueError, match="'stats_a'.*must contain numbers"):
         paired_bootstrap_test([10**400, 1], [0, 1])
+
+
+@pytest.mark.parametrize("n", [20, 200])
+def test_groups_of_one_item_change_nothing_and_groups_of_copies_widen(n):
+    rng = np.random.default_rng(n)
+    a, b = rng.integers(0, 5, (2, n))
+    alone = paired_bootstrap_test(a, b, random_state=0)
+    grouped = paired_bootstrap_test(a, b, groups=np.arange(n), random_state=0)
+    assert grouped.pvalue == alone.pvalue
+    assert grouped.confidence_interval == alone.confidence_interval
+    copies = [np.repeat(each, 3) for each in (a, b)]
+    low, high = paired_bootstrap_test(*copies, random_state=0).confidence_interval
+    wide = paired_bootstrap_test(
+        *copies, groups=np.repeat(np.arange(n), 3), random_state=0
+    ).confidence_interval
+    assert wide.low < low < high < wide.high

@@ -31,13 +31,14 @@ def counts(p, seed):
     return np.column_stack([right, right + rng.integers(0, 2, 150), gold])
 
 
-def test_p_values_are_those_of_compare_systems_and_gains_are_of_the_later():
+def test_p_values_and_gains_are_those_of_compare_systems():
     systems = {"A": counts(0.5, 1), "B": counts(0.8, 2), "C": counts(0.55, 3)}
     result = compare_metrics(systems, statistic="f1")
     other = compare_systems(systems, statistic="f1", random_state=0)
     assert result.pvalue.tolist() == other.pvalue.tolist()
     assert result.method[1] == "paired bootstrap, 10,000 resamples drawn"
-    assert result.gain.tolist() == (-other.gain).tolist()
+    assert result.gain.tolist() == other.gain.tolist()
+    assert result.gain[0] == pytest.approx(result.score[1] - result.score[0])
     sums = systems["B"].sum(axis=0)
     assert result.score[1] == pytest.approx(2 * sums[0] / (sums[1] + sums[2]))
     assert (result.low <= result.score).all()
@@ -136,3 +137,33 @@ def test_without_sacrebleu_the_error_says_what_to_install(monkeypatch):
     monkeypatch.setitem(sys.modules, "sacrebleu", None)
     with pytest.raises(ImportError, match="pip install sacrebleu"):
         bleu_statistics(["a"], ["a"])
+
+
+def test_letters_begin_with_the_lowest_edit_rate():
+    length = np.full(30, 6)
+    edits = {"worst": [3] * 30, "best": [3] + [0] * 29, "middle": [3] * 12 + [0] * 18}
+    counts = {name: np.c_[each, length] for name, each in edits.items()}
+    result = compare_metrics(counts, statistic=ter, largest=100)
+    assert list(result.letters().items()) == [
+        ("best", "a"),
+        ("middle", "b"),
+        ("worst", "c"),
+    ]
+    assert result.not_separated() == [["best"], ["middle"], ["worst"]]
+
+
+def test_smallest_pvalue_is_for_the_items_that_differ():
+    rows = np.tile([2, 3, 3], (100, 1))
+    for n_differing, smallest in ((3, 2**-2), (8, 2**-7), (0, 1)):
+        better = rows.copy()
+        better[:n_differing, 0] = 3
+        found = compare_metrics({"A": rows, "B": better}, statistic="f1")
+        assert found.smallest_pvalue == smallest
+        if n_differing < 8:
+            assert found.pvalue[0] == smallest
+    groups = np.arange(100) // 4
+    found = compare_metrics({"A": rows, "B": better}, statistic="f1", groups=groups)
+    assert found.smallest_pvalue == 1
+    better[:8, 0] = 3
+    found = compare_metrics({"A": rows, "B": better}, statistic="f1", groups=groups)
+    assert found.smallest_pvalue == 2**-1

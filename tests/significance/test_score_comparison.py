@@ -1,5 +1,6 @@
 """Gains of mean scores: tests by enumeration, intervals by their meaning."""
 
+from decimal import Decimal, localcontext
 from fractions import Fraction
 from itertools import product
 
@@ -96,6 +97,88 @@ def test_scores_without_a_common_fraction_are_enumerated_if_they_are_few():
     assert result.pvalue[0] == pytest.approx(expected)
 
 
+def test_mid_p_is_used_up_to_three_quarters_of_discordant_questions():
+    for n, midp in ((12, True), (11, False)):
+        result = compare_scores(tables(n, 8, 1))
+        expected = mcnemar_test(1, 8, mid_p=midp).pvalue
+        assert result.pvalue[0] == expected
+        # nine of n half points, which sign flips compare
+        halves = {name: score / 2 for name, score in tables(n, 8, 1).items()}
+        expected = enumerated([1] * 8 + [-1], midp)
+        assert compare_scores(halves).pvalue[0] == pytest.approx(float(expected))
+
+
+def test_sums_that_are_equal_up_to_rounding_are_ties():
+    # differences a, b, -(a + b), c, d, -(c + d) and e, as rows of coefficients
+    rows = [
+        [1, 0, 0, 0, 0],
+        [0, 1, 0, 0, 0],
+        [-1, -1, 0, 0, 0],
+        [0, 0, 1, 0, 0],
+        [0, 0, 0, 1, 0],
+        [0, 0, -1, -1, 0],
+        [0, 0, 0, 0, 1],
+    ]
+    size = np.random.default_rng(2).random(5) / 3
+    above = equal = 0
+    for signs in product((1, -1), repeat=7):
+        combination = np.array(signs) @ rows
+        if not combination[:4].any():  # plus or minus e
+            equal += 1
+        else:
+            above += abs(combination @ size) > size[4]
+    expected = (above + equal / 2) / 2**7
+    difference = np.array(rows) @ size
+    a = np.where(difference < 0, -difference, 0)
+    b = np.where(difference > 0, difference, 0)
+    result = compare_scores({"A": a, "B": b})
+    assert "exact with mid-p" in result.method[0]
+    assert equal == 8
+    assert result.pvalue[0] == pytest.approx(expected)
+
+
+def test_thirds_have_the_exact_distribution_of_sign_flips():
+    # 16 wins and 5 losses by one third among 40 questions: a sign test
+    scores = {name: score / 3 for name, score in tables(40, 16, 5).items()}
+    result = compare_scores(scores)
+    assert result.method == ["sign flips of 40 questions, exact with mid-p"]
+    expected = binomtest(5, 21).pvalue - binom.pmf(5, 21, 0.5)
+    assert result.pvalue[0] == pytest.approx(expected, rel=1e-12)
+
+
+@pytest.mark.parametrize("n", [40, 60])
+def test_ties_of_drawn_sign_flips_count(n):
+    # 25 wins and 15 losses by the same irrational number: a sign test. Where other
+    # questions do not differ, ties have half of their weight.
+    difference = np.repeat([1, -1, 0], [25, 15, n - 40]) * np.sqrt(0.07)
+    a = np.where(difference < 0, -difference, 0)
+    b = np.where(difference > 0, difference, 0)
+    result = compare_scores({"A": a, "B": b})
+    assert ("drawn with mid-p" if n == 60 else "drawn") in result.method[0]
+    half_of_ties = binom.pmf(15, 40, 0.5) if n == 60 else 0
+    expected = binomtest(15, 40).pvalue - half_of_ties
+    assert result.pvalue[0] == pytest.approx(expected, abs=0.006)
+
+
+def test_a_drawn_p_value_counts_the_observed_signs():
+    rng = np.random.default_rng(0)
+    a, b = np.zeros(300), 0.1 + rng.random(300) / 2
+    result = compare_scores({"A": a, "B": b})
+    assert "drawn" in result.method[0]
+    assert result.pvalue[0] == result.smallest_pvalue == 1 / 100_001
+
+
+def test_three_groups_do_not_bound_the_gain():
+    # 3 is below the squared quantile, 3.84: no gain is rejected
+    groups = np.repeat(np.arange(3), 20)
+    a = np.arange(60) % 4 > 0
+    b = np.arange(60) % 5 > 0
+    for count, bounded in ((3, False), (5, True)):
+        groups = np.arange(60) % count
+        result = compare_scores({"A": a, "B": b}, groups=groups)
+        assert ((result.gain_low[0], result.gain_high[0]) == (-1, 1)) != bounded
+
+
 def test_many_scores_without_a_common_fraction_are_drawn():
     rng = np.random.default_rng(1)
     a = rng.random(300)
@@ -164,7 +247,7 @@ def test_intervals_of_independent_answers_cover(n, p_win, p_loss):
             if q > 1e-7:
                 wins.append(w), losses.append(d - w), chance.append(q)
     w, lo, q = map(np.array, (wins, losses, chance))
-    pvalue, _, moments = mcnemar_gains(np.zeros((n, 2)), w, lo)
+    pvalue, _, moments, _ = mcnemar_gains(np.zeros((n, 2)), w, lo)
     low, high = limits_of_gains(moments, (w - lo) / n, pvalue, 0.95)
     true = p_win - p_loss
     assert q.sum() > 0.999
@@ -179,6 +262,71 @@ def test_few_groups_cannot_reject_and_say_so():
     assert (result.gain_low[0], result.gain_high[0]) == (-1, 1) or result.gain_low[
         0
     ] <= 0
+
+
+@pytest.mark.parametrize(("wins", "losses"), [(3, 0), (2, 1), (0, 3)])
+def test_smallest_pvalue_is_for_the_questions_that_differ(wins, losses):
+    scores = tables(100, wins, losses)
+    found = compare_scores(scores)
+    # all three for one system: both tails minus the mid-p half, 2 / 8 - 1 / 8
+    assert found.smallest_pvalue == 0.125
+    assert (found.pvalue[0] == 0.125) == (0 in (wins, losses))
+    # half points: sign flips of three questions have no mid-p
+    halves = {name: score / 2 for name, score in scores.items()}
+    assert compare_scores(halves).smallest_pvalue == 0.25
+
+
+def test_smallest_pvalue_of_other_tests():
+    # nine questions, all discordant: no mid-p, 2 / 2^9
+    assert compare_scores(tables(9, 4, 5)).smallest_pvalue == 2**-8
+    # sign flips of nine questions that all differ by one half: no mid-p either
+    halves = {name: score / 2 for name, score in tables(9, 4, 5).items()}
+    assert compare_scores(halves).smallest_pvalue == 2**-8
+    # seven groups, of 1 to 7 questions: only all signs equal are as extreme, and
+    # half of their chance of 2 / 2^7 is counted
+    groups = np.repeat(np.arange(7), np.arange(1, 8))
+    found = compare_scores({"A": np.zeros(28), "B": np.ones(28)}, groups=groups)
+    assert found.method == ["sign flips of 7 groups, exact with mid-p"]
+    assert found.smallest_pvalue == found.pvalue[0] == 2**-7
+    # drawn sign flips: one of 100,000 and the observed flip
+    rng = np.random.default_rng(0)
+    a, b = rng.random((2, 300))
+    drawn = compare_scores({"A": a, "B": b})
+    assert "drawn" in drawn.method[0]
+    assert drawn.smallest_pvalue == 1 / 100_001
+    # the smallest of several pairs, and 1 if no question differs
+    scores = tables(100, 3, 0)
+    assert compare_scores({**scores, "C": np.zeros(100)}).smallest_pvalue < 1e-20
+    assert compare_scores({"A": scores["A"], "B": scores["A"]}).smallest_pvalue == 1
+
+
+def log_factorial(n):
+    """Return log n! as a Decimal by Stirling's series; n of at least 10^6."""
+    x, pi = Decimal(n), Decimal("3.1415926535897932384626433832795028841971693993751")
+    series = 1 / (12 * x) - 1 / (360 * x**3) + 1 / (1260 * x**5)
+    return x * x.ln() - x + (2 * pi * x).ln() / 2 + series
+
+
+@pytest.mark.parametrize("deviations", [2, 6, 30])
+def test_mcnemars_p_value_of_40_million_discordant_questions(deviations):
+    n = 40_000_000
+    fewer = int(n / 2 - deviations * n**0.5 / 2)
+    with localcontext() as context:
+        context.prec = 50
+        seen = log_factorial(n) - log_factorial(fewer) - log_factorial(n - fewer)
+        seen = (seen - n * Decimal(2).ln()).exp()
+        term = total = Decimal(1)
+        for k in range(fewer, 0, -1):
+            term *= Decimal(k) / (n - k + 1)
+            total += term
+            if term < total * Decimal("1e-25"):
+                break
+        exact, mid_p = 2 * seen * total, 2 * seen * total - seen
+    exact, mid_p = float(exact), float(mid_p)
+    assert mcnemar_test(fewer, n - fewer).pvalue == pytest.approx(exact, rel=5e-11)
+    p = mcnemar_gains(np.empty((2 * n, 0)), np.array([n - fewer]), np.array([fewer]))[0]
+    assert p[0] == pytest.approx(mid_p, rel=5e-11, abs=0)
+    assert mcnemar_test(fewer, n - fewer, mid_p=True).pvalue == p[0]
 
 
 def test_systems_that_agree_everywhere_have_an_interval():
@@ -301,3 +449,19 @@ def test_evaluations_are_matched_first():
     assert grouped.n_groups == 2
     with pytest.raises(ValueError, match="name a column of the evaluations .'src'"):
         compare_scores(align_evaluations(systems), groups="subject")
+
+
+@pytest.mark.parametrize("unit", [1, 0.5])
+def test_groups_of_one_question_give_the_comparison_without_groups(unit):
+    rng = np.random.default_rng(5)
+    a, b = rng.integers(0, 2, (2, 40)) * unit
+    b[:9] = unit
+    plain = compare_scores({"a": a, "b": b})
+    single = compare_scores({"a": a, "b": b}, groups=rng.permutation(40))
+    for name in ("pvalue", "low", "high", "gain_low", "gain_high"):
+        np.testing.assert_array_equal(getattr(single, name), getattr(plain, name))
+    copies = compare_scores(
+        {"a": np.repeat(a, 2), "b": np.repeat(b, 2)}, groups=np.arange(80) // 2
+    )
+    rows = compare_scores({"a": np.repeat(a, 2), "b": np.repeat(b, 2)})
+    assert copies.gain_high - copies.gain_low > rows.gain_high - rows.gain_low

@@ -14,7 +14,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from skcalib.coref import coref_f1
-from skcalib.significance import SystemComparison, compare_systems
+from skcalib.significance import (
+    SystemComparison,
+    compare_scores,
+    compare_systems,
+    paired_bootstrap_test,
+)
 from skcalib.significance._system_comparison import adjusted_pvalues, holm
 
 ALTERNATIVES = ("two-sided", "greater", "less")
@@ -85,7 +90,7 @@ def test_ratios_by_enumeration(alternative):
     assert result.pairs == [("a", "b"), ("a", "c"), ("b", "c")]
     rows = whole(RATIO)
     for k, (a, b) in enumerate(result.pairs):
-        gain, p = enumerated(rows[a], rows[b], ratio, alternative)
+        gain, p = enumerated(rows[b], rows[a], ratio, alternative)
         assert result.gain[k] == pytest.approx(float(gain), abs=1e-15)
         assert result.pvalue[k] == pytest.approx(float(p), rel=1e-12)
     assert result.method == ["exact"] * 3
@@ -104,23 +109,23 @@ def test_ratios_by_enumeration(alternative):
     ids=["ratio", "f1", "callable"],
 )
 def test_draws_near_the_enumeration(stats, statistic, metric, alternative):
-    b = 20_000
+    n_resamples = 20_000
     result = compare_systems(
         stats,
         statistic=statistic,
         alternative=alternative,
         method="monte_carlo",
-        n_resamples=b,
+        n_resamples=n_resamples,
         random_state=0,
     )
     rows = whole(stats)
-    for k, pair in enumerate(result.pairs):
-        gain, p = enumerated(*(rows[name] for name in pair), metric, alternative)
+    for k, (a, b) in enumerate(result.pairs):
+        gain, p = enumerated(rows[b], rows[a], metric, alternative)
         p = float(p)
         assert result.gain[k] == pytest.approx(float(gain), abs=1e-14)
         # of 3 x 9 comparisons one of 4.5 standard errors comes once in 5000 runs
-        error = np.sqrt(p * (1 - p) / b)
-        assert abs(result.pvalue[k] - p) <= 4.5 * error + 2 / b
+        error = np.sqrt(p * (1 - p) / n_resamples)
+        assert abs(result.pvalue[k] - p) <= 4.5 * error + 2 / n_resamples
         assert result.monte_carlo_error[k] == pytest.approx(error, rel=0.1, abs=1e-4)
 
 
@@ -166,6 +171,25 @@ def test_turning_a_pair_round_turns_its_sides():
         assert one.pvalue[0] == pytest.approx(two.pvalue[0], rel=1e-12)
 
 
+def test_a_gain_is_the_later_system_minus_the_earlier_in_every_comparison():
+    right = {"a": np.r_[[1] * 50, [0] * 50], "b": np.r_[[1] * 90, [0] * 10]}
+    by_systems, by_scores = compare_systems(right), compare_scores(right)
+    for name in ("system_a", "system_b"):
+        assert by_systems.to_dict()[name] == by_scores.to_dict()[name]
+    assert by_systems.gain == pytest.approx([0.4])
+    assert by_scores.gain == pytest.approx([0.4])
+    assert by_systems.frame()["gain"].tolist() == by_systems.gain.tolist()
+    for found in (by_systems, by_scores):
+        assert found.matrix("gain") == pytest.approx(np.array([[0, 0.4], [-0.4, 0]]))
+    # the test of one pair is for its first system, as published
+    assert paired_bootstrap_test(right["a"], right["b"]).statistic == -0.4
+    better = compare_systems(right, alternative="greater")
+    assert better.pvalue[0] < 1e-9
+    assert better.pvalue[0] == pytest.approx(
+        paired_bootstrap_test(right["b"], right["a"], alternative="greater").pvalue
+    )
+
+
 def test_groups_are_drawn_as_a_whole():
     doubled = {name: np.repeat(rows, 2, axis=0) for name, rows in RATIO.items()}
     groups = np.repeat(list("vwxyz"), 2)
@@ -186,7 +210,7 @@ def test_coreference_statistics_go_with_their_metric():
     result = compare_systems(stats, statistic=coref_f1, random_state=0)
     scores = [float(coref_f1(rows.sum(axis=0))) for rows in stats.values()]
     assert result.metric.tolist() == pytest.approx(scores)
-    assert result.gain[0] == pytest.approx(scores[0] - scores[1])
+    assert result.gain[0] == pytest.approx(scores[1] - scores[0])
     assert result.pvalue[0] < 1e-4
     assert result.statistic == "coref_f1"
 
@@ -369,7 +393,7 @@ def test_frame_and_dict(result):
     frame = result.frame()
     assert isinstance(frame, pd.DataFrame)
     assert len(frame) == 6
-    assert (frame["metric_a"] - frame["metric_b"]).to_numpy() == pytest.approx(
+    assert (frame["metric_b"] - frame["metric_a"]).to_numpy() == pytest.approx(
         frame["gain"].to_numpy()
     )
     assert frame["pvalue_adjusted"].tolist() == result.pvalue_adjusted.tolist()
@@ -389,6 +413,7 @@ def test_matrices(result):
     assert p.diagonal().tolist() == [1] * 4
     k = result.pairs.index(("s1", "s3"))
     assert gain[1, 3] == result.gain[k]
+    assert gain[1, 3] == pytest.approx(result.metric[3] - result.metric[1])
     assert p[3, 1] == result.pvalue_adjusted[k]
     with pytest.raises(ValueError, match="'column'"):
         result.matrix("p")

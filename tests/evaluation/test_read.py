@@ -1,0 +1,960 @@
+"""Readers of harnesses, on the small files that `harness_files` describes.
+
+The expected values are those that stand in the files: right answers, and probabilities
+with two digits, from which the log-likelihoods in the files were computed.
+"""
+
+import json
+import shutil
+import sys
+import zipfile
+from pathlib import Path
+
+import numpy as np
+import pytest
+from harness_files import (
+    FILES,
+    PAIRS,
+    write_archive,
+    write_log,
+    write_zstandard,
+)
+
+from skcalib import read_evaluation
+from skcalib.cli import main
+from skcalib.evaluation import align_evaluations, read_evaluations, read_fingerprints
+from skcalib.evaluation._read import READERS
+from skcalib.evaluation._unanswered import _RULES
+
+ROOT = Path(__file__).parents[2]
+
+NAN = np.nan
+
+# The twelve answers of each system, and the probability of the answer given.
+TERN = [1, 1, 0, 1, 0, 1, 1, 0, 1, 1, 1, 0]
+HERON = [1, 1, 1, 1, 1, 1, 1, 1, 1, 0, 1, 1]
+TERN_PROBA = [0.9, 0.8, 0.4, 0.7, 0.5, 0.6, 0.85, 0.55, 0.95, 0.65, 0.75, 0.45]
+HERON_PROBA = [0.85, 0.95, 0.7, 0.8, 0.6, 0.9, 0.75, 0.65, 0.9, 0.45, 0.8, 0.7]
+
+LETTERS = "CABDACBDABCD"
+TIME = "2026-01-05T10-00-00.000000"
+SAMPLES = f"lm_eval/tern/samples_velia_{TIME}.jsonl"
+SUMS = f"lm_eval/tern/samples_sums_{TIME}.jsonl"
+READING = f"lm_eval/tern/samples_reading_{TIME}.jsonl"
+DETAILS = f"lighteval/details/tern/{TIME}/details_velia_0_{TIME}.parquet"
+OPEN = f"lighteval/details/tern/{TIME}/details_open_0_{TIME}.parquet"
+OLD = "2024-08-01T10-00-00.000000"
+OLD_DETAILS = f"lighteval/details/tern/{OLD}/details_velia_0_{OLD}.parquet"
+
+
+def need(path):
+    """Skip a test of a file that was not written, for want of a library."""
+    if not path.exists():
+        pytest.skip(f"{path.name} needs pyarrow or zstandard")
+    return path
+
+
+def changed(path, folder, change):
+    """Write a changed copy of a JSON file, or of the JSON lines of a file."""
+    text = path.read_text("utf-8")
+    copy = folder / path.name
+    if path.suffix == ".jsonl" and text.startswith("{"):
+        rows = [json.loads(line) for line in text.splitlines()]
+        rows = change(rows) or rows
+        copy.write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
+    else:
+        value = json.loads(text)
+        copy.write_text(json.dumps(change(value) or value), "utf-8")
+    return copy
+
+
+def by_question(evaluation, values):
+    """Return values in the order of the questions, which are numbered in the file."""
+    order = np.argsort([int(q.rpartition(".")[2]) for q in evaluation.question])
+    return values[order].tolist()
+
+
+# What a new reader must come with
+
+
+def test_every_reader_has_files_of_two_systems():
+    assert set(FILES) == {reader.NAME for reader in READERS}
+    assert all(len(pair) == 2 for pair in PAIRS.values())
+
+
+def test_every_reader_has_a_rule_for_unanswered_questions():
+    assert set(_RULES) == {reader.NAME for reader in READERS}
+
+
+@pytest.mark.parametrize(
+    "path", ["docs/guide/language_models.rst", "docs/guide/compare.rst"]
+)
+def test_the_guide_names_every_format(path):
+    text = " ".join((ROOT / path).read_text("utf-8").split())
+    assert [reader.NAME for reader in READERS if reader.NAME not in text] == []
+
+
+def test_the_help_text_names_every_format(capsys):
+    with pytest.raises(SystemExit):
+        main(["report", "--help"])
+    text = " ".join(capsys.readouterr().out.split())
+    assert [reader.NAME for reader in READERS if reader.NAME not in text] == []
+
+
+@pytest.mark.parametrize(
+    ("format", "name"), [(format, name) for format in FILES for name in FILES[format]]
+)
+def test_each_file_is_recognised_by_one_reader(files, format, name):
+    path = need(files / name)
+    evaluation = read_evaluation(path, **FILES[format][name])
+    assert evaluation.format == format
+    same = read_evaluation(path, format=format, **FILES[format][name])
+    np.testing.assert_array_equal(same.score, evaluation.score)
+    assert evaluation.notes
+
+
+# Common questions with a score in both files, and questions of the first file whose
+# right answer and prompt are known.
+@pytest.mark.parametrize(
+    ("format", "n", "n_answers", "n_prompts"),
+    [
+        ("lm-evaluation-harness", 12, 12, 12),
+        ("inspect_ai", 11, 12, 12),
+        ("HELM", 10, 10, 10),
+        ("lighteval", 12, 12, 12),
+        ("HLE", 12, 11, 0),
+        ("simple-evals", 12, 12, 0),
+        ("promptfoo", 12, 0, 0),
+        ("deepeval", 8, 12, 12),
+        ("OpenAI evals", 11, 11, 11),
+    ],
+)
+def test_two_systems_have_the_same_right_answers_and_prompts(
+    files, format, n, n_answers, n_prompts
+):
+    systems, golds, prompts = {}, {}, {}
+    for name in PAIRS[format]:
+        path = need(files / name)
+        systems[name] = read_evaluation(path, **FILES[format][name])
+        golds[name], prompts[name] = read_fingerprints(path, systems[name])
+    aligned = align_evaluations(systems, missing="drop", golds=golds, prompts=prompts)
+    assert len(aligned) == n
+    tern = PAIRS[format][0]
+    assert (len(golds[tern]), len(prompts[tern])) == (n_answers, n_prompts)
+    if n_answers:
+        other = dict.fromkeys(golds[tern], "another answer")
+        with pytest.raises(ValueError, match="with different right answers"):
+            align_evaluations(systems, missing="drop", golds=golds | {tern: other})
+
+
+# lm-evaluation-harness
+
+
+def test_options_of_lm_eval(files):
+    tern = read_evaluation(files / SAMPLES)
+    heron = read_evaluation(files / SAMPLES.replace("tern", "heron"))
+    for evaluation, scores, proba in ((tern, TERN, TERN_PROBA), (heron, HERON, None)):
+        assert evaluation.score.tolist() == scores
+        np.testing.assert_allclose(evaluation.proba, proba or HERON_PROBA, atol=1e-6)
+    assert (tern.model, tern.task) == ("example/tern", "velia")
+    assert "".join("ABCD"[k] for k in tern.gold) == LETTERS
+    expected = [1 / 30, 1 / 30, 0.9, 1 / 30]
+    np.testing.assert_allclose(tern.option_proba[0], expected, atol=1e-6)
+    assert tern.groups["subject"].tolist() == ["geography"] * 6 + ["history"] * 6
+    assert tern.groups["source"].tolist() == [f"p{k // 2 + 1}" for k in range(12)]
+
+
+@pytest.mark.parametrize(
+    ("score", "lengths"),
+    [("acc_norm", [13, 12, 7, 9]), ("acc_bytes", [13, 12, 8, 9])],
+)
+def test_normalised_options_of_lm_eval(files, score, lengths):
+    # Lengths of "the Amber Sea", "the Grey Sea", "the Øre", "the Sound".
+    found = read_evaluation(files / SAMPLES, score=score).option_proba[3]
+    expected = np.array([0.1, 0.1, 0.1, 0.7]) ** (1 / np.array(lengths))
+    np.testing.assert_allclose(found, expected / expected.sum(), atol=1e-6)
+
+
+def test_filters_of_lm_eval(files):
+    strict = read_evaluation(files / SUMS, filter="strict-match")
+    assert strict.score.tolist() == [1, 0, 0, 1, 1, 0]
+    assert strict.status.tolist()[2:6:3] == ["unparseable"] * 2
+    assert strict.counts() == {"answered": 4, "unparseable": 2}
+    flexible = read_evaluation(files / SUMS, filter="flexible-extract")
+    assert flexible.score.tolist() == [1, 0, 1, 1, 1, 0]
+    assert any("6 rows of other filters" in note for note in flexible.notes)
+    with pytest.raises(ValueError, match=r"'strict-match', 'flexible-extract'"):
+        read_evaluation(files / SUMS)
+
+
+@pytest.mark.parametrize(
+    ("score", "expected"),
+    [
+        ("em", [0, 1, 0, 0, 1, 0]),
+        ("f1", [0.67, 1, 0.67, 0, 1, 0.5]),
+        (None, [0, 1, 0, 0, 1, 0]),
+    ],
+)
+def test_f1_of_each_answer_is_a_score_of_lm_eval(files, score, expected):
+    evaluation = read_evaluation(files / READING, score=score)
+    assert evaluation.score.tolist() == expected
+    assert any("40 questions; this one has 6" in note for note in evaluation.notes)
+    with pytest.raises(ValueError, match=r"'score'.*\['em', 'f1'\]"):
+        read_evaluation(files / READING, score="acc")
+
+
+def test_old_files_of_lm_eval(files):
+    array = read_evaluation(files / "lm_eval/old/pretrained__tern_velia.jsonl")
+    assert array.score.tolist() == TERN[:6]
+    np.testing.assert_allclose(array.proba, TERN_PROBA[:6], atol=1e-6)
+    assert array.question.tolist() == list("012345")
+    golds, prompts = array._fingerprints
+    assert golds == dict(zip("012345", "201302", strict=True))
+    assert len(set(prompts.values())) == 6
+    path = files / f"lm_eval/old/samples_sums_{OLD}.jsonl"
+    for name, scores in (("0", [1, 0, 0, 1, 1, 0]), ("1", [1, 0, 1, 1, 1, 0])):
+        assert read_evaluation(path, filter=name).score.tolist() == scores
+
+
+def set_all(**values):
+    """Return a function that sets entries of each row."""
+
+    def change(rows):
+        for row in rows:
+            row.update(values)
+
+    return change
+
+
+def without(*names):
+    """Return a function that deletes entries of each row."""
+
+    def change(rows):
+        for row in rows:
+            for name in names:
+                row.pop(name, None)
+
+    return change
+
+
+@pytest.mark.parametrize(
+    ("change", "options", "message"),
+    [
+        (without("filtered_resps"), {"format": "lm-evaluation-harness"}, "no 'doc_id'"),
+        (set_all(metrics=["mcc"], mcc=[1, 0]), {}, r"only the metrics \['mcc'\]"),
+        (set_all(acc="x"), {}, None),
+        (without("arguments"), {"score": "acc_norm"}, "must be 'acc', since line 1 "),
+        (set_all(filtered_resps=[["nan", "x"]] * 4), {}, "finite log-likelihoods"),
+        (
+            set_all(arguments=[["q", " "]] * 4),
+            {"score": "acc_norm"},
+            "line 1 of .*jsonl has an empty option",
+        ),
+        (set_all(), {"split": "test"}, "does not apply to files of lm-eval"),
+    ],
+)
+def test_errors_of_lm_eval(files, tmp_path, change, options, message):
+    path = changed(files / SAMPLES, tmp_path, change)
+    if message is None:  # another metric is taken if the first one is not a number
+        with pytest.raises(ValueError, match=r"\['acc_norm', 'acc_bytes'\]"):
+            read_evaluation(path)
+        return
+    with pytest.raises(ValueError, match=message):
+        read_evaluation(path, **options)
+
+
+def test_what_lm_eval_may_leave_out(files, tmp_path):
+    path = changed(files / SAMPLES, tmp_path, without("doc", "prompt_hash", "metrics"))
+    evaluation = read_evaluation(path)  # beside no file of results
+    assert (evaluation.model, evaluation.task) == (None, "velia")
+    assert evaluation._fingerprints[1] == {}
+    for text in ("word", ["-1", "True"], [["x", "True"], ["y", "False"]]):
+        path = changed(files / SAMPLES, tmp_path, set_all(filtered_resps=text))
+        assert not read_evaluation(path).has_proba
+    path = changed(files / SAMPLES, tmp_path, set_all(target="9"))
+    assert read_evaluation(path).gold is None
+    path = changed(files / SAMPLES, tmp_path, lambda rows: rows[0].update(target="x"))
+    assert read_evaluation(path).gold.tolist()[:2] == [-1, 0]
+    path = changed(files / SAMPLES, tmp_path, set_all(doc_hash="x"))
+    assert read_evaluation(path).question[1] == "x#1"
+    assert read_evaluation(path.rename(tmp_path / "other.jsonl")).task is None
+
+
+def test_right_answers_and_prompts_of_lm_eval_are_those_of_one_filter(files):
+    golds, prompts = read_evaluation(files / SUMS, filter="strict-match")._fingerprints
+    assert sorted(golds.values()) == sorted(f"#### {n}" for n in (5, 15, 21, 26, 42, 9))
+    assert all(len(prompt) == 64 for prompt in prompts.values())
+
+
+# inspect_ai
+
+
+@pytest.mark.parametrize("name", ["velia_tern.json", "velia_tern.eval"])
+def test_log_of_inspect_with_a_refusal_and_an_error(files, name):
+    evaluation = read_evaluation(files / "inspect" / name)
+    assert evaluation.question.tolist() == [str(k) for k in range(1, 13)]
+    expected = [*TERN[:10], 0, NAN]
+    np.testing.assert_array_equal(evaluation.score, expected)
+    np.testing.assert_array_equal(evaluation.proba, [*TERN_PROBA[:10], NAN, NAN])
+    assert evaluation.status.tolist() == ["answered"] * 10 + ["refused", "error"]
+    assert evaluation.groups["passage"].tolist() == [
+        f"p{k // 2 + 1}" for k in range(12)
+    ]
+    assert evaluation._fingerprints[0]["1"] == "C"
+
+
+@pytest.mark.parametrize(
+    "name", ["velia_heron.json", "running_heron.eval", "zstandard_heron.eval"]
+)
+def test_logs_of_inspect_in_another_order(files, name):
+    evaluation = read_evaluation(need(files / "inspect" / name))
+    assert evaluation.question.tolist()[:4] == ["4", "1", "8", "2"]
+    assert by_question(evaluation, evaluation.score) == HERON
+    assert by_question(evaluation, evaluation.proba)[:9] == HERON_PROBA[:9]
+    assert evaluation.counts() == {"answered": 11, "unparseable": 1}
+    assert evaluation.status[9] == "unparseable"  # the tenth question
+    assert (evaluation.model, evaluation.task) == ("example/heron", "velia")
+
+
+def test_epochs_of_inspect(files):
+    evaluation = read_evaluation(files / "inspect/epochs_tern.json")
+    assert (len(evaluation), evaluation.n_questions) == (18, 6)
+    assert evaluation.repeat.tolist() == [0] * 6 + [1] * 6 + [2] * 6
+    assert evaluation.score.reshape(3, 6).T.tolist() == [
+        [1, 1, 1],
+        [1, 1, 0],
+        [0, 0, 0],
+        [1, 0, 1],
+        [0, 0, 1],
+        [1, 1, 1],
+    ]
+
+
+def test_old_log_of_inspect(files):
+    evaluation = read_evaluation(files / "inspect/old_tern.json")
+    np.testing.assert_array_equal(evaluation.score, [1, 0.5, 0, 1, NAN])
+    assert evaluation.counts() == {"answered": 4, "unscored": 1}
+    assert "The status of the run is 'cancelled'." in evaluation.notes
+
+
+def test_log_of_inspect_with_several_scores(files):
+    path = files / "inspect/graded_tern.json"
+    with pytest.raises(ValueError, match=r"'letter', 'grader/style', 'grader/fact'"):
+        read_evaluation(path)
+    style = read_evaluation(path, score="grader/style")
+    np.testing.assert_array_equal(style.score, [1, 0.5, 0, NAN])
+    assert style.proba.tolist() == [0.9, 0.8, 0.4, 0.7]
+    assert style.status.tolist() == ["answered"] * 3 + ["unscored"]
+    assert read_evaluation(path, score="grader/fact").score.tolist() == [1, 1, 0, 1]
+    assert "The log is marked as invalidated." in style.notes
+
+
+def test_a_probability_of_inspect_is_read_before_a_confidence(files, tmp_path):
+    def change(samples):
+        for sample in samples:
+            for score in sample["scores"].values():
+                score["metadata"] = {"confidence": 0.25, "probability": 0.75}
+        return samples
+
+    path = changed(files / "inspect/velia_heron.json", tmp_path, of_samples(change))
+    evaluation = read_evaluation(path)
+    assert set(evaluation.proba) == {0.75}
+    assert "The probability is 'probability', not 'confidence'" in evaluation.notes[-1]
+    plain = read_evaluation(files / "inspect/velia_heron.json")
+    assert plain.notes == ("The score is 'letter'.",)
+
+
+def of_samples(change):
+    """Return a function that changes the samples of a log."""
+
+    def change_log(log):
+        log["samples"] = change(log["samples"])
+
+    return change_log
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda samples: [], "which has none. Run the evaluation without"),
+        (lambda samples: [{"epoch": 1}], "samples with an id"),
+        (
+            lambda samples: [{**s, "scores": {"letter": 1}} for s in samples],
+            "never scored",
+        ),
+        (
+            lambda samples: [*samples, samples[2]],
+            r"second sample 3 of velia_tern\.json in epoch 1",
+        ),
+    ],
+)
+def test_errors_of_inspect(files, tmp_path, change, message):
+    path = changed(files / "inspect/velia_tern.json", tmp_path, of_samples(change))
+    with pytest.raises(ValueError, match=message):
+        read_evaluation(path)
+
+
+@pytest.mark.filterwarnings("ignore:Duplicate name")
+def test_an_archive_with_a_member_twice_is_an_error(files, tmp_path):
+    path = tmp_path / "twice.eval"
+    shutil.copy(files / "inspect/velia_tern.eval", path)
+    with zipfile.ZipFile(path, "a") as archive:
+        name = "samples/3_epoch_1.json"
+        archive.writestr(name, archive.read(name))
+    with pytest.raises(ValueError, match=r"second sample 3 of twice\.eval in epoch 1"):
+        read_evaluation(path)
+
+
+def test_short_texts_and_integers_in_the_metadata_of_inspect_are_groups(
+    files, tmp_path
+):
+    def change(samples):
+        kept = {"subject": "law", "year": 2024}
+        others = {"text": "x" * 101, "score": 0.5, "list": [1], "none": None}
+        return [{**sample, "metadata": kept | others} for sample in samples]
+
+    path = changed(files / "inspect/velia_tern.json", tmp_path, of_samples(change))
+    groups = read_evaluation(path).groups
+    assert {k: set(v) for k, v in groups.items()} == {
+        "subject": {"law"},
+        "year": {"2024"},
+    }
+
+
+def test_what_inspect_may_leave_out(files, tmp_path):
+    def change(samples):
+        for sample in samples:
+            del sample["metadata"], sample["input"], sample["epoch"]
+            sample["output"] = None
+        return samples
+
+    path = changed(files / "inspect/velia_tern.json", tmp_path, of_samples(change))
+    evaluation = read_evaluation(path)
+    assert evaluation.groups == {}
+    assert set(evaluation.repeat) == {0}
+    assert evaluation.status[10] == "unparseable"  # nothing says that it was refused
+
+
+def test_a_zip_archive_of_another_kind_is_no_log(tmp_path):
+    write_archive(tmp_path / "a.zip", {"a.txt": "a"})
+    with pytest.raises(ValueError, match="which is none of these"):
+        read_evaluation(tmp_path / "a.zip")
+
+
+# HELM
+
+
+def test_run_folder_of_helm(files):
+    evaluation = read_evaluation(files / "helm/tern", split="test")
+    assert evaluation.question.tolist() == [f"id{k}" for k in range(3, 13)]
+    assert evaluation.score.tolist() == TERN[2:]
+    assert evaluation.proba.tolist() == TERN_PROBA[2:]
+    assert evaluation.model == "example/tern"
+    assert set(evaluation.groups["subject"]) == {"islands"}
+    assert evaluation.notes[2:] == (
+        "2 rows of perturbed questions are left out.",
+        "2 rows of other splits are left out.",
+    )
+    golds, prompts = evaluation._fingerprints
+    assert golds["id3"] == '["seven"]'
+    assert prompts["id3"].startswith('["How many islands belong to Velia?", ["three"')
+    path = files / "helm/tern/per_instance_stats.json"
+    assert read_evaluation(path, split="valid").score.tolist() == TERN[:2]
+    with pytest.raises(ValueError, match=r"'split'.*\['valid', 'test'\]"):
+        read_evaluation(files / "helm/tern")
+
+
+def test_trials_of_helm_without_log_probabilities(files):
+    evaluation = read_evaluation(files / "helm/local")
+    assert evaluation.repeat.tolist() == [0] * 6 + [1] * 6
+    # In the second trial, the answer to the seventh question is wrong too.
+    assert evaluation.score.tolist() == [*TERN[2:8], 0, 1, 0, 1, 0, 0]
+    assert not evaluation.has_proba
+    assert [note.split(",")[0] for note in evaluation.notes] == [
+        "The score is 'exact_match'.",
+        "All log-probabilities are 0",
+    ]
+
+
+def rename_scores(rows):
+    for row in rows:
+        for stat in row["stats"]:
+            stat["name"]["name"] = stat["name"]["name"].replace("exact_match", "f1")
+
+
+def drop_last_scores(rows):
+    rows[-1]["stats"] = rows[-1]["stats"][:1]
+
+
+@pytest.mark.parametrize(
+    ("change", "options", "message"),
+    [
+        (set_all(stats=1), {}, "must contain statistics. Got none in entry 0"),
+        (set_all(stats=[{"mean": 1}]), {}, "statistic without name in entry 0"),
+        (rename_scores, {}, r"statistics \['f1', 'logprob'.*'quasi_f1'\]"),
+        (drop_last_scores, {}, "'exact_match', which instance 'id8' lacks"),
+        (set_all(train_trial_index=-1), {}, "number the trials from 0. Got -1"),
+        (set_all(), {"filter": "x"}, "does not apply to files of HELM"),
+    ],
+)
+def test_errors_of_helm(files, tmp_path, change, options, message):
+    path = files / "helm/local/per_instance_stats.json"
+    path = changed(path, tmp_path, change)
+    with pytest.raises(ValueError, match=message):
+        read_evaluation(path, **options)
+
+
+def test_a_run_of_helm_without_the_other_files(files, tmp_path):
+    path = changed(
+        files / "helm/local/per_instance_stats.json", tmp_path, rename_scores
+    )
+    evaluation = read_evaluation(path, score="quasi_f1")
+    assert (evaluation.model, evaluation.groups) == (None, {})
+    assert evaluation._fingerprints == ({}, {})
+
+
+# lighteval
+
+
+def test_details_of_lighteval(files):
+    evaluation = read_evaluation(need(files / DETAILS))
+    assert evaluation.score.tolist() == TERN
+    np.testing.assert_allclose(evaluation.proba, TERN_PROBA, atol=1e-6)
+    assert "".join("ABCD"[k] for k in evaluation.gold) == LETTERS
+    assert (evaluation.model, evaluation.task) == ("tern", "velia|0")
+    assert evaluation.groups["subject"].tolist() == ["geography"] * 6 + ["history"] * 6
+    assert evaluation._fingerprints[0]["0"] == "2"
+    assert evaluation._fingerprints[1]["0"].startswith("What is the capital of Velia?")
+
+
+def test_details_of_lighteval_with_reduced_samples(files):
+    path = need(files / OPEN)
+    with pytest.raises(ValueError, match=r"'avg@n:n=4', 'pass@k:k=2&n=4'"):
+        read_evaluation(path)
+    evaluation = read_evaluation(path, score="avg@n:n=4")
+    np.testing.assert_array_equal(evaluation.score, [1, 0.5, 0.25, 0, NAN])
+    assert evaluation.counts() == {"answered": 4, "unscored": 1}
+    assert not evaluation.has_proba
+
+
+def test_old_details_of_lighteval(files):
+    path = need(files / OLD_DETAILS)
+    evaluation = read_evaluation(path)
+    assert evaluation.score.tolist() == TERN[:6]
+    np.testing.assert_allclose(evaluation.proba, TERN_PROBA[:6], atol=1e-6)
+    assert evaluation.question[0] == "What is the capital of Velia?"
+    assert evaluation.model == "tern"
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"metric": {"acc": None}}, "metrics of each answer. Got none in row 0 of"),
+        ({"metric": 1}, "a question and its metrics. Got none in row 0 of"),
+        ({"doc": {"id": None}}, "a question and its metrics. Got none in row 0 of"),
+    ],
+)
+def test_errors_of_lighteval(tmp_path, change, message):
+    pa = pytest.importorskip("pyarrow")
+    import pyarrow.parquet as pq
+
+    row = {"doc": {"id": "0"}, "model_response": {"text": ["a"]}, "metric": {"acc": 1}}
+    path = tmp_path / "details_task_0_now.parquet"
+    pq.write_table(pa.Table.from_pylist([row | change]), path)
+    with pytest.raises(ValueError, match=message):
+        read_evaluation(path)
+    pq.write_table(pa.Table.from_pylist([row]), path)
+    assert read_evaluation(path).model == tmp_path.name  # no folder of a run
+
+
+def test_parquet_files_need_pyarrow(files, monkeypatch):
+    path = need(files / DETAILS)
+    monkeypatch.setitem(sys.modules, "pyarrow.parquet", None)
+    with pytest.raises(ImportError, match="pip install pyarrow"):
+        read_evaluation(path)
+
+
+def test_a_parquet_file_that_is_cut_is_an_error(files, tmp_path):
+    path = tmp_path / "cut.parquet"
+    path.write_bytes(need(files / DETAILS).read_bytes()[:1000])
+    with pytest.raises(ValueError, match=r"complete parquet file. Got cut\.parquet"):
+        read_evaluation(path)
+
+
+# HLE
+
+
+def test_judged_answers_of_hle(files):
+    evaluation = read_evaluation(files / "hle/judged_tern.json")
+    np.testing.assert_array_equal(evaluation.score, [*TERN[:11], NAN])
+    # The eleventh answer states no confidence, for which the judge writes 100.
+    np.testing.assert_array_equal(evaluation.proba, [*TERN_PROBA[:10], NAN, NAN])
+    assert evaluation.counts() == {"answered": 11, "unscored": 1}
+    assert evaluation.scored().score.tolist() == TERN  # not judged counts as wrong
+    assert evaluation.model == "example/tern"
+    assert any("1 answers do not state" in note for note in evaluation.notes)
+    heron = read_evaluation(files / "hle/judged_heron.json")
+    assert heron.proba.tolist() == HERON_PROBA
+    assert list(heron._fingerprints[0].values())[:2] == ["Tamris", "the Ysse"]
+
+
+def test_confidences_of_hle(files, tmp_path):
+    def change(content):
+        for k, entry in enumerate(content.values()):
+            entry["judge_response"]["confidence"] = ["80%", None, 60][k % 3]
+            entry["model"] = str(k)
+
+    path = changed(files / "hle/judged_heron.json", tmp_path, change)
+    evaluation = read_evaluation(path)
+    np.testing.assert_array_equal(evaluation.proba[:3], [0.8, NAN, 0.6])
+    assert evaluation.model is None
+
+    def damage(content):
+        next(iter(content.values()))["judge_response"]["confidence"] = "high"
+
+    path = changed(files / "hle/judged_heron.json", tmp_path, damage)
+    with pytest.raises(ValueError, match="from 0 to 100. Got 'high' in question"):
+        read_evaluation(path)
+
+
+# simple-evals
+
+
+def test_results_of_simple_evals(files):
+    evaluation = read_evaluation(files / "simple_evals/velia_tern_allresults.json")
+    assert evaluation.score.tolist() == [*TERN[:10], 0, 0]
+    assert evaluation.status.tolist() == ["answered"] * 10 + ["unparseable"] * 2
+    assert list(evaluation._fingerprints[0].values()) == list(LETTERS)
+    expected = json.loads((files / "simple_evals/velia_tern.json").read_text())
+    assert evaluation.score.mean() == pytest.approx(expected["score"], rel=1e-15)
+    simple = read_evaluation(files / "simple_evals/simpleqa_tern_allresults.json")
+    assert simple.score.tolist() == [1, 0, 1, 0, 1, 0]
+    assert simple.notes[-1].startswith("16.7% of the answers were not attempted")
+
+
+def test_repeats_and_pages_without_a_score_of_simple_evals(files, tmp_path):
+    def change(content):
+        for name in ("htmls", "convos"):
+            content[name] *= 2
+        content["htmls"][0] = None
+        content["convos"][1][0]["content"] = [{"text": "an image"}]
+
+    path = changed(files / "simple_evals/velia_tern_allresults.json", tmp_path, change)
+    evaluation = read_evaluation(path)
+    assert evaluation.repeat.tolist() == [0] * 12 + [1] * 12
+    assert evaluation.status[0] == "unscored"
+    assert evaluation.question[1] == "[{'text': 'an image'}]"
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"htmls": 1}, "must contain the lists 'htmls' and 'convos'"),
+        ({"htmls": []}, "Got 0 pages and 12 conversations"),
+        ({"convos": [[]] * 12}, "a first message. Got none in entry 0"),
+    ],
+)
+def test_errors_of_simple_evals(files, tmp_path, change, message):
+    path = files / "simple_evals/velia_tern_allresults.json"
+    path = changed(path, tmp_path, lambda content: {**content, **change})
+    with pytest.raises(ValueError, match=message):
+        read_evaluation(path)
+
+
+# promptfoo
+
+
+@pytest.mark.parametrize("name", ["tern.json", "both.json", "both.jsonl"])
+def test_results_of_promptfoo(files, name):
+    evaluation = read_evaluation(files / "promptfoo" / name, model="example:tern")
+    np.testing.assert_array_equal(evaluation.score, [*TERN[:10], NAN, NAN])
+    assert evaluation.counts() == {"answered": 10, "error": 2}
+    assert evaluation.scored().score.tolist() == [*TERN[:10], 0, 0]
+    assert evaluation.groups["subject"].tolist() == ["geography"] * 6 + ["history"] * 6
+    assert json.loads(evaluation.question[0])["qid"] == "velia-1"
+
+
+def test_systems_and_prompts_of_promptfoo(files):
+    both = read_evaluations(files / "promptfoo/both.json")
+    assert list(both) == ["example:tern", "example:heron"]
+    assert both["example:heron"].score.tolist() == HERON
+    # Two prompts of one provider, and three questions with two repeats.
+    prompts = read_evaluations(files / "promptfoo/prompts_tern.jsonl")
+    assert list(prompts) == [
+        "example:tern | {{question}}",
+        "example:tern | Be brief. {{question}}",
+    ]
+    for evaluation in prompts.values():
+        assert evaluation.score.tolist() == [1, 1, 0, 1, 1, 0]
+        assert evaluation.repeat.tolist() == [0, 0, 0, 1, 1, 1]
+    old = read_evaluation(files / "promptfoo/version2_tern.json")
+    assert old.score.tolist() == TERN[:5]
+
+
+def test_scores_of_promptfoo(files):
+    path = files / "promptfoo/heron.json"
+    assert read_evaluation(path, score="score").score.tolist() == HERON
+    short = read_evaluation(path, score="short").score
+    assert short.tolist() == [0.5, 1, 1] * 4
+    with pytest.raises(ValueError, match=r"\['accuracy', 'short'\]. Got 'long'"):
+        read_evaluation(path, score="long")
+
+
+def test_what_promptfoo_may_leave_out(files, tmp_path):
+    def change(content):
+        for row in content["results"]["results"]:
+            row |= {"provider": "p", "prompt": "q", "namedScores": None}
+            del row["testCase"]
+
+    path = changed(files / "promptfoo/heron.json", tmp_path, change)
+    evaluation = read_evaluation(path)
+    assert (evaluation.model, evaluation.groups) == ("p", {})
+
+    def damage(content):
+        content["results"]["results"][1]["vars"] = None
+
+    path = changed(files / "promptfoo/heron.json", tmp_path, damage)
+    with pytest.raises(ValueError, match="variables of a test. Got entry 1"):
+        read_evaluation(path)
+
+
+# deepeval
+
+
+def test_test_run_of_deepeval(files):
+    path = files / "deepeval/velia_tern.json"
+    with pytest.raises(ValueError, match=r"'Letter match', 'Answer Relevancy'"):
+        read_evaluation(path)
+    evaluation = read_evaluation(path, score="Letter match")
+    assert evaluation.question.tolist() == [f"velia-{k}" for k in range(1, 13)]
+    # The metric did not run on the ninth case.
+    expected = [*TERN[:8], NAN, 1, NAN, NAN]
+    np.testing.assert_array_equal(evaluation.score, expected)
+    assert evaluation.status.tolist()[8:] == [
+        "unscored",
+        "answered",
+        "unscored",
+        "error",
+    ]
+    assert evaluation.model == "example/tern"
+    relevancy = read_evaluation(path, score="Answer Relevancy").score
+    np.testing.assert_allclose(relevancy, 0.5 + 0.04 * np.arange(12))
+
+
+def test_unnamed_cases_of_deepeval_are_matched_by_their_input(files, tmp_path):
+    tern, heron = (
+        files / f"deepeval/unnamed_{name}.json" for name in ("tern", "heron")
+    )
+    evaluations = {path.stem: read_evaluation(path) for path in (tern, heron)}
+    first, second = (e.question.tolist() for e in evaluations.values())
+    assert first[0] == "What is the capital of Velia?"
+    assert set(first) == set(second)
+    assert first != second  # test_case_0 is another question in the other file
+    known = {name: e._fingerprints[0] for name, e in evaluations.items()}
+    assert set(known["unnamed_tern"]) == set(first)
+    assert len(align_evaluations(evaluations, missing="drop", golds=known)) == 9
+
+    def change(content):
+        for case in content["testRunData"]["testCases"]:
+            case["expectedOutput"] = "E"
+
+    other = changed(heron, tmp_path, change)
+    assert main(["compare", str(tern), str(other), "--missing", "drop"]) == 2
+    assert main(["compare", str(tern), str(heron), "--missing", "drop"]) == 0
+
+
+def test_errors_of_deepeval(files, tmp_path):
+    path = changed(
+        files / "deepeval/unnamed_tern.json",
+        tmp_path,
+        lambda content: {"testRunData": {"testCases": [3]}},
+    )
+    with pytest.raises(ValueError, match="must contain test cases. Got 3 in entry 0"):
+        read_evaluation(path)
+
+
+# OpenAI evals
+
+
+def test_log_of_openai_evals(files):
+    evaluation = read_evaluation(files / "openai_evals/velia_tern.jsonl")
+    np.testing.assert_array_equal(evaluation.score, [*TERN[:10], 0, NAN])
+    assert evaluation.counts() == {"answered": 11, "error": 1}
+    assert (evaluation.model, evaluation.task) == ("example/tern", "velia.dev.v0")
+    golds, prompts = evaluation._fingerprints
+    assert list(golds.values()) == list(LETTERS[:11])
+    assert "What is the capital of Velia?" in prompts["velia.dev.0"]
+    heron = read_evaluation(files / "openai_evals/velia_heron.jsonl")
+    assert heron.question[0] == "velia.dev.3"
+    assert by_question(heron, heron.score) == HERON
+
+
+def test_graded_log_of_openai_evals(files):
+    evaluation = read_evaluation(files / "openai_evals/graded_tern.jsonl")
+    np.testing.assert_array_equal(evaluation.score, [1, 0.5, 0, 1, NAN])
+    assert evaluation.counts() == {"answered": 4, "unscored": 1}
+    assert evaluation.model == "example/tern, example/judge"
+
+
+def test_events_of_openai_evals(files, tmp_path):
+    path = files / "openai_evals/graded_tern.jsonl"
+
+    def damage(rows):
+        del rows[2]["data"]["score"]
+
+    with pytest.raises(
+        ValueError, match=r"'score' in each event 'metrics'. Got line 3"
+    ):
+        read_evaluation(changed(path, tmp_path, damage))
+
+    def repeat(rows):
+        rows[0]["spec"]["completion_fns"] = None
+        return [*rows[:3], *rows[1:]]
+
+    evaluation = read_evaluation(changed(path, tmp_path, repeat))
+    assert evaluation.model is None
+    with pytest.raises(ValueError, match=r"Got sample 0 of question 'velia-graded"):
+        evaluation.aligned(evaluation)
+
+
+# Files
+
+
+def test_a_key_that_occurs_twice_is_an_error(files, tmp_path):
+    path = tmp_path / "judged.json"
+    text = (files / "hle/judged_tern.json").read_text("utf-8")
+    name = next(iter(json.loads(text)))
+    path.write_text(text.rstrip()[:-1] + f', "{name}": {{"response": ""}}}}', "utf-8")
+    with pytest.raises(
+        ValueError, match=rf"judged\.json: the key '{name}' occurs more"
+    ):
+        read_evaluation(path)
+    path.write_text('{"id": 1, "correct": 1}\n{"id": 2, "correct": 1, "correct": 0}\n')
+    with pytest.raises(ValueError, match=r"line 2 of .*: the key 'correct' occurs"):
+        read_evaluation(path)
+
+
+def test_files_may_begin_with_a_byte_order_mark(files, tmp_path):
+    shutil.copytree(files / "helm/tern", tmp_path / "run")
+    for path in (tmp_path / "run").iterdir():
+        path.write_text("\ufeff" + path.read_text("utf-8"), "utf-8")
+    assert read_evaluation(tmp_path / "run", split="test").model == "example/tern"
+
+
+def test_an_unpacked_archive_has_a_largest_size(files, tmp_path, monkeypatch):
+    monkeypatch.setattr("skcalib.evaluation._files._SMALLEST_LIMIT", 2**20)
+    monkeypatch.setattr("skcalib.evaluation._files._LARGEST_RATIO", 1)
+    log = json.loads((files / "inspect/velia_tern.json").read_text("utf-8"))
+    members = {"header.json": json.dumps({**log, "samples": []})}
+    for sample in log["samples"]:
+        sample["store"] = " " * 90_000
+        members[f"samples/{sample['id']}_epoch_1.json"] = json.dumps(sample)
+    path = tmp_path / "large.eval"
+    write_archive(path, members)
+    # Eleven samples of 90 kB are below 2**20 bytes, and twelve are above.
+    message = (
+        r"samples/12_epoch_1\.json .* archive unpacks to more than 1,048,576 bytes"
+    )
+    with pytest.raises(ValueError, match=message):
+        read_evaluation(path)
+    del members["samples/12_epoch_1.json"]
+    write_archive(path, members)
+    assert len(read_evaluation(path)) == 11
+    monkeypatch.setattr("skcalib.evaluation._files._LARGEST_MEMBER", 90_000)
+    message = r"samples/1_epoch_1\.json .*, which unpacks to more than 90,000 bytes"
+    with pytest.raises(ValueError, match=message):
+        read_evaluation(path)
+
+
+def test_an_archive_of_unknown_compression_is_an_error(files, tmp_path):
+    data = bytearray((files / "inspect/velia_tern.eval").read_bytes())
+    data[8:10] = data[data.rindex(b"PK\x01\x02") + 10 :][:2] = b"\x63\x00"
+    start = data.index(b"PK\x01\x02")
+    while start >= 0:
+        data[start + 10 : start + 12] = b"\x63\x00"
+        start = data.find(b"PK\x01\x02", start + 4)
+    path = tmp_path / "a.eval"
+    path.write_bytes(data)
+    with pytest.raises(ValueError, match="header.json of a.eval, which cannot be unp"):
+        read_evaluation(path)
+
+
+@pytest.mark.skipif(
+    hasattr(zipfile, "ZIP_ZSTANDARD"), reason="Python decodes Zstandard itself"
+)
+def test_zstandard_is_needed_before_python_3_14(files, tmp_path, monkeypatch):
+    path = need(files / "inspect/zstandard_heron.eval")
+    write_zstandard(tmp_path / "a.eval", {"header.json": "{}" + " " * 2**26})
+    with pytest.raises(ValueError, match="unpacks to more than 67,108,864 bytes"):
+        read_evaluation(tmp_path / "a.eval", format="inspect_ai")
+    monkeypatch.setitem(sys.modules, "zstandard", None)
+    with pytest.raises(ImportError, match=r"from 3\.14 on. Install `zstandard`"):
+        read_evaluation(path)
+
+
+def test_progress_is_printed(files, capsys, monkeypatch):
+    monkeypatch.setattr("skcalib.evaluation._files._SAID_EACH", 5)
+    read_evaluation(files / SAMPLES, verbose=1)
+    read_evaluation(files / "inspect/velia_tern.eval", verbose=1)
+    read_evaluation(files / "hle/judged_tern.json", verbose=1)
+    assert capsys.readouterr().err.splitlines() == [
+        f"5 rows of {Path(SAMPLES).name} read",
+        f"10 rows of {Path(SAMPLES).name} read",
+        "5 rows of velia_tern.eval read",
+        "10 rows of velia_tern.eval read",
+        "reading judged_tern.json, 0 MB",
+    ]
+
+
+def test_results_without_single_answers_are_named(files):
+    with pytest.raises(ValueError, match="averages only.*--log_samples"):
+        read_evaluation(files / f"lm_eval/tern/results_{TIME}.json")
+
+
+def test_compressed_files_are_named(tmp_path):
+    (tmp_path / "a.json.gz").write_bytes(b"\x1f\x8b\x08\x00")
+    with pytest.raises(ValueError, match="compressed by gzip. Got a.json.gz"):
+        read_evaluation(tmp_path / "a.json.gz")
+
+
+def test_a_format_that_does_not_exist_is_an_error(files):
+    with pytest.raises(ValueError, match="'format'.*one of .*'HELM'.*Got 'helm'"):
+        read_evaluation(files / SAMPLES, format="helm")
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [("C", 1), ("P", 0.5), ("no", 0), ("0.25", 0.25), (True, 1), (None, NAN)],
+)
+def test_verdicts_in_words_and_letters(files, tmp_path, value, expected):
+    def change(log):
+        log["samples"][0]["scores"]["letter"]["value"] = value
+
+    path = changed(files / "inspect/velia_tern.json", tmp_path, change)
+    np.testing.assert_array_equal(read_evaluation(path).score[0], expected)
+
+
+@pytest.mark.parametrize(
+    ("value", "message"),
+    [
+        ("perhaps", "a number or a verdict as the score. Got 'perhaps' in sample 1 of"),
+        (2, r"a score in \[0, 1\] in each row. Got 2.0 in sample 1 of"),
+        (10**400, r"scores in \[0, 1\]. Got 1000+.* in sample 1 of"),
+    ],
+)
+def test_scores_that_are_none(files, tmp_path, value, message):
+    def change(log):
+        log["samples"][0]["scores"]["letter"]["value"] = value
+
+    path = changed(files / "inspect/velia_tern.json", tmp_path, change)
+    with pytest.raises(ValueError, match=message):
+        read_evaluation(path)
+
+
+def test_a_log_can_be_written_as_an_archive(files, tmp_path):
+    path = tmp_path / "epochs.eval"
+    write_log(path, files / "inspect/epochs_tern.json")
+    found = read_evaluation(path)
+    assert found.score.tolist() == (
+        read_evaluation(files / "inspect/epochs_tern.json").score.tolist()
+    )

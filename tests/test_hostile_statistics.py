@@ -1,0 +1,395 @@
+"""Hostile arguments of statistics: a right answer, or an error that names the argument.
+
+Every public function of counts, evaluation and significance is called with one argument
+replaced. Wrong types, missing and infinite numbers, ragged rows and huge sizes must end
+in a ValueError or TypeError that names the parameter. Other calls must return finite
+numbers. NumPy's warnings are errors.
+"""
+
+import inspect
+import math
+import warnings
+
+import numpy as np
+import pytest
+
+from skcalib import counts, evaluation, significance
+from skcalib._errors import ParameterError
+
+N = 24
+RIGHT = np.arange(N) % 3 > 0
+OTHER = np.arange(N) % 4 > 0
+PROBA = np.linspace(0.2, 0.9, N)
+LABELS = np.where(np.arange(N) % 2 > 0, RIGHT, np.nan)
+STATISTICS = np.c_[RIGHT, np.full(N, 2), np.full(N, 2)].astype(int)
+
+
+class Constant:
+    """An estimator that predicts one class."""
+
+    def fit(self, X, y):
+        return self
+
+    def get_params(self, deep=True):
+        return {}
+
+    def predict(self, X):
+        return np.ones(len(X))
+
+
+EVALUATION = evaluation.evaluation_of(RIGHT, question=[f"q{k}" for k in range(N)])
+SYSTEMS = {"a": RIGHT, "b": OTHER}
+
+# Valid calls.
+CALLS = {
+    counts.corrected_count: {
+        "y_true": LABELS,
+        "expected": PROBA,
+        "inclusion_probability": 0.5,
+        "strata": None,
+        "groups": None,
+        "size": None,
+        "periods": None,
+        "by": None,
+        "weight": None,
+        "estimand": "count",
+        "empty_periods": "zero",
+        "bounds": None,
+        "method": "auto",
+        "unit": 1.0,
+        "slope": "shrunk",
+        "confidence_level": 0.95,
+    },
+    counts.choose_documents: {
+        "sd": PROBA,
+        "n": 10,
+        "strata": None,
+        "mix": 0.5,
+        "random_state": 0,
+    },
+    evaluation.accuracy_interval: {
+        "y": RIGHT,
+        "groups": None,
+        "questions": None,
+        "confidence_level": 0.95,
+    },
+    evaluation.evaluation_of: {
+        "score": RIGHT,
+        "question": None,
+        "proba": None,
+        "groups": None,
+    },
+    evaluation.align_evaluations: {
+        "evaluations": {"a": EVALUATION, "b": EVALUATION},
+        "missing": "error",
+        "duplicates": "error",
+        "mismatch": "error",
+        "unanswered": None,
+    },
+    evaluation.pass_at_k: {
+        "correct": np.arange(N) % 5,
+        "n_samples": 4,
+        "k": 2,
+        "all_of": False,
+        "groups": None,
+        "confidence_level": 0.95,
+    },
+    evaluation.best_of_k: {
+        "score": PROBA,
+        "question": np.arange(N) // 4,
+        "k": 2,
+        "groups": None,
+        "confidence_level": 0.95,
+    },
+    evaluation.sample_variance: {"score": PROBA, "question": np.arange(N) // 4},
+    evaluation.judged_accuracy: {
+        "judge": RIGHT,
+        "human": LABELS,
+        "groups": None,
+        "questions": None,
+        "inclusion_probability": None,
+        "population": "superpopulation",
+        "method": "auto",
+        "confidence_level": 0.95,
+    },
+    evaluation.judged_difference: {
+        "judge_a": RIGHT,
+        "judge_b": OTHER,
+        "human_a": LABELS,
+        "human_b": LABELS,
+        "groups": None,
+        "inclusion_probability": None,
+        "population": "superpopulation",
+        "confidence_level": 0.95,
+    },
+    evaluation.threshold_for_precision: {
+        "y_true": RIGHT | True,
+        "y_proba": PROBA,
+        "precision": 0.7,
+        "groups": None,
+        "confidence_level": 0.95,
+    },
+    significance.paired_bootstrap_test: {
+        "stats_a": RIGHT,
+        "stats_b": OTHER,
+        "statistic": "mean",
+        "alternative": "two-sided",
+        "method": "auto",
+        "n_resamples": 99,
+        "confidence_level": 0.95,
+        "groups": None,
+        "random_state": 0,
+    },
+    significance.permutation_test: {
+        "stats_a": RIGHT,
+        "stats_b": OTHER,
+        "statistic": "mean",
+        "alternative": "two-sided",
+        "method": "auto",
+        "n_resamples": 99,
+        "groups": None,
+        "random_state": 0,
+    },
+    significance.mcnemar_test: {
+        "correct_a": RIGHT,
+        "correct_b": OTHER,
+        "alternative": "two-sided",
+        "mid_p": False,
+    },
+    significance.compare_systems: {
+        "systems": SYSTEMS,
+        "statistic": "mean",
+        "alternative": "two-sided",
+        "method": "auto",
+        "n_resamples": 99,
+        "adjust": "holm",
+        "groups": None,
+        "alpha": 0.05,
+        "random_state": 0,
+    },
+    significance.compare_scores: {
+        "systems": SYSTEMS,
+        "groups": None,
+        "adjust": "holm",
+        "confidence_level": 0.95,
+        "random_state": 0,
+    },
+    significance.compare_metrics: {
+        "systems": {"a": STATISTICS, "b": STATISTICS[::-1]},
+        "statistic": "f1",
+        "groups": None,
+        "adjust": "holm",
+        "confidence_level": 0.95,
+        "largest": 1.0,
+        "random_state": 0,
+    },
+    significance.borderline_threshold: {
+        "gains": PROBA,
+        "pvalues": np.full(N, 0.05),
+        "low": 0.04,
+        "high": 0.06,
+        "quantile": 0.95,
+    },
+    significance.test_size_curve: {
+        "systems": SYSTEMS,
+        "sizes": [10, N],
+        "statistic": "mean",
+        "pairs": None,
+        "n_repeats": 1,
+        "shuffle": True,
+        "groups": None,
+        "alpha": 0.05,
+        "low": 0.04,
+        "high": 0.06,
+        "quantile": 0.95,
+        "n_resamples": 99,
+        "random_state": 0,
+    },
+    significance.resample_training: {
+        "estimator": Constant(),
+        "X": PROBA.reshape(-1, 1),
+        "y": RIGHT,
+        "n_models": 2,
+        "sizes": None,
+        "random_state": 0,
+    },
+    significance.significance_table: {
+        "estimators": {"a": Constant(), "b": Constant()},
+        "X": PROBA.reshape(-1, 1),
+        "y": RIGHT,
+        "statistics": None,
+        "statistic": None,
+        "response_method": "predict",
+        "alternative": "two-sided",
+        "method": "auto",
+        "n_resamples": 99,
+        "adjust": "holm",
+        "groups": None,
+        "random_state": 0,
+    },
+}
+HOSTILE = {
+    "None": lambda: None,
+    "text": lambda: "text",
+    "NUL": lambda: "\0",
+    "bytes": lambda: b"text",
+    "object": object,
+    "type": lambda: float,
+    "True": lambda: True,
+    "0": lambda: 0,
+    "-1": lambda: -1,
+    "nan": lambda: math.nan,
+    "inf": lambda: math.inf,
+    "-inf": lambda: -math.inf,
+    "1e-300": lambda: 1e-300,
+    "1e300": lambda: 1e300,
+    "almost 1": lambda: 1 - 1e-16,
+    "2**62": lambda: 2**62,
+    "10**9": lambda: 10**9,
+    "10**400": lambda: 10**400,
+    "complex": lambda: 1j,
+    "no rows": lambda: [],
+    "one row": lambda: [1],
+    "texts": lambda: ["a", "b"] * (N // 2),
+    "digits": lambda: ["0", "1"] * (N // 2),
+    "objects": lambda: [object() for _ in range(N)],
+    "mixed": lambda: [0, "a", None, 1.5] * (N // 4),
+    "None in a row": lambda: [None] + [1] * (N - 1),
+    "nan in a row": lambda: np.r_[np.nan, np.ones(N - 1)],
+    "inf in a row": lambda: np.r_[np.inf, np.ones(N - 1)],
+    "-1 in a row": lambda: np.r_[-1.0, np.ones(N - 1)],
+    "5 in a row": lambda: np.r_[5.0, np.ones(N - 1)],
+    "1e308 in rows": lambda: np.r_[np.full(3, 1e308), np.ones(N - 3)],
+    "1e-308 in rows": lambda: np.r_[np.full(3, 1e-308), np.ones(N - 3)],
+    "2**62 in a row": lambda: [2**62] + [1] * (N - 1),
+    "10**400 in a row": lambda: [10**400] + [1] * (N - 1),
+    "complex rows": lambda: np.ones(N) + 1j,
+    "masked": lambda: np.ma.masked_array(np.ones(N), np.arange(N) == 3),
+    "ragged": lambda: [[1, 0], [1]] * (N // 2),
+    "nested": lambda: [[[1]]] * N,
+    "two columns": lambda: np.ones((N, 2)),
+    "three dimensions": lambda: np.ones((N, 2, 2)),
+    "constant": lambda: np.ones(N),
+    "zeros": lambda: np.zeros(N),
+    "dates": lambda: np.full(N, "2020-01-01", "M8[D]"),
+    "set": lambda: {0, 1},
+    "empty mapping": dict,
+    "mapping": lambda: {"a": 1, "b": 2},
+    "mapping of texts": lambda: {"a": "x", "b": "y"},
+    "mapping of ragged": lambda: {"a": [[1], [1, 2]], "b": [[1], [1, 2]]},
+    "mapping of nan": lambda: {"a": np.full(N, np.nan), "b": np.ones(N)},
+    "mapping of inf": lambda: {"a": np.full(N, np.inf), "b": np.ones(N)},
+    "generator": lambda: (k for k in range(N)),
+    "function": lambda: lambda *arguments: None,
+}
+
+
+def numbers_in(value):
+    """Return the numbers of a result that must not be NaN."""
+    if hasattr(value, "to_dict"):
+        found = value.to_dict()
+        names = ("estimate", "low", "high", "pvalue", "pvalue_adjusted", "gain")
+        names += ("between", "within", "mean_pvalue", "power")
+        return [found[name] for name in names if found.get(name) is not None]
+    return []
+
+
+def names_one_of(error, hostile, arguments):
+    """Return whether an error names the hostile or another given argument."""
+    given = [hostile, *(k for k, value in arguments.items() if value is not None)]
+    if isinstance(error, ParameterError):
+        name = error.name and error.name.partition("[")[0]
+        return name is None or name in given
+    return any(f"'{name}'" in str(error) for name in given)
+
+
+# Arguments that are passed to functions and estimators of the user.
+PASSED_ON = {
+    (significance.significance_table, name) for name in ("X", "y", "statistics")
+}
+
+CASES = [
+    pytest.param(function, name, id=f"{function.__name__}-{name}")
+    for function, arguments in CALLS.items()
+    for name in arguments
+    if (function, name) not in PASSED_ON
+]
+
+
+@pytest.mark.parametrize(("function", "name"), CASES)
+def test_a_hostile_argument_gives_an_answer_or_is_named(function, name):
+    wrong = []
+    for kind, make in HOSTILE.items():
+        arguments = {**CALLS[function], name: make()}
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", UserWarning)
+                warnings.simplefilter("error", RuntimeWarning)
+                # NumPy below 2.4 converts arrays of one entry to a number
+                warnings.simplefilter("ignore", DeprecationWarning)
+                found = function(**arguments)
+        except (ValueError, TypeError) as error:
+            if not names_one_of(error, name, arguments):
+                wrong.append(f"{kind}: {type(error).__name__}: {error}")
+        except Exception as error:
+            wrong.append(f"{kind}: {type(error).__name__}: {error}")
+        else:
+            values = [
+                np.asarray(each, dtype=float)
+                for each in numbers_in(found)
+                if not isinstance(each, str)
+            ]
+            if any(np.isnan(each).any() for each in values):
+                wrong.append(f"{kind}: {found!r:.300}")
+    assert not wrong, "\n".join(wrong)
+
+
+@pytest.mark.parametrize("level", [1e-300, 1e-16, 1 - 1e-15])
+def test_extreme_confidence_levels_of_groups(level):
+    groups = np.arange(N) // 3
+    results = [
+        evaluation.accuracy_interval(RIGHT, groups=groups, confidence_level=level),
+        evaluation.judged_accuracy(
+            RIGHT, LABELS, groups=groups, confidence_level=level
+        ),
+        counts.corrected_count(
+            np.where(groups % 2 > 0, RIGHT, np.nan),
+            PROBA,
+            groups=groups,
+            confidence_level=level,
+        ),
+        significance.compare_scores(SYSTEMS, groups=groups, confidence_level=level),
+    ]
+    for found in results:
+        numbers = np.concatenate([np.ravel(each) for each in numbers_in(found)])
+        assert not np.isnan(numbers).any(), found
+
+
+def test_a_lazy_frame_is_named():
+    pl = pytest.importorskip("polars")
+    frame = pl.LazyFrame({"right": RIGHT.astype(int)})
+    with pytest.raises(TypeError, match=r"'y' .* LazyFrame.* `\.collect\(\)`"):
+        evaluation.accuracy_interval(frame)
+    with pytest.raises(TypeError, match=r"'stats_a' .* LazyFrame"):
+        significance.paired_bootstrap_test(frame, frame)
+
+
+def test_statistics_must_return_rows():
+    table = CALLS[significance.significance_table]
+    with pytest.raises(ValueError, match=r"'statistics' .* rows?.* shape \(\)"):
+        significance.significance_table(
+            **{**table, "statistics": lambda y_true, y_pred: None}
+        )
+
+
+def test_every_public_function_and_parameter_is_tried():
+    for module in (counts, evaluation, significance):
+        for name in module.__all__:
+            function = getattr(module, name)
+            if not inspect.isfunction(function) or name.startswith("read_"):
+                continue
+            if name.startswith(("bleu", "chrf", "ter")):  # texts, with their own tests
+                continue
+            expected = set(inspect.signature(function).parameters)
+            left = {"model", "golds", "prompts", "n_jobs", "verbose"}
+            assert expected - left <= set(CALLS[function]), name
