@@ -15,15 +15,18 @@ are kept beside those of this one under the name given by ``--name``.
 from __future__ import annotations
 
 import argparse
-import csv
+import contextlib
+import io
 import sys
+import tempfile
 import warnings
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-RESULTS = Path(__file__).parent / "results" / "call_paths.csv"
-FIELDS = ("version", "call", "files", "functions", "depth", "switches")
+from _common import print_table, read_csv, versions, write_csv
+
+NAME = "call_paths.csv"
 
 
 class Tracer:
@@ -71,8 +74,8 @@ def measure(call: Callable[[], Any], folder: Path) -> dict[str, int]:
     }
 
 
-def calls() -> dict[str, Callable[[], Any]]:
-    """Return the typical calls by name, on generated data."""
+def calls(folder: Path) -> dict[str, Callable[[], Any]]:
+    """Return the typical calls by name, on generated data; files are in `folder`."""
     import numpy as np
     from sklearn.linear_model import LogisticRegression
     from sklearn.pipeline import make_pipeline
@@ -98,18 +101,50 @@ def calls() -> dict[str, Callable[[], Any]]:
         ranker.fit(documents, [document.entities for document in documents])
     counter = EventCounter(EventRule(), freq="year", random_state=0)
     right = np.random.default_rng(0).integers(0, 2, (2, 500))
+    groups = np.arange(1000) // 4
+    files = write_answers(folder, right)
     return {
         "calibration_error": lambda: skcalib.calibration_error(y, q),
+        "calibration_error_interval": lambda: skcalib.calibration_error_interval(y, q),
+        "calibration_error_interval, groups": lambda: (
+            skcalib.calibration_error_interval(y, q, groups=groups)
+        ),
         "calibration_error_scorer": lambda: skcalib.calibration_error_scorer(
             model, X, y
         ),
         "ReliabilityDisplay.from_estimator": lambda: (
             skcalib.ReliabilityDisplay.from_estimator(model, X, y)
         ),
+        "ReliabilityDisplay.from_predictions": lambda: (
+            skcalib.ReliabilityDisplay.from_predictions(y, q)
+        ),
         "CRFTagger.predict_proba": lambda: crf.predict_proba(sentences),
         "EventCounter.count": lambda: counter.count(documents, ranker),
         "paired_bootstrap_test": lambda: skcalib.paired_bootstrap_test(*right),
+        "skcalib compare, two CSV files": lambda: run_compare(files),
     }
+
+
+def run_compare(files: list[str]) -> None:
+    """Run the command, without its output."""
+    from skcalib.cli import main
+
+    with contextlib.redirect_stdout(io.StringIO()):
+        main(["compare", *files])
+
+
+def write_answers(folder: Path, right: Any) -> list[str]:
+    """Write one table with an answer per row for each system."""
+    files = []
+    for k, correct in enumerate(right):
+        path = folder / f"system_{k}.csv"
+        rows = "".join(f"{i},{int(c)}\n" for i, c in enumerate(correct))
+        path.write_text(f"question,correct\n{rows}")
+        files.append(str(path))
+    return files
+
+
+QUICK = [{"files": {"call_paths.csv": {"keys": ["version", "call"]}}}]
 
 
 def main() -> None:
@@ -125,20 +160,17 @@ def main() -> None:
 
     matplotlib.use("Agg")
     folder = Path(skcalib.__file__).parent
-    kept = []
-    if RESULTS.exists():
-        with RESULTS.open(newline="") as file:
-            kept = [r for r in csv.DictReader(file) if r["version"] != arguments.name]
-    rows = [
-        {"version": arguments.name, "call": name, **measure(call, folder)}
-        for name, call in calls().items()
-    ]
-    for row in rows:
-        print(*(row[field] for field in FIELDS), sep="\t")
-    with RESULTS.open("w", newline="") as file:
-        writer = csv.DictWriter(file, FIELDS, lineterminator="\n")
-        writer.writeheader()
-        writer.writerows([*kept, *rows])
+    kept = [r for r in read_csv(NAME)[1] if r["version"] != arguments.name]
+    with tempfile.TemporaryDirectory() as files:
+        rows = [
+            {"version": arguments.name, "call": name, **measure(call, folder)}
+            for name, call in calls(Path(files)).items()
+        ]
+    print_table(rows)
+    note = versions("numpy", "scipy", "scikit-learn")
+    # the other rows are those of other checkouts
+    other = arguments.package is not None
+    write_csv(NAME, [*kept, *rows], note, keeps_rows=other)
 
 
 if __name__ == "__main__":

@@ -19,7 +19,7 @@ os.environ.setdefault("MPLBACKEND", "Agg")
 import time
 
 import numpy as np
-from _common import RESULTS, print_table, versions, write_csv
+from _common import RESULTS, low_text, p_text, print_table, versions, write_csv
 from joblib import Parallel, delayed
 from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.linear_model import LogisticRegression
@@ -120,9 +120,9 @@ def row(subset, model, scoring, y, proba, chosen):
         "paper error": paper[1],
         "debiased": f"{found['debiased']:.4f}",
         "estimate": f"{result.estimate:.4f}",
-        "low": f"{result.low:.4f}",
+        "low": low_text(result.low),
         "high": f"{result.high:.4f}",
-        "p": f"{result.p_value:.2g}",
+        "p": p_text(result.p_value),
         "confidence": f"{found['confidence']:.3f}",
         "accuracy": f"{found['accuracy']:.3f}",
         "says / is below 0.5": half(y, proba, False),
@@ -185,6 +185,23 @@ def draw_figure(draws, path):
         display.count_ax_.set_ylim(0.8, len(y) / 4)
     figure.savefig(path, dpi=100)
     plt.close(figure)
+
+
+QUICK = [
+    {
+        "args": ["--subset", "tweets", "--jobs", "1"],
+        "keep": {
+            "MODELS": ["multinomial naive Bayes", "logistic regression"],
+            "SCORINGS": ["F1"],
+        },
+        "skip": ["draw_figure"],
+        "needs": ["data/emoticon_tweets"],
+        "files": {
+            "classification.csv": {"keys": ["subset", "n", "model", "chosen by"]},
+            "classification_draws.csv": {"keys": ["subset", "model", "chosen by"]},
+        },
+    }
+]
 
 
 def main(arguments=None):

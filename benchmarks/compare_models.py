@@ -17,7 +17,7 @@ import zlib
 from pathlib import Path
 
 import numpy as np
-from _common import print_table, read_csv, versions, write_csv
+from _common import RESULTS, print_table, read_csv, versions, write_csv
 from scipy.stats import binom, norm
 from scipy.stats import t as student
 
@@ -93,7 +93,7 @@ def tests():
     for kind, cells in (("size", SIZE), ("power", POWER)):
         for n, p, q in cells:
             wins, losses, chance = tables(n, p, q)
-            pvalue, _, _ = mcnemar_gains(np.zeros((n, 2)), wins, losses)
+            pvalue = mcnemar_gains(np.zeros((n, 2)), wins, losses)[0]
             row = {"kind": kind, "questions": n, "first": p, "second": q}
             row["skcalib"] = f"{chance[pvalue <= 0.05].sum():.4f}"
             for name, other in other_pvalues(wins, losses, n).items():
@@ -212,7 +212,7 @@ def gains():
     rows = []
     for n, p, q in SIZE + POWER:
         wins, losses, chance = tables(n, p, q)
-        pvalue, _, moments = mcnemar_gains(np.zeros((n, 2)), wins, losses)
+        pvalue, _, moments, _ = mcnemar_gains(np.zeros((n, 2)), wins, losses)
         low, high = limits_of_gains(moments, (wins - losses) / n, pvalue, 0.95)
         inside = (low <= q - p + 1e-12) & (q - p <= high + 1e-12)
         row = {"questions": f"{n} {p} {q}", "coverage": f"{chance[inside].sum():.4f}"}
@@ -460,16 +460,64 @@ def page():
     lines += [".. csv-table::", "    :header-rows: 1", ""]
     lines.append("    " + ",".join(grouped[0]))
     lines += ["    " + ",".join(row.values()) for row in grouped]
-    path = Path(__file__).parent / "results" / "compare_models.rst"
+    path = RESULTS / "compare_models.rst"
     path.write_text("\n".join(lines) + "\n")
     print(f"written: {path.name}")
 
 
 PARTS = (tests, clusters, gains, scores, passes, speed)
 
-if __name__ == "__main__":
+
+QUICK = [
+    {
+        "args": ["clusters", "gains"],
+        "keep": {"GROUPS": ["20 alone"]},
+        "skip": ["page"],
+        "files": {
+            # one generator draws all cells, the first of which are of the size
+            "compare_models_clusters.csv": {
+                "keys": ["kind", "groups", "samples"],
+                "only": {"kind": ["size"]},
+            },
+            "compare_models_gains.csv": {"keys": ["questions"]},
+        },
+    },
+    {
+        "args": ["tests", "scores", "passes"],
+        "keep": {
+            "GROUPS": ["20 alone", "100 alone", "5 x 4", "20 x 5"],
+            "CHANCES": ["all .3"],
+        },
+        "skip": ["page"],
+        "files": {
+            "compare_models_tests.csv": {
+                "keys": ["kind", "questions", "first", "second"]
+            },
+            "compare_models_scores.csv": {"keys": ["answers", "accuracy"]},
+            "compare_models_passes.csv": {"keys": ["chances", "score", "questions"]},
+        },
+    },
+    {
+        "args": ["speed"],
+        "skip": ["page"],
+        "needs": ["data/evaluation", "data/wmt17_en_de", "sacrebleu"],
+        "files": {
+            "compare_models_speed.csv": {
+                "keys": ["what", "pairs"],
+                "timed": ["seconds"],
+            }
+        },
+    },
+]
+
+
+def main():
     wanted = sys.argv[1:] or [part.__name__ for part in PARTS]
     for part in PARTS:
         if part.__name__ in wanted:
             part()
     page()
+
+
+if __name__ == "__main__":
+    main()

@@ -24,7 +24,7 @@ import warnings
 
 import matplotlib.pyplot as plt
 import numpy as np
-from _common import RESULTS, print_table, versions, write_csv
+from _common import RESULTS, low_text, print_table, versions, write_csv
 from joblib import Parallel, delayed
 from sklearn.exceptions import ConvergenceWarning
 
@@ -49,7 +49,7 @@ CORPORA = {"litbank": fetch_litbank, "gum": fetch_gum}
 STRENGTHS = (0.03, 0.1, 0.3)
 LOSSES = ("log", "softmax_margin")
 N_ITERATIONS = 60
-QUICK = {"n_documents": 10, "n_iterations": 15}
+SMALL = {"n_documents": 10, "n_iterations": 15}
 BIN_SIZE = 5000  # of the plain error of all pairs, as in the paper
 LEAST = 0.02  # pairs below are nearly all base rate
 SAMPLES = (10, 100, 1000)
@@ -125,7 +125,7 @@ def pair_columns(y, posterior):
             f"{calibration_error(truth, q, bin_size=BIN_SIZE):.4f}"
         )
         columns["error" + suffix] = f"{found.estimate:.4f}"
-        columns["low" + suffix] = f"{found.low:.4f}"
+        columns["low" + suffix] = low_text(found.low)
         columns["high" + suffix] = f"{found.high:.4f}"
         columns["Brier" + suffix] = f"{np.mean((q - truth) ** 2):.4f}"
     return columns
@@ -223,7 +223,8 @@ def trade(corpus, title, model, parts):
 
 def draw(drawn):
     """Figure 5: label frequency against the probability of a pair."""
-    figure, axes = plt.subplots(1, len(drawn), figsize=(6.5 * len(drawn), 6))
+    size = (6.5 * len(drawn), 7)
+    figure, axes = plt.subplots(1, len(drawn), figsize=size, layout="constrained")
     for ax, (corpus, models) in zip(np.atleast_1d(axes), drawn.items(), strict=True):
         for title, (y, posterior) in models.items():
             answers = CorefPairQuery().from_posterior(y, posterior)
@@ -236,7 +237,7 @@ def draw(drawn):
                 ax=ax,
             )
         ax.set_title(corpus)
-    figure.tight_layout()
+        ax.legend(loc="upper left", fontsize=7)
     figure.savefig(RESULTS / "coref.png", dpi=110)
 
 
@@ -265,6 +266,31 @@ def write(name, rows, quick):
         write_csv(name, rows, versions("numpy", "scipy", "skcalib"))
 
 
+QUICK = [
+    {
+        "args": ["--corpus", "litbank", "--jobs", "1"],
+        "set": {"LOSSES": ["log"], "STRENGTHS": [0.3]},
+        "skip": ["draw"],
+        "needs": ["data/litbank"],
+        "files": {
+            "coref.csv": {
+                "keys": ["corpus", "model"],
+                "only": {"model": ["by likelihood", "by likelihood, scaled"]},
+            },
+            "coref_sweep.csv": {
+                "keys": ["corpus", "loss", "C"],
+                "timed": ["train_cpu_s", "GiB"],
+            },
+            "coref_samples.csv": {"keys": ["corpus", "samples"], "timed": ["cpu_s"]},
+            "coref_offsets.csv": {
+                "keys": ["corpus", "model", "offset of NEW"],
+                "only": {"model": ["by likelihood"]},
+            },
+        },
+    }
+]
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--corpus", nargs="+", choices=list(CORPORA), default=None)
@@ -273,7 +299,7 @@ def main():
     chosen = parser.parse_args()
     start = time.perf_counter()
     corpora = chosen.corpus or list(CORPORA)
-    size = QUICK if chosen.quick else {}
+    size = SMALL if chosen.quick else {}
     strengths = STRENGTHS[-1:] if chosen.quick else STRENGTHS
     asked = [(each, loss, C) for each in corpora for loss in LOSSES for C in strengths]
     trained = Parallel(chosen.jobs)(delayed(train)(*each, **size) for each in asked)

@@ -618,6 +618,62 @@ def glide_cell(name, corpus, n, n_splits):
     }
 
 
+QUICK = [
+    {
+        "args": ["--part", "generated"],
+        "keep": {"GENERATED": ["generated, T=.25", "rare, 4%"]},
+        "files": {"corrected_counts.csv": {"keys": ["corpus", "n_documents", "n"]}},
+    },
+    {
+        "args": ["--part", "counts"],
+        "keep": {"COUNTS": ["counts, sizes vary"]},
+        "files": {"corrected_counts.csv": {"keys": ["corpus", "n_documents", "n"]}},
+    },
+    {
+        "args": ["--part", "real"],
+        "keep": {
+            "real_corpora": [
+                "ARK verbs, HMM of 100",
+                "GUM entities, equal words",
+            ]
+        },
+        "needs": ["data/ark_twitter_pos", "data/gum", "data/ud_english_ewt"],
+        "files": {"corrected_counts.csv": {"keys": ["corpus", "n_documents", "n"]}},
+    },
+    {
+        "args": ["--part", "periods"],
+        "keep": {"PERIODS": ["12 periods, 48 labels, equal"]},
+        "files": {"corrected_counts_periods.csv": {"keys": ["cell"]}},
+    },
+    {
+        "args": ["--part", "design"],
+        "keep": {"DESIGNS": [0]},
+        "files": {"corrected_counts_design.csv": {"keys": ["corpus", "n", "design"]}},
+    },
+    {
+        "args": ["--part", "events", "--splits", "300"],
+        "skip": ["draw_events"],
+        "needs": ["data/gum"],
+        "files": {"corrected_events_gum.csv": {"keys": ["period", "country"]}},
+    },
+    {
+        "args": ["--part", "speed"],
+        "files": {
+            "corrected_counts_speed.csv": {
+                "keys": ["documents", "periods", "labels"],
+                "timed": ["ms"],
+            }
+        },
+    },
+    {
+        "args": ["--part", "glide"],
+        "keep": {"GENERATED": ["generated, T=.25"], "COUNTS": []},
+        "needs": ["glide"],
+        "files": {"corrected_counts_glide.csv": {"keys": ["corpus", "n"]}},
+    },
+]
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parts = ("generated", "counts", "real", "periods", "design", "events", "speed")
@@ -651,7 +707,7 @@ def main():
     kept = [row for row in read_csv(name)[1] if row[key] not in new]
     packages = ("numpy", "scipy", *(["glide-py"] if options.part == "glide" else []))
     note = f"{n_splits} samples per cell, 95% intervals; {versions(*packages)}"
-    write_csv(name, [*kept, *rows], note)
+    write_csv(name, [*kept, *rows], note, keeps_rows=bool(kept))
     print(f"{time.process_time() - start:.0f} s of CPU time")
 
 

@@ -19,7 +19,7 @@ import time
 
 import matplotlib.pyplot as plt
 import numpy as np
-from _common import RESULTS, print_table, versions, write_csv
+from _common import RESULTS, low_text, print_table, versions, write_csv
 from joblib import Parallel, delayed
 from sklearn.pipeline import make_pipeline
 
@@ -111,7 +111,7 @@ def evaluate(name, parts):
             found = calibration_error_interval(answers.y_true, q, groups=answers.groups)
             row[f"{title}: confidence"] = f"{q.mean():.3f}"
             row[f"{title}: error"] = f"{found.estimate:.4f}"
-            row[f"{title}: low"] = f"{found.low:.4f}"
+            row[f"{title}: low"] = low_text(found.low)
             row[f"{title}: high"] = f"{found.high:.4f}"
         rows.append(row)
         drawn[part] = before, after
@@ -137,6 +137,17 @@ def draw(drawn):
             )
         ax.set_title(name)
     figure.savefig(RESULTS / "entities.png", dpi=90)
+
+
+QUICK = [
+    {
+        "args": ["--jobs", "1"],
+        "keep": {"MODELS": ["HMM, pseudocount 0.01", "CRF basic, c2 = 0.03"]},
+        "skip": ["draw"],
+        "needs": ["data/emoticon_tweets", "sklearn_crfsuite"],
+        "files": {"entities.csv": {"keys": ["model", "tested on"]}},
+    }
+]
 
 
 def main():

@@ -164,27 +164,30 @@ def statistics(expected, error, thirds):
     return spearmanr(expected, error).statistic, means
 
 
+CORPORA = {
+    "GUM": (
+        gum_parts,
+        {"event": event_answers, "entities": number_of_entities, "pairs": wrong_pairs},
+    ),
+    "LitBank": (litbank_parts, {"entities": number_of_entities, "pairs": wrong_pairs}),
+}
+
+
+QUICK = [
+    {
+        "keep": {"CORPORA": ["LitBank"]},
+        "needs": ["data/litbank"],
+        "files": {"event_errors.csv": {"keys": ["corpus", "question"]}},
+    }
+]
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--quick", action="store_true")
     quick = parser.parse_args().quick
     rows = []
-    for corpus, parts, questions in (
-        (
-            "GUM",
-            gum_parts,
-            {
-                "event": event_answers,
-                "entities": number_of_entities,
-                "pairs": wrong_pairs,
-            },
-        ),
-        (
-            "LitBank",
-            litbank_parts,
-            {"entities": number_of_entities, "pairs": wrong_pairs},
-        ),
-    ):
+    for corpus, (parts, questions) in CORPORA.items():
         with timed(corpus):
             found = answered(parts(), 12 if quick else None)
             rows += [

@@ -17,6 +17,7 @@ head), recalibrated on GUM's development documents, and asked about:
   speech. What is counted are subjects of verbs, not attacks, of which there are none;
 - `gum`: held-out documents with gold mentions and entities: how often do the intervals
   contain the true count?
+- `mentions`: how many of GUM's annotated mentions does the parse suggest?
 
 `benchmarks/parse_corpora.py` makes the parses of the first three; --parsed names its
 output folder if that is not the folder of the data sets. Writes tables and figures, and
@@ -497,13 +498,93 @@ def gum_coverage(run):
     run.write("events_gum.csv", rows)
 
 
+def parsed_mentions(run):
+    """Compare the mentions that a parse suggests with the annotated ones."""
+    keys = {
+        "head": lambda m: m.head,
+        "all words": lambda m: (m.start, m.end),
+    }
+    rows = []
+    for part in ("dev", "test"):
+        documents, _ = gum(part, lowercase=False, mentions="gold")
+        for name, key in keys.items():
+            n_both = n_gold = n_found = 0
+            for document in documents:
+                gold = document.mentions
+                found = mentions_from_parse(document).mentions
+                # one to one: a second mention with the same head finds no partner
+                n_both += len({key(m) for m in gold} & {key(m) for m in found})
+                n_gold, n_found = n_gold + len(gold), n_found + len(found)
+            rows.append(
+                {
+                    "part": part,
+                    "equal": name,
+                    "mentions": n_gold,
+                    "recall, %": f"{100 * n_both / n_gold:.1f}",
+                    "precision, %": f"{100 * n_both / n_found:.1f}",
+                }
+            )
+    run.write("events_mentions.csv", rows)
+
+
 PARTS = {
     "muc3": muc3,
     "samples": samples,
     "state_union": state_union,
     "ewt": ewt,
     "gum": gum_coverage,
+    "mentions": parsed_mentions,
 }
+
+
+# The counts of reports and addresses need the parses of parse_corpora.py, in the folder
+# `parsed` of the data home.
+QUICK = [
+    {
+        "args": ["--part", "ewt", "gum"],
+        "needs": ["data/gum", "data/ud_english_ewt"],
+        "seconds": 900,
+        "files": {
+            "events_ewt.csv": {"keys": ["verbs", "period", "country"]},
+            "events_gum.csv": {"keys": ["part"]},
+        },
+    },
+    {
+        "args": ["--part", "mentions"],
+        "needs": ["data/gum"],
+        "files": {"events_mentions.csv": {"keys": ["part", "equal", "mentions"]}},
+    },
+    {
+        "args": [
+            "--part",
+            "muc3",
+            "samples",
+            "--parsed",
+            "{data}/parsed",
+            "--other",
+            "{data}/muc3/muc3_parsed.conllu.gz",
+        ],
+        "skip": ["draw_muc3"],
+        "needs": ["data/gum", "data/muc3", "data/parsed/muc3"],
+        "seconds": 900,
+        "files": {
+            "events_muc3.csv": {"keys": ["verbs", "who", "freq", "period", "country"]},
+            "events_muc3_total.csv": {"keys": ["verbs", "who"]},
+            "events_parsers.csv": {"keys": ["verbs", "who"]},
+            "events_samples.csv": {"keys": ["who", "samples"]},
+            "events_units.csv": {"keys": ["who"]},
+        },
+    },
+    {
+        "args": ["--part", "state_union", "--parsed", "{data}/parsed"],
+        "needs": ["data/gum", "data/state_union", "data/parsed/state_union"],
+        "seconds": 900,
+        "files": {
+            "events_state_union.csv": {"keys": ["verbs", "period", "country"]},
+            "events_state_union_total.csv": {"keys": ["verbs"]},
+        },
+    },
+]
 
 
 def main():

@@ -210,6 +210,14 @@ HARNESSES = {
 }
 
 
+QUICK = [
+    {
+        "needs": ["data/evaluation"],
+        "files": {"harness_statistics.csv": {"keys": ["harness", "statistic"]}},
+    }
+]
+
+
 def main():
     rows = [
         {

@@ -28,6 +28,7 @@ from _common import print_table, versions, write_csv
 from scipy.stats import binom
 
 from skcalib._pairs import check_pairs
+from skcalib.metrics import calibration_error_interval
 from skcalib.metrics._binning import interval_sums
 from skcalib.metrics._row_distribution import distribution_of_bins
 
@@ -140,6 +141,33 @@ def power_rows(options, interval):
     return rows
 
 
+QUICK = [
+    {
+        "args": ["constant", "power"],
+        "keep": {"cells_of.CONSTANT": [0, 1, 2], "cells_of.ERRORS": [0]},
+        "files": {
+            "interval_constant.csv": {"keys": ["n", "q", "p"]},
+            "interval_power.csv": {"keys": ["error", "n"]},
+        },
+    },
+    {
+        "args": ["tuning", "testing", "tuning-groups", "testing-groups"],
+        "keep": {
+            "cells_of.tuning_rows": [0],
+            "cells_of.testing_rows": [0],
+            "cells_of.tuning_groups": [0],
+            "cells_of.testing_groups": [0],
+        },
+        "files": {
+            "interval_tuning.csv": {"keys": ["cell"]},
+            "interval_testing.csv": {"keys": ["cell"]},
+            "interval_tuning_groups.csv": {"keys": ["cell"]},
+            "interval_testing_groups.csv": {"keys": ["cell"]},
+        },
+    },
+]
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     makers = {
@@ -156,8 +184,10 @@ def main():
     options = parser.parse_args()
     # the warning of few groups
     warnings.simplefilter("ignore", UserWarning)
-    metrics = importlib.import_module(f"{options.package}.metrics")
-    interval = metrics.calibration_error_interval
+    interval = calibration_error_interval
+    if options.package != "skcalib":
+        metrics = importlib.import_module(f"{options.package}.metrics")
+        interval = metrics.calibration_error_interval
     for table in options.tables:
         start = time.perf_counter()
         if table in makers:

@@ -305,6 +305,23 @@ def check_shortcut():
     assert np.allclose((found.low, found.high), ends[:2], atol=1e-12)
 
 
+QUICK = [
+    {
+        "args": ["--part", "judges", "--replicates", "1600"],
+        "keep": {"JUDGES": ["p=.7 sens=.95 spec=.6"]},
+        "reads": ["judged_scores.csv"],
+        "files": {
+            "judged_scores.csv": {"keys": ["part", "cell", "n", "interval"]},
+            # of the committed cells, by the function that makes the table
+            "judged_scores_summary.csv": {
+                "keys": ["part", "interval", "n"],
+                "only": {"part": ["clusters", "real", "differences"]},
+            },
+        },
+    }
+]
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--part", choices=PARTS)
@@ -318,10 +335,10 @@ def main():
     kept = [row for row in read_csv("judged_scores.csv")[1] if row["part"] not in parts]
     every = sorted([*kept, *rows], key=lambda row: list(PARTS).index(row["part"]))
     used = versions("numpy", "scipy", "truescore")
-    write_csv("judged_scores.csv", every, f"95% intervals; {used}")
-    write_csv(
-        "judged_scores_summary.csv", summary(every), "least and mean of the cells"
-    )
+    keeps = {"keeps_rows": bool(kept)}
+    write_csv("judged_scores.csv", every, f"95% intervals; {used}", **keeps)
+    note = "least and mean of the cells"
+    write_csv("judged_scores_summary.csv", summary(every), note, **keeps)
     print_table(summary(rows))
     print(f"{time.process_time() - start:.0f} s of CPU time")
 

@@ -154,6 +154,16 @@ def cell(shape, kind, n, methods, n_replicates, parallel):
     return rows
 
 
+QUICK = [
+    {
+        "args": ["--jobs", "1"],
+        "keep": {"SHAPES": ["U"], "FREQUENCIES": ["calibrated"], "SIZES": [0]},
+        "skip": ["draw"],
+        "files": {"coverage.csv": {"keys": ["q", "labels", "n", "method"]}},
+    }
+]
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--replicates", type=int, default=2000)
@@ -186,7 +196,7 @@ def main():
         key = operator.itemgetter("q", "labels", "n", "method")
         new = {tuple(map(str, key(row))): row for row in rows}
         rows = [new.get(key(row), row) for row in read_csv("coverage.csv")[1]]
-    write_csv("coverage.csv", rows, note)
+    write_csv("coverage.csv", rows, note, keeps_rows=options.only_default)
     draw()
 
 

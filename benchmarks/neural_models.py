@@ -504,6 +504,19 @@ def coreference(documents, n_epochs, rows, thresholds):
     thresholds.append(selected("antecedents", "links", LINK_PRECISION, *links))
 
 
+QUICK = [
+    {
+        "needs": ["torch", "torchcrf", "spacy", "data/gum"],
+        "seconds": 1800,
+        "files": {
+            "neural_models.csv": {"keys": ["model", "question", "when"]},
+            "neural_pieces.csv": {"keys": ["trained on", "pieces"]},
+            "neural_thresholds.csv": {"keys": ["model", "question", "wanted"]},
+        },
+    }
+]
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--quick", action="store_true", help="train on little data")
@@ -550,7 +563,8 @@ def main():
             table = [row for row in old if next(iter(row.values())) not in new] + table
         print_table(table)
         if not quick:
-            write_csv(f"neural_{name}.csv", table, note)
+            kept = arguments.stage is not None
+            write_csv(f"neural_{name}.csv", table, note, keeps_rows=kept)
 
 
 if __name__ == "__main__":

@@ -419,10 +419,37 @@ def write(name, rows, key):
         ],
     )
     note = f"{N_RESAMPLES} resamples where drawn; " + versions("numpy", "scipy")
-    write_csv(name, rows, note)
+    write_csv(name, rows, note, keeps_rows=bool(old))
 
 
 KINDS = ("tuning", "testing")
+
+
+QUICK = [
+    {
+        "args": ["--part", "items-tuning", "--law", "right or wrong", "--n", "5"],
+        "files": {
+            "paired_test_size.csv": {"keys": ["laws", "part", "law", "n", "replicates"]}
+        },
+    },
+    {
+        "args": [
+            "--part",
+            "calibration-testing",
+            "--law",
+            "rows without groups",
+            "--n",
+            "30",
+            "--replicates",
+            "1000",
+        ],
+        "files": {
+            "calibration_comparison_size.csv": {
+                "keys": ["laws", "law", "n", "replicates"]
+            }
+        },
+    },
+]
 
 
 def main():

@@ -274,6 +274,23 @@ def write_page(note, rows):
         draw(rows, note)
 
 
+QUICK = [
+    {
+        "args": ["significance"],
+        "set": {"BUDGET": 0.2},
+        "skip": ["write_page"],
+        "files": {
+            "peers.csv": {
+                "keys": ["part", "work", "unit", "n", "by"],
+                "only": {"by": ["skcalib"]},
+                "timed": ["milliseconds"],
+                "free": ["version", "growth"],
+            }
+        },
+    }
+]
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("parts", nargs="*", metavar="part", help=", ".join(PARTS))
@@ -292,9 +309,10 @@ def main():
     print(note)
     if options.quick:
         return
-    rows += [row for row in before if row["part"] not in parts]
+    kept = [row for row in before if row["part"] not in parts]
+    rows += kept
     rows.sort(key=lambda row: list(PARTS).index(row["part"]))
-    write_csv("peers.csv", rows, note)
+    write_csv("peers.csv", rows, note, keeps_rows=bool(kept))
     write_page(*read_csv("peers.csv"))
 
 

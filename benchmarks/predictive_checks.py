@@ -2,8 +2,8 @@
 
     SKCALIB_DATA=... python benchmarks/predictive_checks.py [--quick] [--cache FOLDER]
 
-The thesis of Nguyen and the paper name posterior predictive checks as related work to
-build on. Statistics of samples from the posterior (numbers of nouns and of verbs,
+Nguyen and O'Connor (2015) relate their method to posterior predictive checks.
+Statistics of samples from the posterior (numbers of nouns and of verbs,
 numbers and lengths of names, numbers of entities, singletons and mentions of the
 largest entity) are compared with the test parts, before and after one temperature.
 Models are those of tagging.py, entities.py and decoding.py.
@@ -113,6 +113,22 @@ def draw(checks, path):
         ax.set_title(title, fontsize="medium")
     figure.savefig(path, dpi=90)
     plt.close(figure)
+
+
+QUICK = [
+    {
+        "set": {"RANKED": []},
+        "keep": {"TAGGERS": [1], "NAMERS": [0]},
+        "skip": ["draw"],
+        "reads": ["tagging.csv"],
+        "needs": ["data/ark_twitter_pos", "data/emoticon_tweets", "sklearn_crfsuite"],
+        "files": {
+            "predictive_checks.csv": {
+                "keys": ["task", "corpus", "model", "temperature", "statistic", "items"]
+            }
+        },
+    }
+]
 
 
 def main():

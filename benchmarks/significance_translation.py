@@ -73,7 +73,7 @@ def pair_rows(metric, comparison):
             "A": a,
             "B": b,
             "group": "same" if group_of(a) == group_of(b) else "different",
-            "gain": f"{comparison.gain[k]:+.3f}",
+            "gain": f"{0 - comparison.gain[k]:+.3f}",  # A over B
             "p": f"{comparison.pvalue[k]:.3g}",
             "p (Holm)": f"{comparison.pvalue_adjusted[k]:.3g}",
             "method": comparison.method[k],
@@ -207,6 +207,21 @@ def draw(comparisons, path):
         ax.set_xlim(right=min(ax.get_xlim()[1], 4 * largest_open(comparison)))
     figure.savefig(path, dpi=80)
     plt.close(figure)
+
+
+QUICK = [
+    {
+        "keep": {"METRICS": ["BLEU"], "SIZES": [0]},
+        "skip": ["draw"],
+        "needs": ["data/wmt17_en_de", "sacrebleu"],
+        "files": {
+            "significance_wmt17.csv": {"keys": ["metric", "A", "B", "group"]},
+            "significance_wmt17_thresholds.csv": {"keys": ["metric", "pairs"]},
+            "significance_wmt17_sizes.csv": {"keys": ["segments", "samples"]},
+            "significance_wmt17_flips.csv": {"keys": ["segments", "best", "system"]},
+        },
+    }
+]
 
 
 def main(arguments=None):

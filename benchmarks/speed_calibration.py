@@ -29,6 +29,7 @@ from skcalib.metrics import (
 )
 
 BIN_SIZE = 5000
+POWERS = (5, 6, 7)  # of ten, numbers of pairs
 
 
 def skewed_pairs(n):
@@ -109,13 +110,27 @@ def peak_ratio(function, size):
     return peak / size
 
 
+QUICK = [
+    {
+        "keep": {"POWERS": [0]},
+        "files": {
+            "speed_calibration.csv": {
+                "keys": ["case", "function"],
+                "timed": ["seconds", "per_sort", "sklearn_over_it"],
+                "within": {"peak_memory_per_input": 0.5},
+            }
+        },
+    }
+]
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--quick", action="store_true", help="leave out 10^7 pairs")
     quick = parser.parse_args().quick
     cases = {
         f"10^{k}": (*skewed_pairs(10**k), None)
-        for k in ((5, 6) if quick else (5, 6, 7))
+        for k in (POWERS[:2] if quick else POWERS)
     }
     y, proba = tag_matrix()
     cases["33306 x 47"] = (y, proba, np.arange(proba.shape[1]))

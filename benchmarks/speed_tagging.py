@@ -35,11 +35,12 @@ from skcalib.sequence import CRFTagger, HMMTagger, TokenFeatures
 
 N_ROUNDS = 9
 N_ITERATIONS = 20
+TEMPLATES = ("basic", "advanced")
 HOW = f"CPU time, one thread, best of {N_ROUNDS} interleaved rounds"
 
 
-def cpu_times(functions, n_rounds=N_ROUNDS):
-    return best_times(functions, n_rounds, clock=time.process_time)
+def cpu_times(functions):
+    return best_times(functions, N_ROUNDS, clock=time.process_time)
 
 
 def load():
@@ -111,7 +112,7 @@ def compare(template, train, test):
 
 def time_crf():
     train, test = load()
-    rows = [row for t in ("basic", "advanced") for row in compare(t, train, test)]
+    rows = [row for t in TEMPLATES for row in compare(t, train, test)]
     print_table(rows)
     n_tags = len(set(chain.from_iterable(train[1])))
     note = (
@@ -383,6 +384,52 @@ PARTS = {
     "posterior": time_posterior,
     "cost": time_cost,
 }
+
+
+QUICK = [
+    {
+        "args": ["crf", "hmm"],
+        "set": {"N_ROUNDS": 2, "N_ITERATIONS": 2},
+        "keep": {"TEMPLATES": [0]},
+        "needs": ["data/ud_english_ewt", "sklearn_crfsuite"],
+        "files": {
+            "speed_tagging.csv": {
+                "keys": ["features", "function"],
+                "timed": ["ms", "tokens_per_s", "CRFsuite_over_it"],
+            },
+            "speed_hmm.csv": {
+                "keys": ["function"],
+                "timed": ["ms", "tokens_per_s", "over_ours"],
+            },
+        },
+    },
+    {
+        "args": ["posterior", "cost"],
+        "set": {"N_ROUNDS": 3},
+        "keep": {"CASES": ["10,000 tokens, 17 tags"], "TAGS": [0], "LENGTHS": [3]},
+        "skip": ["draw_cost"],
+        "files": {
+            "speed_posterior.csv": {
+                "keys": ["scores", "function"],
+                "timed": [
+                    "ms",
+                    "tokens_per_s",
+                    "over_token_marginals",
+                    "over_products",
+                ],
+            },
+            "speed_cost.csv": {
+                "keys": ["tags", "length"],
+                "timed": [
+                    "float64, tokens_per_s",
+                    "float32, tokens_per_s",
+                    "over",
+                    "two products and exp, tokens_per_s",
+                ],
+            },
+        },
+    },
+]
 
 
 def main():

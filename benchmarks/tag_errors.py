@@ -23,7 +23,7 @@ import time
 
 import matplotlib.pyplot as plt
 import numpy as np
-from _common import RESULTS, print_table, versions, write_csv
+from _common import RESULTS, low_text, print_table, versions, write_csv
 from joblib import Memory
 from sklearn.pipeline import make_pipeline
 from tagging import CORPORA, N_PAIRS, chosen_model
@@ -121,7 +121,7 @@ def rows_of_labels(corpus, asked, display):
         for name, error in (("HMM", hmm[k]), ("CRF", crf[k])):
             row |= {
                 f"{name} error": f"{error.estimate:.4f}",
-                f"{name} low": f"{error.low:.4f}",
+                f"{name} low": low_text(error.low),
                 f"{name} high": f"{error.high:.4f}",
             }
         row |= {
@@ -203,7 +203,7 @@ def single_tag(corpus, models):
                 "plug-in": f"{plug_in:.4f}",
                 "squared": f"{plug_in**2:.6f}",
                 "error": f"{found.estimate:.4f}",
-                "low": f"{found.low:.4f}",
+                "low": low_text(found.low),
                 "high": f"{found.high:.4f}",
             }
         )
@@ -308,10 +308,31 @@ def ablation_row(corpus, name, groups, fit):
     for title, each in found.items():
         row |= {
             f"{title}: error": f"{each.estimate:.4f}",
-            f"{title}: low": f"{each.low:.4f}",
+            f"{title}: low": low_text(each.low),
             f"{title}: high": f"{each.high:.4f}",
         }
     return row
+
+
+QUICK = [
+    {
+        "args": ["--corpus", "ark"],
+        # the ablation without those that train for long
+        "keep": {"GROUPS": []},
+        "skip": ["draw_figure_4", "draw_curves"],
+        "reads": ["tagging.csv"],
+        "needs": ["data/ark_twitter_pos", "sklearn_crfsuite"],
+        "files": {
+            "tag_errors.csv": {"keys": ["corpus", "asked", "label"]},
+            "tag_errors_summary.csv": {"keys": ["corpus", "asked"]},
+            "single_tag.csv": {"keys": ["corpus", "figures", "tag", "model"]},
+            "tag_ablation.csv": {
+                "keys": ["corpus", "attributes"],
+                "only": {"attributes": ["the word alone"]},
+            },
+        },
+    }
+]
 
 
 def main():

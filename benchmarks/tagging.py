@@ -24,7 +24,7 @@ from collections import Counter
 from dataclasses import dataclass
 
 import numpy as np
-from _common import RESULTS, print_table, read_csv, versions, write_csv
+from _common import RESULTS, low_text, print_table, read_csv, versions, write_csv
 from joblib import Parallel, delayed
 from scipy import special
 from sklearn.isotonic import IsotonicRegression
@@ -381,7 +381,7 @@ def incoherence(q, r, tokens, left, right):
 def interval_cells(result, prefix=""):
     return {
         f"{prefix}error": f"{result.estimate:.4f}",
-        f"{prefix}low": f"{result.low:.4f}",
+        f"{prefix}low": low_text(result.low),
         f"{prefix}high": f"{result.high:.4f}",
     }
 
@@ -641,6 +641,33 @@ def one_corpus(corpus, parallel, options):
     ]
     parts = in_parallel(parallel, jobs, options, "parts")
     return results, parts, roles(results, parts)
+
+
+# The strengths that are chosen on tweets, and those that are not tuned.
+QUICK = [
+    {
+        "args": ["--corpus", "ark", "--jobs", "1"],
+        "set": {
+            "STRENGTHS": {
+                "HMM": [1.0, 0.03, 0.001],
+                "CRF basic": [1.0, 0.1, 0.03, 0.0],
+                "CRF advanced": [1.0, 0.3, 0.1, 0.0],
+            },
+            "PARTS": [0.375],
+        },
+        "skip": ["draw_sweep", "draw_curves"],
+        "needs": ["data/ark_twitter_pos", "sklearn_crfsuite"],
+        "files": {
+            "tagging.csv": {"keys": ["corpus", "model"]},
+            "tagging_sweep.csv": {
+                "keys": ["corpus", "model", "pseudocount or c2", "sentences"]
+            },
+            "tagging_pairs.csv": {"keys": ["corpus", "CRF", "temperature"]},
+            "tagging_each.csv": {"keys": ["corpus", "asked"]},
+            "tagging_rivals.csv": {"keys": ["corpus", "model", "recalibration"]},
+        },
+    }
+]
 
 
 def main(arguments=None):

@@ -19,7 +19,7 @@ import tracemalloc
 from zlib import crc32
 
 import numpy as np
-from _common import best_times, print_table, versions, write_csv
+from _common import best_times, low_text, print_table, versions, write_csv
 
 from skcalib import TemperatureScaling, calibration_error_interval
 from skcalib.datasets import fetch_ud_english_ewt
@@ -221,7 +221,7 @@ def calibration_rows(name, temperature, posterior, sentences):
                 "share of yes": f"{answers.y_true.mean():.4f}",
                 "mean probability": f"{answers.y_proba.mean():.4f}",
                 "error": f"{found.estimate:.4f}",
-                "low": f"{found.low:.4f}",
+                "low": low_text(found.low),
                 "high": f"{found.high:.4f}",
                 "seconds": f"{time.perf_counter() - start:.1f}",
             }
@@ -333,6 +333,32 @@ def precision_rows():
     return rows
 
 
+QUICK = [
+    {
+        "needs": ["data/ud_english_ewt"],
+        "files": {
+            "trees.csv": {
+                "keys": ["posterior", "query", "pairs"],
+                "timed": ["seconds"],
+            },
+            "trees_events.csv": {"keys": ["posterior"]},
+            "trees_precision.csv": {
+                "keys": ["scores"],
+                # rounding errors
+                "within": {
+                    "relative error of log Z": 1e-12,
+                    "error of marginals near 1/2": 1e-9,
+                },
+            },
+            "trees_speed.csv": {
+                "keys": ["sentences", "words", "sd of scores"],
+                "timed": ["seconds", "plain loop", "ratio", "peak MB"],
+            },
+        },
+    }
+]
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--quick", action="store_true", help="a part, no CSV")
@@ -367,7 +393,7 @@ def main():
     if not quick:
         note = versions("numpy", "scipy")
         for name, each in tables.items():
-            write_csv(name, each, f"benchmarks/trees.py, {note}")
+            write_csv(name, each, note)
 
 
 if __name__ == "__main__":
