@@ -10,6 +10,8 @@ os.environ.setdefault("MPLBACKEND", "Agg")
 
 sys.path.insert(0, str(Path(__file__).parent))
 
+from docutils import nodes  # noqa: E402
+
 import skcalib  # noqa: E402
 
 PYPROJECT = Path(__file__).parent.parent / "pyproject.toml"
@@ -99,5 +101,14 @@ def skip_inherited_requests(app, what, name, obj, skip, options):
     return True if re.fullmatch(r"set_\w+_request", name) else None
 
 
+def cell(name, rawtext, text, lineno, inliner, options=None, content=None):
+    """Show the number of a role that names its cell in a CSV: `0.3 <file | row | ...>`.
+
+    tests/test_guide_numbers.py compares the number with the cell.
+    """
+    return [nodes.inline(rawtext, text.partition("<")[0].strip())], []
+
+
 def setup(app):
+    app.add_role("cell", cell)
     app.connect("autodoc-skip-member", skip_inherited_requests)

@@ -1,4 +1,9 @@
-"""Every number in a table of the guide is in a committed CSV that its page cites."""
+"""Numbers of the guide are those of committed CSVs, in tables and in sentences.
+
+A number of a table is in one row of a CSV that its page cites. A number of a sentence
+names its cell by the role ``cell``, or is in a cited CSV, in code or output of its
+page, or among the numbers below that have another source.
+"""
 
 import csv
 import re
@@ -21,6 +26,7 @@ NOT_MEASURED = {
     ("event_corpora.rst", "the paper | free data"): "sentences about the tables below",
     ("scale.rst", "what | unit"): "planned from the costs measured above",
     ("scale.rst", "what | 100 mentions"): "planned from the costs measured above",
+    ("significance.rst", 'metric | ``method="auto"`` uses'): "about, for all data",
     ("theory.rst", "part | exact (up to rounding)"): "confidence levels",
 }
 
@@ -67,12 +73,71 @@ PIVOTED = {
     ("speed.rst", " | basic"): "speed_tagging.csv",
 }
 
+# Numbers of sentences that are not measured: page, source, numbers.
+OTHER_SOURCES = [
+    ("bin_size.rst", "size of a corpus", "25,094"),
+    ("classifiers.rst", "an example", "70%"),
+    ("classifiers.rst", "quantile of the normal distribution", "1.96"),
+    ("coming_from.rst", "largest exponent of a float, rounding error", "709 1e-15"),
+    ("compare.rst", "an example", "85%"),
+    ("compare.rst", "an exit status", "130"),
+    ("coref_corpora.rst", "the paper", "4.3"),
+    ("coref_corpora.rst", "settings", "177 5000"),
+    ("coreference.rst", "an example", "90% 25%"),
+    ("corrected_counts.rst", "quantile of the chi-square distribution", "3.84"),
+    ("counting.rst", "an example", "335 50"),
+    ("decisions.rst", "samples and the observation", "401"),
+    ("decomposition.rst", "an example", "30% 80%"),
+    ("decomposition.rst", "a theorem", "3.4"),
+    ("decomposition.rst", "machine epsilon and its logarithm", "2.2e-16 36"),
+    ("emoticons.rst", "settings", "5000"),
+    ("emoticons.rst", "mean difference in classification_draws.csv", "3.5"),
+    ("emoticons.rst", "F1 and accuracy if all are positive", "66.7 50%"),
+    ("event_corpora.rst", "the paper", "193,403"),
+    ("event_corpora.rst", "sizes of the corpora", "1,614 3,750"),
+    ("events.rst", "sizes of the corpora", "29,885 1,700 135"),
+    ("hmm_crf.rst", "the paper", "88.7%"),
+    ("hmm_crf.rst", "sizes of the corpora", "7,152 5,964 25,094"),
+    ("how_do_i.rst", "an example", "17"),
+    ("judged.rst", "size of nq301_judges", "301"),
+    ("language_models.rst", "an example", ".056"),
+    ("language_models.rst", "a limit of archives", "256"),
+    ("language_models.rst", "a version of Python", "3.14"),
+    ("names_in_tweets.rst", "ratios of errors in entities.csv", "1.5"),
+    ("names_in_tweets.rst", "sizes of the corpora", "3,854 4,001"),
+    ("posterior.rst", "settings", "10,000"),
+    ("scale.rst", "the paper", "193,403"),
+    ("scale.rst", "resolution of the sketch", "4e-6"),
+    ("scale.rst", "planned from measured costs and bounds", ".0006 .0025 26"),
+    ("significance.rst", "exact p-values of the sign test", ".2405 .1633"),
+    ("significance.rst", "pairs of 36 systems", "630"),
+    ("significance_studies.rst", "sizes of the corpora", "1,287 1,418"),
+    (
+        "significance_studies.rst",
+        "comment of significance_wmt17_flips.csv",
+        "0.62 23.0",
+    ),
+    ("significance_studies.rst", "the paper", "1,653 58 11,175 150"),
+    ("speed.rst", "sizes of the corpora", "25,094 4,354,026"),
+    ("speed.rst", "the paper", "193,403"),
+    ("speed.rst", "attributes of the sentences, rounded", "350,000"),
+    ("speed.rst", "printed by speed_tagging.py", "8e-15"),
+    ("speed.rst", "ratios for ten times as many resamples", "70,000"),
+    ("trees.rst", "settings", "50 1e-11"),
+]
+
 NUMBER = re.compile(
     r"(?<![\w.^])[-+]?(?:\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?|\.\d+)"
     r"(?:e[-+]?\d+)?(?![\w^]|\.\d)"
 )
 # Shares may be per cent in the other place; seconds of a CSV may be milliseconds.
 SCALES = (1.0, 100.0, 0.01, 1000.0)
+
+
+# The role ``cell``: `number <file | cells of the row | column>`.
+CELL = re.compile(r":cell:`([^`<]+?)\s*<([^`>]+)>`")
+# Years and small counts need no source, and a confidence level is a setting.
+LEVELS = (90, 95, 99)
 
 
 @dataclass(frozen=True)
@@ -146,20 +211,26 @@ def cited(page):
     return sorted(names)
 
 
-def rows_with(number, name):
-    """Return the rows of a CSV that have a number, rounded as the number is.
+def is_close(number, value, half):
+    """Return whether a number is a value, rounded as the number is.
 
     The sign is that of the order of two systems, which a page may turn round.
     """
-    x, half = number
-    values, halves, rows = numbers_of_csv(name)
-    is_there = np.zeros(values.size, dtype=bool)
+    x, own_half = number
+    value, half = np.asarray(value), np.asarray(half)
+    found = np.zeros(value.shape, dtype=bool)
     for scale in SCALES:
         # a finer value of the CSV is rounded too
-        own = halves * scale
-        slack = half + np.where(own < 0.99 * half, own, 0)
-        is_there |= np.abs(abs(x) - np.abs(values) * scale) <= slack + 1e-12
-    return set(rows[is_there].tolist())
+        own = half * scale
+        slack = own_half + np.where(own < 0.99 * own_half, own, 0)
+        found |= np.abs(abs(x) - np.abs(value) * scale) <= slack * (1 + 1e-6)
+    return found
+
+
+def rows_with(number, name):
+    """Return the rows of a CSV that have a number."""
+    values, halves, rows = numbers_of_csv(name)
+    return set(rows[is_close(number, values, halves)].tolist())
 
 
 def in_one_row(numbers, names):
@@ -168,6 +239,72 @@ def in_one_row(numbers, names):
         set.intersection(*(rows_with(number, name) for number in numbers))
         for name in names
     )
+
+
+@cache
+def records(name):
+    """Return the rows of a committed CSV as mappings from column to cell."""
+    with (RESULTS / name).open(newline="", encoding="utf-8") as file:
+        return list(csv.DictReader(line for line in file if not line.startswith("#")))
+
+
+def has_cell(row, cell):
+    """Return whether a row has a cell, or one that begins as the cell before `*`."""
+    if cell.endswith("*"):
+        return any(value.startswith(cell[:-1]) for value in row.values())
+    return cell in row.values()
+
+
+def named_cell(target):
+    """Return the cell of a CSV that a role names: `file | cells of the row | column`.
+
+    A cell `Beta*` stands for each cell that begins with "Beta". `min column` and `max
+    column` are the ends of the column over several rows, `sum column` is its sum, and
+    `count` is the number of rows.
+    """
+    name, *cells, column = (part.strip() for part in target.split("|"))
+    rows = [row for row in records(name) if all(has_cell(row, cell) for cell in cells)]
+    assert rows, f"no row of {name} has the cells {cells}"
+    if column == "count" and column not in rows[0]:
+        return str(len(rows))
+    end, _, rest = column.partition(" ")
+    if column not in rows[0] and end in ("min", "max", "sum"):
+        values = [row[rest] for row in rows if numbers_in(row[rest])]
+        if end == "sum":
+            return f"{sum(map(float, values)):.6f}"
+        return {"min": min, "max": max}[end](values, key=lambda x: numbers_in(x)[0])
+    found = {row[column] for row in rows}
+    assert len(found) == 1, f"{target} names {len(found)} different cells"
+    return found.pop()
+
+
+def split_page(page):
+    """Return the paragraphs of sentences of a page, and its code, output and tables."""
+    sentences, others, indent, is_doctest = [], [], None, False
+    for line in (GUIDE / page).read_text("utf-8").split("\n"):
+        text, depth = line.strip(), len(line) - len(line.lstrip())
+        if indent is not None and text and depth <= indent:
+            indent = None
+        is_doctest = bool(text) and (is_doctest or text.startswith(">>>"))
+        if indent is not None or is_doctest:
+            others.append(line)
+        elif text.endswith("::") or re.match(r"\.\. (?!\[)", text):
+            indent = depth
+        else:
+            sentences.append(line)
+    return re.split(r"\n\s*\n", "\n".join(sentences)), "\n".join(others)
+
+
+def numbers_in_sentences(paragraph):
+    """Return the numbers of a paragraph that need a source."""
+    names = r"``[^`]*``|:[\w:]+:`[^`]*`|\[\w+\]_|#\d+|\b[A-Z]\w*(-\w+)+"
+    text = re.sub(names, "", paragraph)
+    text = re.sub(rf"\b({'|'.join(map(str, LEVELS))})%", "", text)
+    return [
+        (x, half)
+        for x, half in numbers_in(text)
+        if x != int(x) or (abs(x) > 12 and not 1900 < x < 2100)
+    ]
 
 
 TABLES = {
@@ -196,6 +333,54 @@ def test_numbers_of_a_table_are_in_a_csv_of_its_page(name):
             assert in_one_row(numbers, names), f"no row of {names} has all of {row}"
 
 
+PAGES = sorted(path.name for path in GUIDE.glob("*.rst"))
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_numbers_of_sentences_have_a_source(page):
+    paragraphs, others = split_page(page)
+    own = np.array(numbers_in(others)).reshape(-1, 2).T
+    texts = [text for where, _, text in OTHER_SOURCES if where == page]
+    known = {x for text in texts for x, _ in numbers_in(text)}
+    lost = [
+        f"{number[0]:g} in: {' '.join(paragraph.split())[:60]} ..."
+        for paragraph in paragraphs
+        for number in numbers_in_sentences(paragraph)
+        if number[0] not in known
+        and not is_close(number, *own).any()
+        and not any(rows_with(number, name) for name in cited(page))
+    ]
+    assert not lost, f"no source for {lost}"
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_numbers_that_name_a_cell_are_in_it(page):
+    for number, target in CELL.findall((GUIDE / page).read_text("utf-8")):
+        cell = named_cell(" ".join(target.split()))
+        (found,) = numbers_in(number)
+        values = numbers_in(cell)
+        assert any(is_close(found, *value) for value in values), (
+            f"{page} has {number}, and {target} has {cell}"
+        )
+
+
+def test_other_sources_are_of_numbers_in_their_pages():
+    for page, _, text in OTHER_SOURCES:
+        found = {x for p in split_page(page)[0] for x, _ in numbers_in_sentences(p)}
+        assert {x for x, _ in numbers_in(text)} <= found, page
+
+
+def test_a_cell_is_found_by_its_row_and_column():
+    assert named_cell("tagging.csv | ark | HMM, untuned | low") == "0.0318"
+    assert named_cell("events_mentions.csv | test | max recall, %") == "86.7"
+    assert named_cell("compare_models_passes.csv | Beta* | min least") == "0.92"
+    assert named_cell("interval_tuning.csv | count") == "26"
+    total = named_cell("events_gum.csv | sum document x country")
+    assert float(total) == 61 + 63
+    with pytest.raises(AssertionError, match="names 2 different cells"):
+        named_cell("events_mentions.csv | test | recall, %")
+
+
 def test_exceptions_are_tables_that_there_are():
     keys = {table.key for table in TABLES.values()}
     assert keys >= {*NOT_MEASURED, *PIVOTED}
@@ -217,7 +402,14 @@ def test_numbers_are_read_from_text(text, values):
 
 def test_a_number_that_is_wrong_or_of_another_row_is_missing():
     # of the untuned HMM on tweets
-    numbers = numbers_in("0.651 -0.141 0.0339 [0.0318, 0.0360] 0.83")
+    numbers = numbers_in("0.651 -0.141 0.0339 [0.0318, 0.0361] 0.83")
     assert in_one_row(numbers, ["tagging.csv"])
-    for wrong in ("0.652", "0.0361", "0.0212"):
+    for wrong in ("0.652", "0.0363", "0.0212"):
         assert not in_one_row([*numbers, *numbers_in(wrong)], ["tagging.csv"])
+
+
+@pytest.mark.parametrize(("text", "cell"), [("1e-15", "8e-15"), ("5e-121", "0.0")])
+def test_a_tiny_number_is_not_equal_to_another_one(text, cell):
+    (number,), ((value, _),) = numbers_in(text), numbers_in(cell)
+    assert is_close(number, number[0], 0.0)
+    assert not is_close(number, value, 0.0)
