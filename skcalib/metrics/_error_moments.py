@@ -98,7 +98,7 @@ def _at_least_four(n: np.ndarray, k: np.ndarray, q: np.ndarray) -> list[np.ndarr
 
     A set goes to block number floor(rows before it / 4). For sets of 2, 1, 3, 2 and 6
     rows, 0, 2, 3, 6 and 8 rows come before, and the blocks are 0, 0, 0, 1 and 2, of 6,
-    2 and 6 rows. The block of 2 rows is omitted, because the block before it took 6 rows.
+    2 and 6 rows. The block of 2 rows is omitted: the block before it took 6.
     """
     some = n > 0
     n, k, q = n[some], k[some], q[some]
