@@ -73,9 +73,10 @@ class BinSums:
     @property
     def pair_residual(self) -> np.ndarray:
         """Sum of r_i r_j over i != j in each bin."""
-        # theory, (C4) and (C3): E[(sum r)^2] = (E sum r)^2 + Var(sum r). A divided class
-        # adds the variance of a hypergeometric count: positives among `taken` rows
-        # drawn from `total`. All rows of a class have the same q, so only labels vary.
+        # theory, (C4) and (C3): E[(sum r)^2] = (E sum r)^2 + Var(sum r). A divided
+        # class adds the variance of a hypergeometric count: positives among `taken`
+        # rows drawn from `total`. All rows of a class have the same q, so only labels
+        # vary.
         s = self.shares
         drawn = s.taken * (s.total - s.taken) / np.maximum(s.total - 1, 1)
         rate = s.positive / s.total

@@ -117,9 +117,9 @@ def mean_bounds(sums: BinSums, variance: np.ndarray) -> tuple[MeanBound, ...]:
 def slope_of(seen: float, square: float, deviation: float, linear: float) -> float:
     """Return the growth of the variance of T with the squared error, over 4.
 
-    The growth is sum w^2 V d^2 / sum w d^2, where d is the error of a bin and V the
-    variance of its mean residual. `seen` and `square` estimate numerator and
-    denominator without bias. `linear` is sum w V.
+    Equation: theory, (I1). The growth is sum w^2 V d^2 / sum w d^2, where d is the
+    error of a bin and V the variance of its mean residual. `seen` and `square` estimate
+    numerator and denominator without bias. `linear` is sum w V.
     """
     if linear <= 0 or deviation <= 0:
         return 0.0

@@ -118,7 +118,7 @@ def forward(chain: Chain) -> Forward:
                 if before is None:
                     now[:] = first
                 else:
-                    # theory, (L3)
+                    # theory, (L4)
                     before.dot(transition, now)
                 np.multiply(now, tokens, now)
                 # a product with ones takes less time than a sum over a short axis
@@ -168,7 +168,7 @@ def partition(chain: Chain, run: Forward) -> np.ndarray:
     """Return log Z of each sequence; the value of a lost sequence is arbitrary."""
     packing = chain.packing
     with np.errstate(divide="ignore"):
-        # theory, (L3), right; each maximum that was divided out is added again
+        # theory, (L4), right; each maximum that was divided out is added again
         each = np.log(run.scale, dtype=np.float64) + run.shift
         last = np.log(run.final, dtype=np.float64)
     total = sums(each, packing.sequence, packing.lengths.size)
@@ -184,9 +184,9 @@ def backward(
     """Yield the backward weights beta of blocks of packed rows, last block first.
 
     alpha * beta is the marginal of a token, up to one factor per token, and beta of a
-    token is transition @ (local * beta) of the next token. If `out` is given, it
-    contains the weights of all tokens at the end. Otherwise, each block overwrites the
-    block before it. Only sequences that are lost can overflow.
+    token is transition @ (local * beta) of the next token: theory, (L3). If `out` is
+    given, it contains the weights of all tokens at the end. Otherwise, each block
+    overwrites the block before it. Only sequences that are lost can overflow.
     """
     packing, local = chain.packing, run.local
     end, back = _weights(chain.end, chain.dtype), run.transition.T.copy()
@@ -208,7 +208,7 @@ def backward(
         ):
             going_on = ahead.shape[0]
             ahead.dot(back, now if going_on == width else now[:going_on])
-            # theory, (L3): local contains the factor 1 / c, so beta keeps its size
+            # theory, (L4): local contains the factor 1 / c, so beta keeps its size
             ahead = np.multiply(now, tokens, message)
         yield rows, beta
 
@@ -257,7 +257,7 @@ def log_forward(chain: Chain) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
             now = log_product(before, chain.transition) + local[rows]
         scale[rows] = top(now, axis=1)
         alpha[rows] = now - scale[rows, np.newaxis]
-    # the same factor as in (L3), so that log_backward stays near 0
+    # the same factor as in (L4), so that log_backward stays near 0
     local -= scale[:, np.newaxis]
     total = sums(scale, packing.sequence, packing.lengths.size)
     last = packing.last_rows()

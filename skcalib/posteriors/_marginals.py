@@ -300,7 +300,7 @@ def _next_entropy(factors: Factors, tokens: np.ndarray) -> np.ndarray:
     sums = ahead @ factors.pair.T
     marginal = before * sums
     marginal /= marginal.sum(axis=1, keepdims=True)
-    # theory, (L4): the first sum; the others are subtracted
+    # theory, (L5): the first sum; the others are subtracted
     found = _mean_log(marginal, sums)
     found -= _mean_log(before @ factors.pair * ahead, ahead)
     # A log A, and 0 for A = 0

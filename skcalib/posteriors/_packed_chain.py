@@ -21,7 +21,7 @@ BLOCK = 4_000_000
 
 @dataclass(frozen=True)
 class Chain:
-    """Scores of sequences and their packed order.
+    """Scores of sequences and their packed order: the logs of theory, (L1).
 
     scores : (n_tokens, n_tags), concatenated sequences; transition, start, end : as in
     LinearChainPosterior; names : (n_sequences,), indices of the sequences for messages;

@@ -122,9 +122,9 @@ def _escape(arcs: Terms) -> Terms:
 
     Entry (h, d) is the probability that the chain of heads from h reaches the root
     before it visits d. Eliminating words other than d does not change it for the words
-    that are left. One half of the words is eliminated, the columns of the other half are
-    solved as a smaller problem, and the eliminated words are put back in the opposite
-    order. Both halves take turns.
+    that are left. One half of the words is eliminated, the columns of the other half
+    are solved as a smaller problem, and the eliminated words are put back in the
+    opposite order. Both halves take turns.
 
     For example, with words 0 to 3: eliminate 0, then 1, solve the columns 2 and 3 for
     the rows 2 and 3, add the row of 1 from its next words (root, 2, 3), then the row of
