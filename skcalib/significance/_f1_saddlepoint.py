@@ -86,8 +86,7 @@ def surface_tail(rows: np.ndarray, threshold: float, sign: int) -> float | None:
     log_chance = n * (at.log_mean - float(tilt @ at.mean))
     matrix = np.eye(4) - theta * at.covariance @ at.bend
     (bent,) = _solve(matrix, at.covariance @ at.slope)
-    # det(I - theta V B) is the ratio of the volumes of the surface and of its tangent
-    # plane
+    # theory, (P7): for a plane, B is 0 and this is n theta^2 g' V g
     square = n * theta**2 * float(np.linalg.det(matrix) * (at.slope @ bent))
     # below 1 almost nothing varies: only copies of one row reach the threshold
     if theta <= 0 or log_chance >= 0 or not square > 1:

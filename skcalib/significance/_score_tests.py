@@ -180,7 +180,7 @@ def score_limits(
     with np.errstate(invalid="ignore", divide="ignore"):
         root = np.sqrt(np.maximum(b**2 - a * c, 0))
         low, high = (b - root) / a, (b + root) / a
-    # With few units the parabola opens downwards, and no gain is rejected.
+    # With effectively few units, a is not positive, and no large gain is rejected.
     bounded = a > 1e-9 * n**2
     low = np.where(bounded, np.maximum(low, -bound), -bound)
     high = np.where(bounded, np.minimum(high, bound), bound)
