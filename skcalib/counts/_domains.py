@@ -215,7 +215,6 @@ class _Pooled:
                 self.sample.expected - self.mean_f[t]
             )
             weight = (self.place == t) * 1.0
-            # The variance of a domain is pooled, so the limit x^2 / m does not apply.
             unseen, _ = unseen_errors(self.sample, fitted, weight, step)
             moments = float(second[t]) * step**2, float(third[t]) * step**3
             below[t], above[t] = arms(*moments, unseen, np.inf, quantile)

@@ -278,7 +278,7 @@ def _sizes(total: float) -> list[int]:
     Even the widest bins lose little if the error has a jump, because the jump affects
     only one of many bins.
     """
-    # From 3e13 rows on, memory decides and not the loss.
+    # From 2e7 rows on, bins of five rows would need too much memory.
     narrowest = int(np.ceil(total / _MOST_BINS))
     widest = max(2, round(0.8 * total**0.5), narrowest)
     least = min(max(_LEAST, narrowest), widest)

@@ -107,7 +107,7 @@ def cut_around_classes(ordered: SortedRows | SortedCells, size: int) -> np.ndarr
     cut.
     """
     _, weight, _ = ordered.cells()
-    # ErrorMoments needs at least four rows.
+    # Sets of fewer than four rows are merged for the error moments in any case.
     large = weight >= max(size, 4)
     if not large.any():
         return ordered.snap(cut_by_size(ordered.total, size))

@@ -329,7 +329,7 @@ class SquareDistribution:
             share = 1 - level - upper_share(x / deviation, level)
             return tail - self._quantile(share)
 
-        # brentq needs x > 0, where the shares of the tails are defined.
+        # T may be negative, but x is not.
         start, stop = max(square, 1e-9 * self.deviation), self.reach**2
         if start >= stop or excess(stop) >= 0:
             return self.reach

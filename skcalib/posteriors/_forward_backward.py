@@ -85,7 +85,6 @@ def _likelihood(chain: Chain) -> tuple[np.ndarray, np.ndarray]:
     shift = np.zeros(rows.size)
     for part in _blocks(rows.size, chain.n_tags):
         scores = chain.scores.take(rows[part], axis=0).astype(wide, copy=False)
-        # negated, so that NaN also takes this branch
         if not (scores.max() <= plain and scores.min() >= -plain):
             shift[part] = top(scores, axis=1)
             scores -= shift[part, np.newaxis]

@@ -76,7 +76,7 @@ def _solve(scores: np.ndarray, single_root: bool) -> Solution:
         matrix[:, :, 0] = weights[:, :, 0]
     with np.errstate(divide="ignore"):  # a singular matrix
         sign, log_det = np.linalg.slogdet(matrix)
-    # A determinant near the smallest float has lost its digits.
+    # The inverse contains the reciprocal, which overflows beyond e^709.
     regular = (sign > 0) & (log_det > -600)
     matrix[~regular] = np.eye(n)
     inverse = np.linalg.inv(matrix)

@@ -216,7 +216,7 @@ def _log_rows(counts: np.ndarray, pseudocount: float) -> np.ndarray:
     """Return the log relative frequencies of each row, -inf for frequencies of 0."""
     proba = counts + pseudocount
     total = proba.sum(axis=1, keepdims=True)
-    # theory, (L2); a tag that never occurs has a row of zeros
+    # theory, (L2); without a pseudocount, a tag may have no counts
     proba /= np.where(total > 0, total, 1)
     with np.errstate(divide="ignore"):
         return np.log(proba, out=proba)

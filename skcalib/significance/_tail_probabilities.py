@@ -148,7 +148,8 @@ def _lattice_tail(
     if length > largest_window:
         return None
     omega, power, weight = _frequencies(v, y, tilted, n, length)
-    # The window is the whole lattice, which does not wrap around.
+    # The window is the whole lattice: its part above the threshold ends at the largest
+    # sum.
     if length > top:
         half = top - place + 1
     # theory, (P3): the geometric series; expm1 keeps its digits if theta is small
