@@ -126,6 +126,7 @@ class _Pooled:
         f, y, at = sample.expected[sample.rows], sample.y, place[sample.rows]
         with np.errstate(invalid="ignore", divide="ignore"):
             # Probabilities given the number of labels in each domain.
+            # number of labels over its expectation
             ratio = n_labelled / np.bincount(place, sample.probability, n_domains)
             pi = np.minimum(sample.probability * ratio[place], 1)[sample.rows]
             weight = 1 / pi
@@ -136,6 +137,7 @@ class _Pooled:
             share = np.minimum(n_labelled / n_documents, 1)
             self.step = np.sqrt(1 - share) / share
         centred = f - mean_f[at]
+        # each domain with labels has its own mean
         n_free = len(y) - int((n_labelled > 0).sum())
         self.df = max(n_free - int(sample.is_tuned), 1)
         self.slope, to_slope = fit_slope(
@@ -147,9 +149,12 @@ class _Pooled:
             slope=sample.slope,
         )
         residuals = y - mean_y[at] - self.slope * centred
+        # as in weighted_total: the jackknife
         residuals = residuals / (1 - leverages(to_slope, centred))
         self.mean_f, self.mean_y = mean_f, mean_y
         self.estimate = self.slope * uncorrected
+        # n (mean_y + slope (mean of expected - mean_f)): the mean error of the domain
+        # with the pooled slope
         self.estimate = self.estimate + n_documents * (mean_y - self.slope * mean_f)
         # Variance due to the slope if labels and domain differ in the mean of f.
         distance = uncorrected - n_documents * mean_f
@@ -159,6 +164,7 @@ class _Pooled:
         use = self.step[at] > 0
         scale = weight[use] * np.sqrt(1 - pi[use]) / self.step[at][use]
         errors = residuals[use] * scale
+        # A mean for each domain and the slope have made the errors smaller.
         self.errors = errors * np.sqrt(max(len(y), 1) / self.df)
         self.second = self._second(errors, at[use])
 
@@ -172,6 +178,7 @@ class _Pooled:
         """
         n = np.bincount(at, minlength=len(self.n_documents))
         pooled = n * float(self.errors @ self.errors) / max(errors.size, 1)
+        # errors are distances from the mean of their own domain
         own = np.bincount(at, errors**2, len(n)) * n / np.maximum(n - 1, 1)
         share = n / (n + _PRIOR_LABELS)
         return np.maximum(pooled, share * own + (1 - share) * pooled)
@@ -191,6 +198,7 @@ class _Pooled:
         below = above = quantile * error
         if method == "score":
             third = float((errors**3).sum())
+            # Third moments of a single domain are too noisy; each gets its share.
             below, above = self._arms(self.second, share * third, quantile)
         return np.array(
             [self.estimate, self.estimate - below, self.estimate + above, error]

@@ -36,9 +36,12 @@ def fit_slope(
     if slope == "shrunk":
         least_squares = s_fy / s_ff if s_ff > 0 else 1.0
         variance = float(weight @ (y - least_squares * f) ** 2) / max(df, 1)
+        # The posterior mean of a normal slope: 1 counts as much as observations with
+        # the sum of squares `pull`.
         pull = _PRIOR * (variance + floor)
     if s_ff + pull <= 0:
         return 1.0, np.zeros_like(f)
+    # `pull` is treated as fixed in the derivative.
     return (s_fy + pull) / (s_ff + pull), weight * f / (s_ff + pull)
 
 
@@ -79,9 +82,11 @@ def fit(sample: Sample) -> Fit:
     """
     rows, y = sample.rows, sample.y
     x, f = sample.size[rows], sample.expected[rows]
+    # weights of the design, over a variance proportional to the size
     weight = 1 / (sample.probability[rows] * x)
     total = weight @ x**2
     mean_f, mean_y = (weight * x) @ f / total, (weight * x) @ y / total
+    # With sizes as the regressor of the intercept, centring removes mean_f x.
     centred = f - mean_f * x
     slope, to_slope = fit_slope(
         centred,
@@ -93,6 +98,7 @@ def fit(sample: Sample) -> Fit:
     )
     intercept = mean_y - slope * mean_f
     fitted = intercept * sample.size + slope * sample.expected
+    # derivative of mean_y - slope mean_f
     to_intercept = weight * x / total - to_slope * mean_f
     return Fit(
         slope=float(slope),

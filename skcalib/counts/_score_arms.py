@@ -25,7 +25,10 @@ def arms(
 
         second + skewness x - x^2 / m,  skewness = third / second,
 
-    and the length solves x^2 = quantile^2 times this variance.
+    and the length solves x^2 = quantile^2 times this variance. For example, with second
+    4, third 1, m = inf and quantile 2, x^2 = 4 (4 + x / 4) above, so x = 4.53. The
+    length below would solve x^2 = 4 (4 - x / 4), x = 3.53; without a finite m it is not
+    made shorter than the symmetric x = 4.
 
     Parameters
     ----------
@@ -39,15 +42,19 @@ def arms(
         Quantile of the normal or of Student's distribution.
     """
     square = quantile**2
+    # x^2 (1 + q^2 / m) = q^2 (second + skewness x), a quadratic equation
     tight = 1 + square / m if m > 0 else 1.0
     lengths = []
     for sign, error in zip((1, -1), unseen, strict=True):
         skewness = _skewness(second, sign * third, error, _UNSEEN)
         if skewness < 0:
+            # A side becomes shorter only if several errors of the other sign were seen,
+            # and only for binomial counts.
             few = _skewness(second, sign * third, error, _BEFORE_SHORTENING)
             skewness = min(few, 0.0) if m < np.inf else 0.0
         half = quantile * skewness / 2
         root = np.sqrt(second * tight + half**2)
+        # its positive root
         lengths.append(quantile * (half + root) / tight)
     above, below = lengths
     return float(below), float(above)
@@ -75,10 +82,12 @@ def unseen_errors(
     c = weight[used]
     if c.size == 0:
         return (0.0, 0.0), False
+    # an error of size e adds e times the deviation of the document's weight
     spread = np.abs(c) * np.broadcast_to(step, weight.shape)[used]
     low, high = sample.low[used], sample.high[used]
     inside = np.clip(fitted[used], low, high)
     up, down = high - inside, inside - low
+    # A count with a negative weight lowers the total when it rises.
     rising = np.where(c > 0, up, down), np.where(c > 0, down, up)
     found = []
     for room in rising:

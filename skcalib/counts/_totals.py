@@ -59,6 +59,7 @@ def weighted_total(
     found = fit(sample) if fitted is None else fitted
     rows, pi = sample.rows, sample.probability
     expanded = weight[rows] / pi[rows]
+    # fitted sum over the corpus plus the expanded residuals of the sample
     estimate = weight @ found.fitted + expanded @ found.residuals
     # Labels also change the total through intercept and slope, if the weighted sample
     # differs from the corpus in size or expected count.
@@ -68,24 +69,31 @@ def weighted_total(
             weight @ sample.expected - expanded @ sample.expected[rows],
         ]
     )
+    # derivative of the estimate with respect to each label, times its residual
     influence = found.residuals * (expanded + found.derivatives @ gap)
+    # Residuals of labels that move the line towards themselves are too small: the root
+    # of 1 - leverage corrects the variance (HC2), 1 - leverage is the jackknife (HC3).
     plain, df = contributions(sample, influence / np.sqrt(1 - found.leverage), 0.5)
     jackknife, _ = contributions(sample, influence / (1 - found.leverage), 1.0)
     ratio, corpus_share = unseen_sizes(sample, found.fitted, weight)
     quantile = float(stdtrit(max(df - sample.is_tuned, 1), 0.5 + confidence_level / 2))
     if method == "t":
+        # A slope estimated from the labels makes residuals smaller than errors.
         used = jackknife if sample.is_tuned else plain
         below = above = quantile * float(np.sqrt(used @ used))
     else:
         step = np.sqrt(1 - pi) / pi
         unseen, is_plain = unseen_errors(sample, found.fitted, weight, step)
+        # Only for counts of 0 and 1, the variance x - x^2 / m of a binomial falls.
         m = float((weight[rows] != 0).sum())
         if not is_plain or sample.groups is not None:
             m = np.inf
         scaled = jackknife * np.sqrt(ratio)
+        # second and third cumulant of the estimate
         moments = float(scaled @ scaled), float((scaled**3).sum())
         below, above = arms(*moments, unseen, m, quantile)
     ends = np.array([estimate, estimate - below, estimate + above])
+    # Labels of drawn documents are known, so the total has certain bounds.
     ends = np.clip(ends, *sample.possible(weight))
     estimate, low, high = map(float, ends)
     squares = jackknife**2
@@ -124,6 +132,7 @@ def unseen_sizes(
     rest[rows] = 0
     share = float(rest.max() / spread.sum()) if rest.any() else 0.0
     drawn = float((size[rows] / pi[rows]).sum())
+    # both means are estimated with the weights of the design
     n_drawn = float((c[rows] / pi[rows]).sum())
     if drawn <= 0 or n_drawn <= 0:
         return 1.0, share
@@ -150,8 +159,10 @@ def contributions(
         _, first, place = np.unique(
             sample.groups[sample.rows], return_index=True, return_inverse=True
         )
+        # Groups were drawn, so their sums are the independent contributions.
         influence = np.bincount(place, influence)
         pi, strata = pi[first], strata[first]
+    # finite population: a document drawn with certainty has no sampling error
     keep = 1 - pi
     free = keep > 0
     n_strata = int(sample.strata.max()) + 1
@@ -159,6 +170,7 @@ def contributions(
     mass = np.bincount(strata, keep, n_strata)[strata]
     held = np.bincount(strata, keep * influence, n_strata)[strata]
     parts = np.zeros_like(influence)
+    # A stratum with one free document has no estimate of its variance.
     use = free & (m > 1)
     centred = influence[use] - held[use] / mass[use]
     factor = (m[use] / (m[use] - 1)) ** power

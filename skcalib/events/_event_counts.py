@@ -136,6 +136,7 @@ class EventCounts(Result):
             columns, kept = self._columns_of(events)
             of_mean, of_variance = (part[kept] for part in events.moments())
             mean[t, columns] += of_mean
+            # theory, (E1)
             variance[t, columns] += of_variance
             sampled[t, columns] += 0 if events.distribution.exact else of_variance
             best[t, columns] += events.distribution.best[kept]

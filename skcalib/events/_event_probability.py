@@ -117,6 +117,7 @@ def bounds(
         own = code[marked] == c
         others = meets[:, ~own]
         clean = 1 - others.max(axis=1, initial=0)
+        # theory, (E2)
         high[c] = min(1, np.minimum(meets[:, own].sum(axis=1), clean).sum())
         for m in np.flatnonzero(own):
             both = meets[:, m, np.newaxis]

@@ -186,6 +186,8 @@ def interval_bin_size_of_cells(cells: SortedCells) -> int:
     """Return the bin size of the score interval, computed from tie classes."""
     if cells.total < _ROUNDED:
         return _size_of_atoms(cells.q, cells.weight)
+    # The leading bits of a float are its exponent and its first binary digits. Shifting
+    # the others out rounds down; adding 0.0 turns -0.0 into 0.0.
     shift = np.finfo(np.float64).nmant - _BITS
     edge = ((cells.q + 0.0).view(np.int64) >> shift << shift).view(np.float64)
     first = np.flatnonzero(np.r_[True, edge[1:] != edge[:-1]])
@@ -210,6 +212,7 @@ def interval_sums(pairs: Pairs) -> tuple[BinSums, int]:
         ordered = sort_pairs(pairs)
     else:
         ordered = sort_pairs(pairs)
+        # Weighted pairs of a large total are rounded like unweighted ones.
         few = pairs.total < _ROUNDED
         size = _size_of_ordered(ordered) if few else interval_bin_size(pairs)
     return sum_bins(ordered, interval_bounds(ordered, size)), size
@@ -246,6 +249,7 @@ def _size_of_atoms(values: np.ndarray, weights: np.ndarray) -> int:
     """Return the bin size for ascending probabilities and their weights."""
     end = np.concatenate([[0.0], np.cumsum(weights)])
     total = float(end[-1])
+    # Sums of squares of centred values lose fewer digits.
     centred = values - float(weights @ values) / total
     sums = [
         np.concatenate([[0.0], np.cumsum(weights * term)])
@@ -259,6 +263,7 @@ def _size_of_atoms(values: np.ndarray, weights: np.ndarray) -> int:
         variance, first, second = (
             np.diff(np.interp(bounds, end, each)) for each in sums
         )
+        # theory, (C7); rounding may make the variance of equal values negative
         loss = float(np.maximum(second - first**2 / n, 0).sum() / total)
         # A bin has n (n - 1) ordered pairs, each with weight 1 / (N (n - 1)).
         noise = np.sqrt(2 * float((variance / total) ** 2 @ (1 / (n * (n - 1)))))
@@ -273,6 +278,7 @@ def _sizes(total: float) -> list[int]:
     Even the widest bins lose little if the error has a jump, because the jump affects
     only one of many bins.
     """
+    # From 2e7 rows on, bins of five rows would need too much memory.
     narrowest = int(np.ceil(total / _MOST_BINS))
     widest = max(2, round(0.8 * total**0.5), narrowest)
     least = min(max(_LEAST, narrowest), widest)

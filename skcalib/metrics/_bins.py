@@ -73,8 +73,10 @@ class BinSums:
     @property
     def pair_residual(self) -> np.ndarray:
         """Sum of r_i r_j over i != j in each bin."""
-        # E[(sum r)^2] = (E sum r)^2 + Var(sum r); a divided class adds the variance of
-        # a hypergeometric count: positives among `taken` rows drawn from `total`.
+        # theory, (C4) and (C3): E[(sum r)^2] = (E sum r)^2 + Var(sum r). A divided
+        # class adds the variance of a hypergeometric count: positives among `taken`
+        # rows drawn from `total`. All rows of a class have the same q, so only labels
+        # vary.
         s = self.shares
         drawn = s.taken * (s.total - s.taken) / np.maximum(s.total - 1, 1)
         rate = s.positive / s.total
@@ -89,6 +91,7 @@ class BinSums:
 
 def cut_by_size(total: float, bin_size: float) -> np.ndarray:
     """Return the bounds of Algorithm 1, which merges a short last bin into another."""
+    # Weights such as .1 sum up to slightly less than an integer.
     n_bins = int(np.floor(total / bin_size + 1e-9))
     if n_bins <= 1:
         return np.array([0.0, total])
@@ -104,6 +107,7 @@ def cut_around_classes(ordered: SortedRows | SortedCells, size: int) -> np.ndarr
     cut.
     """
     _, weight, _ = ordered.cells()
+    # Sets of fewer than four rows are merged for the error moments in any case.
     large = weight >= max(size, 4)
     if not large.any():
         return ordered.snap(cut_by_size(ordered.total, size))
@@ -119,6 +123,7 @@ def cut_around_classes(ordered: SortedRows | SortedCells, size: int) -> np.ndarr
     if last.size == 0:  # too few rows after the last class for a bin
         pieces[-1] = pieces[-1][:-1]
     bounds = np.concatenate([*pieces, last[1:]])
+    # A last bin of less than half a row is only a rounding error.
     bounds = np.unique(np.r_[bounds[bounds < ordered.total - 0.5], ordered.total])
     return ordered.snap(bounds)
 
@@ -143,6 +148,7 @@ def cut_by_number(total: float, n_bins: int) -> np.ndarray:
     """
     if total == np.floor(total):
         n_bins = min(n_bins, int(total))
+        # as numpy.array_split: the first `longer` bins have one row more
         size, longer = divmod(int(total), n_bins)
         number = np.arange(n_bins + 1)
         return number * size + np.minimum(number, longer)
@@ -194,6 +200,8 @@ def sum_bins(
     positive_start = np.r_[
         0, np.where(divided, ties.positive_stop, ties.positive_start)
     ]
+    # A cut that divides no class is the start of its class, so both cases use the
+    # positives before that class.
     positive_stop = np.r_[ties.positive_start, ordered.positives]
     weight = np.diff(bounds).astype(np.float64)
     low = high = np.full(weight.size, np.nan)
@@ -205,6 +213,7 @@ def sum_bins(
         shares = _shares(bounds, ties, divided)
         rate = shares.positive / shares.total
         per_row = (shares.value, rate, shares.value**2, rate * shares.value)
+        # in place; without `squares` there are only the first two sums
         for whole, each in zip(sums, per_row, strict=False):
             whole += np.bincount(shares.bin, shares.taken * each, whole.size)
     q, y, *rest = sums
@@ -219,7 +228,14 @@ _NO_SHARES = Shares(
 
 
 def _shares(bounds: np.ndarray, ties: TieClasses, divided: np.ndarray) -> Shares:
-    """Return the contribution of each divided class to the bins that it overlaps."""
+    """Return the contribution of each divided class to the bins that it overlaps.
+
+    For example, let bounds be 0, 4, 8, 12, and let one class have the rows 2 to 10.
+    Both cuts, at 4 and at 8, divide it. The cut at 4 contributes `ahead` = 4 rows to
+    the bin 4-8. The class begins in the bin 0-4, which gets `behind` = 2 rows. The
+    cut at 8 contributes 2 rows to the bin 8-12. Its left bin is complete already. The
+    class has number 0 in all three entries, because it begins at the first cut.
+    """
     cut = np.flatnonzero(divided)
     left, right = cut, cut + 1  # the bins on both sides of a cut
     # A class contributes to the bin on the right of its cut all rows up to its own end
@@ -229,6 +245,7 @@ def _shares(bounds: np.ndarray, ties: TieClasses, divided: np.ndarray) -> Shares
     # previous cut has already contributed its rows to this bin.
     begins = ties.start[cut] >= bounds[left]
     behind = (bounds[right] - ties.start[cut])[begins]
+    # A class is counted at its first cut; later cuts repeat its number.
     number = np.cumsum(begins) - 1
     taken = np.r_[ahead, behind].astype(np.float64)
     which = np.r_[cut, cut[begins]]
@@ -244,6 +261,7 @@ def _shares(bounds: np.ndarray, ties: TieClasses, divided: np.ndarray) -> Shares
 
 def debiased_square(weight: np.ndarray, pair_residual: np.ndarray) -> float:
     """Return (1/N) sum_b 1/(n_b - 1) sum_{i != j in b} r_i r_j."""
+    # theory, (C2)
     terms = pair_residual / (weight - 1)
     square = float(terms.sum() / weight.sum())
     # Values that rounding alone can cause are set to 0, since a root would turn 1e-17
@@ -261,6 +279,7 @@ def norm_of(
         return float(distance.max())
     if norm == "l1":
         return float(weight @ distance / weight.sum())
+    # theory, (C1)
     square = float(weight @ distance**2 / weight.sum())
     return square if squared else float(np.sqrt(square))
 

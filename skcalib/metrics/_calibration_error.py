@@ -347,6 +347,8 @@ class ResampledError:
             rank = weight.cumsum()[self._end]
             residual = (weight * self._residual).cumsum()[self._end]
             bounds, _ = self._binning.rank_bounds(rank[-1])
+            # The prefix sums are linear between the ends of a class, so interpolation
+            # gives a cut its share of the class.
             at_bounds = np.interp(bounds, np.r_[0, rank], np.r_[0, residual])
             size = np.diff(bounds)
             errors[k] = norm_of(np.diff(at_bounds) / size, size, "l2", False)

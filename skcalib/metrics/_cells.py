@@ -55,6 +55,8 @@ class Grid:
         self._shift = _INFO.nmant - log_bits
         bias = _INFO.maxexp - 1
         self._first = ((bias + _LEAST_EXPONENT) << log_bits) - 1
+        # Floats in ascending order have ascending bit patterns, so equal steps of the
+        # leading bits divide each halving of x into equal parts.
         steps = np.arange(self._first + 1, (bias - 1) << log_bits) << self._shift
         even = np.arange(2 ** (n_bits - 1) + 1) * self.step
         edges = np.union1d(steps.view(np.float64), even)
@@ -70,6 +72,7 @@ class Grid:
 
     def _place(self, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return the number of the cell from the end, and the rest of an even step."""
+        # number of the logarithmic step: exponent and leading bits
         number = x.view(np.int64) >> self._shift
         number -= self._first
         np.maximum(number, 0, out=number)
@@ -176,6 +179,7 @@ class CellTable:
             self._compare(cell, block)
             w = 1.0 if weight is None else weight[rows]
             np.add.at(self.rest, cell, rest * w)
+            # columns of the table are negative and positive: index 2 cell + label
             cell *= 2
             cell += positive[rows]
             np.add.at(by_label, cell, w)
@@ -195,6 +199,7 @@ class CellTable:
         self.negatives = _one_negative(self.negatives | other.negatives)
         self.weight += other.weight
         self.rest += other.rest
+        # A cell that is mixed in either table stays mixed.
         differ = (self.value != other.value) & (other.value != _EMPTY)
         empty = self.value == _EMPTY
         self.value[differ] = np.where(empty[differ], other.value[differ], _MIXED)

@@ -175,6 +175,7 @@ def decompose_pairs(
         p, weight, q, bin_size = _bins(ordered, binning)
     share = weight / weight.sum()
     entropy = rule.expected(p, p)
+    # theory, (D1)
     refinement = float((share * entropy).sum())
     scale = abs(score) + float((share * np.abs(entropy)).sum()) + abs(uncertainty)
     if binning is None:

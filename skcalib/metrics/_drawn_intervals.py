@@ -69,6 +69,7 @@ def basic_interval(
     square: float, pivots: np.ndarray, level: float
 ) -> tuple[float, float]:
     """Return the interval of the error, [T - pivot quantiles], with equal tails."""
+    # basic bootstrap: the upper quantile of T* - S gives the lower end
     tails = np.quantile(pivots, [(1 + level) / 2, (1 - level) / 2])
     low, high = np.sqrt(np.clip(square - tails, 0, 1))
     return float(low), float(high)

@@ -39,7 +39,7 @@ class ErrorMoments:
     def moved(self, c: float) -> tuple[float, float, float]:
         """Return noise, lean and fourth moment if the error were c d instead of d.
 
-        The frequencies are then q - c d = p + (1 - c) d.
+        The frequencies are then q - c d = p + (1 - c) d. Equation: theory, (I7).
         """
         rest = 1 - c
         noise = self.noise + rest * self.lean - rest**2 * self.fourth
@@ -52,10 +52,12 @@ def error_moments(sums: BinSums) -> ErrorMoments:
     n, k, q = _at_least_four(*_whole_sets(sums))
     if n.size == 0:
         return ErrorMoments(0.0, 0.0, 0.0, 0.0)
+    # theory, (I5)
     one = k / n
     two = one * (k - 1) / (n - 1)
     three = two * (k - 2) / (n - 2)
     four = three * (k - 3) / (n - 3)
+    # theory, (I6)
     square = q**2 - 2 * q * one + two
     noise = q**2 * one - (2 * q + q**2) * two + (1 + 2 * q) * three - four
     fourth = q**4 - 4 * q**3 * one + 6 * q**2 * two - 4 * q * three + four
@@ -77,6 +79,7 @@ def _whole_sets(sums: BinSums) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     rate = s.positive / s.total
 
     def with_ties(whole: np.ndarray, share: np.ndarray, tie: np.ndarray) -> np.ndarray:
+        # rounding may leave -1e-17 rows
         rest = np.maximum(whole - np.bincount(s.bin, share, n_bins), 0)
         return np.concatenate([rest, tie[first]])
 
@@ -92,6 +95,10 @@ def _at_least_four(n: np.ndarray, k: np.ndarray, q: np.ndarray) -> list[np.ndarr
     The fourth power of a frequency has no unbiased estimate from fewer rows. Smaller
     sets are therefore merged with their neighbours in the order of q. Sets that are
     still smaller are omitted.
+
+    A set goes to block number floor(rows before it / 4). For sets of 2, 1, 3, 2 and 6
+    rows, 0, 2, 3, 6 and 8 rows come before, and the blocks are 0, 0, 0, 1 and 2, of 6,
+    2 and 6 rows. The block of 2 rows is omitted: the block before it took 6.
     """
     some = n > 0
     n, k, q = n[some], k[some], q[some]
@@ -99,5 +106,6 @@ def _at_least_four(n: np.ndarray, k: np.ndarray, q: np.ndarray) -> list[np.ndarr
     n, k, q = n[order], k[order], q[order]
     _, joined = np.unique((np.cumsum(n) - n) // 4, return_inverse=True)
     n, k, q = (np.bincount(joined, each) for each in (n, k, q))
+    # fractional weights: four rows may sum up to slightly less
     enough = n > 4 - 1e-9
     return [n[enough], k[enough], (q / n)[enough]]

@@ -47,6 +47,7 @@ def frequency_interval(
 
 
 def _wilson(p: np.ndarray, n: np.ndarray, z: float) -> tuple[np.ndarray, np.ndarray]:
+    # theory, (B1)
     scale = 1 + z**2 / n
     centre = (p + z**2 / (2 * n)) / scale
     half = z * np.sqrt(p * (1 - p) / n + z**2 / (4 * n**2)) / scale
@@ -59,6 +60,7 @@ def _clopper_pearson(
     k: np.ndarray, n: np.ndarray, level: float
 ) -> tuple[np.ndarray, np.ndarray]:
     tail = (1 - level) / 2
+    # The ends for k = 0 and k = n are 0 and 1; the quantiles are not defined.
     some, lack = k > 0, n - k > 1e-9 * n
     low = np.where(some, betaincinv(np.where(some, k, 1), n - k + 1, tail), 0)
     upper = betaincinv(k + 1, np.where(lack, n - k, 1), 1 - tail)
@@ -90,6 +92,8 @@ def blaker_interval(k: float, n: float, level: float) -> tuple[float, float]:
 
 
 def _blaker_end(k: int, n: int, outside: float, inside: float, level: float) -> float:
+    # Sixty halvings reach neighbouring floats. The acceptability jumps, so a faster
+    # root finder would not be valid.
     for _ in range(60):
         middle = (outside + inside) / 2
         if middle in (outside, inside):
@@ -108,6 +112,7 @@ def _acceptability(k: int, n: int, p: float) -> float:
     probability is not larger.
     """
     below, above = float(bdtr(k, n, p)), float(bdtrc(k - 1, n, p)) if k > 0 else 1.0
+    # equal tails of symmetric distributions differ by rounding
     tail = min(below, above) * (1 + 1e-9)
     if above <= below:
         last = float(bdtrik(tail, n, p)) if bdtr(0, n, p) <= tail else math.nan
@@ -134,6 +139,8 @@ def tied_unit(sums: BinSums) -> np.ndarray:
     therefore changes in smaller steps and varies less.
     """
     s = sums.shares
+    # Variance m q (1 - q) of m own rows, minus the variance m^2 / t q (1 - q) of the
+    # share m / t of t rows.
     spared = s.taken * (1 - s.taken / s.total) * s.value * (1 - s.value)
     variance = sums.q - sums.qq
     lost = np.bincount(s.bin, spared, variance.size)
@@ -155,10 +162,12 @@ def skewness_ratio(
     spread = np.clip(mean * (1 - mean) - variance, 0, (mean - low) * (high - mean))
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         left, right = mean - low, high - mean
+        # theory, (B3)
         third = spread * ((spread / left - left) + (right - spread / right)) / 2
         third = np.where(spread > 0, third, 0)
         square = mean**2 + spread
         cube = mean**3 + 3 * mean * spread + third
+        # E q (1 - q) (1 - 2 q) from the moments of q
         ratio = (mean - 3 * square + 2 * cube) / variance
     return np.clip(np.nan_to_num(ratio), -1, 1)
 
@@ -216,6 +225,7 @@ def _shifted_binomial(
     mean: np.ndarray, variance: np.ndarray, ratio: np.ndarray, tail: float
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return the ends of the interval of the number of positives, for ratio >= 0."""
+    # theory, (B2)
     p = np.maximum((1 - ratio) / 2, _LEAST_CHANCE)
     n = variance / (p * (1 - p))
     shift = mean - n * p

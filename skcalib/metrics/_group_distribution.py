@@ -14,7 +14,7 @@ from ._row_distribution import label_noise, largest_error, slope_of
 from ._score_interval import MeanBound, SquareDistribution, trust_in
 
 # Share of the estimated degrees of freedom that is used, found by simulation: a sample
-# of few groups seldom contains the large groups.
+# of few groups seldom contains the large groups. No script computes this number.
 _SEEN = 0.6
 
 
@@ -29,8 +29,10 @@ def squares_left_out(bins: GroupedBins) -> np.ndarray:
     total_r, total_n = bins.residual_sum, bins.count_sum
     pairs_r, pairs_n, weight = bins.pair_residual, bins.pair_count, bins.weight
     before = weight * pairs_r / pairs_n
+    # Without group c, sum_{a != b} r_a r_b loses r_c times all others, twice.
     rest_r = pairs_r[column] - 2 * r * (total_r[column] - r)
     rest_n = pairs_n[column] - 2 * n * (total_n[column] - n)
+    # If only one group is left in a bin, its term stays as it was.
     alone = rest_n <= 1e-6 * pairs_n[column]
     ratio = np.where(alone, (pairs_r / pairs_n)[column], rest_r) / np.where(
         alone, 1, rest_n
@@ -46,7 +48,13 @@ def group_spread(bins: GroupedBins, noise_variance: float) -> tuple[float, float
     """Return the jackknife variance of T over groups, and its degrees of freedom.
 
     `noise_variance` is the variance of T without error. The degrees of freedom follow
-    Satterthwaite's formula.
+    Satterthwaite's formula: 2 over the relative variance of the variance estimate.
+
+    For example, with four groups and centred values 1, 1, -1, -1, the sum of fourth
+    powers over the squared sum of squares is 4 / 16 = 1 / 4. It is 1 / n_groups, and
+    the degrees of freedom are only limited by the number of groups. With the values
+    3, -1, -1, -1 it is 84 / 144, and the degrees of freedom are 2 / (.58 - .25) = 6,
+    times `_SEEN`, limited to 3.
     """
     squares = squares_left_out(bins)
     repeats = 1 / bins.same[bins.group_weight > 0]
@@ -60,8 +68,10 @@ def group_spread(bins: GroupedBins, noise_variance: float) -> tuple[float, float
     centred /= most  # fourth powers of values near 1e-100 underflow
     share = float(repeats @ centred**2)
     total = share * most**2
+    # theory, (G4): the jackknife counts the noise twice
     linear = max((n_groups - 1) / n_groups * total - 2 * noise_variance, 0.0)
     peaked = float(repeats @ centred**4 / share**2)
+    # theory, (G5), limited to the number of groups minus 1
     freedom = _SEEN * 2 / max(peaked - 1 / n_groups, 1e-12)
     return linear, max(min(freedom, bins.n_effective_groups - 1), 1.0)
 
@@ -79,6 +89,8 @@ def proportional_spread(bins: GroupedBins) -> float:
         return 0.0
     centred = noise / total - size / float(size.sum())
     n_groups = bins.n_independent
+    # A stored group of m equal groups has m times their value; its square is m times
+    # the sum of their squares, and `same` is 1 / m.
     return float(bins.same @ centred**2) * n_groups / max(n_groups - 1, 1)
 
 
@@ -95,10 +107,12 @@ def distribution_of_groups(bins: GroupedBins) -> SquareDistribution:
     variance, _ = bins.product_moments(centred)
     null_variance, null_third = bins.product_moments(bins.entries.residual)
     null_deviation, null_skewness = _chi_squares(share * bins.null_variance())
+    # the larger of the variances from the groups and from independent bins
     if null_variance > null_deviation**2:
         null_deviation = float(np.sqrt(null_variance))
         null_skewness = null_third / null_deviation**3
     deviation, skewness = _chi_squares(share * noise)
+    # theory, (G3)
     square, seen = bins.debiased_square(), bins.error_noise(centred) - variance / 2
     slope = slope_of(seen, square, np.sqrt(max(variance, 0)), float(share @ noise))
     linear, freedom = group_spread(bins, max(variance, 0))
@@ -106,6 +120,7 @@ def distribution_of_groups(bins: GroupedBins) -> SquareDistribution:
     if square > 1e-100:  # otherwise its square underflows
         seen = max(linear - 4 * slope * square, 0) / square**2
         trust = trust_in(square, deviation)
+        # theory, (G6)
         between = trust * seen + (1 - trust) * between
     return SquareDistribution(
         square=square,

@@ -77,6 +77,7 @@ class GroupedRows:
     def rows_of(self, cells: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return the rows of some tie classes, and the number of rows of each class."""
         size = self.first[cells + 1] - self.first[cells]
+        # 0, 1, ... inside each class
         offset = np.arange(size.sum()) - np.repeat(np.cumsum(size) - size, size)
         return np.repeat(self.first[cells], size) + offset, size
 
@@ -126,6 +127,7 @@ class Entries:
         if n_groups * n_sets <= _DENSE and min(self.shape) <= 1000:
             dense = np.zeros(self.shape)
             dense[self.group, self.set] = root
+            # (A A^T)^k and (A^T A)^k have the same trace
             h = dense @ dense.T if n_groups <= n_sets else dense.T @ dense
             square = h @ h
             if n_groups <= n_sets:
@@ -137,6 +139,7 @@ class Entries:
         table = self.table(root)
         per_group = np.bincount(self.group, minlength=n_groups).astype(float)
         per_set = np.bincount(self.set, minlength=n_sets).astype(float)
+        # These are the numbers of products of each way to multiply.
         if (per_group**2).sum() < (per_set**2).sum():
             table = table.T.tocsr()
         return _squared_norm(table), None, 0.0
@@ -154,6 +157,7 @@ def _entries(
     if chance is not None:
         residual, count = chance * residual, chance * count
     if not rows.are_single:
+        # one integer for each pair of group and set
         key = where + group * (int(where.max(initial=0)) + 1)
         order = np.argsort(key, kind="stable")
         key = key[order]
@@ -204,9 +208,19 @@ class GroupedBins:
         self._multiply()
 
     def _place(self) -> None:
-        """Place every row in its sets: one, or up to three for a divided tie class."""
+        """Place every row in its sets: one, or up to three for a divided tie class.
+
+        For example, bins of 4 rows and sorted q = a b c c c c c c c c c d: the class c
+        has the positions 2 to 11 and is divided by the cuts at 4 and 8. The bin 4-8
+        lies inside c. It loses its weight, and the inner part of c becomes the set
+        n_bins + 0. Each row of c is then in three sets: in bin 0-4 with chance 2/9, in
+        bin 8-12 with chance 3/9, and in the inner set with chance 1. The inner set
+        stands for bins with the mean of the whole class, so it contains all rows of c
+        and has the weight 4.
+        """
         cells, sums, shares = self._rows.cells, self.sums, self.sums.shares
         n_bins = sums.weight.size
+        # a bin that consists of one class only
         inside = shares.taken == sums.weight[shares.bin]
         n_ties = int(shares.tie.max()) + 1 if shares.tie.size else 0
         # the inner bins of divided class k are set n_bins + k
@@ -214,16 +228,19 @@ class GroupedBins:
         weight = np.r_[sums.weight, inner]
         weight[shares.bin[inside]] = 0
         # sets of no weight are left out
+        # position of each kept set; meaningless for the others
         number = np.cumsum(weight > 0) - 1
         self.weight = weight[weight > 0]
         self._edge = ~inside
         tie_cell = np.searchsorted(cells.q, shares.value)
         self._edge_set = number[shares.bin[self._edge]]
         self._edge_cell = tie_cell[self._edge]
+        # bin of each class by its start; right for undivided classes only
         cell_set = number[
             np.searchsorted(self.bounds[1:-1], cells.end - cells.weight, "right")
         ]
         row_set = np.repeat(cell_set, np.diff(self._rows.first))
+        # With no divided class this is all: each row is in one set.
         self._row, self._set = np.arange(row_set.size), row_set
         self._chance: np.ndarray | None = None
         if not n_ties:
@@ -233,6 +250,7 @@ class GroupedBins:
         undivided = np.flatnonzero(np.repeat(whole, np.diff(self._rows.first)))
         has_inner = np.flatnonzero(inner > 0)
         first_share = np.unique(shares.tie, return_index=True)[1]
+        # entries of divided classes: first bins at their edges, then inner sets
         joined = np.r_[self._edge_cell, tie_cell[first_share][has_inner]]
         target = np.r_[self._edge_set, number[n_bins + has_inner]]
         taken = (shares.taken / shares.total)[self._edge]
@@ -252,6 +270,7 @@ class GroupedBins:
         self.count_sum = whole.by_set(whole.count)
         taken, size = shares.taken[self._edge], shares.total[self._edge]
         drawn = taken * (size - taken) / np.maximum(size - 1, 1)
+        # The sums of a whole class by group are needed once, though two bins share it.
         known, column = np.unique(self._edge_cell, return_inverse=True)
         row, n_rows = rows.rows_of(known)
         where = np.repeat(np.arange(known.size), n_rows)
@@ -260,8 +279,10 @@ class GroupedBins:
         def products(
             values: np.ndarray, sums: np.ndarray, tied_values: np.ndarray
         ) -> np.ndarray:
+            # theory, (C5)
             between = sums**2 - whole.squares(values)
             tied_sums = tied.by_set(tied_values)
+            # theory, (C6)
             inside = (tied.squares(tied_values) - tied_sums**2)[column] / size**2
             total = between + np.bincount(self._edge_set, drawn * inside, n_sets)
             # Values that rounding alone can cause are set to 0, since a root would turn
@@ -376,6 +397,7 @@ class GroupedBins:
 
     def debiased_square(self) -> float:
         """Return sum_b w_b sum r_i r_j / number of pairs, over different groups."""
+        # theory, (C5), divided by the number of products
         return float(self.scale @ self.pair_residual)
 
     def centred(self) -> np.ndarray:
@@ -396,6 +418,7 @@ class GroupedBins:
         # Product of a group with itself; each of m equal parts contributes 1 / m of it.
         own = e.by_group(root**2) * same
         norm, cube, weighted = e.gram_moments(root, own)
+        # theory, (G1); a stored group of m equal groups has m own squares
         second = 2 * max(norm - float(own @ (own / same)), 0.0)
         if cube is not None:
             return second, 8 * (cube - 3 * weighted + 2 * float(own**2 @ (own / same)))
@@ -415,6 +438,7 @@ class GroupedBins:
         """
         m = self.n_effective
         seen = self.entries.squares(values) / self.count_sum**2
+        # theory, (G2), left
         return (m * seen + self.label_variance / m) / (m + 1)
 
     def null_variance(self) -> np.ndarray:
@@ -426,6 +450,7 @@ class GroupedBins:
         """
         m = self.n_effective
         seen = self.entries.squares(self.entries.residual) / self.count_sum**2
+        # theory, (G2), right
         varying = (m * self.label_variance) ** 2
         return (varying * seen + self.label_variance / m) / (varying + 1)
 
@@ -438,9 +463,11 @@ class GroupedBins:
         e, n, r = self.entries, self.count_sum, self.residual_sum
         rest_n = n[e.set] - e.count * self.same[e.group]
         rest = r[e.set] - e.residual * self.same[e.group]
+        # If no other group is in the bin, the mean with the group is used.
         alone = rest_n <= 1e-9 * n[e.set]
         mean = np.where(alone, (r / n)[e.set], rest / np.where(alone, 1, rest_n))
         share = self.weight / self.weight.sum() / n
+        # theory, (G3)
         linear = e.by_group(mean * values * share[e.set])
         return float(linear**2 @ self.same)
 

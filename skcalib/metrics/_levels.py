@@ -43,8 +43,10 @@ class Levels:
         """
         path = self._path
         k = int(path.reached.searchsorted(x))
+        # infinity would give NaN for levels without error
         factor = 1e300
         if k < path.reached.size:
+            # theory, (I18): full + growing * factor^2 = x
             factor = math.sqrt(max(x - path.full[k], 0.0) / path.growing[k])
         return np.minimum(factor, path.most) * self.error
 
@@ -61,7 +63,10 @@ class Levels:
         most = 0.0
         for k in sure:
             n = float(self.rows[k])
+            # the observed frequency, before one row was added
             p = min(abs(float(self.error[k])) * (n + 1) / n, 1.0)
+            # If only this level has an error p, the root mean square is p times the
+            # root of its share of the rows.
             most = max(most, float(share[k]) * clopper_pearson(p, n, level)[1])
         return most
 
@@ -75,12 +80,15 @@ class Levels:
         d = self.errors_at(x)
         p = q - d
         label = p * (1 - p)
+        # A frequency at an end of [0, 1] is 1e-17 by rounding.
         label[label < 1e-15] = 0.0
         v, square, lean = label / n, d * d, 1 - 2 * p
         flips = w * label * square
+        # smaller than the given x if no error of this size is possible
         x = float(w @ square)
         linear = 4 * float(flips.sum()) / total
         population = max(float(w @ square**2) - x**2, 0.0) / total
+        # theory, (I19), here and below
         variance = 2 * float(once @ label**2) + linear + population
         deviation = math.sqrt(variance)
         if deviation < 1e-150:
@@ -92,6 +100,8 @@ class Levels:
             cube += 2 * population**2 / x
         step = 0.0
         if linear > 0:
+            # (I12) without the approximations of many levels. It uses the observed
+            # error, because the observed labels make the step.
             step = 4 * float(flips @ np.abs(self.error * lean)) / total**2 / variance
         return deviation, min(max(cube / deviation**3, -MOST), MOST), step
 
@@ -108,6 +118,16 @@ class Levels:
 @dataclass(frozen=True)
 class _Path:
     """Multiples of the observed errors at which levels reach the ends of [0, 1].
+
+    For example, two levels with half of the rows each: q = .2 with error .1, and q = .5
+    with error .1. The errors are f times .1, but at most .2 and .5. From f = 2 on, the
+    first level has reached its end, and only the second one grows::
+
+        mean square x at multiple f = .01 f^2              for f <= 2, x <= .04
+                                    = .02 + .005 f^2       for f <= 5, x <= .145
+
+    Here `most` is (2, 5), `reached` is (.04, .145), `full` is (0, .02), and `growing`
+    is (.01, .005).
 
     `most` is the largest multiple of each level. In ascending order of the multiples,
     `reached` is the mean square at which the next level reaches an end, `full` is the
@@ -129,6 +149,7 @@ class _Path:
         most[some] = room[some] / np.abs(error[some])
         order = some[np.argsort(most[some])]
         share = levels.rows[order] / levels.rows.sum()
+        # sums over this level and all levels that reach their ends later
         growing = np.cumsum((share * error[order] ** 2)[::-1])[::-1]
         full = np.cumsum(share * room[order] ** 2) - share * room[order] ** 2
         return cls(most, full + growing * most[order] ** 2, full, growing)
@@ -173,5 +194,6 @@ def interval_of_one_value(sums: BinSums, level: float) -> tuple[float, float, fl
         low = max(first - q, q - last, 2.0**-52)
     # For rare labels, Wilson's interval may be wider.
     left, right = (float(x) for x in frequency_interval(k / n, n, level))
+    # The error is a distance, so the wider of both intervals counts.
     furthest = max(abs(x - q) for x in (first, last, left, right))
     return low, max(furthest, low), p_value

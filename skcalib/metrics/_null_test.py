@@ -27,7 +27,7 @@ from ._bins import BinSums
 from ._grouped_bins import GroupedBins
 from ._pearson import tail_above
 
-# Weights of the p-values, chosen by simulated power.
+# Weights of the p-values, chosen by simulated power. No script repeats the choice.
 WEIGHTS = (0.3, 0.4, 0.1, 0.2)
 
 # Number of polynomials.
@@ -35,6 +35,7 @@ N_SMOOTH = 8
 
 # The statistics are neither independent nor equal. Under perfect calibration the
 # combination has these quantiles, found by simulation of five kinds of probabilities.
+# No script computes the table again.
 _COMBINED = np.array(
     [0, 0.01, 0.048, 0.104, 0.219, 0.332, 0.441, 0.561, 0.668, 0.767, 0.858]
     + [0.949, 0.974, 0.979, 1]
@@ -47,15 +48,20 @@ def combine(p_values: list[float], weights: list[float]) -> float:
     p_values = [p for p, w in zip(p_values, weights, strict=True) if w > 0]
     weights = [w for w in weights if w > 0]
     total = sum(weights)
+    # A p-value of 1 has the tangent -infinity and would hide all others, so p-values
+    # are limited to .99.
     if total <= 0 or min(p_values) >= 0.99:
         return 1.0
     if min(p_values) < 1e-15:
+        # The tangent of pi (1/2 - p) is about 1 / (pi p), and the smallest p / w
+        # dominates the sum.
         least = min(p / w for p, w in zip(p_values, weights, strict=True))
         return min(1.0, least * total)
     statistic = sum(
         w * math.tan(math.pi * (0.5 - min(p, 0.99)))
         for p, w in zip(p_values, weights, strict=True)
     )
+    # theory, (I22)
     combined = 0.5 - math.atan(statistic / total) / math.pi
     return float(np.interp(combined, _COMBINED, _UNIFORM))
 
@@ -74,6 +80,7 @@ def null_p_value(sums: BinSums, square_p_value: float) -> float:
     lean = 1 - 2 * mean
     # (1 - 2 q) (q - y) is exact. Powers of q inside a bin are replaced by powers of its
     # mean.
+    # (1 - 2 q) (q - y) = q - y - 2 q^2 + 2 q y
     slope = float((residual - 2 * (square - sums.yq)).sum())
     thirds = variance * lean
     weights = list(WEIGHTS)
@@ -100,6 +107,7 @@ def linear_p_value(value: float, variance: float, third: float) -> float:
         return 1.0 if value**2 <= variance else variance / value**2
     deviation = math.sqrt(variance)
     skewness = third / variance / deviation
+    # theory, (I20)
     step = abs(third) / variance / 2
     above = tail_above((value - step) / deviation, skewness)
     below = tail_above(-(value + step) / deviation, -skewness)
@@ -109,6 +117,7 @@ def linear_p_value(value: float, variance: float, third: float) -> float:
 def legendre(place: np.ndarray, n: int) -> np.ndarray:
     """Return n orthonormal Legendre polynomials at places in [-1, 1], one per row."""
     rows = [np.ones_like(place), place]
+    # recursion of Bonnet
     for k in range(1, n - 1):
         rows.append(((2 * k + 1) * place * rows[k] - k * rows[k - 1]) / (k + 1))
     return np.array(rows[:n]) * np.sqrt(2 * np.arange(n) + 1)[:, np.newaxis]
@@ -128,6 +137,7 @@ def _smooth_p_value(
         return 1.0
     coefficients = basis @ residual / math.sqrt(total)
     covariance = (basis * variance) @ basis.T / total
+    # theory, (I21); fourth cumulant of a Bernoulli variable
     kurtosis = variance * (1 - 6 * mean * (1 - mean))
     own = (basis**2).sum(axis=0)
     spread = 2 * float((covariance**2).sum())
@@ -148,6 +158,7 @@ def scaled_chi_square_p_value(value: float, mean: float, variance: float) -> flo
     """Return the upper tail of a multiple of a chi square with these moments."""
     if mean <= 0 or variance <= 0:
         return 1.0
+    # a chi-squared variable times mean / freedom has these moments
     freedom = 2 * mean**2 / variance
     return float(chdtrc(freedom, max(value, 0) * freedom / mean))
 
@@ -162,6 +173,7 @@ def null_p_value_of_groups(bins: GroupedBins, square_p_value: float) -> float:
     factors = (np.ones(n.size), 1 - 2 * bins.mean_proba)
     n_effective = bins.n_effective_groups
     freedom = max(n_effective - 1, 1.0)
+    # same quantile, longer tail: the variance of T is estimated from few groups
     widened = float(stdtr(freedom, ndtri(max(square_p_value, 1e-300))))
     p_values, weights = [widened], [WEIGHTS[3]]
     for factor, weight in zip(factors, WEIGHTS[:2], strict=True):
@@ -186,5 +198,6 @@ def student_p_value(
     centred = max(square - total**2 / n_effective, 0.0) * n_effective / freedom
     # Labels that almost never vary have no observed variance.
     expected_rows = max(expected, 1e-12)
+    # as (G2): the expected variance in labels is the weight of the observed one
     variance = (expected_rows * max(centred, 1e-300) + expected) / (expected_rows + 1)
     return min(1.0, 2 * float(stdtr(freedom, -abs(total) / math.sqrt(variance))))

@@ -44,6 +44,8 @@ def _tail(standardised: float, skewness: float, above: bool) -> float:
         return float(ndtr(-standardised if above else standardised))
     if skewness < 0:
         standardised, above = -standardised, not above
+    # theory, (I14)
     freedom = 8 / size**2
+    # Below its smallest value the distribution has no probability.
     value = max(freedom + standardised * math.sqrt(2 * freedom), 0.0)
     return float(chdtrc(freedom, value) if above else chdtr(freedom, value))

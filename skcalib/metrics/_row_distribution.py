@@ -10,8 +10,9 @@ from ._levels import levels_of
 from ._score_interval import LabelNoise, MeanBound, SquareDistribution, trust_in
 
 # If T is close to 0, the growth of its variance with the error is estimated as this
-# fraction of the growth for errors that are proportional to the noise. In the
-# simulations of benchmarks/method_coverage.py the true fraction is between 0.3 and 1.
+# fraction of the growth for errors that are proportional to the noise. For the
+# distributions of benchmarks/method_coverage.py, the true fraction was between 0.3 and
+# 1 in simulations. The script does not print it, and no other script does.
 _GUESSED = 2 / 3
 
 
@@ -60,6 +61,7 @@ def _proportional_ratio(n: np.ndarray, null: np.ndarray) -> float:
     if top <= 0:
         return 1.0
     null = null / top
+    # theory, (I10), where null = n a
     return float(n.sum() * (null**2 / n).sum() / null.sum() ** 2)
 
 
@@ -115,16 +117,18 @@ def mean_bounds(sums: BinSums, variance: np.ndarray) -> tuple[MeanBound, ...]:
 def slope_of(seen: float, square: float, deviation: float, linear: float) -> float:
     """Return the growth of the variance of T with the squared error, over 4.
 
-    The growth is sum w^2 V d^2 / sum w d^2, where d is the error of a bin and V the
-    variance of its mean residual. `seen` and `square` estimate numerator and
-    denominator without bias. `linear` is sum w V.
+    Equation: theory, (I1). The growth is sum w^2 V d^2 / sum w d^2, where d is the
+    error of a bin and V the variance of its mean residual. `seen` and `square` estimate
+    numerator and denominator without bias. `linear` is sum w V.
     """
     if linear <= 0 or deviation <= 0:
         return 0.0
+    # theory, (I9), as tau = deviation^2; the order avoids underflow
     guess = _GUESSED * (deviation / linear) * deviation / 2
     if square <= 0:
         return guess
     trust = trust_in(square, deviation)
+    # A slope of 0 would leave out the linear part, although an error exists.
     return float(max(trust * seen / square + (1 - trust) * guess, 0.1 * guess))
 
 
@@ -134,12 +138,14 @@ def _smoothed(n: np.ndarray, seen: np.ndarray, null: np.ndarray) -> np.ndarray:
     The sums are shrunk by one row towards q (1 - q). Inside the two bins, they stay
     proportional to q (1 - q).
     """
+    # Of an odd number of bins, the last three are one set.
     first = np.arange(0, max(n.size - 1, 1), 2)
 
     def both(values: np.ndarray) -> np.ndarray:
         return np.add.reduceat(values, first)
 
     rows, expected = both(n), both(null)
+    # theory, (I4), times the number of rows
     together = (rows * both(seen) + expected) / (rows + 1)
     # If every q is 0 or 1, all rows have the same share.
     course = null + 1e-6 * n
@@ -167,6 +173,7 @@ def _shrunk(sums: BinSums) -> np.ndarray:
 def _null_third_moment(sums: BinSums) -> np.ndarray:
     """Return the mean of q (1 - q) (1 - 2 q) in each bin, for unskewed q."""
     mean, square = sums.q / sums.weight, sums.qq / sums.weight
+    # E q^3 = 3 E q^2 E q - 2 (E q)^3 if the third central moment of q is 0
     return mean - 3 * square + 2 * (3 * square * mean - 2 * mean**3)
 
 
@@ -187,7 +194,10 @@ def _cumulants(
     v^3 + 4 n (n - 1) g^3 m^2 to the third cumulant.
 
     A bin contains only the share m / t of a divided tie class. The products inside the
-    class are one term, regardless of the number of bins that it is divided into.
+    class are one term, regardless of the number of bins that it is divided into. For
+    example, bins of 5 rows divide a class of 4 rows, 2 to each side. A product of two
+    of the 4 rows is in each bin with the chance (2/4) (1/3) = 1/6. Its weight is then
+    1/6 of the weights of both bins.
     """
     top = float(variance.max())
     if top == 0:
@@ -195,16 +205,21 @@ def _cumulants(
     s, n, total = sums.shares, sums.weight, sums.weight.sum()
     # Divided by the largest value, since squares of values near 1e-160 underflow.
     variance, tie = variance / top, tie_variance / top
+    # A bin has each row of a divided class with this chance, and so the square of the
+    # chance times the variance of the row.
     chance = s.taken / s.total
+    # sum over the rows of a bin of chance^2 times variance
     spread = variance - np.bincount(
         s.bin, chance * (1 - chance) * s.total * tie, n.size
     )
+    # products inside divided classes, which are added below
     own = np.bincount(s.bin, (chance**2 * s.total * tie) ** 2, n.size)
     # squares of the sums of variances, of pairs that share no divided class
     pairs = np.maximum(spread**2 - own, 0)
     weight = 1 / (total * (n - 1))
     root = np.sqrt(pairs)
     first = float(root @ (weight * (n - 1) / n))
+    # theory, (I2); `pairs` is n^2 v^2, so (n - 1) / n removes a row times itself
     second = 2 * float((pairs * weight**2) @ ((n - 1) / n))
     skew = 8 * float((root**3 * weight**3) @ ((n - 1) * (n - 2) / n**2))
     # Share of the variance of a bin. It may exceed 1 only because of the smoothing.
@@ -213,8 +228,10 @@ def _cumulants(
     # no third moment of a label is larger than its variance
     rare = np.minimum(np.abs(third) * n, variance * top) / top
     skew += 4 * rarity * float((free * rare**2 * weight**3) @ ((n - 1) / n))
+    # theory, (I3): both rows of a pair are in the bin with this chance
     together = chance * np.maximum(s.taken - 1, 0) / np.maximum(s.total - 1, 1)
     per_tie = np.bincount(s.tie, together * weight[s.bin])
+    # all shares of a class have the same total, variance and rate
     one = np.unique(s.tie, return_index=True)[1]
     t, v, m = s.total[one], tie[one], _third_moment(tie_rate[one])
     first += float((t - 1) @ (per_tie * v))

@@ -79,6 +79,7 @@ def _residual_range(parts: _Parts, sums: BinSums) -> tuple[np.ndarray, np.ndarra
     """Return the least and the largest sum of r that each bin can have."""
     rest = parts.total - parts.taken
     below, above = parts.value - parts.low, parts.high - parts.value
+    # theory, (S1): what the part has less, the rest of the cell has more
     q_less = np.minimum(parts.taken * below, rest * above)
     q_more = np.minimum(parts.taken * above, rest * below)
     y = parts.taken * parts.positive / parts.total
@@ -108,6 +109,14 @@ def _noise_range(
 
     The result has two arrays with one entry per bin: the smallest and the largest
     difference from the value that the sketch assumes.
+
+    For example, a bin takes 2 of the 4 pairs of a cell with 2 positives and q in [.4,
+    .5], taken as .45. The part has 0, 1 or 2 positives, so its sum of r^2 is at least
+    2 (.4)^2 = .32 (no positive) and at most 2 (1 - .4)^2 = .72 (two). The sketch takes
+    it as 2 (.5 (.55)^2 + .5 (.45)^2) = .505, and the variance of the draw as 2 (2/3)
+    (1/4) = .333. The true variance is between 0 (the exact cut divides no tie) and 2
+    min(2, 2, 2/4) = 1. The difference of both is therefore at least .505 - .72 - .333,
+    and at most .505 - .32 + 1 - .333.
     """
     n_bins = sums.weight.size
     least, largest = _whole_squares(cells, bounds, sums)
@@ -115,6 +124,7 @@ def _noise_range(
     mean = parts.positive / parts.total
     near, far = (1 - parts.high) ** 2, (1 - parts.low) ** 2
     few, many = parts.fewest, parts.most
+    # theory, (S2): linear in the number of positives, so its ends are enough
     lowest = [k * near + (parts.taken - k) * parts.low**2 for k in (few, many)]
     highest = [k * far + (parts.taken - k) * parts.high**2 for k in (few, many)]
     taken_as = parts.taken * (
@@ -122,8 +132,9 @@ def _noise_range(
     )
     drawn = parts.taken * (parts.total - parts.taken)
     drawn_as = drawn / np.maximum(parts.total - 1, 1) * mean * (1 - mean)
-    # (t - m) / (t - 1) is at most 2, even if weights are below 1
+    # theory, (S3): (t - m) / (t - 1) is at most 2, even if weights are below 1
     draw = 2 * np.minimum(np.minimum(many, parts.taken - few), parts.taken / 4)
+    # If the exact cut divides no tie, there is no variance of a draw.
     down = np.maximum(*highest) - taken_as + drawn_as
     up = taken_as - np.minimum(*lowest) + np.maximum(draw - drawn_as, 0)
     return (
@@ -150,8 +161,10 @@ def _whole_squares(
     below = (cells.q - cells.low)[whole]
     above = (cells.high - cells.q)[whole]
     negative = weight - positive
+    # theory, (S4): what positives have more, negatives have less
     shift_up = np.minimum(positive * above, negative * below)
     shift_down = np.minimum(positive * below, negative * above)
+    # a variance in [a, b] is at most (mean - a) (b - mean)
     most = weight * below * above + 2 * shift_down
     return (
         np.bincount(place[whole], -2 * shift_up, n_bins),
@@ -180,6 +193,7 @@ def debiased_bound(
     down, up = _noise_range(cells, bounds, parts, sums)
     share = 1 / ((sums.weight - 1) * sums.weight.sum())
     middle = sums.residual**2
+    # A square of at most 1 changes by twice the change of its root.
     slack = _ROUNDING_OF_SQUARE + 4 * (_rounding(cells, sums) - _ROUNDING)
     low = found + float(share @ (least**2 - middle + down)) - slack
     high = found + float(share @ (largest**2 - middle + up)) + slack

@@ -33,6 +33,9 @@ def _range_sums(x: np.ndarray, start: np.ndarray, stop: np.ndarray) -> np.ndarra
     some = np.flatnonzero(start < stop)
     if some.size:
         edges = np.column_stack([start[some], stop[some]]).ravel()
+        # reduceat sums from each edge to the next edge: the even entries are the
+        # ranges, the odd entries are the gaps between them. It accepts no edge at the
+        # end of x.
         edges = edges[:-1] if edges[-1] == x.size else edges
         # reduceat adds pairwise, so a sum of n terms loses about log2(n) roundings
         sums[some] = np.add.reduceat(x, edges, dtype=np.float64)[::2]
@@ -109,6 +112,7 @@ class SortedRows:
         reusable, the squares overwrite the sorted q, so this must be the last call.
         """
         q = _range_sums(self.q, start, stop)
+        # A bin inside one class has no whole class: start is after stop.
         y = np.maximum(positive_stop - positive_start, 0).astype(np.float64)
         if not squares:
             return [q, y]
@@ -127,6 +131,7 @@ class SortedCells:
     def __init__(self, q: np.ndarray, positive: np.ndarray, weight: np.ndarray):
         order = np.argsort(q, kind="stable")
         q, weight = q[order].astype(np.float64, copy=False), weight[order]
+        # first row of each class, followed by the number of rows
         first = np.flatnonzero(np.r_[True, q[1:] != q[:-1], True])
         self._sum_up(q, positive[order], weight, first)
 
@@ -150,12 +155,20 @@ class SortedCells:
         weight: np.ndarray,
         first: np.ndarray,
     ) -> None:
+        """Sum the weights by class.
+
+        `first` has one entry for each class and the number of rows at its end. For q =
+        .2, .5, .5 it is 0, 1, 3: three entries for three rows, so there are ties. For
+        q = .2, .5, .7 it has four entries, and every row is its own class.
+        """
         self.q, self.weight, self.positive = q, weight, weight * positive
+        # there are ties
         if first.size <= q.size:
             first = first[:-1]
             self.q = q[first]
             self.weight = np.add.reduceat(self.weight, first)
             self.positive = np.add.reduceat(self.positive, first)
+        # In a class all q are equal; sketched cells have wider ranges.
         self.low = self.high = self.q
         self.accumulate()
 
@@ -190,6 +203,7 @@ class SortedCells:
         bounds = np.array(bounds, dtype=np.float64)
         cuts = bounds[1:-1]
         at = np.searchsorted(self.end, cuts)
+        # The nearest class end is the one before or the one at the insertion point.
         for shift in (-1, 0):
             near = self.end[np.clip(at + shift, 0, self.end.size - 1)]
             hit = np.abs(near - cuts) <= 1e-12 * self.total
@@ -210,6 +224,7 @@ class SortedCells:
     def extremes(self, bounds: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return the smallest and largest q between consecutive bounds."""
         low = np.searchsorted(self.end, bounds[:-1], side="right")
+        # The class that ends exactly at a bound belongs to the bin before it.
         high = np.searchsorted(self.end, bounds[1:], side="left")
         return self.low[low], self.high[np.minimum(high, self.q.size - 1)]
 

@@ -58,7 +58,9 @@ def compare_labels(
 ) -> dict[str, Comparisons]:
     """Compare every other model with the reference, for each label.
 
-    `groups` has an entry for each sample.
+    `groups` has an entry for each sample. The result has a list for each model, with
+    one entry for each of `labels`. The entry is None if one of the models has no answer
+    for the label, or if the answers are from a single group.
     """
     base = _by_label(answers[reference])
 
@@ -86,6 +88,7 @@ def compare_labels(
         name: [compare(name, mine.get(label), label) for label in labels]
         for name, each in answers.items()
         if name != reference
+        # once for each model, not once for each label
         for mine in [_by_label(each)]
     }
 

@@ -46,12 +46,14 @@ def pair_marginals(scores: np.ndarray) -> np.ndarray:
     pairs = np.empty((n, n))
     for a in range(0, n, BLOCK):
         b = min(a + BLOCK, n)
+        # theory, (A1), for a block of rows
         proba = softmax(scores[a:b, :b])
         # row j: probability that a mention of the block is on the chain of links from j
         chain = _chains(proba[:, a:])
         if a:
             entry = chain @ proba[:, :a]  # first mention before the block
             before = entry @ pairs[:a, :a]
+            # the chance that both chains leave the block and meet before it
             outside = before @ entry.T
             np.minimum(before, 1, out=pairs[a:b, :a])
             pairs[:a, a:b] = pairs[a:b, :a].T
@@ -80,9 +82,12 @@ def _inside(chain: np.ndarray, outside: np.ndarray) -> np.ndarray:
     1.
     """
     square = (chain * chain).T
+    # theory, (A4), right
     apart = dtrsv(square, 1 - outside.diagonal(), lower=0, trans=1, diag=1)
     np.maximum(apart, 0, out=apart)  # rounding errors can give -1e-16
+    # theory, (A4), left
     pairs = outside + (chain * apart) @ chain.T
+    # symmetric to the last digit
     pairs += pairs.T.copy()
     pairs *= 0.5
     np.fill_diagonal(pairs, 1)
@@ -104,6 +109,7 @@ def draw_labels(proba: np.ndarray, uniform: np.ndarray) -> np.ndarray:
         target = np.minimum(uniform[:, j] * total, np.nextafter(total, 0))
         antecedent = np.searchsorted(sums[j, : j + 1], target, side="right")
         labels[j] = j
+        # NEW is j itself, so its label is j.
         labels[j] = labels[antecedent, each]
     return labels
 
@@ -121,6 +127,7 @@ def n_entities_pmf(new: np.ndarray) -> np.ndarray:
     pmf = np.zeros(len(new) + 1)
     pmf[0] = 1
     for j, p in enumerate(new):
+        # theory, (E1) has the moments of this distribution
         pmf[1 : j + 2] = pmf[1 : j + 2] * (1 - p) + pmf[: j + 1] * p
         pmf[0] *= 1 - p
     return pmf
@@ -132,6 +139,7 @@ def entity_proba(proba: np.ndarray, members: np.ndarray) -> float:
     rows = proba[first + 1 :, members]
     # the diagonal is NEW, no link to a member
     rows[members[1:] - first - 1, np.arange(1, len(members))] = 0
+    # theory, (A2): p_j(M), which a member needs and any other mention avoids
     link = rows.sum(axis=1)
     away = np.maximum(1 - link, 0)
     away[members[1:] - first - 1] = link[members[1:] - first - 1]
@@ -141,6 +149,7 @@ def entity_proba(proba: np.ndarray, members: np.ndarray) -> float:
 def clustering_scores(scores: np.ndarray, labels: np.ndarray) -> np.ndarray:
     """Return scores with -inf for every choice that does not give the clustering."""
     n = len(labels)
+    # theory, (A3): earlier mentions of the same entity, or NEW for the first
     allowed = np.equal.outer(labels, labels)
     allowed &= np.tri(n, k=-1, dtype=bool)
     first = ~allowed.any(axis=1)
@@ -175,6 +184,7 @@ def _margin(gain: np.ndarray) -> float:
 
 def _search(gain: np.ndarray, labels: np.ndarray) -> np.ndarray:
     labels = labels.copy()
+    # `|` and not `or`: both run in every round
     while _merge(gain, labels) | _move(gain, labels):
         pass
     first = np.full(len(labels), len(labels))

@@ -48,6 +48,7 @@ def _trace(chain: Chain, best: np.ndarray) -> np.ndarray:
     """Trace the best paths backwards by adding the same scores again."""
     packing = chain.packing
     path = np.empty(packing.row.size, dtype=np.intp)
+    # rows of previous tags for each next tag
     into = np.ascontiguousarray(chain.transition.T)
     for t in reversed(range(packing.n_steps)):
         rows = packing.ending(t)
@@ -59,6 +60,7 @@ def _trace(chain: Chain, best: np.ndarray) -> np.ndarray:
         if t + 1 < packing.n_steps:
             going_on = packing.alive(t)
             ways = best[going_on] + into[path[packing.step(t + 1)]]
+            # The same sums as in the recursion give the same maximum, also in ties.
             path[going_on] = ways.argmax(axis=1)
     return path
 
@@ -126,6 +128,7 @@ def _best_ways(
     remaining path of each previous tag, so it computes one maximum.
     """
     n_ranks = before.shape[2]
+    # Impossible paths are among them, with a score of -inf.
     k = min(k, n_ranks * before.shape[1])
     head = before[:, np.newaxis, :, 0] + into
     position = np.zeros(head.shape, dtype=np.intp)
@@ -137,6 +140,7 @@ def _best_ways(
         choice = head.argmax(axis=2)
         tag[:, :, j], rank[:, :, j] = choice, position[row, column, choice]
         score[:, :, j] = head[row, column, choice]
+        # The chosen previous tag offers its next best path; n_ranks means none left.
         after = np.minimum(rank[:, :, j] + 1, n_ranks)
         following = before[row, choice, np.minimum(after, n_ranks - 1)]
         following = following + into[column, choice]

@@ -40,6 +40,7 @@ def _best_single(scores: np.ndarray) -> np.ndarray | None:
     best: np.ndarray | None = None
     below_root, highest = -1, -np.inf
     for r in np.argsort(-bound, kind="stable").tolist():
+        # Bounds descend, so no later word can be better.
         if bound[r] < highest or bound[r] == -np.inf:
             break
         own = scores.copy()
@@ -49,6 +50,7 @@ def _best_single(scores: np.ndarray) -> np.ndarray | None:
         if heads is None:
             continue
         value = own[np.arange(len(heads)), heads].sum()
+        # the first word among ties, independent of the order of bounds
         if value > highest or (value == highest and r < below_root):
             best, below_root, highest = heads, r, value
     return best
@@ -70,12 +72,15 @@ def _contract(graph: np.ndarray) -> np.ndarray | None:
     m = rest.size
     small = np.full((m + 1, m + 1), -np.inf)
     small[:m, :m] = graph[np.ix_(rest, rest)]
+    # Entering the cycle at a word replaces the head of this word in the cycle.
     into = graph[np.ix_(cycle, rest)] - graph[cycle, heads[cycle]][:, np.newaxis]
+    # node m of the smaller graph is the cycle
     small[m, :m] = into.max(axis=0)
     small[:m, m] = graph[np.ix_(rest, cycle)].max(axis=1)
     found = _contract(small)
     if found is None:
         return None
+    # the word of the cycle that gets a head outside; the others keep theirs
     enters = cycle[into[:, found[m]].argmax()]
     below = np.flatnonzero(found[:m] == m)
     via = cycle[graph[np.ix_(rest[below], cycle)].argmax(axis=1)]
@@ -92,6 +97,8 @@ def _cycle(heads: np.ndarray) -> np.ndarray:
     state[0] = -1
     for start in range(1, len(above)):
         node = start
+        # Each walk marks its nodes; a walk that meets its own mark has found a cycle,
+        # another mark leads to the root.
         while state[node] == 0:
             state[node] = start
             node = above[node]

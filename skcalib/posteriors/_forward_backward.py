@@ -105,6 +105,7 @@ def forward(chain: Chain) -> Forward:
     # gives NaN in the following rows of this sequence only.
     with np.errstate(invalid="ignore", over="ignore", divide="ignore"):
         for rows, width in packing.runs:
+            # Sequences are sorted by length, so the first rows are those that continue.
             if before is not None:
                 before = before[:width]
             for now, tokens, total in zip(
@@ -116,8 +117,10 @@ def forward(chain: Chain) -> Forward:
                 if before is None:
                     now[:] = first
                 else:
+                    # theory, (L4)
                     before.dot(transition, now)
                 np.multiply(now, tokens, now)
+                # a product with ones takes less time than a sum over a short axis
                 now.dot(ones, total)
                 np.divide(now, total, now)
                 before = now
@@ -135,6 +138,7 @@ def lost(chain: Chain, run: Forward) -> np.ndarray:
     are exactly the reachable tags.
     """
     packing, least = chain.packing, np.min(run.scale, initial=1)
+    # A smallest entry is at least this product before scaling.
     if run.least * least >= run.tiny and np.min(run.final, initial=1) >= run.tiny:
         return np.zeros(0, dtype=np.intp)  # the usual case
     found = np.zeros(packing.lengths.size, dtype=bool)
@@ -142,11 +146,14 @@ def lost(chain: Chain, run: Forward) -> np.ndarray:
     ranked = packing.rank[: run.final.size]
     found[ranked[~(run.final >= run.tiny)]] = True
     with np.errstate(divide="ignore", over="ignore"):
+        # tiny before scaling, as alpha has been divided by the scale
         floor = run.tiny / run.scale
     enough = run.alpha >= floor[:, np.newaxis]  # False for NaN too
     rows = np.flatnonzero(~enough.all(axis=1))
     if rows.size:
         previous = packing.previous[rows]
+        # which tags have a way from a tag of positive weight; float32 sums count
+        # exactly up to 2^24 tags
         come = (run.alpha[previous] > 0).astype(np.float32)
         allowed = come @ (chain.transition > -np.inf).astype(np.float32) > 0
         allowed[previous < 0] = chain.start > -np.inf
@@ -160,6 +167,7 @@ def partition(chain: Chain, run: Forward) -> np.ndarray:
     """Return log Z of each sequence; the value of a lost sequence is arbitrary."""
     packing = chain.packing
     with np.errstate(divide="ignore"):
+        # theory, (L4), right; each maximum that was divided out is added again
         each = np.log(run.scale, dtype=np.float64) + run.shift
         last = np.log(run.final, dtype=np.float64)
     total = sums(each, packing.sequence, packing.lengths.size)
@@ -175,9 +183,9 @@ def backward(
     """Yield the backward weights beta of blocks of packed rows, last block first.
 
     alpha * beta is the marginal of a token, up to one factor per token, and beta of a
-    token is transition @ (local * beta) of the next token. If `out` is given, it
-    contains the weights of all tokens at the end. Otherwise, each block overwrites the
-    block before it. Only sequences that are lost can overflow.
+    token is transition @ (local * beta) of the next token: theory, (L3). If `out` is
+    given, it contains the weights of all tokens at the end. Otherwise, each block
+    overwrites the block before it. Only sequences that are lost can overflow.
     """
     packing, local = chain.packing, run.local
     end, back = _weights(chain.end, chain.dtype), run.transition.T.copy()
@@ -192,12 +200,14 @@ def backward(
         message = buffer[:width]
         beta = space[rows] if out is not None else space[: rows.stop - rows.start]
         by_step = _by_step(beta, width)
+        # Sequences that end here start with the end scores.
         by_step[-1, ahead.shape[0] :] = end
         for now, tokens in zip(
             by_step[::-1], _by_step(local[rows], width)[::-1], strict=True
         ):
             going_on = ahead.shape[0]
             ahead.dot(back, now if going_on == width else now[:going_on])
+            # theory, (L4): local contains the factor 1 / c, so beta keeps its size
             ahead = np.multiply(now, tokens, message)
         yield rows, beta
 
@@ -222,6 +232,7 @@ def log_product(rows: np.ndarray, table: np.ndarray) -> np.ndarray:
     product = np.empty((rows.shape[0], table.shape[1]))
     size = max(1, BLOCK // max(1, table.size))
     for i in range(0, rows.shape[0], size):
+        # A table per row: the exponentials of different rows cannot share a shift.
         part = rows[i : i + size, :, np.newaxis] + table
         product[i : i + size] = log_sum(part, axis=1)
     return product
@@ -245,6 +256,7 @@ def log_forward(chain: Chain) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
             now = log_product(before, chain.transition) + local[rows]
         scale[rows] = top(now, axis=1)
         alpha[rows] = now - scale[rows, np.newaxis]
+    # the same factor as in (L4), so that log_backward stays near 0
     local -= scale[:, np.newaxis]
     total = sums(scale, packing.sequence, packing.lengths.size)
     last = packing.last_rows()

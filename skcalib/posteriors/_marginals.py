@@ -62,6 +62,7 @@ class Factors:
     def marginal(self, tokens: np.ndarray) -> np.ndarray:
         """Return the probability of each tag."""
         rows = self.row[tokens]
+        # a copy, so that the product can be written into it
         factors = _rows(self.alpha, rows)
         self.times(factors, _rows(self.after, rows), out=factors)
         return self.proba(factors)
@@ -104,7 +105,9 @@ def all_factors(chain: Chain) -> Iterator[Factors]:
     missing = lost(chain, run)
     beta = np.empty_like(run.alpha)
     with np.errstate(invalid="ignore", over="ignore", divide="ignore"):
+        # runs the generator to its end; beta is filled in place
         deque(backward(chain, run, out=beta), maxlen=0)
+        # alpha * beta sums to 1, so that products of factors are probabilities
         beta /= np.einsum("ij,ij->i", run.alpha, beta)[:, np.newaxis]
     held = ~chain.tokens(missing)
     yield Factors(run.alpha, run.local, beta, run.transition, chain.packing.place, held)
@@ -119,6 +122,7 @@ def _precise_factors(chain: Chain, small: Chain) -> Iterator[Factors]:
         return
     alpha, local, _ = log_forward(small)
     after = log_backward(small, local)
+    # as for numbers: the marginals of each token sum to 1
     after -= log_sum(alpha + after, axis=1)[:, np.newaxis]
     held = np.ones(after.shape[0], dtype=bool)
     place = small.packing.place
@@ -162,6 +166,7 @@ def log_partition(chain: Chain) -> np.ndarray:
 
 def filtered(chain: Chain) -> np.ndarray:
     """Return probabilities of tags given the tokens so far; end scores are not used."""
+    # A sequence may be impossible only because of its end.
     chain = replace(chain, end=np.zeros(chain.n_tags))
     run = forward(chain)
     missing = lost(chain, run)
@@ -200,6 +205,7 @@ def _each_block(
     type of `out`, the table is a view of `out`.
     """
     mine = np.flatnonzero(factors.held[tokens])
+    # Then the table needs no copy.
     straight = mine.size == tokens.size and factors.alpha.dtype == out.dtype
     for part in _blocks(mine, 50 * max(1, out[:1].size)):
         rows = part if straight else mine[part]
@@ -243,7 +249,13 @@ def chosen_pairs(
 
 
 def summed_pairs(chain: Chain) -> np.ndarray:
-    """Return the (n_tags, n_tags) sum over all tokens."""
+    """Return the (n_tags, n_tags) sum over all tokens.
+
+    The probability of tags i, j at tokens t, t + 1 is before[t, i] * pair[i, j] *
+    message[t + 1, j] (see `Factors`). The sum over t of the outer products of `before`
+    and `message` is one matrix product, so no table for each token is needed. Factors
+    stored as logarithms have no matrix product, so their tables are summed in blocks.
+    """
     tokens = followed(chain.packing.lengths)
     total = np.zeros((chain.n_tags, chain.n_tags))
     for factors in all_factors(chain):
@@ -252,6 +264,7 @@ def summed_pairs(chain: Chain) -> np.ndarray:
             for part in _blocks(mine, chain.n_tags**2):
                 total += all_pairs([factors], mine[part], total.dtype).sum(axis=0)
         else:
+            # A sum over many tokens in float32 would lose digits.
             before = factors.before(mine).astype(np.float64, copy=False)
             total += before.T @ factors.message(mine + 1) * factors.pair
     return total
@@ -287,8 +300,10 @@ def _next_entropy(factors: Factors, tokens: np.ndarray) -> np.ndarray:
     sums = ahead @ factors.pair.T
     marginal = before * sums
     marginal /= marginal.sum(axis=1, keepdims=True)
+    # theory, (L5): the first sum; the others are subtracted
     found = _mean_log(marginal, sums)
     found -= _mean_log(before @ factors.pair * ahead, ahead)
+    # A log A, and 0 for A = 0
     weighted = -entr(factors.pair)
     return found - np.einsum("ij,ij->i", before @ weighted, ahead)
 
@@ -300,6 +315,7 @@ def _mean_log(weights: np.ndarray, values: np.ndarray) -> np.ndarray:
 
 def _next_entropy_in_logs(factors: Factors, tokens: np.ndarray) -> np.ndarray:
     table = factors.pair + factors.message(tokens + 1)[:, np.newaxis, :]
+    # beta of a token is the log of the sum of its table over next tags
     sums = factors.after[factors.row[tokens]][:, :, np.newaxis]
     # A tag without an allowed next tag has entropy 0, and not NaN (-inf - -inf).
     table -= np.where(sums > -np.inf, sums, 0.0)
@@ -340,8 +356,10 @@ def _advance_spans(
             rows = factors.advance(rows[:alive])
             rows = factors.times(rows, factors.local[token])
         allowed = spans.allowed[first[:alive] + step]
+        # Forward sums over the allowed tags only; all other paths are dropped.
         rows = np.where(allowed, rows, factors.nothing)
         done = np.searchsorted(-length, -step - 1)
+        # Spans end here whose rows no longer continue; beta adds all ways after.
         whole = factors.times(rows[done:], factors.after[token[done:]])
         proba[done:alive] = factors.proba(whole).sum(axis=1)
     return proba

@@ -21,7 +21,7 @@ BLOCK = 4_000_000
 
 @dataclass(frozen=True)
 class Chain:
-    """Scores of sequences and their packed order.
+    """Scores of sequences and their packed order: the logs of theory, (L1).
 
     scores : (n_tokens, n_tags), concatenated sequences; transition, start, end : as in
     LinearChainPosterior; names : (n_sequences,), indices of the sequences for messages;
@@ -86,6 +86,13 @@ def sums(values: np.ndarray, group: np.ndarray, n_groups: int) -> np.ndarray:
 class Packing:
     """Order of tokens by time step.
 
+    For example, sequences of 2, 4 and 3 tokens have the rank 1, 2, 0. With the tokens
+    a0 a1, b0 b1 b2 b3 and c0 c1 c2, the packed rows are::
+
+        b0 c0 a0 | b1 c1 a1 | b2 c2 | b3
+
+    and `offset` is 0, 3, 6, 8, 9. The sequences that continue are the first rows.
+
     Attributes
     ----------
     n_steps : int
@@ -114,6 +121,7 @@ class Packing:
         self.offset = np.concatenate([[0], np.cumsum(width)])
         self.bounds = self.offset.tolist()
         step = np.repeat(np.arange(self.n_steps), width)
+        # position inside the step, which is the rank of the sequence
         place = np.arange(self.offset[-1]) - np.repeat(self.offset[:-1], width)
         self.row = start[self.rank][place] + step
         self.sequence = self.rank[place]
@@ -126,6 +134,7 @@ class Packing:
         """Return the packed rows of step t whose sequences continue."""
         width = 0
         if t + 1 < self.n_steps:
+            # as many as the next step has
             width = self.bounds[t + 2] - self.bounds[t + 1]
         return slice(self.bounds[t], self.bounds[t] + width)
 
@@ -137,6 +146,7 @@ class Packing:
         """Return the packed row of the last token of each non-empty ranked sequence."""
         lengths = self.lengths[self.rank]
         lengths = lengths[lengths > 0]
+        # The sequence of rank r is in row r of each of its steps.
         return self.offset[lengths - 1] + np.arange(lengths.size)
 
     @cached_property
@@ -173,6 +183,7 @@ class Packing:
         previous = np.full(self.row.size, -1)
         if width.size:
             later = np.arange(width[0], self.row.size)
+            # one step back is the width of the step before
             previous[width[0] :] = later - np.repeat(width[:-1], width[1:])
         return previous
 

@@ -20,6 +20,7 @@ def sample(chain: Chain, n_samples: int, rng: np.random.Generator) -> np.ndarray
     in_logs = log_forward(small)[0] if missing.size else None
     back, end = run.transition.T.copy(), np.exp(chain.end - top(chain.end))
     widest = int(np.diff(packing.offset).max(initial=1))
+    # weights, their sums and comparisons are held at once
     size = max(1, BLOCK // (4 * widest * chain.n_tags))
     tags = np.empty((packing.row.size, n_samples), dtype=np.intp)
     for i in range(0, n_samples, size):
@@ -37,6 +38,7 @@ def sample(chain: Chain, n_samples: int, rng: np.random.Generator) -> np.ndarray
 def _pick(weights: np.ndarray, uniform: np.ndarray) -> np.ndarray:
     """Return the first tag whose cumulative share exceeds the uniform number."""
     sums = weights.cumsum(axis=-1)
+    # strictly greater, so that a tag of weight 0 is never drawn
     return (sums > (uniform * sums[..., -1])[..., np.newaxis]).argmax(axis=-1)
 
 
@@ -57,6 +59,8 @@ def _draw(
         last, rows = packing.ending(t), packing.alive(t)
         tags[last] = _pick((alpha[last] * end)[:, np.newaxis, :], uniform[last])
         if t + 1 < packing.n_steps:
+            # P(tag | next tag, tokens so far) is alpha times the transition; later
+            # tokens give no further information.
             weights = back[tags[packing.step(t + 1)]]
             weights *= alpha[rows, np.newaxis, :]
             tags[rows] = _pick(weights, uniform[rows])

@@ -28,8 +28,11 @@ def sample(
     free = scores.copy()
     roots = None
     if single_root:
+        # Given its only child, the other words form a tree below this child. The child
+        # is drawn from the marginals of root arcs, which sum to 1.
         roots = _pick(np.tile(proba[:, 0], (size, 1)), rng)
         if n > 1:
+            # no other word may choose the root
             free[:, 0] = -np.inf
     top = free.max(axis=1, keepdims=True)
     top[top == -np.inf] = 0
@@ -42,8 +45,11 @@ def sample(
         part = heads[rows]
         part[at, words] = (sums[words] <= target[:, np.newaxis]).sum(axis=1)
         if roots is not None:
+            # The drawn child keeps the root as its head in every round.
             part[np.arange(rows.size), roots[rows]] = 0
         heads[rows] = part
+        # Words below a cycle keep their heads: only the cycle is removed, as in
+        # Wilson's stacks of heads.
         redraw = _on_cycle(part)
         wrong = redraw.any(axis=1)
         rows, redraw = rows[wrong], redraw[wrong]
@@ -68,12 +74,18 @@ def _pick_log(log_weights: np.ndarray, rng: np.random.Generator) -> np.ndarray:
 
 
 def _on_cycle(heads: np.ndarray) -> np.ndarray:
-    """Return which words are on a cycle, bool (size, n)."""
+    """Return which words are on a cycle, bool (size, n).
+
+    After at least n steps upwards, every word has arrived at the root or on a cycle.
+    For example, with heads 2, 1, 1 and 0 of the words 1 to 4, eight steps lead to 1,
+    2, 2 and 0: the words 1 and 2 are a cycle, and word 3 is only below it.
+    """
     size, n = heads.shape
     after = np.zeros((size, n + 1), dtype=np.intp)
     after[:, 1:] = heads
     after = _follow(after)
     found = np.zeros((size, n + 1), dtype=bool)
+    # marks the nodes that are arrived at, which are the root and all cycles
     np.put_along_axis(found, after, True, axis=1)
     return found[:, 1:]
 
@@ -81,6 +93,7 @@ def _on_cycle(heads: np.ndarray) -> np.ndarray:
 def _follow(after: np.ndarray) -> np.ndarray:
     """Return the node that is reached from each node after at least n steps."""
     for _ in range((after.shape[1] - 1).bit_length()):
+        # theory, (R6): after s rounds, 2^s steps
         after = np.take_along_axis(after, after, axis=1)
     return after
 
@@ -118,16 +131,19 @@ def _by_elimination(
     via = np.full((size, n), -1)  # the word through which an arc leads; -1 if direct
     for k in range(n - 1, -1, -1):
         through = via == k
+        # Words up to k are not in the tree yet; their entries mean nothing.
         through[:, : k + 1] = False
         after = np.zeros((size, n + 1), dtype=np.intp)
         after[:, 1:] = np.where(through, np.arange(1, n + 1), heads)
         after = _follow(after)
+        # k may only choose a head whose way up does not lead through k.
         heads[:, k] = _pick_log(np.where(after == 0, leaving[k], -np.inf), rng)
         heads[through] = k + 1
         through[:, k] = True
         row, word = np.nonzero(through)
         head = heads[row, word]
         ways = np.empty((row.size, k + 1))
+        # the arc itself, or a way through each word that was eliminated before k
         ways[:, 0] = scores[word, head]
         ways[:, 1:] = to[word, :k] + leaving[:k, head].T
         via[row, word] = _pick_log(ways, rng) - 1
@@ -149,6 +165,7 @@ def _eliminate_all(scores: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         left[k + 1] = False
         leaving[k, left] = arcs[k, left] - np.logaddexp.reduce(arcs[k, left])
         to[k + 1 :, k] = arcs[k + 1 :, k + 1]
+        # theory, (R3), in logarithms
         ways = to[k + 1 :, k, np.newaxis] + leaving[k]
         arcs[k + 1 :] = np.logaddexp(arcs[k + 1 :], ways)
     return to, leaving

@@ -254,7 +254,10 @@ def _as_square(part: Any, i: int) -> np.ndarray:
 def _clear_above(scores: np.ndarray) -> bool:
     """Write -inf above the diagonal; return False if there is a score.
 
-    Blocks of rows stay in the cache.
+    `scores` is a copy that belongs to the caller. Blocks are checked and
+    written while they are in the cache. If a later block has a score, the
+    earlier blocks have been written already. The caller then raises an error, so the
+    partial result is never used; its message needs only the later blocks.
     """
     n = len(scores)
     for a in range(0, n, _N_ROWS):

@@ -42,6 +42,7 @@ class Terms(NamedTuple):
         return Terms(np.where(is_zero, np.inf, power), np.where(is_zero, -np.inf, log))
 
     def plus(self, other: Terms) -> Terms:
+        # For small t, a higher power is negligible beside a lower one.
         power = np.minimum(self.power, other.power)
         ours = np.where(self.power == power, self.log, -np.inf)
         theirs = np.where(other.power == power, other.log, -np.inf)
@@ -71,7 +72,9 @@ def log_partition(scores: np.ndarray, single_root: bool) -> np.ndarray:
     power, log = np.zeros(len(scores)), np.zeros(len(scores))
     for _ in range(scores.shape[1]):
         arcs, _, total = _eliminate(arcs, 0)
+        # theory, (R3): log Z is the sum of the logs of the totals
         power, log = power + total.power, log + total.log
+    # With t^2 or higher, no tree has a single root; inf means no tree at all.
     return np.where(power == int(single_root), log, -np.inf)
 
 
@@ -87,11 +90,13 @@ def arc_marginals(scores: np.ndarray, single_root: bool) -> np.ndarray:
     for first in range(0, len(scores), size):
         arcs = as_terms(scores[first : first + size], single_root)
         escape = _escape(arcs)
+        # theory, (R4), with the escape from h before d at row d, column h
         words = arcs.at(..., slice(1, None)).times(
             Terms(*(np.swapaxes(each, 1, 2) for each in escape))
         )
         power = np.concatenate([arcs.power[..., :1], words.power], axis=2)
         log = np.concatenate([arcs.log[..., :1], words.log], axis=2)
+        # Heads with a higher power of t belong to trees with more roots.
         log = np.where(power == power.min(axis=2, keepdims=True), log, -np.inf)
         proba = np.exp(log - log.max(axis=2, keepdims=True))
         proba /= proba.sum(axis=2, keepdims=True)
@@ -113,7 +118,18 @@ def _eliminate(arcs: Terms, k: int) -> tuple[Terms, Terms, Terms]:
 
 
 def _escape(arcs: Terms) -> Terms:
-    """Return the probability (b, n, n) that a row's chain ends before a column."""
+    """Return the probability (b, n, n) that a row's chain ends before a column.
+
+    Entry (h, d) is the probability that the chain of heads from h reaches the root
+    before it visits d. Eliminating words other than d does not change it for the words
+    that are left. One half of the words is eliminated, the columns of the other half
+    are solved as a smaller problem, and the eliminated words are put back in the
+    opposite order. Both halves take turns.
+
+    For example, with words 0 to 3: eliminate 0, then 1, solve the columns 2 and 3 for
+    the rows 2 and 3, add the row of 1 from its next words (root, 2, 3), then the row of
+    0 from its next words (root, 1, 2, 3).
+    """
     b, n = arcs.log.shape[:2]
     found = Terms(np.full((b, n, n), np.inf), np.full((b, n, n), -np.inf))
     if n < 2:
@@ -125,16 +141,19 @@ def _escape(arcs: Terms) -> Terms:
             rest, row, _ = _eliminate(rest, int(drop[0]))
             rows.append(row)
         below = _escape(rest)
+        # The row of the root: a chain at the root has ended, with probability 1.
         one = Terms(np.zeros((b, 1, keep.size)), np.zeros((b, 1, keep.size)))
         below = Terms(
             *(np.concatenate(each, 1) for each in zip(one, below, strict=True))
         )
         for row in rows[::-1]:
+            # theory, (R5)
             step = row.at(slice(None), slice(None), np.newaxis).times(below).sum(1)
             below = _insert(below, step, int(drop[0]) + 1)
         for whole, part in zip(found, below, strict=True):
             whole[:, :, keep] = part[:, 1:]
     diagonal = np.arange(n)
+    # A chain from d visits d at once.
     found.power[:, diagonal, diagonal] = np.inf
     found.log[:, diagonal, diagonal] = -np.inf
     return found

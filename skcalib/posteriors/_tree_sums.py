@@ -66,6 +66,7 @@ def arc_marginals(scores: np.ndarray, single_root: bool) -> np.ndarray:
 def _solve(scores: np.ndarray, single_root: bool) -> Solution:
     """Return determinants and inverses of the Laplacians."""
     weights, offset = _scaled(scores, single_root)
+    # theory, (R1)
     matrix = -weights[:, :, 1:]
     n = matrix.shape[1]
     diagonal = np.arange(n)
@@ -75,11 +76,14 @@ def _solve(scores: np.ndarray, single_root: bool) -> Solution:
         matrix[:, :, 0] = weights[:, :, 0]
     with np.errstate(divide="ignore"):  # a singular matrix
         sign, log_det = np.linalg.slogdet(matrix)
+    # The inverse contains the reciprocal, which overflows beyond e^709.
     regular = (sign > 0) & (log_det > -600)
     matrix[~regular] = np.eye(n)
     inverse = np.linalg.inv(matrix)
     size = np.abs(inverse)
     with np.errstate(over="ignore"):
+        # norm of the inverse times norm of the matrix bounds the relative error of an
+        # inverse; times its largest entry, the absolute error
         error = size.sum(axis=2).max(axis=1) * size.max(axis=(1, 2))
     error *= np.abs(matrix).sum(axis=2).max(axis=1) * np.finfo(float).eps
     return Solution(log_det + offset, inverse, weights, regular & (error < TOLERANCE))
@@ -111,10 +115,12 @@ def _scaled(scores: np.ndarray, single_root: bool) -> tuple[np.ndarray, np.ndarr
 def _marginals(found: Solution, single_root: bool) -> np.ndarray:
     """Return the weights of arcs times the derivatives of log Z."""
     inverse, proba = found.inverse, np.empty_like(found.weights)
+    # theory, (R2)
     own = np.diagonal(inverse, axis1=1, axis2=2).copy()
     other = np.swapaxes(inverse, 1, 2)
     if single_root:
         proba[:, :, 0] = inverse[:, 0, :]
+        # The first column of L' contains weights of the root instead of arcs to word 1.
         own[:, 0] = 0
         other = other.copy()
         other[:, :, 0] = 0
@@ -136,6 +142,7 @@ def log_subtree_sums(
     inside = np.arange(start, stop)
     outside = np.delete(np.arange(len(scores)), inside)
     heads = outside + 1
+    # With a single root, the root may only be the head if nothing is outside.
     if not single_root or outside.size == 0:
         heads = np.concatenate([[0], heads])
     above = scores[np.ix_(inside, heads)]

@@ -162,7 +162,13 @@ def _asked(
     labels: list[str],
     threshold: float | None,
 ) -> Spans:
-    """Return the entities of the best tagging, or all that may reach the threshold."""
+    """Return the entities of the best tagging, or all that may reach the threshold.
+
+    With a threshold, the spans are candidates: the caller computes their probabilities
+    and keeps those that reach it. For example, with threshold .5, a span B-X I-X is a
+    candidate if both tags have a marginal of at least .5, but its probability may be
+    lower.
+    """
     if threshold is None:
         found = [
             (i, *entity)

@@ -48,6 +48,7 @@ def best_temperature_and_offset(
     choices = Choices(parts)
     low, high = np.log(bounds).tolist()
     grid = np.linspace(low, high, max(5, int(np.ceil((high - low) / STEP)) + 1))
+    # the highest likelihood over offsets, at each temperature
     profile = [_best_at(choices, t, offset_bounds)[0] for t in grid.tolist()]
     k = int(np.argmax(profile))
     found = minimize_scalar(
@@ -112,6 +113,7 @@ class FreeMentions(NamedTuple):
             return 0.0
         if self.is_new.all() or not self.is_new.any():
             return high if self.is_new[0] else low
+        # logit of the fraction that the mean probability must have
         share = logit(self.weight @ self.is_new / self.weight.sum())
         # At offset a, all probabilities of NEW are too low. At offset b, they are too
         # high.
@@ -119,11 +121,13 @@ class FreeMentions(NamedTuple):
         b = float(np.clip(share - self.gap.min(), low, high))
         offset = float(np.clip(0, a, b))
         for _ in range(MOST_STEPS):
+            # theory, (T2)
             p = expit(self.gap + offset)
             excess = self.weight @ (p - self.is_new)
             a, b = (a, offset) if excess > 0 else (offset, b)
             slope = self.weight @ (p * (1 - p))
             step = excess / slope if slope > 0 else np.inf
+            # Newton's method, which is halved where it leaves the bracket.
             after = offset - step if a < offset - step < b else (a + b) / 2
             if abs(after - offset) <= 1e-14 * max(1, abs(offset)):
                 break
@@ -172,11 +176,13 @@ class _Document:
         self.new = scores.diagonal()
         self.all = _Sums(np.where(earlier, scores, -np.inf))
         self.true = _Sums(np.where(true, scores, -np.inf))
+        # For other mentions the choice is certain, whatever the offset is.
         self.is_free = (self.new > -np.inf) & (self.all.top > -np.inf)
 
     def at(self, temperature: float) -> tuple[np.ndarray, float]:
         """Return the log odds of NEW, and the log likelihood without the offset."""
         links = self.all.at(temperature)
+        # log P(a true antecedent | some antecedent); the offset cancels
         right = np.where(self.is_new, 0.0, self.true.at(temperature) - links)
         free = self.is_free
         return self.new[free] / temperature - links[free], float(right.sum())
@@ -191,6 +197,7 @@ class _Sums:
         count = there.sum(axis=1)
         self.used = np.flatnonzero(count)
         self.starts = np.cumsum(count)[self.used] - count[self.used]
+        # Exponentials of at most 1 at every temperature cannot overflow.
         self.below = scores[there] - self.top.repeat(count)
 
     def at(self, temperature: float) -> np.ndarray:

@@ -28,6 +28,7 @@ def best_temperature(
     the maximum is not higher than at 1, the temperature is 1.
     """
     found = minimize_scalar(
+        # theory, (T1)
         lambda log_t: -log_likelihood(float(np.exp(log_t))),
         bounds=(np.log(low), np.log(high)),
         method="bounded",

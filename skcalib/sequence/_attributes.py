@@ -228,6 +228,7 @@ def _places(
     size = np.fromiter(map(len, shape), np.intp, len(shape))
     n_items = size[shapes]
     ends = np.concatenate([[0], np.cumsum(n_items)])
+    # index in the flattened table of value 0, in column 1
     starts = rows * table.attribute.shape[1] + 1
     # The items of a token are adjacent, and so are the keys of its shape.
     away = np.cumsum(size)[shapes] - ends[1:]
@@ -314,6 +315,7 @@ class AttributeIndex:
         strangers = np.flatnonzero(columns < 0)  # all others are str
         others = list(map(values.__getitem__, strangers.tolist()))
         kinds = set(map(type, others))
+        # All values that are not in the vocabulary are str, so no item is a number.
         if kinds <= {str}:
             return self._compress(numbers, None, ends)
         if kinds <= {str, float, bool, int}:
@@ -322,7 +324,18 @@ class AttributeIndex:
         return None
 
     def _table_of(self, keys: Iterable[str]) -> _Table | None:
-        """Return a table with a row for each key with pairs, or None if too large."""
+        """Return a table with a row for each key with pairs, or None if too large.
+
+        For example, the attributes w:the, w:cat and pos:N have the numbers 0, 1 and 2,
+        and the values the, cat and N the numbers 0, 1 and 2. The table is::
+
+                      unknown  the  cat   N
+            unknown        -1   -1   -1  -1
+            w              -1    0    1  -1
+            pos            -1   -1   -1   2
+
+        Value k is in column 1 + k, so an unknown value, number -1, is in column 0.
+        """
         table = self._table
         new = [key for key in keys if key in self._pairs and key not in table.row]
         if new:
@@ -422,6 +435,8 @@ class AttributeIndex:
                 _check_finite(part, i)
         pointers = list(map(attrgetter("indptr"), parts))
         counts = np.diff(np.concatenate(pointers))
+        # Differences between the last pointer of a sentence and the first pointer of
+        # the next are not counts.
         counts = np.delete(counts, np.cumsum(list(map(len, pointers)))[:-1] - 1)
         ends = np.concatenate([[0], np.cumsum(counts)])
         numbers = self._columns.take(columns)

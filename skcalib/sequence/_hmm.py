@@ -142,10 +142,12 @@ class HMMTagger(BaseTagger):
         words, columns = number_words(sentences)
         self.classes_, tags = number_labels(labels)
         self.vocabulary_ = dict(zip(sorted(words), count(), strict=False))
+        # from the order of occurrence to the sorted order of the vocabulary
         columns = number_all(words, self.vocabulary_, len(words))[columns]
         n_tags, n_words = self.classes_.size, len(words) + 1
         starts, moves, ends = _tag_counts(tags, sentence_lengths(labels), n_tags)
         if self.end_state:
+            # The end is one more tag that can follow, with the same denominator.
             moves = np.column_stack([moves, ends])
         moves_log_proba = _log_rows(moves, prior)
         self.start_log_proba_ = _log_rows(starts[np.newaxis], prior)[0]
@@ -214,6 +216,7 @@ def _log_rows(counts: np.ndarray, pseudocount: float) -> np.ndarray:
     """Return the log relative frequencies of each row, -inf for frequencies of 0."""
     proba = counts + pseudocount
     total = proba.sum(axis=1, keepdims=True)
+    # theory, (L2); without a pseudocount, a tag may have no counts
     proba /= np.where(total > 0, total, 1)
     with np.errstate(divide="ignore"):
         return np.log(proba, out=proba)

@@ -1,10 +1,11 @@
 """Small p-values of a gain in F1 without draws, by a saddlepoint approximation.
 
-The mean row m of a resample has a density close to e^(-n L(m)), where L is the convex
-conjugate of K(l) = log mean e^(l x) over the rows x. The means with gain t form a
-surface. Its most probable point satisfies m = K'(l) and l = theta G'(m). Let g be the
-gradient and B the matrix of second derivatives of the gain at this point, and V =
-K''(l). The tail beyond the surface is the Lugannani-Rice formula at r and u,
+Equation: theory, (P7). The mean row m of a resample has a density close to e^(-n L(m)),
+where L is the convex conjugate of K(l) = log mean e^(l x) over the rows x. The means
+with gain t form a surface. Its most probable point satisfies m = K'(l) and l = theta
+G'(m). Let g be the gradient and B the matrix of second derivatives of the gain at this
+point, and V = K''(l). The tail beyond the surface is the Lugannani-Rice formula at r
+and u,
 
     r^2 = 2 n L(m),   u^2 = n theta^2 det(I - theta V B) g' (I - theta V B)^-1 V g,
 
@@ -64,6 +65,7 @@ def _n_denominators(rows: np.ndarray) -> float:
     above, below = rows[:, 0] - rows[:, 2], rows[:, 1] - rows[:, 3]
     above, below = above - above.mean(), below - below.mean()
     square = float(above @ above)
+    # the part of the denominators that the numerators do not explain
     own = below - (above @ below / square if square > 0 else 0.0) * above
     if own @ own <= 1e-9 * (below @ below):
         return 0.0
@@ -84,10 +86,12 @@ def surface_tail(rows: np.ndarray, threshold: float, sign: int) -> float | None:
     log_chance = n * (at.log_mean - float(tilt @ at.mean))
     matrix = np.eye(4) - theta * at.covariance @ at.bend
     (bent,) = _solve(matrix, at.covariance @ at.slope)
+    # theory, (P7): for a plane, B is 0 and this is n theta^2 g' V g
     square = n * theta**2 * float(np.linalg.det(matrix) * (at.slope @ bent))
     # below 1 almost nothing varies: only copies of one row reach the threshold
     if theta <= 0 or log_chance >= 0 or not square > 1:
         return None
+    # as (P4) with the u and w of (P7)
     correction = 1 / math.sqrt(square) - 1 / math.sqrt(-2 * log_chance)
     return min(max(corrected_tail(log_chance, correction), TINY), 1.0)
 
@@ -118,12 +122,15 @@ def _most_probable(
         at = _tilted(rows, tilt, sign)
         if at is None:
             return None
+        # The slope at the mean after a step changes by B V step, and the mean by V
+        # step.
         matrix = np.eye(4) - theta * at.bend @ at.covariance
         along, back = _solve(matrix, at.slope, tilt)
         reach = at.covariance @ at.slope
         width = float(reach @ along)
         if not width > 0:
             return None
+        # the theta for which the gain reaches the threshold to first order
         new = (sign * threshold - at.gain + float(reach @ back)) / width
         step = new * along - back
         longest = float(np.abs(at.centred @ step).max())
@@ -131,6 +138,7 @@ def _most_probable(
             return None
         if longest < 1e-8:
             return at, tilt, theta
+        # Exponents that change more would leave the region of the first order.
         share = min(1.0, _LONGEST_STEP / longest)
         tilt, theta = tilt + share * step, theta + share * (new - theta)
     return None
@@ -148,6 +156,7 @@ def _tilted(rows: np.ndarray, tilt: np.ndarray, sign: int) -> _Tilted | None:
         return None
     centred = rows - mean
     covariance = (centred * weight[:, np.newaxis]).T @ centred / total
+    # derivatives of a / b - c / d
     slope = np.array([1 / b, -a / b**2, -1 / d, c / d**2])
     bend = np.zeros((4, 4))
     bend[0, 1] = bend[1, 0] = -1 / b**2

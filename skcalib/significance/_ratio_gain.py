@@ -72,6 +72,7 @@ class LinearGain:
     @property
     def is_constant(self) -> bool:
         """Whether every resample of integers has the observed gain."""
+        # every row has the gain D / N, compared as integers
         d = self.difference * self.length_total
         return bool((d == self.total * self.length).all())
 
@@ -105,6 +106,7 @@ def recentred(tail: Any, total: Any, alternative: str) -> float | None:
         return tail(2 * total, False)
     if total == 0:
         return 1.0
+    # theory, (P1): d* >= 2 d or d* <= 0 for a positive gain
     upper, lower = tail(total + abs(total), True), tail(total - abs(total), False)
     if upper is None or lower is None:
         return None
@@ -126,6 +128,7 @@ def exact_above(
     gain: LinearGain, sign: int, threshold: Any, *, largest_window: int
 ) -> float | None:
     """Return P(sign * (N sum d - threshold sum l) >= 0), or None."""
+    # theory, (P2)
     weights = _integer_weights(gain, sign, threshold)
     if weights is None:
         return None
@@ -152,6 +155,7 @@ def saddlepoint_above(gain: LinearGain, sign: int, threshold: Any) -> float:
             return saddlepoint_tail(weights.astype(float), gain.times, lattice)
     ratio = threshold / gain.length_total
     y = sign * (gain.difference - ratio * gain.length)
+    # Values that are 0 up to rounding would make a false lattice.
     y[np.abs(y) <= 1e-12 * np.abs(gain.difference).max()] = 0
     return saddlepoint_tail(y, gain.times, float_lattice(y, gain.n))
 
@@ -164,6 +168,7 @@ def _lattice_of(gain: LinearGain, weights: np.ndarray) -> Lattice:
     low = int(weights.min())
     step = int(np.gcd.reduce(weights - low))
     d = gain.difference.astype(np.int64)
+    # N d is a multiple of N, and threshold * l moves it only a little
     coarse = gain.length_total * int(np.gcd.reduce(d - d.min()))
     return Lattice(step, (gain.n * low) % step if step else 0, coarse)
 
@@ -174,6 +179,7 @@ def float_lattice(y: np.ndarray, n: int) -> Lattice:
     extent = float(z[-1])
     step = 0.0
     for value in z[1:]:
+        # greatest common divisor of all distances, one after the other
         step = _common_step(step, float(value), _FINEST * extent)
         if step == 0:
             return NO_LATTICE
@@ -190,6 +196,7 @@ def _common_step(first: float, second: float, least: float) -> float:
         return second if second > least else 0.0
     while second > 1e-9 * first:
         rest = math.fmod(first, second)
+        # a multiple up to rounding, just below or just above
         if second - rest < 1e-6 * second or rest < 1e-6 * second:
             return second if second > least else 0.0
         first, second = second, rest
@@ -224,9 +231,12 @@ def _saddlepoint_half_width(gain: LinearGain, level: float) -> float:
     distance, furthest = z * gain.standard_error, _furthest(gain)
     for _ in range(20):
         chance = _two_tails(gain, distance)
+        # normal quantile of the tail found
         reached = -float(ndtri(min(chance / 2, 0.5))) if chance > 0 else 2 * z
         if abs(reached - z) < 1e-6 * z:
             break
+        # The quantile is nearly proportional to the distance; a step at most doubles
+        # it.
         distance = min(distance * z / max(reached, z / 2), furthest)
     return distance
 
@@ -246,6 +256,7 @@ def _furthest(gain: LinearGain) -> float:
     """Return the largest |d* - d|: one item is drawn n times, or only empty items."""
     some = gain.length > 0
     centre = gain.total / gain.length_total
+    # A ratio of sums lies between the ratios of single items.
     alone = gain.difference[some] / gain.length[some]
     furthest = float(np.abs(alone - centre).max())
     return furthest if some.all() else max(furthest, abs(centre))

@@ -54,6 +54,7 @@ def resample_counts(
     step = max(1, min(block // n, n_resamples))
     buffer = np.empty((step, n), dtype=dtype)
     fill = _fill_by_index if n < _FEW_ITEMS else _PoissonCells(n).fill
+    # Chunks are filled in parts that stay in the cache.
     inner = max(1, _CELLS // n)
     for start in range(0, n_resamples, step):
         chunk = buffer[: min(step, n_resamples - start)]
@@ -90,6 +91,7 @@ def resample_distinct_sums(
     the items.
     """
     n = int(times.sum())
+    # A multinomial draw costs one binomial draw for each distinct row.
     if 16 * len(rows) > n:
         return resample_sums(np.repeat(rows, times, axis=0), n_resamples, rng)
     chance, sums = times / n, np.empty((n_resamples, rows.shape[1]))
@@ -111,6 +113,7 @@ def sum_type(columns: np.ndarray) -> Any:
 def _fill_by_index(counts: np.ndarray, rng: np.random.Generator) -> None:
     n_rows, n = counts.shape
     drawn = rng.integers(0, n, counts.shape)
+    # One bincount counts all rows: row k uses the numbers from k n on.
     drawn += n * np.arange(n_rows)[:, np.newaxis]
     counts[:] = np.bincount(drawn.ravel(), minlength=n_rows * n).reshape(n_rows, n)
 
@@ -129,6 +132,7 @@ class _PoissonCells:
     """
 
     def __init__(self, n: int):
+        # The total exceeds n only beyond 3.5 standard deviations.
         mean = 1 - min(0.5, 3.5 / np.sqrt(n))
         pmf = np.diff(pdtr(np.arange(20), mean), prepend=0.0)
         common = np.where(np.arange(20) < 5, np.floor(pmf * 65536), 0)
@@ -139,6 +143,7 @@ class _PoissonCells:
     def fill(self, counts: np.ndarray, rng: np.random.Generator) -> None:
         n_rows, n = counts.shape
         cells = self._cells(n_rows * n, rng).reshape(n_rows, n)
+        # signed, since a row may have drawn too many
         missing = n - cells.sum(axis=1, dtype=np.int64)
         for row in np.flatnonzero(missing < 0):
             while missing[row] < 0:
@@ -152,11 +157,13 @@ class _PoissonCells:
     def _cells(self, size: int, rng: np.random.Generator) -> np.ndarray:
         top = np.iinfo(np.uint64).max
         words = rng.integers(0, top, -(-size // 4), dtype=np.uint64, endpoint=True)
+        # four cells from one 64-bit number
         bits = words.view(np.uint16)[:size]
         cells, above = np.zeros(size, np.uint8), np.empty(size, bool)
         for bound in self.bounds:
             np.greater_equal(bits, bound, out=above)
             cells += above.view(np.uint8)
+        # `above` is now: at least the last bound, a value left over for rare counts
         left = np.flatnonzero(above)
         cells[left] = np.searchsorted(self.rest, rng.random(left.size), side="right")
         return cells
@@ -228,6 +235,7 @@ class ResampledGains:
 
         Here s is the number of resamples with |d* - d| >= x.
         """
+        # smallest s with (s + 1) / (b + 1) of at least 1 - level
         reached = math.ceil((1 - level) * (1 - 1e-12) * (self.n + 1)) - 1
         return float(self.distances[-max(reached, 1)])
 
@@ -264,6 +272,7 @@ def resample_gains(
             # ties as whole numbers: d* N against 2 D l*
             up, down = thresholds(linear.total, alternative)
             length = np.where(undefined, 1, length)
+            # Both sides are integers, so a tie is exact and .5 separates neighbours.
             above = d * linear.length_total - up * length
             below = d * linear.length_total - down * length
             tolerance = 0.5

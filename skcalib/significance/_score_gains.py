@@ -160,11 +160,13 @@ def limits_of_gains(
         )
         # If few units differ, further kinds of differences may be unobserved.
         few = ((m.wins + m.losses) < FEWEST_FLIPS) & (m.bound == 1)
+        # upper end of Wilson's interval for no success in n_effective trials
         unseen = quantile**2 / (m.n_effective + quantile**2)
         low = np.where(few, np.maximum(np.minimum(low, gain - unseen), -1), low)
         high = np.where(few, np.minimum(np.maximum(high, gain + unseen), 1), high)
     tiny = np.finfo(np.float64).tiny
     significant = pvalue < 1 - level
+    # The exact test decides whether 0 is inside.
     low = np.where(significant & (gain > 0), np.maximum(low, tiny), low)
     high = np.where(significant & (gain < 0), np.minimum(high, -tiny), high)
     low = np.where(significant, low, np.minimum(low, 0.0))

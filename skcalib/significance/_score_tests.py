@@ -173,12 +173,14 @@ def score_limits(
     limits are -bound and bound if there are effectively too few units.
     """
     c2 = quantile**2
+    # theory, (P13): a t^2 - 2 b t + c <= 0
     a = n**2 - c2 * sizes
     b = n * total - c2 * across
     c = total**2 - c2 * squares
     with np.errstate(invalid="ignore", divide="ignore"):
         root = np.sqrt(np.maximum(b**2 - a * c, 0))
         low, high = (b - root) / a, (b + root) / a
+    # With effectively few units, a is not positive, and no large gain is rejected.
     bounded = a > 1e-9 * n**2
     low = np.where(bounded, np.maximum(low, -bound), -bound)
     high = np.where(bounded, np.minimum(high, bound), bound)
@@ -189,6 +191,8 @@ def tango_statistic(
     wins: np.ndarray, losses: np.ndarray, n: int, gain: np.ndarray
 ) -> np.ndarray:
     """Return Tango's standardised distance of (wins - losses) / n from a gain."""
+    # The likelihood equation of the fraction of losses, for a fixed gain, is quadratic
+    # (Tango 1998).
     a = 2.0 * n
     b = -(wins + losses) + (2 * n - wins + losses) * gain
     c = -losses * gain * (1 - gain)
@@ -211,6 +215,7 @@ def tango_limits(
         inside, outside = gain.astype(float).copy(), np.full(gain.shape, side)
         for _ in range(60):
             middle = (inside + outside) / 2
+            # The statistic is monotone in the gain, so halving finds the end.
             near = np.abs(tango_statistic(wins, losses, n, middle)) <= quantile
             inside, outside = (
                 np.where(near, middle, inside),

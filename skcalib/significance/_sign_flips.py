@@ -7,11 +7,11 @@ s (d - t l)) is at least abs(sum (d - t l)) for random signs s. At t = 0 this is
 permutation test that swaps the systems.
 
 Let D and L be the sums over all rows, and X and Y those over the rows that are flipped.
-The event is (t Y - X) (D - X - t (L - Y)) >= 0. It means that t lies between the gain
-of the flipped rows, X / Y, and the gain of the other rows. These two gains are on
-different sides of D / L, so the p-value decreases on both sides of the gain. The ends
-of the interval of all t that are not rejected are therefore quantiles of these gains.
-No search is needed, and p-value and interval use the same flips.
+The event is (t Y - X) (D - X - t (L - Y)) >= 0: theory, (P9) and (P10). It means that t
+lies between the gain of the flipped rows, X / Y, and the gain of the other rows. These
+two gains are on different sides of D / L, so the p-value decreases on both sides of the
+gain. The ends of the interval of all t that are not rejected are therefore quantiles of
+these gains. No search is needed, and p-value and interval use the same flips.
 """
 
 from __future__ import annotations
@@ -140,6 +140,7 @@ class FlippedGain:
             return True
         share = length / length.max()
         square = float(gain.times @ share**2)
+        # effective numbers: n for equal lengths, 1 if one length dominates
         by_squares = float(gain.times @ share) ** 2 / square
         by_fourth_powers = square**2 / float(gain.times @ share**4)
         if by_squares >= _FEWEST_BY_SQUARES * (1 - 1e-9):
@@ -168,6 +169,7 @@ class FlippedGain:
             both, _ = self._p_value(flips, "two-sided")
         low, high = self._interval(flips, level, both)
         if self.sign < 0:
+            # The systems were exchanged, so the interval is mirrored.
             low, high = -high, -low
         return FlipTest(p, low, high, error, flips.n_drawn)
 
@@ -198,6 +200,7 @@ class FlippedGain:
         whole = self._lattice_p_value(alternative)
         if whole is not None:
             return whole, 0.0
+        # A p-value from few extreme draws has a large relative error.
         if p * flips.n_drawn < _FEWEST_EXTREME:
             tail = self._saddlepoint(alternative)
             if tail is not None:
@@ -211,6 +214,7 @@ class FlippedGain:
 
     def _share(self, flips: _Flips, alternative: str) -> float:
         """Return the probability of flips with a gain at least as large."""
+        # Flipping a row changes the sum by twice its difference.
         flipped = self.total - 2 * flips.difference
         if alternative == "greater":
             extreme = flipped >= self.total - self.tie
@@ -238,6 +242,7 @@ class FlippedGain:
         )
         if tail is None or alternative != "two-sided":
             return tail
+        # The sum of random signs is symmetric.
         return min(2 * tail, 1.0)
 
     def _saddlepoint(self, alternative: str) -> float | None:
@@ -261,17 +266,20 @@ class FlippedGain:
         above, others = flips.difference, self.total - flips.difference
         whole = float(self.gain.length_total)
         length, rest = flips.length, whole - flips.length
+        # theory, (P10): the gains of the flipped rows and of the others
         first = _quotient(above, length, self.tie)
         second = _quotient(others, rest, self.tie)
         # rows without length and difference do not depend on the gain
         anything = np.isnan(first) | np.isnan(second)
         low = np.where(anything, -np.inf, np.minimum(first, second))
         high = np.where(anything, np.inf, np.maximum(first, second))
+        # Ties at 1 - level belong to the interval.
         chance = (1 - level) * (1 - 1e-12)
         ends = [
             -_reached(-low, flips.chance, chance),
             _reached(high, flips.chance, chance),
         ]
+        # The p-value may come from a lattice or a saddlepoint instead of these flips.
         rejected = pvalue < chance
         if rejected and ends[0] <= 0:
             # the p-value has no Monte Carlo error, but the end may have one
@@ -283,6 +291,7 @@ class FlippedGain:
     def _listed(self) -> _Flips | None:
         """Return all flips, or None if there are too many."""
         times = self.gain.times
+        # Equal rows differ only in the number of flips, 0 to times.
         if float(np.log2(times + 1.0).sum()) > math.log2(_MOST_LISTED):
             return None
         counts = np.zeros((1, 0))
@@ -303,6 +312,7 @@ class FlippedGain:
         often = times >= _MANY
         rows = np.column_stack([self.gain.difference, self.gain.length])
         single = np.repeat(rows[~often], times[~often], axis=0)
+        # Row 0 is the observed signs, which makes the p-value (s + 1) / (b + 1).
         sums = np.zeros((n_resamples + 1, 2))
         step = max(1, _BLOCK // max(len(single), int(often.sum()), 1))
         for start in range(1, n_resamples + 1, step):
@@ -325,6 +335,7 @@ def _binomial(n: int) -> np.ndarray:
 
 def random_signs(n_rows: int, n: int, rng: np.random.Generator) -> np.ndarray:
     """Return zeros and ones of shape (n_rows, n), each with probability one half."""
+    # one random bit for each sign instead of one float
     bits = np.frombuffer(rng.bytes(-(-n_rows * n // 8)), dtype=np.uint8)
     return np.unpackbits(bits, count=n_rows * n).reshape(n_rows, n).astype(np.float64)
 
@@ -333,6 +344,7 @@ def _quotient(above: np.ndarray, below: np.ndarray, tie: float) -> np.ndarray:
     """Return above / below: infinite with the sign of `above` for 0, nan for 0/0."""
     nothing = below <= 0
     values = np.divide(above, below, out=np.zeros_like(above), where=~nothing)
+    # No rows, or rows without length: the sign of the sum decides.
     sign = np.where(np.abs(above) > tie, np.sign(above), np.nan)
     return np.where(nothing, sign * np.inf, values)
 
@@ -375,6 +387,7 @@ def _as_ratio(items: PairedItems) -> LinearGain:
         total_a, total_b = math.fsum(below_a), math.fsum(below_b)
         together = total_a + total_b
         middle = (math.fsum(above_a) + math.fsum(above_b)) / together
+        # theory, (P11)
         difference = above_a - above_b - middle * (below_a - below_b)
         length = (total_b * below_a + total_a * below_b) / together
     if not length.any():
@@ -397,6 +410,7 @@ def _of_callable(items: PairedItems) -> tuple[np.ndarray, np.ndarray]:
     # the remainder of the gain is small; rows that do not differ have no part in it
     size = np.abs(difference)
     if size.any():
+        # The differences are first-order changes, so their sum is not exactly the gain.
         missing = items.gain - math.fsum(difference)
         difference = difference + missing * size / math.fsum(size)
     share = np.abs(a) + np.abs(b)

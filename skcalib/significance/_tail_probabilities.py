@@ -44,13 +44,16 @@ def tilt(y: np.ndarray, p: np.ndarray) -> float:
     """Return theta with sum p y e^(theta y) = 0; y has both signs."""
     scale = float(np.abs(y).max())
     z, low, high = y / scale, -math.inf, math.inf
+    # one Newton step from 0 for the mean
     theta = -float(p @ z) / float(p @ (z * z))
     for _ in range(200):
         exponent = theta * z
+        # The largest weight is 1, so that no exponential overflows.
         weight = p * np.exp(exponent - exponent.max())
         weight /= weight.sum()
         mean = float(weight @ z)
         slope = float(weight @ (z * z)) - mean**2
+        # The tilted mean grows with theta, so its sign tells the side of the root.
         low, high = (theta, high) if mean < 0 else (low, theta)
         new = theta - mean / slope if slope > 0 else math.inf
         is_newton = low < new < high
@@ -76,6 +79,7 @@ def log_mean_exp(theta: float, y: np.ndarray, p: np.ndarray) -> float:
     """Return K(theta) with a small relative error even if it is near 0."""
     exponent = theta * y
     largest = float(exponent.max())
+    # expm1 and log1p keep the digits of a mean near 1, which n K multiplies
     if largest < 500:
         return math.log1p(float(p @ np.expm1(exponent)))
     return largest + math.log(float(p @ np.exp(exponent - largest)))
@@ -94,6 +98,7 @@ class IntegerSum:
         self.n = int(times.sum())
         self.low = int(values.min())
         shifted = values.astype(np.int64) - self.low
+        # 0 if all values are equal
         self.step = int(np.gcd.reduce(shifted)) or 1
         self.places = shifted // self.step
         self.p = times / self.n
@@ -102,6 +107,7 @@ class IntegerSum:
     def tail(self, threshold: int, largest_window: int) -> float | None:
         """Return P(S >= threshold), or None if this needs a larger window."""
         # Python's integers do not overflow
+        # ceil((threshold - n low) / step)
         place = -((self.n * self.low - threshold) // self.step)
         return _lattice_tail(self.places, self.p, self.n, place, largest_window)
 
@@ -114,6 +120,7 @@ class IntegerSum:
         place, chance = distribution
         distance = np.abs(place - middle)
         at = np.bincount(distance, chance)
+        # summed from the far end, so that small tails keep their digits
         return np.arange(at.size) * self.step, at[::-1].cumsum()[::-1]
 
 
@@ -128,9 +135,11 @@ def _lattice_tail(
         return 0.0
     if place == top:
         return max(float(p[v.argmax()]) ** n, TINY)
+    # A frequent event is not tilted; its complement is the rare one.
     if place <= n * float(p @ v):
         below = _lattice_tail(v.max() - v, p, n, top - place + 1, largest_window)
         return None if below is None else 1 - below
+    # the event is now a sum of at least 0
     y = v - place / n
     theta = tilt(y, p)
     log_chance = log_mean_exp(theta, y, p)
@@ -139,8 +148,11 @@ def _lattice_tail(
     if length > largest_window:
         return None
     omega, power, weight = _frequencies(v, y, tilted, n, length)
+    # The window is the whole lattice: its part above the threshold ends at the largest
+    # sum.
     if length > top:
         half = top - place + 1
+    # theory, (P3): the geometric series; expm1 keeps its digits if theta is small
     ratio = -(theta + 1j * omega)
     geometric = np.expm1(half * ratio) / np.expm1(ratio)
     total = float(weight @ (power * geometric).real) / length
@@ -166,6 +178,8 @@ def _frequencies(
     frequencies that contribute. At those frequencies phi is then summed with an
     algorithm that stays accurate when |phi| is close to 1.
     """
+    # The transform has an absolute error of 1e-16, which the n-th power of a value near
+    # 1 would multiply by n.
     fast = np.fft.rfft(np.bincount(v % length, p, length))
     with np.errstate(divide="ignore"):
         matters = np.flatnonzero(n * np.log(np.abs(fast)) > NEGLIGIBLE)
@@ -174,11 +188,14 @@ def _frequencies(
     step = max(1, _BLOCK // y.size)
     for start in range(0, omega.size, step):
         angle = omega[start : start + step, np.newaxis] * y
+        # cos(x) - 1 without cancellation, so |phi|^2 - 1 is exact near 0
         real = -2 * np.sin(angle / 2) ** 2 @ p
         imaginary = np.sin(angle) @ p
         size = np.log1p(2 * real + real**2 + imaginary**2) / 2
         turn = np.arctan2(imaginary, 1 + real)
         power[start : start + step] = np.exp(n * (size + 1j * turn))
+    # Every other frequency stands for itself and its negative, with the conjugate
+    # value.
     once = (matters == 0) | (2 * matters == length)
     return omega, power, np.where(once, 1.0, 2.0)
 
@@ -192,6 +209,7 @@ def _lattice_pmf(
     if length > largest_window:
         return None
     first = 0 if length > top else middle - half
+    # a longer window is still correct, and its transform is faster
     length = next_fast_len(length, real=True)
     power = np.zeros(length // 2 + 1, dtype=complex)
     omega, found, _ = _frequencies(v, y, p, n, length)
@@ -234,6 +252,7 @@ def saddlepoint_tail(
     y[k] has probability times[k] / n.
     """
     n = float(times.sum())
+    # The event starts at the first point of the lattice that is not negative.
     p, y = times / n, y - lattice.offset / n
     if y.min() >= 0:
         return 1.0
@@ -241,12 +260,15 @@ def saddlepoint_tail(
         at_top = float(p[y == 0].sum()) if y.max() == 0 else 0.0
         return max(at_top**n, TINY) if at_top > 0 else 0.0
     theta = tilt(y, p)
+    # K(theta) is at most K(0) = 0; rounding may make it positive.
     log_chance = min(n * log_mean_exp(theta, y, p), 0.0)
     tilted = p * np.exp(theta * y - log_chance / n)
     deviation = math.sqrt(n * float(tilted @ (y * y)))
+    # theory, (P4)
     w = math.copysign(math.sqrt(-2 * log_chance), theta)
     clumps = _clumps(y, tilted, n, theta, lattice)
     if abs(w) < 1e-4:
+        # theory, (P5): 1 / u - 1 / w cancels near 0, so its limit is used
         skewness = n * float(p @ (y - p @ y) ** 3) / deviation**3
         correction = lattice.step / (2 * deviation) - skewness / 6 + clumps
         return 0.5 + (correction - w) / math.sqrt(2 * math.pi)
@@ -256,6 +278,7 @@ def saddlepoint_tail(
     if w > 0:
         tail = corrected_tail(log_chance, correction)
     else:
+        # The other tail is the rare one, and the correction changes its sign.
         tail = 1 - corrected_tail(log_chance, -correction)
     return min(max(tail, TINY), 1.0)
 
@@ -265,6 +288,7 @@ def corrected_tail(log_chance: float, correction: float) -> float:
 
     The correction is in units of the density at w.
     """
+    # (1 - Phi(w)) / phi(w) does not underflow, however small the tail is
     mills = math.sqrt(math.pi / 2) * float(erfcx(math.sqrt(-log_chance)))
     return math.exp(log_chance) / math.sqrt(2 * math.pi) * (mills + correction)
 
@@ -292,12 +316,15 @@ def _clumps(
     matters = n * np.log(np.maximum(np.abs(height), TINY)) > _LOWEST_PEAK
     k, omega, height = k[matters], omega[matters], height[matters]
     wave = np.exp(1j * np.multiply.outer(omega, y)) * p
+    # theory, (P6): derivatives of the logarithm at the peak
     slope = 1j * (wave @ y) / height
     bend = slope**2 + (wave @ (y * y)) / height
     power = n * (np.log(height) + slope**2 / (2 * bend))
+    # the top of the parabola, which is not exactly at omega
     place = theta + 1j * (omega + slope / bend)
     geometric = -lattice.step / np.expm1(-lattice.step * place)
     each = (np.exp(power) / np.sqrt(n * bend) * geometric).real
+    # a peak in the middle of the period is its own mirror image
     return float(each @ np.where(2 * k == n_peaks, 1.0, 2.0))
 
 
@@ -312,12 +339,14 @@ def signed_sum_tail(
     """
     step = 2 * int(np.gcd.reduce(values))
     top = int((values * times).sum())
+    # Changing one sign changes the sum by 2 v, so the sums have the distance `step`.
     place = top - (top - threshold) // step * step  # first at or above
     if place <= -top:
         return 1.0
     if place > top:
         return 0.0
     if place <= 0:
+        # P(S >= x) = 1 - P(S < x), and S is symmetric
         above = signed_sum_tail(values, times, step - place, largest_lattice)
         return None if above is None else 1 - above
     length = top // (step // 2) + 1
@@ -326,6 +355,7 @@ def signed_sum_tail(
     if place == top:
         return max(2.0 ** -float(times.sum()), TINY)
     v, t = values / step, place / step
+    # theory, (P12)
     theta = _signed_tilt(v, times, t)
     log_chance = float(times @ _log_cosh(theta * v)) - theta * t
     omega = 2 * np.pi / length * np.arange(length // 2 + 1)
@@ -347,6 +377,7 @@ def signed_sum_saddlepoint(
     """
     theta = _signed_tilt(values, times, threshold)
     log_chance = float(times @ _log_cosh(theta * values)) - theta * threshold
+    # second derivative of log cosh(theta v); cosh overflows above 700
     variance = float(times @ (values / np.cosh(np.minimum(theta * values, 300))) ** 2)
     w, u = math.sqrt(-2 * log_chance), theta * math.sqrt(variance)
     return min(max(corrected_tail(log_chance, 1 / u - 1 / w), TINY), 1.0)
@@ -381,6 +412,8 @@ def _signed_characteristic(
     v: np.ndarray, times: np.ndarray, theta: float, t: float, omega: np.ndarray
 ) -> np.ndarray:
     """Return the characteristic function of the tilted S - t at each frequency."""
+    # E e^(i omega s v) under the tilt is cos + i tanh sin, of squared size 1 - sin^2 /
+    # cosh^2
     tanh, cosh2 = np.tanh(theta * v), np.cosh(np.minimum(theta * v, 300)) ** 2
     power = np.zeros(omega.size, dtype=complex)
     rows = max(1, _BLOCK // v.size)

@@ -96,6 +96,7 @@ def tilted_tail(
     if tilt is None:
         return None
     theta, h = tilt
+    # theory, (P8)
     log_chance = log_mean_exp(theta, h, p)
     drawn = p * np.exp(theta * h - log_chance)
     drawn /= drawn.sum()
@@ -104,9 +105,11 @@ def tilted_tail(
     for start, counts in _draw_counts(drawn, n, n_resamples, rng):
         sums = counts @ columns
         gains = items.gains(sums[:, :-1])[0]
+        # The event uses the exact gain; h only chooses the distribution.
         reached = sign * (gains - threshold) >= -items.tolerance
         log_weight = n * log_chance - theta * sums[:, -1]
         weights[start : start + len(counts)] = np.where(reached, log_weight, -np.inf)
+    # Weights are scaled by the largest, as they may all underflow.
     largest = float(weights.max())
     if largest == -np.inf:
         return None
@@ -135,6 +138,7 @@ def _find_tilt(
     result = None
     for k in range(_MOST_ROUNDS):
         h = sign * (rows @ gain_slope(items, at))
+        # With mean 0, theta = 0 is the uniform distribution with K = 0.
         h = h - p @ h
         deviation = math.sqrt(float(p @ h**2) * n)
         if not deviation > 0:
@@ -151,6 +155,7 @@ def _find_tilt(
             if settled:
                 break
         new = mean_sums(theta, h)
+        # Half steps end an oscillation between two points.
         at = new if k < _MOST_ROUNDS // 4 else (at + new) / 2
     return result
 
@@ -174,12 +179,14 @@ def _root(missing: Callable[..., float], unit: float) -> tuple[float, bool]:
             return float(brentq(missing, low, high, rtol=1e-6)), True
         if now > largest:
             best, largest = high, now
+        # small steps, so that the smallest root is not passed
         low, high = high, 1.5 * high
     return best, False
 
 
 def gain_slope(items: PairedItems, sums: np.ndarray) -> np.ndarray:
     """Return the derivatives of the gain with respect to the sums, by differences."""
+    # central differences: cube root of the precision of a float
     size = 1e-5 * np.maximum(np.abs(sums), np.abs(sums).max() * 1e-3)
     steps = np.diag(size)
     ahead, behind = items.gains(sums + steps)[0], items.gains(sums - steps)[0]
@@ -191,6 +198,7 @@ def _draw_counts(
 ) -> Iterator[tuple[int, np.ndarray]]:
     """Yield starts and counts of shape (chunk, len(chance)) of n draws each."""
     k = len(chance)
+    # A multinomial draw costs k steps, an alias draw n steps with a smaller factor.
     few = 16 * k <= n
     step = max(1, _BLOCK // (k if few else max(n, k)))
     keep, other = (None, None) if few else _aliases(chance)
@@ -216,6 +224,7 @@ def _aliases(chance: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     while small and large:
         i, j = small.pop(), large[-1]
         other[i] = j
+        # cell j fills the rest of cell i
         full[j] -= 1 - full[i]
         if full[j] < 1:
             small.append(large.pop())
