@@ -118,11 +118,10 @@ class Names:
         folder = self.folder
         for _ in range(node.level - 1):
             folder = folder.parent
-        return (folder / name).is_dir() or (folder / f"{name}.py").exists()
+        return has_module(folder, name)
 
     def _is_alias_of_module(self, node):
-        value = node.value
-        return is_name(value) and (self.folder / f"{value.id}.py").exists()
+        return is_name(node.value) and has_module(self.folder, node.value.id)
 
     @property
     def beyond(self):
@@ -137,6 +136,10 @@ def statements_of(body):
         yield node
         if isinstance(node, (ast.If, ast.Try)):
             yield from statements_of([*node.body, *node.orelse])
+
+
+def has_module(folder, name):
+    return (folder / name).is_dir() or (folder / f"{name}.py").exists()
 
 
 def is_name(node):
