@@ -1,8 +1,9 @@
 """Size of the package: modules, code lines, statements, comments and names.
 
-    python benchmarks/code_size.py BEFORE [AFTER]
+    python benchmarks/code_size.py [BEFORE [AFTER]]
 
-BEFORE and AFTER are folders that contain `skcalib`, or commits of this repository.
+BEFORE and AFTER are folders that contain `skcalib`, or commits of this repository. If
+none is given, the two of the committed CSV are measured again.
 Nothing is imported: files are read by `ast` and `tokenize` of the standard library. The
 measures of each subpackage ("top" are the modules outside of subpackages), and of the
 package, are:
@@ -37,9 +38,10 @@ import tempfile
 import tokenize
 from pathlib import Path
 
-from _common import print_table, versions, write_csv
+from _common import print_table, read_csv, versions, write_csv
 
 ROOT = Path(__file__).parent.parent
+NAME = "code_size.csv"
 PACKAGE, TOP, ALL = "skcalib", "top", "all"
 MOST_PARAMETERS = 12
 # Comments that tools read.
@@ -229,7 +231,7 @@ def measured(name):
 
 QUICK = [
     {
-        "args": ["efe0853", "c3253b3"],
+        "reads": ["code_size.csv"],
         "files": {"code_size.csv": {"keys": ["subpackage"]}},
     }
 ]
@@ -239,12 +241,15 @@ def main():
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("before", help="a folder that contains skcalib, or a commit")
-    parser.add_argument("after", nargs="?", help="the same")
+    parser.add_argument("checkouts", nargs="*", help="one or two folders or commits")
     options = parser.parse_args()
-    tables = {"before": measured(options.before)}
-    if options.after:
-        tables["after"] = measured(options.after)
+    asked = options.checkouts or read_csv(NAME)[0].partition(";")[0].split(" and ")
+    if len(asked) > 2:
+        parser.error("takes at most two checkouts")
+    tables = {
+        when: measured(name)
+        for when, name in zip(("before", "after"), asked, strict=False)
+    }
     names = list(dict.fromkeys(name for table in tables.values() for name in table))
     names = [name for name in names if name != ALL] + [ALL]
     columns = list(tables["before"][ALL])
@@ -260,7 +265,8 @@ def main():
         for name in names
     ]
     print_table(rows)
-    write_csv("code_size.csv", rows, versions())
+    own = [Path(name).name if Path(name).is_absolute() else name for name in asked]
+    write_csv(NAME, rows, f"{' and '.join(own)}; {versions()}")
 
 
 if __name__ == "__main__":
