@@ -1,6 +1,6 @@
 """Find the constants of the score interval and of its test again.
 
-    python benchmarks/interval_constants.py [combined weights growth curves]
+    python benchmarks/interval_constants.py [combined weights growth least curves]
         [--replicates 300] [--grouped-replicates 150]
 
 combined: quantiles of the Cauchy combination on calibrated samples, for the five kinds
@@ -17,13 +17,17 @@ growth: the growth of the variance of T with the squared error, divided by its g
 for errors that are proportional to the noise, for the distributions of
 method_coverage.py. _GUESSED is the guess of this fraction.
 
+least: rejection rate of calibrated samples of few rows, by the number of rows, for the
+same kinds of probabilities. With fewer than LEAST_UNITS rows, the package gives no
+p-value.
+
 curves: coverage and width as functions of the other constants of _interval_parts.py, in
 the cells that the method was chosen on (the tuning cells of _interval_cells.py), with
 the same samples for all values. A coverage has a standard error of 1.3 points for 300
 replicates and 1.8 for 150. interval_constants_cells.csv has each cell ("lost" and
 "gained" as in interval_ablation.py), interval_constants.csv the summary.
 
-It takes about eight minutes on one core, of which the first three tables take one.
+It takes about eight minutes on one core, of which the first four tables take two.
 """
 
 import argparse
@@ -47,6 +51,7 @@ N_ROWS = (100, 500)
 N_NULL = 1000  # samples of each kind of probabilities and size
 N_POWER = 400  # samples of each error and size
 N_GROWTH = 20
+FEW_ROWS = (2, 3, 4, 5, 6, 8, 12, 20)
 CELLS, SUMMARY = "interval_constants_cells.csv", "interval_constants.csv"
 
 # Values of the constants beside today's.
@@ -167,6 +172,26 @@ def weights_rows():
     ]
 
 
+def least_rows():
+    combine, rows = parts_of.value_at(parts_of.COMBINE), []
+    for n in FEW_ROWS:
+        shares = {}
+        for name, law in kinds().items():
+            cell, rejected = cells_of.rows(f"{name}, few", law, cells_of.same, n), 0
+            for rng in generators(cell.name, N_NULL):
+                y, q, _ = cell.draw(rng)
+                rejected += (
+                    combine(*parts_of.arguments_of(parts_of.COMBINE, y, q)) < 0.05
+                )
+            shares[name] = 100 * rejected / N_NULL
+        most = max(shares, key=shares.get)
+        row = {"n": n, "mean size": f"{np.mean(list(shares.values())):.1f}"}
+        row |= {"lowest": f"{min(shares.values()):.1f}"}
+        row |= {"highest": f"{shares[most]:.1f}", "of kind": most}
+        rows.append(row | {"se of one": f"{100 * (0.05 * 0.95 / N_NULL) ** 0.5:.1f}"})
+    return rows
+
+
 # ---------------------------------------------------------------- the distribution of T
 
 
@@ -249,16 +274,18 @@ TABLES = {
     "combined": combined_rows,
     "weights": weights_rows,
     "growth": growth_rows,
+    "least": least_rows,
 }
 QUICK = [
     {
-        "args": ["combined", "weights", "growth"],
+        "args": ["combined", "weights", "growth", "least"],
         "files": {
             "interval_combined.csv": {"keys": ["uniform"]},
             "interval_weights.csv": {
                 "keys": ["mean residual", "Spiegelhalter", "smooth", "square"]
             },
             "interval_growth.csv": {"keys": ["probabilities", "labels", "n"]},
+            "interval_least.csv": {"keys": ["n"]},
         },
     },
     {
