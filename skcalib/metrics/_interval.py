@@ -52,8 +52,8 @@ LEAST_GROUPS = 10
 
 # With fewer independent rows or groups, the test rejects perfect calibration too often:
 # the approximate distributions of its statistics do not fit so few labels. In
-# benchmarks/interval_constants.py, 2 and 3 rows are rejected in up to 39% of samples, and
-# 4 rows in at most 3%.
+# benchmarks/interval_constants.py, samples of 2 and 3 rows are rejected in up to 39% of
+# cases, and samples of 4 rows in at most 3%.
 LEAST_UNITS = 5
 
 # Smaller p-values underflow.
