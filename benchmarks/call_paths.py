@@ -17,6 +17,7 @@ from __future__ import annotations
 import argparse
 import contextlib
 import io
+import json
 import sys
 import tempfile
 import warnings
@@ -27,6 +28,7 @@ from typing import Any
 from _common import print_table, read_csv, versions, write_csv
 
 NAME = "call_paths.csv"
+N_QUESTIONS = 300
 
 
 class Tracer:
@@ -102,7 +104,7 @@ def calls(folder: Path) -> dict[str, Callable[[], Any]]:
     counter = EventCounter(EventRule(), freq="year", random_state=0)
     right = np.random.default_rng(0).integers(0, 2, (2, 500))
     groups = np.arange(1000) // 4
-    files = write_answers(folder, right)
+    tables, samples = write_tables(folder, right), write_samples(folder, right)
     return {
         "calibration_error": lambda: skcalib.calibration_error(y, q),
         "calibration_error_interval": lambda: skcalib.calibration_error_interval(y, q),
@@ -121,7 +123,8 @@ def calls(folder: Path) -> dict[str, Callable[[], Any]]:
         "CRFTagger.predict_proba": lambda: crf.predict_proba(sentences),
         "EventCounter.count": lambda: counter.count(documents, ranker),
         "paired_bootstrap_test": lambda: skcalib.paired_bootstrap_test(*right),
-        "skcalib compare, two CSV files": lambda: run_compare(files),
+        "skcalib compare, two CSV files": lambda: run_compare(tables),
+        "skcalib compare, two lm-eval files": lambda: run_compare(samples),
     }
 
 
@@ -133,15 +136,51 @@ def run_compare(files: list[str]) -> None:
         main(["compare", *files])
 
 
-def write_answers(folder: Path, right: Any) -> list[str]:
-    """Write one table with an answer per row for each system."""
+def write_tables(folder: Path, right: Any) -> list[str]:
+    """Write one CSV of 300 rows with an answer per row for each system."""
     files = []
-    for k, correct in enumerate(right):
+    for k, correct in enumerate(right[:, :N_QUESTIONS]):
         path = folder / f"system_{k}.csv"
         rows = "".join(f"{i},{int(c)}\n" for i, c in enumerate(correct))
         path.write_text(f"question,correct\n{rows}")
         files.append(str(path))
     return files
+
+
+def write_samples(folder: Path, right: Any) -> list[str]:
+    """Write one file of 300 samples of lm-evaluation-harness for each system.
+
+    Each question has two choices. The second one is right, and its log-likelihood is
+    the larger one if the system is right.
+    """
+    files = []
+    for k, correct in enumerate(right[:, :N_QUESTIONS]):
+        path = folder / f"samples_task_{k}.jsonl"
+        with path.open("w") as file:
+            for i, c in enumerate(correct):
+                file.write(json.dumps(sample_of(i, int(c))) + "\n")
+        files.append(str(path))
+    return files
+
+
+def sample_of(i: int, correct: int) -> dict[str, Any]:
+    """Return a sample as the harness writes it."""
+    question, choices = f"Question {i}?", ["no", "yes"]
+    likelihoods = [[str(-1.5 - i % 4 / 10 - correct), "False"], ["-2.0", "False"]]
+    return {
+        "doc_id": i,
+        "doc": {"question": question, "choices": choices, "answer": 1},
+        "target": "1",
+        "arguments": {
+            f"gen_args_{j}": {"arg_0": question, "arg_1": f" {choice}"}
+            for j, choice in enumerate(choices)
+        },
+        "resps": [[each] for each in likelihoods],
+        "filtered_resps": likelihoods,
+        "filter": "none",
+        "metrics": ["acc"],
+        "acc": float(correct),
+    }
 
 
 QUICK = [{"files": {"call_paths.csv": {"keys": ["version", "call"]}}}]

@@ -40,6 +40,7 @@ from ._counting import (
 from ._sorted_pairs import SortedCells, SortedRows, sort_pairs
 
 # Allowed loss, in standard deviations of the debiased square.
+# benchmarks/interval_constants.py measures coverage and width by it.
 _LOSS = 0.1
 
 # Ratio of consecutive candidate bin sizes, and the smallest candidate. The variance of

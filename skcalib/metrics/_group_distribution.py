@@ -13,8 +13,9 @@ from ._grouped_bins import GroupedBins
 from ._row_distribution import label_noise, largest_error, slope_of
 from ._score_interval import MeanBound, SquareDistribution, trust_in
 
-# Share of the estimated degrees of freedom that is used, found by simulation: a sample
-# of few groups seldom contains the large groups. No script computes this number.
+# Share of the estimated degrees of freedom that is used: a sample of few groups seldom
+# contains the large groups. In benchmarks/interval_constants.py, larger shares lower
+# the coverage for 100 groups of Zipf sizes, and smaller shares make intervals wider.
 _SEEN = 0.6
 
 
