@@ -473,8 +473,7 @@ def sizes(data):
 def fetched(need):
     @functools.cache
     def fetch_it(fetch, **kwargs):
-        name = fetch.__name__.removeprefix("fetch_")
-        need(*data_set(name).files.values())
+        need(fetch.__name__.removeprefix("fetch_"))
         return fetch(download_if_missing=False, **kwargs)
 
     return fetch_it
