@@ -3,6 +3,7 @@
 import itertools
 
 import pytest
+from cases import case
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -19,13 +20,14 @@ WRITTEN = {
 }
 
 
-@pytest.mark.parametrize("scheme", WRITTEN)
-@pytest.mark.parametrize("to", ["IOB2", "IOE2", "BIOES", "BILUO"])
-def test_one_sentence_in_all_schemes(scheme, to):
-    assert convert_tags([WRITTEN[scheme].split(), []], scheme, to) == [
-        WRITTEN[to].split(),
-        [],
-    ]
+def test_one_sentence_in_all_schemes():
+    for to in ["IOB2", "IOE2", "BIOES", "BILUO"]:
+        for scheme in WRITTEN:
+            with case(f"{scheme} to {to}"):
+                assert convert_tags([WRITTEN[scheme].split(), []], scheme, to) == [
+                    WRITTEN[to].split(),
+                    [],
+                ]
 
 
 # The prefixes with which an entity begins, and those with which it ends.
@@ -71,9 +73,8 @@ def test_tags_without_a_label():
     assert convert_tags([["I", "B", "O"]], "iob1", "bioes") == [["S", "S", "O"]]
 
 
-@pytest.mark.parametrize(
-    ("y", "scheme", "to", "error", "message"),
-    [
+def test_what_cannot_be_converted():
+    cases = [
         ([["O"], ["O", "I-x"]], "BIO", "BIO", ValueError, "'I-x' for token 1 of sen"),
         (
             [["B-x", "I-x"]],
@@ -88,8 +89,7 @@ def test_tags_without_a_label():
         ([["O"]], "IOB", "BIO", ValueError, "'scheme' .* of convert_tags"),
         ([["O"]], "IOB1", "IOE1", ValueError, "'to' parameter .* Got 'IOE1'"),
         (["O"], "IOB1", "BIO", TypeError, "'y'"),
-    ],
-)
-def test_what_cannot_be_converted(y, scheme, to, error, message):
-    with pytest.raises(error, match=message):
-        convert_tags(y, scheme, to)
+    ]
+    for y, scheme, to, error, message in cases:
+        with case(message), pytest.raises(error, match=message):
+            convert_tags(y, scheme, to)
