@@ -62,8 +62,9 @@ def check_curves(y, q, **bins):
     for name in expected.frame():
         given, wanted = getattr(found, name), getattr(expected, name)
         np.testing.assert_allclose(given, wanted, rtol=1e-11, err_msg=name)
-    given, wanted = found.error(debias=True), expected.error(debias=True)
-    assert given == pytest.approx(wanted, abs=1e-12)
+    for debias in (False, True):
+        given, wanted = found.error(debias=debias), expected.error(debias=debias)
+        assert given == pytest.approx(wanted, abs=1e-12)
     found, expected = (
         score_decomposition(y, q, pos_label=1, sample_weight=weight, **bins)
         for weight in (None, ones)
@@ -83,6 +84,11 @@ def test_the_sums_are_those_of_the_sort(shape, slow):
         for bin_size in (1783, 100_000, N) if slow else (1000,):
             with case(f"{dtype.__name__}, {bin_size}"):
                 check_curves(labels_of(q), q, bin_size=bin_size)
+
+
+def test_many_bins_of_equal_width_are_sorted():
+    q = SHAPES["uniform"]()
+    check_curves(labels_of(q), q, n_bins=300, strategy="uniform")
 
 
 @pytest.mark.parametrize("label", [0, 1])
@@ -122,6 +128,7 @@ def test_a_curve_of_many_rows_is_that_of_the_sort(rounded, dtype):
     cases = [
         {},
         {"bin_size": 5000},
+        {"bin_size": 100},  # too small to be counted
         {"n_bins": 15},
         {"n_bins": 15, "strategy": "uniform"},
         {"n_bins": 100, "strategy": "uniform"},
@@ -138,6 +145,18 @@ def test_an_interval_of_many_rows_is_that_of_the_sort(bin_size):
     ones = np.ones(len(q))
     expected = calibration_error_interval(y, q, bin_size=bin_size, sample_weight=ones)
     assert counted.bin_size == expected.bin_size
+    for name in ("estimate", "plug_in", "low", "high"):
+        assert getattr(counted, name) == pytest.approx(getattr(expected, name))
+
+
+def test_an_interval_with_automatic_bins_may_be_counted():
+    rng = np.random.default_rng(0)
+    # Bins of nearly equal probabilities have the largest size, here above 1000.
+    q = 0.3 + 1e-6 * rng.random(1_700_000)
+    y = rng.random(q.size) < 0.301
+    counted = calibration_error_interval(y, q)
+    expected = calibration_error_interval(y, q, sample_weight=np.ones(q.size))
+    assert counted.bin_size == expected.bin_size > 1000
     for name in ("estimate", "plug_in", "low", "high"):
         assert getattr(counted, name) == pytest.approx(getattr(expected, name))
 
