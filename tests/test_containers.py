@@ -1,50 +1,53 @@
-"""Containers become arrays; what cannot is named with the remedy."""
+"""Containers of probabilities are read; what cannot be read is named."""
 
 import array_api_strict
 import numpy as np
 import pandas as pd
-import polars as pl
 import pytest
+from cases import case
 from scipy import sparse
 
-from skcalib._validation import as_array, as_floats, as_probabilities, column_names
+from skcalib.metrics import calibration_error
+
+Y = [0, 1]
+ROWS = [[0.5, 0.5], [0.25, 0.75]]
 
 
 @pytest.mark.parametrize("requires_grad", [False, True])
 @pytest.mark.parametrize("dtype", ["torch.float32", "torch.bfloat16"])
 def test_numbers_from_tensors(tensor, dtype, requires_grad):
-    expected = [[0.5, 0.25], [1, 0]]
-    whole = tensor(expected, dtype, requires_grad)
-    rows = [tensor(row, dtype, requires_grad) for row in expected]
-    entries = [[tensor(q, dtype, requires_grad) for q in row] for row in expected]
+    whole = tensor(ROWS, dtype, requires_grad)
+    rows = [tensor(row, dtype, requires_grad) for row in ROWS]
+    entries = [[tensor(q, dtype, requires_grad) for q in row] for row in ROWS]
     for values in (whole, rows, entries, tuple(rows)):
-        assert as_floats(values, name="q").tolist() == expected
-    assert as_floats([tensor([q]) for q in (0.5, 1.0)], name="q").shape == (2, 1)
+        assert calibration_error(Y, values) == calibration_error(Y, ROWS)
+    column = [tensor([q]) for q in (0.5, 1.0)]
+    assert calibration_error(Y, column) == calibration_error(Y, [0.5, 1.0])
 
 
 def test_array_api_arrays_inside_lists():
-    rows = [array_api_strict.asarray([0.5, 0.25]), array_api_strict.asarray([1.0, 0])]
-    assert as_floats(rows, name="q").tolist() == [[0.5, 0.25], [1, 0]]
+    rows = [array_api_strict.asarray(row) for row in ROWS]
+    assert calibration_error(Y, rows) == calibration_error(Y, ROWS)
 
 
-@pytest.mark.parametrize(
-    ("values", "message"),
-    [
+def test_what_is_not_numbers_is_named():
+    cases = [
         (np.ma.array([0.1, 0.2], mask=[0, 1]), "masked entry in row 1"),
         ([np.ma.array([0.1]), np.ma.array([0.2], mask=[1])], "masked entry in row 1"),
         ([0.1, np.ma.masked], "masked entry in row 1"),
         (sparse.eye_array(2).tocsr(), "must be dense. Got csr_array .* `.toarray"),
-        (
-            [[0.1], [0.2, 0.3]],
-            "numbers, in rows of equal length. Got .0.1. in row",
-        ),
-        (["0.1"], "must contain numbers"),
+        ([[0.1], [0.2, 0.3]], "numbers, in rows of equal length. Got .0.1. in row"),
+        (["0.1", "0.2"], "must contain numbers"),
         ([0.1, pd.NA], "number at every place. Got <NA> in row 1"),
-    ],
-)
-def test_what_is_not_numbers_is_named(values, message):
-    with pytest.raises((ValueError, TypeError), match=f"'q' parameter .*{message}"):
-        as_floats(values, name="q")
+    ]
+    for values, message in cases:
+        with (
+            case(message),
+            pytest.raises(
+                (ValueError, TypeError), match=f"'y_proba' parameter .*{message}"
+            ),
+        ):
+            calibration_error(Y, values)
 
 
 def test_nested_and_sparse_tensors_are_named(tensor):
@@ -58,33 +61,6 @@ def test_nested_and_sparse_tensors_are_named(tensor):
     if not hasattr(Nested([0.5]), "values"):
         pytest.skip("subclasses of PyTorch's tensors are not like this")
     with pytest.raises(TypeError, match=r"nested tensor.* `\.unbind\(\)`"):
-        as_array(Nested([0.5]), name="q")
+        calibration_error([1], Nested([0.5]))
     with pytest.raises(TypeError, match=r"dense.* `\.to_dense\(\)`"):
-        as_array(Sparse([0.5]), name="q")
-
-
-def test_one_column_is_one_probability_a_row():
-    assert as_probabilities([[0.1], [0.2]], name="q").tolist() == [0.1, 0.2]
-    assert as_probabilities(pd.DataFrame({"p": [0.1]}), name="q").tolist() == [0.1]
-    assert as_probabilities([[0.1]], name="q", n_columns=1).shape == (1, 1)
-
-
-@pytest.mark.parametrize(
-    ("table", "names"),
-    [
-        (pd.DataFrame({"a": [1], "b": [2]}), ["a", "b"]),
-        (pl.DataFrame({"a": [1], "b": [2]}), ["a", "b"]),
-        (pd.DataFrame([[1, 2]], columns=[5, 3]), [5, 3]),
-        (pd.DataFrame([[1, 2]]), None),
-        (pl.DataFrame(np.ones((1, 2))), None),
-        (np.ones((1, 2)), None),
-        ([[1, 2]], None),
-    ],
-)
-def test_names_of_columns_are_none_where_columns_are_numbered(table, names):
-    assert column_names(table) == names
-
-
-def test_names_of_arrow_columns():
-    pa = pytest.importorskip("pyarrow", reason="pyarrow is not installed")
-    assert column_names(pa.table({"a": [1], "b": [2]})) == ["a", "b"]
+        calibration_error([1], Sparse([0.5]))

@@ -1,6 +1,7 @@
 """Entities in tag sequences, worked by hand."""
 
 import pytest
+from cases import case
 
 from skcalib._entities import (
     allowed_tags,
@@ -17,9 +18,8 @@ def tags_of(text, scheme):
     return [meaning[tag] for tag in tags]
 
 
-@pytest.mark.parametrize(
-    ("scheme", "text", "expected"),
-    [
+def test_entities():
+    cases = [
         ("BIO", "", []),
         ("BIO", "O O", []),
         ("BIO", "B-x I-x O B-x", [(0, 2, "x"), (3, 4, "x")]),
@@ -50,10 +50,10 @@ def tags_of(text, scheme):
         ("IOE1", "I-x E-x O", []),
         ("IOE1", "I-x E-x I-y", [(2, 3, "y")]),
         ("IOE1", "E-x E-x I-x", [(0, 1, "x"), (1, 2, "x"), (2, 3, "x")]),
-    ],
-)
-def test_entities(scheme, text, expected):
-    assert find_entities(tags_of(text, scheme), scheme) == expected
+    ]
+    for scheme, text, expected in cases:
+        with case(f"{scheme}: {text}"):
+            assert find_entities(tags_of(text, scheme), scheme) == expected
 
 
 @pytest.mark.parametrize(

@@ -8,8 +8,6 @@ import re
 import tomllib
 from pathlib import Path
 
-import pytest
-
 import skcalib
 
 ROOT = Path(__file__).parent.parent
@@ -41,17 +39,15 @@ def test_the_lowest_versions_tested_are_the_floors():
     assert requirements(read(".ci/lowest.txt"), "==") == floors
 
 
-@pytest.mark.parametrize(
-    ("file", "line"),
-    [
-        ("CITATION.cff", "version: {}"),
-        (".ci/conda/meta.yaml", "  version: {}"),
-        ("docs/_static/switcher.json", '    "version": "{}",'),
-        ("docs/changelog.rst", "{}"),
-    ],
-)
-def test_files_name_the_version_of_the_code(file, line):
-    assert line.format(skcalib.__version__) in read(file).splitlines()
+def test_files_name_the_version_of_the_code():
+    lines = {
+        "CITATION.cff": "version: {}",
+        ".ci/conda/meta.yaml": "  version: {}",
+        "docs/_static/switcher.json": '    "version": "{}",',
+        "docs/changelog.rst": "{}",
+    }
+    for file, line in lines.items():
+        assert line.format(skcalib.__version__) in read(file).splitlines(), file
 
 
 def test_the_conda_recipe_needs_what_the_package_needs():
@@ -93,13 +89,13 @@ def test_every_data_file_is_installed():
     assert data == installed
 
 
-@pytest.mark.parametrize(
-    "command",
-    ["pip install . && skcalib demo", 'pip install -e ".[test]" && pytest'],
-)
-def test_the_readme_gives_each_command_once_on_a_line_of_its_own(command):
+def test_the_readme_gives_each_command_once_on_a_line_of_its_own():
     lines = [line.strip() for line in read("README.rst").splitlines()]
-    assert lines.count(command) == 1
+    for command in (
+        "pip install . && skcalib demo",
+        'pip install -e ".[test]" && pytest',
+    ):
+        assert lines.count(command) == 1, command
 
 
 def rooms() -> list[str]:
@@ -160,9 +156,13 @@ def missing_sections(obj: object) -> list[str]:
     return [section for section in wanted if section not in found]
 
 
-@pytest.mark.parametrize("name", public_names())
-def test_every_public_function_and_class_documents_itself(name):
-    obj = resolve(name)
-    if not (inspect.isfunction(obj) or inspect.isclass(obj)):
-        pytest.skip("an object, documented by its class")
-    assert missing_sections(obj) == []
+def test_every_public_function_and_class_documents_itself():
+    # Other objects, such as scorers, are documented by their classes.
+    objects = {name: resolve(name) for name in public_names()}
+    missing = {
+        name: missing_sections(obj)
+        for name, obj in objects.items()
+        if inspect.isfunction(obj) or inspect.isclass(obj)
+    }
+    assert len(missing) > 100
+    assert {name: sections for name, sections in missing.items() if sections} == {}

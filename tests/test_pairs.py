@@ -13,7 +13,11 @@ CLASSES = RNG.integers(0, 3, 60)
 ERROR = calibration_error(CLASSES, PROBA, bin_size=20)
 
 
-@pytest.mark.parametrize("table", [pd.DataFrame, pl.DataFrame])
+def arrow_table(columns):
+    return pytest.importorskip("pyarrow").table(columns)
+
+
+@pytest.mark.parametrize("table", [pd.DataFrame, pl.DataFrame, arrow_table])
 @pytest.mark.parametrize("kind", [int, str])
 def test_named_columns_are_matched_to_labels(table, kind):
     names = [str(k) for k in range(3)]
@@ -31,10 +35,9 @@ def test_numbered_columns_are_in_the_order_of_the_labels():
     y = np.array(["c", "a", "b"])[CLASSES]
     expected = calibration_error(y, PROBA, bin_size=20, labels=["c", "a", "b"])
     assert expected == ERROR
-    found = calibration_error(
-        y, pd.DataFrame(PROBA), bin_size=20, labels=["c", "a", "b"]
-    )
-    assert found == ERROR
+    for table in (pd.DataFrame, pl.DataFrame):
+        found = calibration_error(y, table(PROBA), bin_size=20, labels=["c", "a", "b"])
+        assert found == ERROR
 
 
 @pytest.mark.parametrize("names", [["ham", "spam", "eggs"], ["0", "1", "x"]])

@@ -3,20 +3,18 @@
 import numpy as np
 import pytest
 
-from skcalib._random import as_generator
+from skcalib.datasets import make_calibrated_pairs
 
 SEEDS = [0, 7, 2**40, np.int64(7), np.uint8(7)]
 
 
 def draw(random_state):
-    return as_generator(random_state).random(5)
+    return make_calibrated_pairs(5, random_state=random_state)[1]
 
 
 @pytest.mark.parametrize("seed", SEEDS, ids=repr)
 def test_an_integer_is_the_seed_of_numpys_default_generator(seed):
-    np.testing.assert_array_equal(
-        draw(seed), np.random.default_rng(int(seed)).random(5)
-    )
+    np.testing.assert_array_equal(draw(seed), draw(np.random.default_rng(int(seed))))
 
 
 def test_no_seed_draws_afresh():
@@ -24,8 +22,9 @@ def test_no_seed_draws_afresh():
 
 
 def test_a_generator_is_used_itself():
-    generator = np.random.default_rng(0)
-    assert as_generator(generator) is generator
+    generator, untouched = np.random.default_rng(0), np.random.default_rng(0)
+    assert not np.array_equal(draw(generator), draw(generator))
+    assert generator.random() != untouched.random()
 
 
 def test_equal_random_states_give_the_same_stream():
@@ -51,10 +50,11 @@ def test_different_seeds_give_different_streams():
     ids=repr,
 )
 def test_what_is_no_source_of_randomness_is_refused_by_name(value):
-    with pytest.raises(ValueError, match=r"'random_state' parameter must be"):
-        as_generator(value)
+    message = "'random_state' parameter of make_calibrated_pairs must be"
+    with pytest.raises(ValueError, match=message):
+        draw(value)
 
 
 def test_the_refusal_shows_what_came():
     with pytest.raises(ValueError, match=r"non-negative integer.* Got -5 instead"):
-        as_generator(-5)
+        draw(-5)

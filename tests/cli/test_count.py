@@ -9,10 +9,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from cases import case
 
-from skcalib.cli._count_periods import find_periods
 from skcalib.counts import corrected_count
 
 N = 60
@@ -233,13 +231,7 @@ def test_periods_are_those_of_the_calendar(numbers, freq, expected):
     assert [row["period"] for row in found["table"]] == expected
 
 
-DAYS = st.dates(datetime.date(2019, 11, 1), datetime.date(2021, 3, 1))
-
-
-@settings(max_examples=30, deadline=None)
-@given(st.lists(DAYS, min_size=1, max_size=8))
-def test_names_and_order_of_periods_are_those_of_the_standard_library(days):
-    texts = np.array([day.isoformat() for day in days], dtype=object)
+def test_names_and_order_of_periods_are_those_of_the_standard_library(numbers):
     names = {
         "day": lambda day: day.isoformat(),
         "week": lambda day: "{}-W{:02}".format(*day.isocalendar()[:2]),
@@ -247,19 +239,25 @@ def test_names_and_order_of_periods_are_those_of_the_standard_library(days):
         "quarter": lambda day: f"{day.year}Q{-(-day.month // 3)}",
         "year": lambda day: str(day.year),
     }
-    for freq, name in names.items():
-        found = find_periods(
-            texts,
-            np.arange(len(days)),
-            column="date",
-            freq=freq,
-            date_format=None,
-            where="docs.csv",
-        )
-        assert [found.labels[k] for k in found.number] == list(map(name, days))
+    first = datetime.date(2019, 11, 1)
+    for seed in range(6):
+        rng = np.random.default_rng(seed)
+        steps = rng.integers(500 // 3**seed + 1, size=8).tolist()
+        days = [first + datetime.timedelta(step) for step in steps]
+        rows = [[day, 0.1 + 0.1 * k, k % 2] for k, day in enumerate(days)]
+        file = write("docs.csv", ["date", "p", "label"], rows)
         n_days = (max(days) - min(days)).days + 1
         between = [min(days) + datetime.timedelta(k) for k in range(n_days)]
-        assert found.labels == list(dict.fromkeys(map(name, between)))
+        for freq, name in names.items():
+            with case(f"{freq}, seed {seed}"):
+                found = numbers(file, "--date", "date", "--freq", freq)
+                expected = dict.fromkeys(map(name, between), 0)
+                for day in days:
+                    expected[name(day)] += 1
+                table = [(row["period"], row["n_documents"]) for row in found["table"]]
+                assert table == [item for item in expected.items() if item[1]]
+                n_empty = list(expected.values()).count(0)
+                assert found["n_periods_without_documents"] == n_empty
 
 
 @pytest.mark.parametrize("mark", ["%d/%m/%Y", "%m/%d/%Y"])

@@ -13,7 +13,6 @@ from pathlib import Path
 import pytest
 
 from skcalib.cli import main
-from skcalib.cli._csv import as_cell
 
 ANSWERS = "question,correct,confidence\n" + "".join(
     f"q{k},{int(k % 3 > 0)},0.{5 + k % 4}\n" for k in range(90)
@@ -202,31 +201,35 @@ def test_a_signal_ends_a_command_that_waits_for_its_input(folder):
 # Texts in files, pages and messages
 
 
-@pytest.mark.parametrize(
-    ("text", "cell"),
-    [
-        ("=cmd|' /C calc'!A0", "'=cmd|' /C calc'!A0"),
-        ("+1+1", "'+1+1"),
-        ("-2+3", "'-2+3"),
-        ("@SUM(1)", "'@SUM(1)"),
-        ("\t=1", "'\t=1"),
-        ("\r=1", "'\\r=1"),
-        ("-0.5", "-0.5"),
-        ("+3", "+3"),
-        ("-1e-05", "-1e-05"),
-        ("-1,5", "-1,5"),
-        ("-5%", "-5%"),
-        ("a=b", "a=b"),
-        ("", ""),
-        ("-", "'-"),
-        ("red \x1b[31m", "red \\x1b[31m"),
-        ("a\u202eb\u200fc", "a\\u202eb\\u200fc"),
-        ("two\r\nlines\tand a tab", "two\nlines\tand a tab"),
-        ("old\rmac", "old\\rmac"),
-    ],
-)
-def test_formulas_and_control_characters_in_cells(text, cell):
-    assert as_cell(text) == cell
+def test_formulas_and_control_characters_in_cells(run, folder):
+    cells = {
+        "=cmd|' /C calc'!A0": "'=cmd|' /C calc'!A0",
+        "+1+1": "'+1+1",
+        "-2+3": "'-2+3",
+        "@SUM(1)": "'@SUM(1)",
+        "\t=1": "'\t=1",
+        "\r=1": "'\\r=1",
+        "-0.5": "-0.5",
+        "+3": "+3",
+        "-1e-05": "-1e-05",
+        "-1,5": "-1,5",
+        "-5%": "-5%",
+        "a=b": "a=b",
+        "-": "'-",
+        "red \x1b[31m": "red \\x1b[31m",
+        "a\u202eb\u200fc": "a\\u202eb\\u200fc",
+        "two\r\nlines\tand a tab": "two\nlines\tand a tab",
+        "old\rmac": "old\\rmac",
+    }
+    texts = [*cells, "", "x"]
+    rows = [{"id": k, "p": 0.1 + k / 30, "text": t} for k, t in enumerate(texts)]
+    lines = "".join(json.dumps(row) + "\n" for row in rows)
+    Path("docs.jsonl").write_text(lines, "utf-8")
+    code, _, err = run("sample", "docs.jsonl", "--n", len(texts), "--id", "id")
+    assert (code, err) == (0, "")
+    with open("docs.sample.csv", encoding="utf-8-sig", newline="") as file:
+        found = {int(row["id"]): row["text"] for row in csv.DictReader(file)}
+    assert [found[k] for k in range(len(texts))] == [*cells.values(), "", "x"]
 
 
 EVIL = "=1+1 \x1b[31m\u202e"

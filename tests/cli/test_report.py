@@ -2,6 +2,7 @@
 
 import gzip
 import io
+import itertools
 import json
 import re
 import subprocess
@@ -10,11 +11,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from cases import case
 from scipy.stats import binom, binomtest
 
 import skcalib
 from skcalib.cli import main
-from skcalib.cli._systems import Answers, _factorised
 from skcalib.metrics import (
     adaptive_reliability_curve,
     calibration_error_interval,
@@ -154,14 +155,13 @@ def test_few_stated_probabilities_have_a_region_each(run, numbers):
     ]
 
 
-@pytest.mark.parametrize(("n_values", "n_regions"), [(20, 20), (21, 10)])
-def test_more_than_twenty_stated_probabilities_go_into_tenths(
-    numbers, n_values, n_regions
-):
-    q = np.linspace(0.01, 0.99, n_values).round(4).tolist()
-    columns = {"y": [0, 1] * n_values, "q": q * 2}
-    regions = numbers(write("many.csv", delimited(columns)))["regions"]
-    assert len(regions) == n_regions
+def test_more_than_twenty_stated_probabilities_go_into_tenths(numbers):
+    for n_values, n_regions in [(20, 20), (21, 10)]:
+        with case(n_values):
+            q = np.linspace(0.01, 0.99, n_values).round(4).tolist()
+            columns = {"y": [0, 1] * n_values, "q": q * 2}
+            regions = numbers(write("many.csv", delimited(columns)))["regions"]
+            assert len(regions) == n_regions
 
 
 def test_the_guide_shows_what_is_printed(run):
@@ -186,18 +186,19 @@ def test_the_ends_of_a_region_are_round_numbers(numbers, file):
     assert ends == [0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0]
 
 
-@pytest.mark.parametrize(
-    ("probability", "verdict", "words"),
-    [(0.9, "too high", "over"), (0.1, "too low", "under"), (0.5, "fits", "neither")],
-)
-def test_the_report_says_in_which_direction_probabilities_err(
-    run, numbers, probability, verdict, words
-):
-    columns = {"y": [0, 1] * 50, "q": [probability] * 100}
-    file = write("constant.csv", delimited(columns))
-    assert numbers(file)["overall"]["verdict"] == verdict
-    _, out, _ = run("report", file, "--no-figure")
-    assert out.splitlines()[1].startswith(words)
+def test_the_report_says_in_which_direction_probabilities_err(run, numbers):
+    cases = [
+        (0.9, "too high", "over"),
+        (0.1, "too low", "under"),
+        (0.5, "fits", "neither"),
+    ]
+    for probability, verdict, words in cases:
+        with case(probability):
+            columns = {"y": [0, 1] * 50, "q": [probability] * 100}
+            file = write("constant.csv", delimited(columns))
+            assert numbers(file)["overall"]["verdict"] == verdict
+            _, out, _ = run("report", file, "--no-figure")
+            assert out.splitlines()[1].startswith(words)
 
 
 def test_the_text_holds_the_numbers_of_the_json(run, numbers, file):
@@ -278,23 +279,28 @@ FORMS = {
 }
 
 
-@pytest.mark.parametrize("name", FORMS)
-def test_the_usual_forms_of_a_file_are_read(numbers, name):
-    found = numbers(write(name, FORMS[name]))
-    assert found["n"] == 3
-    assert found["overall"]["frequency"] == pytest.approx(2 / 3)
-    assert found["overall"]["mean_probability"] == pytest.approx(1.75 / 3)
+def test_the_usual_forms_of_a_file_are_read(numbers):
+    for name, text in FORMS.items():
+        with case(name):
+            found = numbers(write(name, text))
+            assert found["n"] == 3
+            assert found["overall"]["frequency"] == pytest.approx(2 / 3)
+            assert found["overall"]["mean_probability"] == pytest.approx(1.75 / 3)
 
 
-@pytest.mark.parametrize(
-    ("truth", "proba"),
-    [("correct", "confidence"), ("Label", "Score"), ("y_true", "y_proba"), ("y", "p")],
-)
-def test_columns_of_known_names_are_found(numbers, y, q, truth, proba):
-    columns = {"id": range(N), proba: q, "text": ["x"] * N, truth: y}
-    found = numbers(write("known.csv", delimited(columns)))
-    assert found["overall"]["frequency"] == pytest.approx(y.mean())
-    assert found["overall"]["mean_probability"] == pytest.approx(q.mean())
+def test_columns_of_known_names_are_found(numbers, y, q):
+    cases = [
+        ("correct", "confidence"),
+        ("Label", "Score"),
+        ("y_true", "y_proba"),
+        ("y", "p"),
+    ]
+    for truth, proba in cases:
+        with case(f"{truth}, {proba}"):
+            columns = {"id": range(N), proba: q, "text": ["x"] * N, truth: y}
+            found = numbers(write("known.csv", delimited(columns)))
+            assert found["overall"]["frequency"] == pytest.approx(y.mean())
+            assert found["overall"]["mean_probability"] == pytest.approx(q.mean())
 
 
 def test_of_names_that_differ_in_case_the_first_is_taken(numbers, y, q):
@@ -303,35 +309,37 @@ def test_of_names_that_differ_in_case_the_first_is_taken(numbers, y, q):
     assert found["overall"]["frequency"] == pytest.approx(y.mean())
 
 
-@pytest.mark.parametrize("truth", ["correct", "is_correct", "Correctness"])
-@pytest.mark.parametrize("label", ["label", "y_true", "target"])
-def test_a_column_that_says_what_was_right_comes_before_labels(run, y, q, truth, label):
-    columns = {label: 1 - y, truth: y, "confidence": q, "id": range(N)}
-    file = write("both.csv", delimited(columns))
-    code, out, err = run("report", file, "--no-figure")
-    assert code == 0
-    assert f"frequency {y.mean():.4f}" in out
-    assert err == (
-        f"skcalib report: both.csv: The score is {truth!r}, not {label!r}.\n"
+def test_a_column_that_says_what_was_right_comes_before_labels(run, y, q):
+    names = itertools.product(
+        ["label", "y_true", "target"], ["correct", "is_correct", "Correctness"]
     )
-    _, out, err = run("report", file, "--no-figure", "--y-true", label)
-    assert f"frequency {1 - y.mean():.4f}" in out
-    assert err == ""
+    for label, truth in names:
+        with case(f"{label}, {truth}"):
+            columns = {label: 1 - y, truth: y, "confidence": q, "id": range(N)}
+            file = write("both.csv", delimited(columns))
+            code, out, err = run("report", file, "--no-figure")
+            assert code == 0
+            assert f"frequency {y.mean():.4f}" in out
+            said = f"both.csv: The score is {truth!r}, not {label!r}.\n"
+            assert err == f"skcalib report: {said}"
+            _, out, err = run("report", file, "--no-figure", "--y-true", label)
+            assert f"frequency {1 - y.mean():.4f}" in out
+            assert err == ""
 
 
-@pytest.mark.parametrize(
-    "names", [("label", "y_true"), ("target", "gold"), ("is_correct", "correct")]
-)
-def test_two_columns_that_may_be_the_truth_are_an_error(run, y, q, names):
-    first, second = names
-    file = write("two.csv", delimited({first: 1 - y, second: y, "p": q}))
-    code, out, err = run("report", file)
-    assert (code, out) == (2, "")
-    for part in (repr(first), repr(second), "--y-true"):
-        assert part in err
-    code, out, _ = run("report", file, "--no-figure", "--y-true", second)
-    assert code == 0
-    assert f"frequency {y.mean():.4f}" in out
+def test_two_columns_that_may_be_the_truth_are_an_error(run, y, q):
+    cases = [("label", "y_true"), ("target", "gold"), ("is_correct", "correct")]
+    for names in cases:
+        with case(names):
+            first, second = names
+            file = write("two.csv", delimited({first: 1 - y, second: y, "p": q}))
+            code, out, err = run("report", file)
+            assert (code, out) == (2, "")
+            for part in (repr(first), repr(second), "--y-true"):
+                assert part in err
+            code, out, _ = run("report", file, "--no-figure", "--y-true", second)
+            assert code == 0
+            assert f"frequency {y.mean():.4f}" in out
 
 
 def test_target_must_be_named(run, y, q):
@@ -368,29 +376,21 @@ def test_percentages_are_divided_by_100(numbers, columns, y, q):
     assert found["calibration_error"]["estimate"] == pytest.approx(expected.estimate)
 
 
-MIXED = {
-    "sign and fraction": (
-        ["87%", "0.87", "92%", "0.5"],
-        "'87%' in line 2, .*'0.87' in line 3",
-    ),
-    "fraction and sign": (
-        ["0.87", "87%", "1", "0"],
-        "'87%' in line 3, .*'0.87' in lin",
-    ),
-    "one above 1": ([".9", ".8", "1.5", ".7"], "'1.5' in line 4"),
-}
-
-
-@pytest.mark.parametrize("case", MIXED)
-@pytest.mark.parametrize("options", [(), ("--percent",)])
-def test_mixed_units_are_an_error_whatever_the_option(run, case, options):
-    cells, message = MIXED[case]
-    file = write("mixed.csv", delimited({"y": [1, 0, 1, 0], "q": cells}))
-    code, out, err = run("report", file, *options)
-    assert (code, out) == (2, "")
-    assert re.search(message, err)
-    assert "in one unit" in err
-    assert "--percent" not in err
+def test_mixed_units_are_an_error_whatever_the_option(run):
+    cases = [
+        (["87%", "0.87", "92%", "0.5"], "'87%' in line 2, .*'0.87' in line 3"),
+        (["0.87", "87%", "1", "0"], "'87%' in line 3, .*'0.87' in lin"),
+        ([".9", ".8", "1.5", ".7"], "'1.5' in line 4"),
+    ]
+    for cells, message in cases:
+        file = write("mixed.csv", delimited({"y": [1, 0, 1, 0], "q": cells}))
+        for options in ((), ("--percent",)):
+            with case(f"{cells}, {options}"):
+                code, out, err = run("report", file, *options)
+                assert (code, out) == (2, "")
+                assert re.search(message, err)
+                assert "in one unit" in err
+                assert "--percent" not in err
 
 
 def test_a_few_percentages_below_1_are_read_with_a_note(run):
@@ -506,23 +506,22 @@ def test_json_cells_that_are_null_or_not_there_are_empty(numbers):
     assert (found["n"], found["n_skipped"]) == (2, 2)
 
 
-@pytest.mark.parametrize(
-    ("name", "text"),
-    [
+def test_not_a_number_is_an_empty_cell(run, numbers):
+    cases = [
         ("nan.csv", "y,q\n1,0.5\n1,nan\nNaN,0.5\n0,0.5\n"),
         (
             "nan.jsonl",
             '{"y":1,"q":0.5}\n{"y":1,"q":NaN}\n{"y":NaN,"q":1}\n{"y":0,"q":1}',
         ),
-    ],
-)
-def test_not_a_number_is_an_empty_cell(run, numbers, name, text):
-    found = numbers(write(name, text), "--skip-missing")
-    assert (found["n"], found["n_skipped"]) == (2, 2)
-    code, _, err = run("report", name)
-    assert code == 2
-    assert re.search(rf"{name}: an empty cell of .y. in line [234]\.", err)
-    assert "--skip-missing" in err
+    ]
+    for name, text in cases:
+        with case(name):
+            found = numbers(write(name, text), "--skip-missing")
+            assert (found["n"], found["n_skipped"]) == (2, 2)
+            code, _, err = run("report", name)
+            assert code == 2
+            assert re.search(rf"{name}: an empty cell of .y. in line [234]\.", err)
+            assert "--skip-missing" in err
 
 
 # Cases at the edge
@@ -605,19 +604,19 @@ def test_json_names_the_figure_it_was_asked_for(numbers, folder, file):
     assert (folder / "a.svg").stat().st_size > 0
 
 
-@pytest.mark.parametrize("options", [(), ("--json", "--output", "a.png")])
-def test_a_figure_that_cannot_be_written_loses_no_numbers(
-    run, monkeypatch, file, options
-):
-    def no_space(*args, **kwargs):
-        raise OSError(28, "No space left on device")
+def test_a_figure_that_cannot_be_written_loses_no_numbers(run, monkeypatch, file):
+    for options in [(), ("--json", "--output", "a.png")]:
+        with case(options):
 
-    monkeypatch.setattr("skcalib.cli._report.save_figure", no_space)
-    code, out, err = run("report", file, *options)
-    assert code == 2
-    assert "No space left on device" in err
-    assert "debiased" in out or json.loads(out)["n"] == N
-    assert "figure: " not in out
+            def no_space(*args, **kwargs):
+                raise OSError(28, "No space left on device")
+
+            monkeypatch.setattr("skcalib.cli._report.save_figure", no_space)
+            code, out, err = run("report", file, *options)
+            assert code == 2
+            assert "No space left on device" in err
+            assert "debiased" in out or json.loads(out)["n"] == N
+            assert "figure: " not in out
 
 
 @pytest.mark.parametrize(
@@ -648,195 +647,84 @@ def test_a_terminal_without_unicode_gets_what_it_can_show(monkeypatch, columns):
 # What goes wrong
 
 
-ERRORS = {
-    "missing file": ("none.csv", None, (), "No such file.* Paths start from .*folder?"),
-    "no table": ("a.xlsx", b"\xd0\xcf\x11", (), "must be a text file in UTF-8, a parq"),
-    "no suffix": ("answers", "", (), "must contain rows. It is empty"),
-    "empty file": ("a.csv", "", (), "must contain rows"),
-    "empty JSON lines": ("a.jsonl", "\n\n", (), "must contain rows"),
-    "only a header": ("a.csv", "y,q\n", (), "a.csv must contain rows. It has none"),
-    "one row": ("a.csv", "y,q\n1,0.5\n", (), "at least two predictions"),
-    "one row left": (
-        "a.csv",
-        "y,q\n1,0.5\n,0.5\n",
-        ("--skip-missing",),
-        "at least two predictions",
-    ),
-    "no row left": (
-        "a.csv",
-        "y,q\n,\n",
-        ("--skip-missing",),
-        "needs an answer with a score",
-    ),
-    "one row of a part": (
-        "a.csv",
-        "y,q,m\n1,0.5,a\n1,0.5,b\n0,0.5,a\n",
-        ("--by", "m"),
-        "--by needs at least two rows of each value. Got one row of 'b'",
-    ),
-    "repeated header": (
-        "a.csv",
-        "y,q,q\n1,0.5,0.5\n",
-        (),
-        "must name each column once. Got 'q' twice",
-    ),
-    "unknown names": (
-        "a.csv",
-        "a,b\n1,0.5\n",
-        (),
-        r"--y-true must .* columns are a, b",
-    ),
-    "unknown truth": (
-        "a.csv",
-        "y,q\n1,1\n",
-        ("--y-true", "z"),
-        "true must .* 'z'.*y, q",
-    ),
-    "unknown proba": (
-        "a.csv",
-        "y,q\n1,1\n",
-        ("--y-proba", "z"),
-        "a.csv: --y-proba must name a column. Got 'z', which is none of y, q",
-    ),
-    "unknown groups": (
-        "a.csv",
-        "y,q\n1,1\n",
-        ("--groups", "z"),
-        "a.csv: --groups must name a column. Got 'z', which is none of y, q",
-    ),
-    "unknown by": ("a.csv", "y,q\n1,1\n", ("--by", "z"), "--by must .*'z', which is"),
-    "ragged row": ("a.csv", "y,q\n1,0.5\n0,0.5,1\n", (), "2 cells .* Got 3 in line 3"),
-    "short row": ("a.tsv", "y\tq\n1\t0.5\n0\n", (), "2 cells .* Got 1 in line 3"),
-    "empty cell": ("a.csv", "y,q\n1,\n", (), "an empty cell of 'q' in line 2"),
-    "empty group": (
-        "a.csv",
-        "y,q,g\n1,1,a\n0,1,\n",
-        ("--groups", "g"),
-        "an empty cell of 'g' in line 3. .* with --skip-missing",
-    ),
-    "wrong truth": ("a.csv", "y,q\n1,1\nmaybe,1\n", (), "'y'. Got 'maybe' in line 3"),
-    "wrong number": ("a.csv", "y,q\n1,1\n1,high\n", (), "'q'. Got 'high' in line 3"),
-    "true as number": (
-        "a.jsonl",
-        '{"y":1,"q":true}\n{"y":0,"q":0}',
-        (),
-        "'true' in line 1, which is not a number",
-    ),
-    "nested number": (
-        "a.jsonl",
-        '{"y":1,"q":[0.5]}\n{"y":1,"q":0.5}',
-        (),
-        r"'\[0.5\]' in line 1, which is not a number",
-    ),
-    "nested truth": (
-        "a.jsonl",
-        '{"y":[1],"q":0.5}\n{"y":1,"q":0.5}',
-        (),
-        r"'y'. Got '\[1\]' in line 1",
-    ),
-    "too large": (
-        "a.csv",
-        "y,q\n1,1\n0,55\n",
-        (),
-        r"'55' in line 3, .*\[0, 1\]. Use --percent",
-    ),
-    "far too large": ("a.csv", "y,q\n1,1\n0,1e9\n", (), r"'1e9' in line 3, .*\[0, 1\]"),
-    "negative": ("a.csv", "y,q\n1,1\n0,-0.5\n", (), r"'-0.5' in line 3, .*\[0, 1\]"),
-    "infinite": (
-        "a.jsonl",
-        '{"y":1,"q":1e999}\n{"y":1,"q":1}',
-        (),
-        r"'Infinity' in line 1, .*\[0, 1\]",
-    ),
-    "nan": ("a.csv", "y,q\n1,nan\n", (), "an empty cell of 'q' in line 2"),
-    "percent sign": ("a.csv", "y,q\n1,50%\n", (), "'50%' in line 2.* use --percent"),
-    "percent above 100": (
-        "a.csv",
-        "y,q\n1,50\n0,101\n",
-        ("--percent",),
-        r"'101' in line 3, .* outside \[0, 100\]",
-    ),
-    "no percent": (
-        "a.csv",
-        "y,q\n1,1\n0,0.5\n",
-        ("--percent",),
-        "--percent does not apply",
-    ),
-    "absent label": (
-        "a.csv",
-        "y,q\nham,1\nspam,0.5\n",
-        ("--pos-label", "eggs"),
-        "--pos-label must be .* contains ham, spam. Got 'eggs'",
-    ),
-    "not JSON": (
-        "a.jsonl",
-        '{"y":1,"q":1}\n{y:1}\n',
-        (),
-        "a.jsonl must contain valid JSON. Got line 2: Expecting",
-    ),
-    "no object": ("a.jsonl", '{"y":1,"q":1}\n[1, 2]\n', (), "Got list in number 2"),
-    "one object": (
-        "a.jsonl",
-        '{"y":1,"q":1}\n',
-        (),
-        "a.jsonl must be a file of .*. It is none of these",
-    ),
-    "commas between objects": (
-        "a.jsonl",
-        '{"y":1,"q":1},\n{"y":0,"q":1}\n',
-        (),
-        "a.jsonl must contain valid JSON. Extra data at column 14",
-    ),
-    "no key": ("a.jsonl", "{}\n{}\n", (), "--y-true must .* Its columns are "),
-    "one column twice": (
-        "a.csv",
-        "y,q\n1,1\n0,0\n",
-        ("--y-true", "q", "--y-proba", "q"),
-        "--y-true and --y-proba must name different columns .*'q' for both",
-    ),
-    "huge integer": ("a.jsonl", '{"y":1,"q":' + "1" * 5000 + "}", (), "valid JSON"),
-    "endless nesting": ("a.jsonl", '{"y":1,"q":' + "[" * 99999, (), "too deeply"),
-    "Latin-1": (
-        "a.csv",
-        "y,q,é\n1,1,1\n".encode("latin-1"),
-        (),
-        "must be a text file in UTF-8",
-    ),
-    "UTF-16": (
-        "a.csv",
-        "y,q\n1,1\n".encode("utf-16"),
-        (),
-        "must be a text file in UTF-8",
-    ),
-    "umlaut": (
-        "a.csv",
-        "y,q,t\n1,1,M\u00fcnchen\n".encode("latin-1"),
-        (),
-        "It has byte 0xfc. Spreadsheets write it if told to save as 'CSV UTF-8'",
-    ),
-    "compressed": ("a.csv.gz", gzip.compress(b"y,q\n1,1\n"), (), "with gunzip"),
-    "logits": ("a.csv", "y,q\n1,2.2\n0,-1.5\n", (), "logits by scipy.special.expit"),
-    "log-probabilities": ("a.csv", "y,q\n1,-0.1\n0,-2\n", (), "by exp"),
-    "words": ("a.csv", "y,q\n1,high\n", (), "accuracy of each word with --by"),
-    "no column of scores": (
-        "a.csv",
-        "answer,gold,q\nA,B,1\n",
-        (),
-        "add a column 'correct' with 1 for each right answer",
-    ),
-    "open quote": (
-        "a.csv",
+# The text of a table, or of JSON lines, and the message about it.
+CSV_ERRORS = [
+    ("y,q\n1,0.5\n", "at least two predictions"),
+    ("y,q,q\n1,0.5,0.5\n", "must name each column once. Got 'q' twice"),
+    ("a,b\n1,0.5\n", r"--y-true must .* columns are a, b"),
+    ("y,q\n1,1\nmaybe,1\n", "'y'. Got 'maybe' in line 3"),
+    ("y,q\n1,1\n1,high\n", "'q'. Got 'high' in line 3"),
+    ("y,q\n1,1\n0,55\n", r"'55' in line 3, .*\[0, 1\]. Use --percent"),
+    ("y,q\n1,1\n0,1e9\n", r"'1e9' in line 3, .*\[0, 1\]"),
+    ("y,q\n1,1\n0,-0.5\n", r"'-0.5' in line 3, .*\[0, 1\]"),
+    ("y,q\n1,nan\n", "an empty cell of 'q' in line 2"),
+    ("y,q\n1,50%\n", "'50%' in line 2.* use --percent"),
+    ("y,q,é\n1,1,1\n".encode("latin-1"), "must be a text file in UTF-8"),
+    ("y,q\n1,1\n".encode("utf-16"), "must be a text file in UTF-8"),
+    ("y,q\n1,2.2\n0,-1.5\n", "logits by scipy.special.expit"),
+    ("y,q\n1,-0.1\n0,-2\n", "by exp"),
+    ("answer,gold,q\nA,B,1\n", "add a column 'correct' with 1 for each right answer"),
+    (
         'y,q\n1,"0.5\n0,0.5\n',
-        (),
         "must close each quote. The row that begins in line 2 has a quote",
     ),
-    "one group": (
-        "a.csv",
+]
+JSON_ERRORS = [
+    ("\n\n", "must contain rows"),
+    ('{"y":1,"q":true}\n{"y":0,"q":0}', "'true' in line 1, which is not a number"),
+    (
+        '{"y":1,"q":[0.5]}\n{"y":1,"q":0.5}',
+        r"'\[0.5\]' in line 1, which is not a number",
+    ),
+    ('{"y":[1],"q":0.5}\n{"y":1,"q":0.5}', r"'y'. Got '\[1\]' in line 1"),
+    ('{"y":1,"q":1e999}\n{"y":1,"q":1}', r"'Infinity' in line 1, .*\[0, 1\]"),
+    (
+        '{"y":1,"q":1}\n{y:1}\n',
+        "a.jsonl must contain valid JSON. Got line 2: Expecting",
+    ),
+    ('{"y":1,"q":1}\n[1, 2]\n', "Got list in number 2"),
+    ('{"y":1,"q":1}\n', "a.jsonl must be a file of .*. It is none of these"),
+    (
+        '{"y":1,"q":1},\n{"y":0,"q":1}\n',
+        "a.jsonl must contain valid JSON. Extra data at column 14",
+    ),
+    ("{}\n{}\n", "--y-true must .* Its columns are "),
+    ('{"y":1,"q":' + "1" * 5000 + "}", "valid JSON"),
+    ('{"y":1,"q":' + "[" * 99999, "too deeply"),
+]
+OTHER_FILES = [
+    ("a.xlsx", b"\xd0\xcf\x11", "must be a text file in UTF-8, a parq"),
+    ("answers", "", "must contain rows. It is empty"),
+    ("a.tsv", "y\tq\n1\t0.5\n0\n", "2 cells .* Got 1 in line 3"),
+    ("a.csv.gz", gzip.compress(b"y,q\n1,1\n"), "with gunzip"),
+]
+# The text of a table, options, and the message.
+ERRORS_OF_OPTIONS = [
+    ("y,q\n1,0.5\n,0.5\n", "--skip-missing", "at least two predictions"),
+    ("y,q\n,\n", "--skip-missing", "needs an answer with a score"),
+    (
+        "y,q,m\n1,0.5,a\n1,0.5,b\n0,0.5,a\n",
+        "--by m",
+        "--by needs at least two rows of each value. Got one row of 'b'",
+    ),
+    (
+        "y,q,g\n1,1,a\n0,1,\n",
+        "--groups g",
+        "an empty cell of 'g' in line 3. .* with --skip-missing",
+    ),
+    ("y,q\n1,50\n0,101\n", "--percent", r"'101' in line 3, .* outside \[0, 100\]"),
+    ("y,q\n1,1\n0,0.5\n", "--percent", "--percent does not apply"),
+    (
+        "y,q\n1,1\n0,0\n",
+        "--y-true q --y-proba q",
+        "--y-true and --y-proba must name different columns .*'q' for both",
+    ),
+    (
         "y,q,g\n1,1,a\n0,0.5,a\n",
-        ("--groups", "g"),
+        "--groups g",
         "--groups needs rows of at least two groups. Got 'a' in every row",
     ),
-}
+]
 
 
 def test_answers_without_a_probability_are_counted_in_the_first_line(run, folder):
@@ -949,62 +837,39 @@ def test_a_pvalue_that_underflows_is_not_printed_as_zero(run, folder):
     assert "perfect calibration: p < 1e-300, rejected" in out
 
 
-@pytest.mark.parametrize("case", ERRORS)
-def test_what_is_wrong_with_a_file_is_said_with_its_place(run, folder, case):
-    name, text, arguments, message = ERRORS[case]
-    if text is not None:
-        write(name, text)
-    code, out, err = run("report", name, *arguments)
-    assert (code, out) == (2, "")
-    assert err.startswith("skcalib report: error: ")
-    assert name in err
-    assert err.count("\n") == 1
-    assert re.search(message, err)
-    assert [path.name for path in folder.iterdir()] in ([name], [])
+def test_what_is_wrong_with_a_file_is_said_with_its_place(run, folder):
+    cases = [("a.csv", text, "", message) for text, message in CSV_ERRORS]
+    cases += [("a.jsonl", text, "", message) for text, message in JSON_ERRORS]
+    cases += [(name, text, "", message) for name, text, message in OTHER_FILES]
+    cases += [("a.csv", *each) for each in ERRORS_OF_OPTIONS]
+    for name, text, options, message in cases:
+        with case(f"{text!r:.60}, {options}, {message}"):
+            write(name, text)
+            code, out, err = run("report", name, *options.split())
+            assert (code, out) == (2, "")
+            assert err.startswith("skcalib report: error: ")
+            assert name in err
+            assert err.count("\n") == 1
+            assert re.search(message, err)
+            assert [path.name for path in folder.iterdir()] == [name]
+            Path(name).unlink()
 
 
-OPTION_ERRORS = {
-    "level": (("--confidence-level", "95"), "--confidence-level must be .* Got 95"),
-    "level nan": (("--confidence-level", "nan"), "--confidence-level must be"),
-    "level next to 1": (
-        ("--confidence-level", "0.9999999999999999"),
-        "--confidence-level must be .* Got 0.9999999999999999",
-    ),
-    "level text": (("--confidence-level", "high"), "invalid float value: 'high'"),
-    "bin size": (("--bin-size", "0"), "--bin-size must be at least 1. Got 0"),
-    "bin size text": (("--bin-size", "1.5"), "invalid int value: '1.5'"),
-    "figure format": (
-        ("--output", "a.xyz"),
-        "must end in .png, .svg, .pdf. Got 'a.xyz'",
-    ),
-    "figure folder": (("--output", "none/a.png"), "No such file .*none/a.png"),
-    "unknown option": (("--colour",), "unrecognized arguments: --colour"),
-}
-
-
-@pytest.mark.parametrize("case", OPTION_ERRORS)
-def test_what_is_wrong_with_an_option_is_said(run, file, case):
-    arguments, message = OPTION_ERRORS[case]
-    code, out, err = run("report", file, *arguments)
-    assert (code, out) == (2, "")
-    assert re.search(message, err)
-    assert "Traceback" not in err
-
-
-@pytest.mark.parametrize("arguments", [(), ("report",), ("explain",)])
-def test_a_command_that_is_not_complete_shows_the_usage(run, arguments):
-    code, _, err = run(*arguments)
-    assert code == 2
-    assert err.startswith("usage: skcalib")
-    command = "skcalib report" if arguments == ("report",) else "skcalib"
-    assert err.endswith(f"See '{command} --help'.\n")
-
-
-@pytest.mark.parametrize("arguments", [(), ("report",), ("demo",)])
-def test_help_is_at_hand(run, arguments):
-    code, out, _ = run(*arguments, "--help")
-    assert code == 0
-    assert out.startswith(" ".join(("usage: skcalib", *arguments)))
+def test_what_is_wrong_with_an_option_is_said(run, file):
+    least = "0.9999999999999999"
+    cases = [
+        ("--confidence-level", "nan", "--confidence-level must be"),
+        ("--confidence-level", least, f"--confidence-level must be .* Got {least}"),
+        ("--confidence-level", "high", "invalid float value: 'high'"),
+        ("--bin-size", "0", "--bin-size must be at least 1. Got 0"),
+        ("--output", "none/a.png", "No such file .*none/a.png"),
+    ]
+    for option, value, message in cases:
+        with case(f"{option} {value}"):
+            code, out, err = run("report", file, option, value)
+            assert (code, out) == (2, "")
+            assert re.search(message, err)
+            assert "Traceback" not in err
 
 
 def test_the_help_has_examples_that_are_read_as_written(run, folder):
@@ -1044,15 +909,3 @@ def test_a_reader_of_a_pipe_may_go_away(file):
         ["sh", "-c", f"({command}) | true"], capture_output=True, text=True
     )
     assert done.stderr == "0\n"
-
-
-def test_names_are_numbered_by_text_in_order_of_appearance():
-    first, again = "group one", " ".join(["group", "one"])
-    assert first is not again
-    names = np.array(["b", first, again, "b", "a", first], dtype=object)
-    codes, different = _factorised(names)
-    assert codes.tolist() == [0, 1, 1, 0, 2, 1]
-    assert different == ["b", "group one", "a"]
-    answers = Answers(np.ones(3), np.ones(3), groups=np.array([5, 2, 5]))
-    assert answers.compact().groups.tolist() == [1, 0, 1]
-    assert answers.compact().question is None

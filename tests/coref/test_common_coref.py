@@ -6,6 +6,7 @@ import pickle
 import numpy as np
 import pytest
 import sklearn
+from estimators import check_without_data
 from scipy.sparse import csr_array
 from sklearn.base import clone, is_classifier
 from sklearn.exceptions import NotFittedError
@@ -19,7 +20,7 @@ from sklearn.model_selection import (
     cross_validate,
 )
 from sklearn.pipeline import Pipeline, make_pipeline
-from sklearn.utils import estimator_checks, get_tags
+from sklearn.utils import get_tags
 
 from skcalib.coref import AntecedentFeatures, AntecedentRanker, SampledCorefPairs
 from skcalib.datasets import make_coref_documents
@@ -68,24 +69,9 @@ def same_arrays(found, expected, atol=0.0):
         np.testing.assert_allclose(a, b, atol=atol)
 
 
-CHECKS = [
-    "check_estimator_cloneable",
-    "check_estimator_tags_renamed",
-    "check_valid_tag_types",
-    "check_estimator_repr",
-    "check_no_attributes_set_in_init",
-    "check_do_not_raise_errors_in_init_or_set_params",
-    "check_mixin_order",
-    "check_parameters_default_constructible",
-    "check_get_params_invariance",
-    "check_set_params",
-]
-
-
 @each_step
-@pytest.mark.parametrize("check", CHECKS)
-def test_scikit_learns_own_check_passes(step, check):
-    getattr(estimator_checks, check)(name_of(step), clone(step))
+def test_scikit_learns_own_checks_pass(step):
+    check_without_data(clone(step))
 
 
 @each_step

@@ -12,7 +12,6 @@ from sklearn.preprocessing import FunctionTransformer
 
 from skcalib import SampledCorefPairs
 from skcalib.coref import AntecedentFeatures, _pairs
-from skcalib.coref._pairs import count_pairs
 from skcalib.datasets import make_coref_documents
 from skcalib.posteriors import AntecedentPosterior
 
@@ -45,13 +44,6 @@ def test_sampled_pairs_come_near_them(data):
         sd = np.sqrt(q * (1 - q) / n)
         assert (np.abs(sampled - q) <= 5 * sd + 1 / n).all()
         assert np.allclose(sampled * n, np.rint(sampled * n))
-
-
-def test_counts_of_equal_labels():
-    labels = np.random.default_rng(0).integers(3, size=(6, 130))
-    found = count_pairs(labels)
-    expected = (labels[:, np.newaxis] == labels).sum(axis=-1)
-    assert (found == expected).all()
 
 
 @pytest.mark.parametrize("other", [{"n_jobs": 2}, {"n_jobs": 1}])

@@ -47,10 +47,11 @@ def real_home():
 
 @pytest.fixture(scope="session")
 def need(real_home):
-    """Skip a test whose files are not in the folder."""
+    """Skip a test if files of a data set, or some of them, are not in the folder."""
 
-    def need_it(*files):
-        for file in files:
+    def need_it(data_set_name, *names):
+        files = data_set(data_set_name).files
+        for file in (files[name] for name in names or files):
             if not (real_home / file.folder / file.name).exists():
                 pytest.skip(f"{file.folder}/{file.name} is not in SKCALIB_DATA")
 

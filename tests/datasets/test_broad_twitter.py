@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 
 from skcalib.datasets import fetch_broad_twitter_entities
-from skcalib.datasets._files import data_set
 
 TEXTS = {
     "a": "Ann\tB-PER\nLee\tI-PER\nleft\tO\n\nhi\tO\n",
@@ -76,8 +75,7 @@ def test_a_line_that_is_no_token_and_label_is_named(put, tmp_path, line):
 
 
 def test_the_real_sections_have_as_many_names_as_counted(need, real_home):
-    files = data_set("emoticon_tweets").files
-    need(*(files[f"btc_{letter}.conll"] for letter in TEXTS))
+    need("emoticon_tweets", *(f"btc_{letter}.conll" for letter in TEXTS))
     counts = real_home / "counts.json"
     if not counts.exists():
         pytest.skip("counts.json is not in SKCALIB_DATA")

@@ -231,7 +231,7 @@ class TestRealData:
     )
     def test_gum(self, need, subset, expected):
         end = ".rebuilt.conllu" if subset == "train" else ".conllu"
-        need(data_set("gum").files[f"en_gum-ud-{subset}{end}"])
+        need("gum", f"en_gum-ud-{subset}{end}")
         data = fetch_gum(subset=subset, download_if_missing=False)
         found = (
             len(data.data),
@@ -255,7 +255,7 @@ class TestRealData:
         ],
     )
     def test_litbank(self, need, predicative, n_mentions, n_entities, n_singletons):
-        need(data_set("litbank").files[ARCHIVE])
+        need("litbank", ARCHIVE)
         data = fetch_litbank(
             subset="all", predicative=predicative, download_if_missing=False
         )

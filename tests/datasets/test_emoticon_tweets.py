@@ -236,7 +236,7 @@ def test_no_smiley_is_left(text, name):
 @pytest.fixture(scope="module")
 def fetch(need):
     for name in ("emoticon_tweets", "ark_twitter_pos"):
-        need(*data_set(name).files.values())
+        need(name)
     return lambda **kwargs: fetch_emoticon_tweets(download_if_missing=False, **kwargs)
 
 

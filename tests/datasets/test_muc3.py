@@ -241,7 +241,7 @@ def test_an_unknown_subset():
 
 class TestReal:
     def test_reports(self, need):
-        need(FILES["muc3_xhtml.zip"])
+        need("muc3", "muc3_xhtml.zip")
         documents = fetch_muc3(parsed=False, download_if_missing=False).data
         dates = [document.date for document in documents if document.date]
         assert (len(documents), len(dates)) == (1700, 1614)
@@ -251,7 +251,7 @@ class TestReal:
 
     @pytest.mark.slow
     def test_a_parse_of_all_reports(self, need, real_home):
-        need(FILES["muc3_xhtml.zip"])
+        need("muc3", "muc3_xhtml.zip")
         if not (real_home / "muc3" / "muc3_parsed.conllu.gz").exists():
             pytest.skip("there is no parse of MUC-3 in SKCALIB_DATA")
         documents = fetch_muc3(parsed=True).data

@@ -5,6 +5,7 @@ import gzip
 import io
 
 import pytest
+from cases import case
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -163,9 +164,8 @@ class TestConllu:
 
 
 class TestMalformedConllu:
-    @pytest.mark.parametrize(
-        ("lines", "line", "message"),
-        [
+    def test_the_line_is_named(self, tmp_path):
+        cases = [
             ([word() + "\t_"], 1, "expected 10 columns with tabs between them, got 11"),
             (["1 It _ _ _ _ 0 root _ _"], 1, "expected 10 columns .*, got 1"),
             ([word(), "# late"], 2, "expected 10 columns .*, got 1"),
@@ -190,15 +190,17 @@ class TestMalformedConllu:
                 2,
                 "heads that lead to the root, got a word that depends on itself",
             ),
-        ],
-    )
-    def test_the_line_is_named(self, tmp_path, lines, line, message):
-        path = tmp_path / "bad.conllu"
-        good = f"# first\n{word()}\n\n"
-        path.write_text(good + "\n".join(lines) + "\n", "utf-8")
-        with pytest.raises(ValueError, match=message) as caught:
-            read_conllu(path)
-        assert str(caught.value).startswith(f"{path}, line {3 + line}: expected")
+        ]
+        for lines, line, message in cases:
+            with case(message):
+                path = tmp_path / "bad.conllu"
+                good = f"# first\n{word()}\n\n"
+                path.write_text(good + "\n".join(lines) + "\n", "utf-8")
+                with pytest.raises(ValueError, match=message) as caught:
+                    read_conllu(path)
+                assert str(caught.value).startswith(
+                    f"{path}, line {3 + line}: expected"
+                )
 
     @settings(deadline=None, max_examples=100)
     @given(data=st.data())

@@ -8,7 +8,6 @@ import zipfile
 import pytest
 
 from skcalib.datasets import fetch_state_union
-from skcalib.datasets._files import data_set
 
 FILE = "state_union.zip"
 TEXTS = {
@@ -90,7 +89,7 @@ def test_a_text_without_a_date(put, tmp_path):
 
 
 def test_real_addresses(need):
-    need(*data_set("state_union").files.values())
+    need("state_union")
     documents = fetch_state_union(parsed=False, download_if_missing=False).data
     assert len(documents) == 65
     assert all(str(d.date.year) == d.id[:4] for d in documents)

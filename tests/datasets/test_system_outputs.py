@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 from skcalib.datasets import fetch_system_outputs
-from skcalib.datasets._files import data_set
 from skcalib.metrics import span_statistics
 
 GOLD_TEXT = "Paris\tB-location\nis\tO\n\t\nfar\tO\n\n"
@@ -119,7 +118,7 @@ def test_an_unknown_subset():
 class TestRealFiles:
     @pytest.fixture(autouse=True)
     def files(self, need):
-        need(*data_set(FOLDER).files.values())
+        need(FOLDER)
 
     def test_f1_of_the_shared_task(self):
         found = fetch_system_outputs(subset="wnut17", download_if_missing=False)

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
+from cases import case
 
 from skcalib.events import AffiliationLexicon, CountryLexicon
 
@@ -100,47 +101,40 @@ class TestOwnList:
     def test_the_table_has_all_members_and_observers(self):
         assert len({code for code, _, _ in UN}) == 193 + 2
 
-    @pytest.mark.parametrize(("code", "name", "demonym"), UN)
-    def test_every_member_has_a_name_and_a_demonym(
-        self, countries, code, name, demonym
-    ):
-        for written in (name, demonym):
-            words = written.split("_")
-            (found,) = countries.find(["the", *words, "army"])
-            assert (found.start, found.end) == (1, 1 + len(words))
-            assert set(found.codes) == SHARED.get(written, {code})
-
-    @pytest.mark.parametrize(("code", "name", "demonym"), UN)
-    def test_case_is_ignored_in_text_that_is_lower_cased(
-        self, countries, code, name, demonym
-    ):
-        for written in (name, demonym):
-            (found,) = countries.find(written.lower().split("_"), lowercase=True)
-            assert code in found.codes
+    def test_every_member_has_a_name_and_a_demonym(self, countries):
+        for code, *names in UN:
+            for written in names:
+                words = written.split("_")
+                with case(f"{code}, {written}"):
+                    (found,) = countries.find(["the", *words, "army"])
+                    assert (found.start, found.end) == (1, 1 + len(words))
+                    assert set(found.codes) == SHARED.get(written, {code})
+                    (found,) = countries.find(
+                        written.lower().split("_"), lowercase=True
+                    )
+                    assert code in found.codes
 
     def test_codes_are_three_letters(self, countries):
         assert all(len(code) == 3 and code.isupper() for code in countries)
         assert len(countries.codes) == len(set(countries.codes)) == len(countries)
 
-    @pytest.mark.parametrize(
-        ("text", "expected"),
-        [
+    def test_other_names(self, countries):
+        cases = [
             ("Soviet tanks", ["SUN"]),
             ("Yugoslav and Kosovar leaders", ["YUG", "XKX"]),
             ("Taiwan and Hong Kong", ["TWN", "HKG"]),
             ("East German and West German", ["DDR", "DEU"]),
             ("the Scottish and the English", ["GBR", "GBR"]),
             ("Puerto Ricans", ["PRI"]),
-        ],
-    )
-    def test_other_names(self, countries, text, expected):
-        assert codes(countries, text) == expected
+        ]
+        for text, expected in cases:
+            with case(text):
+                assert codes(countries, text) == expected
 
 
 class TestTraps:
-    @pytest.mark.parametrize(
-        ("text", "expected"),
-        [
+    def test_in_text_with_capitals(self, countries):
+        cases = [
             ("they told us", []),
             ("They told US troops", ["USA"]),
             ("the U.S. and the U.S", ["USA", "USA"]),
@@ -198,14 +192,13 @@ class TestTraps:
             ("the Jordans in Jordan", ["JOR"]),
             ("D.R. Congo", ["COD"]),
             ("N. Korea and S. Koreans", ["PRK", "KOR"]),
-        ],
-    )
-    def test_in_text_with_capitals(self, countries, text, expected):
-        assert codes(countries, text) == expected
+        ]
+        for text, expected in cases:
+            with case(text):
+                assert codes(countries, text) == expected
 
-    @pytest.mark.parametrize(
-        ("text", "upos", "expected"),
-        [
+    def test_in_text_that_is_lower_cased(self, countries):
+        cases = [
             ("they told us", "PRON VERB PRON", []),
             ("they told us", "PRON VERB PROPN", []),
             ("we polish silver", "PRON VERB NOUN", []),
@@ -215,31 +208,29 @@ class TestTraps:
             ("turkey attacked", "PROPN VERB", ["TUR"]),
             ("el salvador", "PROPN PROPN", ["SLV"]),
             ("we had a reunion", "PRON VERB DET NOUN", []),
-        ],
-    )
-    def test_in_text_that_is_lower_cased(self, countries, text, upos, expected):
-        found = codes(countries, text, upos=upos.split(), lowercase=True)
-        assert found == expected
+        ]
+        for text, upos, expected in cases:
+            with case(text):
+                found = codes(countries, text, upos=upos.split(), lowercase=True)
+                assert found == expected
 
-    @pytest.mark.parametrize(
-        ("text", "upos", "expected"),
-        [
+    def test_in_text_in_capitals(self, countries):
+        cases = [
             ("POLISH THE SILVER", "VERB DET NOUN", []),
             ("TELL US NOW", "VERB PRON ADV", []),
             ("TELL US NOW", None, []),
             ("THE US ATTACKED", "DET PROPN VERB", ["USA"]),
             ("SALVADORAN TROOPS", None, ["SLV"]),
-        ],
-    )
-    def test_in_text_in_capitals(self, countries, text, upos, expected):
-        upos = None if upos is None else upos.split()
-        assert codes(countries, text, upos=upos) == expected
+        ]
+        for text, upos, expected in cases:
+            with case(text):
+                upos = None if upos is None else upos.split()
+                assert codes(countries, text, upos=upos) == expected
 
 
 class TestStemming:
-    @pytest.mark.parametrize(
-        ("stemming", "text", "expected"),
-        [
+    def test_what_is_tried(self):
+        cases = [
             # as published: without the last, then without the last two characters
             ("light", "iraqi", ["IRQ"]),
             ("light", "iraqis", ["IRQ"]),
@@ -252,11 +243,14 @@ class TestStemming:
             (None, "iraq", ["IRQ"]),
             # four characters must remain: "nato" is no form of "na"
             ("light", "nato", []),
-        ],
-    )
-    def test_what_is_tried(self, stemming, text, expected):
-        entries = {"IRQ": "iraq", "FRA": ["france", "french"], "NA": "na"}
-        assert codes(AffiliationLexicon(entries, stemming=stemming), text) == expected
+        ]
+        for stemming, text, expected in cases:
+            with case(f"{stemming}, {text}"):
+                entries = {"IRQ": "iraq", "FRA": ["france", "french"], "NA": "na"}
+                assert (
+                    codes(AffiliationLexicon(entries, stemming=stemming), text)
+                    == expected
+                )
 
     def test_only_nouns_and_adjectives(self):
         lexicon = AffiliationLexicon({"POL": "polish"})
@@ -310,19 +304,18 @@ class TestActors:
         lexicon = AffiliationLexicon({"A": "front"}, exclude=["warm front"])
         assert names(lexicon, "a warm front , a front") == [("front", "A")]
 
-    @pytest.mark.parametrize(
-        ("name", "expected"),
-        [
+    def test_look_up_one_name(self):
+        cases = [
             ("armed_forces", ("GOV",)),
             ("Guerrillas", ("FMLN",)),
             ("the armed forces", ()),
             ("forces", ()),
             ("fmln-guerrilla", ()),  # two names
             ("", ()),
-        ],
-    )
-    def test_look_up_one_name(self, name, expected):
-        assert AffiliationLexicon(self.entries).lookup(name) == expected
+        ]
+        for name, expected in cases:
+            with case(name):
+                assert AffiliationLexicon(self.entries).lookup(name) == expected
 
     def test_a_pickle_finds_the_same(self):
         lexicon = pickle.loads(pickle.dumps(AffiliationLexicon(self.entries)))
@@ -338,9 +331,8 @@ class TestActors:
         AffiliationLexicon(entries)
         assert entries == {"A": ["x y"]}
 
-    @pytest.mark.parametrize(
-        ("kwargs", "message"),
-        [
+    def test_refused(self):
+        cases = [
             ({"entries": {}}, "'entries'.*at least one code. Got {}"),
             ({"entries": ["a"]}, r"'entries'.*dict.*Got \['a'\]"),
             ({"entries": {1: "a"}}, "'entries'.*codes. Got 1"),
@@ -353,15 +345,13 @@ class TestActors:
             ({"entries": {"A": [1]}}, "'entries'.*letter. Got 1 for the code 'A'"),
             ({"entries": {"A": "a"}, "exclude": [""]}, "'exclude'.*letter. Got ''"),
             ({"entries": {"A": "a"}, "stemming": "porter"}, "'stemming'.*'plural'"),
-        ],
-    )
-    def test_refused(self, kwargs, message):
-        with pytest.raises(ValueError, match=message):
-            AffiliationLexicon(**kwargs)
+        ]
+        for kwargs, message in cases:
+            with case(kwargs), pytest.raises(ValueError, match=message):
+                AffiliationLexicon(**kwargs)
 
-    @pytest.mark.parametrize(
-        ("kwargs", "message"),
-        [
+    def test_types(self):
+        cases = [
             (
                 {"entries": {"A": 3}},
                 "'entries'.*or several strings. Got 3 for the code 'A'",
@@ -372,18 +362,22 @@ class TestActors:
             ),
             ({"entries": {"A": "a"}, "exclude": None}, "'exclude'.*Got None"),
             ({"entries": {"A": "a"}, "match_case": "no"}, "'match_case'.*Got 'no'"),
-        ],
-    )
-    def test_types(self, kwargs, message):
-        with pytest.raises(TypeError, match=message):
-            AffiliationLexicon(**kwargs)
+        ]
+        for kwargs, message in cases:
+            with case(kwargs), pytest.raises(TypeError, match=message):
+                AffiliationLexicon(**kwargs)
 
-    @pytest.mark.parametrize("words", [None, 3, ["fmln", None], [["fmln"]]])
-    def test_words_are_strings(self, words):
-        with pytest.raises(TypeError, match="'words' parameter of find must be"):
-            AffiliationLexicon(self.entries).find(words)
-        with pytest.raises(TypeError, match="'name' parameter of lookup must be"):
-            AffiliationLexicon(self.entries).lookup(words)
+    def test_words_are_strings(self):
+        for words in [None, 3, ["fmln", None], [["fmln"]]]:
+            with case(words):
+                with pytest.raises(
+                    TypeError, match="'words' parameter of find must be"
+                ):
+                    AffiliationLexicon(self.entries).find(words)
+                with pytest.raises(
+                    TypeError, match="'name' parameter of lookup must be"
+                ):
+                    AffiliationLexicon(self.entries).lookup(words)
 
     def test_words_in_any_sequence(self):
         lexicon = AffiliationLexicon(self.entries)
@@ -425,14 +419,15 @@ class TestFiles:
         lexicon = CountryLexicon.from_file(str(path), skip=())
         assert lexicon.codes == ("ABC", "IGONATO", "X-BO")
 
-    @pytest.mark.parametrize(
-        "line", ["ABC ABCLAND", "ABC\t", "\tABCLAND", "A\tB\tC", "A\t."]
-    )
-    def test_a_malformed_line(self, tmp_path, line):
-        path = tmp_path / "names.txt"
-        path.write_text(f"ABC\tABCLAND\n{line}\n")
-        with pytest.raises(ValueError, match=r"names\.txt, line 2: expected a code"):
-            AffiliationLexicon.from_file(path)
+    def test_a_malformed_line(self, tmp_path):
+        for line in ["ABC ABCLAND", "ABC\t", "\tABCLAND", "A\tB\tC", "A\t."]:
+            with case(line):
+                path = tmp_path / "names.txt"
+                path.write_text(f"ABC\tABCLAND\n{line}\n")
+                with pytest.raises(
+                    ValueError, match=r"names\.txt, line 2: expected a code"
+                ):
+                    AffiliationLexicon.from_file(path)
 
     def test_bytes_that_are_no_text(self, tmp_path):
         path = tmp_path / "names.txt"

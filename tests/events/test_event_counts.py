@@ -10,9 +10,7 @@ import pandas as pd
 import pytest
 from scipy.stats import binom, norm
 
-from skcalib._results import Result
 from skcalib.events import EventCounter, EventCounts
-from skcalib.events._document_events import pmf_of, quantile, sum_of
 
 CODES = ("AAA", "BBB", "CCC")
 
@@ -329,34 +327,37 @@ def test_what_does_not_fit_is_refused(counts, call, message):
         call(counts)
 
 
-# The kernels
+# Many documents, and quantiles at steps
 
 
-def test_sums_of_equal_trials_are_binomial():
-    trial = pmf_of(np.array([0, 1]), np.array([0.7, 0.3]))
-    start, pmf = sum_of([trial] * 501)
-    assert start == 0
-    np.testing.assert_allclose(pmf, binom.pmf(np.arange(502), 501, 0.3), atol=1e-14)
-    for level in (0.025, 0.5, 0.975):
-        assert quantile(start, pmf, level) == binom.ppf(level, 501, 0.3)
+def events_of(probabilities, rule, make_document):
+    """Return counts of documents with one possible event of AAA each."""
+    documents = [make_document([False, True], ["AAA", None]) for _ in probabilities]
+    with np.errstate(divide="ignore"):
+        scores = [
+            np.log([[1.0, 0.0], [probability, 1 - probability]])
+            for probability in probabilities
+        ]
+    return EventCounter(rule, method="exact").count(documents, scores)
 
 
-def test_sums_start_anywhere():
-    parts = [
-        pmf_of(np.array([-1, 1]), np.array([0.5, 0.5])),
-        pmf_of(np.array([2]), np.array([1.0])),
-        pmf_of(np.array([1, 0, 1]), np.array([0.2, 0.5, 0.3])),
-    ]
-    start, pmf = sum_of(parts)
-    assert start == 1
-    np.testing.assert_allclose(pmf, [0.25, 0.25, 0.25, 0.25])
-    assert sum_of([]) == (0, np.ones(1))
+def test_sums_of_equal_trials_are_binomial(marked_rule, make_document):
+    counts = events_of([0.3] * 501, marked_rule, make_document)
+    pmf = counts.distribution("AAA", counts.periods[0])
+    expected = binom.pmf(np.arange(502), 501, 0.3)
+    np.testing.assert_allclose(pmf, expected[: pmf.size], atol=1e-14)
+    for level in (0.95, 0.5, 0.01):
+        tails = (1 - level) / 2, (1 + level) / 2
+        assert [end[0] for end in counts.interval(level)] == [
+            binom.ppf(tail, 501, 0.3) for tail in tails
+        ]
 
 
-def test_quantiles_at_the_steps():
-    pmf = np.array([0.25, 0.5, 0.25])
-    levels = (1e-9, 0.25, 0.2500001, 0.75, 0.76, 1.0)
-    assert [quantile(3, pmf, p) for p in levels] == [3, 3, 4, 4, 5, 5]
+def test_quantiles_at_the_steps(marked_rule, make_document):
+    counts = events_of([0.5, 0.5], marked_rule, make_document)
+    # The distribution has the steps 1/4, 3/4 and 1.
+    for level, expected in ((0.5, [0, 1]), (0.499, [1, 1]), (0.501, [0, 2])):
+        assert [end[0] for end in counts.interval(level)] == expected
 
 
 def test_no_document_is_no_cell(marked_rule):
@@ -370,8 +371,6 @@ def test_no_document_is_no_cell(marked_rule):
 
 def test_results_are_tables_in_notebooks(generated_counts):
     comparison = generated_counts.compare("AAA", "BBB")
-    assert isinstance(comparison, Result)
-    assert isinstance(generated_counts, Result)
     html = comparison._repr_html_()
     assert "<td>mean_difference</td>" in html
     assert f"exceeds that of BBB with probability {comparison:.3f}" in html

@@ -1,5 +1,6 @@
 """Periods of dates: calendar ones and the user's own."""
 
+import dataclasses
 import datetime
 import re
 
@@ -9,18 +10,31 @@ import pytest
 
 from skcalib.documents import Document
 from skcalib.events import EventCounter, EventRule
-from skcalib.events._periods import assign_periods, check_freq
 
 
 def day(*args):
     return datetime.date(*args)
 
 
-def assign(dates, freq):
-    check_freq(freq)
-    documents = [Document(f"{i}", date) for i, date in enumerate(dates)]
-    labels, place = assign_periods(documents, range(len(documents)), freq)
-    return labels, place.tolist()
+@pytest.fixture
+def assign(marked_rule, make_document):
+    """Return the periods of all dates, and the place of the period of each date."""
+
+    def assign(dates, freq):
+        counter = EventCounter(marked_rule, freq=freq)
+
+        def count(documents):
+            return counter.count(documents, [np.zeros((1, 1))] * len(documents))
+
+        documents = [
+            dataclasses.replace(make_document([True], ["AAA"], name=f"{i}"), date=date)
+            for i, date in enumerate(dates)
+        ]
+        labels = count(documents).periods
+        alone = [count([document]) for document in documents]
+        return labels, [labels.index(one.period[one.mean.argmax()]) for one in alone]
+
+    return assign
 
 
 @pytest.mark.parametrize(
@@ -36,33 +50,33 @@ def assign(dates, freq):
         (None, ["all"], [0, 0, 0, 0]),
     ],
 )
-def test_calendars(freq, labels, place):
+def test_calendars(assign, freq, labels, place):
     dates = [day(1990, 3, 31), day(1989, 10, 1), day(1990, 7, 1), day(1989, 12, 31)]
     assert assign(dates, freq) == (labels, place)
 
 
-def test_weeks_begin_on_monday_and_days_are_periods():
+def test_weeks_begin_on_monday_and_days_are_periods(assign):
     dates = [day(2021, 1, 10), day(2021, 1, 3), day(2021, 1, 4)]
     assert assign(dates, "week") == (["2020-W53", "2021-W01"], [1, 0, 1])
     labels, place = assign(dates, "day")
     assert (labels[0], labels[-1], place) == ("2021-01-03", "2021-01-10", [7, 0, 1])
 
 
-def test_every_month_is_in_its_quarter():
+def test_every_month_is_in_its_quarter(assign):
     dates = [day(2001, m, 1) for m in range(1, 13)]
     labels, place = assign(dates, "quarter")
     assert labels == ["2001Q1", "2001Q2", "2001Q3", "2001Q4"]
     assert place == [0, 0, 0, 1, 1, 1, 2, 2, 2, 3, 3, 3]
 
 
-def test_a_time_of_day_is_a_date():
+def test_a_time_of_day_is_a_date(assign):
     dates = [datetime.datetime(1990, 3, 31, 23, 59), day(1990, 4, 1)]
     assert assign(dates, "quarter")[1] == [0, 1]
     spans = {"all": (datetime.datetime(1990, 3, 1, 12), day(1990, 4, 1))}
     assert assign(dates, spans)[1] == [0, 0]
 
 
-def test_named_spans_have_their_first_and_last_day():
+def test_named_spans_have_their_first_and_last_day(assign):
     spans = {
         "after": (day(1990, 1, 1), day(1990, 12, 31)),
         "before": (day(1989, 1, 1), day(1989, 10, 31)),
@@ -74,7 +88,7 @@ def test_named_spans_have_their_first_and_last_day():
         assign([day(1989, 11, 10)], spans)
 
 
-def test_first_days_divide_the_time():
+def test_first_days_divide_the_time(assign):
     days = [day(1989, 1, 1), day(1989, 11, 11), day(1990, 1, 1)]
     labels, place = assign([day(1989, 12, 31), day(1989, 11, 10)], days)
     assert labels == ["1989-01-01 to 1989-11-10", "1989-11-11 to 1989-12-31"]
@@ -84,7 +98,7 @@ def test_first_days_divide_the_time():
             assign([outside], days)
 
 
-def test_labels_of_a_callable_are_in_order_of_dates():
+def test_labels_of_a_callable_are_in_order_of_dates(assign):
     def era(date):
         return "no date" if date is None else "old" if date.year < 1990 else "new"
 
@@ -95,14 +109,14 @@ def test_labels_of_a_callable_are_in_order_of_dates():
             assign(dates, lambda date, odd=odd: odd if date is None else 1)
 
 
-def test_labels_may_be_tuples():
+def test_labels_may_be_tuples(assign):
     dates = [day(1991, 1, 1), day(1980, 5, 1)]
     labels, place = assign(dates, lambda date: (date.year, date.month))
     assert labels == [(1980, 5), (1991, 1)]
     assert place == [1, 0]
 
 
-def test_times_of_pandas():
+def test_times_of_pandas(assign):
     dates = [pd.Timestamp("1990-03-31 23:59"), day(1990, 4, 1)]
     days = pd.date_range("1990-01-01", periods=3, freq="QS")
     assert assign(dates, days)[1] == assign(dates, "quarter")[1] == [0, 1]
@@ -139,7 +153,7 @@ def test_periods_may_not_overlap():
         "b": (day(1990, 2, 1), day(1990, 3, 1)),
     }
     with pytest.raises(ValueError, match="must not overlap. Got 'a' and 'b'"):
-        check_freq(spans)
+        EventCounter(EventRule(), freq=spans).count([], [])
 
 
 def test_own_periods_without_documents_are_counted(marked_rule, make_document):

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from cases import case
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -197,9 +198,10 @@ SPACY = {text.replace("/3/ROOT", "/0/ROOT"): value for text, value in SPACY.item
 
 
 class TestWorkedByHand:
-    @pytest.mark.parametrize(("text", "expected"), (WORKED | SPACY).items())
-    def test_agents_and_actors(self, rule, text, expected):
-        assert found(rule, document(text)) == expected
+    def test_agents_and_actors(self, rule):
+        for text, expected in (WORKED | SPACY).items():
+            with case(text):
+                assert found(rule, document(text)) == expected
 
     def test_may_match_says_no_only_where_there_is_no_agent(self, rule):
         for text in WORKED | SPACY:
@@ -337,9 +339,8 @@ class TestOptions:
     def test_lower_case(self, lowercase, text, codes):
         assert found(EventRule(lowercase=lowercase), document(text))[1] == codes
 
-    @pytest.mark.parametrize(
-        ("kwargs", "error", "message"),
-        [
+    def test_refused(self):
+        cases = [
             ({"verbs": ()}, ValueError, r"'verbs'.*at least one.*Got \(\)"),
             ({"verbs": [""]}, ValueError, "'verbs'"),
             ({"verbs": [1]}, ValueError, "'verbs'.*lemmas"),
@@ -358,11 +359,10 @@ class TestOptions:
             ({"passive": "no"}, TypeError, "'passive'.*Got 'no'"),
             ({"conjuncts": None}, TypeError, "'conjuncts'.*Got None"),
             ({"relative_pronouns": 2}, TypeError, "'relative_pronouns'.*Got 2"),
-        ],
-    )
-    def test_refused(self, kwargs, error, message):
-        with pytest.raises(error, match=message):
-            EventRule(**kwargs)
+        ]
+        for kwargs, error, message in cases:
+            with case(kwargs), pytest.raises(error, match=message):
+                EventRule(**kwargs)
 
     def test_repr_says_how_it_was_made(self):
         rule = EventRule({"raid", "attack"}, lexicon={"A": "a"}, conjuncts=True)

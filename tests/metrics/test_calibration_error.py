@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+from cases import case
 from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.calibration import calibration_curve
@@ -316,31 +317,33 @@ class TestDebiased:
 
 
 class TestWeights:
-    @pytest.mark.parametrize("kwargs", WAYS, ids=as_id)
-    @pytest.mark.parametrize("seed", range(8))
-    def test_an_integer_weight_equals_repetition(self, seed, kwargs, draw_rows):
-        y, q, _, _ = draw_rows(seed, n_max=12)
-        weight = np.random.default_rng(seed).integers(0, 5, y.size)
-        weight[0] = 2
-        found = calibration_error(y, q, sample_weight=weight, **kwargs)
-        repeated = calibration_error(
-            np.repeat(y, weight), np.repeat(q, weight), **kwargs
-        )
-        assert found == pytest.approx(
-            repeated, abs=1e-8 if "debias" in kwargs else 1e-13
-        )
+    def test_an_integer_weight_equals_repetition(self, draw_rows):
+        for seed in range(8):
+            for kwargs in WAYS:
+                with case(f"{seed}, {kwargs}"):
+                    y, q, _, _ = draw_rows(seed, n_max=12)
+                    weight = np.random.default_rng(seed).integers(0, 5, y.size)
+                    weight[0] = 2
+                    found = calibration_error(y, q, sample_weight=weight, **kwargs)
+                    repeated = calibration_error(
+                        np.repeat(y, weight), np.repeat(q, weight), **kwargs
+                    )
+                    assert found == pytest.approx(
+                        repeated, abs=1e-8 if "debias" in kwargs else 1e-13
+                    )
 
-    @pytest.mark.parametrize("kwargs", CLASSES, ids=as_id)
-    @pytest.mark.parametrize("seed", range(5))
-    def test_a_weight_of_a_row_of_classes_equals_repetition(self, seed, kwargs):
-        y, proba = random_matrix(seed)
-        kwargs = {**kwargs, "labels": [0, 1, 2]}
-        weight = np.random.default_rng(seed).integers(0, 4, y.size)
-        found = calibration_error(y, proba, sample_weight=weight, **kwargs)
-        repeated = calibration_error(
-            np.repeat(y, weight), np.repeat(proba, weight, axis=0), **kwargs
-        )
-        assert found == pytest.approx(repeated, abs=1e-8)
+    def test_a_weight_of_a_row_of_classes_equals_repetition(self):
+        for seed in range(5):
+            for kwargs in CLASSES:
+                with case(f"{seed}, {kwargs}"):
+                    y, proba = random_matrix(seed)
+                    kwargs = {**kwargs, "labels": [0, 1, 2]}
+                    weight = np.random.default_rng(seed).integers(0, 4, y.size)
+                    found = calibration_error(y, proba, sample_weight=weight, **kwargs)
+                    repeated = calibration_error(
+                        np.repeat(y, weight), np.repeat(proba, weight, axis=0), **kwargs
+                    )
+                    assert found == pytest.approx(repeated, abs=1e-8)
 
     @pytest.mark.parametrize("kwargs", WAYS, ids=as_id)
     def test_rows_of_zero_weight_vanish(self, kwargs):

@@ -5,17 +5,15 @@ from functools import cache
 
 import numpy as np
 import pytest
+from cases import case
 
 from skcalib.datasets import make_calibrated_pairs
 from skcalib.metrics import (
-    _binning,
     adaptive_reliability_curve,
     calibration_error,
     calibration_error_interval,
+    score_decomposition,
 )
-from skcalib.metrics._bins import sum_bins
-from skcalib.metrics._counting import count_bins
-from skcalib.metrics._sorted_pairs import SortedRows
 
 N = 2**18 + 37
 
@@ -52,53 +50,50 @@ SHAPES = {
 }
 
 
-def rank_bounds(bin_size):
-    return np.r_[np.arange(max(1, N // bin_size)) * bin_size, N]
+def labels_of(q):
+    return (np.random.default_rng(3).random(N) < q).astype(int)
 
 
-@pytest.mark.parametrize("dtype", [np.float64, np.float32])
-@pytest.mark.parametrize("shape", SHAPES)
-@pytest.mark.parametrize(
-    "bin_size",
-    [500, *(pytest.param(b, marks=pytest.mark.slow) for b in (1783, 100_000, N))],
-)
-def test_the_sums_are_those_of_the_sort(shape, dtype, bin_size):
-    q = SHAPES[shape]().astype(dtype)
-    positive_q = q[np.random.default_rng(3).random(N) < q]
-    bounds = rank_bounds(bin_size)
-    found = count_bins(q, positive_q, bounds)
-    expected = sum_bins(SortedRows(q, positive_q), bounds)
-    for name in ("weight", "y", "low", "high"):
-        given, wanted = getattr(found, name), getattr(expected, name)
-        np.testing.assert_allclose(given, wanted, rtol=1e-12, err_msg=name)
-    for name in ("q", "qq", "yq"):
+def check_curves(y, q, **bins):
+    """Compare counted bins with sorted ones: pairs with weights are sorted."""
+    ones = np.ones(len(q))
+    found = adaptive_reliability_curve(y, q, pos_label=1, **bins)
+    expected = adaptive_reliability_curve(y, q, pos_label=1, sample_weight=ones, **bins)
+    for name in expected.frame():
         given, wanted = getattr(found, name), getattr(expected, name)
         np.testing.assert_allclose(given, wanted, rtol=1e-11, err_msg=name)
-    n_pairs = expected.weight * (expected.weight - 1)
-    given, wanted = found.pair_residual / n_pairs, expected.pair_residual / n_pairs
-    np.testing.assert_allclose(given, wanted, atol=1e-15)
+    for debias in (False, True):
+        given, wanted = found.error(debias=debias), expected.error(debias=debias)
+        assert given == pytest.approx(wanted, abs=1e-12)
+    found, expected = (
+        score_decomposition(y, q, pos_label=1, sample_weight=weight, **bins)
+        for weight in (None, ones)
+    )
+    for name, wanted in expected.to_dict().items():
+        if isinstance(wanted, float):
+            given = getattr(found, name)
+            assert given == pytest.approx(wanted, rel=1e-10, abs=1e-14), name
 
 
-@pytest.mark.parametrize("share", [0, 1])
-def test_labels_may_be_all_the_same(share):
-    q = SHAPES["skew"]()
-    positive_q = q[: share * N]
-    found = count_bins(q, positive_q, rank_bounds(1000))
-    expected = sum_bins(SortedRows(q, positive_q), rank_bounds(1000))
-    np.testing.assert_array_equal(found.y, expected.y)
-    np.testing.assert_allclose(found.pair_residual, expected.pair_residual, atol=1e-9)
+@pytest.mark.filterwarnings("ignore:All probabilities of")
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("slow", [False, pytest.param(True, marks=pytest.mark.slow)])
+def test_the_sums_are_those_of_the_sort(shape, slow):
+    for dtype in (np.float64, np.float32):
+        q = SHAPES[shape]().astype(dtype)
+        for bin_size in (1783, 100_000, N) if slow else (1000,):
+            with case(f"{dtype.__name__}, {bin_size}"):
+                check_curves(labels_of(q), q, bin_size=bin_size)
 
 
-@pytest.mark.parametrize("shape", ["skew", "rounded", "minus zeros"])
-def test_squares_are_left_out_where_nobody_asks(shape):
-    q = SHAPES[shape]()
-    positive_q = q[np.random.default_rng(3).random(N) < q]
-    found = count_bins(q, positive_q, rank_bounds(1000), squares=False)
-    full = count_bins(q, positive_q, rank_bounds(1000))
-    for name in ("weight", "y", "low", "high"):
-        np.testing.assert_array_equal(getattr(found, name), getattr(full, name))
-    # sums of q may be added in another way
-    np.testing.assert_allclose(found.q, full.q, rtol=1e-12)
+def test_many_bins_of_equal_width_are_sorted():
+    q = SHAPES["uniform"]()
+    check_curves(labels_of(q), q, n_bins=300, strategy="uniform")
+
+
+@pytest.mark.parametrize("label", [0, 1])
+def test_labels_may_be_all_the_same(label):
+    check_curves(np.full(N, label), SHAPES["skew"](), bin_size=1000)
 
 
 @pytest.mark.filterwarnings("ignore:All probabilities of")
@@ -127,41 +122,41 @@ def test_many_rows_have_the_error_that_their_interpolated_sums_give(
 @pytest.mark.parametrize(
     "dtype", [np.float64, pytest.param(np.float32, marks=pytest.mark.slow)]
 )
-@pytest.mark.parametrize(
-    "kwargs",
-    [
+def test_a_curve_of_many_rows_is_that_of_the_sort(rounded, dtype):
+    y, q = make_calibrated_pairs(300_000, a=0.1, b=2, k=0.05, random_state=0)
+    q = (q.round(2) if rounded else q).astype(dtype)
+    cases = [
         {},
         {"bin_size": 5000},
+        {"bin_size": 100},  # too small to be counted
         {"n_bins": 15},
         {"n_bins": 15, "strategy": "uniform"},
         {"n_bins": 100, "strategy": "uniform"},
-    ],
-    ids=str,
-)
-def test_a_curve_of_many_rows_is_that_of_the_sort(kwargs, rounded, dtype, monkeypatch):
-    y, q = make_calibrated_pairs(300_000, a=0.1, b=2, k=0.05, random_state=0)
-    q = (q.round(2) if rounded else q).astype(dtype)
-    counted = adaptive_reliability_curve(y, q, **kwargs)
-    monkeypatch.setattr(_binning, "counting_pays", lambda n, n_bins: False)
-    expected = adaptive_reliability_curve(y, q, **kwargs)
-    for name in expected.frame():
-        given, wanted = getattr(counted, name), getattr(expected, name)
-        np.testing.assert_allclose(given, wanted, rtol=1e-10, err_msg=name)
-    for debias in (False, True):
-        error = expected.error(debias=debias)
-        assert counted.error(debias=debias) == pytest.approx(error, abs=1e-10)
+    ]
+    for bins in cases:
+        with case(bins):
+            check_curves(y, q, **bins)
 
 
 @pytest.mark.parametrize("bin_size", ["auto", 2000])
-def test_an_interval_of_many_rows_is_that_of_the_sort(bin_size, monkeypatch):
+def test_an_interval_of_many_rows_is_that_of_the_sort(bin_size):
     y, q = make_calibrated_pairs(300_000, k=0.02, random_state=0)
-    found = []
-    for pays in (True, False):
-        for module in (_binning,):
-            monkeypatch.setattr(module, "counting_pays", lambda n, k, pays=pays: pays)
-        found.append(calibration_error_interval(y, q, bin_size=bin_size))
-    counted, expected = found
+    counted = calibration_error_interval(y, q, bin_size=bin_size)
+    ones = np.ones(len(q))
+    expected = calibration_error_interval(y, q, bin_size=bin_size, sample_weight=ones)
     assert counted.bin_size == expected.bin_size
+    for name in ("estimate", "plug_in", "low", "high"):
+        assert getattr(counted, name) == pytest.approx(getattr(expected, name))
+
+
+def test_an_interval_with_automatic_bins_may_be_counted():
+    rng = np.random.default_rng(0)
+    # Bins of nearly equal probabilities have the largest size, here above 1000.
+    q = 0.3 + 1e-6 * rng.random(1_700_000)
+    y = rng.random(q.size) < 0.301
+    counted = calibration_error_interval(y, q)
+    expected = calibration_error_interval(y, q, sample_weight=np.ones(q.size))
+    assert counted.bin_size == expected.bin_size > 1000
     for name in ("estimate", "plug_in", "low", "high"):
         assert getattr(counted, name) == pytest.approx(getattr(expected, name))
 

@@ -8,6 +8,7 @@ from fractions import Fraction
 import numpy as np
 import pandas as pd
 import pytest
+from cases import case
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.isotonic import IsotonicRegression
@@ -349,18 +350,19 @@ class TestTheWholeScore:
         found = {tuple(numbers(score_decomposition(y[o], q[o], **way))) for o in orders}
         assert found == {tuple(numbers(score_decomposition(y, q, **way)))}
 
-    @pytest.mark.parametrize("way", WAYS, ids=as_id)
-    @pytest.mark.parametrize("seed", range(5))
-    def test_an_integer_weight_equals_repetition(self, seed, way, draw_rows):
-        y, q, _, _ = draw_rows(seed, n_max=12)
-        weight = np.random.default_rng(seed).integers(0, 5, y.size)
-        weight[0] = 2
-        found = score_decomposition(y, q, sample_weight=weight, **way)
-        repeated = score_decomposition(
-            np.repeat(y, weight), np.repeat(q, weight), **way
-        )
-        assert numbers(found) == pytest.approx(numbers(repeated), abs=1e-13)
-        assert found.n_pairs == np.count_nonzero(weight)
+    def test_an_integer_weight_equals_repetition(self, draw_rows):
+        for seed in range(5):
+            for way in WAYS:
+                with case(f"{seed}, {way}"):
+                    y, q, _, _ = draw_rows(seed, n_max=12)
+                    weight = np.random.default_rng(seed).integers(0, 5, y.size)
+                    weight[0] = 2
+                    found = score_decomposition(y, q, sample_weight=weight, **way)
+                    repeated = score_decomposition(
+                        np.repeat(y, weight), np.repeat(q, weight), **way
+                    )
+                    assert numbers(found) == pytest.approx(numbers(repeated), abs=1e-13)
+                    assert found.n_pairs == np.count_nonzero(weight)
 
     @pytest.mark.parametrize("way", WAYS, ids=as_id)
     @pytest.mark.parametrize("label", [0, 1])

@@ -9,6 +9,7 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
+from cases import case
 from scipy.stats import beta, binom, binomtest, kstest, norm
 
 from skcalib.datasets import make_calibrated_pairs
@@ -725,9 +726,8 @@ def _generator(seed):
 
 
 class TestArguments:
-    @pytest.mark.parametrize(
-        ("parameter", "value", "error", "message"),
-        [
+    def test_a_wrong_one_is_named(self):
+        cases = [
             ("confidence_level", 95, ValueError, "strictly between 0 and 1. Got 95"),
             ("confidence_level", 90.0, ValueError, "strictly between 0 and 1. Got 90"),
             ("confidence_level", 0, ValueError, "strictly between 0 and 1. Got 0"),
@@ -754,14 +754,15 @@ class TestArguments:
             ("bin_size", 20.0, TypeError, "an integer of at least 1. Got 20.0"),
             ("bin_size", "sqrt", ValueError, "'auto' or an integer.*Got 'sqrt'"),
             ("multi_class", "both", ValueError, "'pooled', 'top_label'.*Got 'both'"),
-        ],
-    )
-    def test_a_wrong_one_is_named(self, parameter, value, error, message):
-        name = f"The '{parameter}' parameter of calibration_error_interval must be.*"
-        with pytest.raises(error, match=name + message):
-            calibration_error_interval(
-                [0, 1] * 30, np.linspace(0, 1, 60), **{parameter: value}
-            )
+        ]
+        y, q = [0, 1] * 30, np.linspace(0, 1, 60)
+        for parameter, value, error, message in cases:
+            name = f"The '{parameter}' parameter of calibration_error_interval must"
+            with (
+                case(f"{parameter}={value!r}"),
+                pytest.raises(error, match=f"{name} be.*{message}"),
+            ):
+                calibration_error_interval(y, q, **{parameter: value})
 
     @pytest.mark.parametrize("seed", [-1, "0", 0.5, True])
     def test_a_source_of_draws_that_is_none_is_named(self, seed):

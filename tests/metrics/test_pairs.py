@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+from cases import case
 
 from skcalib.metrics import (
     adaptive_reliability_curve,
@@ -165,35 +166,32 @@ BAD_ROWS = [
 ]
 
 
-def as_id(case):
-    parameter, arguments, message = case
-    return f"{parameter}: {message}"
+def test_bad_input_is_named():
+    for parameter, arguments, said in BAD_ROWS:
+        values = {"y_true": Y, "y_proba": Q, **arguments}
+        for function in FUNCTIONS:
+            message = f"The '{parameter}' parameter of {function.__name__} .*{said}"
+            with (
+                case(f"{function.__name__}, {arguments}"),
+                pytest.raises(ValueError, match=message),
+            ):
+                function(**values)
 
 
-@pytest.mark.parametrize("function", FUNCTIONS)
-@pytest.mark.parametrize("case", BAD_ROWS, ids=as_id)
-def test_bad_input_is_named(function, case):
-    parameter, arguments, said = case
-    arguments = {"y_true": Y, "y_proba": Q, **arguments}
-    message = f"The '{parameter}' parameter of {function.__name__} .*{said}"
-    with pytest.raises(ValueError, match=message):
-        function(arguments.pop("y_true"), arguments.pop("y_proba"), **arguments)
+def test_lengths_that_differ_are_both_given():
+    for y, q in [(Y, Q[:2]), (Y[:2], Q), (Y[:2], MATRIX)]:
+        for function in FUNCTIONS:
+            with case(f"{function.__name__}, {len(y)}, {len(q)}"):
+                message = (
+                    f"{function.__name__} needs y_true and y_proba of the same length. "
+                    f"Got: y_true has {len(y)}, y_proba has {len(q)}"
+                )
+                with pytest.raises(ValueError, match=message):
+                    function(y, q)
 
 
-@pytest.mark.parametrize("function", FUNCTIONS)
-@pytest.mark.parametrize(("y", "q"), [(Y, Q[:2]), (Y[:2], Q), (Y[:2], MATRIX)])
-def test_lengths_that_differ_are_both_given(function, y, q):
-    message = (
-        f"{function.__name__} needs y_true and y_proba of the same length. "
-        f"Got: y_true has {len(y)}, y_proba has {len(q)}"
-    )
-    with pytest.raises(ValueError, match=message):
-        function(y, q)
-
-
-@pytest.mark.parametrize(
-    ("arguments", "error", "message"),
-    [
+def test_bad_bins_are_named():
+    cases = [
         ({"bin_size": 0}, ValueError, "'bin_size' .* integer of at least 1. Got 0"),
         ({"bin_size": -3}, ValueError, "'bin_size' .* integer of at least 1. Got -3"),
         ({"bin_size": 2.0}, TypeError, "'bin_size' .* integer of at least 1. Got 2.0"),
@@ -210,59 +208,66 @@ def test_lengths_that_differ_are_both_given(function, y, q):
             ValueError,
             "takes 'bin_size' or 'n_bins', not both. Got bin_size=5 and n_bins=3",
         ),
-    ],
-)
-@pytest.mark.parametrize("function", FUNCTIONS[:2])
-def test_bad_bins_are_named(function, arguments, error, message):
-    with pytest.raises(error, match=message) as caught:
-        function(Y, Q, **arguments)
-    assert function.__name__ in str(caught.value)
+    ]
+    for function in FUNCTIONS[:2]:
+        for arguments, error, message in cases:
+            with case(f"{function.__name__}, {arguments}"):
+                with pytest.raises(error, match=message) as caught:
+                    function(Y, Q, **arguments)
+                assert function.__name__ in str(caught.value)
 
 
-@pytest.mark.parametrize(
-    ("arguments", "error", "message"),
-    [
+def test_bad_norms_are_named():
+    cases = [
         ({"norm": "l3"}, ValueError, "'norm' .* 'l1', 'l2', 'max'. Got 'l3'"),
         ({"norm": 2}, ValueError, "'norm' .* 'l1', 'l2', 'max'. Got 2"),
         ({"squared": "yes"}, TypeError, "'squared' .* True or False. Got 'yes'"),
         ({"debias": 1}, TypeError, "'debias' .* True or False. Got 1"),
         ({"norm": "l1", "squared": True}, ValueError, "'squared' .* needs norm='l2'"),
         ({"norm": "max", "debias": True}, ValueError, "'debias' .* needs norm='l2'"),
-    ],
-)
-def test_bad_norms_are_named(arguments, error, message):
-    with pytest.raises(error, match=message):
-        calibration_error(Y, Q, **arguments)
+    ]
+    for arguments, error, message in cases:
+        with case(arguments), pytest.raises(error, match=message):
+            calibration_error(Y, Q, **arguments)
 
 
 @pytest.mark.filterwarnings("ignore:There is no test")
-@pytest.mark.parametrize("size", [2**40, 10**30])
-@pytest.mark.parametrize("function", FUNCTIONS)
-def test_a_bin_size_beyond_the_data_is_one_bin(function, size):
-    found, expected = function(Y, Q, bin_size=size), function(Y, Q, bin_size=3)
-    if function is not calibration_error:
-        found, expected = found.to_dict(), expected.to_dict()
-        assert found.pop("bin_size") == size
-        expected.pop("bin_size")
-    assert found == expected
+def test_a_bin_size_beyond_the_data_is_one_bin():
+    for function in FUNCTIONS:
+        for size in [2**40, 10**30]:
+            with case(f"{function.__name__}, {size}"):
+                found, expected = (
+                    function(Y, Q, bin_size=size),
+                    function(Y, Q, bin_size=3),
+                )
+                if function is not calibration_error:
+                    found, expected = found.to_dict(), expected.to_dict()
+                    assert found.pop("bin_size") == size
+                    expected.pop("bin_size")
+                assert found == expected
 
 
-@pytest.mark.parametrize("n_bins", [2**40, 10**30])
-@pytest.mark.parametrize("weight", [None, [1, 2, 1]])
-def test_more_bins_than_pairs_are_a_bin_each(n_bins, weight):
-    for function in FUNCTIONS[:2]:
-        found, expected = (
-            function(Y, Q, n_bins=n, sample_weight=weight) for n in (n_bins, 4)
-        )
-        if function is not calibration_error:
-            found, expected = found.to_dict(), expected.to_dict()
-        assert found == expected
+def test_more_bins_than_pairs_are_a_bin_each():
+    for weight in [None, [1, 2, 1]]:
+        for n_bins in [2**40, 10**30]:
+            with case(f"{n_bins}, {weight}"):
+                for function in FUNCTIONS[:2]:
+                    found, expected = (
+                        function(Y, Q, n_bins=n, sample_weight=weight)
+                        for n in (n_bins, 4)
+                    )
+                    if function is not calibration_error:
+                        found, expected = found.to_dict(), expected.to_dict()
+                    assert found == expected
 
 
-@pytest.mark.parametrize("function", FUNCTIONS)
-def test_options_are_keywords(function):
-    with pytest.raises(TypeError, match="takes 2 positional arguments but 3 were"):
-        function(Y, Q, 100)
+def test_options_are_keywords():
+    for function in FUNCTIONS:
+        with (
+            case(function.__name__),
+            pytest.raises(TypeError, match="takes 2 positional arguments but 3 were"),
+        ):
+            function(Y, Q, 100)
 
 
 def test_what_rounding_may_add_is_that_of_the_given_precision():
@@ -273,17 +278,18 @@ def test_what_rounding_may_add_is_that_of_the_given_precision():
         calibration_error(Y, q.astype(float))
 
 
-@pytest.mark.parametrize(
-    ("y", "q", "settings"),
-    [
+def test_the_label_of_a_row_without_weight_is_not_asked_for():
+    cases = [
         ((0, 1, 2), Q, {}),
         (("a", "b", "?"), ((0.8, 0.2), (0.3, 0.7), (0.5, 0.5)), {}),
         (NAMES, ((0.8, 0.2), (0.3, 0.7), (0.5, 0.5)), {"labels": ("a", "b")}),
-    ],
-)
-def test_the_label_of_a_row_without_weight_is_not_asked_for(y, q, settings):
-    found = calibration_error(y, q, sample_weight=(1, 3, 0), **settings)
-    assert found == calibration_error(y[:2], q[:2], sample_weight=(1, 3), **settings)
+    ]
+    for y, q, settings in cases:
+        with case(y):
+            found = calibration_error(y, q, sample_weight=(1, 3, 0), **settings)
+            assert found == calibration_error(
+                y[:2], q[:2], sample_weight=(1, 3), **settings
+            )
 
 
 def test_rows_without_weight_are_counted_in_messages():

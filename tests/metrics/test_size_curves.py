@@ -9,11 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skcalib._pairs import check_pairs
 from skcalib.datasets import make_calibrated_pairs
 from skcalib.metrics import bin_size_curve, calibration_error, sample_size_curve
-from skcalib.metrics._bins import sum_bins
-from skcalib.metrics._sorted_pairs import sort_pairs
 
 # Matrices of rounded probabilities.
 pytestmark = pytest.mark.filterwarnings("ignore:The probabilities in")
@@ -149,20 +146,6 @@ class TestOneSort:
         for debias, values in ((False, curve.plug_in), (True, curve.debiased)):
             expected = one_by_one(y, q, [2000, 50_000], debias=debias)
             np.testing.assert_allclose(values, expected, rtol=0, atol=1e-12)
-
-    @pytest.mark.parametrize("weighted", [False, True])
-    def test_reusable_rows_can_be_summed_again(self, weighted):
-        y, q, weight, _ = mixed_rows(4)
-        weight = weight if weighted else None
-        (pairs,) = check_pairs(y, q, sample_weight=weight)
-        ordered = sort_pairs(pairs, reusable=True)
-        bounds = ordered.snap(np.array([0, 10, 30, ordered.total]))
-        first, second = sum_bins(ordered, bounds), sum_bins(ordered, bounds)
-        once = sum_bins(sort_pairs(pairs), bounds)
-        for name in ("weight", "q", "y", "qq", "yq", "low", "high"):
-            values = getattr(once, name).tolist()
-            assert getattr(first, name).tolist() == values
-            assert getattr(second, name).tolist() == values
 
 
 class TestDistributionsOfBinSizes:

@@ -9,6 +9,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import pytest
+from cases import case
 from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
 from scipy.stats import binomtest
@@ -213,13 +214,13 @@ def test_styles_go_to_the_curve(y_true, y_proba):
     assert legend(display.ax_) == ["own"]
 
 
-@pytest.mark.parametrize("style", [{"lw": 3}, {"linewidth": 3}])
-def test_styles_may_have_the_short_names_of_matplotlib(y_true, y_proba, style):
-    display = ReliabilityDisplay.from_predictions(
-        y_true, y_proba, curve_kwargs=style, diagonal_kwargs=style
-    )
-    assert display.line_.get_linewidth() == 3
-    assert display.diagonal_.get_linewidth() == 3
+def test_styles_may_have_the_short_names_of_matplotlib(y_true, y_proba):
+    for style in ({"lw": 3}, {"linewidth": 3}):
+        display = ReliabilityDisplay.from_predictions(
+            y_true, y_proba, curve_kwargs=style, diagonal_kwargs=style
+        )
+        assert display.line_.get_linewidth() == 3, style
+        assert display.diagonal_.get_linewidth() == 3, style
 
 
 # The band of perfect calibration
@@ -291,16 +292,10 @@ def test_a_mapping_draws_a_curve_for_each_model(y_true, two_models):
         np.testing.assert_allclose(display.line_[k].get_ydata(), y.mean(axis=1))
     assert [text.split(":")[0] for text in legend(display.ax_)] == ["straight", "bent"]
     assert len(display.bar_) == len(display.count_) == 2
-    assert len({line.get_color() for line in display.line_}) == 2
-
-
-def test_bars_and_histogram_have_the_colour_of_their_curve(y_true, two_models):
-    display = ReliabilityDisplay.from_predictions(y_true, two_models)
-    for line, bar, count in zip(
-        display.line_, display.bar_, display.count_, strict=True
-    ):
-        assert to_hex(bar.get_color()[0]) == to_hex(line.get_color())
-        assert to_hex(count.get_edgecolor()) == to_hex(line.get_color())
+    colors = [to_hex(line.get_color()) for line in display.line_]
+    assert len(set(colors)) == 2
+    assert [to_hex(bar.get_color()[0]) for bar in display.bar_] == colors
+    assert [to_hex(count.get_edgecolor()) for count in display.count_] == colors
 
 
 def test_each_curve_may_have_a_style_of_its_own(y_true, two_models):
@@ -525,22 +520,19 @@ def test_the_table_has_a_row_for_each_model_and_bin(y_true, two_models):
         np.testing.assert_allclose(rows["band_high"], band_high)
 
 
-@pytest.mark.parametrize(
-    ("names", "expected"),
-    [
+def test_models_without_a_name_of_their_own_are_numbered(y_true, y_proba):
+    cases = [
         (None, ["0", "1"]),
         (["a", "a"], ["a", "1"]),
         (["1", None], ["1", "1_"]),
         ([3, None], [3, "1"]),
-    ],
-)
-def test_models_without_a_name_of_their_own_are_numbered(
-    y_true, y_proba, names, expected
-):
-    curve = adaptive_reliability_curve(y_true, y_proba)
-    display = ReliabilityDisplay(curve=[curve, curve], name=names).plot()
-    assert list(display.to_dict()) == expected
-    assert display.frame()["name"].unique().tolist() == expected
+    ]
+    for names, expected in cases:
+        with case(names):
+            curve = adaptive_reliability_curve(y_true, y_proba)
+            display = ReliabilityDisplay(curve=[curve, curve], name=names).plot()
+            assert list(display.to_dict()) == expected
+            assert display.frame()["name"].unique().tolist() == expected
 
 
 # Predictions with weights and groups
@@ -701,13 +693,13 @@ def test_cross_validated_data_may_be_pandas_objects_with_weights_and_a_query():
     same_curve(display.curve, expected)
 
 
-@pytest.mark.parametrize("missing", ["estimator", "indices"])
-def test_results_without_models_or_folds_are_refused_with_the_remedy(cancer, missing):
+def test_results_without_models_or_folds_are_refused_with_the_remedy(cancer):
     results = cross_validated(GaussianNB(), *cancer, 2)
-    del results[missing]
-    message = f"Got no {missing!r}: call cross_validate with return_estimator=True"
-    with pytest.raises(ValueError, match=message):
-        ReliabilityDisplay.from_cv_results(results, *cancer)
+    for missing in ("estimator", "indices"):
+        rest = {name: value for name, value in results.items() if name != missing}
+        message = f"Got no {missing!r}: call cross_validate with return_estimator=True"
+        with case(missing), pytest.raises(ValueError, match=message):
+            ReliabilityDisplay.from_cv_results(rest, *cancer)
 
 
 def test_held_out_samples_are_those_of_the_folds(cancer):
@@ -724,9 +716,8 @@ def test_held_out_samples_are_those_of_the_folds(cancer):
 # What is refused
 
 
-@pytest.mark.parametrize(
-    ("params", "message"),
-    [
+def test_parameters_that_make_no_sense_are_refused(y_true, y_proba):
+    wrong_values = [
         ({"y_proba": {}}, "'y_proba' parameter .* empty mapping"),
         ({"interval": "exact"}, "'interval' parameter .* 'clopper_pearson'"),
         ({"confidence_level": 95}, "'confidence_level' parameter"),
@@ -738,56 +729,45 @@ def test_held_out_samples_are_those_of_the_folds(cancer):
         ({"bin_size": 20, "n_bins": 3}, "'bin_size' or 'n_bins', not both"),
         ({"y_proba": [50] * N}, "Percentages must be divided by 100"),
         ({"y_proba": {"a": [0.5] * N, "b": [0.5]}}, "has 1. The model is 'b'"),
-    ],
-    ids=lambda value: str(value)[:30],
-)
-def test_parameters_that_make_no_sense_are_refused(y_true, y_proba, params, message):
-    with pytest.raises(ValueError, match=message):
-        ReliabilityDisplay.from_predictions(
-            **{"y_true": y_true, "y_proba": y_proba, **params}
-        )
-    assert plt.get_fignums() == []
-
-
-@pytest.mark.parametrize(
-    ("params", "message"),
-    [
-        ({"name": ["a", "b", "c"]}, "'name' parameter .* each of the 2 curves. Got 3"),
-        ({"error": [None]}, "'error' parameter .* each of the 2 curves. Got 1"),
-        ({"count": np.ones(50)}, "'count' parameter .* each of the 2 curves. Got 1"),
-    ],
-)
-def test_a_display_of_parts_that_do_not_match_is_refused(
-    y_true, y_proba, params, message
-):
-    curve = adaptive_reliability_curve(y_true, y_proba)
-    with pytest.raises(ValueError, match=message):
-        ReliabilityDisplay(curve=[curve, curve], **params).plot()
-
-
-@pytest.mark.parametrize(
-    ("params", "message"),
-    [
+    ]
+    wrong_types = [
         ({"curve_kwargs": "red"}, "'curve_kwargs' .* a dict, or a list .* Got 'red'"),
         ({"curve_kwargs": 3}, "'curve_kwargs' .* a dict, or a list .* Got 3"),
         ({"curve_kwargs": ["red"]}, "'curve_kwargs' .* must be a dict. Got 'red'"),
         ({"diagonal_kwargs": "red"}, "'diagonal_kwargs' .* must be a dict. Got 'red'"),
         ({"ax": Figure()}, "'ax' .* must be matplotlib Axes or None. Got Figure"),
         ({"ax": np.array([1])}, "'ax' .* must be matplotlib Axes or None. Got ndarray"),
-    ],
-)
-def test_parameters_of_another_type_are_refused(y_true, y_proba, params, message):
-    with pytest.raises(TypeError, match=message):
-        ReliabilityDisplay.from_predictions(y_true, y_proba, **params)
+    ]
+    for error, cases in ((ValueError, wrong_values), (TypeError, wrong_types)):
+        for params, message in cases:
+            arguments = {"y_true": y_true, "y_proba": y_proba, **params}
+            with case(message), pytest.raises(error, match=message):
+                ReliabilityDisplay.from_predictions(**arguments)
     assert plt.get_fignums() == []
 
 
-@pytest.mark.parametrize(
-    ("curve", "got"), [(None, "NoneType"), ([], "an empty list"), ([1], "int")]
-)
-def test_a_display_needs_curves(curve, got):
-    with pytest.raises(TypeError, match=f"'curve' .* a ReliabilityCurve, .* Got {got}"):
-        ReliabilityDisplay(curve=curve).plot()
+def test_a_display_of_parts_that_do_not_match_is_refused(y_true, y_proba):
+    cases = [
+        ({"name": ["a", "b", "c"]}, "'name' parameter .* each of the 2 curves. Got 3"),
+        ({"error": [None]}, "'error' parameter .* each of the 2 curves. Got 1"),
+        ({"count": np.ones(50)}, "'count' parameter .* each of the 2 curves. Got 1"),
+    ]
+    for params, message in cases:
+        with case(params):
+            curve = adaptive_reliability_curve(y_true, y_proba)
+            with pytest.raises(ValueError, match=message):
+                ReliabilityDisplay(curve=[curve, curve], **params).plot()
+
+
+def test_a_display_needs_curves():
+    for curve, got in [(None, "NoneType"), ([], "an empty list"), ([1], "int")]:
+        with (
+            case(got),
+            pytest.raises(
+                TypeError, match=f"'curve' .* a ReliabilityCurve, .* Got {got}"
+            ),
+        ):
+            ReliabilityDisplay(curve=curve).plot()
 
 
 def test_what_is_no_classifier_needs_a_query(cancer):
@@ -796,14 +776,19 @@ def test_what_is_no_classifier_needs_a_query(cancer):
         ReliabilityDisplay.from_estimator(model, *cancer)
 
 
-@pytest.mark.parametrize("weight", [[1, 2], np.ones(1000), np.ones((569, 1))])
-def test_weights_need_one_entry_a_sample(cancer, weight):
+def test_weights_need_one_entry_a_sample(cancer):
     model = GaussianNB().fit(*cancer)
-    with pytest.raises(ValueError, match="'sample_weight' parameter"):
-        ReliabilityDisplay.from_estimator(model, *cancer, sample_weight=weight)
     results = cross_validated(GaussianNB(), *cancer, 2)
-    with pytest.raises(ValueError, match="'sample_weight' parameter"):
-        ReliabilityDisplay.from_cv_results(results, *cancer, sample_weight=weight)
+    for weight in ([1, 2], np.ones(1000), np.ones((569, 1))):
+        for make, answers in (
+            (ReliabilityDisplay.from_estimator, model),
+            (ReliabilityDisplay.from_cv_results, results),
+        ):
+            with (
+                case(f"{make.__name__}, {np.shape(weight)}"),
+                pytest.raises(ValueError, match="'sample_weight' parameter"),
+            ):
+                make(answers, *cancer, sample_weight=weight)
 
 
 def test_few_groups_and_few_rows_are_said_as_by_the_function():

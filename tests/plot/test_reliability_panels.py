@@ -7,6 +7,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import pytest
+from cases import case
 from matplotlib.figure import Figure
 from sklearn.datasets import load_iris
 from sklearn.model_selection import KFold, cross_validate
@@ -159,13 +160,18 @@ def test_dependent_rows_count_in_each_panel(y_true, y_proba, genre):
         assert one.error.n_groups == np.unique(groups[rows]).size
 
 
-@pytest.mark.parametrize(
-    "kind",
-    [list, np.array, pd.Series, pd.Categorical, lambda names: np.array(names, object)],
-)
-def test_names_may_come_in_any_kind_of_sequence(y_true, y_proba, genre, kind):
-    display = from_predictions(y_true, y_proba, by=kind(genre.tolist()))
-    assert list(display.displays) == ["news", "web", "letters"]
+def test_names_may_come_in_any_kind_of_sequence(y_true, y_proba, genre):
+    cases = [
+        list,
+        np.array,
+        pd.Series,
+        pd.Categorical,
+        lambda names: np.array(names, object),
+    ]
+    for kind in cases:
+        with case(kind):
+            display = from_predictions(y_true, y_proba, by=kind(genre.tolist()))
+            assert list(display.displays) == ["news", "web", "letters"]
 
 
 @pytest.mark.filterwarnings(FEW)
@@ -373,14 +379,15 @@ def test_the_number_of_columns_can_be_chosen(
 
 
 @pytest.mark.filterwarnings(FEW)
-@pytest.mark.parametrize("name", ["price in $", "_hidden", "x" * 200, "été"])
-def test_any_name_of_a_group_is_shown(name):
-    display = from_predictions([0, 1], [0.2, 0.7], by=[name, name])
-    display.figure_.savefig(io.BytesIO())
-    (title,) = titles(display)
-    shown = name if len(name) < 28 else f"{name[:27]}…"
-    assert title.replace("\\$", "$").startswith(f"{shown}, n = 2\n")
-    assert list(display.displays) == [name]
+def test_any_name_of_a_group_is_shown():
+    for name in ["price in $", "_hidden", "x" * 200, "été"]:
+        with case(name):
+            display = from_predictions([0, 1], [0.2, 0.7], by=[name, name])
+            display.figure_.savefig(io.BytesIO())
+            (title,) = titles(display)
+            shown = name if len(name) < 28 else f"{name[:27]}…"
+            assert title.replace("\\$", "$").startswith(f"{shown}, n = 2\n")
+            assert list(display.displays) == [name]
 
 
 @pytest.mark.filterwarnings(FEW)
@@ -465,9 +472,8 @@ def test_the_table_has_a_row_for_each_group_and_bin(y_true, y_proba, genre):
 # What is refused
 
 
-@pytest.mark.parametrize(
-    ("params", "error", "message"),
-    [
+def test_parameters_that_make_no_sense_are_refused(y_true, y_proba, genre):
+    cases = [
         ({"by": "genre"}, ValueError, "'by' parameter .* 'label' or .* Got 'genre'"),
         ({"by": 3}, TypeError, "'by' parameter .* Got int"),
         ({"by": ["a", "b"]}, ValueError, "'by' .* each of the 600 samples. Got 2"),
@@ -484,33 +490,31 @@ def test_the_table_has_a_row_for_each_group_and_bin(y_true, y_proba, genre):
         ({"max_panels": 2.0}, TypeError, "'max_panels' parameter"),
         ({"n_columns": 0}, ValueError, "'n_columns' parameter .* at least 1"),
         ({"interval": "exact"}, ValueError, "'interval' parameter"),
-    ],
-    ids=lambda value: str(value)[:30],
-)
-def test_parameters_that_make_no_sense_are_refused(
-    y_true, y_proba, genre, params, error, message
-):
-    with pytest.raises(error, match=message):
-        from_predictions(
-            **{"y_true": y_true, "y_proba": y_proba, "by": genre, **params}
-        )
-    assert plt.get_fignums() == []
+    ]
+    for params, error, message in cases:
+        with case(message):
+            with pytest.raises(error, match=message):
+                from_predictions(
+                    **{"y_true": y_true, "y_proba": y_proba, "by": genre, **params}
+                )
+            assert plt.get_fignums() == []
 
 
-@pytest.mark.parametrize(
-    ("displays", "message"),
-    [
+def test_panels_need_a_display_of_one_curve_each():
+    cases = [
         (
             {},
             "a mapping of groups to ReliabilityDisplay with at least one group. Got {}",
         ),
         ([1], "a mapping of groups to ReliabilityDisplay"),
         ({"a": 3}, "a ReliabilityDisplay of one curve for each group. Got 3 for 'a'"),
-    ],
-)
-def test_panels_need_a_display_of_one_curve_each(displays, message):
-    with pytest.raises(TypeError, match=f"'displays' parameter .* {message}"):
-        ReliabilityPanelsDisplay(displays=displays).plot()
+    ]
+    for displays, message in cases:
+        with (
+            case(displays),
+            pytest.raises(TypeError, match=f"'displays' parameter .* {message}"),
+        ):
+            ReliabilityPanelsDisplay(displays=displays).plot()
 
 
 def test_several_models_have_no_place_in_one_panel(y_true, y_proba):

@@ -7,6 +7,8 @@ import warnings
 
 import numpy as np
 import pytest
+from cases import case
+from estimators import check_without_data
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import minimize
@@ -16,7 +18,6 @@ from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.frozen import FrozenEstimator
 from sklearn.model_selection import GridSearchCV, KFold
 from sklearn.pipeline import make_pipeline
-from sklearn.utils import estimator_checks
 
 from skcalib import (
     AntecedentRanker,
@@ -245,51 +246,48 @@ def test_pairs_are_better_calibrated_on_other_documents():
 # At the ends, and what is left out
 
 
-@pytest.mark.parametrize(
-    ("labels", "params", "expected", "message"),
-    [
+def test_an_offset_at_an_end_warns():
+    cases = [
         ([0, 0], {}, -10, "end of 'offset_bounds'.*every mention"),
         ([0, 1], {}, 10, "end of 'offset_bounds'.*all mentions are new"),
         ([0, 0], {"offset_bounds": (-2, 3)}, -2, "highest at -2"),
-    ],
-)
-def test_an_offset_at_an_end_warns(labels, params, expected, message):
-    scores = [[[0, 0], [2.0, 0]], [[0, 0], [1.0, 0]]]
-    with warnings.catch_warnings(record=True) as seen:
-        warnings.simplefilter("always")
-        found = fit(scores, [labels] * 2, **params)
-    assert found.new_offset_ == expected
-    assert any(re.search(message, str(w.message)) for w in seen)
-    assert {w.category for w in seen} == {ConvergenceWarning}
-    assert {w.filename for w in seen} == {__file__}  # whoever called fit
+    ]
+    for labels, params, expected, message in cases:
+        with case(f"{labels}, {params}"):
+            scores = [[[0, 0], [2.0, 0]], [[0, 0], [1.0, 0]]]
+            with warnings.catch_warnings(record=True) as seen:
+                warnings.simplefilter("always")
+                found = fit(scores, [labels] * 2, **params)
+            assert found.new_offset_ == expected
+            assert any(re.search(message, str(w.message)) for w in seen)
+            assert {w.category for w in seen} == {ConvergenceWarning}
+            assert {w.filename for w in seen} == {__file__}  # whoever called fit
 
 
-@pytest.mark.parametrize(
-    ("labels", "expected", "message"),
-    [
+def test_a_temperature_at_an_end_warns():
+    cases = [
         ([[0, 0], [0, 0]], 0.1, "end of 'bounds'.*the most probable"),
         ([[0, 1], [0, 1]], 3, "end of 'bounds'.*do not identify"),
-    ],
-)
-def test_a_temperature_at_an_end_warns(labels, expected, message):
-    scores = [[[0, 0], [2.0, 0]], [[0, 0], [1.0, 0]]]
-    with pytest.warns(ConvergenceWarning, match=message):
-        found = fit(scores, labels, offset_bounds=(0, 0), bounds=(0.1, 3))
-    assert found.temperature_ == expected
+    ]
+    for labels, expected, message in cases:
+        with case(labels):
+            scores = [[[0, 0], [2.0, 0]], [[0, 0], [1.0, 0]]]
+            with pytest.warns(ConvergenceWarning, match=message):
+                found = fit(scores, labels, offset_bounds=(0, 0), bounds=(0.1, 3))
+            assert found.temperature_ == expected
 
 
-@pytest.mark.parametrize(
-    ("scores", "y"),
-    [
+def test_where_there_is_no_choice_nothing_changes():
+    cases = [
         ([np.zeros((1, 1))] * 3, [[0]] * 3),
         ([np.zeros((0, 0)), [[0, 0], [-np.inf, 0]]], [[], [0, 1]]),
         ([[[0, 0], [0, -np.inf]]], [["a", "a"]]),
-    ],
-)
-def test_where_there_is_no_choice_nothing_changes(scores, y):
-    found = fit(scores, y)
-    assert (found.temperature_, found.new_offset_) == (1, 0)
-    assert found.log_likelihood_ == (0, 0)
+    ]
+    for scores, y in cases:
+        with case(y):
+            found = fit(scores, y)
+            assert (found.temperature_, found.new_offset_) == (1, 0)
+            assert found.log_likelihood_ == (0, 0)
 
 
 def test_clusterings_of_probability_zero_are_counted(data):
@@ -520,41 +518,24 @@ def test_the_data_are_not_changed_and_a_pickle_predicts_as_before(
     )
 
 
-@pytest.mark.parametrize(
-    "check",
-    [
-        "check_estimator_cloneable",
-        "check_estimator_tags_renamed",
-        "check_valid_tag_types",
-        "check_estimator_repr",
-        "check_no_attributes_set_in_init",
-        "check_do_not_raise_errors_in_init_or_set_params",
-        "check_mixin_order",
-        "check_get_params_invariance",
-        "check_set_params",
-    ],
-)
 @pytest.mark.parametrize("estimator", [AntecedentRanker(), EXACT])
-def test_scikit_learns_own_check_passes(check, estimator):
-    scaling = TemperatureScaling(clone(estimator))
-    getattr(estimator_checks, check)("TemperatureScaling", scaling)
+def test_scikit_learns_own_checks_pass(estimator):
+    check_without_data(TemperatureScaling(clone(estimator)))
 
 
 # What is refused
 
 
-@pytest.mark.parametrize(
-    ("offset_bounds", "error", "message"),
-    [
+def test_offset_bounds_are_checked():
+    cases = [
         ((1.0, 2.0), ValueError, "low <= 0 <= high. Got .1.0, 2.0"),
         ((-1.0,), ValueError, "must be two offsets .low, high."),
         (3.0, ValueError, "must be two offsets"),
         (("a", 1.0), TypeError, "'offset_bounds' .* a number"),
-    ],
-)
-def test_offset_bounds_are_checked(offset_bounds, error, message):
-    with pytest.raises(error, match=message):
-        fit([np.zeros((2, 2))], [[0, 0]], offset_bounds=offset_bounds)
+    ]
+    for offset_bounds, error, message in cases:
+        with case(offset_bounds), pytest.raises(error, match=message):
+            fit([np.zeros((2, 2))], [[0, 0]], offset_bounds=offset_bounds)
 
 
 def test_what_is_not_fitted_or_fits_not(features):

@@ -7,6 +7,7 @@ import re
 import numpy as np
 import pytest
 import sklearn_crfsuite
+from cases import case
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
@@ -61,26 +62,29 @@ TOKENS = {
 }
 
 
-@pytest.mark.parametrize(("token", "expected"), TOKENS.values(), ids=TOKENS)
-def test_a_token_becomes_a_row(token, expected):
-    assert matrix_of(token) == [expected]
+def test_a_token_becomes_a_row():
+    for token, expected in TOKENS.values():
+        with case(token):
+            assert matrix_of(token) == [expected]
 
 
-@pytest.mark.parametrize(("token", "expected"), TOKENS.values(), ids=TOKENS)
-def test_it_becomes_the_same_row_beside_tokens_of_another_kind(token, expected):
-    assert matrix_of("the", token, {"f": ["x"]}) == [
-        {"word:the": 1},
-        expected,
-        {"f:x": 1},
-    ]
+def test_it_becomes_the_same_row_beside_tokens_of_another_kind():
+    for token, expected in TOKENS.values():
+        with case(token):
+            assert matrix_of("the", token, {"f": ["x"]}) == [
+                {"word:the": 1},
+                expected,
+                {"f:x": 1},
+            ]
 
 
-@pytest.mark.parametrize("token", [t for t, _ in TOKENS.values()], ids=list(TOKENS))
-def test_training_reads_a_token_as_prediction_does(token):
+def test_training_reads_a_token_as_prediction_does():
     """Zero weights are kept in training, where they name an attribute."""
-    ((flat,),) = as_items([[token]])
-    known = {name: w for name, w in flat.items() if w and name in NAMES}
-    assert [known] == matrix_of(token)
+    for token, _ in TOKENS.values():
+        with case(token):
+            ((flat,),) = as_items([[token]])
+            known = {name: w for name, w in flat.items() if w and name in NAMES}
+            assert [known] == matrix_of(token)
 
 
 # CRFsuite takes numpy's str and bool, and empty names; not a word for a token.
@@ -250,24 +254,24 @@ REFUSED = {
 }
 
 
-@pytest.mark.parametrize(
-    ("token", "error", "message"), REFUSED.values(), ids=list(REFUSED)
-)
-@pytest.mark.parametrize("known", ["f", "h"], ids=["known", "unknown"])
-def test_predict_names_what_it_cannot_read_and_where(token, error, message, known):
-    tagger = CRFTagger().fit([[{known: 1.0}, {"g": 1.0}]], [["A", "B"]])
+def test_predict_names_what_it_cannot_read_and_where():
     where = "parameter of CRFTagger.predict cannot be read at sentence 1, token 2: "
-    with pytest.raises(error, match=where + ".*" + message):
-        tagger.predict([[{"g": 1.0}], [{"f": 1.0}, {}, token]])
+    for known in ("f", "h"):
+        tagger = CRFTagger().fit([[{known: 1.0}, {"g": 1.0}]], [["A", "B"]])
+        for token, error, message in REFUSED.values():
+            with (
+                case(f"{known}, {message}"),
+                pytest.raises(error, match=where + ".*" + message),
+            ):
+                tagger.predict([[{"g": 1.0}], [{"f": 1.0}, {}, token]])
 
 
-@pytest.mark.parametrize(
-    ("token", "error", "message"), REFUSED.values(), ids=list(REFUSED)
-)
-def test_fit_names_what_it_cannot_read_and_where(token, error, message):
+def test_fit_names_what_it_cannot_read_and_where():
     where = "parameter of CRFTagger.fit cannot be read at sentence 1, token 2: "
-    with pytest.raises(error, match=where + ".*" + message):
-        CRFTagger().fit([[{"g": 1.0}], [{}, {}, token]], [["A"], ["A", "B", "A"]])
+    labels = [["A"], ["A", "B", "A"]]
+    for token, error, message in REFUSED.values():
+        with case(message), pytest.raises(error, match=where + ".*" + message):
+            CRFTagger().fit([[{"g": 1.0}], [{}, {}, token]], labels)
 
 
 @pytest.mark.parametrize("text", ["a\0b", "\ud800"], ids=["nul", "surrogate"])

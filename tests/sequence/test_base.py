@@ -12,6 +12,8 @@ import pandas as pd
 import polars as pl
 import pytest
 import sklearn
+from cases import case
+from estimators import check_without_data
 from scipy import sparse
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
@@ -26,7 +28,7 @@ from sklearn.model_selection import (
     learning_curve,
 )
 from sklearn.pipeline import Pipeline, make_pipeline
-from sklearn.utils import estimator_checks, get_tags
+from sklearn.utils import get_tags
 
 from skcalib.datasets import make_tagged_sentences
 from skcalib.sequence import CRFTagger, HMMTagger, TokenFeatures
@@ -68,28 +70,14 @@ def as_lists(tags):
     return list(tags)
 
 
-# scikit-learn's checks that need no data
-
-CHECKS = [
-    "check_estimator_cloneable",
-    "check_estimator_tags_renamed",
-    "check_valid_tag_types",
-    "check_estimator_repr",
-    "check_no_attributes_set_in_init",
-    "check_do_not_raise_errors_in_init_or_set_params",
-    "check_mixin_order",
-    "check_parameters_default_constructible",
-    "check_get_params_invariance",
-    "check_set_params",
-]
+# scikit-learn's own checks
 
 
-@pytest.mark.parametrize("check", CHECKS)
 @pytest.mark.parametrize(
     "estimator", [HMMTagger(), CRFTagger(), TokenFeatures()], ids=name_of
 )
-def test_scikit_learns_own_check_passes(estimator, check):
-    getattr(estimator_checks, check)(name_of(estimator), estimator)
+def test_scikit_learns_own_checks_pass(estimator):
+    check_without_data(estimator)
 
 
 @each_tagger
@@ -110,13 +98,13 @@ def test_fit_returns_the_tagger(tagger):
 
 
 @each_tagger
-@pytest.mark.parametrize(
-    "ask", ["predict", "predict_proba", "predict_marginals", "posterior", "score"]
-)
-def test_asking_before_fit_is_an_error(tagger, ask):
-    more = (Y,) if ask == "score" else ()
-    with pytest.raises(NotFittedError, match=f"This {name_of(tagger)} .* not fitted"):
-        getattr(clone(tagger), ask)(X, *more)
+def test_asking_before_fit_is_an_error(tagger):
+    message = f"This {name_of(tagger)} .* not fitted"
+    for ask in ("predict", "predict_proba", "predict_marginals", "posterior"):
+        with case(ask), pytest.raises(NotFittedError, match=message):
+            getattr(clone(tagger), ask)(X)
+    with pytest.raises(NotFittedError, match=message):
+        clone(tagger).score(X, Y)
 
 
 def test_the_rebuilt_crf_needs_a_fitted_tagger():
@@ -161,12 +149,13 @@ def best_path(posterior, n_tags):
 
 
 @each_tagger
-@pytest.mark.parametrize("sentence", [["the", "mouse"], ["a", "dog", "of", "war"]])
-def test_predict_gives_the_most_probable_of_all_taggings(tagger, sentence):
+def test_predict_gives_the_most_probable_of_all_taggings(tagger):
     tagger = fitted(tagger)
-    expected = best_path(tagger.posterior([sentence]), 3)
-    (found,) = tagger.predict([sentence])
-    assert found == tagger.classes_[list(expected)].tolist()
+    for sentence in (["the", "mouse"], ["a", "dog", "of", "war"]):
+        with case(sentence):
+            expected = best_path(tagger.posterior([sentence]), 3)
+            (found,) = tagger.predict([sentence])
+            assert found == tagger.classes_[list(expected)].tolist()
 
 
 @each_tagger
@@ -194,9 +183,8 @@ def test_ties_go_to_the_first_class_whatever_was_seen_first(tagger):
 
 
 @each_tagger
-@pytest.mark.parametrize(
-    "sentences",
-    [
+def test_outputs_are_one_dimensional_with_an_entry_a_sentence(tagger):
+    cases = [
         [["the", "dog"]],
         [["the", "dog"], ["a", "cat"]],
         [["the"], ["dog"]],
@@ -205,16 +193,15 @@ def test_ties_go_to_the_first_class_whatever_was_seen_first(tagger):
         [[], []],
         [[], ["dog"], []],
         [],
-    ],
-    ids=str,
-)
-def test_outputs_are_one_dimensional_with_an_entry_a_sentence(tagger, sentences):
+    ]
     tagger = fitted(tagger)
-    for found in (tagger.predict(sentences), tagger.predict_proba(sentences)):
-        assert isinstance(found, np.ndarray)
-        assert found.dtype == object
-        assert found.shape == (len(sentences),)
-        assert [len(entry) for entry in found] == [len(s) for s in sentences]
+    for sentences in cases:
+        with case(sentences):
+            for found in (tagger.predict(sentences), tagger.predict_proba(sentences)):
+                assert isinstance(found, np.ndarray)
+                assert found.dtype == object
+                assert found.shape == (len(sentences),)
+                assert [len(entry) for entry in found] == [len(s) for s in sentences]
 
 
 @each_tagger
@@ -265,14 +252,14 @@ CONTAINERS = {
 
 
 @each_tagger
-@pytest.mark.parametrize("container", CONTAINERS.values(), ids=list(CONTAINERS))
-def test_sentences_may_be_in_any_container(tagger, container):
-    tagger = clone(tagger).fit(container(X), container(Y))
+def test_sentences_may_be_in_any_container(tagger):
     expected = fitted(tagger)
-    same_arrays(
-        tagger.predict_proba(container(NEW)), expected.predict_proba(NEW), 1e-12
-    )
-    assert tagger.score(container(X), container(Y)) == expected.score(X, Y)
+    proba, score = expected.predict_proba(NEW), expected.score(X, Y)
+    for name, container in CONTAINERS.items():
+        with case(name):
+            found = clone(tagger).fit(container(X), container(Y))
+            same_arrays(found.predict_proba(container(NEW)), proba, 1e-12)
+            assert found.score(container(X), container(Y)) == score
 
 
 def torch_tensor(values, **settings):
@@ -419,23 +406,23 @@ LABELS = {
 
 
 @each_tagger
-@pytest.mark.parametrize("labels", LABELS.values(), ids=list(LABELS))
-def test_labels_come_back_as_they_were(tagger, labels):
-    words = [["one", "two", "three"]] * 3
-    tagger = clone(tagger).fit(words, [labels] * 3)
-    (found,) = tagger.predict(words[:1])
-    assert found == labels
-    assert [type(a) for a in found] == [
-        type(getattr(b, "item", lambda b=b: b)()) for b in labels
-    ]
-    assert tagger.classes_.tolist() == sorted(set(labels))
-    assert tagger.score(words, [labels] * 3) == 1
+def test_labels_come_back_as_they_were(tagger):
+    for labels in LABELS.values():
+        with case(labels):
+            words = [["one", "two", "three"]] * 3
+            tagger = clone(tagger).fit(words, [labels] * 3)
+            (found,) = tagger.predict(words[:1])
+            assert found == labels
+            assert [type(a) for a in found] == [
+                type(getattr(b, "item", lambda b=b: b)()) for b in labels
+            ]
+            assert tagger.classes_.tolist() == sorted(set(labels))
+            assert tagger.score(words, [labels] * 3) == 1
 
 
 @each_tagger
-@pytest.mark.parametrize(
-    ("labels", "message"),
-    [
+def test_labels_that_are_none_or_cannot_be_sorted_are_refused(tagger):
+    cases = [
         (["D", 1, "V"], "labels of one type, to be sorted. Got int, str"),
         (["D", None, "V"], "Token 1 of sentence 1 has None"),
         (["D", float("nan"), "V"], "Token 1 of sentence 1 has nan"),
@@ -443,19 +430,21 @@ def test_labels_come_back_as_they_were(tagger, labels):
         (["D", ["N"], "V"], r"Token 1 of sentence 1 has \['N'\]"),
         (["D", np.array([1, 2]), "V"], r"Token 1 of sentence 1 has \[1, 2\]"),
         (np.zeros((3, 1)), r"Token 0 of sentence 1 has \[0.0\]"),
-    ],
-    ids=str,
-)
-def test_labels_that_are_none_or_cannot_be_sorted_are_refused(tagger, labels, message):
-    with pytest.raises(ValueError, match=f"{name_of(tagger)}.fit .*{message}"):
-        clone(tagger).fit([X[0], X[0]], [Y[0], labels])
+    ]
+    for labels, message in cases:
+        with (
+            case(labels),
+            pytest.raises(ValueError, match=f"{name_of(tagger)}.fit .*{message}"),
+        ):
+            clone(tagger).fit([X[0], X[0]], [Y[0], labels])
 
 
 @each_tagger
-@pytest.mark.parametrize("label", [None, pd.NA, ["N"], np.array([1, 2])], ids=repr)
-def test_a_score_counts_no_label_that_is_none(tagger, label):
-    with pytest.raises(ValueError, match="score must have a label .* Token 0 of sent"):
-        fitted(tagger).score(X[:2], [Y[0], [label, "N", "V"]])
+def test_a_score_counts_no_label_that_is_none(tagger):
+    tagger, message = fitted(tagger), "score must have a label .* Token 0 of sentence 1"
+    for label in (None, pd.NA, ["N"], np.array([1, 2])):
+        with case(label), pytest.raises(ValueError, match=message):
+            tagger.score(X[:2], [Y[0], [label, "N", "V"]])
 
 
 @each_tagger
@@ -498,9 +487,8 @@ def test_a_label_unseen_in_training_counts_as_an_error(tagger):
 
 
 @each_tagger
-@pytest.mark.parametrize(
-    ("weight", "message"),
-    [
+def test_weights_are_checked(tagger):
+    cases = [
         ([1, 1], r"weight for each of the 5 samples. Got shape \(2,\)"),
         ([[1]] * 5, r"Got shape \(5, 1\)"),
         ([0] * 5, "zero in every row"),
@@ -510,11 +498,10 @@ def test_a_label_unseen_in_training_counts_as_an_error(tagger):
         ("heavy", "must contain numbers.* Got str"),
         ([1, [2], 3, 4, 5], "must contain numbers.* Got .* in row"),
         ([1j] * 5, "must contain numbers.* Got list"),
-    ],
-)
-def test_weights_are_checked(tagger, weight, message):
-    with pytest.raises(ValueError, match=message):
-        fitted(tagger).score(X, Y, sample_weight=weight)
+    ]
+    for weight, message in cases:
+        with case(weight), pytest.raises(ValueError, match=message):
+            fitted(tagger).score(X, Y, sample_weight=weight)
 
 
 @each_tagger
@@ -527,35 +514,24 @@ def test_there_is_no_score_of_no_token(tagger):
 
 
 @each_tagger
-@pytest.mark.parametrize("sentences", [[], [[]], [[], []]], ids=str)
-def test_there_must_be_a_token_to_learn_from(tagger, sentences):
-    with pytest.raises(
-        ValueError, match="needs at least one sentence with a token. Got"
-    ):
-        clone(tagger).fit(sentences, sentences)
+def test_there_must_be_a_token_to_learn_from(tagger):
+    message = "needs at least one sentence with a token. Got"
+    for sentences in ([], [[]], [[], []]):
+        with case(sentences), pytest.raises(ValueError, match=message):
+            clone(tagger).fit(sentences, sentences)
 
 
 @each_tagger
-@pytest.mark.parametrize("ask", ["fit", "score"])
-def test_every_sentence_has_labels(tagger, ask):
-    with pytest.raises(ValueError, match="Got 5 sentences in X and 3 in y"):
-        getattr(fitted(tagger), ask)(X, Y[:3])
-
-
-@each_tagger
-@pytest.mark.parametrize("ask", ["fit", "score"])
-def test_a_sentence_with_too_few_labels_is_named(tagger, ask):
-    labels = [*Y[:3], ["N"], *Y[4:]]
-    with pytest.raises(ValueError, match="Sentence 3 has 2 tokens and 1 labels"):
-        getattr(fitted(tagger), ask)(X, labels)
-
-
-@each_tagger
-@pytest.mark.parametrize("ask", ["fit", "score"])
-def test_an_unlabelled_token_is_named(tagger, ask):
-    labels = [*Y[:3], ["N", None], *Y[4:]]
-    with pytest.raises(ValueError, match="Token 1 of sentence 3 has None"):
-        getattr(fitted(tagger), ask)(X, labels)
+def test_labels_that_do_not_match_the_tokens_are_named(tagger):
+    cases = [
+        (Y[:3], "Got 5 sentences in X and 3 in y"),
+        ([*Y[:3], ["N"], *Y[4:]], "Sentence 3 has 2 tokens and 1 labels"),
+        ([*Y[:3], ["N", None], *Y[4:]], "Token 1 of sentence 3 has None"),
+    ]
+    for labels, message in cases:
+        for ask in ("fit", "score"):
+            with case(f"{ask}, {labels}"), pytest.raises(ValueError, match=message):
+                getattr(fitted(tagger), ask)(X, labels)
 
 
 @each_tagger
@@ -565,9 +541,8 @@ def test_fit_needs_labels(tagger):
 
 
 @each_tagger
-@pytest.mark.parametrize(
-    ("sentences", "message"),
-    [
+def test_what_is_not_sentences_is_refused_with_an_example(tagger):
+    cases = [
         ("the dog", "'X' parameter of .* must be a sequence of sentences.* Got str"),
         (["the dog"], "Got str 'the dog' as sentence 0: put its tokens into a list"),
         ([["a"], b"b"], "Got bytes b'b' as sentence 1"),
@@ -588,25 +563,22 @@ def test_fit_needs_labels(tagger):
         ([["a"], {"b", "c"}], "Got set .* as sentence 1"),
         ({("a", "b")}, "Got set"),
         ([["a"], pd.DataFrame({"w": ["b"]})], "(?s)Got DataFrame .* as sentence 1"),
-    ],
-    ids=lambda value: type(value).__name__ if not isinstance(value, str) else None,
-)
-@pytest.mark.parametrize("ask", ["fit", "predict", "predict_proba"])
-def test_what_is_not_sentences_is_refused_with_an_example(
-    tagger, sentences, message, ask
-):
+    ]
     tagger = fitted(tagger)
-    more = ([["A", "A", "A"]] * 2,) if ask == "fit" else ()
-    if ask == "fit" and isinstance(sentences, list):
-        more = ([["A"]] * len(sentences),)
-    with pytest.raises(TypeError, match=message):
-        getattr(tagger, ask)(sentences, *more)
+    for sentences, message in cases:
+        is_list = isinstance(sentences, list)
+        labels = [["A"]] * len(sentences) if is_list else [["A", "A", "A"]] * 2
+        for ask, *more in (["fit", labels], ["predict"], ["predict_proba"]):
+            with (
+                case(f"{ask}, {sentences!r}"),
+                pytest.raises(TypeError, match=message),
+            ):
+                getattr(tagger, ask)(sentences, *more)
 
 
 @each_tagger
-@pytest.mark.parametrize(
-    ("labels", "message"),
-    [
+def test_what_is_not_label_sequences_is_refused(tagger):
+    cases = [
         ("DNV", "'y' parameter of .*.fit must have an entry for each sentence"),
         (["DNV"] * 5, "Got str 'DNV' for sentence 0"),
         ([0, 1, 2, 3, 4], "Got int 0 for sentence 0"),
@@ -620,12 +592,10 @@ def test_what_is_not_sentences_is_refused_with_an_example(
         ([*Y[:4], np.array("N")], "Got ndarray array.* for sentence 4"),
         ([*Y[:4], {"N"}], "Got set .* for sentence 4"),
         ([*Y[:4], {"N": 1}], "Got dict .* for sentence 4"),
-    ],
-    ids=lambda value: type(value).__name__,
-)
-def test_what_is_not_label_sequences_is_refused(tagger, labels, message):
-    with pytest.raises(TypeError, match=message):
-        clone(tagger).fit(X, labels)
+    ]
+    for labels, message in cases:
+        with case(repr(labels)), pytest.raises(TypeError, match=message):
+            clone(tagger).fit(X, labels)
 
 
 # Model selection
@@ -706,16 +676,15 @@ def test_a_pipeline_and_a_search_pass_marginals_on(model):
 
 
 @each_model
-@pytest.mark.parametrize(
-    "lengths", [(2, 2, 3, 3), (2, 2, 2, 2), (1, 1, 4, 4), (2, 3, 3, 2)]
-)
-def test_out_of_fold_predictions_have_an_entry_a_sentence(model, lengths):
+def test_out_of_fold_predictions_have_an_entry_a_sentence(model):
     """Folds of equal lengths, and each of another, are where other shapes break."""
-    words = [["a", "b", "c", "d"][:n] for n in lengths]
-    tags = [["A", "B", "A", "B"][:n] for n in lengths]
-    found = cross_val_predict(model, words, tags, cv=KFold(2))
-    assert found.shape == (4,)
-    assert [len(entry) for entry in found] == list(lengths)
+    for lengths in [(2, 2, 3, 3), (2, 2, 2, 2), (1, 1, 4, 4), (2, 3, 3, 2)]:
+        with case(lengths):
+            words = [["a", "b", "c", "d"][:n] for n in lengths]
+            tags = [["A", "B", "A", "B"][:n] for n in lengths]
+            found = cross_val_predict(model, words, tags, cv=KFold(2))
+            assert found.shape == (4,)
+            assert [len(entry) for entry in found] == list(lengths)
 
 
 @each_model
@@ -814,10 +783,10 @@ def test_single_precision_may_be_asked_of_a_fitted_tagger(tagger):
 
 
 @each_tagger
-@pytest.mark.parametrize("dtype", [np.float16, "int", None, "double precision"])
-def test_other_types_are_refused(tagger, dtype):
+def test_other_types_are_refused(tagger):
     message = f"'dtype' parameter of {name_of(tagger)}.* must be float64 or float32"
-    with pytest.raises(ValueError, match=message):
-        clone(tagger).set_params(dtype=dtype).fit(X, Y)
-    with pytest.raises(ValueError, match=message):
-        fitted(tagger).set_params(dtype=dtype).predict_proba(X)
+    for dtype in (np.float16, "int", None, "double precision"):
+        with case(f"fit, {dtype}"), pytest.raises(ValueError, match=message):
+            clone(tagger).set_params(dtype=dtype).fit(X, Y)
+        with case(f"predict_proba, {dtype}"), pytest.raises(ValueError, match=message):
+            fitted(tagger).set_params(dtype=dtype).predict_proba(X)

@@ -13,6 +13,7 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pytest
 import sklearn_crfsuite
+from cases import case
 from scipy import sparse
 from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV, cross_val_score
@@ -557,9 +558,8 @@ def test_a_penalty_that_the_algorithm_lacks_is_named(algorithm, name):
         CRFTagger(algorithm=algorithm, **{name: 0.5}).fit(X, Y)
 
 
-@pytest.mark.parametrize(
-    ("parameter", "value", "error", "message"),
-    [
+def test_parameters_are_checked_at_fit():
+    cases = [
         ("algorithm", "sgd", ValueError, "one of 'lbfgs', 'l2sgd', 'ap'.* Got 'sgd'"),
         ("algorithm", None, ValueError, "Got None"),
         ("c1", -0.1, ValueError, "Got -0.1"),
@@ -586,12 +586,14 @@ def test_a_penalty_that_the_algorithm_lacks_is_named(algorithm, name):
         ("calibration_eta", 0.1, ValueError, "cannot be used with algorithm='lbfgs'"),
         ("keep_tempfiles", True, ValueError, "no temporary files.*model_filename"),
         ("trainer_cls", object, ValueError, "must be None.*training_log_"),
-    ],
-)
-def test_parameters_are_checked_at_fit(parameter, value, error, message):
-    tagger = CRFTagger(**{parameter: value})
-    with pytest.raises(error, match=f"'{parameter}' parameter of CRFTagger.*{message}"):
-        tagger.fit(X, Y)
+    ]
+    for parameter, value, error, message in cases:
+        with case(f"{parameter}={value!r}"):
+            tagger = CRFTagger(**{parameter: value})
+            with pytest.raises(
+                error, match=f"'{parameter}' parameter of CRFTagger.*{message}"
+            ):
+                tagger.fit(X, Y)
 
 
 @pytest.mark.parametrize("number", [2**31, 10**12, 10**30])

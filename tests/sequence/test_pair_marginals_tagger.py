@@ -4,6 +4,7 @@ import itertools
 
 import numpy as np
 import pytest
+from cases import case
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
@@ -96,9 +97,8 @@ def test_labels_may_be_numbers():
 
 
 @each_tagger
-@pytest.mark.parametrize(
-    ("pairs", "error", "message"),
-    [
+def test_pairs_that_do_not_fit_are_refused(tagger):
+    cases = [
         ([("D", "X")], ValueError, r"labels of classes_, \['D', 'N', 'V'\]. Got 'X'"),
         ([("D", "N"), (0, 1)], ValueError, "Got 0 in pair 1"),
         (["DN"], ValueError, "list of .label, next label.. Got 'DN' as pair 0"),
@@ -109,12 +109,14 @@ def test_labels_may_be_numbers():
         ([3], ValueError, "list of .label, next label.. Got 3 as pair 0"),
         ([{"D", "N"}], ValueError, "list of .label, next label.. Got .* as pair 0"),
         ([("D", ["N"])], ValueError, r"labels of classes_.* Got \['N'\] in pair 0"),
-    ],
-)
-def test_pairs_that_do_not_fit_are_refused(tagger, pairs, error, message):
-    name = type(tagger).__name__
-    with pytest.raises(error, match=f"{name}.predict_pair_marginals .*{message}"):
-        fitted(tagger).predict_pair_marginals(NEW, pairs)
+    ]
+    for pairs, error, message in cases:
+        with case(pairs):
+            name = type(tagger).__name__
+            with pytest.raises(
+                error, match=f"{name}.predict_pair_marginals .*{message}"
+            ):
+                fitted(tagger).predict_pair_marginals(NEW, pairs)
 
 
 @each_tagger

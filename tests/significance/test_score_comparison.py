@@ -12,8 +12,6 @@ from scipy.stats import binom, binomtest, norm
 
 from skcalib.evaluation import align_evaluations, evaluation_of
 from skcalib.significance import compare_scores, mcnemar_test, permutation_test
-from skcalib.significance._score_gains import limits_of_gains, mcnemar_gains
-from skcalib.significance._score_tests import tango_limits, tango_statistic
 
 
 def tables(n, wins, losses):
@@ -205,53 +203,61 @@ def test_the_interval_excludes_zero_where_the_test_rejects(seed):
     assert result.gain_low[0] <= result.gain[0] <= result.gain_high[0]
 
 
-@pytest.mark.parametrize(("wins", "losses", "n"), [(1, 0, 44), (9, 3, 60), (2, 11, 30)])
-@pytest.mark.parametrize("gain", [-0.2, -0.05, 0.1, 0.3])
-def test_tangos_statistic_has_the_variance_of_the_most_likely_table(
-    wins, losses, n, gain
-):
-    def minus_log_likelihood(share):
-        chances = (share + gain, share, 1 - gain - 2 * share)
-        counts = (wins, losses, n - wins - losses)
-        return -sum(xlogy(k, p) for k, p in zip(counts, chances, strict=True))
-
-    low, high = max(0, -gain), (1 - gain) / 2
-    found = minimize_scalar(
-        minus_log_likelihood, bounds=(low, high), options={"xatol": 1e-12}
-    )
-    variance = n * (2 * found.x + gain - gain**2)
-    expected = (wins - losses - n * gain) / np.sqrt(variance)
-    z = tango_statistic(np.array([wins]), np.array([losses]), n, np.array([gain]))
-    assert z[0] == pytest.approx(expected, rel=1e-4)
-
-
-def test_tangos_interval_without_a_discordant_question():
-    z = norm.ppf(0.975)
-    low, high = tango_limits(np.array([0]), np.array([0]), 50, z)
-    assert high[0] == pytest.approx(z**2 / (50 + z**2), abs=1e-9)
-    assert low[0] == -high[0]
+def of_table(wins, losses, n):
+    """Compare two systems with these numbers of discordant questions."""
+    a, b = np.zeros(n), np.zeros(n)
+    b[:wins] = 1
+    a[wins : wins + losses] = 1
+    return compare_scores({"A": a, "B": b})
 
 
 @pytest.mark.parametrize(
-    ("n", "p_win", "p_loss"), [(20, 0.1, 0.1), (50, 0.2, 0.05), (100, 0.02, 0.1)]
+    ("wins", "losses", "n"), [(0, 0, 50), (1, 0, 44), (9, 3, 60), (2, 11, 30)]
+)
+def test_intervals_end_where_tangos_statistic_is_the_quantile(wins, losses, n):
+    """The variance is that of the most likely table with this gain."""
+
+    def statistic(gain):
+        def minus_log_likelihood(share):
+            chances = (share + gain, share, 1 - gain - 2 * share)
+            counts = (wins, losses, n - wins - losses)
+            return -sum(xlogy(k, p) for k, p in zip(counts, chances, strict=True))
+
+        low, high = max(0, -gain), (1 - gain) / 2
+        found = minimize_scalar(
+            minus_log_likelihood, bounds=(low, high), options={"xatol": 1e-12}
+        )
+        variance = n * (2 * found.x + gain - gain**2)
+        return (wins - losses - n * gain) / np.sqrt(variance)
+
+    result, z = of_table(wins, losses, n), norm.ppf(0.975)
+    assert statistic(result.gain_low[0]) == pytest.approx(z, rel=1e-4)
+    assert statistic(result.gain_high[0]) == pytest.approx(-z, rel=1e-4)
+    if wins == losses == 0:
+        assert result.gain_high[0] == pytest.approx(z**2 / (n + z**2), abs=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("n", "p_win", "p_loss"),
+    [
+        (20, 0.1, 0.1),
+        pytest.param(50, 0.2, 0.05, marks=pytest.mark.slow),
+        pytest.param(100, 0.02, 0.1, marks=pytest.mark.slow),
+    ],
 )
 def test_intervals_of_independent_answers_cover(n, p_win, p_loss):
     # Exact coverage: the sum over all tables that are not too rare.
-    wins, losses, chance = [], [], []
+    true, total, covered = p_win - p_loss, 0.0, 0.0
     for d in range(n + 1):
-        p = binom.pmf(d, n, p_win + p_loss)
-        if p < 1e-6:
-            continue
         for w in range(d + 1):
-            q = p * binom.pmf(w, d, p_win / (p_win + p_loss))
-            if q > 1e-7:
-                wins.append(w), losses.append(d - w), chance.append(q)
-    w, lo, q = map(np.array, (wins, losses, chance))
-    pvalue, _, moments, _ = mcnemar_gains(np.zeros((n, 2)), w, lo)
-    low, high = limits_of_gains(moments, (w - lo) / n, pvalue, 0.95)
-    true = p_win - p_loss
-    assert q.sum() > 0.999
-    assert 0.935 < q[(low <= true) & (true <= high)].sum() < 0.985
+            chance = binom.pmf(d, n, p_win + p_loss)
+            chance *= binom.pmf(w, d, p_win / (p_win + p_loss))
+            if chance > 1e-6:
+                result = of_table(w, d - w, n)
+                is_inside = result.gain_low[0] <= true <= result.gain_high[0]
+                total, covered = total + chance, covered + chance * is_inside
+    assert total > 0.999
+    assert 0.935 < covered < 0.985
 
 
 def test_few_groups_cannot_reject_and_say_so():
@@ -324,9 +330,16 @@ def test_mcnemars_p_value_of_40_million_discordant_questions(deviations):
         exact, mid_p = 2 * seen * total, 2 * seen * total - seen
     exact, mid_p = float(exact), float(mid_p)
     assert mcnemar_test(fewer, n - fewer).pvalue == pytest.approx(exact, rel=5e-11)
-    p = mcnemar_gains(np.empty((2 * n, 0)), np.array([n - fewer]), np.array([fewer]))[0]
-    assert p[0] == pytest.approx(mid_p, rel=5e-11, abs=0)
-    assert mcnemar_test(fewer, n - fewer, mid_p=True).pvalue == p[0]
+    found = mcnemar_test(fewer, n - fewer, mid_p=True).pvalue
+    assert found == pytest.approx(mid_p, rel=5e-11, abs=0)
+
+
+@pytest.mark.parametrize(
+    ("wins", "losses"), [(0, 1), (9, 3), (200, 200), (60_000, 61_000)]
+)
+def test_right_and_wrong_answers_have_mcnemars_p_value(wins, losses):
+    found = of_table(wins, losses, 2 * (wins + losses)).pvalue[0]
+    assert found == mcnemar_test(wins, losses, mid_p=True).pvalue
 
 
 def test_systems_that_agree_everywhere_have_an_interval():
