@@ -269,9 +269,7 @@ class TestRealData:
 
     @pytest.mark.slow
     def test_the_layers_of_litbank_agree(self, need, real_home, tmp_path):
-        need(
-            data_set("litbank").files[ARCHIVE]
-        )  # the only file that has the CoNLL layer
+        need("litbank", ARCHIVE)  # the only file that has the CoNLL layer
         archive = real_home / "litbank" / ARCHIVE
         data = fetch_litbank(subset="test", fold=3)
         with zipfile.ZipFile(archive) as file:
