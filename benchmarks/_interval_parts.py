@@ -21,7 +21,7 @@ from skcalib.metrics import calibration_error_interval
 USED = set()
 UNIFORM, COMBINED = "_null_test._UNIFORM", "_null_test._COMBINED"
 WEIGHTS, N_SMOOTH = "_null_test.WEIGHTS", "_null_test.N_SMOOTH"
-COMBINE, SLOPE_OF = "_null_test.combine", "_row_distribution.slope_of"
+COMBINE, SLOPE_OF = "_null_test.combine", "_score_interval.slope_of"
 ENDS = "_score_interval.SquareDistribution.interval"
 TRUST = "_score_interval.trust_in"
 
@@ -78,12 +78,12 @@ PARTS = {
     "_BY_CHANCE": [("_score_interval.quantile", giving(-math.inf))],
     # the identity: the combination is not corrected
     "_COMBINED": [(COMBINED, lambda _: np.array(value_at(UNIFORM)))],
-    "_smoothed": [("_row_distribution._smoothed", _own_noise)],
+    "_smoothed": [("_score_interval._smoothed", _own_noise)],
     "MeanBound": [
         ("_score_interval.MeanBound.furthest", giving(0.0)),
         ("_score_interval.MeanBound.nearest", giving(0.0)),
     ],
-    "Levels": [("_row_distribution.levels_of", giving(None))],
+    "Levels": [("_score_interval.levels_of", giving(None))],
     "smooth test": [(WEIGHTS, lambda w: (w[0], w[1], 0.0, w[3]))],
     "step": [("_score_interval.SquareDistribution._at", _without_step)],
     "skewness": [("_score_interval.SquareDistribution._at", _without_skewness)],
@@ -95,7 +95,7 @@ PARTS = {
     "bin size search: narrowest bins": [("_binning._LOSS", to(-1.0))],
     "unseen": [
         ("_score_interval.math.expm1", giving(0.0)),
-        ("_levels.Levels.unseen", giving(0.0)),
+        ("_score_interval.Levels.unseen", giving(0.0)),
     ],
     "Student's t": [
         (
@@ -120,13 +120,13 @@ TOGETHER = {
 
 # Constants of the distribution of T, with their paths (the floor is in `slope_of`).
 CONSTANTS = {
-    "_GUESSED": ["_row_distribution._GUESSED"],
-    "floor of slope_of": [SLOPE_OF, "_group_distribution.slope_of"],
+    "_GUESSED": ["_score_interval._GUESSED"],
+    "floor of slope_of": [SLOPE_OF, "_score_interval.slope_of"],
     "_TRUSTED": ["_score_interval._TRUSTED"],
     "_BY_CHANCE": ["_score_interval._BY_CHANCE"],
     "_LOSS": ["_binning._LOSS"],
-    "_ROWS": ["_levels._ROWS"],
-    "_SEEN": ["_group_distribution._SEEN"],
+    "_ROWS": ["_score_interval._ROWS"],
+    "_SEEN": ["_score_interval._SEEN"],
 }
 FLOOR = 0.1  # written in `slope_of`
 

@@ -22,10 +22,14 @@ from scipy.stats import binom, norm
 from scipy.stats import t as student
 
 from skcalib.evaluation import accuracy_interval, pass_at_k
-from skcalib.metrics import frequency_interval
+from skcalib.metrics._frequency_intervals import frequency_interval
 from skcalib.significance import bleu, bleu_statistics, compare_metrics, compare_scores
-from skcalib.significance._score_gains import limits_of_gains, mcnemar_gains
-from skcalib.significance._score_tests import flip_pvalue, smallest_pvalue
+from skcalib.significance._score_tests import (
+    flip_pvalue,
+    limits_of_gains,
+    mcnemar_gains,
+    smallest_pvalue,
+)
 
 N_REPLICATES = 1000
 

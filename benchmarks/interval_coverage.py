@@ -30,7 +30,7 @@ from scipy.stats import binom
 from skcalib._pairs import check_pairs
 from skcalib.metrics import calibration_error_interval
 from skcalib.metrics._binning import interval_sums
-from skcalib.metrics._row_distribution import distribution_of_bins
+from skcalib.metrics._score_interval import distribution_of_bins
 
 
 def generators(name, n):

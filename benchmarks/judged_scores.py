@@ -38,8 +38,8 @@ from scipy.special import ndtri
 
 from skcalib.counts import corrected_count
 from skcalib.evaluation import accuracy_interval, judged_accuracy
-from skcalib.evaluation._judged_grades import regression_interval
-from skcalib.evaluation._strata import Labels, Strata, strata_of, stratified_interval
+from skcalib.rates._judged import regression_interval
+from skcalib.rates._strata import Labels, Strata, strata_of, stratified_interval
 
 try:
     from truescore import ppi_estimate

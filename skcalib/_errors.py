@@ -3,17 +3,29 @@
 Private code raises :class:`ParameterError` with the name of the parameter and a
 description of the problem. The public function, marked by :func:`public`, adds its own
 name, so that names of callers do not have to be passed from function to function.
+
+Warnings that point at the line outside this package.
 """
 
 from __future__ import annotations
 
 import difflib
 import functools
+import sys
 import unicodedata
+import warnings
 from collections.abc import Callable
 from typing import Any, ParamSpec, TypeVar
 
-__all__ = ["ParameterError", "ParameterTypeError", "printable", "public", "shortened"]
+__all__ = [
+    "ParameterError",
+    "ParameterTypeError",
+    "printable",
+    "public",
+    "shortened",
+    "warn",
+]
+
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -136,3 +148,15 @@ def _name_of(function: Callable[..., Any], args: tuple[Any, ...]) -> str:
         owner = [own.__name__]
     # Private methods check the parameters of the constructor.
     return owner[-1] if name.startswith("_") else f"{owner[-1]}.{name}"
+
+
+def warn(message: str, category: type[Warning] = UserWarning) -> None:
+    """Warn at the line outside this package that called the public function."""
+    level, frame = 2, sys._getframe(1)
+    while frame.f_back and _is_here(frame.f_globals.get("__name__", "")):
+        level, frame = level + 1, frame.f_back
+    warnings.warn(message, category, stacklevel=level)
+
+
+def _is_here(module: str) -> bool:
+    return module.partition(".")[0] == __name__.partition(".")[0]

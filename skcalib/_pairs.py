@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from ._errors import ParameterError
+from ._errors import ParameterError, warn
 from ._validation import (
     as_groups,
     as_label_list,
@@ -31,7 +31,6 @@ from ._validation import (
     label_places,
     positives,
 )
-from ._warn import warn
 
 # Tolerance for the sum of class probabilities. A softmax over many classes in bfloat16
 # is within it.

@@ -9,9 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from ._errors import ParameterError
+from ._errors import ParameterError, warn
 from ._validation import is_integer
-from ._warn import warn
 
 __all__ = [
     "EMPTY_PERIODS",

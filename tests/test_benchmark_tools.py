@@ -98,7 +98,7 @@ def test_the_floor_of_the_benchmark_is_that_of_the_package(tool):
 
 def test_a_part_that_does_not_exist_is_an_error(tool):
     parts = tool("_interval_parts")
-    for path in ("_levels.no_function", "_levels.Levels.no_method"):
+    for path in ("_score_interval.no_function", "_score_interval.Levels.no_method"):
         with (
             pytest.raises(AttributeError),
             parts.replaced([(path, parts.giving(0.0))]),

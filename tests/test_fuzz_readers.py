@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 from skcalib.cli import main
 from skcalib.datasets import (
-    _emoticon_tweets,
     _system_outputs,
+    _tagged_corpora,
     read_conll2012,
     read_conll_columns,
     read_conllu,
@@ -176,8 +176,8 @@ READERS = {
     "read_litbank": (litbank, "a.any", TEXT + "====\n" + ANN),
     "read_litbank, zip": (read_litbank, "a.zip", zipped({"a.txt": TEXT, "a.ann": ANN})),
     "MUC-3": (reports, "muc3.zip", zipped({"muc3/dev/a.xhtml": TEXT})),
-    "emoticon tweets": (_emoticon_tweets._read, "wnut17_a", "Rain :)\nRT @a: sun\n"),
-    "emoticon tokens": (_emoticon_tweets._read, "btc_a.conll", COLUMNS + ": )\tO\n"),
+    "emoticon tweets": (_tagged_corpora._read, "wnut17_a", "Rain :)\nRT @a: sun\n"),
+    "emoticon tokens": (_tagged_corpora._read, "btc_a.conll", COLUMNS + ": )\tO\n"),
     "broad twitter": (tags, "btc_a.conll", COLUMNS),
     "system scores": (_system_outputs._read_scores, "mqm.tsv", SCORES),
     "AffiliationLexicon": (lexicon(AffiliationLexicon), "a.tsv", LEXICON),

@@ -8,7 +8,8 @@ from scipy.special import ndtri
 
 from .._results import p_text
 from ..evaluation import AccuracyInterval
-from ..metrics import LEAST_UNITS, CalibrationErrorInterval
+from ..metrics import CalibrationErrorInterval
+from ..metrics._interval import LEAST_UNITS
 
 DIRECTION = {
     "too high": "overconfident: probabilities are too high on average",

@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from .._errors import printable
-from ..evaluation import FORMATS, POLICIES
+from ..evaluation._evaluation import POLICIES
+from ..evaluation._read import FORMATS
 from ..plot import SystemScoresDisplay
 from ._compare_inputs import TABLE, read_inputs
 from ._compare_numbers import measure

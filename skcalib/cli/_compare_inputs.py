@@ -11,13 +11,13 @@ from typing import Any
 import numpy as np
 
 from ..evaluation import (
-    SYSTEMS_NOTE,
     AlignedEvaluations,
     Evaluation,
     align_evaluations,
     read_evaluations,
-    read_fingerprints,
 )
+from ..evaluation._fingerprints import read_fingerprints
+from ..evaluation._several import SYSTEMS_NOTE
 from ._count_columns import without_file
 from ._shared import CommandError
 from ._systems import TABLE, joined, option_of

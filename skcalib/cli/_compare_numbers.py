@@ -10,14 +10,10 @@ from typing import Any
 import numpy as np
 
 from .._errors import ParameterError
-from ..evaluation import (
-    AlignedEvaluations,
-    pass_at_k,
-    question_best_of_k,
-    question_pass_at_k,
-    sample_variance,
-)
-from ..significance import ScoreComparison, compare_scores, holm
+from ..evaluation import AlignedEvaluations, pass_at_k, sample_variance
+from ..rates._repeats import question_best_of_k, question_pass_at_k
+from ..significance import ScoreComparison, compare_scores
+from ..significance._system_comparison import holm
 from ._compare_calibration import compare_probabilities
 from ._compare_inputs import Inputs, column_of
 from ._labels import judged_pairs

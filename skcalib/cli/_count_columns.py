@@ -11,21 +11,11 @@ from typing import Any
 
 import numpy as np
 
-from ..evaluation import (
-    NO,
-    YES,
-    Fractions,
-    Table,
-    as_number,
-    as_numbers,
-    known_columns,
-    named,
-    none_of,
-    open_source,
-    open_table,
-    text_of,
-    value_of,
-)
+from ..evaluation._cells import NO, YES, Fractions, text_of, value_of
+from ..evaluation._delimited import Table
+from ..evaluation._files import open_source
+from ..evaluation._tables import known_columns, named, open_table
+from ..evaluation._values import as_number, as_numbers, none_of
 from ._shared import CommandError
 
 # Usual names beside those that `skcalib report` knows.

@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from ..evaluation import Names, Table
+from ..evaluation._cells import Names
+from ..evaluation._delimited import Table
 from ._count_columns import (
     Numbers,
     check_column,

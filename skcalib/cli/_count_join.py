@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ..evaluation import Names
+from ..evaluation._cells import Names
 from ._count_columns import (
     Numbers,
     check_different,

@@ -14,10 +14,10 @@ import numpy as np
 from ..evaluation import (
     AlignedEvaluations,
     Evaluation,
-    Names,
     judged_accuracy,
     judged_difference,
 )
+from ..evaluation._cells import Names
 from ..metrics import calibration_error_interval
 from ._count_columns import Numbers, open_documents, read_columns
 from ._shared import CommandError

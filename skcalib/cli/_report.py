@@ -14,7 +14,8 @@ from typing import Any
 import numpy as np
 
 from .._errors import printable
-from ..evaluation import FORMATS, POLICIES
+from ..evaluation._evaluation import POLICIES
+from ..evaluation._read import FORMATS
 from ..plot import ReliabilityDisplay
 from ._labels import HELP as LABELS_HELP
 from ._report_numbers import (

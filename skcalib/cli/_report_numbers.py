@@ -7,15 +7,16 @@ from typing import Any, Literal
 
 import numpy as np
 
-from ..evaluation import accuracy_interval, grouped_frequency_interval
+from ..evaluation import accuracy_interval
 from ..metrics import (
     adaptive_reliability_curve,
     calibration_error,
     calibration_error_interval,
-    frequency_interval,
     score_decomposition,
 )
-from ..significance import holm
+from ..metrics._frequency_intervals import frequency_interval
+from ..rates._accuracy import grouped_frequency_interval
+from ..significance._system_comparison import holm
 from ._advice import is_tested
 from ._systems import Answers
 

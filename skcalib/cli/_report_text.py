@@ -10,7 +10,7 @@ import numpy as np
 
 from .._errors import printable
 from .._results import p_text
-from ..metrics import LEAST_GROUPS
+from ..metrics._interval import LEAST_GROUPS
 from ._advice import (
     DIRECTION,
     TOO_FEW,

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ..evaluation import text_of
+from ..evaluation._cells import text_of
 from ._count_join import DRAWN, ID, PROBABILITY, STRATUM
 from ._csv import as_cell, write_rows
 from ._sample_draw import LABEL, Drawn

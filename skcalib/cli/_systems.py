@@ -12,7 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from ..evaluation import Evaluation, accuracy_interval, read_evaluation, rule_of
+from ..evaluation import Evaluation, accuracy_interval, read_evaluation
+from ..evaluation._evaluation import rule_of
 from ._count_columns import without_file
 from ._labels import judged_report, read_labels
 from ._shared import CommandError

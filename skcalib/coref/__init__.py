@@ -3,7 +3,7 @@
 from ._entity_counts import EntityCountCoverage, entity_count_coverage
 from ._features import AntecedentFeatures
 from ._pairs import SampledCorefPairs
-from ._ranker import AntecedentRanker, log_proba_of_mention  # noqa: F401
+from ._ranker import AntecedentRanker
 from ._scores import coref_f1, coref_scores, coref_statistics
 
 __all__ = [

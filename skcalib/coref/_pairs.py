@@ -13,12 +13,11 @@ from sklearn.utils.parallel import delayed
 
 from .._clusterings import LabelArrays, condensed, true_pairs
 from .._errors import ParameterError, ParameterTypeError, public
-from .._parallel import parallel
-from .._random import RandomStateLike, as_generator
+from .._parallel import RandomStateLike, as_generator, parallel
 from .._results import object_array
 from .._validation import as_weights, check_choice, check_integer, is_sequence
 from ..posteriors import AntecedentPosterior
-from ..text import Document
+from ..text._documents import Document
 
 Scores = Sequence[ArrayLike] | np.ndarray
 

@@ -14,7 +14,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from .._clusterings import LabelArrays, as_clusterings, condensed
-from .._errors import ParameterError, ParameterTypeError, public
+from .._errors import ParameterError, ParameterTypeError, public, warn
 from .._results import object_array
 from .._validation import (
     as_weights,
@@ -24,7 +24,6 @@ from .._validation import (
     check_verbose,
     is_sequence,
 )
-from .._warn import warn
 from ..posteriors import AntecedentPosterior
 
 Features = Sequence[csr_array] | np.ndarray

@@ -6,9 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from .._errors import ParameterError, ParameterTypeError
+from .._errors import ParameterError, ParameterTypeError, warn
 from .._validation import as_floats, as_groups, as_labels, check_choice, check_real
-from .._warn import warn
 
 # With fewer labels, the errors of the model cannot be estimated.
 _FEWEST_LABELS = 5

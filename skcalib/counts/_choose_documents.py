@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .._errors import ParameterError, public
-from .._random import RandomStateLike, as_generator
+from .._parallel import RandomStateLike, as_generator
 from .._results import Result
 from .._validation import check_integer, check_real
 from ._checks import as_codes, as_column

@@ -1,18 +1,24 @@
-"""A count, mean, contrast or trend, corrected with labelled documents."""
+"""A count, mean, contrast or trend, corrected with labelled documents.
+
+The result of a corrected count.
+
+Warnings about samples that do not agree with their design.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.stats import rankdata
 
-from .._errors import ParameterError, public
+from .._errors import ParameterError, public, warn
 from .._periods import EMPTY_PERIODS, slope_weights, times_of, times_of_trend
+from .._results import Result, as_frame, plain
 from .._validation import check_choice, check_fraction
-from .._warn import warn
 from ._checks import (
     as_codes,
     as_column,
@@ -28,18 +34,323 @@ from ._checks import (
     check_unit,
     equal_probability,
 )
-from ._domains import DomainTotals, domain_totals
-from ._regression import fit
-from ._results import CorrectedCount, LabelsOnly
-from ._sample import Sample
-from ._totals import weighted_total
-from ._warnings import (
-    number_is_wrong,
-    warn_of_empty_domains,
-    warn_of_recalibration,
-    warn_of_the_errors,
-    warn_of_the_sample,
-)
+from ._estimates import DomainTotals, Sample, Total, domain_totals, fit, weighted_total
+
+
+class LabelsOnly(NamedTuple):
+    """Estimate from the labels alone, in a :class:`CorrectedCount`.
+
+    Attributes
+    ----------
+    estimate : float
+        Estimate without the model.
+    low, high : float
+        Ends of its interval, computed with the same method and confidence level.
+
+    See Also
+    --------
+    CorrectedCount : Estimate with the model's expected counts.
+
+    Examples
+    --------
+    >>> from skcalib.counts import LabelsOnly
+    >>> LabelsOnly(40.0, 28.0, 55.0).low
+    28.0
+    """
+
+    estimate: float
+    low: float
+    high: float
+
+
+# Shown by the documentation in place of "Alias for field number 0".
+LabelsOnly.estimate.__doc__ = "Estimate without the model."
+LabelsOnly.low.__doc__ = "Lower end of the interval."
+LabelsOnly.high.__doc__ = "Upper end of the interval."
+
+
+@dataclass(frozen=True, repr=False)
+class CorrectedCount(Result):
+    """Corrected count, returned by :func:`corrected_count`.
+
+    Attributes
+    ----------
+    estimate : float
+        Corrected count, mean, trend or weighted sum over the corpus.
+    low, high : float
+        Ends of the interval.
+    standard_error : float
+        Standard error of the estimate, due to the random choice of the labelled
+        documents.
+    uncorrected : float
+        The same quantity, computed from the model's expected counts without labels.
+    labels_only : LabelsOnly
+        `estimate`, `low` and `high` from the labels alone.
+    equivalent_labels : float
+        Number of labelled documents that would give an interval of this width without
+        the model. If this number is below `n_labelled`, the model makes the interval
+        wider.
+    slope : float
+        Coefficient of the model's expected counts. If it is 0, they are not used.
+    n_documents, n_labelled : int
+        Number of documents in the corpus and number of labelled documents.
+    n_groups : int or None
+        Number of groups with labels. None if `groups` is not given.
+    n_errors : float
+        Sum of squared residuals divided by the square of `unit`. It is roughly the
+        number of labelled documents in which the model makes an error.
+    n_effective : float
+        Effective number of labelled documents (or groups) that contribute to the
+        estimated variance.
+    estimand : str
+        'count', 'mean' or 'trend'.
+    method : str
+        Method of the interval of the whole corpus, 'score' or 't'.
+    confidence_level : float
+        Confidence level of the intervals.
+    table : dict of ndarray, or None
+        Columns with one row per period, per category, or per combination of both:
+        `period` and `by` (if they were given), `estimate`, `low`, `high`,
+        `standard_error`, `uncorrected`, `n_documents` and `n_labelled`. In a row
+        without labels, `low`, `high` and `standard_error` are NaN.
+
+    See Also
+    --------
+    corrected_count : Compute the count.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skcalib.counts import corrected_count
+    >>> proba = np.tile([0.1, 0.2, 0.7, 0.9], 50)
+    >>> y_true = np.full(200, np.nan)
+    >>> y_true[::5] = np.tile([0, 0, 1, 1, 0, 1, 1, 0], 5)
+    >>> result = corrected_count(y_true, proba)
+    >>> round(result.estimate, 1), round(result.uncorrected, 1)
+    (100.0, 95.0)
+    """
+
+    estimate: float
+    low: float
+    high: float
+    standard_error: float
+    uncorrected: float
+    labels_only: LabelsOnly
+    equivalent_labels: float
+    slope: float
+    n_documents: int
+    n_labelled: int
+    n_groups: int | None
+    n_errors: float
+    n_effective: float
+    estimand: str
+    method: str
+    confidence_level: float
+    table: dict[str, np.ndarray] | None
+
+    def _columns(self) -> dict[str, Any] | None:
+        return self.table
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the numbers as a dict, with dicts for `labels_only` and `table`."""
+        numbers = {name: plain(getattr(self, name)) for name in self._numbers()}
+        table = self.table
+        return {
+            **numbers,
+            "labels_only": self.labels_only._asdict(),
+            "table": None if table is None else {k: plain(v) for k, v in table.items()},
+        }
+
+    def frame(self) -> Any:
+        """Return a pandas DataFrame with the rows of `table`, or with one row."""
+        if self.table is not None:
+            return super().frame()
+        columns = {name: [getattr(self, name)] for name in self._numbers()}
+        for name, value in self.labels_only._asdict().items():
+            columns[f"labels_only_{name}"] = [value]
+        return as_frame(columns, method="CorrectedCount.frame")
+
+    def _numbers(self) -> list[str]:
+        names = list(type(self).__dataclass_fields__)
+        return [name for name in names if name not in ("labels_only", "table")]
+
+    def _in_words(self) -> Sequence[str]:
+        level = f"{100 * self.confidence_level:g}%"
+        alone = self.labels_only
+        return (
+            f"The corrected {self.estimand} is {self.estimate:.4g}, with a {level} "
+            f"interval of {self.low:.4g} to {self.high:.4g}.",
+            f"The model alone gives {self.uncorrected:.4g}. The {self.n_labelled} "
+            f"labels alone give {alone.estimate:.4g} ({alone.low:.4g} to "
+            f"{alone.high:.4g}).",
+            f"With the model, {self.n_labelled} labels are worth about "
+            f"{self.equivalent_labels:.0f}.",
+        )
+
+    def __repr__(self) -> str:
+        rows = ""
+        if self.table is not None:
+            rows = f", table of {len(self.table['estimate'])} rows"
+        return (
+            f"CorrectedCount({self.estimand} {self.estimate:.4g} [{self.low:.4g}, "
+            f"{self.high:.4g}], uncorrected={self.uncorrected:.4g}, "
+            f"labels_only={self.labels_only.estimate:.4g} "
+            f"[{self.labels_only.low:.4g}, {self.labels_only.high:.4g}], "
+            f"n_labelled={self.n_labelled} of {self.n_documents}, "
+            f"method={self.method!r}, confidence_level={self.confidence_level:g}{rows})"
+        )
+
+
+# Largest accepted difference between sample and corpus, in standard errors. One random
+# sample in a thousand has a larger difference.
+_MOST_DEVIATION = 3.3
+
+# If one document has a larger share of the variance, the coverage is too low.
+_LARGE_SHARE = 0.08
+
+# Number of errors that the labels must show for a valid Student's t interval.
+_ENOUGH_ERRORS = 4.0
+
+
+def deviation(sample: Sample, values: np.ndarray) -> float:
+    """Return the difference between sample and corpus in standard errors.
+
+    `values` are replaced by ranks, whose means are close to normal in small samples.
+    The variance follows from the design, because ranks are known for the whole corpus.
+    """
+    if len(sample.rows) == sample.n_documents:
+        return 0.0
+    ranks = rankdata(values)
+    ranks -= ranks.mean()
+    pi, strata = sample.probability, sample.strata
+    drawn = 1 / pi[sample.rows]
+    mean = float(drawn @ ranks[sample.rows] / drawn.sum())
+    if sample.groups is not None:
+        ranks = np.bincount(sample.groups, ranks)
+        _, first = np.unique(sample.groups, return_index=True)
+        pi, strata = pi[first], strata[first]
+    # Hajek's approximation for draws of a fixed number in each stratum
+    n_strata = int(strata.max()) + 1
+    spread = np.bincount(strata, pi * (1 - pi), n_strata)
+    total = np.bincount(strata, (1 - pi) * ranks, n_strata)
+    centre = np.divide(total, spread, out=np.zeros(n_strata), where=spread > 0)
+    variance = float((pi * (1 - pi)) @ (ranks / pi - centre[strata]) ** 2)
+    error = np.sqrt(variance) / sample.n_documents
+    return mean / error if error > 1e-9 else 0.0
+
+
+def warn_of_the_sample(sample: Sample, is_given: bool) -> None:
+    """Warn if labelled documents differ from the corpus too much for a random sample.
+
+    is_given : whether the user gave inclusion probabilities.
+    """
+    by_f = deviation(sample, sample.expected)
+    by_doubt = 0.0
+    if sample.expected.min() >= 0 and sample.expected.max() <= 1:
+        by_doubt = deviation(sample, sample.expected * (1 - sample.expected))
+    design = "`inclusion_probability`" if is_given else "equal inclusion probabilities"
+    if abs(by_f) > max(_MOST_DEVIATION, abs(by_doubt)):
+        more = "larger" if by_f > 0 else "smaller"
+        warn(
+            f"The labelled documents do not look like a sample drawn with {design}: "
+            f"their `expected` is {more} than that of the corpus, by {abs(by_f):.1f} "
+            "standard errors. If they were chosen by the model or by a keyword, the "
+            "interval is not valid. Pass the probabilities with which they were "
+            "drawn as `inclusion_probability`."
+        )
+    elif by_doubt < -_MOST_DEVIATION:
+        warn(
+            "The model is more confident about the labelled documents than about the "
+            f"others, by {-by_doubt:.1f} standard errors. If it was fitted on their "
+            "labels, the interval is not valid. Compute out-of-fold predictions for "
+            "these documents, or label other documents."
+        )
+    elif by_doubt > _MOST_DEVIATION:
+        warn(
+            f"The labelled documents do not look like a sample drawn with {design}: "
+            "the model is less confident about them than about the corpus, by "
+            f"{by_doubt:.1f} standard errors. If uncertain documents were preferred, "
+            "pass the probabilities with which the documents were drawn as "
+            "`inclusion_probability`."
+        )
+
+
+def warn_of_recalibration(sample: Sample) -> None:
+    """Warn if each value of `expected` is the mean label of its rows.
+
+    Isotonic regression on the labelled documents gives such expectations.
+    """
+    f = sample.expected[sample.rows]
+    values, place = np.unique(f, return_inverse=True)
+    means = np.bincount(place, sample.y) / np.bincount(place)
+    is_exact = bool((np.abs(means - values) <= 1e-9 * (1 + np.abs(values))).all())
+    if is_exact and (f != sample.y).any() and (values % 1 != 0).sum() >= 2:
+        warn(
+            "Each value of `expected` is exactly the mean label of its rows. If the "
+            "model was recalibrated on these labels, the interval is not valid. Use "
+            "cross-validation to recalibrate the model, or pass its expected counts "
+            "before the recalibration."
+        )
+
+
+def number_is_wrong(sample: Sample) -> bool:
+    """Warn if the number of labels differs from the sum of the probabilities."""
+    pi, drawn = sample.probability, np.zeros(sample.n_documents)
+    drawn[sample.rows] = 1
+    if sample.groups is not None:
+        first = np.unique(sample.groups, return_index=True)[1]
+        pi, drawn = pi[first], drawn[first]
+    expected, n = float(pi.sum()), int(drawn.sum())
+    # The number varies most if documents are drawn independently.
+    is_wrong = abs(n - expected) > max(1.0, 4 * np.sqrt(float(pi @ (1 - pi))))
+    if is_wrong:
+        warn(
+            "The inclusion probabilities of the documents (or groups) add up to "
+            f"{expected:.1f}, but {n} were drawn. Pass the probability with which each "
+            "document of the corpus was drawn, including documents without a label."
+        )
+    return is_wrong
+
+
+def warn_of_the_errors(total: Total, sample: Sample, method: str) -> None:
+    """Warn if the labels do not determine the variance of the errors well."""
+    if method == "t" and total.n_errors < _ENOUGH_ERRORS and total.standard_error >= 0:
+        warn(
+            f"The labels show {total.n_errors:.1f} errors of one unit. With fewer than "
+            f"{_ENOUGH_ERRORS:g} errors, method='t' gives intervals that are too "
+            "narrow. Use method='score'."
+        )
+    # For skewed counts, this share is the best sign that one document has a tenth of
+    # the variance in the corpus. Normal errors hardly ever exceed the limit.
+    n = len(sample.rows)
+    if n == sample.n_documents or not np.isinf(sample.high).any():
+        return
+    if total.largest_share > max(0.1, 4 * np.log(n) / n):
+        warn(
+            f"One labelled document has {100 * total.largest_share:.0f}% of the "
+            "estimated variance. With such errors, 95% intervals contain the count in "
+            "85 to 95% of samples. Label more documents, or draw large documents with "
+            "larger probabilities (see choose_documents)."
+        )
+    elif total.largest_unlabelled > max(_LARGE_SHARE, 4 / sample.n_documents):
+        warn(
+            f"One document without a label may have "
+            f"{100 * total.largest_unlabelled:.0f}% of the variance, because its "
+            "value of `expected` is much larger than in other documents. With such "
+            "documents, 95% intervals contain the count in 88 to 95% of samples. Draw "
+            "large documents with larger probabilities (see choose_documents)."
+        )
+
+
+def warn_of_empty_domains(names: Sequence[str], n_domains: int) -> None:
+    """Warn once about all domains without a label."""
+    if names:
+        shown = ", ".join(names[:5]) + (", ..." if len(names) > 5 else "")
+        warn(
+            f"{len(names)} of {n_domains} rows of the table have no labelled document: "
+            f"{shown}. Their estimates use the mean error of the whole corpus, and "
+            "they have no interval (NaN)."
+        )
 
 
 @public

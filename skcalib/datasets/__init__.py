@@ -3,18 +3,16 @@
 from ._conllu import read_conllu
 from ._coref_corpora import fetch_gum, fetch_litbank
 from ._coref_documents import make_coref_documents
-from ._coref_readers import read_conll2012
-from ._emoticon_tweets import fetch_emoticon_tweets
+from ._coref_readers import read_conll2012, read_litbank
+from ._event_corpora import fetch_muc3, fetch_state_union
 from ._event_documents import make_event_documents
 from ._generators import make_calibrated_pairs, make_tagged_sentences
-from ._litbank import read_litbank
-from ._muc3 import fetch_muc3
 from ._sequences import read_conll_columns, to_sequences
-from ._state_union import fetch_state_union
 from ._system_outputs import fetch_system_outputs
 from ._tagged_corpora import (
     fetch_ark_twitter_pos,
     fetch_broad_twitter_entities,
+    fetch_emoticon_tweets,
     fetch_ud_english_ewt,
     fetch_wsj_sample,
 )

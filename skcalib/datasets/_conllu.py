@@ -9,9 +9,17 @@ from dataclasses import dataclass, field
 
 from .._errors import public
 from ..documents import Document, Mention, Sentence
-from ..text import find_cycle
-from ._brackets import Brackets, Span, as_mention, warn_of_repeated
-from ._lines import Block, TextFile, blocks_of, interned
+from ..text._trees import find_cycle
+from ._lines import (
+    Block,
+    Brackets,
+    Span,
+    TextFile,
+    as_mention,
+    blocks_of,
+    interned,
+    warn_of_repeated,
+)
 
 WORD_ID = re.compile(r"[1-9][0-9]*")
 RANGE_OR_EMPTY_NODE = re.compile(r"[1-9][0-9]*-[1-9][0-9]*|[0-9]+\.[1-9][0-9]*")

@@ -12,8 +12,8 @@ from .._errors import ParameterError, public
 from .._validation import check_choice, check_integer
 from ..documents import Document
 from ._conllu import read_conllu
+from ._coref_readers import PREDICATIVE, read_litbank
 from ._files import DataHome, FetchOptions, PathLike, data_set, description
-from ._litbank import PREDICATIVE, read_litbank
 
 N_FOLDS = 10
 # One archive with all files of LitBank.

@@ -9,7 +9,7 @@ from typing import Any, Literal, overload
 import numpy as np
 
 from .._errors import public
-from .._random import RandomStateLike, as_generator
+from .._parallel import RandomStateLike, as_generator
 from .._validation import check_bool, check_integer, check_real
 from ..documents import Document, Mention, Sentence
 from ..posteriors import AntecedentPosterior

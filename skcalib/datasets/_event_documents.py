@@ -10,7 +10,7 @@ from typing import Any, Literal, overload
 import numpy as np
 
 from .._errors import ParameterError, ParameterTypeError, public
-from .._random import RandomStateLike, as_generator
+from .._parallel import RandomStateLike, as_generator
 from .._validation import check_bool, check_integer, check_real
 from ..documents import Document, Sentence
 from ._coref_documents import antecedent_scores, draw_entities, make_document

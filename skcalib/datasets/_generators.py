@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .._errors import ParameterError, ParameterTypeError, public
-from .._random import RandomStateLike, as_generator
+from .._parallel import RandomStateLike, as_generator
 from .._validation import check_bool, check_integer, check_real, is_integer
 
 Array = np.ndarray

@@ -1,27 +1,27 @@
-"""Sentences with a tag for each token: tweets, web text, newspaper text."""
+"""Sentences with a tag for each token: tweets, web text, newspaper text.
+
+Messages labelled by the emoticons of their writers.
+"""
 
 from __future__ import annotations
 
 import io
+import re
 import zipfile
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, Literal, Unpack, overload
+from typing import Any, Literal, NamedTuple, Unpack, overload
 
 import numpy as np
 from sklearn.utils import Bunch
 
 from .._errors import public
+from .._parallel import RandomStateLike, as_generator
 from .._validation import check_choice
 from ._conllu import read_conllu
 from ._files import DataHome, FetchOptions, PathLike, description
-from ._lines import TextFile, blocks_of
-from ._sequences import (
-    TAG_COLUMNS,
-    read_conll_columns,
-    read_penn_trees,
-    to_sequences,
-)
+from ._lines import TextFile, blocks_of, lines_of, malformed, opened
+from ._sequences import TAG_COLUMNS, read_conll_columns, read_penn_trees, to_sequences
 
 Sentences = list[list[str]]
 
@@ -422,3 +422,207 @@ def tokens_and_labels(path: TextFile) -> Iterator[tuple[list[str], list[str]]]:
             labels.append(label)
         if any(tokens):
             yield tokens, labels
+
+
+# All mouths of a smiley are removed, because they would reveal the label. If tokens
+# were joined by spaces, a smiley may have been two tokens.
+SMILEY = re.compile(r":\)+")
+SPACED_SMILEY = re.compile(r": ?\)(?: ?\))*")
+
+RETWEET = re.compile(r"(?:RT ?@ ?\w+ ?: ?)+")
+ADDRESS = re.compile(r"https?://\S*")
+
+
+class Message(NamedTuple):
+    """A message without its smileys, as written, and whether it has any."""
+
+    bare: str
+    written: str
+    happy: bool
+    source: str
+
+    def key(self) -> tuple[bool, str]:
+        """Return a key that is equal for duplicate messages."""
+        text = ADDRESS.sub(" ", RETWEET.sub("", self.bare, count=1))
+        return self.happy, " ".join(text.casefold().split())
+
+
+class EmoticonOptions(FetchOptions, total=False):
+    """The parameters of `fetch_emoticon_tweets` besides `return_X_y`."""
+
+    remove_emoticons: bool
+    drop_duplicates: bool
+    balanced: bool
+    random_state: RandomStateLike
+
+
+@overload
+def fetch_emoticon_tweets(
+    *, return_X_y: Literal[True], **options: Unpack[EmoticonOptions]
+) -> tuple[list[str], np.ndarray]: ...
+@overload
+def fetch_emoticon_tweets(
+    *, return_X_y: bool = ..., **options: Unpack[EmoticonOptions]
+) -> Bunch: ...
+@public
+def fetch_emoticon_tweets(
+    *,
+    subset: str = "tweets",
+    remove_emoticons: bool = True,
+    drop_duplicates: bool = True,
+    balanced: bool = True,
+    random_state: RandomStateLike = 0,
+    data_home: PathLike | None = None,
+    download_if_missing: bool = True,
+    return_X_y: bool = False,
+    n_retries: int = 3,
+    delay: float = 1.0,
+) -> Any:
+    """Load messages, labelled by whether the message contained a ":)".
+
+    Parameters
+    ----------
+    subset : {'tweets', 'wnut17', 'btc', 'ark', 'youtube', 'all'}, default='tweets'
+        Source of the messages: tweets of three corpora or of one of them, comments on
+        YouTube, or all of these.
+    remove_emoticons : bool, default=True
+        Whether every ":)", also with repeated parentheses (":)))"), is replaced by a
+        space. If False, the texts are left as written and contain their labels.
+    drop_duplicates : bool, default=True
+        Whether only the first of several duplicates is kept. Duplicates have the same
+        label and differ only in retweet marks ("RT @user:") at the start, URLs,
+        smileys, case and white space. If duplicates are kept, copies of a message can
+        be in both the training and the test set.
+    balanced : bool, default=True
+        Whether the messages with the more frequent label are subsampled in each file,
+        so that both labels are equally frequent and the source does not predict the
+        label. If False, all messages are kept.
+    random_state : int, RandomState, Generator or None, default=0
+        Random state used to draw the messages.
+    data_home : str or Path, default=None
+        Folder of the data sets. If None, the environment variable ``SKCALIB_DATA`` is
+        used, or ``~/skcalib_data`` if it is not set.
+    download_if_missing : bool, default=True
+        If False, an OSError is raised if a file is missing.
+    return_X_y : bool, default=False
+        If True, return ``(data, target)`` instead of a Bunch.
+    n_retries : int, default=3
+        Number of retries if a download fails.
+    delay : float, default=1.0
+        Seconds between retries.
+
+    Returns
+    -------
+    data : Bunch
+        Dictionary-like object with the following attributes. `data` (list of str) are
+        the messages, in the order of the files. `target` (ndarray of int) is 1 if the
+        message contained a ":)", otherwise 0. `target_names` (list of str) are the
+        meanings of 0 and 1. `sources` (list of str) is the name of the file of each
+        message. `DESCR` describes the origin of the data, their licence and how to cite
+        them. `filenames` contains the paths of the files that were read.
+
+    Raises
+    ------
+    OSError
+        If a file is missing and downloads are not allowed or fail, or if a file does
+        not have the expected checksum.
+    ValueError
+        If a parameter is not as described, or if a line of a file is malformed.
+
+    See Also
+    --------
+    fetch_ark_twitter_pos : Tweets with the part of speech of every token.
+    make_calibrated_pairs : Labels and probabilities with known calibration.
+
+    Notes
+    -----
+    The licence is CC BY 4.0 (CC BY 3.0 for 'ark'). Files at
+    ``<data_home>/emoticon_tweets/`` and, for 'ark', ``<data_home>/ark_twitter_pos/``
+    are used if they have the right checksum. A file of that name with another checksum
+    raises an OSError and is not changed.
+
+    The labels are defined as in section 4.1 of [1]_: "happy" against all other messages
+    (not against ":("), in equal numbers, with the smileys removed. The tweets of the
+    paper, 100,000 for each of training, development and test, were never released. The
+    files here have about a thousand messages of each label.
+
+    References
+    ----------
+    .. [1] K. Nguyen and B. O'Connor (2015). "Posterior calibration and exploratory
+       analysis for natural language processing models". EMNLP. Section 4.1.
+
+    Examples
+    --------
+    >>> from skcalib.datasets import fetch_emoticon_tweets
+    >>> tweets = fetch_emoticon_tweets(subset="wnut17")  # doctest: +SKIP
+    >>> len(tweets.data), int(tweets.target.sum())  # doctest: +SKIP
+    (332, 166)
+    """
+    rng = as_generator(random_state)
+    home = DataHome(data_home, download_if_missing, n_retries, delay)
+    paths = home.fetch_subset("emoticon_tweets", subset)
+    messages = [message for path in paths for message in _read(path)]
+    if drop_duplicates:
+        messages = _distinct(messages)
+    if balanced:
+        messages = _balance(messages, rng)
+    X = [m.bare if remove_emoticons else m.written for m in messages]
+    y = np.array([m.happy for m in messages], dtype=np.int64)
+    if return_X_y:
+        return X, y
+    return Bunch(
+        data=X,
+        target=y,
+        target_names=["other", "happy"],
+        sources=[message.source for message in messages],
+        DESCR=description("emoticon_tweets"),
+        filenames=[str(path) for path in paths],
+    )
+
+
+def _read(path: Path) -> list[Message]:
+    smiley = SPACED_SMILEY if path.name.startswith("btc_") else SMILEY
+    is_raw = path.name.startswith("wnut17_")
+    texts = _read_lines(path) if is_raw else _read_tokens(path)
+    messages = []
+    for text in texts:
+        bare, n_smileys = smiley.subn(" ", text)
+        # Only smileys are changed.
+        bare = bare.strip() if n_smileys else text
+        messages.append(Message(bare, text, n_smileys > 0, path.name))
+    return messages
+
+
+def _read_lines(path: TextFile) -> Iterator[str]:
+    """Yield the lines of a file with one message per line."""
+    with opened(path) as (file, source):
+        for line in lines_of(file, source):
+            if not line.text.strip():
+                malformed(source, line.number, "a message", "a blank line")
+            yield line.text
+
+
+def _read_tokens(path: TextFile) -> Iterator[str]:
+    """Yield the messages of a file with one token per line, joined by spaces."""
+    for tokens, _ in tokens_and_labels(path):
+        yield " ".join(token for token in tokens if token)
+
+
+def _distinct(messages: list[Message]) -> list[Message]:
+    first: dict[tuple[bool, str], Message] = {}
+    for message in messages:
+        first.setdefault(message.key(), message)
+    return list(first.values())
+
+
+def _balance(messages: list[Message], rng: np.random.Generator) -> list[Message]:
+    """Subsample the more frequent label in each file."""
+    rows: dict[str, tuple[list[int], list[int]]] = {}
+    for i, message in enumerate(messages):
+        rows.setdefault(message.source, ([], []))[message.happy].append(i)
+    kept: list[int] = []
+    for by_label in rows.values():
+        n = min(map(len, by_label))
+        for label in by_label:
+            kept += rng.choice(label, n, replace=False).tolist() if n else []
+    return [messages[i] for i in sorted(kept)]

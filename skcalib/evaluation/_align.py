@@ -12,7 +12,7 @@ import numpy as np
 from .._errors import ParameterError, ParameterTypeError, public
 from .._results import Result
 from .._validation import as_labels, check_choice
-from ._accuracy import as_scores
+from ..rates._accuracy import as_scores
 from ._evaluation import Evaluation
 
 MISSING = ("error", "drop")

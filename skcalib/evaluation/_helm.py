@@ -7,8 +7,7 @@ from typing import Any
 
 from .._errors import ParameterError
 from ._evaluation import Evaluation, Row
-from ._files import Source, open_source, sibling
-from ._options import Options
+from ._files import Options, Source, open_source, sibling
 from ._values import as_dict, as_list, as_score, as_text, choose, text_or_none
 
 NAME = "HELM"

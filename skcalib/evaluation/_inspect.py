@@ -7,8 +7,7 @@ from typing import Any
 
 from .._errors import ParameterError
 from ._evaluation import Evaluation, Row
-from ._files import Archive, Source
-from ._options import Options
+from ._files import Archive, Options, Source
 from ._values import (
     CONFIDENCE,
     as_dict,

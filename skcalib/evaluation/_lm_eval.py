@@ -12,8 +12,7 @@ import numpy as np
 
 from .._errors import ParameterError
 from ._evaluation import Evaluation, Row
-from ._files import Source, sibling
-from ._options import Options
+from ._files import Options, Source, sibling
 from ._values import (
     as_dict,
     as_key,

@@ -7,8 +7,7 @@ from typing import Any
 
 from .._errors import ParameterError
 from ._evaluation import Evaluation, Row
-from ._files import Source
-from ._options import Options
+from ._files import Options, Source
 from ._values import as_dict, as_score, choose, text_or_none
 
 NAME = "OpenAI evals"

@@ -6,8 +6,7 @@ from typing import Any
 
 from .._errors import ParameterError
 from ._evaluation import Evaluation, Row
-from ._files import Source
-from ._options import Options
+from ._files import Options, Source
 from ._values import as_key, as_list, as_score, choose, scalar_fields
 
 NAME = "promptfoo"

@@ -21,8 +21,7 @@ from . import (
     _tables,
 )
 from ._evaluation import Evaluation
-from ._files import Source, open_source
-from ._options import Options
+from ._files import Options, Source, open_source
 
 READERS: tuple[ModuleType, ...] = (
     _lm_eval,

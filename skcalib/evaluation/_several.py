@@ -14,8 +14,7 @@ from . import _promptfoo, _tables
 from ._cells import Names, Outcomes
 from ._delimited import Table
 from ._evaluation import Evaluation
-from ._files import Source, open_source
-from ._options import Options
+from ._files import Options, Source, open_source
 from ._read import complete_file, reader_of
 from ._values import none_of
 

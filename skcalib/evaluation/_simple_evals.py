@@ -9,8 +9,7 @@ import numpy as np
 
 from .._errors import ParameterError
 from ._evaluation import Evaluation, Row
-from ._files import Source
-from ._options import Options
+from ._files import Options, Source
 from ._values import as_dict, as_score
 
 NAME = "simple-evals"

@@ -15,8 +15,7 @@ from .._errors import ParameterError
 from ._cells import Fractions, Names, Outcomes
 from ._delimited import CHUNK, Chunk, Table, delimited_table
 from ._evaluation import Evaluation
-from ._files import Source, read_parquet
-from ._options import Options
+from ._files import Options, Source, read_parquet
 from ._values import choose, none_of, numbered_repeats
 
 NAME = "table"

@@ -1,11 +1,9 @@
 """Events: rules for agents and actors, and counts given uncertain coreference."""
 
-from ._corrected_counts import CorrectedEventCounts
-from ._count_results import CountComparison, UncertainDocument, UncertainLink
 from ._counter import EventCounter
-from ._countries import CountryLexicon
-from ._event_counts import EventCounts
-from ._lexicon import AffiliationLexicon
+from ._event_counts import CorrectedEventCounts, EventCounts
+from ._event_probability import CountComparison, UncertainDocument, UncertainLink
+from ._lexicon import AffiliationLexicon, CountryLexicon
 from ._rule import EventEvidence, EventRule
 
 __all__ = [

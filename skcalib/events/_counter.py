@@ -10,17 +10,14 @@ from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 from sklearn.utils.parallel import delayed
 
-from .._errors import ParameterError, ParameterTypeError, public
-from .._parallel import parallel
-from .._random import RandomStateLike, as_generator
+from .._errors import ParameterError, ParameterTypeError, public, warn
+from .._parallel import RandomStateLike, as_generator, parallel
 from .._validation import check_choice, check_integer, check_verbose, is_sequence
-from .._warn import warn
 from ..posteriors import AntecedentPosterior
-from ..queries import last_step, transform_before
-from ..text import Document, words_of
-from ._document_events import Corpus, DocumentEvents
+from ..queries._sentences import last_step, transform_before
+from ..text._documents import Document, words_of
 from ._event_counts import EventCounts
-from ._event_probability import Distribution, event_distribution
+from ._event_probability import Corpus, Distribution, DocumentEvents, event_distribution
 from ._periods import Freq, assign_periods, check_freq, name_of
 from ._rule import Rule
 

@@ -4,16 +4,215 @@ Mentions have the numbers 0 to n - 1. `agent` (n,) is whether a mention is an ag
 an event. `code` (n,) is the number of a mention's actor, from 0, or NONE, or SPOILED if
 the mention has several actors. An entity counts as an event of actor c if it has an
 agent, a mention of c, and no mention of another actor.
+
+Results that methods of EventCounts return: comparisons and uncertain documents.
+
+Events of one document, and distributions of sums of independent counts.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
-from dataclasses import dataclass
+from collections.abc import Hashable, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
 
 import numpy as np
 
-from ..posteriors import draw_labels, follow, pair_marginals, softmax
+from .._results import Result
+from ..posteriors._antecedent_posterior import (
+    draw_labels,
+    follow,
+    pair_marginals,
+    softmax,
+)
+
+
+class CountComparison(float, Result):
+    """Posterior probability that one count exceeds another.
+
+    :meth:`EventCounts.compare` returns it. The object is a float whose value is
+    `greater`.
+
+    Attributes
+    ----------
+    greater : float
+        Probability that the count of `first` is greater.
+    equal : float
+        Probability that the counts are equal.
+    less : float
+        Probability that the count of `first` is smaller.
+    mean_difference : float
+        Mean difference, the count of `first` minus the count of `second`.
+    first, second : str
+        Codes of the actors.
+    period : label
+        Period of the counts. If None, the counts are totals over all periods.
+
+    See Also
+    --------
+    EventCounts.compare : Compare two counts.
+
+    Examples
+    --------
+    >>> from skcalib.datasets import make_event_documents
+    >>> from skcalib.events import EventCounter, EventRule
+    >>> documents, _, scores = make_event_documents(
+    ...     60, return_scores=True, random_state=0
+    ... )
+    >>> counts = EventCounter(EventRule(), random_state=0).count(documents, scores)
+    >>> comparison = counts.compare("NOR", "KEN")
+    >>> comparison > 0.9
+    True
+    >>> round(comparison.equal, 3), round(comparison.less, 3)
+    (0.038, 0.026)
+    """
+
+    greater: float
+    equal: float
+    less: float
+    mean_difference: float
+    first: str
+    second: str
+    period: Hashable
+
+    def __new__(
+        cls,
+        greater: float,
+        equal: float,
+        less: float,
+        mean_difference: float,
+        first: str,
+        second: str,
+        period: Hashable,
+    ) -> CountComparison:
+        self = super().__new__(cls, greater)
+        self.greater, self.equal, self.less = greater, equal, less
+        self.mean_difference = mean_difference
+        self.first, self.second, self.period = first, second, period
+        return self
+
+    def __getnewargs__(self) -> tuple:
+        return tuple(self.to_dict().values())
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the numbers as a dict."""
+        return {
+            "greater": float(self),
+            "equal": self.equal,
+            "less": self.less,
+            "mean_difference": self.mean_difference,
+            "first": self.first,
+            "second": self.second,
+            "period": self.period,
+        }
+
+    def _in_words(self) -> tuple[str, ...]:
+        when = "" if self.period is None else f" in period {self.period}"
+        return (
+            f"The count of {self.first}{when} exceeds that of {self.second} with "
+            f"probability {float(self):.3f}.",
+        )
+
+    def __repr__(self) -> str:
+        when = "" if self.period is None else f", period={self.period!r}"
+        return (
+            f"CountComparison({self.first} > {self.second}: {float(self):.3f}, "
+            f"equal: {self.equal:.3f}, less: {self.less:.3f}, mean difference "
+            f"{self.mean_difference:.2f}{when})"
+        )
+
+
+@dataclass(frozen=True)
+class UncertainLink:
+    """Link between an agent and another mention, with its probability.
+
+    Attributes
+    ----------
+    agent, other : int
+        Indices of both mentions in the document.
+    agent_text, other_text : str
+        Words of both mentions.
+    proba : float
+        Exact probability that both mentions are coreferent.
+
+    See Also
+    --------
+    UncertainDocument : Document with its uncertain links.
+
+    Examples
+    --------
+    >>> from skcalib.events import UncertainLink
+    >>> UncertainLink(4, 1, "they", "Kenyan rebels", 0.5).proba
+    0.5
+    """
+
+    agent: int
+    other: int
+    agent_text: str
+    other_text: str
+    proba: float
+
+
+@dataclass(frozen=True)
+class UncertainDocument:
+    """Document with an uncertain event, and the links on which the event depends.
+
+    :meth:`EventCounts.uncertain_documents` returns it.
+
+    Attributes
+    ----------
+    document : int
+        Index of the document in the `documents` passed to :meth:`EventCounter.count`.
+    id : str or None
+        Name of the document.
+    period : label
+        Period of the document.
+    country : str
+        Code of the actor.
+    proba : float
+        Probability that the actor is the agent of an event in the document.
+    low, high : float
+        Bounds on this probability, computed without sampling.
+    links : tuple of UncertainLink
+        Up to three relevant links, the most uncertain link first. A relevant link
+        connects an agent with a mention of this actor or with a mention of another
+        actor. Links with other actors are relevant because an entity with a mention of
+        another actor is not counted.
+
+    See Also
+    --------
+    EventCounts : Counts of events.
+
+    Examples
+    --------
+    >>> from skcalib.datasets import make_event_documents
+    >>> from skcalib.events import EventCounter, EventRule
+    >>> documents, _, scores = make_event_documents(
+    ...     20, return_scores=True, random_state=0
+    ... )
+    >>> counts = EventCounter(EventRule(), random_state=0).count(documents, scores)
+    >>> for each in counts.uncertain_documents(0.05):
+    ...     link = each.links[0]
+    ...     print(each.country, round(each.proba, 2), link.agent_text, link.other_text)
+    BOL 0.51 The soldiers Bolivian soldiers
+    KEN 0.51 The officials Kenyan officials
+    KEN 0.49 They Kenyan soldiers
+    """
+
+    document: int
+    id: str | None
+    period: Hashable
+    country: str
+    proba: float
+    low: float
+    high: float
+    links: tuple[UncertainLink, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the attributes as a dict, with a dict for each link."""
+        return asdict(self)
+
 
 NONE, SPOILED = -1, -2
 
@@ -328,3 +527,106 @@ def uncertain_links(
         ]
         found.append(tuple(links))
     return tuple(found)
+
+
+SUM_ROUNDING = 1e-12  # tolerance for sums of probabilities
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentEvents:
+    """Events of one document, small enough to be sent between processes.
+
+    `countries` are the codes of the columns of `distribution`. `texts` are the words of
+    the mentions in its links.
+    """
+
+    document: int
+    id: str | None
+    countries: tuple[str, ...]
+    distribution: Distribution
+    texts: dict[int, str]
+
+    def counts(self, country: str) -> np.ndarray:
+        """Return the count of an actor in each outcome."""
+        if country not in self.countries:
+            return np.zeros(len(self.distribution.proba), dtype=np.intp)
+        return self.distribution.outcome[:, self.countries.index(country)]
+
+    def marginal(self, column: int) -> tuple[int, np.ndarray]:
+        """Return the distribution of the count of one actor."""
+        return pmf_of(self.distribution.outcome[:, column], self.distribution.proba)
+
+    def moments(self) -> tuple[np.ndarray, np.ndarray]:
+        """Return mean and variance of the count of each actor."""
+        mean = self.distribution.proba @ self.distribution.outcome
+        variance = self.distribution.proba @ (self.distribution.outcome - mean) ** 2
+        return mean, variance
+
+    def proba(self) -> np.ndarray:
+        """Return the probability of an event of each actor."""
+        return np.minimum(self.distribution.proba @ (self.distribution.outcome > 0), 1)
+
+    def uncertain(
+        self, column: int, proba: float, period: Hashable
+    ) -> UncertainDocument:
+        """Return the uncertain event of an actor, given its probability."""
+        links = tuple(
+            UncertainLink(agent, other, self.texts[agent], self.texts[other], linked)
+            for agent, other, linked in self.distribution.link[column]
+        )
+        return UncertainDocument(
+            self.document,
+            self.id,
+            period,
+            self.countries[column],
+            proba,
+            float(self.distribution.low[column]),
+            float(self.distribution.high[column]),
+            links,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Corpus:
+    """All documents that were counted. Each attribute has one entry per document.
+
+    index : index in the argument of the user, in ascending order.
+    ids : ids of the documents.
+    place : period of the documents, as an index.
+    """
+
+    index: np.ndarray
+    ids: Sequence[Any]
+    place: np.ndarray
+
+
+# Distributions of sums of independent counts
+
+
+def pmf_of(values: np.ndarray, proba: np.ndarray) -> tuple[int, np.ndarray]:
+    """Return the smallest value, and the probabilities up to the largest value."""
+    start = int(values.min())
+    return start, np.bincount(values - start, weights=proba)
+
+
+def sum_of(parts: Sequence[tuple[int, np.ndarray]]) -> tuple[int, np.ndarray]:
+    """Return the distribution of a sum of independent counts, in the form of `pmf_of`.
+
+    Neighbouring distributions are convolved in pairs until one is left. For n counts,
+    this takes O(n^2) operations in few calls. All terms are positive, so there is no
+    cancellation.
+    """
+    start = sum(least for least, _ in parts)
+    level = [pmf for _, pmf in parts if pmf.size > 1]
+    while len(level) > 1:
+        odd = level[-1:] if len(level) % 2 else []
+        both = zip(level[::2], level[1::2], strict=False)
+        level = [np.convolve(one, other) for one, other in both] + odd
+    pmf = level[0] if level else np.ones(1)
+    return start, pmf / pmf.sum()
+
+
+def quantile(start: int, pmf: np.ndarray, level: float) -> int:
+    """Return the smallest value whose cumulative probability reaches the level."""
+    reached = np.cumsum(pmf) >= level - SUM_ROUNDING
+    return start + (int(reached.argmax()) if reached.any() else pmf.size - 1)

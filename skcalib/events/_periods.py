@@ -12,7 +12,7 @@ import numpy as np
 from .._errors import ParameterError, ParameterTypeError
 from .._periods import FREQS, MOST_PERIODS, label_of, number_of
 from .._validation import is_missing, is_sequence
-from ..text import Document
+from ..text._documents import Document
 
 Freq = (
     str

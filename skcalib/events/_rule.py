@@ -10,9 +10,9 @@ import numpy as np
 
 from .._errors import ParameterError, ParameterTypeError, public
 from .._validation import check_bool, is_integer
-from ..text import Document, DocumentTree, Mention
-from ._countries import CountryLexicon
-from ._lexicon import AffiliationLexicon
+from ..text._documents import Document, Mention
+from ..text._trees import DocumentTree
+from ._lexicon import AffiliationLexicon, CountryLexicon
 
 NO_CODE = -1
 SPOILED = -2

@@ -5,13 +5,13 @@ function imports a neural library, except for :func:`to_spacy`, which creates ob
 spaCy.
 """
 
+from ._arrays import scheme_transitions
 from ._coreference import (
     from_antecedent_scores,
     from_fastcoref,
     labels_from_clusters,
 )
 from ._neural_crf import from_allennlp, from_flair, from_pytorch_crf, from_stanza
-from ._schemes import scheme_transitions
 from ._spacy import from_spacy_beam, from_spacy_spancat, from_spacy_tagger, to_spacy
 from ._transformers import from_pipeline, from_transformers
 

@@ -14,8 +14,14 @@ from .._containers import is_sequence
 from .._errors import ParameterError, ParameterTypeError, public
 from .._validation import check_choice, is_integer, out_of_range
 from ..posteriors import LinearChainPosterior
-from ._arrays import as_indices, as_labels_of_tags, as_numpy, log_softmax, without_nan
-from ._schemes import transitions_of
+from ._arrays import (
+    as_indices,
+    as_labels_of_tags,
+    as_numpy,
+    log_softmax,
+    transitions_of,
+    without_nan,
+)
 
 
 @public

@@ -8,10 +8,9 @@ from typing import Literal, overload
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .._errors import public
+from .._errors import public, warn
 from .._pairs import Pairs, check_pairs
 from .._validation import check_bool, is_dask
-from .._warn import warn
 from ._binning import Binning, check_binning
 from ._bins import (
     BinSums,

@@ -7,6 +7,28 @@ Cousins (1998) divide them for a normal mean that is not negative: by likelihood
 with an empty lower tail at x = 0 and equal tails from x = z standard deviations on.
 Every division has the required level. With this division, the interval contains 0 if
 and only if the test does not reject.
+
+Moments of the error over the rows, estimated without the bias of noise.
+
+Let p be the true frequency in a set of rows of probability q, and let d = q - p. The
+distribution of the debiased square depends on the error only through means over rows of
+polynomials in p. Falling factorials of the number of positives are unbiased for powers
+of p, so each mean is estimated without bias from sets of at least four rows.
+
+Distribution of the debiased square for data with few distinct probabilities.
+
+Each level has enough rows to estimate its frequency, and therefore to locate the error.
+The error under test is a multiple of the observed error, clipped so that frequencies
+stay in [0, 1]. Variances are computed for the frequencies that this error implies. A
+level whose observed labels are all equal therefore still has a positive variance.
+
+Distribution of the debiased square for independent rows.
+
+Distribution of the debiased square for rows that are dependent within groups.
+
+Three things vary from sample to sample: the labels, the part of the error that is
+common to a group, and the choice of the groups. Leaving out one group at a time (the
+jackknife) measures all three.
 """
 
 from __future__ import annotations
@@ -14,16 +36,294 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import cached_property, lru_cache
 
 import numpy as np
 from scipy.optimize import brentq
 from scipy.special import ndtr, ndtri, stdtrit
 
-from ._error_moments import ErrorMoments
-from ._frequency_intervals import clopper_pearson
-from ._levels import Levels
-from ._pearson import MOST, quantile, tail_above, tail_below
+from ._bins import BinSums, debiased_square
+from ._frequency_intervals import blaker_interval, clopper_pearson, frequency_interval
+from ._grouped_bins import GroupedBins
+from ._null_test import MOST, linear_p_value, quantile, tail_above, tail_below
+
+
+@dataclass(frozen=True)
+class ErrorMoments:
+    """Means over rows, where p is the true frequency and d = q - p.
+
+    Attributes
+    ----------
+    square : float
+        Mean of d^2.
+    noise : float
+        Mean of p (1 - p) d^2.
+    lean : float
+        Mean of (1 - 2 p) d^3.
+    fourth : float
+        Mean of d^4.
+    """
+
+    square: float
+    noise: float
+    lean: float
+    fourth: float
+
+    def moved(self, c: float) -> tuple[float, float, float]:
+        """Return noise, lean and fourth moment if the error were c d instead of d.
+
+        The frequencies are then q - c d = p + (1 - c) d. Equation: theory, (I7).
+        """
+        rest = 1 - c
+        noise = self.noise + rest * self.lean - rest**2 * self.fourth
+        lean = self.lean - 2 * rest * self.fourth
+        return c**2 * noise, c**3 * lean, c**4 * self.fourth
+
+
+def error_moments(sums: BinSums) -> ErrorMoments:
+    """Return the moments of the error, from the counts of positives in each bin."""
+    n, k, q = _at_least_four(*_whole_sets(sums))
+    if n.size == 0:
+        return ErrorMoments(0.0, 0.0, 0.0, 0.0)
+    # theory, (I5)
+    one = k / n
+    two = one * (k - 1) / (n - 1)
+    three = two * (k - 2) / (n - 2)
+    four = three * (k - 3) / (n - 3)
+    # theory, (I6)
+    square = q**2 - 2 * q * one + two
+    noise = q**2 * one - (2 * q + q**2) * two + (1 + 2 * q) * three - four
+    fourth = q**4 - 4 * q**3 * one + 6 * q**2 * two - 4 * q * three + four
+    # q (1 - q) = p (1 - p) + (1 - 2 p) d - d^2
+    lean = q * (1 - q) * square - noise + fourth
+    share = n / n.sum()
+    return ErrorMoments(
+        *(float(share @ each) for each in (square, noise, lean, fourth))
+    )
+
+
+def _whole_sets(sums: BinSums) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return rows, positives and sums of q of the bins and of the divided tie classes.
+
+    A divided class is a separate set and is removed from the bins that share it.
+    """
+    s, n_bins = sums.shares, sums.weight.size
+    first = np.unique(s.tie, return_index=True)[1]
+    rate = s.positive / s.total
+
+    def with_ties(whole: np.ndarray, share: np.ndarray, tie: np.ndarray) -> np.ndarray:
+        # rounding may leave -1e-17 rows
+        rest = np.maximum(whole - np.bincount(s.bin, share, n_bins), 0)
+        return np.concatenate([rest, tie[first]])
+
+    n = with_ties(sums.weight, s.taken, s.total)
+    k = with_ties(sums.y, s.taken * rate, s.positive)
+    q = with_ties(sums.q, s.taken * s.value, s.total * s.value)
+    return n, k, q
+
+
+def _at_least_four(n: np.ndarray, k: np.ndarray, q: np.ndarray) -> list[np.ndarray]:
+    """Return rows, positives and mean q of sets of at least four rows.
+
+    The fourth power of a frequency has no unbiased estimate from fewer rows. Smaller
+    sets are therefore merged with their neighbours in the order of q. Sets that are
+    still smaller are omitted.
+
+    A set goes to block number floor(rows before it / 4). For sets of 2, 1, 3, 2 and 6
+    rows, 0, 2, 3, 6 and 8 rows come before, and the blocks are 0, 0, 0, 1 and 2, of 6,
+    2 and 6 rows. The block of 2 rows is omitted: the block before it took 6.
+    """
+    some = n > 0
+    n, k, q = n[some], k[some], q[some]
+    order = np.argsort(q / n, kind="stable")
+    n, k, q = n[order], k[order], q[order]
+    _, joined = np.unique((np.cumsum(n) - n) // 4, return_inverse=True)
+    n, k, q = (np.bincount(joined, each) for each in (n, k, q))
+    # fractional weights: four rows may sum up to slightly less
+    enough = n > 4 - 1e-9
+    return [n[enough], k[enough], (q / n)[enough]]
+
+
+# Required average number of rows per level. In benchmarks/interval_constants.py, no
+# interval changes with values from 2 to 20.
+_ROWS = 5
+
+
+@dataclass(frozen=True)
+class Levels:
+    """Rows, probability and observed error of each level, as arrays of equal length."""
+
+    rows: np.ndarray
+    proba: np.ndarray
+    error: np.ndarray
+
+    @cached_property
+    def _path(self) -> _Path:
+        return _Path.of(self)
+
+    def errors_at(self, x: float) -> np.ndarray:
+        """Return errors of mean square x, proportional to the observed errors.
+
+        Errors are limited by the ends of [0, 1]. If x is larger than any possible mean
+        square, the largest errors are returned.
+        """
+        path = self._path
+        k = int(path.reached.searchsorted(x))
+        # infinity would give NaN for levels without error
+        factor = 1e300
+        if k < path.reached.size:
+            # theory, (I18): full + growing * factor^2 = x
+            factor = math.sqrt(max(x - path.full[k], 0.0) / path.growing[k])
+        return np.minimum(factor, path.most) * self.error
+
+    def unseen(self, level: float) -> float:
+        """Return the largest error that a single level of probability 0 or 1 allows.
+
+        A probability of 0 or 1 excludes one of the labels. This label may have a
+        positive frequency and still be absent from the sample by chance.
+        """
+        if not self.error.any():
+            return 0.0
+        sure = np.flatnonzero((self.proba == 0) | (self.proba == 1))
+        share = np.sqrt(self.rows / self.rows.sum())
+        most = 0.0
+        for k in sure:
+            n = float(self.rows[k])
+            # the observed frequency, before one row was added
+            p = min(abs(float(self.error[k])) * (n + 1) / n, 1.0)
+            # If only this level has an error p, the root mean square is p times the
+            # root of its share of the rows.
+            most = max(most, float(share[k]) * clopper_pearson(p, n, level)[1])
+        return most
+
+    def at(self, x: float) -> tuple[float, float, float]:
+        """Return deviation and skewness of T at squared error x, and half a step.
+
+        The step is the effect of one additional label at the observed error.
+        """
+        n, q = self.rows, self.proba
+        total, w, once, twice, thrice = self._weights
+        d = self.errors_at(x)
+        p = q - d
+        label = p * (1 - p)
+        # A frequency at an end of [0, 1] is 1e-17 by rounding.
+        label[label < 1e-15] = 0.0
+        v, square, lean = label / n, d * d, 1 - 2 * p
+        flips = w * label * square
+        # smaller than the given x if no error of this size is possible
+        x = float(w @ square)
+        linear = 4 * float(flips.sum()) / total
+        population = max(float(w @ square**2) - x**2, 0.0) / total
+        # theory, (I19), here and below
+        variance = 2 * float(once @ label**2) + linear + population
+        deviation = math.sqrt(variance)
+        if deviation < 1e-150:
+            return 0.0, 0.0, 0.0
+        cube = 8 * float(twice @ label**3) + 4 * float(thrice @ (label * lean) ** 2)
+        cube += 24 * float((flips * w) @ v) / total
+        cube -= 8 * float((flips * lean) @ d) / total**2
+        if x > 0:
+            cube += 2 * population**2 / x
+        step = 0.0
+        if linear > 0:
+            # (I12) without the approximations of many levels. It uses the observed
+            # error, because the observed labels make the step.
+            step = 4 * float(flips @ np.abs(self.error * lean)) / total**2 / variance
+        return deviation, min(max(cube / deviation**3, -MOST), MOST), step
+
+    @cached_property
+    def _weights(self) -> tuple[float, np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+        """Return the total, the shares, and factors of the cumulants of pairs."""
+        n, total = self.rows, float(self.rows.sum())
+        g = 1 / (total * np.maximum(n - 1, 1))
+        pairs = n * np.maximum(n - 1, 0)
+        triples = pairs * np.maximum(n - 2, 0)
+        return total, n / total, pairs * g**2, triples * g**3, pairs * g**3
+
+
+@dataclass(frozen=True)
+class _Path:
+    """Multiples of the observed errors at which levels reach the ends of [0, 1].
+
+    For example, two levels with half of the rows each: q = .2 with error .1, and q = .5
+    with error .1. The errors are f times .1, but at most .2 and .5. From f = 2 on, the
+    first level has reached its end, and only the second one grows::
+
+        mean square x at multiple f = .01 f^2              for f <= 2, x <= .04
+                                    = .02 + .005 f^2       for f <= 5, x <= .145
+
+    Here `most` is (2, 5), `reached` is (.04, .145), `full` is (0, .02), and `growing`
+    is (.01, .005).
+
+    `most` is the largest multiple of each level. In ascending order of the multiples,
+    `reached` is the mean square at which the next level reaches an end, `full` is the
+    part of the levels that have reached their ends before, and `growing` is the part of
+    the other levels at multiple 1.
+    """
+
+    most: np.ndarray
+    reached: np.ndarray
+    full: np.ndarray
+    growing: np.ndarray
+
+    @classmethod
+    def of(cls, levels: Levels) -> _Path:
+        error = levels.error
+        room = np.where(error > 0, levels.proba, 1 - levels.proba)
+        some = np.flatnonzero(error)
+        most = np.full(error.size, 1e300)
+        most[some] = room[some] / np.abs(error[some])
+        order = some[np.argsort(most[some])]
+        share = levels.rows[order] / levels.rows.sum()
+        # sums over this level and all levels that reach their ends later
+        growing = np.cumsum((share * error[order] ** 2)[::-1])[::-1]
+        full = np.cumsum(share * room[order] ** 2) - share * room[order] ** 2
+        return cls(most, full + growing * most[order] ** 2, full, growing)
+
+
+def levels_of(sums: BinSums) -> Levels | None:
+    """Return the levels.
+
+    Return None if a bin contains several levels, or if levels have too few rows.
+    """
+    if (sums.low < sums.high).any():
+        return None
+    first = np.flatnonzero(np.r_[True, sums.low[1:] != sums.low[:-1]])
+    n = np.add.reduceat(sums.weight, first)
+    if n.sum() < _ROWS * n.size:
+        return None
+    # One additional row with the expected label keeps every variance positive.
+    error = np.add.reduceat(sums.q - sums.y, first) / (n + 1)
+    error[np.abs(error) < 1e-12] = 0
+    return Levels(n, sums.low[first], error)
+
+
+def has_one_value(sums: BinSums) -> bool:
+    """Return whether all rows have the same probability."""
+    return bool(sums.low.min() == sums.high.max())
+
+
+def interval_of_one_value(sums: BinSums, level: float) -> tuple[float, float, float]:
+    """Return the ends of the interval of the error, and the p-value of no error.
+
+    The number of positives is binomial, and the error is the distance of their
+    frequency from the common probability. Zero is in the interval if and only if
+    p_value >= 1 - level.
+    """
+    n, q = float(sums.weight.sum()), float(sums.low[0])
+    k = min(max(float(sums.y.sum()), 0.0), n)
+    variance = n * q * (1 - q)
+    p_value = linear_p_value(n * q - k, variance, -variance * (1 - 2 * q))
+    first, last = blaker_interval(k, n, level)
+    low = 0.0
+    if p_value < 1 - level:
+        low = max(first - q, q - last, 2.0**-52)
+    # For rare labels, Wilson's interval may be wider.
+    left, right = (float(x) for x in frequency_interval(k / n, n, level))
+    # The error is a distance, so the wider of both intervals counts.
+    furthest = max(abs(x - q) for x in (first, last, left, right))
+    return low, max(furthest, low), p_value
+
 
 # A smaller standard deviation is treated as 0, since ratios to it would overflow.
 _NO_DEVIATION = 1e-100
@@ -381,3 +681,385 @@ def _upper_share(distance: float, level: float) -> float:
     if excess(start) >= 0:  # by rounding, where the lower end is far away
         return float(ndtr(-start))
     return float(ndtr(-brentq(excess, start, z + 1e-9)))
+
+
+# If T is close to 0, the growth of its variance with the error is estimated as this
+# fraction of the growth for errors that are proportional to the noise. In the
+# distributions of benchmarks/method_coverage.py, the true fraction is between .39 and
+# .71 on average. The guess is at the upper end, which makes intervals wider. See
+# benchmarks/interval_constants.py.
+_GUESSED = 2 / 3
+
+
+def distribution_of_bins(sums: BinSums) -> SquareDistribution:
+    """Return the distribution of T for independent rows."""
+    n = sums.weight
+    total = float(n.sum())
+    # The sample variance of r, and the sum of label variances.
+    sample = (sums.squared_residual - sums.pair_residual / (n - 1)) / n
+    null = np.maximum(sums.q - sums.qq, 0)
+    observed = _smoothed(n, n * np.maximum(sample, 0), null)
+    s = sums.shares
+    rate = s.positive / s.total
+    seen = _class_variance(s.total, rate, s.value)
+    linear, deviation, skewness = _cumulants(
+        sums, observed, _third_moment(_shrunk(sums)), seen, rate
+    )
+    _, null_deviation, null_skewness = _cumulants(
+        sums, null, _null_third_moment(sums), s.value * (1 - s.value), s.value
+    )
+    square = debiased_square(n, sums.pair_residual)
+    moments = error_moments(sums)
+    return SquareDistribution(
+        square=square,
+        deviation=deviation,
+        skewness=skewness,
+        slope=slope_of(moments.noise / total, square, deviation, linear),
+        null_deviation=null_deviation,
+        null_skewness=null_skewness,
+        n_units=total,
+        moments=moments,
+        ratio=_proportional_ratio(n, null),
+        reach=largest_error(sums),
+        bounds=mean_bounds(sums, observed),
+        labels=label_noise(sums, 1 / total),
+        levels=levels_of(sums),
+    )
+
+
+def _proportional_ratio(n: np.ndarray, null: np.ndarray) -> float:
+    """Return the mean fourth power of the error over the squared mean square.
+
+    The ratio is computed for squared errors proportional to the noise q (1 - q).
+    """
+    top = float(null.max())
+    if top <= 0:
+        return 1.0
+    null = null / top
+    # theory, (I10), where null = n a
+    return float(n.sum() * (null**2 / n).sum() / null.sum() ** 2)
+
+
+def largest_error(sums: BinSums) -> float:
+    """Return the root mean square of max(q, 1 - q), bin by bin."""
+    most = np.maximum(sums.qq, sums.weight - 2 * sums.q + sums.qq)
+    return float(np.sqrt(most.sum() / sums.weight.sum()))
+
+
+def label_noise(sums: BinSums, share: float) -> LabelNoise:
+    """Return how label variance depends on the error; `share` is one over the units."""
+    total = float(sums.weight.sum())
+    null = np.maximum(sums.q - sums.qq, 0)
+    lean = 1 - 2 * sums.q / sums.weight
+    mean = float(null.sum()) / total
+    return LabelNoise(
+        null=mean,
+        excess=float(sums.squared_residual.sum()) / total - mean,
+        deviation=float(np.sqrt(lean**2 @ null / total * share)),
+        scale=float(np.sqrt((sums.weight - 4 * sums.q + 4 * sums.qq).sum() / total)),
+    )
+
+
+def mean_bounds(sums: BinSums, variance: np.ndarray) -> tuple[MeanBound, ...]:
+    """Return the bounds by the mean residual and by the mean squared residual.
+
+    `variance` is the sum of the label variances in each bin. If d = q - p is the error,
+    the excess of the Brier score over the mean of q (1 - q) is minus the mean of (1 - 2
+    q) d.
+    """
+    total = float(sums.weight.sum())
+    lean = 1 - 2 * sums.q / sums.weight
+    frequency, expected = float(sums.y.sum()), float(sums.q.sum())
+    score = float(sums.squared_residual.sum())
+    return (
+        MeanBound(
+            frequency / total,
+            expected / total,
+            float(variance.sum()) / total**2,
+            n_least=total,
+            from_below=True,
+        ),
+        MeanBound(
+            score / total,
+            float((sums.q - sums.qq).sum()) / total,
+            float(lean**2 @ variance) / total**2,
+            float(np.sqrt((sums.weight - 4 * sums.q + 4 * sums.qq).sum() / total)),
+            n_least=total,
+        ),
+    )
+
+
+def slope_of(seen: float, square: float, deviation: float, linear: float) -> float:
+    """Return the growth of the variance of T with the squared error, over 4.
+
+    Equation: theory, (I1). The growth is sum w^2 V d^2 / sum w d^2, where d is the
+    error of a bin and V the variance of its mean residual. `seen` and `square` estimate
+    numerator and denominator without bias. `linear` is sum w V.
+    """
+    if linear <= 0 or deviation <= 0:
+        return 0.0
+    # theory, (I9), as tau = deviation^2; the order avoids underflow
+    guess = _GUESSED * (deviation / linear) * deviation / 2
+    if square <= 0:
+        return guess
+    trust = trust_in(square, deviation)
+    # A slope of 0 would leave out the linear part, although an error exists. In
+    # benchmarks/interval_constants.py, the floor of .1 changes no coverage.
+    return float(max(trust * seen / square + (1 - trust) * guess, 0.1 * guess))
+
+
+def _smoothed(n: np.ndarray, seen: np.ndarray, null: np.ndarray) -> np.ndarray:
+    """Return the sums of label variances seen in two neighbouring bins together.
+
+    The sums are shrunk by one row towards q (1 - q). Inside the two bins, they stay
+    proportional to q (1 - q).
+    """
+    # Of an odd number of bins, the last three are one set.
+    first = np.arange(0, max(n.size - 1, 1), 2)
+
+    def both(values: np.ndarray) -> np.ndarray:
+        return np.add.reduceat(values, first)
+
+    rows, expected = both(n), both(null)
+    # theory, (I4), times the number of rows
+    together = (rows * both(seen) + expected) / (rows + 1)
+    # If every q is 0 or 1, all rows have the same share.
+    course = null + 1e-6 * n
+    which = np.minimum(np.arange(n.size) // 2, first.size - 1)
+    return together[which] * course / both(course)[which]
+
+
+def _class_variance(total: np.ndarray, rate: np.ndarray, q: np.ndarray) -> np.ndarray:
+    """Return the variance of a label, shrunk by one row towards q (1 - q)."""
+    sample = total * rate * (1 - rate) / np.maximum(total - 1, 1)
+    return (total * sample + q * (1 - q)) / (total + 1)
+
+
+def _third_moment(p: np.ndarray) -> np.ndarray:
+    """Return the third central moment of labels with frequency p."""
+    return p * (1 - p) * (1 - 2 * p)
+
+
+def _shrunk(sums: BinSums) -> np.ndarray:
+    """Return the label frequency of each bin, shrunk by one row towards mean q."""
+    n = sums.weight
+    return np.clip((sums.y + sums.q / n) / (n + 1), 0, 1)
+
+
+def _null_third_moment(sums: BinSums) -> np.ndarray:
+    """Return the mean of q (1 - q) (1 - 2 q) in each bin, for unskewed q."""
+    mean, square = sums.q / sums.weight, sums.qq / sums.weight
+    # E q^3 = 3 E q^2 E q - 2 (E q)^3 if the third central moment of q is 0
+    return mean - 3 * square + 2 * (3 * square * mean - 2 * mean**3)
+
+
+def _cumulants(
+    sums: BinSums,
+    variance: np.ndarray,
+    third: np.ndarray,
+    tie_variance: np.ndarray,
+    tie_rate: np.ndarray,
+) -> tuple[float, float, float]:
+    """Return sum w V, deviation and skewness of T if there is no error.
+
+    `variance` is the sum of label variances in each bin, and `third` is the mean third
+    moment of the labels. `tie_variance` and `tie_rate` are the label variance and the
+    label frequency of a row of each share. T is a sum over pairs of independent rows.
+    If the pairs have weight g, and the labels have variance v and third moment m, the n
+    rows of a bin add 2 n (n - 1) g^2 v^2 to the variance and 8 n (n - 1) (n - 2) g^3
+    v^3 + 4 n (n - 1) g^3 m^2 to the third cumulant.
+
+    A bin contains only the share m / t of a divided tie class. The products inside the
+    class are one term, regardless of the number of bins that it is divided into. For
+    example, bins of 5 rows divide a class of 4 rows, 2 to each side. A product of two
+    of the 4 rows is in each bin with the chance (2/4) (1/3) = 1/6. Its weight is then
+    1/6 of the weights of both bins.
+    """
+    top = float(variance.max())
+    if top == 0:
+        return 0.0, 0.0, 1.0
+    s, n, total = sums.shares, sums.weight, sums.weight.sum()
+    # Divided by the largest value, since squares of values near 1e-160 underflow.
+    variance, tie = variance / top, tie_variance / top
+    # A bin has each row of a divided class with this chance, and so the square of the
+    # chance times the variance of the row.
+    chance = s.taken / s.total
+    # sum over the rows of a bin of chance^2 times variance
+    spread = variance - np.bincount(
+        s.bin, chance * (1 - chance) * s.total * tie, n.size
+    )
+    # products inside divided classes, which are added below
+    own = np.bincount(s.bin, (chance**2 * s.total * tie) ** 2, n.size)
+    # squares of the sums of variances, of pairs that share no divided class
+    pairs = np.maximum(spread**2 - own, 0)
+    weight = 1 / (total * (n - 1))
+    root = np.sqrt(pairs)
+    first = float(root @ (weight * (n - 1) / n))
+    # theory, (I2); `pairs` is n^2 v^2, so (n - 1) / n removes a row times itself
+    second = 2 * float((pairs * weight**2) @ ((n - 1) / n))
+    skew = 8 * float((root**3 * weight**3) @ ((n - 1) * (n - 2) / n**2))
+    # Share of the variance of a bin. It may exceed 1 only because of the smoothing.
+    free = np.divide(root, variance, out=np.sign(root), where=root < variance) ** 2
+    rarity = 1 / max(top, 1e-200)
+    # no third moment of a label is larger than its variance
+    rare = np.minimum(np.abs(third) * n, variance * top) / top
+    skew += 4 * rarity * float((free * rare**2 * weight**3) @ ((n - 1) / n))
+    # theory, (I3): both rows of a pair are in the bin with this chance
+    together = chance * np.maximum(s.taken - 1, 0) / np.maximum(s.total - 1, 1)
+    per_tie = np.bincount(s.tie, together * weight[s.bin])
+    # all shares of a class have the same total, variance and rate
+    one = np.unique(s.tie, return_index=True)[1]
+    t, v, m = s.total[one], tie[one], _third_moment(tie_rate[one])
+    first += float((t - 1) @ (per_tie * v))
+    second += 2 * float((t * (t - 1)) @ (per_tie * v) ** 2)
+    m = np.minimum(np.abs(m), v * top) / top
+    triples = 8 * (t - 2) * v**3 + 4 * rarity * m**2
+    skew += float((t * (t - 1)) @ (per_tie**3 * triples))
+    if second <= 0:
+        return top * first, 0.0, 1.0
+    return top * first, top * float(np.sqrt(second)), skew / second**1.5
+
+
+# Share of the estimated degrees of freedom that is used: a sample of few groups seldom
+# contains the large groups. In benchmarks/interval_constants.py, larger shares lower
+# the coverage for 100 groups of Zipf sizes, and smaller shares make intervals wider.
+_SEEN = 0.6
+
+
+def squares_left_out(bins: GroupedBins) -> np.ndarray:
+    """Return the debiased square without each group.
+
+    A group that represents several identical groups is left out once.
+    """
+    e = bins.entries
+    group, column = e.group, e.set
+    r, n = e.residual * bins.same[group], e.count * bins.same[group]
+    total_r, total_n = bins.residual_sum, bins.count_sum
+    pairs_r, pairs_n, weight = bins.pair_residual, bins.pair_count, bins.weight
+    before = weight * pairs_r / pairs_n
+    # Without group c, sum_{a != b} r_a r_b loses r_c times all others, twice.
+    rest_r = pairs_r[column] - 2 * r * (total_r[column] - r)
+    rest_n = pairs_n[column] - 2 * n * (total_n[column] - n)
+    # If only one group is left in a bin, its term stays as it was.
+    alone = rest_n <= 1e-6 * pairs_n[column]
+    ratio = np.where(alone, (pairs_r / pairs_n)[column], rest_r) / np.where(
+        alone, 1, rest_n
+    )
+    after = (weight[column] - n) * ratio
+    change, size = e.by_group(after - before[column]), e.by_group(n)
+    total = float(weight.sum())
+    used = size > 0
+    return (before.sum() + change[used]) / np.maximum(total - size[used], 1e-300)
+
+
+def group_spread(bins: GroupedBins, noise_variance: float) -> tuple[float, float]:
+    """Return the jackknife variance of T over groups, and its degrees of freedom.
+
+    `noise_variance` is the variance of T without error. The degrees of freedom follow
+    Satterthwaite's formula: 2 over the relative variance of the variance estimate.
+
+    For example, with four groups and centred values 1, 1, -1, -1, the sum of fourth
+    powers over the squared sum of squares is 4 / 16 = 1 / 4. It is 1 / n_groups, and
+    the degrees of freedom are only limited by the number of groups. With the values
+    3, -1, -1, -1 it is 84 / 144, and the degrees of freedom are 2 / (.58 - .25) = 6,
+    times `_SEEN`, limited to 3.
+    """
+    squares = squares_left_out(bins)
+    repeats = 1 / bins.same[bins.group_weight > 0]
+    n_groups = bins.n_independent
+    if n_groups < 2:
+        return 0.0, 1.0
+    centred = squares - float(repeats @ squares) / n_groups
+    most = float(np.abs(centred).max())
+    if most <= 0:
+        return 0.0, max(bins.n_effective_groups - 1, 1.0)
+    centred /= most  # fourth powers of values near 1e-100 underflow
+    share = float(repeats @ centred**2)
+    total = share * most**2
+    # theory, (G4): the jackknife counts the noise twice
+    linear = max((n_groups - 1) / n_groups * total - 2 * noise_variance, 0.0)
+    peaked = float(repeats @ centred**4 / share**2)
+    # theory, (G5), limited to the number of groups minus 1
+    freedom = _SEEN * 2 / max(peaked - 1 / n_groups, 1e-12)
+    return linear, max(min(freedom, bins.n_effective_groups - 1), 1.0)
+
+
+def proportional_spread(bins: GroupedBins) -> float:
+    """Return the relative variance of the mean of q (1 - q) over groups.
+
+    If squared errors were proportional to q (1 - q), the mean square of the error would
+    vary in this way with the choice of the groups.
+    """
+    e, size = bins.entries, bins.group_weight
+    noise = e.by_group(e.count * bins.label_variance[e.set])
+    total = float(noise.sum())
+    if total <= 0:
+        return 0.0
+    centred = noise / total - size / float(size.sum())
+    n_groups = bins.n_independent
+    # A stored group of m equal groups has m times their value; its square is m times
+    # the sum of their squares, and `same` is 1 / m.
+    return float(bins.same @ centred**2) * n_groups / max(n_groups - 1, 1)
+
+
+def distribution_of_groups(bins: GroupedBins) -> SquareDistribution:
+    """Return the distribution of T for rows that depend on each other within groups.
+
+    The noise that is estimated from sums over groups is too small for labels that never
+    occur. The noise of bins that are independent of each other is therefore used as a
+    lower bound.
+    """
+    share = bins.weight / bins.weight.sum()
+    centred = bins.centred()
+    noise = bins.mean_variance(centred)
+    variance, _ = bins.product_moments(centred)
+    null_variance, null_third = bins.product_moments(bins.entries.residual)
+    null_deviation, null_skewness = _chi_squares(share * bins.null_variance())
+    # the larger of the variances from the groups and from independent bins
+    if null_variance > null_deviation**2:
+        null_deviation = float(np.sqrt(null_variance))
+        null_skewness = null_third / null_deviation**3
+    deviation, skewness = _chi_squares(share * noise)
+    # theory, (G3)
+    square, seen = bins.debiased_square(), bins.error_noise(centred) - variance / 2
+    slope = slope_of(seen, square, np.sqrt(max(variance, 0)), float(share @ noise))
+    linear, freedom = group_spread(bins, max(variance, 0))
+    between = proportional_spread(bins)
+    if square > 1e-100:  # otherwise its square underflows
+        seen = max(linear - 4 * slope * square, 0) / square**2
+        trust = trust_in(square, deviation)
+        # theory, (G6)
+        between = trust * seen + (1 - trust) * between
+    return SquareDistribution(
+        square=square,
+        deviation=max(float(np.sqrt(max(variance, 0))), deviation),
+        skewness=max(skewness, null_skewness),
+        slope=slope,
+        null_deviation=null_deviation,
+        null_skewness=null_skewness,
+        n_units=bins.n_units,
+        reach=largest_error(bins.sums),
+        bounds=(_mean_bound(bins),),
+        between=between,
+        freedom=freedom,
+        labels=label_noise(bins.sums, 1 / bins.n_effective_groups),
+    )
+
+
+def _mean_bound(bins: GroupedBins) -> MeanBound:
+    """Return the bound by the mean residual, which varies with the groups."""
+    sums, variance = bins.sums, bins.mean_residual_variance
+    total = float(sums.weight.sum())
+    p, q = float(sums.y.sum()) / total, float(sums.q.sum()) / total
+    n = max(p * (1 - p) / max(variance, 1e-100), bins.n_effective_groups)
+    return MeanBound(p, q, variance, n_least=min(n, total), from_below=True)
+
+
+def _chi_squares(spectrum: np.ndarray) -> tuple[float, float]:
+    """Return deviation and skewness of a weighted sum of chi squares."""
+    top = float(spectrum.max())
+    if top == 0:
+        return 0.0, 1.0
+    weight = spectrum / top
+    second, third = float(weight @ weight), float((weight**3).sum())
+    return top * float(np.sqrt(2 * second)), float(np.sqrt(8) * third / second**1.5)

@@ -24,8 +24,9 @@ from .._validation import (
     is_sequence,
     label_array,
 )
-from ..queries import Answers, answer_pairs
-from ..scorers import ask
+from ..queries import Answers
+from ..queries._answers import answer_pairs
+from ..scorers._query_scorers import ask
 
 # A query object, which is called with a fitted estimator, X and y.
 Query = Callable[[Any, Any, Any], Answers]

@@ -1,4 +1,7 @@
-"""Base classes of the displays, and checks of keyword arguments."""
+"""Base classes of the displays, and checks of keyword arguments.
+
+Figures, axes, legends, styles and texts of all displays.
+"""
 
 from __future__ import annotations
 
@@ -6,11 +9,160 @@ import functools
 import inspect
 from collections.abc import Callable, Mapping, Sequence
 from html import escape
+from textwrap import wrap
 from typing import Any, ParamSpec, TypeVar
 
-from .._errors import ParameterError, ParameterTypeError, public
+import numpy as np
+
+from .._errors import ParameterError, ParameterTypeError, printable, public
 from .._results import Result
-from ._figures import visible_text
+
+# Markers of series, which are distinguishable without colours.
+MARKERS = "os^Dv<>P"
+
+# Width and height in inches of a figure with one axes and no legend beside it.
+_SIZE = "_skcalib_size"
+
+# Inches around a legend beside the axes.
+_GAP = 0.25
+
+# Width and height of a reliability plot with its histogram.
+RELIABILITY_SIZE = (5.2, 6.2)
+
+# Characters in a line of a legend that fit into the axes.
+_LONGEST_LINE = 60
+
+
+def take_axes(ax: Any, size: tuple[float, float]) -> Any:
+    """Return `ax`, or the axes of a new figure of the given size if it is None."""
+    from matplotlib.axes import Axes
+
+    if ax is None:
+        import matplotlib.pyplot as plt
+
+        figure, ax = plt.subplots(figsize=size, layout="constrained")
+        # A figure with one axes may be widened for a legend. Square axes in the middle
+        # of a wider place would push the legend out of the figure.
+        setattr(figure, _SIZE, size)
+        ax.set_anchor("W")
+    elif not isinstance(ax, Axes):
+        raise ParameterTypeError(
+            "ax", f"must be matplotlib Axes or None. Got {type(ax).__name__}."
+        )
+    return ax
+
+
+def draw_points(
+    ax: Any,
+    x: np.ndarray,
+    y: np.ndarray,
+    ends: tuple[np.ndarray, np.ndarray] | None,
+    style: Mapping[str, Any],
+) -> tuple[Any, Any]:
+    """Draw points and their intervals, if any; return the line and the bars."""
+    yerr = None
+    if ends is not None:
+        # An interval may exclude its point: for an estimate of 0 it is open there.
+        yerr = np.maximum([y - ends[0], ends[1] - y], 0)
+    # The label goes to the line, as in other displays, not to the container.
+    line, _, bars = ax.errorbar(x, y, yerr=yerr, **{**style, "label": None}).lines
+    line.set_label(style["label"])
+    return line, bars[0] if bars else None
+
+
+def draw_legend(
+    ax: Any,
+    most_inside: int,
+    entries: tuple[list, list] | None = None,
+    *,
+    loc: str = "best",
+) -> None:
+    """Draw a legend, beside the axes if it would hide the drawing.
+
+    `entries` are handles and labels; the default is the legend entries of `ax`.
+    `most_inside` is the largest number of entries within the axes. A figure that was
+    created by the display is widened by the legend.
+    """
+    handles, labels = ax.get_legend_handles_labels() if entries is None else entries
+    if not labels:
+        return
+    is_wide = len(labels) > 2 and any("\n" in label for label in labels)
+    if len(labels) <= most_inside and not is_wide:
+        legend = ax.legend(handles, labels, loc=loc, fontsize="small")
+        legend.set_in_layout(False)  # a long name must not push the axes away
+        return
+    beside = {"loc": "center left", "bbox_to_anchor": (1.02, 0.5)}
+    legend = ax.legend(handles, labels, fontsize="small", **beside)
+    size = getattr(ax.figure, _SIZE, None)
+    if size is not None:
+        box = legend.get_window_extent()
+        width, height = box.width / ax.figure.dpi, box.height / ax.figure.dpi
+        ax.figure.set_size_inches(size[0] + width + _GAP, max(size[1], height + _GAP))
+
+
+def line_style(kwargs: Any, *, name: str) -> dict[str, Any]:
+    """Return a style with the long names of matplotlib, which rejects aliases."""
+    from matplotlib.cbook import normalize_kwargs
+    from matplotlib.lines import Line2D
+
+    if kwargs is not None and not isinstance(kwargs, Mapping):
+        raise ParameterTypeError(name, f"must be a dict. Got {kwargs!r:.50}.")
+    return normalize_kwargs(dict(kwargs or {}), Line2D)
+
+
+def line_styles(kwargs: Any, n: int, *, name: str) -> list[dict[str, Any]]:
+    """Return the style of each of `n` curves, from one dict for all or a list."""
+    if kwargs is None or isinstance(kwargs, Mapping):
+        return [line_style(kwargs, name=name)] * n
+    is_list = isinstance(kwargs, Sequence) and not isinstance(kwargs, str)
+    if not is_list or len(kwargs) != n:
+        error = ParameterError if is_list else ParameterTypeError
+        raise error(
+            name,
+            f"must be a dict, or a list with a dict for each of the {n} curves. Got "
+            f"{kwargs!r:.50}.",
+        )
+    return [line_style(each, name=name) for each in kwargs]
+
+
+def percent_text(level: float) -> str:
+    """Return a level such as 0.95 as a percentage."""
+    return f"{100 * level:.10g}%"
+
+
+def short_text(text: Any, longest: int) -> str:
+    """Return a name with its end cut off if it is longer than `longest`."""
+    text = str(text)
+    return text if len(text) <= longest else f"{text[: longest - 1]}…"
+
+
+def visible_text(text: Any) -> str:
+    """Return a text with control characters escaped, other than the end of a line."""
+    return printable(str(text), keep="\n")
+
+
+def plain_text(text: Any) -> str:
+    """Return a text that matplotlib shows literally and not as mathematics."""
+    text = visible_text(text).encode("utf-8", "replace").decode()
+    return text.replace("$", r"\$")
+
+
+def legend_text(*parts: Any) -> str | None:
+    """Return the given parts (a name, a description) as a legend entry.
+
+    A long entry has several lines. A name that begins with an underscore gets a leading
+    space, because matplotlib would otherwise omit the entry.
+    """
+    there = [visible_text(part) for part in parts if part is not None]
+    if not there:
+        return None
+    text = ": ".join(there)
+    if len(text) > _LONGEST_LINE:
+        lines = [line for part in there for line in wrap(part, _LONGEST_LINE)]
+        text = "\n".join(lines)
+    text = plain_text(text)
+    return f" {text}" if text.startswith("_") else text
+
 
 P = ParamSpec("P")
 R = TypeVar("R")

@@ -11,15 +11,9 @@ from numpy.typing import ArrayLike
 from .._errors import ParameterError, ParameterTypeError, public
 from .._pairs import Pairs
 from .._validation import check_choice, check_real
-from ..metrics import (
-    BinSizeCurve,
-    SampleSizeCurve,
-    check_norm,
-    check_sizes,
-    curve_of_sizes,
-    doubling_sizes,
-    sample_size_curve,
-)
+from ..metrics import BinSizeCurve, SampleSizeCurve, sample_size_curve
+from ..metrics._bins import check_norm
+from ..metrics._size_curves import check_sizes, curve_of_sizes, doubling_sizes
 from ._answers import (
     Query,
     answers_of_estimators,
@@ -28,13 +22,16 @@ from ._answers import (
     pairs_of_predictions,
     weight_and_groups,
 )
-from ._base import ModelsDisplay, PerModel, drawing, stacked
-from ._figures import (
+from ._base import (
     MARKERS,
+    ModelsDisplay,
+    PerModel,
     draw_legend,
+    drawing,
     legend_text,
     line_style,
     line_styles,
+    stacked,
     take_axes,
 )
 

@@ -14,7 +14,9 @@ from .._validation import (
     check_fraction,
     check_integer,
 )
-from ..metrics import Binning, ReliabilityCurve, check_binning, warn_of_few
+from ..metrics import ReliabilityCurve
+from ..metrics._binning import Binning, check_binning
+from ..metrics._interval import warn_of_few
 from ..queries import Answers
 from ._answers import (
     Query,
@@ -26,10 +28,9 @@ from ._answers import (
     pairs_of_predictions,
     weight_and_groups,
 )
-from ._base import Display, drawing, stacked
-from ._figures import percent_text, plain_text, short_text
-from ._reliability import ReliabilityDisplay
-from ._reliability_drawing import (
+from ._base import Display, drawing, percent_text, plain_text, short_text, stacked
+from ._reliability import (
+    ReliabilityDisplay,
     check_bars,
     error_text,
     number_of_columns,

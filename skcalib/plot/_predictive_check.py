@@ -9,9 +9,10 @@ import numpy as np
 
 from .._errors import ParameterTypeError, public
 from ..posteriors import PredictiveCheck
-from ._base import Display, drawing
-from ._figures import (
+from ._base import (
+    Display,
     draw_legend,
+    drawing,
     legend_text,
     line_style,
     percent_text,

@@ -11,17 +11,13 @@ from numpy.typing import ArrayLike
 
 from .._errors import ParameterError, ParameterTypeError, public
 from .._validation import check_real, check_same_length, is_sequence
-from ..significance import (
-    BorderlineThreshold,
-    SystemComparison,
-    check_gains,
-    compare_systems,
-    threshold_of,
-)
-from ._base import Display, drawing
-from ._figures import (
+from ..significance import SystemComparison, compare_systems
+from ..significance._test_size import BorderlineThreshold, check_gains, threshold_of
+from ._base import (
     MARKERS,
+    Display,
     draw_legend,
+    drawing,
     legend_text,
     line_style,
     plain_text,

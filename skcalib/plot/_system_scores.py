@@ -10,8 +10,7 @@ from numpy.typing import ArrayLike
 
 from .._errors import ParameterError, ParameterTypeError, public
 from ..significance import ScoreComparison
-from ._base import Display, drawing
-from ._figures import line_style, percent_text, take_axes, visible_text
+from ._base import Display, drawing, line_style, percent_text, take_axes, visible_text
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -1,29 +1,51 @@
-"""Calibration error of each tag, or of each label of a query."""
+"""Calibration error of each tag, or of each label of a query.
+
+Calibration error of each label, for all words or for known and unknown words.
+
+Tests of whether models differ in calibration, for each label.
+"""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence, Set
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .._errors import ParameterError, ParameterTypeError, public
-from .._random import RandomStateLike
+from .._errors import ParameterError, ParameterTypeError, public, warn
+from .._pairs import Pairs
+from .._parallel import RandomStateLike
 from .._validation import (
     as_groups,
     as_weights,
+    check_choice,
     check_fraction,
     check_integer,
     is_sequence,
 )
+from ..metrics import CalibrationErrorInterval
+from ..metrics._binning import Binning
+from ..metrics._interval import interval_of_pairs, warn_of_few
 from ..queries import Answers
-from ._answers import Query, answers_of_estimators, weight_and_groups
-from ._base import Display, distinct_names, drawing
-from ._figures import (
+from ..scorers import CalibrationComparison, compare_calibration
+from ..significance._system_comparison import adjusted_pvalues
+from ._answers import (
+    Query,
+    answers_of_estimators,
+    enough_for_interval,
+    numbered,
+    pairs_by_name,
+    weight_and_groups,
+)
+from ._base import (
     MARKERS,
+    Display,
+    distinct_names,
     draw_legend,
     draw_points,
+    drawing,
     legend_text,
     line_style,
     percent_text,
@@ -31,20 +53,335 @@ from ._figures import (
     short_text,
     take_axes,
 )
-from ._label_comparisons import (
-    Comparisons,
-    check_reference,
-    compare_labels,
-    comparison_columns,
-    comparison_dicts,
-    verdict_in_words,
-    verdicts,
-    warn_of_few_resamples,
-)
-from ._label_errors import Errors, as_known, errors_of_labels, means_of_first
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+
+
+# Error of each label; None if there are too few pairs.
+Errors = list[CalibrationErrorInterval | None]
+
+
+def errors_of_labels(
+    answers: Mapping[str, Answers],
+    known: list[np.ndarray] | None,
+    weight: np.ndarray | None,
+    groups: np.ndarray | None,
+    top: int | None,
+    level: float,
+) -> tuple[list[Any], np.ndarray, dict[str, dict[str, Errors]]]:
+    """Return the most frequent labels, their frequencies, and their errors.
+
+    There is one error for each model and part of the words. `weight` and `groups` have
+    one entry per sample.
+    """
+    pairs = {
+        name: {
+            words: dict(pairs_by_name(part, weight, groups, None))
+            for words, part in parts_by_words(each, known)
+        }
+        for name, each in answers.items()
+    }
+    count = _frequencies(pairs)
+    if not count:
+        raise ParameterError(
+            None, f"needs at least one answer. Got none of {list(answers)}."
+        )
+    # the sort is stable, so that ties keep the order of their labels
+    labels = sorted(count, key=lambda label: -count[label])[:top]
+    errors = {
+        name: {
+            words: [_error(part.get(label), level) for label in labels]
+            for words, part in parts.items()
+        }
+        for name, parts in pairs.items()
+    }
+    warn_of_few(
+        (label, error)
+        for parts in errors.values()
+        for part in parts.values()
+        for label, error in zip(labels, part, strict=True)
+    )
+    return labels, np.array([count[label] for label in labels]), errors
+
+
+def _frequencies(pairs: dict[str, dict[str, dict[Any, Pairs]]]) -> dict[Any, float]:
+    """Return the number of positive answers for each label, in the order of labels."""
+    total: dict[Any, list[float]] = {}
+    for parts in pairs.values():
+        mine: dict[Any, float] = {}
+        for part in parts.values():
+            for label, each in part.items():
+                yes = each.indicator()
+                weight = yes.sum() if each.weight is None else each.weight[yes].sum()
+                mine[label] = mine.get(label, 0.0) + float(weight)
+        for label, weight in mine.items():
+            total.setdefault(label, []).append(weight)
+    try:
+        order = sorted(total)
+    except TypeError:  # labels of several kinds
+        order = sorted(total, key=repr)
+    return {label: sum(total[label]) / len(pairs) for label in order}
+
+
+def _error(pairs: Pairs | None, level: float) -> CalibrationErrorInterval | None:
+    if pairs is None or not enough_for_interval(pairs):
+        return None
+    automatic = Binning("auto", None, "quantile")
+    return interval_of_pairs(pairs, automatic, level)
+
+
+def means_of_first(errors: Errors, sizes: list[int]) -> list[float | None]:
+    """Return the mean estimates of the first labels."""
+    found: list[float | None] = []
+    for size in sizes:
+        some = [error.estimate for error in errors[:size] if error is not None]
+        found.append(float(np.mean(some)) if some else None)
+    return found
+
+
+def as_known(known: Any, X: Any) -> list[np.ndarray] | None:
+    """Return for each sentence whether its tokens are known."""
+    if known is None:
+        return None
+    if isinstance(known, (Mapping, Set)):
+        known = [[_is_word(word) and word in known for word in s] for s in X]
+    if not is_sequence(known):
+        raise ParameterTypeError(
+            "known",
+            "must be a set of words, or have a sequence of bool for each "
+            f"sentence. Got {type(known).__name__}.",
+        )
+    found = []
+    for i, tokens in enumerate(known):
+        array = np.asarray(tokens)
+        if array.ndim != 1 or (array.size and array.dtype != bool):
+            raise ParameterError(
+                "known",
+                "must have a sequence of bool for each sentence. Got "
+                f"{tokens!r:.50} for sentence {i}.",
+            )
+        found.append(array.astype(bool))
+    if X is not None and len(found) != len(X):
+        raise ParameterError(
+            "known",
+            f"must have an entry for each of the {len(X)} sentences. Got {len(found)}.",
+        )
+    return found
+
+
+def _is_word(word: Any) -> bool:
+    if not isinstance(word, str):
+        raise ParameterTypeError(
+            "known",
+            "is a set of words, so tokens must be str. Got "
+            f"{type(word).__name__} {word!r:.50}. Pass a sequence of bool for "
+            "each sentence.",
+        )
+    return True
+
+
+def parts_by_words(
+    answers: Answers, known: list[np.ndarray] | None
+) -> list[tuple[str, Answers]]:
+    """Return the answers about all words, or about known and unknown words."""
+    if known is None:
+        return [("all", answers)]
+    two = answers.item.ndim == 2
+    start = answers.item[:, 0] if two else answers.item
+    stop = answers.item[:, 1] if two else answers.item + 1
+    lengths = np.array([each.size for each in known], dtype=np.intp)
+    here = np.r_[lengths, 0][np.minimum(answers.groups, lengths.size)]
+    short = np.flatnonzero(stop > here)
+    if short.size:
+        i = short[0]
+        raise ParameterError(
+            "known",
+            f"must have one bool per token. Got {here[i]} for sentence "
+            f"{answers.groups[i]}, which has an answer about token {stop[i] - 1}.",
+        )
+    before = np.r_[0, np.cumsum(np.concatenate([*known, np.zeros(0, dtype=bool)]))]
+    first = (np.cumsum(lengths) - lengths)[answers.groups]
+    is_known = before[first + stop] - before[first + start] == stop - start
+    return [("known", answers.take(is_known)), ("unknown", answers.take(~is_known))]
+
+
+# Comparison of each label; None if there are too few pairs.
+Comparisons = list[CalibrationComparison | None]
+
+
+def check_reference(
+    reference: Any,
+    answers: Mapping[str, Answers],
+    adjust: Any,
+    n_resamples: Any,
+    **others: Any,
+) -> None:
+    """Raise an error unless `reference` is a model and `others` are None."""
+    if adjust is not None:
+        check_choice(adjust, ("holm", "bh"), name="adjust")
+    check_integer(n_resamples, minimum=1, name="n_resamples")
+    if reference is None:
+        return
+    if reference not in answers or len(answers) < 2:
+        raise ParameterError(
+            "reference",
+            "must be the name of one of two or more models. Got "
+            f"{reference!r}, and the models {list(answers)}.",
+        )
+    for name, value in others.items():
+        if value is not None:
+            raise ParameterError(
+                None, f"takes 'reference' or {name!r}, not both. Leave one out."
+            )
+
+
+def compare_labels(
+    answers: Mapping[str, Answers],
+    labels: list[Any],
+    reference: str,
+    groups: np.ndarray | None,
+    level: float,
+    n_resamples: int,
+    random_state: RandomStateLike,
+) -> dict[str, Comparisons]:
+    """Compare every other model with the reference, for each label.
+
+    `groups` has an entry for each sample. The result has a list for each model, with
+    one entry for each of `labels`. The entry is None if one of the models has no answer
+    for the label, or if the answers are from a single group.
+    """
+    base = _by_label(answers[reference])
+
+    def compare(name: str, a: Answers | None, label: Any) -> Any:
+        b = base.get(label)
+        if a is None or b is None:
+            return None
+        _check_same_items(a, b, name, reference, label)
+        group = a.groups if groups is None else groups[a.groups]
+        if np.unique(group).size < 2:
+            return None
+        return compare_calibration(
+            a.y_true,
+            a.y_proba,
+            b.y_proba,
+            y_true_b=b.y_true,
+            groups=group,
+            pos_label=1,
+            confidence_level=level,
+            n_resamples=n_resamples,
+            random_state=random_state,
+        )
+
+    return {
+        name: [compare(name, mine.get(label), label) for label in labels]
+        for name, each in answers.items()
+        if name != reference
+        # once for each model, not once for each label
+        for mine in [_by_label(each)]
+    }
+
+
+def warn_of_few_resamples(
+    n_labels: int, n_resamples: int, adjust: str | None, level: float
+) -> None:
+    """Warn if no p-value can be significant after the adjustment by Holm's rule."""
+    alpha = 1 - level
+    if adjust == "holm" and n_labels / (n_resamples + 1) >= alpha:
+        warn(
+            f"TagErrorDisplay: {n_resamples} resamples are too few for {n_labels} "
+            "labels: by Holm's rule no adjusted p-value can be below "
+            f"{n_labels / (n_resamples + 1):.3g}. Pass n_resamples of at least "
+            f"{math.floor(n_labels / alpha) + 1}, a smaller 'top', or "
+            "adjust='bh'.",
+        )
+
+
+def _by_label(answers: Answers) -> dict[Any, Answers]:
+    """Return the answers for each label, in the order of their samples and places."""
+    names, code = numbered(answers.label)
+    place = answers.item.reshape(len(code), -1).T
+    order = np.lexsort((*place[::-1], answers.groups, code))
+    ends = np.searchsorted(code[order], np.arange(len(names) + 1))
+    return {
+        name: answers.take(order[ends[k] : ends[k + 1]]) for k, name in enumerate(names)
+    }
+
+
+def _check_same_items(
+    a: Answers, b: Answers, name: str, reference: str, label: Any
+) -> None:
+    """Raise an error unless both models have answers for a label at the same items."""
+    if np.array_equal(a.groups, b.groups) and np.array_equal(a.item, b.item):
+        return
+    raise ParameterError(
+        "reference",
+        f"needs answers about the same items. {name!r} and {reference!r} were asked "
+        f"for {label!r} at different items ({len(a.y_true)} and {len(b.y_true)}). Pass "
+        "a query whose items do not depend on the model, such as SpanQuery(spans='all')"
+        ".",
+    )
+
+
+def adjusted(comparisons: Comparisons, adjust: str | None) -> list[float | None]:
+    """Return the p-values of the labels, adjusted for the number of labels."""
+    there = [each for each in comparisons if each is not None]
+    values = np.array([each.pvalue for each in there], dtype=float)
+    found = iter(adjusted_pvalues(values, adjust).tolist() if values.size else ())
+    return [None if each is None else next(found) for each in comparisons]
+
+
+def verdicts(comparisons: Comparisons, adjust: str | None) -> np.ndarray:
+    """Return the sign of the difference of each label if it is significant.
+
+    The sign is -1 if the model is significantly better calibrated than the reference,
+    and 1 if it is worse. Without a significant difference or a comparison it is 0.
+    """
+    signs = [
+        0
+        if each is None or p is None or p >= 1 - each.confidence_level
+        else np.sign(each.difference)
+        for each, p in zip(comparisons, adjusted(comparisons, adjust), strict=True)
+    ]
+    return np.array(signs, dtype=int)
+
+
+def comparison_columns(comparisons: Comparisons, adjust: str | None) -> dict[str, list]:
+    """Return the columns of a table with a row for each label."""
+    numbers = {
+        "difference": "difference",
+        "difference_low": "low",
+        "difference_high": "high",
+        "pvalue": "pvalue",
+    }
+    columns = {
+        column: [getattr(each, attribute, None) for each in comparisons]
+        for column, attribute in numbers.items()
+    }
+    return columns | {"pvalue_adjusted": adjusted(comparisons, adjust)}
+
+
+def comparison_dicts(comparisons: Comparisons, adjust: str | None) -> list[dict | None]:
+    """Return all numbers of each label, with the adjusted p-value."""
+    p_values = adjusted(comparisons, adjust)
+    return [
+        None if each is None else each.to_dict() | {"pvalue_adjusted": p}
+        for each, p in zip(comparisons, p_values, strict=True)
+    ]
+
+
+def verdict_in_words(
+    comparisons: Comparisons, adjust: str | None, reference: str
+) -> str:
+    """Return the numbers of labels with significant differences, in words."""
+    signs = verdicts(comparisons, adjust)
+    n = sum(each is not None for each in comparisons)
+    rule = {"holm": "Holm", "bh": "Benjamini and Hochberg", None: "unadjusted"}
+    return (
+        f"significantly better calibrated than {reference} for {(signs < 0).sum()} of "
+        f"{n} labels, and significantly worse for {(signs > 0).sum()} ({rule[adjust]})."
+    )
+
 
 # Known words, or for each sentence whether its tokens are known.
 Known = Set[str] | Mapping[str, Any] | Sequence[Sequence[bool] | np.ndarray]

@@ -7,24 +7,14 @@ text without labels, :func:`predicted_entities` and :func:`predicted_links` retu
 predicted entities or links with their probabilities.
 """
 
-from ._answers import Answers
-
-# Other subpackages use these.
-from ._answers import answer_pairs as answer_pairs
-from ._answers import answers_by_label as answers_by_label
-from ._arcs import ArcQuery
+from ._answers import Answers, ExpectedCounts
 from ._classes import ClassQuery
 from ._coref_pairs import CorefPairQuery
-from ._entity_table import PredictedEntities
-from ._expected_counts import ExpectedCounts
-from ._predicted_entities import predicted_entities
+from ._predicted_entities import PredictedEntities, predicted_entities
 from ._predicted_links import PredictedLinks, predicted_links
 from ._spans import SpanQuery
-from ._steps import last_step as last_step
-from ._steps import transform_before as transform_before
-from ._subtrees import SubtreeQuery
-from ._tag_pairs import TagPairQuery
-from ._tags import TagQuery
+from ._tags import TagPairQuery, TagQuery
+from ._trees import ArcQuery, SubtreeQuery
 
 __all__ = [
     "Answers",

@@ -14,8 +14,7 @@ from .._errors import ParameterError, ParameterTypeError, public
 from .._validation import as_probabilities, check_real, is_sequence, out_of_range
 from ..posteriors import AntecedentPosterior
 from ._answers import Answers
-from ._sentences import as_numbers
-from ._steps import last_step, transform_before
+from ._sentences import as_numbers, last_step, transform_before
 
 
 @dataclass(frozen=True)

@@ -170,7 +170,7 @@ def predicted_links(
     --------
     CorefPairQuery : Measure the calibration of pair probabilities.
     skcalib.posteriors.AntecedentPosterior.pair_marginals : Probabilities of pairs.
-    skcalib.evaluation.threshold_for_precision : Choose the threshold.
+    skcalib.rates.threshold_for_precision : Choose the threshold.
 
     Examples
     --------

@@ -1,10 +1,15 @@
-"""Query for entities."""
+"""Query for entities.
+
+Validation of rows that describe spans and their probabilities.
+
+Probabilities of spans: which tokens are exactly one entity.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -23,14 +28,144 @@ from .._pairs import class_order
 from .._validation import (
     check_choice,
     check_integer,
+    is_collection,
+    is_integer,
     label_array,
+    out_of_range,
 )
 from ..posteriors import LinearChainPosterior
 from ._answers import Answers
-from ._sentences import check_posterior, flat_tags
-from ._span_probabilities import Spans, span_probabilities
-from ._span_rows import SpanRows, read_spans
-from ._steps import last_step, transform_before
+from ._sentences import check_posterior, flat_tags, last_step, transform_before
+
+# (start, stop, label, probability) of each span of a sentence.
+SpanRows: TypeAlias = Sequence[tuple[int, int, str, float]]
+
+
+def read_spans(i: int, entry: Any, n: int, name: str = "proba") -> list[tuple]:
+    """Return the checked spans of one sentence."""
+    if not is_collection(entry):
+        raise ParameterTypeError(
+            name,
+            f"must have a list of spans for each sentence. Got {entry!r:.50} for "
+            f"sentence {i}.",
+        )
+    if getattr(entry, "ndim", 1) == 2 and not hasattr(entry, "columns"):
+        raise ParameterError(
+            name,
+            "must have a list of (start, stop, label, probability) for each sentence. "
+            f"Got an array of shape {tuple(entry.shape)} for sentence {i}. For "
+            "probabilities of tags use TagQuery, or make a LinearChainPosterior of "
+            "their logarithms for from_posterior.",
+        )
+    found: dict[tuple, float] = {}
+    for j, row in enumerate(entry):
+        where = f"span {j} of sentence {i}"
+        start, stop, label, proba = _parts(row, where, name)
+        problem = ""
+        if not 0 <= start < stop <= n:
+            problem = (
+                f"must have 0 <= start < stop <= {n}, the number of tokens. Got "
+                f"start {start} and stop {stop} in {where}."
+            )
+        elif (start, stop, label) in found:
+            problem = f"has {(start, stop, label)} twice: {where}."
+        elif out_of_range(np.array([proba]))[0]:
+            problem = f"must have probabilities in [0, 1]. Got {proba!r} in {where}."
+        if problem:
+            raise ParameterError(name, problem)
+        found[start, stop, label] = proba
+    return [(*span, proba) for span, proba in found.items()]
+
+
+def _parts(row: Any, where: str, name: str) -> tuple[int, int, str, float]:
+    try:
+        start, stop, label, proba = row
+        if isinstance(proba, str):
+            raise TypeError
+        proba = float(proba)
+    except (TypeError, ValueError):
+        start = stop = label = proba = None
+    if not (is_integer(start) and is_integer(stop) and isinstance(label, str)):
+        raise ParameterError(
+            name,
+            "must have (start, stop, label, probability) for each span. Got "
+            f"{row!r:.80} as {where}.",
+        )
+    return int(start), int(stop), label, proba
+
+
+# Number of spans whose probabilities are computed at once.
+_AT_ONCE = 200_000
+
+
+@dataclass(frozen=True)
+class Spans:
+    """Spans of several sentences; `label` contains indices into a list of labels."""
+
+    sentence: np.ndarray
+    start: np.ndarray
+    stop: np.ndarray
+    label: np.ndarray
+
+    @classmethod
+    def of(cls, found: list[tuple[int, int, int, str]], labels: list[str]) -> Spans:
+        place = {label: k for k, label in enumerate(labels)}
+        rows = [(i, start, stop, place[label]) for i, start, stop, label in found]
+        return cls(*np.array(rows, dtype=np.intp).reshape(-1, 4).T)
+
+    def take(self, rows: np.ndarray) -> Spans:
+        columns = (self.sentence, self.start, self.stop, self.label)
+        return Spans(*(column[rows] for column in columns))
+
+
+def span_probabilities(
+    asked: Spans,
+    labels: list[str],
+    events: EntityEvents,
+    posterior: LinearChainPosterior,
+) -> np.ndarray:
+    """Return the probability of each span, in the order of sentences."""
+    q = np.zeros(asked.start.size)
+    n = len(posterior)
+    ends = np.searchsorted(asked.sentence, np.arange(n + 1))
+    if q.size > _AT_ONCE:
+        # If this raises an error, it names the sentence in the whole posterior.
+        posterior.log_partition()
+    first = 0
+    while first < n:
+        size = np.searchsorted(ends, ends[first] + _AT_ONCE, side="right") - 1 - first
+        part = slice(first, min(first + max(1, int(size)), n))
+        _ask_part(q, asked, labels, events, posterior, part, ends)
+        first = part.stop
+    return q
+
+
+def _ask_part(
+    q: np.ndarray,
+    asked: Spans,
+    labels: list[str],
+    events: EntityEvents,
+    posterior: LinearChainPosterior,
+    part: slice,
+    ends: np.ndarray,
+) -> None:
+    """Write the probabilities of the spans of some sentences."""
+    spans: list[list] = []
+    rows: list[int] = []
+    for i in range(part.start, part.stop):
+        spans.append([])
+        n = posterior.lengths[i]
+        for row in range(ends[i], ends[i + 1]):
+            start, stop = int(asked.start[row]), int(asked.stop[row])
+            label = labels[asked.label[row]]
+            tags = events.tags(label, stop - start, followed=stop < n)
+            if tags is not None:
+                spans[-1].append((start, tags))
+                rows.append(row)
+    if rows:
+        whole = part == slice(0, len(posterior))
+        some = posterior if whole else posterior[part]
+        q[rows] = np.concatenate(some.span_marginals(spans))
 
 
 @dataclass(frozen=True)

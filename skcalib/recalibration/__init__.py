@@ -1,6 +1,6 @@
 """Recalibration of whole posteriors, which keeps all probabilities consistent."""
 
-from ._fit_temperature import fit_temperature
+from ._taggings import fit_temperature
 from ._temperature import TemperatureScaling
 
 __all__ = ["TemperatureScaling", "fit_temperature"]

@@ -10,10 +10,10 @@ from scipy.special import expit, logit
 from sklearn.frozen import FrozenEstimator
 
 from .._results import object_array
-from ..coref import SampledCorefPairs, log_proba_of_mention
-from ..queries import last_step
-from ._bounds import PRECISION, warn_at_end
-from ._held_out import HeldOut, posterior_of
+from ..coref import SampledCorefPairs
+from ..coref._ranker import log_proba_of_mention
+from ..queries._sentences import last_step
+from ._held_out import PRECISION, HeldOut, posterior_of, warn_at_end
 
 # Step of the grid of log temperatures. The likelihood may have several maxima, but the
 # distance between them is larger than this step.

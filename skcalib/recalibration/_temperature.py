@@ -14,15 +14,16 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from .._errors import ParameterError, ParameterTypeError, public
-from .._folds import folds_of
+from .._parallel import folds_of
 from .._validation import as_weights, check_same_length
 from ..posteriors import AntecedentPosterior, LinearChainPosterior
-from ..queries import last_step
-from ..sequence import check_fit
-from ._bounds import check_bounds, check_offset_bounds
+from ..queries._sentences import last_step
+from ..sequence._base import check_fit
 from ._clusterings import TemperedClusterings, best_temperature_and_offset
 from ._held_out import (
     HeldOut,
+    check_bounds,
+    check_offset_bounds,
     cross_fit,
     final_estimator,
     fit_on,

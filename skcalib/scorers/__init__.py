@@ -7,12 +7,7 @@ to a metric and does not support sequences and documents. :func:`compare_calibra
 tests whether the calibration errors of two models differ.
 """
 
-from . import _log_likelihood, _query_scorers
-
-# Other subpackages use these.
-from ._ask import ask as ask
-from ._ask import is_coreference as is_coreference
-from ._ask import is_tagger as is_tagger
+from . import _query_scorers
 from ._calibration_comparison import CalibrationComparison, compare_calibration
 from ._query_scorers import make_calibration_scorer, make_query_scorer
 
@@ -30,4 +25,4 @@ calibration_error_scorer = _query_scorers.calibration_error_scorer
 #: Mean log probability of the true label of a sample, of the true tagging of a
 #: sentence, or of the true clustering of the mentions of a document. Probabilities are
 #: clipped at machine epsilon per token or mention.
-log_likelihood_scorer = _log_likelihood.log_likelihood_scorer
+log_likelihood_scorer = _query_scorers.log_likelihood_scorer

@@ -11,23 +11,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .._errors import ParameterError, public
+from .._errors import ParameterError, public, warn
 from .._pairs import Pairs, check_pairs
-from .._random import RandomStateLike, as_generator
+from .._parallel import RandomStateLike, as_generator
 from .._results import Result, p_text, zero_in_words
 from .._validation import as_probabilities, check_choice, check_fraction, check_integer
-from .._warn import warn
-from ..metrics import (
-    Binning,
-    ResampledError,
-    brier_of_rows,
-    check_binning,
-)
-from ..significance import (
-    ConfidenceInterval,
-    paired_bootstrap_test,
-    resample_counts,
-)
+from ..metrics._binning import Binning, check_binning
+from ..metrics._calibration_error import ResampledError
+from ..metrics._decomposition import brier_of_rows
+from ..significance import paired_bootstrap_test
+from ..significance._bootstrap_test import ConfidenceInterval
+from ..significance._resamples import resample_counts
 
 ALTERNATIVES = ("two-sided", "greater", "less")
 

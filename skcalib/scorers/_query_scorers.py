@@ -1,4 +1,9 @@
-"""Scorers that compute a metric of the answers of an estimator to a query."""
+"""Scorers that compute a metric of the answers of an estimator to a query.
+
+The default query of an estimator, and the answers of the estimator.
+
+The scorer of the log likelihood, for classifiers, taggers and coreference models.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +12,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
+from sklearn.base import is_classifier
 from sklearn.utils.metadata_routing import (
     UNCHANGED,
     MetadataRequest,
@@ -14,10 +20,77 @@ from sklearn.utils.metadata_routing import (
 )
 
 from .._errors import ParameterError, ParameterTypeError, public
-from .._validation import as_weights, check_choice
-from ..metrics import Binning, check_binning, check_norm, error_of_pairs
-from ..queries import Answers, ClassQuery, answer_pairs, answers_by_label
-from ._ask import ask, check_query
+from .._validation import as_label_lists, as_weights, check_choice
+from ..metrics._binning import Binning, check_binning
+from ..metrics._bins import check_norm
+from ..metrics._calibration_error import error_of_pairs
+from ..queries import Answers, ClassQuery, CorefPairQuery, TagQuery
+from ..queries._answers import answer_pairs, answers_by_label
+from ..queries._sentences import last_step, transform_before
+
+
+def is_tagger(estimator: Any) -> bool:
+    """Return whether an estimator gives probabilities of tags in sequences."""
+    return hasattr(last_step(estimator), "predict_marginals")
+
+
+def is_coreference(estimator: Any) -> bool:
+    """Return whether an estimator gives probabilities of pairs of mentions.
+
+    Such an estimator has a posterior, and its probabilities do not have classes.
+    """
+    final = last_step(estimator)
+    has_both = hasattr(final, "posterior") and hasattr(final, "predict_proba")
+    return has_both and not (is_tagger(final) or hasattr(final, "classes_"))
+
+
+def default_query(estimator: Any, **params: Any) -> Any:
+    """Return the query that fits a kind of estimator; `params` are for classifiers."""
+    for fits, query in ((is_tagger, TagQuery), (is_coreference, CorefPairQuery)):
+        if fits(estimator):
+            if params:
+                raise ParameterError(
+                    None,
+                    f"accepts {sorted(params)} for classifiers only. Got "
+                    f"{type(estimator).__name__}. Pass a {query.__name__} as 'query'.",
+                )
+            return query()
+    # For objects without tags, versions of scikit-learn raise different errors.
+    if hasattr(estimator, "__sklearn_tags__") and is_classifier(estimator):
+        return ClassQuery(**params)
+    final = last_step(estimator)
+    hint = ""
+    if hasattr(final, "posterior") and hasattr(final, "classes_"):
+        hint = " Use TagQuery() if it is a tagger."
+    raise ValueError(
+        f"No query is known for {type(estimator).__name__}, which is not a classifier, "
+        f"a tagger or a coreference model. Pass one with the 'query' parameter.{hint}"
+    )
+
+
+def check_query(query: Any) -> None:
+    """Raise an error unless `query` is a query or None."""
+    if isinstance(query, type) or not (query is None or callable(query)):
+        raise ParameterTypeError(
+            "query", f"must be a query such as TagQuery(), or None. Got {query!r}."
+        )
+
+
+def ask(estimator: Any, X: Any, y: Any, query: Any, **params: Any) -> Answers:
+    """Return the answers of an estimator to a query.
+
+    If `query` is None, the default query of the estimator with `params` is used.
+    """
+    check_query(query)
+    query = default_query(estimator, **params) if query is None else query
+    answers = query(estimator, X, y)
+    if not isinstance(answers, Answers):
+        raise ParameterTypeError(
+            "query",
+            f"must return Answers. Got {type(answers).__name__} from {query!r}.",
+        )
+    return answers
+
 
 # Defaults of calibration_error, which the repr of a scorer omits.
 _DEFAULTS = {
@@ -386,3 +459,82 @@ def _answers_error(
 
 
 calibration_error_scorer = make_calibration_scorer()
+
+
+class LogLikelihoodScorer(QueryScorer):
+    """Scorer of the mean log probability of the truth; greater is better.
+
+    ``log_likelihood_scorer(estimator, X, y, *, sample_weight=None)`` -> float. The
+    score is at most 0, and it is not negated.
+
+    For classifiers, the truth is the label of a sample. For taggers, it is the tagging
+    of a sentence. For coreference models, it is the clustering of the mentions of a
+    document. Probabilities are clipped at machine epsilon per token or mention.
+    """
+
+    def __init__(self) -> None:
+        super().__init__(_log_likelihood, None, True, {}, "log_likelihood_scorer")
+        self.__name__ = "log_likelihood"
+
+    def _score(
+        self, estimator: Any, X: Any, y_true: Any, sample_weight: ArrayLike | None
+    ) -> float:
+        if is_tagger(estimator):
+            y_true = as_label_lists(y_true, name="y_true")
+            of_samples = _tagging_log_proba
+        elif is_coreference(estimator):
+            of_samples = _clustering_log_proba
+        else:
+            return super()._score(estimator, X, y_true, sample_weight)
+        if len(y_true) == 0:
+            raise ParameterError("y_true", "is empty.")
+        weight = as_weights(sample_weight, len(y_true))
+        log_proba = of_samples(estimator, X, y_true)
+        return float(np.average(log_proba, weights=weight))
+
+
+def _log_likelihood(answers: Answers, weight: np.ndarray | None) -> float:
+    """Return the mean log probability of the true labels of samples."""
+    pairs = answer_pairs(answers, weight)
+    if pairs.n_classes > 1:  # the pair of the true class has the probability
+        truth = pairs.positive_q.astype(np.float64)
+    else:
+        q = pairs.q.astype(np.float64)
+        truth = np.where(pairs.indicator(), q, 1 - q)
+    eps = np.finfo(pairs.q.dtype).eps  # as in sklearn.metrics.log_loss
+    return float(np.average(np.log(np.clip(truth, eps, 1)), weights=pairs.row_weight))
+
+
+def _tagging_log_proba(estimator: Any, X: Any, y_true: Any) -> np.ndarray:
+    """Return the log probability of each sentence's true tagging.
+
+    A tagging of probability 0, for example with a tag that the model never saw, counts
+    as machine epsilon for each token.
+    """
+    tagger = last_step(estimator)
+    if not hasattr(tagger, "posterior"):
+        raise ParameterTypeError(
+            "estimator",
+            f"must be a tagger with a posterior. Got {type(tagger).__name__}.",
+        )
+    posterior = tagger.posterior(transform_before(estimator, X))
+    lengths = [len(tags) for tags in y_true]
+    index = {label: k for k, label in enumerate(np.asarray(tagger.classes_).tolist())}
+    known = [all(label in index for label in tags) for tags in y_true]
+    # The probability of a sentence with an unknown tag is not used.
+    paths = [[index.get(label, 0) for label in tags] for tags in y_true]
+    least = np.array(lengths) * np.log(np.finfo(np.float64).eps)
+    return np.where(known, np.maximum(posterior.log_proba(paths), least), least)
+
+
+def _clustering_log_proba(estimator: Any, X: Any, y_true: Any) -> np.ndarray:
+    """Return the log probability of each document's true clustering.
+
+    A clustering of probability 0 counts as machine epsilon for each mention.
+    """
+    posterior = last_step(estimator).posterior(transform_before(estimator, X))
+    least = posterior.lengths * np.log(np.finfo(np.float64).eps)
+    return np.maximum(posterior.log_proba(y_true), least)
+
+
+log_likelihood_scorer = LogLikelihoodScorer()

@@ -1,12 +1,9 @@
 """Sequence taggers with posteriors, in scikit-learn's conventions."""
 
-# Recalibrated taggers use these functions, too.
-from ._base import pair_places, token_accuracy  # noqa: F401
 from ._convert_tags import convert_tags
 from ._crf import CRFTagger
 from ._cross_val_marginals import cross_val_marginals
 from ._hmm import HMMTagger
-from ._sentences import check_fit  # noqa: F401
 from ._token_features import TokenFeatures
 
 __all__ = [

@@ -23,13 +23,7 @@ import numpy as np
 from scipy import sparse
 
 from .._errors import ParameterError, ParameterTypeError
-from ._sentences import (
-    known_numbers,
-    n_tokens,
-    number_all,
-    numbering,
-    one_of_each_type,
-)
+from ._base import known_numbers, n_tokens, number_all, numbering, one_of_each_type
 
 WORD = "word"
 _FINITE = float("inf")

@@ -1,28 +1,387 @@
-"""Conditional random field, trained by CRFsuite."""
+"""Conditional random field, trained by CRFsuite.
+
+Methods and attributes of sklearn_crfsuite.CRF, for compatibility.
+
+Parameters of CRFsuite, and the algorithms that accept them.
+
+Training by CRFsuite, and the weights in its model files.
+
+The weights are read from the binary file, because CRFsuite's text dump rounds them to
+six digits and takes ten times as long. The file format is defined by CRFsuite in
+lib/crf/src/crf1d_model.c, and the format of its string tables by CQDB.
+"""
 
 from __future__ import annotations
 
+import ctypes
 import os
+import struct
+import sys
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from tempfile import TemporaryDirectory
+from typing import Any, TypeAlias
 
 import numpy as np
+import sklearn_crfsuite
 from numpy.typing import DTypeLike
+from scipy import sparse
 from sklearn.utils import Tags
+from sklearn.utils.validation import check_is_fitted
 
 from .._errors import ParameterError, public
+from .._validation import (
+    check_bool,
+    check_choice,
+    check_integer,
+    check_real,
+    check_verbose,
+)
 from ..posteriors import LinearChainPosterior
 from ._attributes import AttributeIndex, as_items, is_storable, sparse_width
-from ._crf_names import CRFsuiteNames
-from ._crf_parameters import crf_settings
-from ._crfsuite import ItemStream, read_model, train
-from ._sentences import (
+from ._base import (
+    BaseTagger,
     Labels,
     Sentences,
     check_fit,
     sentence_lengths,
     sorted_labels,
 )
+
+Sentence: TypeAlias = (
+    Sequence[str] | Sequence[Mapping[str, object]] | sparse.sparray | sparse.spmatrix
+)
+
+
+class CRFsuiteNames(BaseTagger):
+    """A tagger with the methods and attributes of sklearn_crfsuite.CRF."""
+
+    model_bytes_: bytes
+    training_log_: Any
+
+    def _settings(self) -> dict[str, Any]:
+        raise NotImplementedError
+
+    @public
+    def predict_single(self, xseq: Sentence) -> list[Any]:
+        """Predict the tags of one sentence.
+
+        Parameters
+        ----------
+        xseq : sequence of tokens
+            The sentence.
+
+        Returns
+        -------
+        labels : list of labels
+            Predicted labels, as in :meth:`predict`.
+        """
+        return self.predict([xseq])[0]
+
+    @public
+    def predict_marginals_single(self, xseq: Sentence) -> list[dict[Any, float]]:
+        """Return the probability of each tag at each token of one sentence.
+
+        Parameters
+        ----------
+        xseq : sequence of tokens
+            The sentence.
+
+        Returns
+        -------
+        marginals : list of dict
+            For each token, the probability of each label, as in sklearn-crfsuite.
+            :meth:`predict_marginals` returns the same numbers as arrays.
+        """
+        proba: np.ndarray = self.predict_proba([xseq])[0]
+        labels = self.classes_.tolist()
+        return [dict(zip(labels, row, strict=True)) for row in proba.tolist()]
+
+    @property
+    def crf_(self) -> sklearn_crfsuite.CRF:
+        """The model as a sklearn_crfsuite.CRF, rebuilt from its bytes.
+
+        Its labels are str. No temporary file is left.
+        """
+        check_is_fitted(self)
+        crf = sklearn_crfsuite.CRF(**self._settings())
+        crf.modelfile.refresh()
+        try:
+            Path(crf.modelfile.name).write_bytes(self.model_bytes_)
+            crf.tagger_.labels()  # reads the file
+        finally:
+            crf.modelfile.cleanup()
+        # A pickle of the file contains these bytes, so that the model can be copied.
+        vars(crf.modelfile)["__FILE_RESOURCE_DATA__"] = self.model_bytes_
+        crf.training_log_ = self.training_log_
+        return crf
+
+    @property
+    def tagger_(self) -> Any:
+        """The model as a pycrfsuite.Tagger."""
+        return self.crf_.tagger_
+
+    @property
+    def size_(self) -> int:
+        """Size of the model in bytes."""
+        return self.crf_.size_
+
+    @property
+    def num_attributes_(self) -> int:
+        """Number of attributes that have a weight."""
+        return self.crf_.num_attributes_
+
+    @property
+    def state_features_(self) -> dict[tuple[str, str], float]:
+        """Weights by (attribute, label), rounded to six digits by CRFsuite."""
+        return self.crf_.state_features_
+
+    @property
+    def transition_features_(self) -> dict[tuple[str, str], float]:
+        """Weights by (previous label, next label), rounded to six digits."""
+        return self.crf_.transition_features_
+
+
+ALGORITHMS = ("lbfgs", "l2sgd", "ap", "pa", "arow")
+LINE_SEARCHES = ("MoreThuente", "Backtracking", "StrongBacktracking")
+
+# With a number that exceeds a C int, CRFsuite would stop immediately.
+_LARGEST_INTEGER = 2**31 - 1
+_ITERATIVE = ("lbfgs", "ap", "pa", "arow")
+_PENALTIES = {"c1": ("lbfgs",), "c2": ("lbfgs", "l2sgd")}
+_NO_PENALTY_GIVEN = {"c1": 0.0, "c2": 1.0}  # the defaults
+_INTEGERS = {
+    "max_iterations": ALGORITHMS,
+    "period": ("lbfgs", "l2sgd"),
+    "num_memories": ("lbfgs",),
+    "max_linesearch": ("lbfgs",),
+    "calibration_samples": ("l2sgd",),
+    "calibration_candidates": ("l2sgd",),
+    "calibration_max_trials": ("l2sgd",),
+}
+_REALS = {
+    "epsilon": _ITERATIVE,
+    "delta": ("lbfgs", "l2sgd"),
+    "calibration_eta": ("l2sgd",),
+    "calibration_rate": ("l2sgd",),
+    "c": ("pa",),
+    "variance": ("arow",),
+    "gamma": ("arow",),
+}
+_BOOLS = {"error_sensitive": ("pa",), "averaging": ("pa",)}
+_CHOICES = {"linesearch": ("lbfgs",), "pa_type": ("pa",)}
+
+
+def crf_settings(params: dict[str, Any]) -> dict[str, Any]:
+    """Return the validated parameters that CRFsuite accepts for the algorithm."""
+    algorithm = check_choice(params["algorithm"], ALGORITHMS, name="algorithm")
+    settings = {
+        "algorithm": algorithm,
+        "verbose": bool(check_verbose(params["verbose"])),
+    }
+    for name in ("all_possible_transitions", "all_possible_states"):
+        settings[name] = check_bool(params[name], name=name)
+    for name in ("c1", "c2", "min_freq"):
+        settings[name] = check_real(params[name], low=0, high=1e300, name=name)
+    for name, default in _NO_PENALTY_GIVEN.items():
+        if algorithm not in _PENALTIES[name] and settings.pop(name) != default:
+            raise _not_of_algorithm(name, params)
+    for name, algorithms in {**_INTEGERS, **_REALS, **_BOOLS, **_CHOICES}.items():
+        if params[name] is None:
+            continue
+        if algorithm not in algorithms:
+            raise _not_of_algorithm(name, params)
+        settings[name] = _checked(name, params[name])
+    _check_unsupported(params)
+    return settings
+
+
+def _checked(name: str, value: Any) -> Any:
+    """Return the validated value of a parameter that is not None."""
+    if name in _INTEGERS:
+        return min(check_integer(value, minimum=1, name=name), _LARGEST_INTEGER)
+    if name in _REALS:
+        return check_real(value, low=0, high=1e300, name=name)
+    if name in _BOOLS:
+        return check_bool(value, name=name)
+    if name == "linesearch":
+        return check_choice(value, LINE_SEARCHES, name=name)
+    value = check_integer(value, minimum=0, name=name)
+    if value > 2:
+        raise ParameterError(name, f"must be 0, 1 or 2. Got {value} instead.")
+    return value
+
+
+def _not_of_algorithm(name: str, params: dict[str, Any]) -> ParameterError:
+    problem = (
+        f"cannot be used with algorithm={params['algorithm']!r}. Got "
+        f"{params[name]!r}. Leave it at its default."
+    )
+    return ParameterError(name, problem)
+
+
+def _check_unsupported(params: dict[str, Any]) -> None:
+    """Raise an error for parameters of sklearn-crfsuite that are not supported."""
+    if params["keep_tempfiles"] not in (False, None):
+        raise ParameterError(
+            "keep_tempfiles",
+            f"must be False, because there are no temporary files. Got "
+            f"{params['keep_tempfiles']!r}. Pass model_filename to write the model to "
+            "a file.",
+        )
+    if params["trainer_cls"] is not None:
+        raise ParameterError(
+            "trainer_cls",
+            f"must be None. Got {params['trainer_cls']!r}. Read training_log_ after "
+            "fit, or pass verbose=True to print the progress.",
+        )
+
+
+_HEADER = struct.Struct("<4sI4s9I")
+_FEATURE = np.dtype(
+    [("type", "<u4"), ("source", "<u4"), ("target", "<u4"), ("w", "<f8")]
+)
+_STATE, _TRANSITION = 0, 1
+# No training ends with a larger weight, and sums of such weights are finite.
+_MOST_WEIGHT = 1e100
+# Algorithms other than L-BFGS shuffle sentences with the C function rand. All threads
+# share its state.
+_SEED = 0
+_shuffling = threading.RLock()
+
+
+class ItemStream:
+    """Items of sentences, one sentence at a time, with a length for progress bars."""
+
+    def __init__(self, items: Iterator[list[dict]], size: int):
+        self.items = items
+        self.size = size
+
+    def __iter__(self) -> Iterator[list[dict]]:
+        found = False
+        for sentence in self.items:
+            found = found or any(sentence)
+            yield sentence
+        if not found:
+            raise ParameterError("X", "has no attribute at any token.")
+
+    def __len__(self) -> int:
+        return self.size
+
+
+def train(
+    settings: dict[str, Any],
+    items: ItemStream,
+    targets: list[list[str]],
+    held_out: tuple[list[Any], list[list[str]]] | None = None,
+) -> tuple[bytes, Any]:
+    """Return the bytes of CRFsuite's model file and the log of the training.
+
+    Training is deterministic.
+    """
+    lock = nullcontext() if settings["algorithm"] == "lbfgs" else _shuffling
+    with lock, _model_path() as path:
+        crf = sklearn_crfsuite.CRF(**settings, model_filename=path)
+        _seed_c_library()
+        crf.fit(items, targets, *(held_out or ()))
+        # Only the tagger of CRFsuite keeps the file open, and none was created.
+        return Path(path).read_bytes(), crf.training_log_
+
+
+@contextmanager
+def _model_path() -> Iterator[str]:
+    """Yield the path of a model file that exists until the end of the block.
+
+    On Linux, the file is in memory and is removed even if the process is killed.
+    """
+    if hasattr(os, "memfd_create") and Path("/proc/self/fd").is_dir():
+        file = os.memfd_create("skcalib-crf")
+        try:
+            yield f"/proc/self/fd/{file}"
+        finally:
+            os.close(file)
+    else:
+        with TemporaryDirectory(prefix="skcalib-crf-") as folder:
+            yield str(Path(folder) / "model")
+
+
+def _seed_c_library() -> None:
+    """Seed the random numbers of the C library that CRFsuite is linked with."""
+    name = "ucrtbase" if sys.platform == "win32" else None
+    ctypes.CDLL(name).srand(_SEED)
+
+
+@dataclass(frozen=True)
+class CRFWeights:
+    """Names and weights of a first-order model.
+
+    labels : list of str; attributes : list of str; state : (source attribute, target
+    label, weight) arrays; transition : ndarray of shape (n_labels, n_labels).
+    """
+
+    labels: list[str]
+    attributes: list[str]
+    state: tuple[np.ndarray, np.ndarray, np.ndarray]
+    transition: np.ndarray
+
+
+def read_model(data: bytes) -> CRFWeights:
+    """Return the weights in the bytes of a CRFsuite model file.
+
+    Raises a ValueError if the bytes are not a complete model.
+    """
+    try:
+        return _read_model(data)
+    except (struct.error, IndexError):
+        raise ValueError("The file is damaged or not complete.") from None
+
+
+def _read_model(data: bytes) -> CRFWeights:
+    magic, _, kind, *numbers = _HEADER.unpack_from(data)
+    if magic != b"lCRF" or kind != b"FOMC":
+        raise ValueError("The data are not a first-order model of CRFsuite.")
+    _, _, n_labels, n_attributes, at_features, at_labels, at_attributes, _, _ = numbers
+    _, _, n_features = struct.unpack_from("<4sII", data, at_features)
+    labels = _strings(data, at_labels, n_labels)
+    attributes = _strings(data, at_attributes, n_attributes)
+    features = np.frombuffer(data, _FEATURE, n_features, at_features + 12)
+    right = np.abs(features["w"]) < _MOST_WEIGHT
+    if not (right & (features["type"] <= _TRANSITION)).all():
+        raise ValueError("The weights are damaged.")
+    state = features[features["type"] == _STATE]
+    moves = features[features["type"] == _TRANSITION]
+    transition = np.zeros((n_labels, n_labels))
+    transition[moves["source"], moves["target"]] = moves["w"]
+    if (state["source"] >= n_attributes).any() or (state["target"] >= n_labels).any():
+        raise IndexError
+    return CRFWeights(
+        labels=labels,
+        attributes=attributes,
+        state=(state["source"], state["target"], state["w"]),
+        transition=transition,
+    )
+
+
+def _strings(data: bytes, start: int, n: int) -> list[str]:
+    """Return the strings of a CQDB table in the order of their numbers."""
+    if n == 0:
+        return []
+    _, _, _, _, n_back, at_back = struct.unpack_from("<4s5I", data, start)
+    if n_back < n:
+        raise IndexError
+    records = np.frombuffer(data, "<u4", n, start + at_back)
+    strings = []
+    for record in (records + start).tolist():
+        _, size = struct.unpack_from("<II", data, record)
+        strings.append(data[record + 8 : record + 7 + size].decode("utf-8"))
+        if record + 8 + size > len(data):
+            raise IndexError
+    if len(set(strings)) < n:
+        raise ValueError("A name occurs twice.")
+    return strings
 
 
 class CRFTagger(CRFsuiteNames):

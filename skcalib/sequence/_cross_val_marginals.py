@@ -13,10 +13,9 @@ from sklearn.utils.parallel import delayed
 
 from .._compat import take_rows
 from .._errors import ParameterError, ParameterTypeError, public
-from .._folds import folds_of
-from .._parallel import parallel
+from .._parallel import folds_of, parallel
 from .._results import object_array
-from ._sentences import Labels, Sentences, check_fit, sorted_labels
+from ._base import Labels, Sentences, check_fit, sorted_labels
 
 
 @public

@@ -11,8 +11,8 @@ from numpy.typing import DTypeLike
 from .._errors import public
 from .._validation import check_bool, check_real
 from ..posteriors import LinearChainPosterior
-from ._base import BaseTagger
-from ._sentences import (
+from ._base import (
+    BaseTagger,
     Labels,
     Words,
     all_words,

@@ -19,7 +19,7 @@ from .._errors import ParameterError, ParameterTypeError, public
 from .._results import object_array
 from .._validation import check_choice
 from ._attributes import WORD
-from ._sentences import Words, all_words, check_sentences, number_words
+from ._base import Words, all_words, check_sentences, number_words
 
 _SHAPES = (
     (re.compile(r"[A-Z]+"), "X"),

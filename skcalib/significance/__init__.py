@@ -3,7 +3,6 @@
 from ._bootstrap_test import PairedBootstrapResult, paired_bootstrap_test
 from ._estimators import resample_training, significance_table
 from ._metric_comparison import compare_metrics
-from ._resamples import resample_counts
 from ._score_comparison import ScoreComparison, compare_scores
 from ._swap_tests import (
     McNemarResult,
@@ -11,21 +10,8 @@ from ._swap_tests import (
     mcnemar_test,
     permutation_test,
 )
-from ._system_comparison import (
-    SystemComparison,
-    adjusted_pvalues,
-    compare_systems,
-    holm,
-)
-from ._test_result import ConfidenceInterval
-from ._test_size import (
-    BorderlineThreshold,
-    TestSizeCurve,
-    borderline_threshold,
-    check_gains,
-    test_size_curve,
-    threshold_of,
-)
+from ._system_comparison import SystemComparison, compare_systems
+from ._test_size import TestSizeCurve, borderline_threshold, test_size_curve
 from ._translation import (
     bleu,
     bleu_statistics,
@@ -33,17 +19,6 @@ from ._translation import (
     chrf_statistics,
     ter,
     ter_statistics,
-)
-
-# Names that scorers, displays and the command line use but that are not public.
-_FOR_SIBLINGS = (
-    BorderlineThreshold,
-    ConfidenceInterval,
-    adjusted_pvalues,
-    check_gains,
-    holm,
-    resample_counts,
-    threshold_of,
 )
 
 __all__ = [

@@ -1,27 +1,82 @@
-"""Paired bootstrap test with recentring, and sign flips for small samples."""
+"""Paired bootstrap test with recentring, and sign flips for small samples.
+
+Base class of the results of paired tests.
+"""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from dataclasses import asdict, dataclass, replace
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .._errors import public
-from .._random import RandomStateLike, as_generator
-from .._results import as_frame, zero_in_words
+from .._errors import public, warn
+from .._parallel import RandomStateLike, as_generator
+from .._results import Result, as_frame, p_text, zero_in_words
 from .._validation import check_choice, check_fraction
-from .._warn import warn
 from ..evaluation import Evaluation
 from ._paired_items import PairedItems, check_items
 from ._ratio_gain import Undrawn, linear_half_width, undrawn_p_value
-from ._resamples import check_n_resamples, resample_gains
+from ._resamples import check_n_resamples, drawn_p_value, resample_gains
 from ._sign_flips import FlippedGain
-from ._test_result import ALTERNATIVES, ConfidenceInterval, PairedTestResult
-from ._tilted_resamples import drawn_p_value
+from ._tail_probabilities import as_pvalues
+
+ALTERNATIVES = ("two-sided", "greater", "less")
+
+
+class ConfidenceInterval(NamedTuple):
+    """Ends of an interval."""
+
+    low: float
+    high: float
+
+
+@dataclass(frozen=True, repr=False)
+class PairedTestResult(Result):
+    """Base class of the results of paired tests of two systems.
+
+    Attributes
+    ----------
+    statistic : float
+        Difference between the systems.
+    pvalue : float
+        The p-value. If it underflows, it is the smallest normal float.
+    """
+
+    # Attributes that the repr shows after the statistic and the p-value.
+    _shown: ClassVar[tuple[str, ...]] = ()
+
+    statistic: float
+    pvalue: float
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "pvalue", float(as_pvalues(np.array(self.pvalue))))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the numbers and settings as a dict."""
+        return asdict(self)
+
+    def __repr__(self) -> str:
+        texts = [f"{self.statistic:.6g}{self._interval_text()}"]
+        for name in ("pvalue", *self._shown):
+            value = getattr(self, name)
+            if value is not None and (name != "monte_carlo_error" or value > 0):
+                texts.append(_named(name, value))
+        return f"{type(self).__name__}({', '.join(texts)})"
+
+    def _interval_text(self) -> str:
+        return ""
+
+
+def _named(name: str, value: Any) -> str:
+    """Return an attribute as text."""
+    if name.endswith("pvalue"):
+        return p_text(value, before=f"{name}=")
+    return f"{name}={value:.3g}" if isinstance(value, float) else f"{name}={value!r}"
+
 
 METHODS = ("auto", "exact", "saddlepoint", "monte_carlo", "tilted", "sign_flips")
 

@@ -13,8 +13,7 @@ from sklearn.utils.parallel import delayed
 
 from .._compat import take_rows
 from .._errors import ParameterError, ParameterTypeError, public
-from .._parallel import parallel
-from .._random import RandomStateLike, as_generator
+from .._parallel import RandomStateLike, as_generator, parallel
 from .._validation import check_choice
 from ..metrics import accuracy_statistics
 from ._resamples import check_n_resamples

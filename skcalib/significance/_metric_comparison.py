@@ -9,12 +9,11 @@ from numpy.typing import ArrayLike
 from scipy.special import stdtrit
 
 from .._errors import public
-from .._random import RandomStateLike
+from .._parallel import RandomStateLike
 from .._validation import as_groups, check_fraction, check_positive
-from ._metrics import Metric
-from ._paired_items import check_systems
+from ._paired_items import Metric, check_systems
 from ._score_comparison import ScoreComparison
-from ._score_gains import Moments, limits_of_gains
+from ._score_tests import Moments, limits_of_gains
 from ._system_comparison import compare_systems
 from ._translation import ter
 

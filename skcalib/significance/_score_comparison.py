@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from scipy.special import ndtr, ndtri, stdtrit
 
 from .._errors import ParameterError, ParameterTypeError, public
-from .._random import RandomStateLike, as_generator
+from .._parallel import RandomStateLike, as_generator
 from .._results import Result, plain
 from .._validation import as_floats, as_groups, check_choice, check_fraction, check_real
 from ..evaluation import (
@@ -20,14 +20,15 @@ from ..evaluation import (
     accuracy_interval,
     align_evaluations,
 )
-from ._score_gains import (
+from ._score_tests import (
     Moments,
     flipped_gains,
     limits_of_gains,
     mcnemar_gains,
+    smallest_pvalue,
+    tango_statistic,
     wins_and_losses,
 )
-from ._score_tests import smallest_pvalue, tango_statistic
 from ._system_comparison import ADJUSTMENTS, adjusted_pvalues
 from ._tail_probabilities import as_pvalues
 

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .._errors import ParameterError, public
-from .._random import RandomStateLike, as_generator
+from .._parallel import RandomStateLike, as_generator
 from .._results import p_text
 from .._validation import (
     as_floats,
@@ -21,13 +21,12 @@ from .._validation import (
     check_same_length,
 )
 from ..evaluation import Evaluation
-from ._evaluations import pair_as_statistics
-from ._paired_items import PairedItems, check_items
+from ._bootstrap_test import ALTERNATIVES, PairedTestResult
+from ._paired_items import PairedItems, check_items, pair_as_statistics
 from ._resamples import check_n_resamples, plain_p_value
 from ._score_tests import mcnemar_pvalues
 from ._sign_flips import random_signs
 from ._tail_probabilities import signed_sum_tail
-from ._test_result import ALTERNATIVES, PairedTestResult
 
 METHODS = ("auto", "exact", "monte_carlo")
 

@@ -11,17 +11,15 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.stats import false_discovery_control
 
-from .._errors import public
-from .._random import RandomStateLike, as_generator
+from .._errors import public, warn
+from .._parallel import RandomStateLike, as_generator
 from .._results import Result, plain
 from .._validation import check_choice, check_fraction
-from .._warn import warn
 from ..evaluation import Evaluation
-from ._bootstrap_test import METHODS
+from ._bootstrap_test import ALTERNATIVES, METHODS
 from ._pair_tests import PairResults, PairTests
 from ._paired_items import check_systems
 from ._resamples import check_n_resamples
-from ._test_result import ALTERNATIVES
 
 ADJUSTMENTS = ("holm", "bh")
 

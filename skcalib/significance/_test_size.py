@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .._errors import ParameterError, ParameterTypeError, public
-from .._random import RandomStateLike, as_generator
+from .._errors import ParameterError, ParameterTypeError, public, warn
+from .._parallel import RandomStateLike, as_generator
 from .._results import Result, plain
 from .._validation import (
     as_floats,
@@ -20,7 +20,6 @@ from .._validation import (
     check_real,
     check_same_length,
 )
-from .._warn import warn
 from ._pair_tests import PairTests
 from ._paired_items import Systems, check_systems
 from ._resamples import check_n_resamples

@@ -15,12 +15,12 @@ from sklearn.svm import SVC, LinearSVC
 
 from skcalib import AntecedentRanker, SampledCorefPairs
 from skcalib.coref import AntecedentFeatures, coref_scores
-from skcalib.coref._mention_table import describe as describe_words
+from skcalib.coref._features import describe as describe_words
 from skcalib.coref._ranker import Rows
 from skcalib.datasets import make_coref_documents
 from skcalib.documents import Document, Mention, Sentence
 from skcalib.posteriors import AntecedentPosterior
-from skcalib.text import words_of
+from skcalib.text._documents import words_of
 
 
 @pytest.fixture(scope="module")

@@ -11,8 +11,7 @@ from scipy.special import ndtri
 from scipy.stats import t as student
 
 from skcalib.counts import CorrectedCount, corrected_count
-from skcalib.counts._sample import Sample
-from skcalib.counts._totals import unseen_sizes
+from skcalib.counts._estimates import Sample, unseen_sizes
 
 pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")
 

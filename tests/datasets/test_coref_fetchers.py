@@ -90,7 +90,7 @@ class TestGum:
             assert url.endswith("/en_gum-ud-train.conllu")
             path.write_bytes(TOY if right else b"other")
 
-        monkeypatch.setattr("skcalib.datasets._download._receive", receive)
+        monkeypatch.setattr("skcalib.datasets._files._receive", receive)
         if right:
             assert len(fetch_gum(data_home=tmp_path).data) == 1
         else:

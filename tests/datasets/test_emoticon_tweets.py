@@ -11,7 +11,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from skcalib.datasets import _emoticon_tweets, fetch_emoticon_tweets
+from skcalib.datasets import _tagged_corpora, fetch_emoticon_tweets
 from skcalib.datasets._files import data_set
 
 ROOT = Path(__file__).parent.parent.parent
@@ -224,10 +224,10 @@ def test_names_begin_with_their_corpus():
 @example(": :) )", "btc_x")
 @example("::))", "wnut17_x")
 def test_no_smiley_is_left(text, name):
-    smiley = _emoticon_tweets.SPACED_SMILEY
+    smiley = _tagged_corpora.SPACED_SMILEY
     marks = (":)", ": )")
     if name == "wnut17_x":
-        smiley, marks = _emoticon_tweets.SMILEY, (":)",)
+        smiley, marks = _tagged_corpora.SMILEY, (":)",)
     bare, n_smileys = smiley.subn(" ", text)
     assert (n_smileys > 0) == any(mark in text for mark in marks)
     assert ":)" not in bare

@@ -350,7 +350,7 @@ class TestDownload:
         assert list((tmp_path / ARK[0]).iterdir()) == []
 
     def test_a_silent_server(self, fetch, monkeypatch):
-        monkeypatch.setattr("skcalib.datasets._download._SECONDS_OF_SILENCE", 0.2)
+        monkeypatch.setattr("skcalib.datasets._files._SECONDS_OF_SILENCE", 0.2)
         with contextlib.closing(socket.create_server(("127.0.0.1", 0))) as server:
             port = server.getsockname()[1]
             with pytest.raises(

@@ -109,7 +109,7 @@ class TestReports:
             assert url == FILES["muc3_xhtml.zip"].url
             write_reports(path, "muc3-7a530d8/")
 
-        monkeypatch.setattr("skcalib.datasets._download._receive", receive)
+        monkeypatch.setattr("skcalib.datasets._files._receive", receive)
         assert len(fetch_muc3(data_home=home).data) == 3
 
     def test_other_reports_are_refused_and_left(self, raw):
@@ -133,7 +133,7 @@ class TestReports:
             else:
                 path.write_bytes(b"<html>Log in first</html>")
 
-        monkeypatch.setattr("skcalib.datasets._download._receive", receive)
+        monkeypatch.setattr("skcalib.datasets._files._receive", receive)
         message = "Could not download https.*(members' checksums|is not a complete zip)"
         with pytest.raises(OSError, match=message):
             fetch_muc3(data_home=home)

@@ -13,8 +13,8 @@ import pytest
 from harness_files import FILES, PAIRS, write_archive
 
 from skcalib import read_evaluation
-from skcalib.evaluation import read_fingerprints
 from skcalib.evaluation._files import Archive
+from skcalib.evaluation._fingerprints import read_fingerprints
 
 DATA = Path(os.environ.get("SKCALIB_DATA", "nowhere"), "evaluation")
 

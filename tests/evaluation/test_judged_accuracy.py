@@ -10,7 +10,7 @@ from scipy.integrate import quad
 from scipy.stats import beta, betabinom
 
 from skcalib.evaluation import accuracy_interval, judged_accuracy
-from skcalib.evaluation._stratum_means import StratumMean, share_interval, sum_interval
+from skcalib.rates._strata import StratumMean, share_interval, sum_interval
 
 TAILS = (0.025, 0.975)
 

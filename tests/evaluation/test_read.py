@@ -22,9 +22,10 @@ from harness_files import (
 
 from skcalib import read_evaluation
 from skcalib.cli import main
-from skcalib.evaluation import align_evaluations, read_evaluations, read_fingerprints
+from skcalib.evaluation import align_evaluations, read_evaluations
+from skcalib.evaluation._evaluation import _RULES
+from skcalib.evaluation._fingerprints import read_fingerprints
 from skcalib.evaluation._read import READERS
-from skcalib.evaluation._unanswered import _RULES
 
 ROOT = Path(__file__).parents[2]
 

@@ -7,7 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from skcalib.evaluation import read_evaluations, read_fingerprints
+from skcalib.evaluation import read_evaluations
+from skcalib.evaluation._fingerprints import read_fingerprints
 
 
 def fingerprints(path):

@@ -17,7 +17,7 @@ from skcalib.events._event_probability import (
     sampled_outcomes,
     uncertain_links,
 )
-from skcalib.posteriors import pair_marginals
+from skcalib.posteriors._antecedent_posterior import pair_marginals
 
 N_CODES = 3
 

@@ -10,12 +10,12 @@ import pytest
 import skcalib.metrics
 from skcalib.datasets import make_calibrated_pairs
 from skcalib.metrics import (
-    Binning,
     adaptive_reliability_curve,
     calibration_error,
     sample_size_curve,
     score_decomposition,
 )
+from skcalib.metrics._binning import Binning
 from skcalib.metrics._bins import cut_around_classes
 from skcalib.metrics._sorted_pairs import SortedRows
 

@@ -20,12 +20,12 @@ from skcalib import ReliabilityDisplay, calibration_error_scorer
 from skcalib._pairs import check_pairs
 from skcalib.datasets import make_calibrated_pairs
 from skcalib.metrics import (
-    Binning,
-    ResampledError,
     adaptive_reliability_curve,
     calibration_error,
     calibration_error_interval,
 )
+from skcalib.metrics._binning import Binning
+from skcalib.metrics._calibration_error import ResampledError
 
 # Matrices of rounded probabilities.
 pytestmark = pytest.mark.filterwarnings("ignore:The probabilities in")

@@ -10,12 +10,8 @@ from skcalib._pairs import check_pairs
 from skcalib.datasets import make_calibrated_pairs
 from skcalib.metrics import calibration_error, calibration_error_interval
 from skcalib.metrics._binning import Binning
-from skcalib.metrics._drawn_intervals import (
-    basic_interval,
-    pivots_of_bins,
-    pivots_of_groups,
-)
 from skcalib.metrics._grouped_bins import GroupedBins
+from skcalib.metrics._interval import basic_interval, pivots_of_bins, pivots_of_groups
 
 FEW = "ignore:.*(no test of perfect calibration|effective groups):UserWarning"
 
@@ -137,7 +133,7 @@ class TestInterval:
     def test_blocks_do_not_matter(self, monkeypatch):
         y, q = make_calibrated_pairs(300, k=0.1, random_state=0)
         expected = bootstrap(y, q)
-        monkeypatch.setattr("skcalib.metrics._drawn_intervals._BLOCK", 100)
+        monkeypatch.setattr("skcalib.metrics._interval._BLOCK", 100)
         found = bootstrap(y, q)
         assert found.low == pytest.approx(expected.low)
         assert found.high == pytest.approx(expected.high)

@@ -7,8 +7,8 @@ import pytest
 from scipy.stats import binom
 
 from skcalib._pairs import check_pairs
-from skcalib.metrics import Binning
-from skcalib.metrics._error_moments import ErrorMoments, error_moments
+from skcalib.metrics._binning import Binning
+from skcalib.metrics._score_interval import ErrorMoments, error_moments
 
 # Rows, probability and true frequency of two values.
 SETS = ((5, 0.3, 0.1), (7, 0.8, 0.95))

@@ -5,9 +5,10 @@ import pytest
 from scipy.special import ndtr
 
 from skcalib._pairs import check_pairs
-from skcalib.metrics import Binning, calibration_error_interval
-from skcalib.metrics._group_distribution import squares_left_out
+from skcalib.metrics import calibration_error_interval
+from skcalib.metrics._binning import Binning
 from skcalib.metrics._grouped_bins import GroupedBins
+from skcalib.metrics._score_interval import squares_left_out
 
 
 def zipf_groups(seed, n_groups=80):

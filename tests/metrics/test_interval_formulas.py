@@ -8,12 +8,16 @@ import pytest
 from skcalib._pairs import check_pairs
 from skcalib.metrics._binning import Binning
 from skcalib.metrics._bins import debiased_square, sum_bins
-from skcalib.metrics._error_moments import ErrorMoments
-from skcalib.metrics._group_distribution import group_spread, squares_left_out
 from skcalib.metrics._grouped_bins import grouped_bins
-from skcalib.metrics._levels import Levels
-from skcalib.metrics._row_distribution import _cumulants, slope_of
-from skcalib.metrics._score_interval import SquareDistribution
+from skcalib.metrics._score_interval import (
+    ErrorMoments,
+    Levels,
+    SquareDistribution,
+    _cumulants,
+    group_spread,
+    slope_of,
+    squares_left_out,
+)
 from skcalib.metrics._sorted_pairs import SortedRows
 
 

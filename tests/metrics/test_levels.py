@@ -5,7 +5,7 @@ import pytest
 from scipy.stats import binom, binomtest
 
 from skcalib.metrics import calibration_error_interval
-from skcalib.metrics._levels import Levels
+from skcalib.metrics._score_interval import Levels
 
 LEVELS = Levels(
     np.array([30.0, 50.0, 20.0]),

@@ -4,7 +4,7 @@ import pytest
 from cases import case
 from scipy.stats import norm, pearson3
 
-from skcalib.metrics._pearson import MOST, quantile, tail_above, tail_below
+from skcalib.metrics._null_test import MOST, quantile, tail_above, tail_below
 
 SKEWNESS = [-2.0, -0.5, -0.01, 0.01, 0.3, 1.0, 2.5]
 PLACES = [-2.0, -0.7, 0.0, 0.4, 1.5, 4.0]

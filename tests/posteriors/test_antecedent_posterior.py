@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
-from skcalib.posteriors import AntecedentPosterior, _antecedent_posterior, draw_labels
+from skcalib.posteriors import AntecedentPosterior, _antecedent_posterior
+from skcalib.posteriors._antecedent_posterior import draw_labels
 
 
 def log(proba):

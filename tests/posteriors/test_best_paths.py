@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skcalib.posteriors import LinearChainPosterior, _packed_chain
+from skcalib.posteriors import LinearChainPosterior, _chain
 
 
 def best_by_enumeration(every):
@@ -72,7 +72,7 @@ def test_all_paths_together_have_probability_one(any_chain):
 def test_how_sequences_are_divided_does_not_matter(any_chain, monkeypatch):
     posterior = LinearChainPosterior(*any_chain)
     expected = posterior.k_best(4)
-    monkeypatch.setattr(_packed_chain, "BLOCK", 1)
+    monkeypatch.setattr(_chain, "BLOCK", 1)
     for (a, b), (c, d) in zip(posterior.k_best(4), expected, strict=True):
         assert a.tolist() == c.tolist()
         assert b.tolist() == d.tolist()

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from skcalib.posteriors import LinearChainPosterior, _sampled_paths
+from skcalib.posteriors import LinearChainPosterior, _chain
 
 
 def test_every_path_comes_as_often_as_its_probability_says(any_chain, every_path):
@@ -92,7 +92,7 @@ def test_fewer_samples_are_the_first_of_more(any_chain):
 def test_how_the_work_is_divided_does_not_matter(any_chain, monkeypatch):
     posterior = LinearChainPosterior(*any_chain)
     expected = as_lists(posterior.sample(9, random_state=0))
-    monkeypatch.setattr(_sampled_paths, "BLOCK", 1)
+    monkeypatch.setattr(_chain, "BLOCK", 1)
     assert as_lists(posterior.sample(9, random_state=0)) == expected
 
 

@@ -310,12 +310,12 @@ def test_many_spans_are_computed_in_parts(monkeypatch):
     query = SpanQuery(spans="all", max_length=3)
     expected = query.from_posterior(gold, posterior, BIO)
     for at_once in (1, 15, 30):
-        monkeypatch.setattr("skcalib.queries._span_probabilities._AT_ONCE", at_once)
+        monkeypatch.setattr("skcalib.queries._spans._AT_ONCE", at_once)
         same_answers(query.from_posterior(gold, posterior, BIO), expected)
 
 
 def test_an_impossible_sentence_is_named_in_parts_too(monkeypatch):
-    monkeypatch.setattr("skcalib.queries._span_probabilities._AT_ONCE", 1)
+    monkeypatch.setattr("skcalib.queries._spans._AT_ONCE", 1)
     scores = [np.zeros((2, 3)), np.full((1, 3), -np.inf)]
     posterior = LinearChainPosterior(scores, np.zeros((3, 3)))
     with pytest.raises(ValueError, match="equence 1"):

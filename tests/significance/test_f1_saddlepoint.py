@@ -8,7 +8,7 @@ import pytest
 from scipy.special import gammaln
 
 from skcalib.significance import compare_systems, paired_bootstrap_test
-from skcalib.significance._f1_saddlepoint import surface_tail
+from skcalib.significance._pair_tests import surface_tail
 from skcalib.significance._tail_probabilities import saddlepoint_tail
 
 # Correct, guessed and gold of two systems: four kinds of sentence.

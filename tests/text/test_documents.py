@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from skcalib.documents import Document, Mention, Sentence
-from skcalib.text import words_of
+from skcalib.text._documents import words_of
 
 SENTENCE = Sentence(["It", "rains"], xpos=["PRP", "VBZ"], head=[1, -1])
 

@@ -1,0 +1,647 @@
+"""Totals of domains, such as periods, with a pooled slope and variance.
+
+A corpus, its labelled documents and the design of the sample.
+
+Regression of labels on the model's expectations, with a slope shrunk towards 1.
+
+Lengths of the two sides of a score interval for skewed totals.
+
+A weighted sum over the corpus, its variance and its interval.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.special import stdtrit
+
+
+@dataclass(frozen=True)
+class Sample:
+    """Validated arguments of an estimate.
+
+    Attributes
+    ----------
+    rows : ndarray of shape (n,)
+        Indices of the labelled documents.
+    y : ndarray of shape (n,)
+        Their labels.
+    expected : ndarray of shape (N,)
+        Expected count of each document under the model.
+    size : ndarray of shape (N,)
+        Size of each document, positive.
+    probability : ndarray of shape (N,)
+        Inclusion probability of each document, in (0, 1].
+    strata : ndarray of shape (N,)
+        Stratum of each document, as a code from 0.
+    groups : ndarray of shape (N,) or None
+        Group of each document, as a code from 0, if groups were drawn.
+    low, high : ndarray of shape (N,)
+        Bounds of each document's count.
+    unit : float
+        Smallest possible error of a count, other than 0.
+    slope : 'shrunk', 'best' or float
+        Coefficient of `expected`, or the method that estimates it.
+    """
+
+    rows: np.ndarray
+    y: np.ndarray
+    expected: np.ndarray
+    size: np.ndarray
+    probability: np.ndarray
+    strata: np.ndarray
+    groups: np.ndarray | None
+    low: np.ndarray
+    high: np.ndarray
+    unit: float
+    slope: str | float
+
+    @property
+    def n_documents(self) -> int:
+        """Return the number of documents of the corpus."""
+        return len(self.expected)
+
+    @property
+    def is_tuned(self) -> bool:
+        """Return whether the slope is estimated from the labels."""
+        return isinstance(self.slope, str)
+
+    def possible(self, weight: np.ndarray) -> tuple[float, float]:
+        """Return the bounds of the weighted sum, given labels and document bounds."""
+        rest = np.ones(self.n_documents, dtype=bool)
+        rest[self.rows] = False
+        rest &= weight != 0
+        ends = weight[rest] * self.low[rest], weight[rest] * self.high[rest]
+        known = float(weight[self.rows] @ self.y)
+        return known + np.minimum(*ends).sum(), known + np.maximum(*ends).sum()
+
+
+# Precision of the normal prior of the slope, with mean 1 and standard deviation 1/2.
+_PRIOR = 4.0
+
+# Upper limit of the leverage of a document.
+_MOST_LEVERAGE = 0.9
+
+
+def fit_slope(
+    f: np.ndarray,
+    y: np.ndarray,
+    weight: np.ndarray,
+    *,
+    df: int,
+    floor: float,
+    slope: str | float,
+) -> tuple[float, np.ndarray]:
+    """Return the slope of y on f, both centred, and its derivatives with respect to y.
+
+    df : degrees of freedom of the residuals.
+    floor : residual variance that one further error of size `unit` would add.
+    """
+    if not isinstance(slope, str):
+        return slope, np.zeros_like(f)
+    s_ff, s_fy = float(weight @ f**2), float(weight @ (f * y))
+    pull = 0.0
+    if slope == "shrunk":
+        least_squares = s_fy / s_ff if s_ff > 0 else 1.0
+        variance = float(weight @ (y - least_squares * f) ** 2) / max(df, 1)
+        # The posterior mean of a normal slope: 1 counts as much as observations with
+        # the sum of squares `pull`.
+        pull = _PRIOR * (variance + floor)
+    if s_ff + pull <= 0:
+        return 1.0, np.zeros_like(f)
+    # `pull` is treated as fixed in the derivative.
+    return (s_fy + pull) / (s_ff + pull), weight * f / (s_ff + pull)
+
+
+def leverages(derivatives: np.ndarray, f: np.ndarray) -> np.ndarray:
+    """Return the leverage of each row of a regression through the centre."""
+    return np.minimum(derivatives * f, _MOST_LEVERAGE)
+
+
+@dataclass(frozen=True)
+class Fit:
+    """Regression of the labels on sizes and expected counts.
+
+    Attributes
+    ----------
+    slope : float
+        Coefficient of the expected counts.
+    fitted : ndarray of shape (N,)
+        Fitted count of each document of the corpus.
+    residuals : ndarray of shape (n,)
+        Labels minus fitted counts.
+    leverage : ndarray of shape (n,)
+        Leverage of each label on the slope.
+    derivatives : ndarray of shape (n, 2)
+        Derivatives of the intercept and of the slope with respect to each label.
+    """
+
+    slope: float
+    fitted: np.ndarray
+    residuals: np.ndarray
+    leverage: np.ndarray
+    derivatives: np.ndarray
+
+
+def fit(sample: Sample) -> Fit:
+    """Regress the labels on size and expected count, with the weights of the design.
+
+    The variance of a residual is assumed to be proportional to the document's size.
+    """
+    rows, y = sample.rows, sample.y
+    x, f = sample.size[rows], sample.expected[rows]
+    # weights of the design, over a variance proportional to the size
+    weight = 1 / (sample.probability[rows] * x)
+    total = weight @ x**2
+    mean_f, mean_y = (weight * x) @ f / total, (weight * x) @ y / total
+    # With sizes as the regressor of the intercept, centring removes mean_f x.
+    centred = f - mean_f * x
+    slope, to_slope = fit_slope(
+        centred,
+        y - mean_y * x,
+        weight,
+        df=len(y) - 2,
+        floor=sample.unit**2 * float(weight.mean()) / len(y),
+        slope=sample.slope,
+    )
+    intercept = mean_y - slope * mean_f
+    fitted = intercept * sample.size + slope * sample.expected
+    # derivative of mean_y - slope mean_f
+    to_intercept = weight * x / total - to_slope * mean_f
+    return Fit(
+        slope=float(slope),
+        fitted=fitted,
+        residuals=y - fitted[rows],
+        leverage=leverages(to_slope, centred),
+        derivatives=np.column_stack([to_intercept, to_slope]),
+    )
+
+
+# Weight of one unseen error relative to observed errors. If no error was observed, 0.5
+# gives a side of 3.84 errors at 95% in large samples (compare the rule of three).
+_UNSEEN = 0.5
+
+# Number of errors on one side that is needed to shorten the other side.
+_BEFORE_SHORTENING = 4.0
+
+
+def arms(
+    second: float, third: float, unseen: Sequence[float], m: float, quantile: float
+) -> tuple[float, float]:
+    """Return the lengths of the interval below and above the estimate.
+
+    If the total were larger by x, its variance would be
+
+        second + skewness x - x^2 / m,  skewness = third / second,
+
+    and the length solves x^2 = quantile^2 times this variance. For example, with second
+    4, third 1, m = inf and quantile 2, x^2 = 4 (4 + x / 4) above, so x = 4.53. The
+    length below would solve x^2 = 4 (4 - x / 4), x = 3.53; without a finite m it is not
+    made shorter than the symmetric x = 4.
+
+    Parameters
+    ----------
+    second, third : float
+        Sums of squares and of cubes of the contributions to the total.
+    unseen : pair of float
+        Amounts that one unseen error adds to the total and subtracts from it.
+    m : float
+        Number of labels for an unweighted count of 0 and 1, otherwise inf.
+    quantile : float
+        Quantile of the normal or of Student's distribution.
+    """
+    square = quantile**2
+    # x^2 (1 + q^2 / m) = q^2 (second + skewness x), a quadratic equation
+    tight = 1 + square / m if m > 0 else 1.0
+    lengths = []
+    for sign, error in zip((1, -1), unseen, strict=True):
+        skewness = _skewness(second, sign * third, error, _UNSEEN)
+        if skewness < 0:
+            # A side becomes shorter only if several errors of the other sign were seen,
+            # and only for binomial counts.
+            few = _skewness(second, sign * third, error, _BEFORE_SHORTENING)
+            skewness = min(few, 0.0) if m < np.inf else 0.0
+        half = quantile * skewness / 2
+        root = np.sqrt(second * tight + half**2)
+        # its positive root
+        lengths.append(quantile * (half + root) / tight)
+    above, below = lengths
+    return float(below), float(above)
+
+
+def _skewness(second: float, third: float, error: float, n_errors: float) -> float:
+    """Return third / second after adding `n_errors` errors of one size to both."""
+    below = second + n_errors * error**2
+    return (third + n_errors * error**3) / below if below > 0 else 0.0
+
+
+def unseen_errors(
+    sample: Sample, fitted: np.ndarray, weight: np.ndarray, step: np.ndarray | float
+) -> tuple[tuple[float, float], bool]:
+    """Return the amounts that one unseen error adds to and subtracts from the total.
+
+    The error of a document is at most one unit and respects the bounds of its count: a
+    fitted count of 0.2 is too large by at most 0.2. The amounts are means over the
+    possible errors of the documents. The second returned value is whether the total is
+    an unweighted count of documents with counts of 0 or 1.
+
+    step : standard deviation of a document's weight under the design.
+    """
+    used = weight != 0
+    c = weight[used]
+    if c.size == 0:
+        return (0.0, 0.0), False
+    # an error of size e adds e times the deviation of the document's weight
+    spread = np.abs(c) * np.broadcast_to(step, weight.shape)[used]
+    low, high = sample.low[used], sample.high[used]
+    inside = np.clip(fitted[used], low, high)
+    up, down = high - inside, inside - low
+    # A count with a negative weight lowers the total when it rises.
+    rising = np.where(c > 0, up, down), np.where(c > 0, down, up)
+    found = []
+    for room in rising:
+        size = np.minimum(room, sample.unit)
+        total = float(size.sum())
+        found.append(float(size**2 @ spread) / total if total > 0 else 0.0)
+    is_plain = bool(c.min() > 0 and np.ptp(c) <= 1e-12 * c.max())
+    is_plain = is_plain and bool((high - low <= sample.unit * (1 + 1e-9)).all())
+    return (found[0], found[1]), is_plain
+
+
+# The variance of a count's error grows with the count to a power between 1 (Poisson)
+# and 2 (errors proportional to the count).
+_SIZE_POWER = 1.5
+
+
+@dataclass(frozen=True)
+class Total:
+    """Estimated sum with its interval.
+
+    Attributes
+    ----------
+    estimate, low, high, standard_error : float
+        Estimate, ends of the interval, root of the estimated variance.
+    slope : float
+        Coefficient of the expected counts.
+    n_errors : float
+        Sum of squared residuals in units.
+    n_effective : float
+        Effective number of documents that contribute to the variance.
+    largest_share : float
+        Share of the largest contribution in the variance.
+    largest_unlabelled : float
+        Largest share of a document without a label in the variance over the corpus.
+    """
+
+    estimate: float
+    low: float
+    high: float
+    standard_error: float
+    slope: float
+    n_errors: float
+    n_effective: float
+    largest_share: float
+    largest_unlabelled: float
+
+
+def weighted_total(
+    sample: Sample,
+    weight: np.ndarray,
+    *,
+    method: str,
+    confidence_level: float,
+    fitted: Fit | None = None,
+) -> Total:
+    """Estimate the sum of weight * y over the corpus."""
+    found = fit(sample) if fitted is None else fitted
+    rows, pi = sample.rows, sample.probability
+    expanded = weight[rows] / pi[rows]
+    # fitted sum over the corpus plus the expanded residuals of the sample
+    estimate = weight @ found.fitted + expanded @ found.residuals
+    # Labels also change the total through intercept and slope, if the weighted sample
+    # differs from the corpus in size or expected count.
+    gap = np.array(
+        [
+            weight @ sample.size - expanded @ sample.size[rows],
+            weight @ sample.expected - expanded @ sample.expected[rows],
+        ]
+    )
+    # derivative of the estimate with respect to each label, times its residual
+    influence = found.residuals * (expanded + found.derivatives @ gap)
+    # Residuals of labels that move the line towards themselves are too small: the root
+    # of 1 - leverage corrects the variance (HC2), 1 - leverage is the jackknife (HC3).
+    plain, df = contributions(sample, influence / np.sqrt(1 - found.leverage), 0.5)
+    jackknife, _ = contributions(sample, influence / (1 - found.leverage), 1.0)
+    ratio, corpus_share = unseen_sizes(sample, found.fitted, weight)
+    quantile = float(stdtrit(max(df - sample.is_tuned, 1), 0.5 + confidence_level / 2))
+    if method == "t":
+        # A slope estimated from the labels makes residuals smaller than errors.
+        used = jackknife if sample.is_tuned else plain
+        below = above = quantile * float(np.sqrt(used @ used))
+    else:
+        step = np.sqrt(1 - pi) / pi
+        unseen, is_plain = unseen_errors(sample, found.fitted, weight, step)
+        # Only for counts of 0 and 1, the variance x - x^2 / m of a binomial falls.
+        m = float((weight[rows] != 0).sum())
+        if not is_plain or sample.groups is not None:
+            m = np.inf
+        scaled = jackknife * np.sqrt(ratio)
+        # second and third cumulant of the estimate
+        moments = float(scaled @ scaled), float((scaled**3).sum())
+        below, above = arms(*moments, unseen, m, quantile)
+    ends = np.array([estimate, estimate - below, estimate + above])
+    # Labels of drawn documents are known, so the total has certain bounds.
+    ends = np.clip(ends, *sample.possible(weight))
+    estimate, low, high = map(float, ends)
+    squares = jackknife**2
+    return Total(
+        estimate=estimate,
+        low=low,
+        high=high,
+        standard_error=float(np.sqrt(plain @ plain)),
+        slope=found.slope,
+        n_errors=float(found.residuals @ found.residuals) / sample.unit**2,
+        n_effective=effective_number(jackknife),
+        largest_share=float(squares.max() / squares.sum()) if squares.any() else 0.0,
+        largest_unlabelled=corpus_share,
+    )
+
+
+def unseen_sizes(
+    sample: Sample, fitted: np.ndarray, weight: np.ndarray
+) -> tuple[float, float]:
+    """Return the ratio of the error variances in the corpus and in the sample.
+
+    The variance of a count's error is assumed to be proportional to the fitted count to
+    the power 1.5. The ratio is the mean of this variance over the corpus divided by its
+    mean over the sample. A sample with few large documents underestimates the variance
+    by this ratio. The ratio is at least 1, and it is 1 for counts with an upper bound.
+
+    The second returned value is the largest share of a document without a label in the
+    variance of this design.
+    """
+    if not np.isinf(sample.high).any():
+        return 1.0, 0.0
+    rows, c, pi = sample.rows, weight**2, sample.probability
+    size = c * np.maximum(fitted, 0) ** _SIZE_POWER
+    spread = size * (1 - pi) / pi
+    rest = spread.copy()
+    rest[rows] = 0
+    share = float(rest.max() / spread.sum()) if rest.any() else 0.0
+    drawn = float((size[rows] / pi[rows]).sum())
+    # both means are estimated with the weights of the design
+    n_drawn = float((c[rows] / pi[rows]).sum())
+    if drawn <= 0 or n_drawn <= 0:
+        return 1.0, share
+    return max(1.0, float(size.sum() / c.sum()) * n_drawn / drawn), share
+
+
+def effective_number(parts: np.ndarray) -> float:
+    """Return the effective number of parts, from their squares and fourth powers."""
+    fourth = float((parts**4).sum())
+    return float(parts @ parts) ** 2 / fourth if fourth > 0 else 0.0
+
+
+def contributions(
+    sample: Sample, influence: np.ndarray, power: float
+) -> tuple[np.ndarray, int]:
+    """Return contributions whose squares sum to the variance, and degrees of freedom.
+
+    Influences are centred within strata. Documents that were certain to be drawn
+    contribute nothing. The factor m / (m - 1) of a stratum has the exponent `power`:
+    0.5 gives the textbook variance, 1 the jackknife.
+    """
+    pi, strata = sample.probability[sample.rows], sample.strata[sample.rows]
+    if sample.groups is not None:
+        _, first, place = np.unique(
+            sample.groups[sample.rows], return_index=True, return_inverse=True
+        )
+        # Groups were drawn, so their sums are the independent contributions.
+        influence = np.bincount(place, influence)
+        pi, strata = pi[first], strata[first]
+    # finite population: a document drawn with certainty has no sampling error
+    keep = 1 - pi
+    free = keep > 0
+    n_strata = int(sample.strata.max()) + 1
+    m = np.bincount(strata[free], minlength=n_strata)[strata]
+    mass = np.bincount(strata, keep, n_strata)[strata]
+    held = np.bincount(strata, keep * influence, n_strata)[strata]
+    parts = np.zeros_like(influence)
+    # A stratum with one free document has no estimate of its variance.
+    use = free & (m > 1)
+    centred = influence[use] - held[use] / mass[use]
+    factor = (m[use] / (m[use] - 1)) ** power
+    parts[use] = factor * np.sqrt(keep[use]) * centred
+    df = int(free.sum()) - np.unique(strata[free]).size
+    return parts, df
+
+
+# Student's t interval is used if the labels show this number of errors of one unit, in
+# an effective number of documents that is at least twice as large.
+_ENOUGH_ERRORS = 4.0
+
+# Weight of the pooled variance, in labels, relative to the variance of a domain.
+_PRIOR_LABELS = 8.0
+
+
+@dataclass(frozen=True)
+class DomainTotals:
+    """Totals of domains, each attribute with one entry per domain.
+
+    The ends and the standard error of a domain without labels are NaN.
+    """
+
+    estimate: np.ndarray
+    low: np.ndarray
+    high: np.ndarray
+    standard_error: np.ndarray
+    uncorrected: np.ndarray
+    n_documents: np.ndarray
+    n_labelled: np.ndarray
+
+
+def domain_totals(
+    sample: Sample,
+    place: np.ndarray,
+    n_domains: int,
+    *,
+    method: str,
+    confidence_level: float,
+    fitted: Fit,
+) -> DomainTotals:
+    """Estimate the sum of y in each domain.
+
+    place : (N,) domain of each document, as a code from 0.
+    """
+    rows = sample.rows
+    n_documents = np.bincount(place, minlength=n_domains)
+    n_labelled = np.bincount(place[rows], minlength=n_domains)
+    uncorrected = np.bincount(place, sample.expected, n_domains)
+    # With groups or sizes, errors do not have the same distribution.
+    if sample.groups is None and np.ptp(sample.size) == 0:
+        pooled = _Pooled(sample, place, n_documents, n_labelled, uncorrected)
+        ends = pooled.ends(method, confidence_level)
+    else:
+        ends = _separate(sample, place, n_domains, method, confidence_level, fitted)
+    unknown = n_labelled == 0
+    ends[1:, unknown] = np.nan
+    # Without labels, the mean error of the whole corpus is used.
+    synthetic = np.bincount(place, fitted.fitted, n_domains)
+    ends[0, unknown] = synthetic[unknown]
+    ends[:3] = np.clip(ends[:3], *_possible(sample, place, n_domains))
+    estimate, low, high, error = ends
+    return DomainTotals(
+        estimate, low, high, error, uncorrected, n_documents, n_labelled
+    )
+
+
+def _possible(
+    sample: Sample, place: np.ndarray, n_domains: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the bounds of each domain's sum, given labels and document bounds."""
+    rest = np.ones(sample.n_documents, dtype=bool)
+    rest[sample.rows] = False
+    known = np.bincount(place[sample.rows], sample.y, n_domains)
+    low, high = (
+        known + np.bincount(place[rest], bound[rest], n_domains)
+        for bound in (sample.low, sample.high)
+    )
+    return low, high
+
+
+def _separate(
+    sample: Sample,
+    place: np.ndarray,
+    n_domains: int,
+    method: str,
+    confidence_level: float,
+    fitted: Fit,
+) -> np.ndarray:
+    """Return estimate, low, high and standard error, computed as weighted totals."""
+    found = [
+        weighted_total(
+            sample,
+            (place == t) * 1.0,
+            method="t" if method == "t" else "score",
+            confidence_level=confidence_level,
+            fitted=fitted,
+        )
+        for t in range(n_domains)
+    ]
+    return np.array(
+        [[each.estimate, each.low, each.high, each.standard_error] for each in found]
+    ).T
+
+
+class _Pooled:
+    """Totals with the mean error of each domain and a pooled slope and variance."""
+
+    def __init__(
+        self,
+        sample: Sample,
+        place: np.ndarray,
+        n_documents: np.ndarray,
+        n_labelled: np.ndarray,
+        uncorrected: np.ndarray,
+    ):
+        self.sample, self.place = sample, place
+        self.n_documents, self.n_labelled = n_documents, n_labelled
+        n_domains = len(n_documents)
+        f, y, at = sample.expected[sample.rows], sample.y, place[sample.rows]
+        with np.errstate(invalid="ignore", divide="ignore"):
+            # Probabilities given the number of labels in each domain.
+            # number of labels over its expectation
+            ratio = n_labelled / np.bincount(place, sample.probability, n_domains)
+            pi = np.minimum(sample.probability * ratio[place], 1)[sample.rows]
+            weight = 1 / pi
+            held = np.bincount(at, weight, n_domains)
+            mean_f = np.bincount(at, weight * f, n_domains) / held
+            mean_y = np.bincount(at, weight * y, n_domains) / held
+            # Standard deviation of one document's weight in its domain.
+            share = np.minimum(n_labelled / n_documents, 1)
+            self.step = np.sqrt(1 - share) / share
+        centred = f - mean_f[at]
+        # each domain with labels has its own mean
+        n_free = len(y) - int((n_labelled > 0).sum())
+        self.df = max(n_free - int(sample.is_tuned), 1)
+        self.slope, to_slope = fit_slope(
+            centred,
+            y - mean_y[at],
+            weight,
+            df=self.df,
+            floor=sample.unit**2 * float(weight.mean()) / len(y),
+            slope=sample.slope,
+        )
+        residuals = y - mean_y[at] - self.slope * centred
+        # as in weighted_total: the jackknife
+        residuals = residuals / (1 - leverages(to_slope, centred))
+        self.mean_f, self.mean_y = mean_f, mean_y
+        self.estimate = self.slope * uncorrected
+        # n (mean_y + slope (mean of expected - mean_f)): the mean error of the domain
+        # with the pooled slope
+        self.estimate = self.estimate + n_documents * (mean_y - self.slope * mean_f)
+        # Variance due to the slope if labels and domain differ in the mean of f.
+        distance = uncorrected - n_documents * mean_f
+        self.of_slope = distance**2 * float(to_slope**2 @ residuals**2)
+        # Errors of all domains are pooled on the scale of one document's weight.
+        # Completely labelled domains do not contribute.
+        use = self.step[at] > 0
+        scale = weight[use] * np.sqrt(1 - pi[use]) / self.step[at][use]
+        errors = residuals[use] * scale
+        # A mean for each domain and the slope have made the errors smaller.
+        self.errors = errors * np.sqrt(max(len(y), 1) / self.df)
+        self.second = self._second(errors, at[use])
+
+    def _second(self, errors: np.ndarray, at: np.ndarray) -> np.ndarray:
+        """Return the sum of squared errors of each domain, at least the pooled sum.
+
+        If the errors of a domain's own labels are larger, the sum is a weighted mean of
+        both sums, in which the pooled sum has the weight of `_PRIOR_LABELS` labels.
+        Smaller errors are not used, because the labels of a domain may have missed its
+        errors.
+        """
+        n = np.bincount(at, minlength=len(self.n_documents))
+        pooled = n * float(self.errors @ self.errors) / max(errors.size, 1)
+        # errors are distances from the mean of their own domain
+        own = np.bincount(at, errors**2, len(n)) * n / np.maximum(n - 1, 1)
+        share = n / (n + _PRIOR_LABELS)
+        return np.maximum(pooled, share * own + (1 - share) * pooled)
+
+    def ends(self, method: str, confidence_level: float) -> np.ndarray:
+        """Return rows of estimate, low, high and standard error."""
+        errors, unit = self.errors, self.sample.unit
+        if method == "auto":
+            is_enough = float(errors @ errors) / unit**2 >= _ENOUGH_ERRORS
+            many = effective_number(errors) >= 2 * _ENOUGH_ERRORS
+            method = "t" if is_enough and many else "score"
+        quantile = float(stdtrit(self.df, 0.5 + confidence_level / 2))
+        share = self.n_labelled / max(errors.size, 1)
+        with np.errstate(invalid="ignore"):
+            variance = self.step**2 * self.second + self.of_slope
+        error = np.sqrt(variance)
+        below = above = quantile * error
+        if method == "score":
+            third = float((errors**3).sum())
+            # Third moments of a single domain are too noisy; each gets its share.
+            below, above = self._arms(self.second, share * third, quantile)
+        return np.array(
+            [self.estimate, self.estimate - below, self.estimate + above, error]
+        )
+
+    def _arms(
+        self, second: np.ndarray, third: np.ndarray, quantile: float
+    ) -> tuple[np.ndarray, np.ndarray]:
+        n_domains = len(self.n_documents)
+        below, above = np.full((2, n_domains), np.nan)
+        for t in np.flatnonzero(self.n_labelled):
+            step = self.step[t]
+            fitted = self.mean_y[t] + self.slope * (
+                self.sample.expected - self.mean_f[t]
+            )
+            weight = (self.place == t) * 1.0
+            unseen, _ = unseen_errors(self.sample, fitted, weight, step)
+            moments = float(second[t]) * step**2, float(third[t]) * step**3
+            below[t], above[t] = arms(*moments, unseen, np.inf, quantile)
+        return below, above

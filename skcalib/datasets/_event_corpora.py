@@ -1,0 +1,455 @@
+"""Addresses of presidents of the United States to Congress, 1945 to 2006.
+
+Texts of a data set, joined with parses that the user made of them.
+
+MUC-3: dated reports on violence in Latin America, 1988 to 1990.
+"""
+
+from __future__ import annotations
+
+import datetime
+import os
+import re
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, Literal, TypedDict, Unpack, overload
+from xml.etree import ElementTree
+
+from sklearn.utils import Bunch
+
+from .._errors import ParameterError, ParameterTypeError, public
+from .._validation import check_bool, check_choice
+from ..documents import Document, mentions_from_parse
+from ._conllu import read_conllu
+from ._files import DataHome, FetchOptions, PathLike, data_set, description, members_of
+
+SUFFIXES = (".conllu", ".conllu.gz")
+SCRIPT = "benchmarks/parse_corpora.py"
+
+
+def find_parse(
+    parsed: bool | PathLike | None, data_set: str, home: DataHome, *, mentions: bool
+) -> list[Path]:
+    """Return the CoNLL-U files with the parses; an empty list for the text alone."""
+    own = home.folder / data_set / f"{data_set}_parsed.conllu.gz"
+    if parsed is None:
+        parsed = own.exists()
+    if isinstance(parsed, bool):
+        if not parsed and mentions:
+            raise ParameterError(
+                "mentions",
+                f"needs documents with parses if it is True. {_remedy(home)}.",
+            )
+        if parsed and not own.exists():
+            raise OSError(
+                f"{own} does not exist, and no parse is published. {_remedy(home)}, "
+                "or pass parsed=False for the text alone."
+            )
+        return [own] if parsed else []
+    if not isinstance(parsed, (str, os.PathLike)):
+        raise ParameterTypeError(
+            "parsed",
+            "must be None, True, False, or the path of a CoNLL-U file or of a folder "
+            f"with such files. Got {parsed!r} instead.",
+        )
+    return _files_at(Path(parsed).expanduser(), home)
+
+
+def _files_at(path: Path, home: DataHome) -> list[Path]:
+    if not path.exists():
+        raise OSError(f"{path}, the value of 'parsed', does not exist. {_remedy(home)}")
+    if not path.is_dir():
+        return [path]
+    found = sorted(each for each in path.iterdir() if each.name.endswith(SUFFIXES))
+    if not found:
+        raise OSError(
+            f"{path}, the value of 'parsed', is a folder without files that end in "
+            f"{' or '.join(SUFFIXES)}. {_remedy(home)}"
+        )
+    return found
+
+
+def _remedy(home: DataHome) -> str:
+    return (
+        f"Make a parse with 'python {SCRIPT} --output {home.folder}' (a script of the "
+        "source repository, which needs spaCy), or pass the path of your parse as "
+        "'parsed'"
+    )
+
+
+def with_parses(
+    texts: Sequence[Document], chosen: Sequence[bool], files: Sequence[Path]
+) -> list[Document]:
+    """Return the chosen texts with the sentences and mentions of their parses."""
+    parses = _parses(files)
+    unknown = parses.keys() - {text.id for text in texts}
+    if unknown:
+        name = min(unknown, key=str)
+        raise ParameterError(
+            "parsed",
+            f"must have parses of the texts of this data set, with the same '# newdoc "
+            f"id', for example {texts[0].id!r}. Got a parse of {name!r} in "
+            f"{', '.join(map(str, files))}.",
+        )
+    kept = [text for text, is_chosen in zip(texts, chosen, strict=True) if is_chosen]
+    missing = [text.id for text in kept if text.id not in parses]
+    if missing:
+        raise ParameterError(
+            "parsed",
+            f"must have a parse of each of the {len(kept)} texts. Got no parse of "
+            f"{len(missing)} of them, such as {missing[0]!r}, in "
+            f"{', '.join(map(str, files))}. Parse these texts as well, or choose a "
+            "subset that is parsed.",
+        )
+    return [_joined(text, parses[text.id]) for text in kept]
+
+
+def _parses(files: Sequence[Path]) -> dict[Any, Document]:
+    documents = [document for file in files for document in read_conllu(file)]
+    for name, n in Counter(document.id for document in documents).most_common(1):
+        if n > 1:
+            raise ParameterError(
+                "parsed",
+                f"must have one parse of each text. Got {n} parses of {name!r} in "
+                f"{', '.join(map(str, files))}.",
+            )
+    return {document.id: document for document in documents}
+
+
+def _joined(text: Document, parse: Document) -> Document:
+    return replace(
+        text,
+        sentences=parse.sentences,
+        mentions=parse.mentions,
+        entities=parse.entities,
+    )
+
+
+def read_texts(
+    texts: Sequence[Document],
+    chosen: Sequence[bool],
+    files: Sequence[Path],
+    *,
+    mentions: bool,
+) -> list[Document]:
+    """Return the chosen texts, with parses if there are files of them."""
+    if files:
+        found = with_parses(texts, chosen, files)
+    else:
+        found = [text for text, kept in zip(texts, chosen, strict=True) if kept]
+    return [mentions_from_parse(text) for text in found] if mentions else found
+
+
+SUBSETS = ("dev", "tst1", "tst2", "tst3", "tst4")
+XHTML = "{http://www.w3.org/1999/xhtml}"
+# The reports are from 1988 to 1990; the year 2011 in one of them is an error.
+LAST_YEAR = 1991
+
+
+class Muc3Options(FetchOptions, total=False):
+    """The parameters of `fetch_muc3` besides `return_X_y`."""
+
+    parsed: bool | PathLike | None
+    mentions: bool
+
+
+@overload
+def fetch_muc3(
+    *, return_X_y: Literal[True], **options: Unpack[Muc3Options]
+) -> tuple[list[Document], None]: ...
+@overload
+def fetch_muc3(*, return_X_y: bool = ..., **options: Unpack[Muc3Options]) -> Bunch: ...
+@public
+def fetch_muc3(
+    *,
+    subset: str = "all",
+    parsed: bool | PathLike | None = None,
+    mentions: bool = False,
+    data_home: PathLike | None = None,
+    download_if_missing: bool = True,
+    return_X_y: bool = False,
+    n_retries: int = 3,
+    delay: float = 1.0,
+) -> Any:
+    """Load dated reports on violence in Latin America, 1988 to 1990.
+
+    Parameters
+    ----------
+    subset : {'all', 'dev', 'tst1', 'tst2', 'tst3', 'tst4'}, default='all'
+        Part of the corpus. 'all' contains 1700 reports, 'dev' 1300, and each test set
+        100.
+    parsed : bool, str or Path, default=None
+        CoNLL-U file with parses of the reports, or folder of such files. If True, the
+        file ``<data_home>/muc3/muc3_parsed.conllu.gz`` is used, which the script
+        ``benchmarks/parse_corpora.py`` of the source repository writes. If None, this
+        file is used if it exists. If False, documents have no parses.
+    mentions : bool, default=False
+        Whether documents with parses have the mentions found by
+        :func:`~skcalib.documents.mentions_from_parse` instead of the mentions in the
+        file.
+    data_home : str or Path, default=None
+        Folder of the data sets. If None, the environment variable ``SKCALIB_DATA`` is
+        used, or ``~/skcalib_data`` if it is not set.
+    download_if_missing : bool, default=True
+        If False, an OSError is raised if a file is missing.
+    return_X_y : bool, default=False
+        If True, return ``(data, target)`` instead of a Bunch.
+    n_retries : int, default=3
+        Number of retries if a download fails.
+    delay : float, default=1.0
+        Seconds between retries.
+
+    Returns
+    -------
+    data : Bunch
+        Dictionary-like object with the following attributes. `data` is a list of
+        Document. The documents have dates, ``metadata["place"]`` and
+        ``metadata["paragraphs"]`` (tuple of str), and sentences if they have parses.
+        `parsed` (bool) indicates whether the documents have parses. `target` is None.
+        `DESCR` describes the origin of the data, their licence and how to cite them.
+        `filenames` contains the paths of the files that were read.
+
+    Raises
+    ------
+    OSError
+        If a file is missing and downloads are not allowed or fail, or if a file does
+        not have the expected checksum.
+    ValueError
+        If a parameter is not as described, if `mentions` is True and there are no
+        parses, or if the parses do not belong to the reports.
+
+    See Also
+    --------
+    fetch_state_union : Addresses of presidents of the United States by year.
+    skcalib.documents.Document.from_spacy : Create documents with another parser.
+    skcalib.events.EventRule : Find the agents of events and their actors.
+
+    Notes
+    -----
+    The data are in the public domain. A file in ``<data_home>/muc3/`` is used if its
+    reports have the expected checksum. If the checksum differs, an OSError is raised
+    and the file is not changed. The date of a report is None if it is missing or
+    impossible.
+
+    Parses and reports are matched by document id (``# newdoc id = DEV-MUC3-0001``). The
+    parses must contain all reports of the subset and no other documents.
+
+    Examples
+    --------
+    >>> from skcalib.datasets import fetch_muc3
+    >>> reports = fetch_muc3(subset="tst1", parsed=False)  # doctest: +SKIP
+    >>> reports.data[0].date, reports.data[0].metadata["place"]  # doctest: +SKIP
+    (datetime.date(1989, 11, 9), 'MADRID')
+    """
+    check_choice(subset, ("all", *SUBSETS), name="subset")
+    home = DataHome(data_home, download_if_missing, n_retries, delay)
+    check_bool(mentions, name="mentions")
+    parses = find_parse(parsed, "muc3", home, mentions=mentions)
+    (file,) = data_set("muc3").files.values()
+    path = home.fetch(file)
+    texts = members_of(path, file.members)
+    names = sorted(texts)
+    chosen = [subset in ("all", name.split("/")[0]) for name in names]
+    reports = [_report(texts[name]) for name in names]
+    documents = read_texts(reports, chosen, parses, mentions=mentions)
+    if return_X_y:
+        return documents, None
+    return Bunch(
+        data=documents,
+        target=None,
+        parsed=bool(parses),
+        DESCR=description("muc3"),
+        filenames=[str(each) for each in (path, *parses)],
+    )
+
+
+def _report(content: bytes) -> Document:
+    page = ElementTree.fromstring(content)
+    meta = {each.get("name"): each.get("content") for each in page.iter(XHTML + "meta")}
+    paragraphs = (
+        " ".join("".join(p.itertext()).split()) for p in page.iter(XHTML + "p")
+    )
+    metadata = {
+        "place": meta["DC.coverage"],
+        "paragraphs": tuple(text for text in paragraphs if text),
+    }
+    if "DC.date" in meta:
+        metadata["dateCreated"] = meta["DC.date"]
+    date = _date_of_meta(meta.get("DC.date"))
+    return Document(meta["DC.identifier"], date, metadata=metadata)
+
+
+def _date_of_meta(text: str | None) -> datetime.date | None:
+    date = None if text is None else datetime.date.fromisoformat(text)
+    return date if date is not None and date.year < LAST_YEAR else None
+
+
+# All other texts are in UTF-8.
+ENCODINGS = {
+    "1954-Eisenhower": "latin-1",
+    "1970-Nixon": "cp950",
+    "1971-Nixon": "cp950",
+    "1972-Nixon": "cp950",
+    "1973-Nixon": "cp950",
+    "1974-Nixon": "cp950",
+}
+# Dates that are not in the texts.
+DATES = {
+    "1956-Eisenhower": "1956-01-05",
+    "1957-Eisenhower": "1957-01-10",
+    "1958-Eisenhower": "1958-01-09",
+    "1959-Eisenhower": "1959-01-09",
+    "1960-Eisenhower": "1960-01-07",
+    "1962-Kennedy": "1962-01-11",
+    "1963-Kennedy": "1963-01-14",
+    "1978-Carter": "1978-01-19",
+    "1979-Carter": "1979-01-23",
+    "1980-Carter": "1980-01-23",
+}
+MONTHS = (
+    *("January", "February", "March", "April", "May", "June", "July", "August"),
+    *("September", "October", "November", "December"),
+)
+DAY = re.compile(rf"\b({'|'.join(MONTHS)}) ([0-9]{{1,2}}), ([0-9]{{4}})\b")
+N_HEADING = 300  # number of characters that contain the date
+
+
+class StateUnionOptions(TypedDict, total=False):
+    """The parameters of `fetch_state_union` besides `return_X_y`."""
+
+    parsed: bool | PathLike | None
+    mentions: bool
+    data_home: PathLike | None
+    download_if_missing: bool
+    n_retries: int
+    delay: float
+
+
+@overload
+def fetch_state_union(
+    *, return_X_y: Literal[True], **options: Unpack[StateUnionOptions]
+) -> tuple[list[Document], None]: ...
+@overload
+def fetch_state_union(
+    *, return_X_y: bool = ..., **options: Unpack[StateUnionOptions]
+) -> Bunch: ...
+@public
+def fetch_state_union(
+    *,
+    parsed: bool | PathLike | None = None,
+    mentions: bool = False,
+    data_home: PathLike | None = None,
+    download_if_missing: bool = True,
+    return_X_y: bool = False,
+    n_retries: int = 3,
+    delay: float = 1.0,
+) -> Any:
+    """Load 65 addresses of presidents of the United States, 1945 to 2006.
+
+    Parameters
+    ----------
+    parsed : bool, str or Path, default=None
+        CoNLL-U file with parses of the addresses, or folder of such files. If True, the
+        file ``<data_home>/state_union/state_union_parsed.conllu.gz`` is used, which the
+        script ``benchmarks/parse_corpora.py`` of the source repository writes. If None,
+        this file is used if it exists. If False, documents have no parses.
+    mentions : bool, default=False
+        Whether documents with parses have the mentions found by
+        :func:`~skcalib.documents.mentions_from_parse` instead of the mentions in the
+        file.
+    data_home : str or Path, default=None
+        Folder of the data sets. If None, the environment variable ``SKCALIB_DATA`` is
+        used, or ``~/skcalib_data`` if it is not set.
+    download_if_missing : bool, default=True
+        If False, an OSError is raised if a file is missing.
+    return_X_y : bool, default=False
+        If True, return ``(data, target)`` instead of a Bunch.
+    n_retries : int, default=3
+        Number of retries if a download fails.
+    delay : float, default=1.0
+        Seconds between retries.
+
+    Returns
+    -------
+    data : Bunch
+        Dictionary-like object with the following attributes. `data` is a list of
+        Document. The documents have dates, ``metadata["president"]`` and
+        ``metadata["paragraphs"]`` (tuple of str, whose first entry is the title), and
+        sentences if they have parses. `parsed` (bool) indicates whether the documents
+        have parses. `target` is None. `DESCR` describes the origin of the data, their
+        licence and how to cite them. `filenames` contains the paths of the files that
+        were read.
+
+    Raises
+    ------
+    OSError
+        If a file is missing and downloads are not allowed or fail, or if a file does
+        not have the expected checksum.
+    ValueError
+        If a parameter is not as described, if `mentions` is True and there are no
+        parses, or if the parses do not belong to the addresses.
+
+    See Also
+    --------
+    fetch_muc3 : Reports on violence in Latin America by month.
+    skcalib.events.EventCounter : Counts of events by year.
+
+    Notes
+    -----
+    The data are in the public domain. A file in ``<data_home>/state_union/`` is used if
+    it has the expected checksum. If the checksum differs, an OSError is raised and the
+    file is not changed.
+
+    Parses and addresses are matched by document id (``# newdoc id = 1945-Truman``),
+    which is the name of the file. The parses must contain all addresses and no other
+    documents.
+
+    Examples
+    --------
+    >>> from skcalib.datasets import fetch_state_union
+    >>> address = fetch_state_union(parsed=False).data[-1]  # doctest: +SKIP
+    >>> address.id, address.date  # doctest: +SKIP
+    ('2006-GWBush', datetime.date(2006, 1, 31))
+    """
+    home = DataHome(data_home, download_if_missing, n_retries, delay)
+    check_bool(mentions, name="mentions")
+    parses = find_parse(parsed, "state_union", home, mentions=mentions)
+    (file,) = data_set("state_union").files.values()
+    path = home.fetch(file)
+    texts = members_of(path, r"(?:.*/)?([0-9]{4}-[^/]+)\.txt")
+    addresses = [_address(name, texts[name]) for name in sorted(texts)]
+    everything = [True] * len(addresses)
+    documents = read_texts(addresses, everything, parses, mentions=mentions)
+    if return_X_y:
+        return documents, None
+    return Bunch(
+        data=documents,
+        target=None,
+        parsed=bool(parses),
+        DESCR=description("state_union"),
+        filenames=[str(each) for each in (path, *parses)],
+    )
+
+
+def _address(name: str, content: bytes) -> Document:
+    text = content.decode(ENCODINGS.get(name, "utf-8"))
+    lines = (" ".join(line.split()) for line in text.splitlines())
+    metadata = {
+        "president": name.split("-")[1],
+        "paragraphs": tuple(line for line in lines if line),
+    }
+    return Document(name, _date_of_speech(name, text), metadata=metadata)
+
+
+def _date_of_speech(name: str, text: str) -> datetime.date:
+    if name in DATES:
+        return datetime.date.fromisoformat(DATES[name])
+    found = DAY.search(text[:N_HEADING])
+    if found is None:
+        raise ValueError(
+            f"{name}.txt: expected a date in the first {N_HEADING} characters, got "
+            f"{text[:80]!r}."
+        )
+    return datetime.date(int(found[3]), MONTHS.index(found[1]) + 1, int(found[2]))

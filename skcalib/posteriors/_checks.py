@@ -1,0 +1,531 @@
+"""Validation of structures: tag paths, pairs and spans of tags, sets of mentions.
+
+Validation of the scores of posteriors.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Set
+from dataclasses import dataclass
+from typing import Any, NoReturn
+
+import numpy as np
+from scipy import sparse
+
+from .._clusterings import check_entries
+from .._containers import described
+from .._errors import ParameterError, ParameterTypeError
+from .._validation import as_array, as_floats, is_collection, is_integer, is_sequence
+
+# Largest absolute score. Larger scores could overflow in a chain of 10^7 tokens.
+MOST_SCORE = np.float64(1e300)
+# Number of rows of a matrix that are checked together.
+_N_ROWS = 64
+
+
+def entries_of(values: Any, name: str, expected: str) -> list[Any]:
+    """Return the arrays in a list with one array for each sequence or document."""
+    if sparse.issparse(values):
+        as_array(values, name=name)  # raises an error
+    is_table = isinstance(values, (Mapping, Set)) or hasattr(values, "columns")
+    if is_table or not is_collection(values):
+        raise ParameterTypeError(
+            name,
+            f"must be a list with {expected}. Got {type(values).__name__} "
+            f"{values!r:.50}.",
+        )
+    return list(values)
+
+
+def rows_of_column(values: Any) -> Any:
+    """Return a column of pandas, polars or pyarrow as a list, for rows of any type."""
+    if not hasattr(values, "columns"):
+        for method in ("to_list", "to_pylist"):
+            if hasattr(values, method):
+                return getattr(values, method)()
+    return values
+
+
+def as_scores(values: Any, name: str, dtype: Any = np.float64) -> np.ndarray:
+    """Return scores as float64; scores of the given dtype stay as they are."""
+    if type(values) is np.ndarray and values.dtype == np.float64:  # the usual case
+        return values
+    scores = as_floats(rows_of_column(values), name=name)
+    return scores.astype(dtype if scores.dtype == dtype else np.float64, copy=False)
+
+
+def scores_of(values: Any, name: str, entry: str, dtype: Any) -> np.ndarray:
+    """Return the scores of one entry of a list; errors name the entry."""
+    try:
+        return as_scores(values, name, dtype)
+    except ParameterError as error:
+        found, colon, advice = error.problem.removesuffix(".").partition(": ")
+        problem = f"{found} in {entry}{colon}{advice}."
+        raise type(error)(name, problem) from None
+
+
+# Linear chains
+
+
+def as_chain_scores(
+    emission: Any, transition: Any, lengths: Any, dtype: np.dtype
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return the scores of all tokens, of pairs of tags, and the lengths.
+
+    Without transitions, their scores are zeros. With `dtype` float32, float32 scores of
+    tokens are kept as they are.
+    """
+    n_tags = None
+    if transition is not None:
+        transition = as_scores(transition, "log_transition")
+        if transition.ndim != 2 or transition.shape[0] != transition.shape[1]:
+            problem = f"must have shape (n_tags, n_tags). Got {transition.shape}."
+            raise ParameterError("log_transition", problem)
+        n_tags = transition.shape[0]
+        if n_tags == 0:
+            raise ParameterError(None, "needs at least one tag. Got none.")
+    if lengths is None:
+        rows, size = _stacked(emission, n_tags, dtype)
+    else:
+        rows, size = _one_array(emission, lengths, n_tags, dtype)
+    if transition is None:
+        transition = np.zeros((rows.shape[1], rows.shape[1]))
+    return rows, transition, size
+
+
+def _stacked(
+    values: Any, n_tags: int | None, dtype: np.dtype
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the concatenated rows of all sequences, and the lengths."""
+    name = "log_emission"
+    parts = []
+    size = []
+    for i, part in enumerate(entries_of(values, name, "an array for each sequence")):
+        rows = scores_of(part, name, f"sequence {i}", dtype)
+        size.append(len(rows) if rows.ndim and rows.size else 0)
+        if not rows.size:
+            continue
+        if n_tags is None and rows.ndim:
+            n_tags = rows.shape[-1]
+        if rows.ndim != 2 or rows.shape[1] != n_tags:
+            problem = (
+                f"must have an array of shape (n_tokens, {n_tags}) for each sequence. "
+                f"Got shape {rows.shape} for sequence {i}."
+                + " Put a single sequence into a list."
+                * (rows.ndim == 1)
+            )
+            raise ParameterError(name, problem)
+        parts.append(rows)
+    if n_tags is None:
+        _raise_without_tags()
+    whole = np.concatenate(parts) if parts else np.zeros((0, n_tags))
+    return whole, np.array(size, dtype=np.intp)
+
+
+def _one_array(
+    values: Any, lengths: Any, n_tags: int | None, dtype: np.dtype
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the rows of one array, and the lengths of the sequences in it."""
+    rows = as_scores(values, "log_emission", dtype)
+    size = _as_lengths(lengths)
+    if n_tags is None:
+        if rows.ndim != 2 or rows.shape[1] == 0:
+            _raise_without_tags()
+        n_tags = rows.shape[1]
+    if rows.size == 0 == size.sum():
+        rows = rows.reshape(0, n_tags)
+    if rows.shape != (size.sum(), n_tags):
+        problem = (
+            f"must have shape ({size.sum()}, {n_tags}) to match lengths and "
+            f"log_transition. Got {rows.shape}."
+        )
+        raise ParameterError("log_emission", problem)
+    return rows, size
+
+
+def _raise_without_tags() -> NoReturn:
+    problem = (
+        "must have an array of shape (n_tokens, n_tags) for at least one sequence, "
+        "unless log_transition gives the number of tags."
+    )
+    raise ParameterError("log_emission", problem)
+
+
+def _as_lengths(lengths: Any) -> np.ndarray:
+    try:
+        size = as_array(lengths, name="lengths")
+    except ParameterError:
+        raise
+    except ValueError:  # entries of several lengths
+        size = np.array(None)
+    if size.shape == (0,):
+        size = size.astype(np.intp)
+    if size.ndim != 1 or size.dtype.kind not in "iu" or (size < 0).any():
+        problem = f"must contain non-negative integers. Got {lengths!r:.80}."
+        raise ParameterError("lengths", problem)
+    return size.astype(np.intp)
+
+
+def as_border(values: Any, n_tags: int, name: str) -> np.ndarray:
+    """Return the scores of the first or the last tag."""
+    if values is None:
+        return np.zeros(n_tags)
+    scores = as_scores(values, name)
+    if scores.shape != (n_tags,):
+        problem = (
+            f"must have shape ({n_tags},) to match log_transition. Got {scores.shape}."
+        )
+        raise ParameterError(name, problem)
+    return scores
+
+
+def check_chain_scores(
+    emission: np.ndarray, lengths: np.ndarray, **others: np.ndarray
+) -> None:
+    """Raise an error for NaN, +inf, and numbers whose sums might overflow."""
+    for name, scores in others.items():
+        bad = ~_is_score(scores)
+        if bad.any():
+            value = scores[bad][0]
+            raise ParameterError(name, f"{_must_be(value)} Got {value}.")
+    # If the sum of squares is finite, all scores are finite, and no score is too large.
+    # The sum takes a tenth of the time of a mask.
+    flat = emission.ravel(order="K")
+    with np.errstate(over="ignore", invalid="ignore"):
+        if np.isfinite(flat.dot(flat)):
+            return
+    bad = ~_is_score(emission)
+    if bad.any():
+        row = int(bad.any(axis=1).argmax())
+        sequence = int(np.searchsorted(np.cumsum(lengths), row, side="right"))
+        token = row - int(lengths[:sequence].sum())
+        value = emission[row][bad[row]][0]
+        problem = (
+            f"{_must_be(value)} Got {value} in sequence {sequence}, token {token}."
+        )
+        raise ParameterError("log_emission", problem)
+
+
+def _must_be(value: float) -> str:
+    if np.isfinite(value):
+        return f"must be within ±{MOST_SCORE:g}, so that sums are finite."
+    return "must be finite or -inf."
+
+
+def _is_score(values: np.ndarray) -> np.ndarray:
+    return (np.abs(values) <= MOST_SCORE) | (values == -np.inf)
+
+
+# Antecedents
+
+
+def as_antecedent_scores(values: Any) -> list[np.ndarray]:
+    """Return the score matrix of each document, a copy with -inf above the diagonal."""
+    parts = entries_of(values, "log_scores", "a square array for each document")
+    return [_as_square(part, i) for i, part in enumerate(parts)]
+
+
+def _as_square(part: Any, i: int) -> np.ndarray:
+    name = "log_scores"
+    found = scores_of(part, name, f"document {i}", np.float64)
+    scores = np.array(found, order="C", copy=True)
+    if scores.size == 0 and scores.ndim < 3:
+        return np.empty((0, 0))
+    if scores.ndim != 2 or scores.shape[0] != scores.shape[1]:
+        problem = (
+            "must have a square array for each document. Got shape "
+            f"{scores.shape} for document {i}. Put a single document into a list."
+        )
+        raise ParameterError(name, problem)
+    if not _clear_above(scores):
+        above = ~np.tri(len(scores), dtype=bool)
+        bad = above & ~((scores == 0) | (scores == -np.inf) | np.isnan(scores))
+        expected = (
+            "must be 0, -inf or NaN above the diagonal, since no later mention is an "
+            "antecedent"
+        )
+        _raise_where(bad, scores, expected, i)
+    top = scores.max(axis=1)
+    if not (top < np.inf).all():  # NaN is the maximum of its row
+        _raise_where(~(scores < np.inf), scores, "must be finite or -inf", i)
+    if (top == -np.inf).any():
+        problem = (
+            "must allow an antecedent, or NEW, for each mention. Got only -inf for "
+            f"mention {int(top.argmin())} of document {i}."
+        )
+        raise ParameterError(name, problem)
+    return scores
+
+
+def _clear_above(scores: np.ndarray) -> bool:
+    """Write -inf above the diagonal; return False if there is a score.
+
+    `scores` is a copy that belongs to the caller. Blocks are checked and
+    written while they are in the cache. If a later block has a score, the
+    earlier blocks have been written already. The caller then raises an error, so the
+    partial result is never used; its message needs only the later blocks.
+    """
+    n = len(scores)
+    for a in range(0, n, _N_ROWS):
+        b = min(a + _N_ROWS, n)
+        own = ~np.tri(b - a, dtype=bool)
+        unread = scores[a:b, a:b][own]
+        right = scores[a:b, b:]
+        if not (_is_nothing(unread) and _is_nothing(right)):
+            return False
+        scores[a:b, a:b][own] = -np.inf
+        right[...] = -np.inf
+    return True
+
+
+def _is_nothing(values: np.ndarray) -> bool:
+    if not values.any() or (values == -np.inf).all():
+        return True
+    return bool(((values == 0) | (values == -np.inf) | np.isnan(values)).all())
+
+
+def _raise_where(
+    bad: np.ndarray, scores: np.ndarray, expected: str, i: int
+) -> NoReturn:
+    row, column = np.argwhere(bad)[0]
+    problem = (
+        f"{expected}. Got {scores[row, column]} in document {i}, row {row}, column "
+        f"{column}."
+    )
+    raise ParameterError("log_scores", problem)
+
+
+def as_integers(values: Any, name: str) -> np.ndarray:
+    """Return an array, or a 0-d array if rows differ in length."""
+    try:
+        return as_array(rows_of_column(values), name=name)
+    except ParameterError:
+        raise
+    except ValueError:
+        return np.array(None)
+
+
+# Tags
+
+
+def check_paths(paths: Any, lengths: np.ndarray, n_tags: int) -> np.ndarray:
+    """Return the concatenated tags of all sequences."""
+    name = "paths"
+    check_entries(paths, lengths.size, "sequence", name)
+    whole = [np.zeros(0, dtype=np.intp)]
+    for i, (entry, length) in enumerate(zip(paths, lengths.tolist(), strict=True)):
+        path = as_integers(entry, name)
+        if path.ndim != 1 or (path.size and path.dtype.kind not in "iu"):
+            problem = (
+                f"must contain tag indices in one dimension. Got {path.dtype} of shape "
+                f"{path.shape} for sequence {i}."
+            )
+            raise ParameterError(name, problem)
+        if path.size != length:
+            problem = (
+                f"must have one tag per token. Got {path.size} tags for sequence {i}, "
+                f"which has {length} tokens."
+            )
+            raise ParameterError(name, problem)
+        outside = (path < 0) | (path >= n_tags)
+        if outside.any():
+            token = int(outside.argmax())
+            problem = (
+                f"must contain tag indices from 0 to {n_tags - 1}. Got {path[token]} "
+                f"in sequence {i}, token {token}."
+            )
+            raise ParameterError(name, problem)
+        whole.append(path.astype(np.intp, copy=False))
+    return np.concatenate(whole)
+
+
+def check_tag_pairs(pairs: Any, n_tags: int) -> np.ndarray:
+    """Return index pairs of shape (n_pairs, 2)."""
+    name = "pairs"
+    found = as_integers(pairs, name)
+    if found.size == 0 and found.ndim < 3:
+        return np.zeros((0, 2), dtype=np.intp)
+    if found.ndim != 2 or found.shape[1] != 2 or found.dtype.kind not in "iu":
+        problem = (
+            "must contain pairs of tag indices, (previous, next). Got "
+            f"{described(pairs)}."
+        )
+        raise ParameterError(name, problem)
+    outside = (found < 0) | (found >= n_tags)
+    if outside.any():
+        row = int(outside.any(axis=1).argmax())
+        problem = (
+            f"must contain tag indices from 0 to {n_tags - 1}. Got "
+            f"{tuple(found[row].tolist())} as pair {row}."
+        )
+        raise ParameterError(name, problem)
+    return found.astype(np.intp, copy=False)
+
+
+# Spans
+
+
+@dataclass(frozen=True)
+class Spans:
+    """Spans of a batch of sequences.
+
+    start : (n_spans,) first token, counted through all sequences; length : (n_spans,);
+    allowed : (n_rows, n_tags) bool, the concatenated rows of all spans.
+    """
+
+    start: np.ndarray
+    length: np.ndarray
+    allowed: np.ndarray
+
+
+def check_spans(
+    spans: Any, lengths: np.ndarray, n_tags: int
+) -> tuple[Spans, np.ndarray]:
+    """Return the concatenated spans, and the number of spans of each sequence."""
+    name = "spans"
+    check_entries(spans, lengths.size, "sequence", name, what="the spans of")
+    starts, sizes, allowed = [], [], _AllowedTags(n_tags)
+    for i, of_sequence in enumerate(spans):
+        if not is_sequence(of_sequence):
+            problem = (
+                "must be a list with the spans of each sequence. Got "
+                f"{of_sequence!r:.50} for sequence {i}."
+            )
+            raise ParameterTypeError(name, problem)
+        for j, span in enumerate(of_sequence):
+            where = f"span {j} of sequence {i}"
+            start, tags = _start_and_tags(span, where)
+            size = allowed.add(tags, where)
+            if not 0 <= start <= lengths[i] - size:
+                problem = (
+                    f"must have spans inside the sequences. Got tokens {start} to "
+                    f"{start + size - 1} as {where}, which has {lengths[i]} tokens."
+                )
+                raise ParameterError(name, problem)
+            starts.append(start)
+            sizes.append(size)
+    count = np.array([len(of_sequence) for of_sequence in spans], dtype=np.intp)
+    offset = np.repeat(np.cumsum(lengths) - lengths, count)
+    start = np.array(starts, dtype=np.intp) + offset
+    return Spans(start, np.array(sizes, dtype=np.intp), allowed.rows()), count
+
+
+def _start_and_tags(span: Any, where: str) -> tuple[int, Any]:
+    try:
+        start, tags = span
+    except (TypeError, ValueError):
+        start, tags = None, None
+    if not is_integer(start):
+        problem = (
+            "must contain (first token, tags of each token) for each span. Got "
+            f"{span!r:.50} as {where}."
+        )
+        raise ParameterError("spans", problem)
+    return int(start), tags
+
+
+class _AllowedTags:
+    """Sets of allowed tags, with a number and a mask for each distinct set.
+
+    Many spans have the same sets, so each set is validated once.
+    """
+
+    def __init__(self, n_tags: int):
+        self.n_tags = n_tags
+        self.masks = list(np.eye(n_tags, dtype=bool))  # single tags come first
+        self.numbers: dict[Any, int] = {}
+        self.codes: list[int] = []
+
+    def add(self, tags: Any, where: str) -> int:
+        """Add the tags of a span; return its number of tokens."""
+        before = len(self.codes)
+        if isinstance(tags, np.ndarray) and tags.dtype == bool:
+            if tags.ndim != 2 or tags.shape[1] != self.n_tags:
+                problem = (
+                    f"must have masks of shape (n_tokens, {self.n_tags}). Got shape "
+                    f"{tags.shape} for {where}."
+                )
+                raise ParameterError("spans", problem)
+            self.codes.extend(self._number(m.tobytes(), m.copy()) for m in tags)
+        elif is_collection(tags):
+            self.codes.extend(self._code(some, where) for some in tags)
+        else:
+            self.codes.append(self._code(tags, where))
+        size = len(self.codes) - before
+        if size == 0:
+            raise ParameterError(
+                "spans", f"must have at least one token. Got none in {where}."
+            )
+        return size
+
+    def _code(self, some: Any, where: str) -> int:
+        """Return the number of one tag or a set of them."""
+        if type(some) is int and 0 <= some < self.n_tags:  # the usual case
+            return some
+        if isinstance(some, (set, frozenset)):
+            known = self.numbers.get(frozenset(some))
+            if known is not None:
+                return known
+        whole = self._as_list(some, where)
+        for tag in whole:
+            if not 0 <= tag < self.n_tags:
+                problem = (
+                    f"must contain tag indices from 0 to {self.n_tags - 1}. Got {tag} "
+                    f"in {where}."
+                )
+                raise ParameterError("spans", problem)
+        mask = np.zeros(self.n_tags, dtype=bool)
+        mask[whole] = True
+        return self._number(frozenset(whole), mask)
+
+    def _number(self, key: Any, mask: np.ndarray) -> int:
+        if key not in self.numbers:
+            self.numbers[key] = len(self.masks)
+            self.masks.append(mask)
+        return self.numbers[key]
+
+    def _as_list(self, some: Any, where: str) -> list[int]:
+        items = list(some) if is_collection(some) else [some]
+        for tag in items:
+            # A list of bool is probably meant as a mask, not as the tags 0 and 1.
+            if not is_integer(tag):
+                problem = (
+                    "must have a tag index or a set of them for each token. Got "
+                    f"{some!r:.50} in {where}."
+                )
+                raise ParameterError("spans", problem)
+        return [int(tag) for tag in items]
+
+    def rows(self) -> np.ndarray:
+        """Return a mask of shape (n_rows, n_tags)."""
+        return np.array(self.masks)[np.array(self.codes, dtype=np.intp)]
+
+
+# Mentions
+
+
+def as_members(entry: Any, n: int, i: int) -> tuple[bool, list[np.ndarray]]:
+    """Return whether an entry is one set of mentions, and its sets, sorted."""
+    if not (is_collection(entry) and hasattr(entry, "__len__")):
+        problem = (
+            "must contain mentions, or collections of mentions, for each document. Got "
+            f"{entry!r:.50} for document {i}."
+        )
+        raise ParameterTypeError("members", problem)
+    members = list(entry)
+    is_one = bool(members) and all(map(is_integer, members))
+    sets = [entry] if is_one else members
+    return is_one, [_as_mentions(each, n, i) for each in sets]
+
+
+def _as_mentions(values: Any, n: int, i: int) -> np.ndarray:
+    if is_collection(values):
+        found = list(values)
+        inside = all(is_integer(k) and 0 <= k < n for k in found)
+        if found and inside and len(set(found)) == len(found):
+            return np.sort(np.array(found, dtype=np.intp))
+    problem = (
+        f"must contain one or more distinct mentions from 0 to {n - 1}. Got "
+        f"{values!r:.80} in document {i}."
+    )
+    raise ParameterError("members", problem)

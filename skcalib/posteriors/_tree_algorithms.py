@@ -1,0 +1,427 @@
+"""Sampling of trees by Wilson's algorithm (cycle popping), or by elimination.
+
+Sums over trees by the matrix-tree theorem, for sentences of one length at a time.
+
+`scores` are (b, n, n + 1): rows are words, the first column is the root, column h + 1
+is word h. A word's own column is -inf.
+
+The tree with the highest sum of scores, by the algorithm of Chu, Liu and Edmonds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+
+from . import _tree_elimination as elimination
+
+# Maximum number of entries of a stack of matrices.
+AT_ONCE = 2**20
+# Estimated error above which elimination without subtraction replaces the inverse.
+TOLERANCE = 1e-11
+
+
+class Solution(NamedTuple):
+    """Logarithms of determinants, inverses, and whether they are accurate."""
+
+    log_z: np.ndarray
+    inverse: np.ndarray
+    weights: np.ndarray
+    is_accurate: np.ndarray
+
+
+def stacks(lengths: np.ndarray) -> Iterator[np.ndarray]:
+    """Yield the indices of sentences of one length, not too many at a time."""
+    for n in np.unique(lengths).tolist():
+        rows = np.flatnonzero(lengths == n)
+        size = max(1, AT_ONCE // (n + 1) ** 2)
+        for first in range(0, rows.size, size):
+            yield rows[first : first + size]
+
+
+def log_partition(scores: np.ndarray, single_root: bool) -> np.ndarray:
+    """Return log Z of each sentence, -inf where there is no tree."""
+    if scores.shape[1] == 0:
+        return np.zeros(len(scores))
+    found = _solve(scores, single_root)
+    log_z, again = found.log_z, ~found.is_accurate
+    if again.any():
+        log_z[again] = elimination.log_partition(scores[again], single_root)
+    return log_z
+
+
+def arc_marginals(scores: np.ndarray, single_root: bool) -> np.ndarray:
+    """Return the probability of each arc, NaN for a sentence without a tree."""
+    if scores.shape[1] == 0:
+        return np.zeros(scores.shape)
+    found = _solve(scores, single_root)
+    proba = _marginals(found, single_root)
+    again = ~found.is_accurate
+    if again.any():
+        log_z = elimination.log_partition(scores[again], single_root)
+        again[again] = log_z > -np.inf
+        proba[~found.is_accurate & ~again] = np.nan
+        proba[again] = elimination.arc_marginals(scores[again], single_root)
+    return proba
+
+
+def _solve(scores: np.ndarray, single_root: bool) -> Solution:
+    """Return determinants and inverses of the Laplacians."""
+    weights, offset = _scaled(scores, single_root)
+    # theory, (R1)
+    matrix = -weights[:, :, 1:]
+    n = matrix.shape[1]
+    diagonal = np.arange(n)
+    in_sum = slice(1 if single_root else 0, None)
+    matrix[:, diagonal, diagonal] = weights[:, :, in_sum].sum(axis=2)
+    if single_root:  # Koo et al., equation 8, transposed
+        matrix[:, :, 0] = weights[:, :, 0]
+    with np.errstate(divide="ignore"):  # a singular matrix
+        sign, log_det = np.linalg.slogdet(matrix)
+    # The inverse contains the reciprocal, which overflows beyond e^709.
+    regular = (sign > 0) & (log_det > -600)
+    matrix[~regular] = np.eye(n)
+    inverse = np.linalg.inv(matrix)
+    size = np.abs(inverse)
+    with np.errstate(over="ignore"):
+        # norm of the inverse times norm of the matrix bounds the relative error of an
+        # inverse; times its largest entry, the absolute error
+        error = size.sum(axis=2).max(axis=1) * size.max(axis=(1, 2))
+    error *= np.abs(matrix).sum(axis=2).max(axis=1) * np.finfo(float).eps
+    return Solution(log_det + offset, inverse, weights, regular & (error < TOLERANCE))
+
+
+def _scaled(scores: np.ndarray, single_root: bool) -> tuple[np.ndarray, np.ndarray]:
+    """Return weights of at most 1, and the log of the factor divided out of all trees.
+
+    Each word has one head, so a factor of a row is a factor of every tree. With a
+    single root, a factor of all arcs of the root is also a factor of every tree.
+    """
+    top = scores[:, :, 1 if single_root else 0 :].max(axis=2, initial=-np.inf)
+    top = np.where(top == -np.inf, scores[:, :, 0], top)
+    top[top == -np.inf] = 0
+    scaled = scores - top[:, :, np.newaxis]
+    offset = top.sum(axis=1)
+    if single_root:
+        root = scaled[:, :, 0].max(axis=1)
+        root[root == -np.inf] = 0
+        scaled[:, :, 0] -= root[:, np.newaxis]
+        offset = offset + root
+    weights = np.exp(scaled)
+    total = weights[:, :, 1 if single_root else 0 :].sum(axis=2)
+    total[total == 0] = 1
+    weights /= total[:, :, np.newaxis]
+    return weights, offset + np.log(total).sum(axis=1)
+
+
+def _marginals(found: Solution, single_root: bool) -> np.ndarray:
+    """Return the weights of arcs times the derivatives of log Z."""
+    inverse, proba = found.inverse, np.empty_like(found.weights)
+    # theory, (R2)
+    own = np.diagonal(inverse, axis1=1, axis2=2).copy()
+    other = np.swapaxes(inverse, 1, 2)
+    if single_root:
+        proba[:, :, 0] = inverse[:, 0, :]
+        # The first column of L' contains weights of the root instead of arcs to word 1.
+        own[:, 0] = 0
+        other = other.copy()
+        other[:, :, 0] = 0
+    else:
+        proba[:, :, 0] = own
+    np.subtract(own[:, :, np.newaxis], other, out=proba[:, :, 1:])
+    proba *= found.weights
+    np.clip(proba, 0, 1, out=proba)  # rounding errors can give -1e-17
+    return proba
+
+
+def log_subtree_sums(
+    scores: np.ndarray, start: int, stop: int, single_root: bool
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the scores of the trees inside a span and of the trees outside it.
+
+    One word of the span has its head outside. No word outside has its head inside.
+    """
+    inside = np.arange(start, stop)
+    outside = np.delete(np.arange(len(scores)), inside)
+    heads = outside + 1
+    # With a single root, the root may only be the head if nothing is outside.
+    if not single_root or outside.size == 0:
+        heads = np.concatenate([[0], heads])
+    above = scores[np.ix_(inside, heads)]
+    entry = np.logaddexp.reduce(above, axis=1)
+    within = np.column_stack([entry, scores[start:stop, start + 1 : stop + 1]])
+    return within, scores[np.ix_(outside, np.concatenate([[0], outside + 1]))]
+
+
+def best_tree(scores: np.ndarray, single_root: bool) -> np.ndarray | None:
+    """Return the heads of the best tree (0 is the root), None if no tree is allowed.
+
+    scores : (n, n + 1), -inf for forbidden arcs and for a word's own column.
+    """
+    if len(scores) == 0:
+        return np.zeros(0, dtype=np.intp)
+    heads = _best_heads(scores)
+    if heads is None or not single_root or (heads == 0).sum() == 1:
+        return heads
+    return _best_single(scores)
+
+
+def _best_heads(scores: np.ndarray) -> np.ndarray | None:
+    """Return the heads of the best tree with any number of roots."""
+    n = len(scores)
+    graph = np.full((n + 1, n + 1), -np.inf)
+    graph[1:] = scores
+    heads = _contract(graph)
+    return None if heads is None else heads[1:]
+
+
+def _best_single(scores: np.ndarray) -> np.ndarray | None:
+    """Return the heads of the best tree with a single root.
+
+    Each word is tried as the only child of the root, in the order of an upper bound of
+    the score. The search stops if the remaining words cannot give a better tree.
+    """
+    top = scores[:, 1:].max(axis=1, initial=-np.inf)
+    bound = np.array(
+        [scores[r, 0] + np.delete(top, r).sum() for r in range(len(scores))]
+    )
+    best: np.ndarray | None = None
+    below_root, highest = -1, -np.inf
+    for r in np.argsort(-bound, kind="stable").tolist():
+        # Bounds descend, so no later word can be better.
+        if bound[r] < highest or bound[r] == -np.inf:
+            break
+        own = scores.copy()
+        own[np.arange(len(scores)) != r, 0] = -np.inf
+        own[r, 1:] = -np.inf
+        heads = _best_heads(own)
+        if heads is None:
+            continue
+        value = own[np.arange(len(heads)), heads].sum()
+        # the first word among ties, independent of the order of bounds
+        if value > highest or (value == highest and r < below_root):
+            best, below_root, highest = heads, r, value
+    return best
+
+
+def _contract(graph: np.ndarray) -> np.ndarray | None:
+    """Return the best head of each node except 0, by contracting all cycles.
+
+    graph : (m, m), [node, head]. The head of node 0 is -1.
+    """
+    heads = graph.argmax(axis=1)
+    heads[0] = -1
+    if (graph[1:].max(axis=1) == -np.inf).any():
+        return None
+    cycle = _cycle(heads)
+    if cycle.size == 0:
+        return heads
+    rest = np.setdiff1d(np.arange(len(graph)), cycle)
+    m = rest.size
+    small = np.full((m + 1, m + 1), -np.inf)
+    small[:m, :m] = graph[np.ix_(rest, rest)]
+    # Entering the cycle at a word replaces the head of this word in the cycle.
+    into = graph[np.ix_(cycle, rest)] - graph[cycle, heads[cycle]][:, np.newaxis]
+    # node m of the smaller graph is the cycle
+    small[m, :m] = into.max(axis=0)
+    small[:m, m] = graph[np.ix_(rest, cycle)].max(axis=1)
+    found = _contract(small)
+    if found is None:
+        return None
+    # the word of the cycle that gets a head outside; the others keep theirs
+    enters = cycle[into[:, found[m]].argmax()]
+    below = np.flatnonzero(found[:m] == m)
+    via = cycle[graph[np.ix_(rest[below], cycle)].argmax(axis=1)]
+    heads[rest] = np.where(found[:m] < 0, -1, rest[np.minimum(found[:m], m - 1)])
+    heads[rest[below]] = via
+    heads[enters] = rest[found[m]]
+    return heads
+
+
+def _cycle(heads: np.ndarray) -> np.ndarray:
+    """Return the sorted nodes of one cycle, or no nodes if there is no cycle."""
+    state = np.zeros(len(heads), dtype=np.intp)
+    above = heads.tolist()
+    state[0] = -1
+    for start in range(1, len(above)):
+        node = start
+        # Each walk marks its nodes; a walk that meets its own mark has found a cycle,
+        # another mark leads to the root.
+        while state[node] == 0:
+            state[node] = start
+            node = above[node]
+        if state[node] == start:
+            cycle = [node]
+            while above[cycle[-1]] != node:
+                cycle.append(above[cycle[-1]])
+            return np.sort(np.array(cycle, dtype=np.intp))
+    return np.zeros(0, dtype=np.intp)
+
+
+# Rounds after which samples that still have cycles are drawn by elimination.
+MOST_ROUNDS = 100
+
+
+def sample(
+    scores: np.ndarray,
+    proba: np.ndarray,
+    single_root: bool,
+    size: int,
+    rng: np.random.Generator,
+) -> np.ndarray:
+    """Return the heads (size, n) of trees of one sentence.
+
+    scores, proba : (n, n + 1), log scores and marginals of arcs. The popped cycles are
+    independent of the tree (Propp and Wilson). Samples that still have a cycle after
+    many rounds can therefore be drawn by another method.
+    """
+    n = len(scores)
+    heads = np.zeros((size, n), dtype=np.intp)
+    if n == 0:
+        return heads
+    free = scores.copy()
+    roots = None
+    if single_root:
+        # Given its only child, the other words form a tree below this child. The child
+        # is drawn from the marginals of root arcs, which sum to 1.
+        roots = _pick(np.tile(proba[:, 0], (size, 1)), rng)
+        if n > 1:
+            # no other word may choose the root
+            free[:, 0] = -np.inf
+    top = free.max(axis=1, keepdims=True)
+    top[top == -np.inf] = 0
+    sums = np.exp(free - top).cumsum(axis=1)
+    rows = np.arange(size)
+    redraw = np.ones((size, n), dtype=bool)
+    for _ in range(MOST_ROUNDS):
+        at, words = np.nonzero(redraw)
+        target = rng.random(at.size) * sums[words, -1]
+        part = heads[rows]
+        part[at, words] = (sums[words] <= target[:, np.newaxis]).sum(axis=1)
+        if roots is not None:
+            # The drawn child keeps the root as its head in every round.
+            part[np.arange(rows.size), roots[rows]] = 0
+        heads[rows] = part
+        # Words below a cycle keep their heads: only the cycle is removed, as in
+        # Wilson's stacks of heads.
+        redraw = _on_cycle(part)
+        wrong = redraw.any(axis=1)
+        rows, redraw = rows[wrong], redraw[wrong]
+        if rows.size == 0:
+            return heads
+    if roots is None:
+        heads[rows] = _by_elimination(scores, rows.size, rng)
+    else:
+        heads[rows] = _with_roots(scores, roots[rows], rng)
+    return heads
+
+
+def _pick(weights: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """Return the column drawn in each row, never a column of weight 0."""
+    sums = weights.cumsum(axis=1)
+    target = rng.random(len(weights)) * sums[:, -1]
+    return (sums <= target[:, np.newaxis]).sum(axis=1)
+
+
+def _pick_log(log_weights: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    return _pick(np.exp(log_weights - log_weights.max(axis=1, keepdims=True)), rng)
+
+
+def _on_cycle(heads: np.ndarray) -> np.ndarray:
+    """Return which words are on a cycle, bool (size, n).
+
+    After at least n steps upwards, every word has arrived at the root or on a cycle.
+    For example, with heads 2, 1, 1 and 0 of the words 1 to 4, eight steps lead to 1,
+    2, 2 and 0: the words 1 and 2 are a cycle, and word 3 is only below it.
+    """
+    size, n = heads.shape
+    after = np.zeros((size, n + 1), dtype=np.intp)
+    after[:, 1:] = heads
+    after = _follow(after)
+    found = np.zeros((size, n + 1), dtype=bool)
+    # marks the nodes that are arrived at, which are the root and all cycles
+    np.put_along_axis(found, after, True, axis=1)
+    return found[:, 1:]
+
+
+def _follow(after: np.ndarray) -> np.ndarray:
+    """Return the node that is reached from each node after at least n steps."""
+    for _ in range((after.shape[1] - 1).bit_length()):
+        # theory, (R6): after s rounds, 2^s steps
+        after = np.take_along_axis(after, after, axis=1)
+    return after
+
+
+def _with_roots(
+    scores: np.ndarray, roots: np.ndarray, rng: np.random.Generator
+) -> np.ndarray:
+    """Return the heads of one tree for each of the `roots`, the only child of 0."""
+    n = len(scores)
+    heads = np.zeros((roots.size, n), dtype=np.intp)
+    for root in np.unique(roots).tolist():
+        rows = np.flatnonzero(roots == root)
+        # The child of the root takes its place.
+        words = np.delete(np.arange(n), root)
+        nodes = np.concatenate([[root], words]) + 1
+        part = _by_elimination(scores[np.ix_(words, nodes)], rows.size, rng)
+        heads[np.ix_(rows, words)] = nodes[part]
+    return heads
+
+
+def _by_elimination(
+    scores: np.ndarray, size: int, rng: np.random.Generator
+) -> np.ndarray:
+    """Return the heads (size, n) of trees with any number of roots.
+
+    Words are eliminated one by one (see _tree_elimination): the arc from d to h gains
+    the weight of the way through the eliminated word k. Then they are put back in the
+    opposite order. A word whose arc leads through k becomes a child of k. By Cayley's
+    formula, the head of k is drawn from the probabilities of leaving k, among the words
+    that are connected to the root without passing through k.
+    """
+    n = len(scores)
+    to, leaving = _eliminate_all(scores)
+    heads = np.zeros((size, n), dtype=np.intp)
+    via = np.full((size, n), -1)  # the word through which an arc leads; -1 if direct
+    for k in range(n - 1, -1, -1):
+        through = via == k
+        # Words up to k are not in the tree yet; their entries mean nothing.
+        through[:, : k + 1] = False
+        after = np.zeros((size, n + 1), dtype=np.intp)
+        after[:, 1:] = np.where(through, np.arange(1, n + 1), heads)
+        after = _follow(after)
+        # k may only choose a head whose way up does not lead through k.
+        heads[:, k] = _pick_log(np.where(after == 0, leaving[k], -np.inf), rng)
+        heads[through] = k + 1
+        through[:, k] = True
+        row, word = np.nonzero(through)
+        head = heads[row, word]
+        ways = np.empty((row.size, k + 1))
+        # the arc itself, or a way through each word that was eliminated before k
+        ways[:, 0] = scores[word, head]
+        ways[:, 1:] = to[word, :k] + leaving[:k, head].T
+        via[row, word] = _pick_log(ways, rng) - 1
+    return heads
+
+
+def _eliminate_all(scores: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return log weights to each word, and log probabilities of leaving it for a head.
+
+    Both are from the time when the word is eliminated: only the root and later words
+    are left. For earlier words, the probabilities are -inf, and the weights undefined.
+    """
+    n = len(scores)
+    arcs = scores.copy()
+    to = np.empty((n, n))
+    leaving = np.full((n, n + 1), -np.inf)
+    left = np.ones(n + 1, dtype=bool)
+    for k in range(n):
+        left[k + 1] = False
+        leaving[k, left] = arcs[k, left] - np.logaddexp.reduce(arcs[k, left])
+        to[k + 1 :, k] = arcs[k + 1 :, k + 1]
+        # theory, (R3), in logarithms
+        ways = to[k + 1 :, k, np.newaxis] + leaving[k]
+        arcs[k + 1 :] = np.logaddexp(arcs[k + 1 :], ways)
+    return to, leaving

@@ -1,0 +1,539 @@
+"""Query for subtrees of dependency trees.
+
+True trees and posteriors of sentences, used by the queries about trees.
+
+Query for the heads of words.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from .._clusterings import check_entries
+from .._errors import ParameterError, ParameterTypeError, public
+from .._validation import (
+    as_probabilities,
+    check_choice,
+    check_integer,
+    is_collection,
+    is_integer,
+    is_sequence,
+    out_of_range,
+)
+from ..posteriors import TreePosterior
+from ..posteriors._tree_posterior import check_trees
+from ._answers import Answers
+from ._sentences import as_numbers, last_step, transform_before
+
+
+def as_heads(y_true: Any, other: Any, name: str) -> list[np.ndarray]:
+    """Return the true heads of each sentence, one array per entry of `other`."""
+    check_entries(other, None, "sentence", name)
+    check_entries(y_true, None, "sentence", "y_true")
+    if len(y_true) != len(other):
+        raise ParameterError(
+            None,
+            f"needs an entry of {name!r} for each sentence of 'y_true'. Got "
+            f"{len(other)} and {len(y_true)}.",
+        )
+    lengths = [len(heads) if is_sequence(heads) else 0 for heads in y_true]
+    return check_trees(y_true, np.array(lengths, dtype=np.intp), "y_true")
+
+
+def heads_for(y_true: Any, posterior: Any) -> list[np.ndarray]:
+    """Return the true heads of the sentences of a posterior."""
+    if not isinstance(posterior, TreePosterior):
+        raise ParameterTypeError(
+            "posterior", f"must be a TreePosterior. Got {type(posterior).__name__}."
+        )
+    gold = as_heads(y_true, posterior.log_scores, "posterior")
+    for i, (heads, n) in enumerate(zip(gold, posterior.lengths.tolist(), strict=True)):
+        if heads.size != n:
+            raise ParameterError(
+                "posterior",
+                "must describe the sentences of 'y_true'. "
+                f"Sentence {i} has {heads.size} "
+                f"heads and {n} words.",
+            )
+    return gold
+
+
+def posterior_and_trees(estimator: Any, X: Any, predict: bool) -> tuple[Any, Any]:
+    """Return the posterior of a fitted parser, and its prediction if it is needed."""
+    parser = last_step(estimator)
+    if not hasattr(parser, "posterior"):
+        raise ParameterError(
+            "estimator",
+            "must have a posterior method that returns a TreePosterior. Got "
+            f"{type(parser).__name__}. For scores of arcs from any source, make a "
+            "TreePosterior and pass it to from_posterior.",
+        )
+    X = transform_before(estimator, X)
+    posterior = parser.posterior(X)
+    predicted = None
+    if predict and hasattr(parser, "predict"):
+        lengths = getattr(posterior, "lengths", np.zeros(0, dtype=np.intp))
+        predicted = check_trees(parser.predict(X), lengths, "predict(X)")
+    return posterior, predicted
+
+
+@dataclass(frozen=True)
+class ArcQuery:
+    """Ask a dependency parser whether a word is the head of another word.
+
+    Parameters
+    ----------
+    arcs : {'predicted', 'all'}, default='predicted'
+        Arcs to ask for. 'predicted' asks for the arcs of the predicted tree, one per
+        word. 'all' asks for the arcs from every word to the root and to every other
+        word. The true arcs do not affect the choice.
+
+    See Also
+    --------
+    SubtreeQuery : Ask whether words are a subtree.
+    skcalib.posteriors.TreePosterior.arc_marginals : Probabilities of arcs.
+    skcalib.scorers.make_query_scorer : Make a scorer from a query and a metric.
+
+    Notes
+    -----
+    Heads are numbered as in CoNLL-U: 0 is the root, and words are counted from 1. In
+    the answers, `item` is the index of the dependent word, counted from 0, and `label`
+    is the head in question. With 'predicted', the proportion of pairs with y = 1 is the
+    unlabelled attachment score.
+
+    References
+    ----------
+    .. [1] K. Nguyen and B. O'Connor (2015). "Posterior calibration and exploratory
+       analysis for natural language processing models". EMNLP. Section 2.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skcalib.posteriors import TreePosterior
+    >>> from skcalib.queries import ArcQuery
+    >>> posterior = TreePosterior([np.log([[1, 1, 3], [2, 1, 1]])])
+    >>> answers = ArcQuery().from_posterior([[2, 0]], posterior)
+    >>> answers.item, answers.label
+    (array([0, 1]), array([2, 0]))
+    >>> answers.y_true, answers.y_proba.round(2)
+    (array([1, 1]), array([0.86, 0.86]))
+
+    For parsers without a posterior, pass one array of probabilities per sentence:
+
+    >>> proba = [[[0.1, 0, 0.9], [0.9, 0.1, 0]]]
+    >>> ArcQuery(arcs="all").from_proba([[2, 0]], proba).y_proba
+    array([0.1, 0.9, 0.9, 0.1])
+    """
+
+    arcs: str = "predicted"
+
+    @public
+    def __post_init__(self) -> None:
+        check_choice(self.arcs, ("predicted", "all"), name="arcs")
+
+    @public
+    def __call__(self, estimator: Any, X: Any, y: Sequence[ArrayLike]) -> Answers:
+        """Return the answers of a fitted parser.
+
+        Parameters
+        ----------
+        estimator : fitted parser with a posterior method
+            A pipeline or search object that ends in such a parser is also accepted. If
+            the parser has a `predict` method, this method predicts the arcs. Otherwise,
+            the most probable tree is the prediction.
+        X : sequence of sentences
+            Input of the estimator.
+        y : sequence of array-like of shape (n_words,), int
+            True heads.
+
+        Returns
+        -------
+        answers : Answers
+            One answer for each arc.
+        """
+        predict = self.arcs == "predicted"
+        posterior, predicted = posterior_and_trees(estimator, X, predict)
+        return self._of_posterior(y, posterior, predicted)
+
+    @public
+    def from_posterior(
+        self,
+        y_true: Sequence[ArrayLike],
+        posterior: TreePosterior,
+        classes: None = None,
+    ) -> Answers:
+        """Return answers with the exact probabilities of a posterior over trees.
+
+        Parameters
+        ----------
+        y_true : sequence of array-like of shape (n_words,), int
+            True heads of the words of each sentence.
+        posterior : TreePosterior
+            Posterior over the trees of the same sentences. Its most probable tree is
+            the prediction.
+        classes : None
+            Ignored; present for consistency with other queries.
+
+        Returns
+        -------
+        answers : Answers
+            One answer for each arc.
+        """
+        return self._of_posterior(y_true, posterior, None)
+
+    @public
+    def from_proba(
+        self,
+        y_true: Sequence[ArrayLike],
+        proba: Sequence[ArrayLike],
+        classes: None = None,
+    ) -> Answers:
+        """Return answers with given probabilities of arcs.
+
+        Parameters
+        ----------
+        y_true : sequence of array-like of shape (n_words,), int
+            True heads of the words of each sentence.
+        proba : sequence of array-like of shape (n_words, n_words + 1)
+            Probability of each head of each word. The first column is the root, and the
+            other columns are the words. The predicted head of a word is its most
+            probable head. In case of ties, the first head is used.
+        classes : None
+            Ignored; present for consistency with other queries.
+
+        Returns
+        -------
+        answers : Answers
+            One answer for each arc.
+        """
+        gold = as_heads(y_true, proba, "proba")
+        parts = [
+            _as_proba(part, heads.size, i)
+            for i, (part, heads) in enumerate(zip(proba, gold, strict=True))
+        ]
+        return self._ask(gold, parts, [part.argmax(axis=1) for part in parts])
+
+    def _of_posterior(self, y_true: Any, posterior: Any, predicted: Any) -> Answers:
+        gold = heads_for(y_true, posterior)
+        if self.arcs == "predicted" and predicted is None:
+            predicted = posterior.best_tree()
+        return self._ask(gold, posterior.arc_marginals(), predicted)
+
+    def _ask(
+        self, gold: list[np.ndarray], proba: list[np.ndarray], predicted: Any
+    ) -> Answers:
+        none = np.zeros(0, dtype=np.intp)
+        sentence, word, head = [none], [none], [none]
+        q, y = [np.zeros(0)], [none]
+        for i, (truth, part) in enumerate(zip(gold, proba, strict=True)):
+            n = truth.size
+            if self.arcs == "predicted":
+                words, heads = np.arange(n), predicted[i]
+            else:
+                other = np.arange(n + 1) != np.arange(1, n + 1)[:, np.newaxis]
+                words, heads = np.nonzero(other)
+            sentence.append(np.full(words.size, i))
+            word.append(words)
+            head.append(heads)
+            q.append(part[words, heads])
+            y.append((truth[words] == heads).astype(np.intp))
+        return Answers(
+            y_true=np.concatenate(y),
+            y_proba=np.concatenate(q),
+            groups=np.concatenate(sentence),
+            item=np.concatenate(word),
+            label=np.concatenate(head),
+        )
+
+
+def _as_proba(part: Any, n: int, i: int) -> np.ndarray:
+    """Return the probabilities of one sentence, 0 for a word with itself."""
+    array = as_numbers(part, f"sentence {i}")
+    if array.size == 0 and n == 0:
+        return np.zeros((0, 1))
+    if array.shape != (n, n + 1):
+        raise ParameterError(
+            "proba",
+            f"must have shape {(n, n + 1)} for sentence {i}, which has {n} words: a "
+            "column for the root, then one for each word. Got shape "
+            f"{array.shape}.",
+        )
+    array = array.astype(np.float64)
+    array[np.arange(n), np.arange(1, n + 1)] = 0
+    bad = out_of_range(array)
+    if bad.any():
+        row, column = np.argwhere(bad)[0].tolist()
+        raise ParameterError(
+            "proba",
+            f"must be probabilities in [0, 1]. Got {float(array[row, column])!r} in "
+            f"sentence {i}, row {row}, column {column}.",
+        )
+    return as_probabilities(array, name="proba", n_columns=1)
+
+
+Span = tuple[int, int]
+
+
+@dataclass(frozen=True)
+class SubtreeQuery:
+    """Ask a dependency parser whether consecutive words are a whole subtree.
+
+    Parameters
+    ----------
+    spans : {'predicted', 'all'}, default='predicted'
+        Spans to ask for. 'predicted' asks for the subtrees of the predicted tree whose
+        words are consecutive. 'all' asks for all spans. The true subtrees do not affect
+        the choice.
+    min_length : int, default=1
+        Number of words of the shortest span to ask for. With 2, words without
+        dependents are not asked for.
+    max_length : int, default=None
+        Number of words of the longest span to ask for. If None, spans of any length
+        are asked for. Required for 'all'.
+
+    See Also
+    --------
+    ArcQuery : Ask a dependency parser for single arcs.
+    SpanQuery : Ask a tagger for entities.
+    skcalib.posteriors.TreePosterior.subtree_marginals : Probabilities of subtrees.
+
+    Notes
+    -----
+    Words start to stop - 1 are a subtree if exactly one of them has its head outside
+    the span, the heads of all others are inside, and no word outside has its head
+    inside. They are then a word with all its descendants (a constituent). The
+    probability is exact. It is the sum of the probabilities of all trees of the
+    sentence that contain the subtree.
+
+    The whole sentence is never asked for, since with a single root it is a subtree of
+    every tree. Subtrees are one of the structures for which [1]_ suggests polar
+    queries. In the answers, `item` has two columns: the first word of the span and the
+    word after its last one, counted from 0. The `label` is always 1, since there is
+    only one question.
+
+    References
+    ----------
+    .. [1] K. Nguyen. "Calibration for natural language processing systems". Honours
+       thesis, University of Massachusetts Amherst. Section 3.4.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skcalib.posteriors import TreePosterior
+    >>> from skcalib.queries import SubtreeQuery
+    >>> scores = [[0, 0, 2, 0], [1, 0, 0, 3], [2, 0, 0, 0]]  # "the dog barks"
+    >>> posterior = TreePosterior([scores])
+    >>> answers = SubtreeQuery().from_posterior([[2, 3, 0]], posterior)
+    >>> answers.item.tolist()
+    [[0, 1], [0, 2]]
+    >>> answers.y_true, answers.y_proba.round(2)
+    (array([1, 1]), array([0.96, 0.84]))
+    """
+
+    spans: str = "predicted"
+    min_length: int = 1
+    max_length: int | None = None
+
+    @public
+    def __post_init__(self) -> None:
+        check_choice(self.spans, ("predicted", "all"), name="spans")
+        least = check_integer(self.min_length, minimum=1, name="min_length")
+        if self.max_length is not None:
+            check_integer(self.max_length, minimum=least, name="max_length")
+        elif self.spans == "all":
+            raise ParameterError(
+                None,
+                "needs 'max_length', the length of the longest span in words, for "
+                "spans='all'. Got None.",
+            )
+
+    @public
+    def __call__(self, estimator: Any, X: Any, y: Sequence[ArrayLike]) -> Answers:
+        """Return the answers of a fitted parser.
+
+        Parameters
+        ----------
+        estimator : fitted parser with a posterior method
+            A pipeline or search object that ends in such a parser is also accepted. If
+            the parser has a `predict` method, this method predicts the tree. Otherwise,
+            the most probable tree is the prediction.
+        X : sequence of sentences
+            Input of the estimator.
+        y : sequence of array-like of shape (n_words,), int
+            True heads.
+
+        Returns
+        -------
+        answers : Answers
+            One answer for each span.
+        """
+        predict = self.spans == "predicted"
+        posterior, predicted = posterior_and_trees(estimator, X, predict)
+        return self._of_posterior(y, posterior, predicted)
+
+    @public
+    def from_posterior(
+        self,
+        y_true: Sequence[ArrayLike],
+        posterior: TreePosterior,
+        classes: None = None,
+    ) -> Answers:
+        """Return answers with the exact probabilities of a posterior over trees.
+
+        Parameters
+        ----------
+        y_true : sequence of array-like of shape (n_words,), int
+            True heads of the words of each sentence.
+        posterior : TreePosterior
+            Posterior over the trees of the same sentences. Its most probable tree is
+            the prediction.
+        classes : None
+            Ignored; present for consistency with other queries.
+
+        Returns
+        -------
+        answers : Answers
+            One answer for each span.
+        """
+        return self._of_posterior(y_true, posterior, None)
+
+    @public
+    def from_proba(
+        self,
+        y_true: Sequence[ArrayLike],
+        proba: Sequence[Sequence[tuple[int, int, float]]],
+        classes: None = None,
+    ) -> Answers:
+        """Return answers with given probabilities of spans, for example frequencies.
+
+        Parameters
+        ----------
+        y_true : sequence of array-like of shape (n_words,), int
+            True heads of the words of each sentence.
+        proba : sequence with an entry for each sentence
+            Each entry is a list of (start, stop, probability): the first word, the word
+            after the last one, and the probability that these words are a subtree. The
+            query asks for these spans, except for the whole sentence and for spans that
+            are shorter than `min_length` or longer than `max_length`.
+        classes : None
+            Ignored; present for consistency with other queries.
+
+        Returns
+        -------
+        answers : Answers
+            One answer for each span.
+        """
+        gold = as_heads(y_true, proba, "proba")
+        found = [
+            _read_spans(entry, heads.size, i)
+            for i, (entry, heads) in enumerate(zip(proba, gold, strict=True))
+        ]
+        spans = [
+            [span for span in part if self._is_wanted(span, heads.size)]
+            for part, heads in zip(found, gold, strict=True)
+        ]
+        q = [
+            np.array([part[span] for span in some], dtype=np.float64)
+            for part, some in zip(found, spans, strict=True)
+        ]
+        return _answers(gold, spans, q)
+
+    def _of_posterior(self, y_true: Any, posterior: Any, predicted: Any) -> Answers:
+        gold = heads_for(y_true, posterior)
+        if self.spans == "all":
+            spans = [self._all_spans(heads.size) for heads in gold]
+        else:
+            trees = posterior.best_tree() if predicted is None else predicted
+            spans = [
+                sorted(s for s in subtrees(heads) if self._is_wanted(s, heads.size))
+                for heads in trees
+            ]
+        return _answers(gold, spans, posterior.subtree_marginals(spans))
+
+    def _all_spans(self, n: int) -> list[Span]:
+        assert self.max_length is not None
+        return [
+            (start, stop)
+            for start in range(n)
+            for stop in range(
+                start + self.min_length, min(start + self.max_length, n) + 1
+            )
+            if stop - start < n
+        ]
+
+    def _is_wanted(self, span: Span, n: int) -> bool:
+        length = span[1] - span[0]
+        most = n - 1 if self.max_length is None else min(self.max_length, n - 1)
+        return self.min_length <= length <= most
+
+
+def subtrees(heads: np.ndarray) -> set[Span]:
+    """Return (start, stop) of the subtrees whose words are consecutive."""
+    n = heads.size
+    first, last = np.arange(n), np.arange(n)
+    size = np.ones(n, dtype=np.intp)
+    missing = np.bincount(heads, minlength=n + 1)[1:]  # dependents not yet counted
+    ready = np.flatnonzero(missing == 0).tolist()
+    while ready:
+        word = ready.pop()
+        head = heads[word] - 1
+        if head < 0:
+            continue
+        first[head] = min(first[head], first[word])
+        last[head] = max(last[head], last[word])
+        size[head] += size[word]
+        missing[head] -= 1
+        if missing[head] == 0:
+            ready.append(int(head))
+    whole = size == last - first + 1
+    return set(zip(first[whole].tolist(), (last[whole] + 1).tolist(), strict=True))
+
+
+def _answers(
+    gold: list[np.ndarray], spans: list[list[Span]], q: list[np.ndarray]
+) -> Answers:
+    true = []
+    for heads, some in zip(gold, spans, strict=True):
+        found = subtrees(heads)
+        true.extend([int(span in found) for span in some])
+    count = [len(some) for some in spans]
+    rows = [span for some in spans for span in some]
+    return Answers(
+        y_true=np.array(true, dtype=np.int64),
+        y_proba=np.concatenate([*q, np.zeros(0)]),
+        groups=np.repeat(np.arange(len(gold)), count),
+        item=np.array(rows, dtype=np.intp).reshape(-1, 2),
+        label=np.ones(len(rows), dtype=np.int64),
+    )
+
+
+def _read_spans(entry: Any, n: int, i: int) -> dict[Span, float]:
+    """Return the checked probabilities of the spans of one sentence."""
+    if not is_collection(entry):
+        raise ParameterTypeError(
+            "proba",
+            f"must have a list of spans for each sentence. Got {entry!r:.50} for "
+            f"sentence {i}.",
+        )
+    found: dict[Span, float] = {}
+    for j, row in enumerate(entry):
+        try:
+            start, stop, q = row
+            q = float(q)
+        except (TypeError, ValueError):
+            start, stop, q = None, None, np.nan
+        whole = is_integer(start) and is_integer(stop) and 0 <= start < stop <= n
+        if not whole or out_of_range(np.array([q]))[0] or (start, stop) in found:
+            raise ParameterError(
+                "proba",
+                "must have (start, stop, probability) once for each span, with 0 <= "
+                f"start < stop <= {n}, the number of words, and a probability in "
+                f"[0, 1]. Got {row!r:.80} as span {j} of sentence {i}.",
+            )
+        found[int(start), int(stop)] = min(max(q, 0.0), 1.0)
+    return found

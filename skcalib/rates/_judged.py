@@ -1,0 +1,920 @@
+"""The difference of two systems from the verdicts of a judge and a few labels.
+
+Arguments of the estimates from a judge and labels.
+
+The mean of labels by regression on a judge's scores: PPI++ with Student's t.
+
+Accuracy from the verdicts of a judge and a few labels of people.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.special import stdtrit
+
+from .._errors import ParameterError, public, warn
+from .._results import Result
+from .._validation import (
+    as_floats,
+    as_groups,
+    check_choice,
+    check_fraction,
+    check_same_length,
+)
+from ._accuracy import _sandwich, accuracy_interval, as_scores, check_nested
+from ._strata import (
+    POPULATIONS,
+    Labels,
+    Strata,
+    equivalent_labels,
+    share_interval,
+    strata_of,
+    stratified_interval,
+)
+
+METHODS = ("auto", "post-stratified", "PPI++")
+
+
+class RateInterval(NamedTuple):
+    """Rate with its confidence interval, in the results of :func:`judged_accuracy`.
+
+    Attributes
+    ----------
+    estimate : float
+        Estimate of the rate.
+    low, high : float
+        Ends of the confidence interval.
+
+    See Also
+    --------
+    JudgedAccuracy : Accuracy from a judge and labels.
+
+    Examples
+    --------
+    >>> from skcalib.evaluation import RateInterval
+    >>> RateInterval(0.83, 0.71, 0.91).low
+    0.71
+    """
+
+    estimate: float
+    low: float
+    high: float
+
+
+# Shown by the documentation in place of "Alias for field number 0".
+RateInterval.estimate.__doc__ = "The rate."
+RateInterval.low.__doc__ = "Lower end of the interval."
+RateInterval.high.__doc__ = "Upper end of the interval."
+
+
+@dataclass(frozen=True)
+class Items:
+    """Questions and groups of items as codes, and weights that add up to 1."""
+
+    weight: np.ndarray
+    questions: np.ndarray | None
+    groups: np.ndarray | None
+
+
+def scores_of(values: Any, *, name: str) -> np.ndarray:
+    """Return scores in [0, 1], or NaN."""
+    return as_scores(values, name=name, may_be_missing=True)
+
+
+def check_labels(has: np.ndarray, *, name: str, what: str = "an item") -> None:
+    """Raise an error unless at least two items have a score."""
+    n = int(has.sum())
+    if n < 2:
+        raise ParameterError(
+            name,
+            f"must have scores of {what} in at least two rows. Got {n} of {has.size}.",
+        )
+
+
+def items_of(n: int, questions: Any, groups: Any) -> Items:
+    """Return the questions and groups of items; samples of a question are dependent."""
+    codes = as_groups(groups, n)
+    if questions is None:
+        return Items(np.full(n, 1 / n), None, codes)
+    question = as_groups(questions, n, name="questions")
+    assert question is not None
+    if codes is not None:
+        check_nested(question, codes)
+    number = np.bincount(question)
+    weight = 1 / (number.size * number[question])
+    if codes is None and number.max() > 1:
+        codes = question
+    return Items(weight, question, codes)
+
+
+def expansions(inclusion_probability: Any, is_labelled: np.ndarray) -> np.ndarray:
+    """Return the number of items that each labelled item represents, up to a factor."""
+    if inclusion_probability is None:
+        return np.ones(is_labelled.size)
+    name = "inclusion_probability"
+    chance = as_floats(inclusion_probability, name=name).astype(np.float64)
+    if chance.shape != is_labelled.shape:
+        raise ParameterError(
+            name,
+            f"must have one entry for each of the {is_labelled.size} items. Got shape "
+            f"{chance.shape}.",
+        )
+    bad = is_labelled & ~((chance > 0) & (chance < np.inf))
+    if bad.any():
+        row = int(bad.argmax())
+        raise ParameterError(
+            name,
+            "must be positive for each item with a label. Got "
+            f"{float(chance[row])!r} in row {row}.",
+        )
+    return 1 / np.where(is_labelled, chance, 1)
+
+
+def values_of(labels: np.ndarray, *possible: float) -> tuple[float, ...]:
+    """Return the values of the labels and the given possible values, sorted."""
+    found = np.unique(labels[~np.isnan(labels)])
+    return tuple(np.union1d(found, possible).tolist())
+
+
+def verdict_codes(*judges: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the code of the verdicts of each item, and the verdicts of each code.
+
+    The verdicts are an array with one column per judge, in ascending order. A missing
+    score is a separate verdict, NaN, and comes first.
+    """
+    scores = [np.where(np.isnan(judge), -1, judge) for judge in judges]
+    found = [np.unique(column, return_inverse=True) for column in scores]
+    sizes = [levels.size for levels, _ in found]
+    pairs = np.ravel_multi_index([codes for _, codes in found], sizes)
+    used, codes = np.unique(pairs, return_inverse=True)
+    columns = zip(found, np.unravel_index(used, sizes), strict=True)
+    verdicts = np.column_stack([levels[rows] for (levels, _), rows in columns])
+    return codes, np.where(verdicts < 0, np.nan, verdicts)
+
+
+def warn_of_verdicts(
+    verdicts: np.ndarray, weight: np.ndarray, n_labelled: np.ndarray
+) -> None:
+    """Warn if items have a verdict for which there is no label."""
+    lacking = np.flatnonzero((n_labelled == 0) & (weight > 0))
+    if lacking.size == 0:
+        return
+    shown = ", ".join(
+        " and ".join("none" if np.isnan(v) else f"{v:g}" for v in verdicts[k])
+        for k in lacking[:3]
+    )
+    more = ", ..." if lacking.size > 3 else ""
+    warn(
+        f"No item with the verdict {shown}{more} has a label. These items are "
+        f"{float(weight[lacking].sum()):.1%} of all items. Nothing is assumed about "
+        "their labels: the estimate uses the middle of the possible values. Label a "
+        "few of these items.",
+    )
+
+
+def is_one_group(groups: np.ndarray | None, rows: np.ndarray) -> bool:
+    """Return whether all labels are in one group, and warn if so."""
+    if groups is None or (groups[rows] != groups[rows[0]]).any():
+        return False
+    warn(
+        "All labels are in one group, so the variation between groups cannot be "
+        "estimated. The interval contains all possible values.",
+    )
+    return True
+
+
+# With fewer labels, the interval is too short if no label shows a judge's error.
+_ENOUGH = 100
+
+
+@dataclass(frozen=True)
+class Regression:
+    """The estimate, its standard error, and the ends of its interval."""
+
+    estimate: float
+    standard_error: float
+    low: float
+    high: float
+
+
+def regression_interval(
+    f: np.ndarray,
+    y: np.ndarray,
+    groups: np.ndarray | None,
+    *,
+    population: str,
+    level: float,
+    slope: float | None = None,
+) -> Regression:
+    """Return the mean of y, which is NaN without a label, by its regression on f."""
+    has = ~np.isnan(y)
+    known, seen, unseen = y[has], f[has], f[~has]
+    n, rest = seen.size, unseen.size
+    lam = _slope(known, seen, f, rest) if slope is None else slope
+    error = known - lam * seen
+    estimate = error.mean() + (lam * unseen.mean() if rest else 0.0)
+    inner = None if groups is None else groups[has]
+    if population == "items":
+        error = known - lam * (1 + n / max(rest, 1)) * seen
+        variance, freedom = _variance(error, inner, n - 2)
+        variance *= rest / (n + rest)
+    else:
+        variance, freedom = _variance(error, inner, n)
+        if rest:
+            outer = None if groups is None else groups[~has]
+            variance += lam**2 * _variance(unseen, outer, rest)[0]
+    half = float(stdtrit(max(freedom - 1, 1), (1 + level) / 2)) * np.sqrt(variance)
+    return Regression(
+        float(estimate),
+        float(np.sqrt(variance)),
+        float(estimate - half),
+        float(estimate + half),
+    )
+
+
+def _slope(y: np.ndarray, seen: np.ndarray, f: np.ndarray, rest: int) -> float:
+    """Return lambda of PPI++, between 0 and 1."""
+    variance = float(f.var(ddof=1))
+    if rest == 0 or variance == 0:
+        return 0.0
+    covariance = float(((y - y.mean()) * (seen - seen.mean())).mean())
+    return min(max(covariance / ((1 + y.size / rest) * variance), 0.0), 1.0)
+
+
+def _variance(
+    values: np.ndarray, groups: np.ndarray | None, divisor: int
+) -> tuple[float, float]:
+    """Return the variance of a mean and its degrees of freedom."""
+    residual = values - values.mean()
+    if groups is None or np.unique(groups).size == 1:
+        return float(residual @ residual) / divisor / values.size, values.size - 1
+    place = np.unique(groups, return_inverse=True)[1]
+    return _sandwich(np.bincount(place, residual), np.bincount(place).astype(float))
+
+
+def warn_of_few(n: int) -> None:
+    """Warn if labels are too few for Student's interval."""
+    if n < _ENOUGH:
+        warn(
+            f"PPI++ has {n} labels. With fewer than {_ENOUGH} its interval is too "
+            "short if no label shows an error of the judge. Round the judge's "
+            "scores to verdicts, for example judge >= 0.5, to use "
+            "method='post-stratified'.",
+        )
+
+
+# Largest number of distinct scores of a judge that are treated as verdicts.
+_MOST_VERDICTS = 5
+
+
+@dataclass(frozen=True, repr=False)
+class JudgedAccuracy(Result):
+    """Accuracy of a system, estimated by :func:`judged_accuracy`.
+
+    Attributes
+    ----------
+    estimate : float
+        Estimate of the mean score that people would give.
+    low, high : float
+        Ends of the confidence interval, in [0, 1].
+    standard_error : float
+        Standard error of the estimate. For method 'post-stratified', it is the standard
+        deviation of the posterior distribution of the accuracy.
+    uncorrected : float
+        Mean score given by the judge.
+    labels_only : RateInterval
+        Mean score of the labelled items, with the interval of
+        :func:`accuracy_interval`. It is only representative of all items if the
+        labelled items were drawn without regard to the judge.
+    equivalent_labels : float
+        Number of labels that would give an interval of this width without the judge.
+    sensitivity : RateInterval or None
+        Share of the right answers (according to people) that the judge also considers
+        right. None if scores are not 0 and 1, or if the judge gives only one verdict.
+    specificity : RateInterval or None
+        Share of the wrong answers (according to people) that the judge also considers
+        wrong. None in the same cases as `sensitivity`.
+    n_items, n_labelled : int
+        Number of items and number of labelled items.
+    n_groups : int or None
+        Number of groups with labels. None if `groups` is not given.
+    population : str
+        Population that the interval describes, 'superpopulation' or 'items'.
+    method : str
+        Method of the estimate, 'post-stratified' or 'PPI++'.
+    confidence_level : float
+        Confidence level of the intervals.
+
+    See Also
+    --------
+    judged_accuracy : Compute the estimate.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skcalib.evaluation import judged_accuracy
+    >>> judge = np.tile([1, 1, 0, 1, 0], 40)
+    >>> human = np.full(200, np.nan)
+    >>> human[:20] = np.tile([1, 1, 0, 1, 0, 1, 0, 0, 1, 0], 2)
+    >>> result = judged_accuracy(judge, human)
+    >>> round(result.estimate, 3), round(result.uncorrected, 3)
+    (0.5, 0.6)
+    """
+
+    estimate: float
+    low: float
+    high: float
+    standard_error: float
+    uncorrected: float
+    labels_only: RateInterval
+    equivalent_labels: float
+    sensitivity: RateInterval | None
+    specificity: RateInterval | None
+    n_items: int
+    n_labelled: int
+    n_groups: int | None
+    population: str
+    method: str
+    confidence_level: float
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the numbers as a dict, in which each interval of a rate is a dict."""
+        found = dict(vars(self))
+        for name in ("labels_only", "sensitivity", "specificity"):
+            rate = found[name]
+            found[name] = None if rate is None else rate._asdict()
+        return found
+
+    def _in_words(self) -> Sequence[str]:
+        level = f"{100 * self.confidence_level:g}%"
+        of = "these items" if self.population == "items" else "items like these"
+        return (
+            f"According to people, {of} have a mean score of {self.estimate:.3f} "
+            f"({level} interval {self.low:.3f} to {self.high:.3f}). According to the "
+            f"judge, it is {self.uncorrected:.3f}.",
+            f"With the judge, {self.n_labelled} labels are equivalent to "
+            f"{self.equivalent_labels:.0f} labels without the judge.",
+        )
+
+    def __repr__(self) -> str:
+        return (
+            f"JudgedAccuracy({self.estimate:.4f} [{self.low:.4f}, {self.high:.4f}], "
+            f"uncorrected={self.uncorrected:.4f}, n_items={self.n_items}, "
+            f"n_labelled={self.n_labelled}, method={self.method!r}, "
+            f"confidence_level={self.confidence_level:g})"
+        )
+
+
+@public
+def judged_accuracy(
+    judge: ArrayLike,
+    human: ArrayLike,
+    *,
+    questions: ArrayLike | None = None,
+    groups: ArrayLike | None = None,
+    inclusion_probability: ArrayLike | None = None,
+    population: str = "superpopulation",
+    method: str = "auto",
+    confidence_level: float = 0.95,
+) -> JudgedAccuracy:
+    """Estimate an accuracy from the verdicts of a judge and a few labelled items.
+
+    Parameters
+    ----------
+    judge : array-like of shape (n_items,)
+        Score that the judge gives to each item (its verdict), in [0, 1], or NaN if the
+        judge gives no score. Items without a score are treated as a separate verdict.
+    human : array-like of shape (n_items,)
+        Score that a person gave to each item (its label), in [0, 1], or NaN if the item
+        is not labelled. The labelled items must have been drawn at random, either from
+        all items or separately from the items with each verdict.
+    questions : array-like of shape (n_items,), default=None
+        Question of each item, if questions were answered several times. If given, all
+        questions have the same weight.
+    groups : array-like of shape (n_items,), default=None
+        Group of each item, such as a document. Items of the same group may be
+        dependent. If whole units, such as documents, were drawn to be labelled, pass
+        these units.
+    inclusion_probability : array-like of shape (n_items,), default=None
+        Probability, up to a constant factor, with which each item was drawn to be
+        labelled. It is only needed if it differs between items with the same verdict.
+        Entries of items without a label are not used.
+    population : {'superpopulation', 'items'}, default='superpopulation'
+        Population that the interval describes. 'superpopulation' is the accuracy on
+        items drawn from the same population, as in :func:`accuracy_interval`. 'items'
+        is the mean score that people would give to these items if they labelled all of
+        them.
+    method : {'auto', 'post-stratified', 'PPI++'}, default='auto'
+        'post-stratified' estimates the mean label of each verdict. 'PPI++' adds a
+        correction, estimated from the labelled items, to the mean score of the judge
+        (see Notes). 'auto' uses 'post-stratified' if the judge gives at most five
+        different scores and people give at most one score other than 0 and 1, and
+        'PPI++' otherwise.
+    confidence_level : float, default=0.95
+        Confidence level of the intervals.
+
+    Returns
+    -------
+    result : JudgedAccuracy
+        Estimate with its confidence interval.
+
+    Raises
+    ------
+    ValueError
+        If a score is not in [0, 1], if fewer than two items have a label, or if a
+        parameter is not as described.
+
+    Warns
+    -----
+    UserWarning
+        If none of the items with a given verdict is labelled, if all labels are in one
+        group, or if 'PPI++' has fewer than 100 labels.
+
+    See Also
+    --------
+    judged_difference : Compare two systems.
+    accuracy_interval : Confidence interval from labels alone.
+    skcalib.counts.corrected_count : Corrected rates by period.
+
+    Notes
+    -----
+    Let w be the share of the items that the judge considers right, and let p1 and p0 be
+    the mean labels of the items that the judge considers right and wrong. The accuracy
+    is
+
+        theta = w p1 + (1 - w) p0
+
+    This is post-stratification [1]_. The labels of each verdict are binomial. With
+    Jeffreys's prior, p1 and p0 have independent posteriors Beta(k + 1/2, n - k + 1/2),
+    where k is the number of right answers among the n labels of the verdict. If labels
+    have three possible values, the shares of the values have a Dirichlet posterior. The
+    parameters of its prior sum to one, so the prior has the weight of one label. For
+    'superpopulation', w is also random. The interval accounts for this with an
+    additional independent error that has a shifted Beta distribution. To compute the
+    variance of this error, each item is assigned the value p1 or p0 of its verdict. The
+    variance is the estimated variance of the mean of these values. For 'items', the
+    labels of the labelled items are known, and only the mean of the unlabelled items is
+    random. The ends of the interval are quantiles of the sum of these random terms,
+    computed by numerical convolution. Because labels are averaged within verdicts, the
+    number of labelled items may differ between verdicts in any way.
+
+    With groups, or with unequal weights within a verdict, n and k are divided by deff *
+    (t / z)^2. The design effect deff is computed from the sums of the linearised
+    residuals over groups. t is a quantile of Student's distribution, with the degrees
+    of freedom of :func:`accuracy_interval`, and z is the same quantile of the normal
+    distribution.
+
+    'PPI++' [2]_ is a difference estimator,
+
+        theta = lambda mean(judge, unlabelled) + mean(human - lambda judge, labelled),
+
+    with the lambda in [0, 1] that minimises the estimated variance. Its interval is
+    Student's interval with n - 2 degrees of freedom. If there are few labels and none
+    of them shows an error of the judge, this interval is too short.
+
+    References
+    ----------
+    .. [1] D. Holt and T. M. F. Smith (1979). "Post stratification". Journal of the
+       Royal Statistical Society A 142(1).
+    .. [2] A. N. Angelopoulos, J. C. Duchi and T. Zrnic (2023). "PPI++: Efficient
+       Prediction-Powered Inference". arXiv:2311.01453.
+
+    Examples
+    --------
+    A judge considers 74% of 2,000 answers right. People have graded 100 of these
+    answers:
+
+    >>> import numpy as np
+    >>> from skcalib.evaluation import judged_accuracy
+    >>> rng = np.random.default_rng(2)
+    >>> right = rng.random(2000) < 0.6
+    >>> judge = np.where(right, rng.random(2000) < 0.95, rng.random(2000) < 0.4)
+    >>> human = np.full(2000, np.nan)
+    >>> human[:100] = right[:100]
+    >>> judged_accuracy(judge, human)
+    JudgedAccuracy(0.6410 [0.5681, 0.7054], uncorrected=0.7370, n_items=2000,
+                   n_labelled=100, method='post-stratified', confidence_level=0.95)
+    """
+    level = check_fraction(confidence_level, name="confidence_level")
+    check_choice(population, POPULATIONS, name="population")
+    check_choice(method, METHODS, name="method")
+    f, y = scores_of(judge, name="judge"), scores_of(human, name="human")
+    check_same_length(judge=f, human=y)
+    has = ~np.isnan(y)
+    judged = ~np.isnan(f)
+    check_labels(has, name="human")
+    check_labels(judged, name="judge")
+    items = items_of(y.size, questions, groups)
+    expansion = expansions(inclusion_probability, has)
+    values = values_of(y, 0.0, 1.0)
+    codes, verdicts = verdict_codes(f)
+    if method == "auto":
+        are_verdicts = len(verdicts) <= _MOST_VERDICTS and len(values) <= 3
+        method = "post-stratified" if are_verdicts else "PPI++"
+    if method == "PPI++":
+        if inclusion_probability is not None:
+            raise ParameterError(
+                "inclusion_probability",
+                "must be None for method='PPI++'. Use skcalib.counts.corrected_count "
+                "with estimand='mean'.",
+            )
+        numbers = _by_regression(f, y, items, population, level)
+    else:
+        if len(values) > 3:
+            raise ParameterError(
+                "human",
+                "must have at most one score other than 0 and 1 for "
+                f"method='post-stratified'. Got {values!r:.60}. Use method='PPI++'.",
+            )
+        labels = Labels(codes, y, values, items.weight, expansion, items.groups)
+        numbers = _by_verdict(labels, verdicts, population, level)
+    groups_of = items.groups
+    return JudgedAccuracy(
+        uncorrected=float(np.average(f[judged], weights=items.weight[judged])),
+        labels_only=_labels_only(y, items, level),
+        n_items=y.size,
+        n_labelled=int(has.sum()),
+        n_groups=None if groups_of is None else np.unique(groups_of[has]).size,
+        population=population,
+        method=method,
+        confidence_level=level,
+        **numbers,
+    )
+
+
+def _by_verdict(
+    labels: Labels, verdicts: np.ndarray, population: str, level: float
+) -> dict[str, Any]:
+    """Return the post-stratified numbers of a result."""
+    strata = strata_of(labels, level)
+    warn_of_verdicts(verdicts, strata.weight, strata.n_labelled)
+    found = post_stratified(labels, strata, population, level)
+    sensitivity = specificity = None
+    if len(labels.values) == 2:
+        sensitivity, specificity = _error_rates(strata, verdicts, level)
+    return found | {"sensitivity": sensitivity, "specificity": specificity}
+
+
+def post_stratified(
+    labels: Labels, strata: Strata, population: str, level: float
+) -> dict[str, Any]:
+    """Return the mean label with its interval, and the equivalent number of labels."""
+    if is_one_group(labels.groups, labels.rows):
+        low, high = labels.values[0], labels.values[-1]
+        error, worth = (high - low) / 2, 1.0
+    else:
+        low, high, error = stratified_interval(labels, strata, population, level)
+        worth = equivalent_labels(labels, strata, high - low, population, level)
+    return {
+        "estimate": strata.estimate,
+        "low": low,
+        "high": high,
+        "standard_error": error,
+        "equivalent_labels": worth,
+    }
+
+
+def _error_rates(
+    strata: Strata, verdicts: np.ndarray, level: float
+) -> tuple[RateInterval | None, RateInterval | None]:
+    """Return sensitivity and specificity, if the verdicts are 0 and 1."""
+    given = np.flatnonzero(~np.isnan(verdicts[:, 0]))
+    if verdicts[given, 0].tolist() != [0.0, 1.0]:
+        return None, None
+    zero, one = given.tolist()
+    return (
+        _rate(strata, one, zero, label=1, level=level),
+        _rate(strata, zero, one, label=0, level=level),
+    )
+
+
+def _rate(
+    strata: Strata, own: int, other: int, *, label: int, level: float
+) -> RateInterval | None:
+    """Return the share of the verdict `own` among items with one value of the label."""
+    right, wrong = (
+        float(strata.weight[k] * strata.shares[k, label]) for k in (own, other)
+    )
+    if right + wrong <= 0:
+        return None
+    low, high = share_interval(
+        strata.share_of(own, label), strata.share_of(other, label), level
+    )
+    rate = right / (right + wrong)
+    return RateInterval(rate, min(low, rate), max(high, rate))
+
+
+def _by_regression(
+    f: np.ndarray, y: np.ndarray, items: Items, population: str, level: float
+) -> dict[str, Any]:
+    """Return the numbers of a result by PPI++."""
+    if np.isnan(f).any():
+        raise ParameterError(
+            "judge",
+            "must contain a score for each item for method='PPI++'. Got NaN in row "
+            f"{int(np.isnan(f).argmax())}.",
+        )
+    if items.questions is not None:
+        f, y, items = _question_means(f, y, items)
+    found = by_regression(f, y, items.groups, population=population, level=level)
+    found["low"], found["high"] = max(found["low"], 0.0), min(found["high"], 1.0)
+    return found | {"sensitivity": None, "specificity": None}
+
+
+def by_regression(
+    f: np.ndarray,
+    y: np.ndarray,
+    groups: np.ndarray | None,
+    *,
+    population: str,
+    level: float,
+) -> dict[str, Any]:
+    """Return the mean of y by PPI++, and the equivalent number of labels."""
+    rows = np.flatnonzero(~np.isnan(y))
+    if rows.size < 3:
+        problem = f"needs at least three labels for PPI++. Got {rows.size}."
+        raise ParameterError(None, problem)
+    warn_of_few(rows.size)
+    found, alone = (
+        regression_interval(f, y, groups, population=population, level=level, slope=s)
+        for s in (None, 0.0)
+    )
+    error = found.standard_error
+    worth = rows.size * (alone.standard_error / error) ** 2 if error > 0 else rows.size
+    bound = np.inf if is_one_group(groups, rows) else 0.0
+    return {
+        "estimate": found.estimate,
+        "low": found.low - bound,
+        "high": found.high + bound,
+        "standard_error": error,
+        "equivalent_labels": float(worth),
+    }
+
+
+def _question_means(
+    f: np.ndarray, y: np.ndarray, items: Items
+) -> tuple[np.ndarray, np.ndarray, Items]:
+    """Return mean scores of questions; all of their samples have labels, or none."""
+    question = items.questions
+    assert question is not None
+    number = np.bincount(question)
+    labelled = np.bincount(question, ~np.isnan(y))
+    partly = (labelled > 0) & (labelled < number)
+    if partly.any():
+        row = int(partly[question].argmax())
+        raise ParameterError(
+            "human",
+            "must have labels of all samples of a question, or of none, for "
+            f"method='PPI++'. Got some of the samples of the question of row {row}.",
+        )
+    means = [np.bincount(question, each) / number for each in (f, y)]
+    first = np.unique(question, return_index=True)[1]
+    groups = items.groups
+    inner = None if groups is None or groups is question else groups[first]
+    weight = np.full(number.size, 1 / number.size)
+    return means[0], means[1], Items(weight, None, inner)
+
+
+def _labels_only(y: np.ndarray, items: Items, level: float) -> RateInterval:
+    """Return the interval of the labels without the judge."""
+    has = ~np.isnan(y)
+    question, groups = (
+        None if codes is None else codes[has]
+        for codes in (items.questions, items.groups)
+    )
+    with (
+        warnings.catch_warnings()
+    ):  # the warning about a single group was already given
+        warnings.simplefilter("ignore", UserWarning)
+        found = accuracy_interval(
+            y[has], questions=question, groups=groups, confidence_level=level
+        )
+    return RateInterval(found.estimate, found.low, found.high)
+
+
+# Largest number of distinct pairs of scores that are treated as verdicts.
+_MOST_PAIRS = 16
+
+
+@dataclass(frozen=True, repr=False)
+class JudgedDifference(Result):
+    """Difference between two systems, estimated by :func:`judged_difference`.
+
+    Attributes
+    ----------
+    estimate : float
+        Estimate of the mean score that people would give to the second system, minus
+        the mean score that they would give to the first system.
+    low, high : float
+        Ends of the confidence interval, in [-1, 1].
+    standard_error : float
+        Standard error of the estimate. For method 'post-stratified', it is the standard
+        deviation of the posterior distribution of the difference.
+    uncorrected : float
+        Difference between the mean scores given by the judge.
+    equivalent_labels : float
+        Number of labelled questions that would give an interval of this width without
+        the judge.
+    n_items, n_labelled : int
+        Number of questions and number of questions with labels of both answers.
+    n_groups : int or None
+        Number of groups with labels. None if `groups` is not given.
+    population : str
+        Population that the interval describes, 'superpopulation' or 'items'.
+    method : str
+        Method of the estimate, 'post-stratified' or 'PPI++'.
+    confidence_level : float
+        Confidence level of the interval.
+
+    See Also
+    --------
+    judged_difference : Compute the estimate.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skcalib.evaluation import judged_difference
+    >>> judge_a, judge_b = np.tile([1, 1, 0, 0], 50), np.tile([1, 1, 1, 0], 50)
+    >>> human_a, human_b = np.full((2, 200), np.nan)
+    >>> human_a[:40], human_b[:40] = judge_a[:40], np.tile([1, 1, 0, 0, 1, 1, 1, 0], 5)
+    >>> result = judged_difference(judge_a, judge_b, human_a, human_b)
+    >>> round(result.estimate, 3), result.uncorrected
+    (0.125, 0.25)
+    """
+
+    estimate: float
+    low: float
+    high: float
+    standard_error: float
+    uncorrected: float
+    equivalent_labels: float
+    n_items: int
+    n_labelled: int
+    n_groups: int | None
+    population: str
+    method: str
+    confidence_level: float
+
+    def _in_words(self) -> Sequence[str]:
+        level = f"{100 * self.confidence_level:g}%"
+        return (
+            "According to people, the second system minus the first one is "
+            f"{self.estimate:+.3f} ({level} interval {self.low:+.3f} to "
+            f"{self.high:+.3f}). According to the judge, it is "
+            f"{self.uncorrected:+.3f}.",
+        )
+
+    def __repr__(self) -> str:
+        return (
+            f"JudgedDifference({self.estimate:+.4f} [{self.low:+.4f}, "
+            f"{self.high:+.4f}], uncorrected={self.uncorrected:+.4f}, "
+            f"n_items={self.n_items}, n_labelled={self.n_labelled}, "
+            f"method={self.method!r}, confidence_level={self.confidence_level:g})"
+        )
+
+
+@public
+def judged_difference(
+    judge_a: ArrayLike,
+    judge_b: ArrayLike,
+    human_a: ArrayLike,
+    human_b: ArrayLike,
+    *,
+    groups: ArrayLike | None = None,
+    inclusion_probability: ArrayLike | None = None,
+    population: str = "superpopulation",
+    confidence_level: float = 0.95,
+) -> JudgedDifference:
+    """Estimate the difference between two systems from a judge and a few labels.
+
+    The difference is the mean score of the second system minus the mean score of the
+    first system. Entry k of every array belongs to question k.
+
+    Parameters
+    ----------
+    judge_a, judge_b : array-like of shape (n_items,)
+        Score that the judge gives to the answer of each system, in [0, 1], or NaN if
+        the judge gives no score.
+    human_a, human_b : array-like of shape (n_items,)
+        Score that a person gave to the answer of each system, in [0, 1], or NaN if the
+        answer is not labelled. Only questions with labels of both answers are used.
+    groups : array-like of shape (n_items,), default=None
+        Group of each question. Questions of the same group may be dependent. If whole
+        units, such as documents, were drawn to be labelled, pass these units.
+    inclusion_probability : array-like of shape (n_items,), default=None
+        Probability, up to a constant factor, with which each question was drawn to be
+        labelled. It is only needed if it differs between questions with the same two
+        verdicts.
+    population : {'superpopulation', 'items'}, default='superpopulation'
+        Population that the interval describes. 'superpopulation' is the difference on
+        questions drawn from the same population. 'items' is the difference on these
+        questions if people labelled all answers.
+    confidence_level : float, default=0.95
+        Confidence level of the interval.
+
+    Returns
+    -------
+    result : JudgedDifference
+        Estimate with its confidence interval.
+
+    Raises
+    ------
+    ValueError
+        If a score is not in [0, 1], if fewer than two questions have both labels, or if
+        a parameter is not as described.
+
+    Warns
+    -----
+    UserWarning
+        If none of the questions with a given pair of verdicts is labelled, if all
+        labels are in one group, or if PPI++ has fewer than 100 labels.
+
+    See Also
+    --------
+    judged_accuracy : Estimate the accuracy of one system.
+    skcalib.significance.compare_scores : Compare two systems with all answers labelled.
+
+    Notes
+    -----
+    Questions are stratified by the pair of verdicts. In each stratum, the shares of the
+    differences -1, 0 and 1 between the two labels have a Dirichlet posterior. The
+    parameters of its prior sum to one, so the prior has the weight of one label. The
+    interval is computed from the weighted sum of the means of the strata, as in
+    :func:`judged_accuracy`. If people give scores other than 0 and 1, or if a judge
+    gives more than four different scores, PPI++ is applied to the differences instead.
+
+    Examples
+    --------
+    A judge considers 20% of the wrong answers of the second system right, and 5% of the
+    wrong answers of the first system:
+
+    >>> import numpy as np
+    >>> from skcalib.evaluation import judged_difference
+    >>> rng = np.random.default_rng(2)
+    >>> right = rng.random((2, 1000)) < 0.6
+    >>> too_kind = rng.random((2, 1000)) < [[0.05], [0.2]]
+    >>> judge = right | too_kind
+    >>> human = np.where(np.arange(1000) < 150, right, np.nan)
+    >>> judged_difference(*judge, *human)
+    JudgedDifference(-0.0269 [-0.0904, +0.0370], uncorrected=+0.0700, n_items=1000,
+                     n_labelled=150, method='post-stratified', confidence_level=0.95)
+    """
+    level = check_fraction(confidence_level, name="confidence_level")
+    check_choice(population, POPULATIONS, name="population")
+    f_a, f_b = scores_of(judge_a, name="judge_a"), scores_of(judge_b, name="judge_b")
+    y_a, y_b = scores_of(human_a, name="human_a"), scores_of(human_b, name="human_b")
+    check_same_length(judge_a=f_a, judge_b=f_b, human_a=y_a, human_b=y_b)
+    f, y = f_b - f_a, y_b - y_a
+    has, judged = ~np.isnan(y), ~np.isnan(f)
+    check_labels(has, name="human_b", what="both answers")
+    check_labels(judged, name="judge_b", what="both answers")
+    items = items_of(y.size, None, groups)
+    expansion = expansions(inclusion_probability, has)
+    values = values_of(y, -1.0, 1.0, 0.0)
+    codes, verdicts = verdict_codes(f_a, f_b)
+    if len(values) == 3 and len(verdicts) <= _MOST_PAIRS:
+        method = "post-stratified"
+        labels = Labels(codes, y, values, items.weight, expansion, items.groups)
+        strata = strata_of(labels, level)
+        warn_of_verdicts(verdicts, strata.weight, strata.n_labelled)
+        numbers = post_stratified(labels, strata, population, level)
+    else:
+        method = "PPI++"
+        _check_for_regression(judged, inclusion_probability)
+        numbers = by_regression(f, y, items.groups, population=population, level=level)
+        numbers["low"], numbers["high"] = np.clip(
+            [numbers["low"], numbers["high"]], -1.0, 1.0
+        ).tolist()
+    inner = items.groups
+    return JudgedDifference(
+        uncorrected=float(f[judged].mean()),
+        n_items=y.size,
+        n_labelled=int(has.sum()),
+        n_groups=None if inner is None else np.unique(inner[has]).size,
+        population=population,
+        method=method,
+        confidence_level=level,
+        **numbers,
+    )
+
+
+def _check_for_regression(judged: np.ndarray, inclusion_probability: Any) -> None:
+    if not judged.all():
+        raise ParameterError(
+            "judge_b",
+            "must have scores of both answers to each question if scores are not 0 and "
+            f"1. Got NaN in row {int((~judged).argmax())}.",
+        )
+    if inclusion_probability is not None:
+        raise ParameterError(
+            "inclusion_probability",
+            "must be None if scores are not 0 and 1. Use "
+            "skcalib.counts.corrected_count of the differences, with "
+            "estimand='mean' and bounds=(-1, 1).",
+        )
