@@ -99,7 +99,7 @@ def arc_scores(n):
 
 
 def our_heads(scores):
-    from skcalib.posteriors import TreePosterior
+    from skcalib.experimental import TreePosterior
 
     return lambda: TreePosterior(scores).arc_marginals()
 

@@ -18,6 +18,7 @@ package, are:
 - longest module: its code lines;
 - public names: distinct names in the `__all__` of public modules, which have no part
   that begins with an underscore;
+- stable names: the public names without those of `skcalib.experimental`;
 - beyond __all__: names that `vars(module)` of a public module has in addition to
   `__all__`, without private names and modules (definitions, assignments and imports of
   names at the top level; a name counts once in each module);
@@ -43,6 +44,7 @@ from _common import print_table, read_csv, versions, write_csv
 ROOT = Path(__file__).parent.parent
 NAME = "code_size.csv"
 PACKAGE, TOP, ALL = "skcalib", "top", "all"
+EXPERIMENTAL = "experimental"
 MOST_PARAMETERS = 12
 # Comments that tools read.
 FOR_TOOLS = re.compile(r"#\s*(ruff:\s*)?(noqa|type:|pragma)")
@@ -180,6 +182,7 @@ def summary(modules):
     """Return the columns of the table for some modules."""
     lines = sum(each["lines"] for each in modules)
     comments = sum(each["comments"] for each in modules)
+    stable = [each for each in modules if each["subpackage"] != EXPERIMENTAL]
     return {
         "modules": len(modules),
         "code lines": lines,
@@ -187,6 +190,7 @@ def summary(modules):
         "comments per 100": f"{100 * comments / max(lines, 1):.2f}",
         "longest module": max((each["lines"] for each in modules), default=0),
         "public names": len(set().union(*(each["public"] for each in modules))),
+        "stable names": len(set().union(*(each["public"] for each in stable))),
         "beyond __all__": sum(len(each["beyond"]) for each in modules),
         "parameters > 12": sum(each["long"] for each in modules),
     }

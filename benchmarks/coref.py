@@ -35,13 +35,9 @@ from skcalib import (
     calibration_error,
     calibration_error_interval,
 )
-from skcalib.coref import (
-    AntecedentFeatures,
-    SampledCorefPairs,
-    coref_scores,
-    entity_count_coverage,
-)
+from skcalib.coref import AntecedentFeatures, SampledCorefPairs, coref_scores
 from skcalib.datasets import fetch_gum, fetch_litbank
+from skcalib.experimental import entity_count_coverage
 from skcalib.posteriors import AntecedentPosterior
 from skcalib.queries import CorefPairQuery
 

@@ -31,7 +31,7 @@ from skcalib import (
     TokenFeatures,
     calibration_error_interval,
 )
-from skcalib.datasets import fetch_broad_twitter_entities
+from skcalib.experimental import fetch_broad_twitter_entities
 from skcalib.queries import SpanQuery
 
 EIGHTHS = {"train": range(6), "dev": [6], "same sections": [7]}

@@ -41,13 +41,10 @@ from _common import RESULTS, print_table, versions, write_csv
 from _events import ACTORS, SPEECH, VIOLENT, gum, timed, train, truth
 from joblib import Memory
 
-from skcalib.datasets import (
-    fetch_muc3,
-    fetch_state_union,
-    fetch_ud_english_ewt,
-)
+from skcalib.datasets import fetch_muc3, fetch_ud_english_ewt
 from skcalib.documents import mentions_from_parse
 from skcalib.events import CountryLexicon, EventCounter, EventRule
+from skcalib.experimental import fetch_state_union
 from skcalib.plot import EventCountDisplay
 from skcalib.posteriors import AntecedentPosterior
 from skcalib.significance import paired_bootstrap_test

@@ -21,12 +21,8 @@ import torch
 from _common import print_table, versions, write_csv
 from scipy.special import logsumexp
 
-from skcalib.interop import (
-    from_allennlp,
-    from_flair,
-    from_pytorch_crf,
-    from_stanza,
-)
+from skcalib.experimental import from_allennlp, from_flair, from_stanza
+from skcalib.interop import from_pytorch_crf
 
 LENGTHS = [6, 5, 4, 2, 1]
 N_TAGS = 4

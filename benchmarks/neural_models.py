@@ -30,19 +30,14 @@ from spacy.training import Example
 from skcalib import calibration_error_interval
 from skcalib.datasets import fetch_gum
 from skcalib.evaluation import accuracy_interval, threshold_for_precision
+from skcalib.experimental import predicted_links
 from skcalib.interop import (
     from_antecedent_scores,
     from_pytorch_crf,
     from_spacy_beam,
     from_transformers,
 )
-from skcalib.queries import (
-    Answers,
-    CorefPairQuery,
-    SpanQuery,
-    TagQuery,
-    predicted_links,
-)
+from skcalib.queries import Answers, CorefPairQuery, SpanQuery, TagQuery
 from skcalib.recalibration import fit_temperature
 
 N_TYPES = 4

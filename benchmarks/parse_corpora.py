@@ -37,13 +37,9 @@ from spacy.tokens import Doc
 from spacy.training import Example
 from thinc.api import Config
 
-from skcalib.datasets import (
-    fetch_gum,
-    fetch_muc3,
-    fetch_state_union,
-    fetch_ud_english_ewt,
-)
+from skcalib.datasets import fetch_gum, fetch_muc3, fetch_ud_english_ewt
 from skcalib.documents import Document
+from skcalib.experimental import fetch_state_union
 
 FILE = "parse_corpora.csv"
 N_STEPS = {"full": 1500, "quick": 100}

@@ -28,8 +28,7 @@ from decoding import RANKED, RANKERS, ranked, scaled
 from joblib import Memory
 from tagging import chosen_model, load
 
-from skcalib.plot import PredictiveCheckDisplay
-from skcalib.posteriors import posterior_predictive_check
+from skcalib.experimental import PredictiveCheckDisplay, posterior_predictive_check
 from skcalib.queries._sentences import last_step, transform_before
 
 N_SAMPLES = 400

@@ -34,12 +34,12 @@ from sklearn.pipeline import make_pipeline
 
 from skcalib import CRFTagger, HMMTagger, TokenFeatures
 from skcalib.datasets import (
-    fetch_broad_twitter_entities,
     fetch_gum,
     fetch_system_outputs,
     fetch_ud_english_ewt,
     to_sequences,
 )
+from skcalib.experimental import fetch_broad_twitter_entities
 from skcalib.metrics import accuracy_statistics, span_statistics
 from skcalib.plot import SignificanceDisplay
 from skcalib.significance import compare_systems, resample_training

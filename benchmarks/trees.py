@@ -23,8 +23,7 @@ from _common import best_times, low_text, print_table, versions, write_csv
 
 from skcalib import TemperatureScaling, calibration_error_interval
 from skcalib.datasets import fetch_ud_english_ewt
-from skcalib.posteriors import TreePosterior
-from skcalib.queries import ArcQuery, SubtreeQuery
+from skcalib.experimental import ArcQuery, SubtreeQuery, TreePosterior
 
 BITS = 20
 LONGEST = 60  # words of a training sentence

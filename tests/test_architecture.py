@@ -37,6 +37,7 @@ FLOORS = {
     "events": 5,
     "plot": 6,
     "experimental": 7,
+    "_result_classes": 7,
     "cli": 7,
     "__init__": 8,
     "__main__": 9,

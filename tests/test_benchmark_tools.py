@@ -61,6 +61,7 @@ def test_size_of_a_small_package(tool, checkout):
         "comments per 100": f"{100 * 2 / 11:.2f}",
         "longest module": 7,
         "public names": 1,
+        "stable names": 1,
         "beyond __all__": 1,
         "parameters > 12": 1,
     }

@@ -10,7 +10,16 @@ import pytest
 from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import GroupKFold
 
-from skcalib import coref, datasets, documents, interop, posteriors, queries, sequence
+from skcalib import (
+    coref,
+    datasets,
+    documents,
+    experimental,
+    interop,
+    posteriors,
+    queries,
+    sequence,
+)
 from skcalib._errors import ParameterError
 from skcalib.recalibration import TemperatureScaling, fit_temperature
 
@@ -27,15 +36,15 @@ SPANS = [[(0, 1, "D", 0.5)], []]
 tagger = sequence.HMMTagger().fit(X, Y)
 chain = posteriors.LinearChainPosterior(EMISSION)
 pairs = posteriors.AntecedentPosterior(SCORES)
-trees = posteriors.TreePosterior(ARCS)
+trees = experimental.TreePosterior(ARCS)
 texts = datasets.make_coref_documents(2, random_state=0, mean_mentions=3)
 features, entities = texts if isinstance(texts, tuple) else (texts.data, texts.target)
 features = list(coref.AntecedentFeatures(64).fit_transform(features))
 ranker = coref.AntecedentRanker().fit(features, entities)
 sampler = coref.SampledCorefPairs(n_samples=5, random_state=0).fit(SCORES)
 answers = queries.TagQuery().from_posterior(Y, chain, CLASSES)
-found = queries.PredictedEntities.from_spans(SPANS, tokens=X)
-links = queries.predicted_links(pairs)
+found = experimental.PredictedEntities.from_spans(SPANS, tokens=X)
+links = experimental.predicted_links(pairs)
 crf = SimpleNamespace(
     transitions=np.zeros((3, 3)),
     start_transitions=np.zeros(3),
@@ -80,7 +89,7 @@ CALLS = {
     "k_best": (chain.k_best, {"k": 2}),
     "chain.tempered": (chain.tempered, {"temperature": 2.0}),
     "TreePosterior": (
-        posteriors.TreePosterior,
+        experimental.TreePosterior,
         {"log_scores": ARCS, "single_root": True},
     ),
     "subtree_marginals": (trees.subtree_marginals, {"spans": [[(0, 1)], []]}),
@@ -88,7 +97,7 @@ CALLS = {
     "trees.sample": (trees.sample, {"n_samples": 2, "random_state": 0}),
     "trees.tempered": (trees.tempered, {"temperature": 2.0}),
     "posterior_predictive_check": (
-        posteriors.posterior_predictive_check,
+        experimental.posterior_predictive_check,
         {
             "y_true": Y,
             "samples": chain.sample(20, 0),
@@ -209,7 +218,7 @@ CALLS = {
         {"y_true": MENTIONS, "y_pred": MENTIONS, "metric": "b3"},
     ),
     "entity_count_coverage": (
-        coref.entity_count_coverage,
+        experimental.entity_count_coverage,
         {
             "y_true": MENTIONS,
             "posterior": pairs,
@@ -223,13 +232,13 @@ CALLS = {
         {"n_groups": None, "documents": ["a", "b"], "label": "O"},
     ),
     "ArcQuery": (
-        lambda arcs, y_true, posterior: queries.ArcQuery(arcs).from_posterior(
+        lambda arcs, y_true, posterior: experimental.ArcQuery(arcs).from_posterior(
             y_true, posterior
         ),
         {"arcs": "all", "y_true": TREES, "posterior": trees},
     ),
     "ArcQuery.from_proba": (
-        queries.ArcQuery().from_proba,
+        experimental.ArcQuery().from_proba,
         {"y_true": TREES, "proba": trees.arc_marginals()},
     ),
     "ClassQuery": (
@@ -255,7 +264,7 @@ CALLS = {
         {"y_true": MENTIONS, "proba": [[0.5], [0.1, 0.2, 0.3]]},
     ),
     "from_spans": (
-        queries.PredictedEntities.from_spans,
+        experimental.PredictedEntities.from_spans,
         {"spans": SPANS, "tokens": X, "lengths": [2, 3]},
     ),
     "above": (found.above, {"threshold": 0.5}),
@@ -281,7 +290,7 @@ CALLS = {
         {"y_true": Y, "proba": SPANS},
     ),
     "SubtreeQuery": (
-        lambda y_true, posterior, **kwargs: queries.SubtreeQuery(
+        lambda y_true, posterior, **kwargs: experimental.SubtreeQuery(
             **kwargs
         ).from_posterior(y_true, posterior),
         {
@@ -293,7 +302,7 @@ CALLS = {
         },
     ),
     "SubtreeQuery.from_proba": (
-        queries.SubtreeQuery().from_proba,
+        experimental.SubtreeQuery().from_proba,
         {"y_true": TREES, "proba": [[(0, 1, 0.5)], []]},
     ),
     "TagPairQuery": (
@@ -333,7 +342,7 @@ CALLS = {
     "TagQuery call": (queries.TagQuery(), {"estimator": tagger, "X": X, "y": Y}),
     "SpanQuery call": (queries.SpanQuery(), {"estimator": tagger, "X": X, "y": Y}),
     "predicted_entities": (
-        queries.predicted_entities,
+        experimental.predicted_entities,
         {
             "posterior": chain,
             "classes": CLASSES,
@@ -344,7 +353,7 @@ CALLS = {
         },
     ),
     "predicted_links": (
-        queries.predicted_links,
+        experimental.predicted_links,
         {
             "posterior": pairs,
             "mentions": [["a", "b"], ["c", "d", "e"]],
@@ -353,7 +362,7 @@ CALLS = {
         },
     ),
     "from_allennlp": (
-        interop.from_allennlp,
+        experimental.from_allennlp,
         {
             "crf": crf,
             "logits": BATCH,
@@ -371,9 +380,9 @@ CALLS = {
             "n_dummies": 1,
         },
     ),
-    "from_fastcoref": (interop.from_fastcoref, {"results": []}),
+    "from_fastcoref": (experimental.from_fastcoref, {"results": []}),
     "from_flair": (
-        interop.from_flair,
+        experimental.from_flair,
         {
             "features": np.zeros((2, 3, 4, 4)),
             "lengths": [3, 2],
@@ -407,11 +416,11 @@ CALLS = {
         },
     ),
     "from_spacy_spancat": (
-        interop.from_spacy_spancat,
+        experimental.from_spacy_spancat,
         {"docs": [SimpleNamespace(spans={"sc": spans_of_doc})], "spans_key": "sc"},
     ),
     "from_spacy_tagger": (
-        interop.from_spacy_tagger,
+        experimental.from_spacy_tagger,
         {
             "tagger": SimpleNamespace(
                 model=SimpleNamespace(
@@ -423,7 +432,7 @@ CALLS = {
         },
     ),
     "from_stanza": (
-        interop.from_stanza,
+        experimental.from_stanza,
         {
             "logits": BATCH,
             "transitions": np.zeros((3, 3)),

@@ -13,7 +13,7 @@ import warnings
 import numpy as np
 import pytest
 
-from skcalib import counts, evaluation, significance
+from skcalib import counts, evaluation, experimental, significance
 from skcalib._errors import ParameterError
 
 N = 24
@@ -94,7 +94,7 @@ CALLS = {
         "groups": None,
         "confidence_level": 0.95,
     },
-    evaluation.best_of_k: {
+    experimental.best_of_k: {
         "score": PROBA,
         "question": np.arange(N) // 4,
         "k": 2,

@@ -7,12 +7,12 @@ import numpy as np
 import pytest
 
 from skcalib._results import Result, p_text
-from skcalib.coref import entity_count_coverage
 from skcalib.datasets import (
     make_calibrated_pairs,
     make_event_documents,
 )
 from skcalib.events import EventCounter, EventRule
+from skcalib.experimental import entity_count_coverage
 from skcalib.metrics import (
     adaptive_reliability_curve,
     bin_size_curve,

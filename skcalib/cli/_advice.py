@@ -7,9 +7,9 @@ from typing import Any, NamedTuple
 from scipy.special import ndtri
 
 from .._results import p_text
-from ..evaluation import AccuracyInterval
 from ..metrics import CalibrationErrorInterval
 from ..metrics._interval import LEAST_UNITS
+from ..rates._accuracy import AccuracyInterval
 
 DIRECTION = {
     "too high": "overconfident: probabilities are too high on average",

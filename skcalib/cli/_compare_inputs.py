@@ -10,12 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from ..evaluation import (
-    AlignedEvaluations,
-    Evaluation,
-    align_evaluations,
-    read_evaluations,
-)
+from ..evaluation import Evaluation, align_evaluations, read_evaluations
+from ..evaluation._align import AlignedEvaluations
 from ..evaluation._fingerprints import read_fingerprints
 from ..evaluation._several import SYSTEMS_NOTE
 from ._count_columns import without_file

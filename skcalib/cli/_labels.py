@@ -11,12 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from ..evaluation import (
-    AlignedEvaluations,
-    Evaluation,
-    judged_accuracy,
-    judged_difference,
-)
+from ..evaluation import Evaluation, judged_accuracy, judged_difference
+from ..evaluation._align import AlignedEvaluations
 from ..evaluation._cells import Names
 from ..metrics import calibration_error_interval
 from ._count_columns import Numbers, open_documents, read_columns

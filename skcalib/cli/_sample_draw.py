@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from ..counts import DocumentChoice, choose_documents
+from ..counts import choose_documents
+from ..counts._choose_documents import DocumentChoice
 from ..evaluation._cells import Names
 from ..evaluation._delimited import Table
 from ._count_columns import (

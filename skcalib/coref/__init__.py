@@ -1,6 +1,6 @@
 """Coreference: rankers, probabilities of pairs of mentions, and cluster metrics."""
 
-from ._entity_counts import EntityCountCoverage, entity_count_coverage
+from .. import _moved
 from ._features import AntecedentFeatures
 from ._pairs import SampledCorefPairs
 from ._ranker import AntecedentRanker
@@ -9,10 +9,10 @@ from ._scores import coref_f1, coref_scores, coref_statistics
 __all__ = [
     "AntecedentFeatures",
     "AntecedentRanker",
-    "EntityCountCoverage",
     "SampledCorefPairs",
     "coref_f1",
     "coref_scores",
     "coref_statistics",
-    "entity_count_coverage",
 ]
+
+__getattr__ = _moved.names_of(__name__)

@@ -50,7 +50,7 @@ class EntityCountCoverage(Result):
 
     Examples
     --------
-    >>> from skcalib.coref import entity_count_coverage
+    >>> from skcalib.experimental import entity_count_coverage
     >>> from skcalib.posteriors import AntecedentPosterior
     >>> posterior = AntecedentPosterior([[[0, 0, 0], [0, 0, 0], [0, 0, 0]]])
     >>> found = entity_count_coverage([[0, 0, 1]], posterior, confidence_level=0.5)
@@ -158,7 +158,7 @@ def entity_count_coverage(
     scores of NEW are too high:
 
     >>> import numpy as np
-    >>> from skcalib.coref import entity_count_coverage
+    >>> from skcalib.experimental import entity_count_coverage
     >>> from skcalib.datasets import make_coref_documents
     >>> from skcalib.posteriors import AntecedentPosterior
     >>> _, y, scores = make_coref_documents(300, return_scores=True, random_state=0)

@@ -1,12 +1,13 @@
 """Counts in a corpus, from a model's expected counts and some labelled documents."""
 
-from ._choose_documents import DocumentChoice, choose_documents
-from ._corrected_count import CorrectedCount, LabelsOnly, corrected_count
+from .. import _moved
+from ._choose_documents import choose_documents
+from ._corrected_count import CorrectedCount, corrected_count
 
 __all__ = [
     "CorrectedCount",
-    "DocumentChoice",
-    "LabelsOnly",
     "choose_documents",
     "corrected_count",
 ]
+
+__getattr__ = _moved.names_of(__name__)

@@ -53,7 +53,7 @@ class LabelsOnly(NamedTuple):
 
     Examples
     --------
-    >>> from skcalib.counts import LabelsOnly
+    >>> from skcalib._result_classes import LabelsOnly
     >>> LabelsOnly(40.0, 28.0, 55.0).low
     28.0
     """

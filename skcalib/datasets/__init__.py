@@ -1,17 +1,17 @@
 """Corpora, readers of annotated text, and generated data with known distributions."""
 
+from .. import _moved
 from ._conllu import read_conllu
 from ._coref_corpora import fetch_gum, fetch_litbank
 from ._coref_documents import make_coref_documents
 from ._coref_readers import read_conll2012, read_litbank
-from ._event_corpora import fetch_muc3, fetch_state_union
+from ._event_corpora import fetch_muc3
 from ._event_documents import make_event_documents
 from ._generators import make_calibrated_pairs, make_tagged_sentences
 from ._sequences import read_conll_columns, to_sequences
 from ._system_outputs import fetch_system_outputs
 from ._tagged_corpora import (
     fetch_ark_twitter_pos,
-    fetch_broad_twitter_entities,
     fetch_emoticon_tweets,
     fetch_ud_english_ewt,
     fetch_wsj_sample,
@@ -19,12 +19,10 @@ from ._tagged_corpora import (
 
 __all__ = [
     "fetch_ark_twitter_pos",
-    "fetch_broad_twitter_entities",
     "fetch_emoticon_tweets",
     "fetch_gum",
     "fetch_litbank",
     "fetch_muc3",
-    "fetch_state_union",
     "fetch_system_outputs",
     "fetch_ud_english_ewt",
     "fetch_wsj_sample",
@@ -38,3 +36,5 @@ __all__ = [
     "read_litbank",
     "to_sequences",
 ]
+
+__getattr__ = _moved.names_of(__name__)

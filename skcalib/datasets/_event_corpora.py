@@ -408,7 +408,7 @@ def fetch_state_union(
 
     Examples
     --------
-    >>> from skcalib.datasets import fetch_state_union
+    >>> from skcalib.experimental import fetch_state_union
     >>> address = fetch_state_union(parsed=False).data[-1]  # doctest: +SKIP
     >>> address.id, address.date  # doctest: +SKIP
     ('2006-GWBush', datetime.date(2006, 1, 31))

@@ -382,7 +382,7 @@ def fetch_broad_twitter_entities(
 
     Examples
     --------
-    >>> from skcalib.datasets import fetch_broad_twitter_entities
+    >>> from skcalib.experimental import fetch_broad_twitter_entities
     >>> names = fetch_broad_twitter_entities(subset="test")  # doctest: +SKIP
     >>> len(names.data)  # doctest: +SKIP
     2001

@@ -1,20 +1,17 @@
 """Events: rules for agents and actors, and counts given uncertain coreference."""
 
+from .. import _moved
 from ._counter import EventCounter
-from ._event_counts import CorrectedEventCounts, EventCounts
-from ._event_probability import CountComparison, UncertainDocument, UncertainLink
+from ._event_counts import EventCounts
 from ._lexicon import AffiliationLexicon, CountryLexicon
-from ._rule import EventEvidence, EventRule
+from ._rule import EventRule
 
 __all__ = [
     "AffiliationLexicon",
-    "CorrectedEventCounts",
-    "CountComparison",
     "CountryLexicon",
     "EventCounter",
     "EventCounts",
-    "EventEvidence",
     "EventRule",
-    "UncertainDocument",
-    "UncertainLink",
 ]
+
+__getattr__ = _moved.names_of(__name__)

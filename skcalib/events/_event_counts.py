@@ -22,14 +22,9 @@ from .._parallel import RandomStateLike
 from .._periods import EMPTY_PERIODS, slope_weights, times_of, times_of_trend
 from .._results import Result, as_frame, object_array
 from .._validation import check_choice, check_fraction, check_real
-from ..counts import (
-    CorrectedCount,
-    DocumentChoice,
-    LabelsOnly,
-    choose_documents,
-    corrected_count,
-)
-from ..counts._corrected_count import equivalent_labels
+from ..counts import CorrectedCount, choose_documents, corrected_count
+from ..counts._choose_documents import DocumentChoice
+from ..counts._corrected_count import LabelsOnly, equivalent_labels
 from ._event_probability import (
     SUM_ROUNDING as ROUNDING,
 )

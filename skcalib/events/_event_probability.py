@@ -142,7 +142,7 @@ class UncertainLink:
 
     Examples
     --------
-    >>> from skcalib.events import UncertainLink
+    >>> from skcalib.experimental import UncertainLink
     >>> UncertainLink(4, 1, "they", "Kenyan rebels", 0.5).proba
     0.5
     """

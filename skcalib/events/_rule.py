@@ -45,7 +45,7 @@ class EventEvidence:
     Examples
     --------
     >>> import numpy as np
-    >>> from skcalib.events import EventEvidence
+    >>> from skcalib.experimental import EventEvidence
     >>> found = EventEvidence(np.array([True, False]), np.array([-1, 0]), ("FRA",))
     >>> found.codes[found.code[1]]
     'FRA'

@@ -5,29 +5,22 @@ function imports a neural library, except for :func:`to_spacy`, which creates ob
 spaCy.
 """
 
+from .. import _moved
 from ._arrays import scheme_transitions
-from ._coreference import (
-    from_antecedent_scores,
-    from_fastcoref,
-    labels_from_clusters,
-)
-from ._neural_crf import from_allennlp, from_flair, from_pytorch_crf, from_stanza
-from ._spacy import from_spacy_beam, from_spacy_spancat, from_spacy_tagger, to_spacy
+from ._coreference import from_antecedent_scores, labels_from_clusters
+from ._neural_crf import from_pytorch_crf
+from ._spacy import from_spacy_beam, to_spacy
 from ._transformers import from_pipeline, from_transformers
 
 __all__ = [
-    "from_allennlp",
     "from_antecedent_scores",
-    "from_fastcoref",
-    "from_flair",
     "from_pipeline",
     "from_pytorch_crf",
     "from_spacy_beam",
-    "from_spacy_spancat",
-    "from_spacy_tagger",
-    "from_stanza",
     "from_transformers",
     "labels_from_clusters",
     "scheme_transitions",
     "to_spacy",
 ]
+
+__getattr__ = _moved.names_of(__name__)

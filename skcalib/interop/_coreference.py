@@ -66,7 +66,7 @@ def from_antecedent_scores(
     --------
     from_fastcoref : Posterior from the results of fastcoref.
     labels_from_clusters : Convert clusters to labels of mentions.
-    skcalib.queries.predicted_links : Links with their probabilities.
+    skcalib.experimental.predicted_links : Links with their probabilities.
 
     Notes
     -----
@@ -204,7 +204,7 @@ def from_fastcoref(
     --------
     from_antecedent_scores : Posterior from the arrays of any model.
     labels_from_clusters : Convert true clusters to labels of these mentions.
-    skcalib.queries.predicted_links : Links with their probabilities.
+    skcalib.experimental.predicted_links : Links with their probabilities.
 
     Notes
     -----
@@ -220,7 +220,7 @@ def from_fastcoref(
 
     >>> from types import SimpleNamespace
     >>> import numpy as np
-    >>> from skcalib.interop import from_fastcoref
+    >>> from skcalib.experimental import from_fastcoref
     >>> result = SimpleNamespace(
     ...     coref_logit=np.array([[-1e4, -1e4, 0.0], [2.0, -1e4, 0.0]]),
     ...     char_map={(1, 1): (0, (0, 3)), (3, 3): (1, (9, 12)), (7, 7): (None, None)},

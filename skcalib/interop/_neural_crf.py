@@ -47,7 +47,7 @@ def from_pytorch_crf(
     See Also
     --------
     from_allennlp : Posterior of AllenNLP's CRF module.
-    skcalib.queries.predicted_entities : Entities with their probabilities.
+    skcalib.experimental.predicted_entities : Entities with their probabilities.
 
     Examples
     --------
@@ -119,7 +119,7 @@ def from_allennlp(
     --------
     >>> from types import SimpleNamespace
     >>> import numpy as np
-    >>> from skcalib.interop import from_allennlp
+    >>> from skcalib.experimental import from_allennlp
     >>> crf = SimpleNamespace(
     ...     transitions=np.zeros((2, 2)), include_start_end_transitions=False)
     >>> from_allennlp(crf, [np.array([[0.0, 1.0]])]).token_marginals()[0].round(2)
@@ -182,12 +182,12 @@ def from_stanza(
     See Also
     --------
     from_flair : Posterior of flair's tagger.
-    skcalib.queries.predicted_entities : Entities with their probabilities.
+    skcalib.experimental.predicted_entities : Entities with their probabilities.
 
     Examples
     --------
     >>> import numpy as np
-    >>> from skcalib.interop import from_stanza
+    >>> from skcalib.experimental import from_stanza
     >>> tags = ["<PAD>", "<UNK>", "<EMPTY>", "<ROOT>", "O", "S-PER"]
     >>> logits = np.array([[[0, 0, 0, 0, 1, 2], [0, 0, 0, 0, 3, 0]]])
     >>> posterior, classes = from_stanza(logits, np.zeros((6, 6)), tags)
@@ -246,7 +246,7 @@ def from_flair(
     See Also
     --------
     from_stanza : Posterior of stanza's named entity recogniser.
-    skcalib.queries.predicted_entities : Entities with their probabilities.
+    skcalib.experimental.predicted_entities : Entities with their probabilities.
 
     Notes
     -----
@@ -258,7 +258,7 @@ def from_flair(
     Examples
     --------
     >>> import numpy as np
-    >>> from skcalib.interop import from_flair
+    >>> from skcalib.experimental import from_flair
     >>> tags = ["O", "S-PER", "<START>", "<STOP>"]
     >>> transitions = np.zeros((4, 4))
     >>> emission = np.array([[[1.0, 2, 0, 0], [3, 0, 0, 0]]])

@@ -10,7 +10,7 @@ import numpy as np
 from .._clusterings import check_entries
 from .._errors import ParameterError, ParameterTypeError, public
 from .._validation import check_integer, check_real
-from ..queries import PredictedEntities
+from ..queries._predicted_entities import PredictedEntities
 from ._arrays import as_numpy, log_softmax
 
 
@@ -41,7 +41,7 @@ def from_spacy_beam(
     spans : list of list of (start, stop, label, probability)
         Entities of each document that are in at least one parse of the beam, in the
         format of :meth:`skcalib.queries.SpanQuery.from_proba` and
-        :meth:`skcalib.queries.PredictedEntities.from_spans`.
+        :meth:`skcalib.experimental.PredictedEntities.from_spans`.
 
     See Also
     --------
@@ -125,7 +125,7 @@ def from_spacy_spancat(
     --------
     >>> from types import SimpleNamespace
     >>> import numpy as np
-    >>> from skcalib.interop import from_spacy_spancat
+    >>> from skcalib.experimental import from_spacy_spancat
     >>> class Spans(list):
     ...     attrs = {"scores": np.array([0.75])}
     >>> span = SimpleNamespace(start=0, end=2, label_="PER")
@@ -202,7 +202,7 @@ def from_spacy_tagger(
     --------
     >>> from types import SimpleNamespace
     >>> import numpy as np
-    >>> from skcalib.interop import from_spacy_tagger
+    >>> from skcalib.experimental import from_spacy_tagger
     >>> scores = [np.array([[2.0, 0.0]])]
     >>> model = SimpleNamespace(predict=lambda docs: scores, walk=lambda: [])
     >>> tagger = SimpleNamespace(model=model, labels=("NN", "VB"))
@@ -261,7 +261,7 @@ def to_spacy(
 
     See Also
     --------
-    skcalib.queries.predicted_entities : Entities with their probabilities.
+    skcalib.experimental.predicted_entities : Entities with their probabilities.
     from_spacy_beam : Entities of spaCy's entity recogniser.
 
     Examples

@@ -76,7 +76,7 @@ def from_transformers(
     See Also
     --------
     from_pipeline : Entities that the pipeline returns.
-    skcalib.queries.predicted_entities : Entities with their probabilities.
+    skcalib.experimental.predicted_entities : Entities with their probabilities.
 
     Notes
     -----
@@ -90,7 +90,7 @@ def from_transformers(
     --------
     >>> import numpy as np
     >>> from skcalib.interop import from_transformers
-    >>> from skcalib.queries import predicted_entities
+    >>> from skcalib.experimental import predicted_entities
     >>> logits = np.zeros((1, 5, 3))  # [CLS] Love ##lace wrote [SEP]
     >>> logits[0, 1] = [0.0, 3.0, 1.0]
     >>> logits[0, 3] = [4.0, 0.0, 0.0]
@@ -207,7 +207,7 @@ def from_pipeline(
     spans : list of list of (start, stop, label, score)
         Entities of each text, in the format of
         :meth:`skcalib.queries.SpanQuery.from_proba` and
-        :meth:`skcalib.queries.PredictedEntities.from_spans`.
+        :meth:`skcalib.experimental.PredictedEntities.from_spans`.
 
     Raises
     ------

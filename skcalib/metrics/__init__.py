@@ -1,29 +1,22 @@
 """Calibration metrics, computed from labels and probabilities."""
 
+from .. import _moved
 from ._calibration_error import calibration_error
 from ._curve import ReliabilityCurve, adaptive_reliability_curve
-from ._decomposition import ScoreDecomposition, brier_statistics, score_decomposition
+from ._decomposition import brier_statistics, score_decomposition
 from ._interval import CalibrationErrorInterval, calibration_error_interval
 from ._label_statistics import (
     accuracy_statistics,
     span_statistics,
     tag_statistics,
 )
-from ._size_curves import (
-    BinSizeCurve,
-    SampleSizeCurve,
-    bin_size_curve,
-    sample_size_curve,
-)
+from ._size_curves import bin_size_curve, sample_size_curve
 from ._sketch import ReliabilitySketch
 
 __all__ = [
-    "BinSizeCurve",
     "CalibrationErrorInterval",
     "ReliabilityCurve",
     "ReliabilitySketch",
-    "ScoreDecomposition",
-    "SampleSizeCurve",
     "accuracy_statistics",
     "adaptive_reliability_curve",
     "bin_size_curve",
@@ -35,3 +28,5 @@ __all__ = [
     "span_statistics",
     "tag_statistics",
 ]
+
+__getattr__ = _moved.names_of(__name__)

@@ -1,10 +1,10 @@
 """Displays. Only this subpackage imports matplotlib."""
 
+from .. import _moved
 from ._bin_size import BinSizeDisplay
 from ._document import DocumentDisplay
 from ._event_counts import EventCountDisplay
 from ._panels import ReliabilityPanelsDisplay
-from ._predictive_check import PredictiveCheckDisplay
 from ._reliability import ReliabilityDisplay
 from ._significance import SignificanceDisplay
 from ._system_scores import SystemScoresDisplay
@@ -14,7 +14,6 @@ __all__ = [
     "BinSizeDisplay",
     "DocumentDisplay",
     "EventCountDisplay",
-    "PredictiveCheckDisplay",
     "ReliabilityDisplay",
     "ReliabilityPanelsDisplay",
     "SignificanceDisplay",
@@ -30,4 +29,4 @@ def __getattr__(name: str) -> object:
             "skcalib does not have a CalibrationDisplay. Its reliability diagram is "
             "skcalib.ReliabilityDisplay; CalibrationDisplay is in sklearn.calibration."
         )
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return _moved.names_of(__name__)(name)

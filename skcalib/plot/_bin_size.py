@@ -11,9 +11,15 @@ from numpy.typing import ArrayLike
 from .._errors import ParameterError, ParameterTypeError, public
 from .._pairs import Pairs
 from .._validation import check_choice, check_real
-from ..metrics import BinSizeCurve, SampleSizeCurve, sample_size_curve
+from ..metrics import sample_size_curve
 from ..metrics._bins import check_norm
-from ..metrics._size_curves import check_sizes, curve_of_sizes, doubling_sizes
+from ..metrics._size_curves import (
+    BinSizeCurve,
+    SampleSizeCurve,
+    check_sizes,
+    curve_of_sizes,
+    doubling_sizes,
+)
 from ._answers import (
     Query,
     answers_of_estimators,
@@ -95,9 +101,9 @@ class BinSizeDisplay(ModelsDisplay):
     Notes
     -----
     :meth:`frame` has one row per model and size. Its columns are `name` and the columns
-    of :meth:`BinSizeCurve.frame() <skcalib.metrics.BinSizeCurve.frame>` or
-    :meth:`SampleSizeCurve.frame() <skcalib.metrics.SampleSizeCurve.frame>`. If the
-    debiased error of a model is not defined, its values are missing.
+    of the method `frame` of :class:`~skcalib._result_classes.BinSizeCurve` or
+    :class:`~skcalib._result_classes.SampleSizeCurve`. If the debiased error of a model
+    is not defined, its values are missing.
 
     Examples
     --------

@@ -13,7 +13,8 @@ import numpy as np
 from .._errors import ParameterError, ParameterTypeError, public
 from .._results import plain
 from .._validation import check_fraction, check_integer
-from ..events import CorrectedEventCounts, EventCounts
+from ..events import EventCounts
+from ..events._event_counts import CorrectedEventCounts
 from ._base import (
     Display,
     draw_legend,
@@ -169,7 +170,7 @@ class EventCountDisplay(Display):
     See Also
     --------
     skcalib.events.EventCounts : Posterior counts.
-    skcalib.events.CorrectedEventCounts : Corrected counts.
+    skcalib._result_classes.CorrectedEventCounts : Corrected counts.
 
     Notes
     -----

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .._errors import ParameterTypeError, public
-from ..posteriors import PredictiveCheck
+from ..posteriors._predictive_check import PredictiveCheck
 from ._base import (
     Display,
     draw_legend,
@@ -33,7 +33,7 @@ class PredictiveCheckDisplay(Display):
     Parameters
     ----------
     check : PredictiveCheck
-        Result of :func:`~skcalib.posteriors.posterior_predictive_check`.
+        Result of :func:`~skcalib.experimental.posterior_predictive_check`.
     name : str, default=None
         Name of the statistic, used as the label of the y-axis.
 
@@ -54,14 +54,15 @@ class PredictiveCheckDisplay(Display):
 
     See Also
     --------
-    skcalib.posteriors.posterior_predictive_check : Compute the check.
+    skcalib.experimental.posterior_predictive_check : Compute the check.
 
     Examples
     --------
     >>> import numpy as np
     >>> from skcalib.datasets import make_coref_documents
-    >>> from skcalib.plot import PredictiveCheckDisplay
-    >>> from skcalib.posteriors import AntecedentPosterior, posterior_predictive_check
+    >>> from skcalib.experimental import PredictiveCheckDisplay
+    >>> from skcalib.experimental import posterior_predictive_check
+    >>> from skcalib.posteriors import AntecedentPosterior
     >>> _, y, scores = make_coref_documents(40, return_scores=True, random_state=0)
     >>> samples = AntecedentPosterior(scores).sample(100, random_state=0)
     >>> check = posterior_predictive_check(
@@ -91,7 +92,7 @@ class PredictiveCheckDisplay(Display):
         Parameters
         ----------
         check : PredictiveCheck
-            Result of :func:`~skcalib.posteriors.posterior_predictive_check`.
+            Result of :func:`~skcalib.experimental.posterior_predictive_check`.
         name : str, default=None
             Name of the statistic, used as the label of the y-axis.
         ax : matplotlib Axes, default=None

@@ -29,7 +29,8 @@ from ..metrics import CalibrationErrorInterval
 from ..metrics._binning import Binning
 from ..metrics._interval import interval_of_pairs, warn_of_few
 from ..queries import Answers
-from ..scorers import CalibrationComparison, compare_calibration
+from ..scorers import compare_calibration
+from ..scorers._calibration_comparison import CalibrationComparison
 from ..significance._system_comparison import adjusted_pvalues
 from ._answers import (
     Query,

@@ -67,11 +67,11 @@ class PredictiveCheck(Result):
     See Also
     --------
     posterior_predictive_check : Function that returns this result.
-    skcalib.plot.PredictiveCheckDisplay : Draw the values and their intervals.
+    skcalib.experimental.PredictiveCheckDisplay : Draw the values and their intervals.
 
     Examples
     --------
-    >>> from skcalib.posteriors import posterior_predictive_check
+    >>> from skcalib.experimental import posterior_predictive_check
     >>> samples = [[[0, 0], [0, 1], [1, 1]], [[0, 1], [1, 1], [0, 0]]]
     >>> found = posterior_predictive_check([[1, 1], [0, 0]], samples, sum)
     >>> found.observed, found.pit.round(2)
@@ -174,9 +174,9 @@ def posterior_predictive_check(
 
     See Also
     --------
-    skcalib.coref.entity_count_coverage : The exact distribution of the number of
+    skcalib.experimental.entity_count_coverage : The exact distribution of the number of
         entities.
-    skcalib.plot.PredictiveCheckDisplay : Draw the result.
+    skcalib.experimental.PredictiveCheckDisplay : Draw the result.
 
     Notes
     -----
@@ -205,7 +205,8 @@ def posterior_predictive_check(
 
     >>> import numpy as np
     >>> from skcalib.datasets import make_coref_documents
-    >>> from skcalib.posteriors import AntecedentPosterior, posterior_predictive_check
+    >>> from skcalib.experimental import posterior_predictive_check
+    >>> from skcalib.posteriors import AntecedentPosterior
     >>> _, y, scores = make_coref_documents(100, return_scores=True, random_state=0)
     >>> def n_singletons(labels):
     ...     return (np.unique(labels, return_counts=True)[1] == 1).sum()

@@ -171,8 +171,8 @@ class TreePosterior:
     See Also
     --------
     LinearChainPosterior : Posterior over taggings of sequences.
-    skcalib.queries.ArcQuery : Ask whether a word is the head of another word.
-    skcalib.queries.SubtreeQuery : Ask whether words are a subtree.
+    skcalib.experimental.ArcQuery : Ask whether a word is the head of another word.
+    skcalib.experimental.SubtreeQuery : Ask whether words are a subtree.
 
     Notes
     -----
@@ -201,7 +201,7 @@ class TreePosterior:
     "Ada sleeps": the second word is probably the root.
 
     >>> import numpy as np
-    >>> from skcalib.posteriors import TreePosterior
+    >>> from skcalib.experimental import TreePosterior
     >>> scores = np.log([[1, 0.5, 3], [2, 1, 0.5]])
     >>> posterior = TreePosterior([scores])
     >>> posterior.arc_marginals()[0].round(2)
@@ -325,7 +325,7 @@ class TreePosterior:
         Examples
         --------
         >>> import numpy as np
-        >>> from skcalib.posteriors import TreePosterior
+        >>> from skcalib.experimental import TreePosterior
         >>> posterior = TreePosterior([np.zeros((3, 4))])  # nine trees
         >>> posterior.subtree_marginals([[(0, 1), (0, 2), (0, 3)]])[0].round(3)
         array([0.444, 0.222, 1.   ])
@@ -409,7 +409,7 @@ class TreePosterior:
         Examples
         --------
         >>> import numpy as np
-        >>> from skcalib.posteriors import TreePosterior
+        >>> from skcalib.experimental import TreePosterior
         >>> posterior = TreePosterior([np.log([[1, 1, 3], [2, 1, 1]])])
         >>> (drawn,) = posterior.sample(1000, random_state=0)
         >>> trees, count = np.unique(drawn, axis=0, return_counts=True)

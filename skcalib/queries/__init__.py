@@ -7,27 +7,20 @@ text without labels, :func:`predicted_entities` and :func:`predicted_links` retu
 predicted entities or links with their probabilities.
 """
 
-from ._answers import Answers, ExpectedCounts
+from .. import _moved
+from ._answers import Answers
 from ._classes import ClassQuery
 from ._coref_pairs import CorefPairQuery
-from ._predicted_entities import PredictedEntities, predicted_entities
-from ._predicted_links import PredictedLinks, predicted_links
 from ._spans import SpanQuery
 from ._tags import TagPairQuery, TagQuery
-from ._trees import ArcQuery, SubtreeQuery
 
 __all__ = [
     "Answers",
-    "ArcQuery",
     "ClassQuery",
     "CorefPairQuery",
-    "ExpectedCounts",
-    "PredictedEntities",
-    "PredictedLinks",
     "SpanQuery",
-    "SubtreeQuery",
     "TagPairQuery",
     "TagQuery",
-    "predicted_entities",
-    "predicted_links",
 ]
+
+__getattr__ = _moved.names_of(__name__)

@@ -64,7 +64,7 @@ class PredictedEntities(Result):
 
     Examples
     --------
-    >>> from skcalib.queries import PredictedEntities
+    >>> from skcalib.experimental import PredictedEntities
     >>> tokens = [["Ada", "Lovelace", "wrote", "to", "Bo"]]
     >>> found = [[(0, 2, "PER", 0.9), (4, 5, "PER", 0.4)]]
     >>> entities = PredictedEntities.from_spans(found, tokens=tokens)
@@ -357,7 +357,7 @@ def predicted_entities(
     --------
     >>> import numpy as np
     >>> from skcalib.posteriors import LinearChainPosterior
-    >>> from skcalib.queries import predicted_entities
+    >>> from skcalib.experimental import predicted_entities
     >>> proba = [[[0.9, 0.0, 0.1], [0.1, 0.6, 0.3], [0.1, 0.0, 0.9]]]
     >>> with np.errstate(divide="ignore"):
     ...     posterior = LinearChainPosterior(np.log(proba))

@@ -44,7 +44,7 @@ class PredictedLinks(Result):
     Examples
     --------
     >>> from skcalib.posteriors import AntecedentPosterior
-    >>> from skcalib.queries import predicted_links
+    >>> from skcalib.experimental import predicted_links
     >>> posterior = AntecedentPosterior([[[0, 0, 0], [3, 0, 0], [0, 1, 0]]])
     >>> links = predicted_links(posterior)
     >>> links
@@ -175,7 +175,7 @@ def predicted_links(
     Examples
     --------
     >>> from skcalib.posteriors import AntecedentPosterior
-    >>> from skcalib.queries import predicted_links
+    >>> from skcalib.experimental import predicted_links
     >>> posterior = AntecedentPosterior([[[0, 0, 0], [2, 0, 0], [1, 1, 0]]])
     >>> names = [["Ada", "she", "her"]]
     >>> for link in predicted_links(posterior, mentions=names).records():

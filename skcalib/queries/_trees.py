@@ -25,8 +25,7 @@ from .._validation import (
     is_sequence,
     out_of_range,
 )
-from ..posteriors import TreePosterior
-from ..posteriors._tree_posterior import check_trees
+from ..posteriors._tree_posterior import TreePosterior, check_trees
 from ._answers import Answers
 from ._sentences import as_numbers, last_step, transform_before
 
@@ -96,7 +95,7 @@ class ArcQuery:
     See Also
     --------
     SubtreeQuery : Ask whether words are a subtree.
-    skcalib.posteriors.TreePosterior.arc_marginals : Probabilities of arcs.
+    skcalib.experimental.TreePosterior.arc_marginals : Probabilities of arcs.
     skcalib.scorers.make_query_scorer : Make a scorer from a query and a metric.
 
     Notes
@@ -114,8 +113,8 @@ class ArcQuery:
     Examples
     --------
     >>> import numpy as np
-    >>> from skcalib.posteriors import TreePosterior
-    >>> from skcalib.queries import ArcQuery
+    >>> from skcalib.experimental import TreePosterior
+    >>> from skcalib.experimental import ArcQuery
     >>> posterior = TreePosterior([np.log([[1, 1, 3], [2, 1, 1]])])
     >>> answers = ArcQuery().from_posterior([[2, 0]], posterior)
     >>> answers.item, answers.label
@@ -300,7 +299,7 @@ class SubtreeQuery:
     --------
     ArcQuery : Ask a dependency parser for single arcs.
     SpanQuery : Ask a tagger for entities.
-    skcalib.posteriors.TreePosterior.subtree_marginals : Probabilities of subtrees.
+    skcalib.experimental.TreePosterior.subtree_marginals : Probabilities of subtrees.
 
     Notes
     -----
@@ -324,8 +323,8 @@ class SubtreeQuery:
     Examples
     --------
     >>> import numpy as np
-    >>> from skcalib.posteriors import TreePosterior
-    >>> from skcalib.queries import SubtreeQuery
+    >>> from skcalib.experimental import TreePosterior
+    >>> from skcalib.experimental import SubtreeQuery
     >>> scores = [[0, 0, 2, 0], [1, 0, 0, 3], [2, 0, 0, 0]]  # "the dog barks"
     >>> posterior = TreePosterior([scores])
     >>> answers = SubtreeQuery().from_posterior([[2, 3, 0]], posterior)

@@ -57,7 +57,7 @@ class RateInterval(NamedTuple):
 
     Examples
     --------
-    >>> from skcalib.evaluation import RateInterval
+    >>> from skcalib._result_classes import RateInterval
     >>> RateInterval(0.83, 0.71, 0.91).low
     0.71
     """

@@ -342,7 +342,7 @@ def best_of_k(
 
     Examples
     --------
-    >>> from skcalib.evaluation import best_of_k
+    >>> from skcalib.experimental import best_of_k
     >>> score = [0.2, 0.4, 0.9, 0.5, 0.5, 0.5]
     >>> round(best_of_k(score, question=[0, 0, 0, 1, 1, 1], k=2).estimate, 4)
     0.6167

@@ -7,18 +7,20 @@ to a metric and does not support sequences and documents. :func:`compare_calibra
 tests whether the calibration errors of two models differ.
 """
 
+from .. import _moved
 from . import _query_scorers
-from ._calibration_comparison import CalibrationComparison, compare_calibration
+from ._calibration_comparison import compare_calibration
 from ._query_scorers import make_calibration_scorer, make_query_scorer
 
 __all__ = [
-    "CalibrationComparison",
     "calibration_error_scorer",
     "compare_calibration",
     "log_likelihood_scorer",
     "make_calibration_scorer",
     "make_query_scorer",
 ]
+
+__getattr__ = _moved.names_of(__name__)
 
 #: Negated calibration error with the defaults of :func:`make_calibration_scorer`.
 calibration_error_scorer = _query_scorers.calibration_error_scorer

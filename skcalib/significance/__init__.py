@@ -1,17 +1,13 @@
 """Paired tests of the difference between two or more systems on the same items."""
 
-from ._bootstrap_test import PairedBootstrapResult, paired_bootstrap_test
+from .. import _moved
+from ._bootstrap_test import paired_bootstrap_test
 from ._estimators import resample_training, significance_table
 from ._metric_comparison import compare_metrics
 from ._score_comparison import ScoreComparison, compare_scores
-from ._swap_tests import (
-    McNemarResult,
-    PermutationTestResult,
-    mcnemar_test,
-    permutation_test,
-)
+from ._swap_tests import mcnemar_test, permutation_test
 from ._system_comparison import SystemComparison, compare_systems
-from ._test_size import TestSizeCurve, borderline_threshold, test_size_curve
+from ._test_size import borderline_threshold, test_size_curve
 from ._translation import (
     bleu,
     bleu_statistics,
@@ -22,12 +18,8 @@ from ._translation import (
 )
 
 __all__ = [
-    "McNemarResult",
-    "PairedBootstrapResult",
-    "PermutationTestResult",
     "ScoreComparison",
     "SystemComparison",
-    "TestSizeCurve",
     "bleu",
     "bleu_statistics",
     "borderline_threshold",
@@ -45,3 +37,5 @@ __all__ = [
     "ter_statistics",
     "test_size_curve",
 ]
+
+__getattr__ = _moved.names_of(__name__)

@@ -14,12 +14,8 @@ from .._errors import ParameterError, ParameterTypeError, public
 from .._parallel import RandomStateLike, as_generator
 from .._results import Result, plain
 from .._validation import as_floats, as_groups, check_choice, check_fraction, check_real
-from ..evaluation import (
-    AlignedEvaluations,
-    Evaluation,
-    accuracy_interval,
-    align_evaluations,
-)
+from ..evaluation import Evaluation, accuracy_interval, align_evaluations
+from ..evaluation._align import AlignedEvaluations
 from ._score_tests import (
     Moments,
     flipped_gains,

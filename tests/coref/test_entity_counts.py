@@ -8,8 +8,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from skcalib.coref import entity_count_coverage
 from skcalib.datasets import make_coref_documents
+from skcalib.experimental import entity_count_coverage
 from skcalib.posteriors import AntecedentPosterior
 
 

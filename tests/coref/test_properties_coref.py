@@ -12,9 +12,9 @@ from skcalib.coref import (
     AntecedentRanker,
     SampledCorefPairs,
     coref_scores,
-    entity_count_coverage,
 )
 from skcalib.datasets import make_coref_documents
+from skcalib.experimental import entity_count_coverage
 from skcalib.posteriors import AntecedentPosterior
 
 SEEDS = st.integers(0, 10_000)

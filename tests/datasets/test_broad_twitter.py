@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from skcalib.datasets import fetch_broad_twitter_entities
+from skcalib.experimental import fetch_broad_twitter_entities
 
 TEXTS = {
     "a": "Ann\tB-PER\nLee\tI-PER\nleft\tO\n\nhi\tO\n",

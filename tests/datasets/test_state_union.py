@@ -7,7 +7,7 @@ import zipfile
 
 import pytest
 
-from skcalib.datasets import fetch_state_union
+from skcalib.experimental import fetch_state_union
 
 FILE = "state_union.zip"
 TEXTS = {

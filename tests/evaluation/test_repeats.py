@@ -7,7 +7,8 @@ from math import comb
 import numpy as np
 import pytest
 
-from skcalib.evaluation import best_of_k, pass_at_k, sample_variance
+from skcalib.evaluation import pass_at_k, sample_variance
+from skcalib.experimental import best_of_k
 
 
 @pytest.mark.parametrize("all_of", [False, True])

@@ -15,7 +15,8 @@ from hypothesis import strategies as st
 
 from skcalib.datasets import fetch_gum, fetch_muc3, fetch_ud_english_ewt
 from skcalib.documents import Document, Mention, Sentence, mentions_from_parse
-from skcalib.events import AffiliationLexicon, CountryLexicon, EventEvidence, EventRule
+from skcalib.events import AffiliationLexicon, CountryLexicon, EventRule
+from skcalib.experimental import EventEvidence
 
 HOME = Path(os.environ.get("SKCALIB_DATA", "nowhere"))
 

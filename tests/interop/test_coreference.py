@@ -6,11 +6,8 @@ import numpy as np
 import pytest
 from scipy.special import softmax
 
-from skcalib.interop import (
-    from_antecedent_scores,
-    from_fastcoref,
-    labels_from_clusters,
-)
+from skcalib.experimental import from_fastcoref
+from skcalib.interop import from_antecedent_scores, labels_from_clusters
 
 
 def draw(seed=0, n=5):

@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 from scipy.special import logsumexp
 
-from skcalib.interop import from_allennlp, from_flair, from_pytorch_crf, from_stanza
+from skcalib.experimental import from_allennlp, from_flair, from_stanza
+from skcalib.interop import from_pytorch_crf
 
 
 class Tensor:

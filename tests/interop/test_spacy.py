@@ -6,13 +6,13 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from skcalib.interop import (
-    from_spacy_beam,
+from skcalib.experimental import (
+    PredictedEntities,
     from_spacy_spancat,
     from_spacy_tagger,
-    to_spacy,
 )
-from skcalib.queries import PredictedEntities, SpanQuery
+from skcalib.interop import from_spacy_beam, to_spacy
+from skcalib.queries import SpanQuery
 
 
 def fake_ner(beams):

@@ -4,8 +4,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 
-from skcalib.plot import PredictiveCheckDisplay
-from skcalib.posteriors import posterior_predictive_check
+from skcalib.experimental import PredictiveCheckDisplay, posterior_predictive_check
 
 
 @pytest.fixture(scope="module")

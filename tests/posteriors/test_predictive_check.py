@@ -5,13 +5,9 @@ import re
 import numpy as np
 import pytest
 
-from skcalib.coref import entity_count_coverage
 from skcalib.datasets import make_coref_documents
-from skcalib.posteriors import (
-    AntecedentPosterior,
-    LinearChainPosterior,
-    posterior_predictive_check,
-)
+from skcalib.experimental import entity_count_coverage, posterior_predictive_check
+from skcalib.posteriors import AntecedentPosterior, LinearChainPosterior
 
 
 def n_clusters(labels):

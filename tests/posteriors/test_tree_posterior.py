@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from scipy.special import logsumexp, xlogy
 from scipy.stats import chisquare
 
-from skcalib.posteriors import TreePosterior
+from skcalib.experimental import TreePosterior
 
 
 def random_scores(seed, n, scale=1.0, forbidden=0.0, cycles=0.0):

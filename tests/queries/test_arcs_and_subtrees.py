@@ -3,9 +3,8 @@
 import numpy as np
 import pytest
 
+from skcalib.experimental import ArcQuery, SubtreeQuery, TreePosterior
 from skcalib.metrics import calibration_error
-from skcalib.posteriors import TreePosterior
-from skcalib.queries import ArcQuery, SubtreeQuery
 from skcalib.scorers import make_query_scorer
 
 # "the dog barks": dog is the head of the, barks of dog

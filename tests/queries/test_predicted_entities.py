@@ -7,8 +7,9 @@ import pytest
 from sklearn.pipeline import make_pipeline
 
 from skcalib.datasets import read_conll_columns
+from skcalib.experimental import PredictedEntities, predicted_entities
 from skcalib.posteriors import LinearChainPosterior
-from skcalib.queries import PredictedEntities, SpanQuery, predicted_entities
+from skcalib.queries import SpanQuery
 from skcalib.sequence import HMMTagger
 
 CLASSES = {

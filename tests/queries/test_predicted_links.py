@@ -5,8 +5,8 @@ import itertools
 import numpy as np
 import pytest
 
+from skcalib.experimental import predicted_links
 from skcalib.posteriors import AntecedentPosterior
-from skcalib.queries import predicted_links
 
 
 def draw(seed, n):

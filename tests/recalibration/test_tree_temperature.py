@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from skcalib import TemperatureScaling
-from skcalib.posteriors import TreePosterior
+from skcalib.experimental import TreePosterior
 
 
 class Parser:

@@ -28,14 +28,15 @@ from skcalib.datasets import (
 from skcalib.documents import Document, Mention, Sentence
 from skcalib.evaluation import align_evaluations, evaluation_of
 from skcalib.events import EventCounter, EventRule
-from skcalib.metrics import bin_size_curve, calibration_error_interval
-from skcalib.posteriors import (
-    AntecedentPosterior,
-    LinearChainPosterior,
+from skcalib.experimental import (
     TreePosterior,
     posterior_predictive_check,
+    predicted_entities,
+    predicted_links,
 )
-from skcalib.queries import ClassQuery, TagQuery, predicted_entities, predicted_links
+from skcalib.metrics import bin_size_curve, calibration_error_interval
+from skcalib.posteriors import AntecedentPosterior, LinearChainPosterior
+from skcalib.queries import ClassQuery, TagQuery
 from skcalib.recalibration import TemperatureScaling
 from skcalib.sequence import CRFTagger, HMMTagger
 from skcalib.significance import compare_scores, compare_systems

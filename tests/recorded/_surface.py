@@ -20,7 +20,8 @@ PROTOCOLS = ["__call__", "__contains__", "__getitem__", "__iter__", "__len__"]
 def public_modules() -> list[str]:
     found = pkgutil.walk_packages(skcalib.__path__, "skcalib.")
     names = (module.name for module in found)
-    return ["skcalib", *sorted(name for name in names if "._" not in name)]
+    public = sorted(name for name in names if "._" not in name)
+    return ["skcalib", *public, "skcalib._result_classes"]
 
 
 def public_names() -> Iterator[tuple[str, str, object]]:

@@ -7,9 +7,10 @@ import pytest
 from scipy.special import expit, logit
 from sklearn.metrics import brier_score_loss
 
+from skcalib._result_classes import CalibrationComparison
 from skcalib.datasets import make_calibrated_pairs
 from skcalib.metrics import brier_statistics, calibration_error
-from skcalib.scorers import CalibrationComparison, compare_calibration
+from skcalib.scorers import compare_calibration
 from skcalib.significance import paired_bootstrap_test
 
 

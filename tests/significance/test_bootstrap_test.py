@@ -9,7 +9,8 @@ import pytest
 from scipy.special import gammaln
 
 import skcalib
-from skcalib.significance import PairedBootstrapResult, paired_bootstrap_test
+from skcalib._result_classes import PairedBootstrapResult
+from skcalib.significance import paired_bootstrap_test
 
 TINY = np.finfo(float).tiny
 

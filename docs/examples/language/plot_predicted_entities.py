@@ -36,7 +36,8 @@ dev, test = slice(0, 700), slice(700, None)
 # the predictions.
 
 from skcalib import ReliabilityDisplay
-from skcalib.queries import SpanQuery, predicted_entities
+from skcalib.experimental import predicted_entities
+from skcalib.queries import SpanQuery
 from skcalib.recalibration import fit_temperature
 
 temperature = fit_temperature(model[dev], gold[dev], classes)

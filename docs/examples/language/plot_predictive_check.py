@@ -15,8 +15,8 @@ single mention. The documents are generated, so the true model is known.
 import numpy as np
 
 from skcalib.datasets import make_coref_documents
-from skcalib.plot import PredictiveCheckDisplay
-from skcalib.posteriors import AntecedentPosterior, posterior_predictive_check
+from skcalib.experimental import PredictiveCheckDisplay, posterior_predictive_check
+from skcalib.posteriors import AntecedentPosterior
 
 
 def n_singletons(labels):

@@ -15,8 +15,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 from skcalib import ReliabilityDisplay
-from skcalib.posteriors import TreePosterior
-from skcalib.queries import ArcQuery, SubtreeQuery
+from skcalib.experimental import ArcQuery, SubtreeQuery, TreePosterior
 
 rng = np.random.default_rng(1)
 n = 10

@@ -1,0 +1,47 @@
+"""Classes of results that functions return.
+
+Their attributes and methods are as stable as the functions, but nobody needs to import
+or to construct them. This module is their place in the documentation.
+"""
+
+from .counts._choose_documents import DocumentChoice
+from .counts._corrected_count import LabelsOnly
+from .evaluation._align import AlignedEvaluations
+from .events._event_counts import CorrectedEventCounts
+from .events._event_probability import CountComparison, UncertainDocument
+from .metrics._decomposition import ScoreDecomposition
+from .metrics._size_curves import BinSizeCurve, SampleSizeCurve
+from .queries._answers import ExpectedCounts
+from .rates._accuracy import AccuracyInterval
+from .rates._judged import JudgedAccuracy, JudgedDifference, RateInterval
+from .rates._precision import PrecisionThreshold
+from .rates._repeats import PassAtK, SampleVariance
+from .scorers._calibration_comparison import CalibrationComparison
+from .significance._bootstrap_test import PairedBootstrapResult
+from .significance._swap_tests import McNemarResult, PermutationTestResult
+from .significance._test_size import TestSizeCurve
+
+__all__ = [
+    "AccuracyInterval",
+    "AlignedEvaluations",
+    "BinSizeCurve",
+    "CalibrationComparison",
+    "CorrectedEventCounts",
+    "CountComparison",
+    "DocumentChoice",
+    "ExpectedCounts",
+    "JudgedAccuracy",
+    "JudgedDifference",
+    "LabelsOnly",
+    "McNemarResult",
+    "PairedBootstrapResult",
+    "PassAtK",
+    "PermutationTestResult",
+    "PrecisionThreshold",
+    "RateInterval",
+    "SampleSizeCurve",
+    "SampleVariance",
+    "ScoreDecomposition",
+    "TestSizeCurve",
+    "UncertainDocument",
+]
