@@ -13,7 +13,7 @@ from .._validation import check_choice, check_integer
 from ..documents import Document
 from ._conllu import read_conllu
 from ._coref_readers import PREDICATIVE, read_litbank
-from ._files import DataHome, FetchOptions, PathLike, data_set, description
+from ._files import DataHome, FetchOptions, PathLike, as_bunch, data_set
 
 N_FOLDS = 10
 # One archive with all files of LitBank.
@@ -231,14 +231,7 @@ def _coref_bunch(
 ) -> Any:
     """Return documents and the entities of their mentions."""
     target = [_first_mentions(document) for document in documents]
-    if return_X_y:
-        return documents, target
-    return Bunch(
-        data=documents,
-        target=target,
-        DESCR=description(name),
-        filenames=list(map(str, paths)),
-    )
+    return as_bunch(name, paths, return_X_y, documents, target)
 
 
 def _first_mentions(document: Document) -> np.ndarray:

@@ -11,7 +11,7 @@ import datetime
 import os
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal, TypedDict, Unpack, overload
@@ -23,7 +23,7 @@ from .._errors import ParameterError, ParameterTypeError, public
 from .._validation import check_bool, check_choice
 from ..documents import Document, mentions_from_parse
 from ._conllu import read_conllu
-from ._files import DataHome, FetchOptions, PathLike, data_set, description, members_of
+from ._files import DataHome, FetchOptions, PathLike, as_bunch, data_set, members_of
 
 SUFFIXES = (".conllu", ".conllu.gz")
 SCRIPT = "benchmarks/parse_corpora.py"
@@ -127,19 +127,32 @@ def _joined(text: Document, parse: Document) -> Document:
     )
 
 
-def read_texts(
-    texts: Sequence[Document],
-    chosen: Sequence[bool],
-    files: Sequence[Path],
+def _fetch_texts(
+    home: DataHome,
+    name: str,
+    read: Callable[[str, bytes], Document],
+    is_chosen: Callable[[str], bool],
     *,
+    parsed: bool | PathLike | None,
     mentions: bool,
-) -> list[Document]:
-    """Return the chosen texts, with parses if there are files of them."""
-    if files:
-        found = with_parses(texts, chosen, files)
+    return_X_y: bool,
+) -> Any:
+    """Return the chosen texts of an archive, with parses if there are files of them."""
+    check_bool(mentions, name="mentions")
+    parses = find_parse(parsed, name, home, mentions=mentions)
+    (file,) = data_set(name).files.values()
+    path = home.fetch(file)
+    members = members_of(path, file.members)
+    texts = [read(member, members[member]) for member in sorted(members)]
+    chosen = [is_chosen(member) for member in sorted(members)]
+    if parses:
+        found = with_parses(texts, chosen, parses)
     else:
         found = [text for text, kept in zip(texts, chosen, strict=True) if kept]
-    return [mentions_from_parse(text) for text in found] if mentions else found
+    if mentions:
+        found = [mentions_from_parse(text) for text in found]
+    paths = [path, *parses]
+    return as_bunch(name, paths, return_X_y, found, None, parsed=bool(parses))
 
 
 SUBSETS = ("dev", "tst1", "tst2", "tst3", "tst4")
@@ -244,28 +257,18 @@ def fetch_muc3(
     (datetime.date(1989, 11, 9), 'MADRID')
     """
     check_choice(subset, ("all", *SUBSETS), name="subset")
-    home = DataHome(data_home, download_if_missing, n_retries, delay)
-    check_bool(mentions, name="mentions")
-    parses = find_parse(parsed, "muc3", home, mentions=mentions)
-    (file,) = data_set("muc3").files.values()
-    path = home.fetch(file)
-    texts = members_of(path, file.members)
-    names = sorted(texts)
-    chosen = [subset in ("all", name.split("/")[0]) for name in names]
-    reports = [_report(texts[name]) for name in names]
-    documents = read_texts(reports, chosen, parses, mentions=mentions)
-    if return_X_y:
-        return documents, None
-    return Bunch(
-        data=documents,
-        target=None,
-        parsed=bool(parses),
-        DESCR=description("muc3"),
-        filenames=[str(each) for each in (path, *parses)],
+    return _fetch_texts(
+        DataHome(data_home, download_if_missing, n_retries, delay),
+        "muc3",
+        _report,
+        lambda name: subset in ("all", name.split("/")[0]),
+        parsed=parsed,
+        mentions=mentions,
+        return_X_y=return_X_y,
     )
 
 
-def _report(content: bytes) -> Document:
+def _report(_: str, content: bytes) -> Document:
     page = ElementTree.fromstring(content)
     meta = {each.get("name"): each.get("content") for each in page.iter(XHTML + "meta")}
     paragraphs = (
@@ -413,23 +416,14 @@ def fetch_state_union(
     >>> address.id, address.date  # doctest: +SKIP
     ('2006-GWBush', datetime.date(2006, 1, 31))
     """
-    home = DataHome(data_home, download_if_missing, n_retries, delay)
-    check_bool(mentions, name="mentions")
-    parses = find_parse(parsed, "state_union", home, mentions=mentions)
-    (file,) = data_set("state_union").files.values()
-    path = home.fetch(file)
-    texts = members_of(path, r"(?:.*/)?([0-9]{4}-[^/]+)\.txt")
-    addresses = [_address(name, texts[name]) for name in sorted(texts)]
-    everything = [True] * len(addresses)
-    documents = read_texts(addresses, everything, parses, mentions=mentions)
-    if return_X_y:
-        return documents, None
-    return Bunch(
-        data=documents,
-        target=None,
-        parsed=bool(parses),
-        DESCR=description("state_union"),
-        filenames=[str(each) for each in (path, *parses)],
+    return _fetch_texts(
+        DataHome(data_home, download_if_missing, n_retries, delay),
+        "state_union",
+        _address,
+        lambda name: True,
+        parsed=parsed,
+        mentions=mentions,
+        return_X_y=return_X_y,
     )
 
 

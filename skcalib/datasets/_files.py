@@ -16,13 +16,15 @@ import re
 import tempfile
 import time
 import tomllib
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from http.client import HTTPException, HTTPResponse
 from importlib.resources import files as resources
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple, TypedDict
 from urllib.error import HTTPError
 from urllib.request import Request, urlopen
+
+from sklearn.utils import Bunch
 
 from .._errors import ParameterTypeError, warn
 from .._validation import check_choice, check_integer, check_real
@@ -235,6 +237,26 @@ def _remote_file(
 def description(name: str) -> str:
     """Return the text about a data set: origin, sizes, licence, what to cite."""
     return _data_file(f"{name}.rst")
+
+
+def as_bunch(
+    name: str,
+    paths: Iterable[Path],
+    return_X_y: bool,
+    data: Any,
+    target: Any,
+    **further: Any,
+) -> Any:
+    """Return what a fetcher returns: a Bunch, or data and target."""
+    if return_X_y:
+        return data, target
+    return Bunch(
+        data=data,
+        target=target,
+        **further,
+        DESCR=description(name),
+        filenames=[str(path) for path in paths],
+    )
 
 
 def _data_file(name: str) -> str:

@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.utils import Bunch
 
 from .._errors import public
-from ._files import DataHome, FetchOptions, PathLike, description
+from ._files import DataHome, FetchOptions, PathLike, as_bunch
 from ._lines import Block, Line, blocks_of
 from ._sequences import read_conll_columns
 
@@ -104,13 +104,8 @@ def fetch_system_outputs(
     home = DataHome(data_home, download_if_missing, n_retries, delay)
     paths = home.fetch_subset("system_outputs", subset)
     found = _read_scores(paths[0]) if subset == "wmt20" else _read_tags(*paths)
-    if return_X_y:
-        return found.data, found.target
-    return Bunch(
-        **found._asdict(),
-        DESCR=description(f"system_outputs_{subset}"),
-        filenames=list(map(str, paths)),
-    )
+    name = f"system_outputs_{subset}"
+    return as_bunch(name, paths, return_X_y, **found._asdict())
 
 
 class Outputs(NamedTuple):

@@ -19,7 +19,7 @@ from .._errors import public
 from .._parallel import RandomStateLike, as_generator
 from .._validation import check_choice
 from ._conllu import read_conllu
-from ._files import DataHome, FetchOptions, PathLike, description
+from ._files import DataHome, FetchOptions, PathLike, as_bunch
 from ._lines import TextFile, blocks_of, lines_of, malformed, opened
 from ._sequences import TAG_COLUMNS, read_conll_columns, read_penn_trees, to_sequences
 
@@ -112,10 +112,7 @@ def fetch_ark_twitter_pos(
     home = DataHome(data_home, download_if_missing, n_retries, delay)
     (path,) = home.fetch_subset("ark_twitter_pos", subset)
     X, y = read_conll_columns(path)
-    if return_X_y:
-        return X, y
-    text = description("ark_twitter_pos")
-    return Bunch(data=X, target=y, DESCR=text, filenames=[str(path)])
+    return as_bunch("ark_twitter_pos", [path], return_X_y, X, y)
 
 
 @overload
@@ -205,17 +202,9 @@ def fetch_ud_english_ewt(
     (path,) = home.fetch_subset("ud_english_ewt", subset)
     documents = read_conllu(path)
     X, y = to_sequences(documents, column)
-    if return_X_y:
-        return X, y
     groups = [i for i, document in enumerate(documents) for _ in document.sentences]
-    return Bunch(
-        data=X,
-        target=y,
-        documents=documents,
-        groups=groups,
-        DESCR=description("ud_english_ewt"),
-        filenames=[str(path)],
-    )
+    further = {"documents": documents, "groups": groups}
+    return as_bunch("ud_english_ewt", [path], return_X_y, X, y, **further)
 
 
 @overload
@@ -294,10 +283,7 @@ def fetch_wsj_sample(
     home = DataHome(data_home, download_if_missing, n_retries, delay)
     (path,) = home.fetch_subset("wsj_sample", subset)
     X, y, groups = _read_wsj(path, ARTICLES[subset])
-    if return_X_y:
-        return X, y
-    text = description("wsj_sample")
-    return Bunch(data=X, target=y, groups=groups, DESCR=text, filenames=[str(path)])
+    return as_bunch("wsj_sample", [path], return_X_y, X, y, groups=groups)
 
 
 def _read_wsj(path: Path, numbers: range) -> tuple[Sentences, Sentences, list[int]]:
@@ -395,15 +381,8 @@ def fetch_broad_twitter_entities(
             X.append([token or NO_TEXT for token in tokens])
             y.append(tags)
             section.append(path.stem.removeprefix("btc_"))
-    if return_X_y:
-        return X, y
-    return Bunch(
-        data=X,
-        target=y,
-        section=np.array(section),
-        DESCR=description("broad_twitter_entities"),
-        filenames=[str(path) for path in paths],
-    )
+    name = "broad_twitter_entities"
+    return as_bunch(name, paths, return_X_y, X, y, section=np.array(section))
 
 
 def tokens_and_labels(path: TextFile) -> Iterator[tuple[list[str], list[str]]]:
@@ -568,16 +547,9 @@ def fetch_emoticon_tweets(
         messages = _balance(messages, rng)
     X = [m.bare if remove_emoticons else m.written for m in messages]
     y = np.array([m.happy for m in messages], dtype=np.int64)
-    if return_X_y:
-        return X, y
-    return Bunch(
-        data=X,
-        target=y,
-        target_names=["other", "happy"],
-        sources=[message.source for message in messages],
-        DESCR=description("emoticon_tweets"),
-        filenames=[str(path) for path in paths],
-    )
+    sources = [message.source for message in messages]
+    further = {"target_names": ["other", "happy"], "sources": sources}
+    return as_bunch("emoticon_tweets", paths, return_X_y, X, y, **further)
 
 
 def _read(path: Path) -> list[Message]:
