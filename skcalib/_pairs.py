@@ -341,7 +341,8 @@ def check_pairs(
                 f"shape {q.shape}.",
             )
         positive = positives(y_true, pos_label, are_all=are_all)
-        return [Pairs(q, positive, q[positive], weight, codes)]
+        # faster than an index of bools, which costs more than half of a sort
+        return [Pairs(q, positive, np.compress(positive, q), weight, codes)]
     order = class_order(y_true, labels, q.shape[1], name="labels", of="y_proba")
     columns = columns_by_name(column_names(y_proba), order, name="y_proba")
     q = q if columns is None else q[:, columns]

@@ -11,16 +11,16 @@ from numpy.typing import ArrayLike
 from .._errors import public, warn
 from .._pairs import Pairs, check_pairs
 from .._validation import check_bool, is_dask
-from ._binning import Binning, check_binning
 from ._bins import (
-    BinSums,
+    Binning,
+    bins_of,
+    check_binning,
     check_debiasable,
     check_norm,
-    debiased_error,
     norm_of,
     rooted,
 )
-from ._cells import CellTable, check_independent, sums_of_cells
+from ._cells import CellTable, bins_of_cells, check_independent
 from ._distributed import Chunked, check_mergeable, tables_of_dask
 from ._grouped_bins import are_single_rows, grouped_bins
 
@@ -295,13 +295,10 @@ def error_of_pairs(
 ) -> float:
     """Return the error of one set of checked pairs."""
     if debias and pairs.is_dependent and not are_single_rows(pairs):
-        bins = grouped_bins(pairs, binning)
-        check_debiasable(bins.sums.weight)
-        return rooted(bins.debiased_square(), squared)
-    sums, _ = binning.sums(pairs, squares=debias)
-    if debias:
-        return debiased_error(sums.weight, sums.pair_residual, squared)
-    return norm_of((sums.q - sums.y) / sums.weight, sums.weight, norm, squared)
+        grouped = grouped_bins(pairs, binning)
+        check_debiasable(grouped.bins.weight)
+        return rooted(grouped.debiased_square, squared)
+    return bins_of(pairs, binning).error(norm, squared, debias)
 
 
 def _error_of_table(
@@ -310,15 +307,8 @@ def _error_of_table(
     """Return the error of the pairs of a table."""
     if debias:
         check_independent(table)
-    sums, _, _ = sums_of_cells(table, table.sorted_cells(), binning)
-    return error_of_sums(sums, norm, squared, debias)
-
-
-def error_of_sums(sums: BinSums, norm: str, squared: bool, debias: bool) -> float:
-    """Return the error over bins of independent pairs."""
-    if debias:
-        return debiased_error(sums.weight, sums.pair_residual, squared)
-    return norm_of(sums.residual / sums.weight, sums.weight, norm, squared)
+    bins = bins_of_cells(table, table.sorted_cells(), binning)
+    return bins.error(norm, squared, debias)
 
 
 class ResampledError:
@@ -345,7 +335,7 @@ class ResampledError:
             weight = count[self._item].astype(np.float64)
             rank = weight.cumsum()[self._end]
             residual = (weight * self._residual).cumsum()[self._end]
-            bounds, _ = self._binning.rank_bounds(rank[-1])
+            bounds = self._binning.rank_bounds(rank[-1])
             # The prefix sums are linear between the ends of a class, so interpolation
             # gives a cut its share of the class.
             at_bounds = np.interp(bounds, np.r_[0, rank], np.r_[0, residual])

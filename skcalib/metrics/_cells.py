@@ -19,9 +19,7 @@ import numpy as np
 from .._errors import ParameterError
 from .._pairs import Pairs, check_pairs
 from .._validation import as_floats, label_array, on_cpu, positives
-from ._binning import Binning
-from ._bins import BinSums, sum_bins
-from ._sorted_pairs import SortedCells
+from ._bins import Binning, Bins, Ordered, order_cells
 
 # All x below this power of 2 share a cell.
 _LEAST_EXPONENT = -64
@@ -103,25 +101,6 @@ class Grid:
 def grid_of(n_bits: int) -> Grid:
     """Return the grid, made once for all sketches of a process."""
     return Grid(n_bits)
-
-
-class SketchedCells(SortedCells):
-    """Cells in ascending order of q, in which every pair has the mean q of its cell.
-
-    The q of a cell lie in [low, high]. If the two are equal, all q are equal.
-    """
-
-    def __init__(
-        self,
-        q: np.ndarray,
-        weight: np.ndarray,
-        positive: np.ndarray,
-        low: np.ndarray,
-        high: np.ndarray,
-    ):
-        self.q, self.weight, self.positive = q, weight, positive
-        self.low, self.high = low, high
-        self.accumulate()
 
 
 class CellTable:
@@ -212,8 +191,8 @@ class CellTable:
         """Return the numbers of the cells that contain pairs."""
         return np.flatnonzero(self.value != _EMPTY)
 
-    def sorted_cells(self) -> SketchedCells:
-        """Return the cells that contain pairs."""
+    def sorted_cells(self) -> Ordered:
+        """Return the cells that contain pairs, as if all had the mean q of the cell."""
         used, grid = self.used(), self.grid
         value, positive = self.value[used], self.weight[used, 1]
         weight = self.weight[used, 0] + positive
@@ -221,7 +200,7 @@ class CellTable:
         low = np.where(mixed, grid.low[used], value)
         high = np.where(mixed, grid.high[used], value)
         mean = np.clip(grid.mean(used, self.rest[used] / weight), low, high)
-        return SketchedCells(mean, weight, positive, low, high)
+        return order_cells(mean, weight, positive, low, high)
 
     def __getstate__(self) -> dict[str, Any]:
         used = self.used()
@@ -240,14 +219,11 @@ class CellTable:
         self.__dict__.update(state)
 
 
-def sums_of_cells(
-    table: CellTable, cells: SketchedCells, binning: Binning
-) -> tuple[BinSums, np.ndarray, int | None]:
-    """Return the sums in bins, the bounds of the bins and the bin size."""
+def bins_of_cells(table: CellTable, cells: Ordered, binning: Binning) -> Bins:
+    """Return the bins of the pairs of a table."""
     if table.n_samples == 0:
         raise ParameterError(None, "needs pairs, but none have been added.")
-    bounds, size = binning.for_rows(table.row_total).bounds(cells)
-    return sum_bins(cells, bounds), bounds, size
+    return binning.bins(cells, table.row_total)
 
 
 def check_independent(table: CellTable) -> None:

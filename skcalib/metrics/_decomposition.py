@@ -20,9 +20,7 @@ from .._errors import ParameterError, public
 from .._pairs import Pairs, check_one_set, check_pairs
 from .._results import Result
 from .._validation import as_weights, check_choice
-from ._binning import Binning, check_binning
-from ._bins import sum_bins
-from ._sorted_pairs import SortedCells, SortedRows, sort_pairs
+from ._bins import NOISE, Binning, check_binning, order_pairs, without_noise
 
 EPS = np.finfo(np.float64).eps
 
@@ -336,15 +334,10 @@ def _check_method(
     return None
 
 
-def without_noise(value: float, scale: float) -> float:
-    """Return `value`, or 0 if it is within the rounding error at this scale."""
-    return 0.0 if abs(value) <= 16 * EPS * scale else float(value)
-
-
 def _frequency(y: np.ndarray, weight: np.ndarray) -> np.ndarray:
     """Return y / weight in [0, 1], equal to 0 or 1 if it differs by rounding only."""
     p = np.clip(y / weight, 0, 1)
-    return np.where(1 - p <= 16 * EPS, 1.0, p)
+    return np.where(1 - p <= NOISE, 1.0, p)
 
 
 def _levels(cells: tuple[np.ndarray, ...]) -> tuple[np.ndarray, np.ndarray]:
@@ -355,50 +348,42 @@ def _levels(cells: tuple[np.ndarray, ...]) -> tuple[np.ndarray, np.ndarray]:
     return _frequency(np.add.reduceat(positive, blocks[:-1]), weight), weight
 
 
-def _bins(
-    ordered: SortedRows | SortedCells, binning: Binning
-) -> tuple[np.ndarray, np.ndarray, np.ndarray, int | None]:
-    """Return frequency, weight and mean q of each bin, and the bin size."""
-    bounds, bin_size = binning.bounds(ordered)
-    sums = sum_bins(ordered, bounds)
-    q = np.clip(sums.q / sums.weight, sums.low, sums.high)
-    return _frequency(sums.y, sums.weight), sums.weight, q, bin_size
-
-
 def decompose_pairs(
     pairs: Pairs, rule: Rule, binning: Binning | None, row_of: Any = None
 ) -> ScoreDecomposition:
     """Return the decomposition of checked pairs; without a binning, by 'isotonic'."""
-    if binning is not None:
-        binning = binning.for_rows(pairs.row_total)
-    ordered = sort_pairs(pairs)
-    cells = ordered.cells()
-    score = rule.mean_loss(cells, row_of)
-    base = _frequency(np.array([ordered.positives]), np.array([ordered.total]))
+    ordered = order_pairs(pairs)
+    classes = ordered.classes()
+    score = rule.mean_loss(classes, row_of)
+    positives, total = ordered.positives.total, ordered.total
+    base = _frequency(np.array([positives]), np.array([total]))
     (uncertainty,) = rule.expected(base, base)
     bin_size = None
     if binning is None:
-        p, weight = _levels(cells)
+        p, weight = _levels(classes)
     else:
-        del cells
-        p, weight, q, bin_size = _bins(ordered, binning)
+        bins = binning.bins(ordered, pairs.row_total)
+        weight, bin_size = bins.weight, bins.bin_size
+        p = _frequency(bins.y, weight)
+        q = np.clip(bins.q / weight, bins.low, bins.high)
     share = weight / weight.sum()
     entropy = rule.expected(p, p)
     # theory, (D1)
     refinement = float((share * entropy).sum())
     scale = abs(score) + float((share * np.abs(entropy)).sum()) + abs(uncertainty)
     if binning is None:
-        calibration, residual = without_noise(score - refinement, scale), 0.0
+        calibration = float(without_noise(score - refinement, scale))
+        residual = 0.0
     else:
         divergence = float((share * (rule.expected(q, p) - entropy)).sum())
-        calibration = without_noise(divergence, scale)
-        residual = without_noise(score - refinement - calibration, scale)
+        calibration = float(without_noise(divergence, scale))
+        residual = float(without_noise(score - refinement - calibration, scale))
     return ScoreDecomposition(
         score=score,
         calibration=calibration,
         refinement=refinement,
         residual=residual,
-        discrimination=without_noise(uncertainty - refinement, scale),
+        discrimination=float(without_noise(uncertainty - refinement, scale)),
         uncertainty=float(uncertainty),
         rule=rule.name,
         method="isotonic" if binning is None else "adaptive",

@@ -16,7 +16,7 @@ import numpy as np
 from .._errors import ParameterError, ParameterTypeError
 from .._pairs import MULTI_CLASS
 from .._validation import check_choice, is_dask, on_cpu
-from ._binning import Binning
+from ._bins import Binning
 from ._cells import CellTable, add_chunk, check_pos_label
 
 # Number of tables that a Dask task merges, and approximate number that a Spark task

@@ -33,22 +33,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .._errors import ParameterError, ParameterTypeError, public
-from .._validation import check_choice, check_integer
-from ._binning import check_binning
-from ._bins import BinSums, check_norm, norm_of
-from ._calibration_error import error_of_sums
-from ._cells import (
-    CellTable,
-    SketchedCells,
-    add_chunk,
-    check_independent,
-    sums_of_cells,
-)
+from .._validation import check_choice, check_fraction, check_integer
+from ._bins import SNAPPED, Bins, Ordered, check_binning, check_norm, norm_of
+from ._cells import CellTable, add_chunk, bins_of_cells, check_independent
 from ._curve import ReliabilityCurve, curve_of_table
 from ._distributed import Chunked, Columns, table_of_spark, tables_of_dask
 from ._interval import (
     CalibrationErrorInterval,
-    check_level,
     interval_of_table,
     warn_of_few,
 )
@@ -56,9 +47,6 @@ from ._interval import (
 # Rounding errors of sums of float64, for an error and for a square.
 _ROUNDING = 1e-12
 _ROUNDING_OF_SQUARE = 1e-14
-
-# Cuts within this share of the total weight from the end of a tie are moved onto it.
-_SNAPPED = 1e-12
 
 
 @dataclass(frozen=True)
@@ -81,12 +69,13 @@ class _Parts:
     most: np.ndarray
 
 
-def _parts(cells: SketchedCells, sums: BinSums) -> _Parts:
+def _parts(cells: Ordered, sums: Bins) -> _Parts:
     s = sums.shares
-    cell = np.searchsorted(cells.q, s.value)
+    cell = np.searchsorted(cells.rows.q, s.value)
     some = np.flatnonzero(cells.low[cell] < cells.high[cell])
     cell = cell[some]
-    taken, total, positive = s.taken[some], s.total[some], s.positive[some]
+    taken, total = s.taken[some], s.total[some]
+    positive = s.rate[some] * total
     return _Parts(
         bin=s.bin[some],
         taken=taken,
@@ -100,7 +89,7 @@ def _parts(cells: SketchedCells, sums: BinSums) -> _Parts:
     )
 
 
-def _residual_range(parts: _Parts, sums: BinSums) -> tuple[np.ndarray, np.ndarray]:
+def _residual_range(parts: _Parts, sums: Bins) -> tuple[np.ndarray, np.ndarray]:
     """Return the least and the largest sum of r that each bin can have."""
     rest = parts.total - parts.taken
     below, above = parts.value - parts.low, parts.high - parts.value
@@ -114,12 +103,13 @@ def _residual_range(parts: _Parts, sums: BinSums) -> tuple[np.ndarray, np.ndarra
     return sums.residual - less, sums.residual + more
 
 
-def _rounding(cells: SketchedCells, sums: BinSums) -> float:
+def _rounding(cells: Ordered, sums: Bins) -> float:
     """Return a bound on the rounding error of a calibration error."""
-    if (cells.weight == np.floor(cells.weight)).all():
+    _, weight, _ = cells.classes()
+    if (weight == np.floor(weight)).all():
         return _ROUNDING
     # a cut may be moved onto a tie that the sketch does not distinguish
-    return _ROUNDING + 4 * _SNAPPED * cells.total / float(sums.weight.min())
+    return _ROUNDING + 4 * SNAPPED * cells.total / float(sums.weight.min())
 
 
 def _distances(low: np.ndarray, high: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -128,7 +118,7 @@ def _distances(low: np.ndarray, high: np.ndarray) -> tuple[np.ndarray, np.ndarra
 
 
 def _noise_range(
-    cells: SketchedCells, bounds: np.ndarray, parts: _Parts, sums: BinSums
+    cells: Ordered, parts: _Parts, sums: Bins
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return the range of the variance of draws minus the sum of r^2.
 
@@ -144,7 +134,7 @@ def _noise_range(
     and at most .505 - .32 + 1 - .333.
     """
     n_bins = sums.weight.size
-    least, largest = _whole_squares(cells, bounds, sums)
+    least, largest = _whole_squares(cells, sums)
     # the part of a divided cell: between the least and the largest (q - y)^2
     mean = parts.positive / parts.total
     near, far = (1 - parts.high) ** 2, (1 - parts.low) ** 2
@@ -168,23 +158,22 @@ def _noise_range(
     )
 
 
-def _whole_squares(
-    cells: SketchedCells, bounds: np.ndarray, sums: BinSums
-) -> tuple[np.ndarray, np.ndarray]:
+def _whole_squares(cells: Ordered, sums: Bins) -> tuple[np.ndarray, np.ndarray]:
     """Return the range of the sum of r^2 over whole cells, minus the sketched sum.
 
     Let d be q minus the mean q of the cell. The difference is the sum of w d^2, minus
     twice the sum of w d over positives.
     """
     n_bins = sums.weight.size
-    starts = np.concatenate([[0.0], cells.end[:-1]])
-    place = np.searchsorted(bounds[1:-1], starts, "right")
-    whole = np.ones(cells.q.size, dtype=bool)
-    whole[np.searchsorted(cells.q, sums.shares.value)] = False
+    q, weight, positive = cells.classes()
+    starts = cells.rows.position(np.arange(q.size))
+    place = np.searchsorted(sums.bounds[1:-1], starts, "right")
+    whole = np.ones(q.size, dtype=bool)
+    whole[np.searchsorted(q, sums.shares.value)] = False
     whole &= cells.low < cells.high
-    weight, positive = cells.weight[whole], cells.positive[whole]
-    below = (cells.q - cells.low)[whole]
-    above = (cells.high - cells.q)[whole]
+    weight, positive = weight[whole], positive[whole]
+    below = (q - cells.low)[whole]
+    above = (cells.high - q)[whole]
     negative = weight - positive
     # theory, (S4): what positives have more, negatives have less
     shift_up = np.minimum(positive * above, negative * below)
@@ -197,7 +186,7 @@ def _whole_squares(
     )
 
 
-def error_bound(cells: SketchedCells, sums: BinSums, norm: str, squared: bool) -> float:
+def error_bound(cells: Ordered, sums: Bins, norm: str, squared: bool) -> float:
     """Return a bound on the distance between the sketched and the exact error."""
     parts = _parts(cells, sums)
     least, largest = _distances(*_residual_range(parts, sums))
@@ -209,13 +198,11 @@ def error_bound(cells: SketchedCells, sums: BinSums, norm: str, squared: bool) -
     return max(high - middle, middle - low) + _rounding(cells, sums)
 
 
-def debiased_bound(
-    cells: SketchedCells, bounds: np.ndarray, sums: BinSums, found: float, squared: bool
-) -> float:
+def debiased_bound(cells: Ordered, sums: Bins, found: float, squared: bool) -> float:
     """Return a bound on the debiased square `found`, or for its root."""
     parts = _parts(cells, sums)
     least, largest = _distances(*_residual_range(parts, sums))
-    down, up = _noise_range(cells, bounds, parts, sums)
+    down, up = _noise_range(cells, parts, sums)
     share = 1 / ((sums.weight - 1) * sums.weight.sum())
     middle = sums.residual**2
     # A square of at most 1 changes by twice the change of its root.
@@ -545,7 +532,8 @@ class ReliabilitySketch:
     def heaviest_cell(self) -> float:
         """Largest weight of a cell that contains different probabilities."""
         cells = self._cells
-        return float(cells.weight[cells.low < cells.high].max(initial=0))
+        _, weight, _ = cells.classes()
+        return float(weight[cells.low < cells.high].max(initial=0))
 
     @public
     def curve(
@@ -601,8 +589,7 @@ class ReliabilitySketch:
         error : float
         """
         check_norm(norm, squared, debias)
-        sums, _ = self._sums(bin_size, n_bins, debias)
-        return error_of_sums(sums, norm, squared, debias)
+        return self._bins(bin_size, n_bins, debias).error(norm, squared, debias)
 
     @public
     def error_bound(
@@ -641,11 +628,11 @@ class ReliabilitySketch:
             Bound on the absolute difference.
         """
         check_norm(norm, squared, debias)
-        sums, bounds = self._sums(bin_size, n_bins, debias)
+        bins = self._bins(bin_size, n_bins, debias)
         if not debias:
-            return error_bound(self._cells, sums, norm, squared)
-        square = error_of_sums(sums, norm, True, True)
-        return debiased_bound(self._cells, bounds, sums, square, squared)
+            return error_bound(self._cells, bins, norm, squared)
+        square = bins.error(norm, True, True)
+        return debiased_bound(self._cells, bins, square, squared)
 
     @public
     def interval(
@@ -685,7 +672,7 @@ class ReliabilitySketch:
             If there are fewer than five rows. There is no test then, and `p_value` is
             NaN.
         """
-        level = check_level(confidence_level)
+        level = check_fraction(confidence_level, name="confidence_level")
         binning = check_binning(bin_size, None, "quantile")
         result = interval_of_table(self._table, binning, level, self._cells)
         warn_of_few([(None, result)])
@@ -694,13 +681,14 @@ class ReliabilitySketch:
     def to_dict(self) -> dict[str, Any]:
         """Return the settings and the used cells as a dict of numbers and lists."""
         cells = self._cells
+        q, weight, positive = cells.classes()
         return {
             "n_bits": self.n_bits,
             "n_samples": self.n_samples,
             "total_weight": self.total_weight,
-            "prob_pred": cells.q.tolist(),
-            "weight": cells.weight.tolist(),
-            "positive_weight": cells.positive.tolist(),
+            "prob_pred": q.tolist(),
+            "weight": weight.tolist(),
+            "positive_weight": positive.tolist(),
             "proba_min": cells.low.tolist(),
             "proba_max": cells.high.tolist(),
         }
@@ -714,21 +702,19 @@ class ReliabilitySketch:
         return state
 
     @cached_property
-    def _cells(self) -> SketchedCells:
+    def _cells(self) -> Ordered:
         """The used cells, until pairs are added."""
         return self._table.sorted_cells()
 
     def _forget(self) -> None:
         self.__dict__.pop("_cells", None)
 
-    def _sums(
-        self, bin_size: Any, n_bins: Any, debias: bool
-    ) -> tuple[BinSums, np.ndarray]:
-        """Return the sums in bins, and the bounds of the bins."""
+    def _bins(self, bin_size: Any, n_bins: Any, debias: bool) -> Bins:
+        """Return the bins; with `debias`, pairs must be independent."""
         if debias:
             check_independent(self._table)
         binning = check_binning(bin_size, n_bins, "quantile")
-        return sums_of_cells(self._table, self._cells, binning)[:2]
+        return bins_of_cells(self._table, self._cells, binning)
 
 
 def _check_one_set(multi_class: Any) -> None:
