@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Sequence
-from typing import Literal, overload
+from typing import Any, Literal, overload
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -20,8 +20,7 @@ from ._bins import (
     norm_of,
     rooted,
 )
-from ._cells import CellTable, bins_of_cells, check_independent
-from ._distributed import Chunked, check_mergeable, tables_of_dask
+from ._cells import CellTable, check_mergeable, tables_of_dask
 from ._grouped_bins import are_single_rows, grouped_bins
 
 # From this number of rows on, probabilities that are all 0 or 1 are suspicious.
@@ -230,24 +229,23 @@ def calibration_error(
     binning = check_binning(bin_size, n_bins, strategy)
     check_norm(norm, squared, debias)
     check_bool(hard_labels, name="hard_labels")
+    settings: dict[str, Any] = {
+        "multi_class": multi_class,
+        "labels": labels,
+        "pos_label": pos_label,
+    }
     if is_dask(y_true, y_proba, sample_weight):
-        data = Chunked(y_true, y_proba, sample_weight, multi_class, labels, pos_label)
         check_mergeable(binning, groups)
-        tables = tables_of_dask(data)
+        tables = tables_of_dask(y_true, y_proba, sample_weight, settings)
         if not hard_labels:
             warn_of_hard_tables(tables)
         errors = [
-            _error_of_table(table, binning, norm, squared, debias) for table in tables
+            table.bins(binning, independent=debias).error(norm, squared, debias)
+            for table in tables
         ]
     else:
         several = check_pairs(
-            y_true,
-            y_proba,
-            multi_class=multi_class,
-            labels=labels,
-            pos_label=pos_label,
-            sample_weight=sample_weight,
-            groups=groups,
+            y_true, y_proba, sample_weight=sample_weight, groups=groups, **settings
         )
         if not hard_labels:
             warn_of_hard_labels(several)
@@ -267,8 +265,8 @@ def warn_of_hard_labels(several: Sequence[Pairs]) -> None:
 
 def warn_of_hard_tables(tables: Sequence[CellTable]) -> None:
     """Warn if many rows have only probabilities of 0 and 1."""
-    cells = [table.sorted_cells() for table in tables]
-    _warn_if_all_hard(tables[0].n_samples, [np.r_[c.low, c.high] for c in cells])
+    values = [np.r_[table.cells.low, table.cells.high] for table in tables]
+    _warn_if_all_hard(tables[0].n_samples, values)
 
 
 def _warn_if_all_hard(n_rows: int, probabilities: Iterable[np.ndarray]) -> None:
@@ -299,16 +297,6 @@ def error_of_pairs(
         check_debiasable(grouped.bins.weight)
         return rooted(grouped.debiased_square, squared)
     return bins_of(pairs, binning).error(norm, squared, debias)
-
-
-def _error_of_table(
-    table: CellTable, binning: Binning, norm: str, squared: bool, debias: bool
-) -> float:
-    """Return the error of the pairs of a table."""
-    if debias:
-        check_independent(table)
-    bins = bins_of_cells(table, table.sorted_cells(), binning)
-    return bins.error(norm, squared, debias)
 
 
 class ResampledError:

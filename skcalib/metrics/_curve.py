@@ -16,7 +16,6 @@ from .._validation import check_choice, check_fraction, is_dask
 from ._bins import (
     Binning,
     Bins,
-    Ordered,
     bins_of,
     check_binning,
     check_norm,
@@ -25,8 +24,7 @@ from ._bins import (
     rooted,
 )
 from ._calibration_error import error_of_pairs
-from ._cells import CellTable, bins_of_cells, rows_are_unknown
-from ._distributed import Chunked, check_mergeable, tables_of_dask
+from ._cells import CellTable, check_mergeable, rows_are_unknown, tables_of_dask
 from ._frequency_intervals import consistency_interval, frequency_interval, tied_unit
 
 
@@ -306,11 +304,9 @@ def _debiased_square(pairs: Pairs, binning: Binning) -> float | ParameterError:
         return ParameterError(error.name, error.problem)  # without a traceback
 
 
-def curve_of_table(
-    table: CellTable, binning: Binning, cells: Ordered
-) -> ReliabilityCurve:
+def curve_of_table(table: CellTable, binning: Binning) -> ReliabilityCurve:
     """Return the curve of the pairs of a table."""
-    bins = bins_of_cells(table, cells, binning)
+    bins = table.bins(binning)
     debiased = rows_are_unknown() if table.is_dependent else None
     return _curve_of_bins(bins, table.n_samples, debiased)
 
@@ -436,17 +432,14 @@ def adaptive_reliability_curve(
     """
     binning = check_binning(bin_size, n_bins, strategy)
     check_one_set(multi_class, "curve")
+    settings: dict[str, Any] = {
+        "multi_class": multi_class,
+        "labels": labels,
+        "pos_label": pos_label,
+    }
     if is_dask(y_true, y_proba, sample_weight):
-        data = Chunked(y_true, y_proba, sample_weight, multi_class, labels, pos_label)
         check_mergeable(binning, None)
-        (table,) = tables_of_dask(data)
-        return curve_of_table(table, binning, table.sorted_cells())
-    (pairs,) = check_pairs(
-        y_true,
-        y_proba,
-        multi_class=multi_class,
-        labels=labels,
-        pos_label=pos_label,
-        sample_weight=sample_weight,
-    )
+        (table,) = tables_of_dask(y_true, y_proba, sample_weight, settings)
+        return curve_of_table(table, binning)
+    (pairs,) = check_pairs(y_true, y_proba, sample_weight=sample_weight, **settings)
     return curve_of_pairs(pairs, binning)

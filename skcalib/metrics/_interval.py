@@ -24,10 +24,9 @@ from .._validation import (
     check_integer,
     is_dask,
 )
-from ._bins import FOR_INTERVAL, Binning, Bins, Ordered, bins_of, check_binning
+from ._bins import FOR_INTERVAL, Binning, Bins, bins_of, check_binning
 from ._calibration_error import warn_of_hard_labels, warn_of_hard_tables
-from ._cells import CellTable, bins_of_cells, check_independent
-from ._distributed import Chunked, check_mergeable, tables_of_dask
+from ._cells import CellTable, check_mergeable, tables_of_dask
 from ._frequency_intervals import blaker_interval, frequency_interval
 from ._grouped_bins import GroupedBins, are_single_rows, grouped_bins
 from ._null_test import linear_p_value, null_p_value, null_p_value_of_groups
@@ -472,27 +471,25 @@ def calibration_error_interval(
     _check_two(binning)
     check_one_set(multi_class, "interval")
     check_bool(hard_labels, name="hard_labels")
+    settings: dict[str, Any] = {
+        "multi_class": multi_class,
+        "labels": labels,
+        "pos_label": pos_label,
+    }
     if is_dask(y_true, y_proba, sample_weight, groups):
         if method != "score":
             raise ParameterError(
                 "method", f"must be 'score' with Dask arrays. Got {method!r}."
             )
-        data = Chunked(y_true, y_proba, sample_weight, multi_class, labels, pos_label)
         check_mergeable(binning, groups)
-        (table,) = tables_of_dask(data)
+        (table,) = tables_of_dask(y_true, y_proba, sample_weight, settings)
         if not hard_labels:
             warn_of_hard_tables([table])
-        result = interval_of_table(table, binning, level, table.sorted_cells())
+        result = interval_of_table(table, binning, level)
         warn_of_few([(None, result)])
         return result
     (pairs,) = check_pairs(
-        y_true,
-        y_proba,
-        multi_class=multi_class,
-        labels=labels,
-        pos_label=pos_label,
-        sample_weight=sample_weight,
-        groups=groups,
+        y_true, y_proba, sample_weight=sample_weight, groups=groups, **settings
     )
     if not hard_labels:
         warn_of_hard_labels([pairs])
@@ -553,22 +550,21 @@ def interval_of_pairs(
 
 
 def interval_of_table(
-    table: CellTable, binning: Binning, level: float, cells: Ordered
+    table: CellTable, binning: Binning, level: float
 ) -> CalibrationErrorInterval:
     """Return the score interval of the pairs of a table."""
-    check_independent(table)
     _check_two(binning)
     if binning.bin_size == "auto":
         binning = FOR_INTERVAL
-    bins = bins_of_cells(table, cells, binning)
-    _check_total(cells.total)
+    bins = table.bins(binning, independent=True)
+    _check_total(table.cells.total)
     return _assemble(
         bins,
         None,
         distribution_of_bins(bins),
         level,
         Draws(),
-        n_units=cells.total,
+        n_units=table.cells.total,
         unit="rows",
         n_pairs=table.n_samples,
         n_groups=None,

@@ -26,7 +26,6 @@ from __future__ import annotations
 import copy
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
@@ -35,9 +34,8 @@ from numpy.typing import ArrayLike
 from .._errors import ParameterError, ParameterTypeError, public
 from .._validation import check_choice, check_fraction, check_integer
 from ._bins import SNAPPED, Bins, Ordered, check_binning, check_norm, norm_of
-from ._cells import CellTable, add_chunk, bins_of_cells, check_independent
+from ._cells import CellTable, Columns, add_chunk, table_of_spark, tables_of_dask
 from ._curve import ReliabilityCurve, curve_of_table
-from ._distributed import Chunked, Columns, table_of_spark, tables_of_dask
 from ._interval import (
     CalibrationErrorInterval,
     interval_of_table,
@@ -358,7 +356,6 @@ class ReliabilitySketch:
             labels=labels,
             pos_label=pos_label,
         )
-        self._forget()
         return self
 
     @classmethod
@@ -412,8 +409,14 @@ class ReliabilitySketch:
         """
         sketch = cls(n_bits=n_bits)
         _check_one_set(multi_class)
-        data = Chunked(y_true, y_proba, sample_weight, multi_class, labels, pos_label)
-        (sketch._table,) = tables_of_dask(data, n_bits)
+        settings = {
+            "multi_class": multi_class,
+            "labels": labels,
+            "pos_label": pos_label,
+        }
+        (sketch._table,) = tables_of_dask(
+            y_true, y_proba, sample_weight, settings, n_bits
+        )
         return sketch
 
     @classmethod
@@ -512,7 +515,6 @@ class ReliabilitySketch:
                 f"n_bits={other.n_bits}.",
             )
         self._table.merge(other._table)
-        self._forget()
         return self
 
     def __iadd__(self, other: ReliabilitySketch) -> ReliabilitySketch:
@@ -531,7 +533,7 @@ class ReliabilitySketch:
     @property
     def heaviest_cell(self) -> float:
         """Largest weight of a cell that contains different probabilities."""
-        cells = self._cells
+        cells = self._table.cells
         _, weight, _ = cells.classes()
         return float(weight[cells.low < cells.high].max(initial=0))
 
@@ -556,7 +558,7 @@ class ReliabilitySketch:
             are edges of cells.
         """
         binning = check_binning(bin_size, n_bins, "quantile")
-        return curve_of_table(self._table, binning, self._cells)
+        return curve_of_table(self._table, binning)
 
     @public
     def error(
@@ -630,9 +632,9 @@ class ReliabilitySketch:
         check_norm(norm, squared, debias)
         bins = self._bins(bin_size, n_bins, debias)
         if not debias:
-            return error_bound(self._cells, bins, norm, squared)
+            return error_bound(self._table.cells, bins, norm, squared)
         square = bins.error(norm, True, True)
-        return debiased_bound(self._cells, bins, square, squared)
+        return debiased_bound(self._table.cells, bins, square, squared)
 
     @public
     def interval(
@@ -674,13 +676,13 @@ class ReliabilitySketch:
         """
         level = check_fraction(confidence_level, name="confidence_level")
         binning = check_binning(bin_size, None, "quantile")
-        result = interval_of_table(self._table, binning, level, self._cells)
+        result = interval_of_table(self._table, binning, level)
         warn_of_few([(None, result)])
         return result
 
     def to_dict(self) -> dict[str, Any]:
         """Return the settings and the used cells as a dict of numbers and lists."""
-        cells = self._cells
+        cells = self._table.cells
         q, weight, positive = cells.classes()
         return {
             "n_bits": self.n_bits,
@@ -696,25 +698,10 @@ class ReliabilitySketch:
     def __repr__(self) -> str:
         return f"ReliabilitySketch(n_samples={self.n_samples}, n_bits={self.n_bits})"
 
-    def __getstate__(self) -> dict[str, Any]:
-        state = self.__dict__.copy()
-        state.pop("_cells", None)
-        return state
-
-    @cached_property
-    def _cells(self) -> Ordered:
-        """The used cells, until pairs are added."""
-        return self._table.sorted_cells()
-
-    def _forget(self) -> None:
-        self.__dict__.pop("_cells", None)
-
     def _bins(self, bin_size: Any, n_bins: Any, debias: bool) -> Bins:
         """Return the bins; with `debias`, pairs must be independent."""
-        if debias:
-            check_independent(self._table)
         binning = check_binning(bin_size, n_bins, "quantile")
-        return bins_of_cells(self._table, self._cells, binning)
+        return self._table.bins(binning, independent=debias)
 
 
 def _check_one_set(multi_class: Any) -> None:
