@@ -5,7 +5,7 @@ Intervals by simulation: basic bootstrap of the debiased square, and Algorithm 2
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable
+from collections.abc import Callable, Hashable, Iterable
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -16,7 +16,7 @@ from scipy.special import ndtri
 from .._errors import ParameterError, public, warn
 from .._pairs import Pairs, check_one_set, check_pairs
 from .._parallel import RandomStateLike, as_generator
-from .._results import Result, ends_text, p_text
+from .._results import Result, contains_zero, ends_text, p_text
 from .._validation import (
     check_bool,
     check_choice,
@@ -53,14 +53,13 @@ def pivots_of_bins(
     truth = float(share @ (q - p) ** 2)
     # A weight that is not an integer is rounded for the draw.
     trials = np.maximum(np.rint(n), 2).astype(np.int64)
-    pivots = np.empty(n_samples)
-    step = max(1, _BLOCK // n.size)
-    for start in range(0, n_samples, step):
-        size = (min(step, n_samples - start), n.size)
-        drawn = generator.binomial(trials, p, size) / trials
+
+    def pivots(size: int) -> np.ndarray:
+        drawn = generator.binomial(trials, p, (size, n.size)) / trials
         square = (q - drawn) ** 2 - drawn * (1 - drawn) / (trials - 1)
-        pivots[start : start + step] = square @ share - truth
-    return pivots
+        return square @ share - truth
+
+    return _in_blocks(pivots, n_samples, n.size)
 
 
 def pivots_of_groups(
@@ -76,10 +75,8 @@ def pivots_of_groups(
     truth = float(share @ (bins.residual_sum / n) ** 2)
     own, own_n = residual * residual, count * count
     n_draws, chance = max(2, round(number.sum())), number / number.sum()
-    pivots = np.empty(n_samples)
-    step = max(1, _BLOCK // max(number.size, share.size))
-    for start in range(0, n_samples, step):
-        size = min(step, n_samples - start)
+
+    def pivots(size: int) -> np.ndarray:
         drawn = generator.multinomial(n_draws, chance, size).astype(np.float64)
         products = (drawn @ residual) ** 2 - drawn @ own
         pairs = (drawn @ count) ** 2 - drawn @ own_n
@@ -88,8 +85,18 @@ def pivots_of_groups(
         # Bins without two of the drawn groups contain no information.
         weight = np.where(some, share, 0)
         total = np.maximum(weight.sum(axis=1), 1e-300)
-        pivots[start : start + step] = (square * weight).sum(axis=1) / total - truth
-    return pivots
+        return (square * weight).sum(axis=1) / total - truth
+
+    return _in_blocks(pivots, n_samples, max(number.size, share.size))
+
+
+def _in_blocks(
+    draw: Callable[[int], np.ndarray], n_samples: int, width: int
+) -> np.ndarray:
+    """Return `n_samples` values of `draw(size)`; each needs `width` numbers."""
+    step = max(1, _BLOCK // width)
+    starts = range(0, n_samples, step)
+    return np.concatenate([draw(min(step, n_samples - start)) for start in starts])
 
 
 def basic_interval(
@@ -109,13 +116,12 @@ def simulate_errors(
     q, p, n = sums.q / sums.weight, sums.y / sums.weight, sums.weight
     p = np.clip(p, 0, 1)
     deviation = np.sqrt(p * (1 - p) / n)
-    errors = np.empty(n_samples)
-    step = max(1, _BLOCK // n.size)
-    for start in range(0, n_samples, step):
-        size = (min(step, n_samples - start), n.size)
-        drawn = np.clip(generator.normal(p, deviation, size), 0, 1)
-        errors[start : start + step] = np.sqrt((drawn - q) ** 2 @ n / n.sum())
-    return errors
+
+    def errors(size: int) -> np.ndarray:
+        drawn = np.clip(generator.normal(p, deviation, (size, n.size)), 0, 1)
+        return np.sqrt((drawn - q) ** 2 @ n / n.sum())
+
+    return _in_blocks(errors, n_samples, n.size)
 
 
 def simulation_interval(
@@ -242,12 +248,12 @@ class CalibrationErrorInterval(Result):
     def _in_words(self) -> list[str]:
         if self._too_few:
             return [f"There is no test of perfect calibration: {self._why_no_test}."]
-        inside = "contains" if self.low == 0 else "does not contain"
         verdict = "is compatible with the data"
         if self.p_value < 1 - self.confidence_level:
             verdict = f"is rejected at level {1 - self.confidence_level:.2g}"
         return [
-            f"The {self.confidence_level:.4g} confidence interval {inside} 0. Perfect "
+            f"The {self.confidence_level:.4g} confidence interval "
+            f"{contains_zero(self.low, self.high)}. Perfect "
             f"calibration {verdict} ({p_text(self.p_value, before='p-value ')})."
         ]
 

@@ -21,6 +21,7 @@ from __future__ import annotations
 import math
 
 import numpy as np
+from numpy.polynomial.legendre import legvander
 from scipy.special import chdtrc, ndtri, stdtr
 
 from ._bins import Bins
@@ -116,15 +117,6 @@ def linear_p_value(value: float, variance: float, third: float) -> float:
     return min(1.0, 2 * min(above, below))
 
 
-def legendre(place: np.ndarray, n: int) -> np.ndarray:
-    """Return n orthonormal Legendre polynomials at places in [-1, 1], one per row."""
-    rows = [np.ones_like(place), place]
-    # recursion of Bonnet
-    for k in range(1, n - 1):
-        rows.append(((2 * k + 1) * place * rows[k] - k * rows[k - 1]) / (k + 1))
-    return np.array(rows[:n]) * np.sqrt(2 * np.arange(n) + 1)[:, np.newaxis]
-
-
 def _smooth_p_value(
     residual: np.ndarray, variance: np.ndarray, mean: np.ndarray
 ) -> float:
@@ -150,10 +142,15 @@ def _smooth_p_value(
 
 
 def smooth_basis(variance: np.ndarray) -> np.ndarray:
-    """Return the polynomials at the midpoint of each bin, by its share of variance."""
+    """Return the orthonormal polynomials at the midpoint of each bin.
+
+    Midpoints are in [-1, 1], by the shares of the bins in the variance.
+    """
     end = np.cumsum(variance)
     top = max(float(end[-1]), 1e-300)
-    return legendre((2 * end - variance) / top - 1, min(N_SMOOTH, variance.size))
+    degrees = np.arange(min(N_SMOOTH, variance.size))
+    polynomials = legvander((2 * end - variance) / top - 1, degrees[-1]).T
+    return polynomials * np.sqrt(2 * degrees + 1)[:, np.newaxis]
 
 
 def scaled_chi_square_p_value(value: float, mean: float, variance: float) -> float:

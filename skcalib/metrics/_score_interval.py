@@ -19,7 +19,6 @@ equal tails from x = z standard deviations on. With this division, the interval 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 
@@ -43,25 +42,15 @@ LEAST, MOST = 1e-3, math.sqrt(8)
 
 def tail_above(standardised: float, skewness: float) -> float:
     """Return the probability of values above a number of standard deviations."""
-    return _tail(standardised, skewness, True)
-
-
-def tail_below(standardised: float, skewness: float) -> float:
-    """Return the probability of values below a number of standard deviations."""
-    return _tail(standardised, skewness, False)
-
-
-def _tail(standardised: float, skewness: float, above: bool) -> float:
     size = min(abs(skewness), MOST)
     if not size >= LEAST:
-        return float(ndtr(-standardised if above else standardised))
-    if skewness < 0:
-        standardised, above = -standardised, not above
-    # theory, (I14)
+        return float(ndtr(-standardised))
+    # theory, (I14); a negative skewness is that of the mirror image
     freedom = 8 / size**2
+    place = standardised if skewness > 0 else -standardised
     # Below its smallest value the distribution has no probability.
-    value = max(freedom + standardised * math.sqrt(2 * freedom), 0.0)
-    return float(chdtrc(freedom, value) if above else chdtr(freedom, value))
+    value = max(freedom + place * math.sqrt(2 * freedom), 0.0)
+    return float(chdtrc(freedom, value) if skewness > 0 else chdtr(freedom, value))
 
 
 @dataclass(frozen=True)
@@ -85,15 +74,14 @@ class ErrorMoments:
     lean: float
     fourth: float
 
-    def moved(self, c: float) -> tuple[float, float, float]:
-        """Return noise, lean and fourth moment if the error were c d instead of d.
+    def moved(self, c: float) -> tuple[float, float]:
+        """Return noise / c^2 and lean / c^3 if the error were c d instead of d.
 
         The frequencies are then q - c d = p + (1 - c) d. Equation: theory, (I7).
         """
         rest = 1 - c
         noise = self.noise + rest * self.lean - rest**2 * self.fourth
-        lean = self.lean - 2 * rest * self.fourth
-        return c**2 * noise, c**3 * lean, c**4 * self.fourth
+        return noise, self.lean - 2 * rest * self.fourth
 
 
 def error_moments(sums: Bins) -> ErrorMoments:
@@ -173,8 +161,36 @@ class Levels:
     error: np.ndarray
 
     @cached_property
-    def _path(self) -> _Path:
-        return _Path.of(self)
+    def _path(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+        """Return at which multiples of the observed errors levels reach [0, 1].
+
+        The first array, `most`, is the largest multiple of each level. The others are
+        in ascending order of the multiples: `reached` is the mean square at which the
+        next level reaches an end of [0, 1], `full` is the part of the levels that have
+        reached their ends before, and `growing` is the part of the other levels at
+        multiple 1.
+
+        For example, two levels with half of the rows each: q = .2 with error .1, and
+        q = .5 with error .1. The errors are f times .1, but at most .2 and .5. From
+        f = 2 on, the first level has reached its end, and only the second one grows::
+
+            mean square x at multiple f = .01 f^2            for f <= 2, x <= .04
+                                        = .02 + .005 f^2     for f <= 5, x <= .145
+
+        Here `most` is (2, 5), `reached` is (.04, .145), `full` is (0, .02), and
+        `growing` is (.01, .005).
+        """
+        error = self.error
+        room = np.where(error > 0, self.proba, 1 - self.proba)
+        some = np.flatnonzero(error)
+        most = np.full(error.size, 1e300)
+        most[some] = room[some] / np.abs(error[some])
+        order = some[np.argsort(most[some])]
+        share = self.rows[order] / self.rows.sum()
+        # sums over this level and all levels that reach their ends later
+        growing = np.cumsum((share * error[order] ** 2)[::-1])[::-1]
+        full = np.cumsum(share * room[order] ** 2) - share * room[order] ** 2
+        return most, full + growing * most[order] ** 2, full, growing
 
     def errors_at(self, x: float) -> np.ndarray:
         """Return errors of mean square x, proportional to the observed errors.
@@ -182,14 +198,14 @@ class Levels:
         Errors are limited by the ends of [0, 1]. If x is larger than any possible mean
         square, the largest errors are returned.
         """
-        path = self._path
-        k = int(path.reached.searchsorted(x))
+        most, reached, full, growing = self._path
+        k = int(reached.searchsorted(x))
         # infinity would give NaN for levels without error
         factor = 1e300
-        if k < path.reached.size:
+        if k < reached.size:
             # theory, (I18): full + growing * factor^2 = x
-            factor = math.sqrt(max(x - path.full[k], 0.0) / path.growing[k])
-        return np.minimum(factor, path.most) * self.error
+            factor = math.sqrt(max(x - full[k], 0.0) / growing[k])
+        return np.minimum(factor, most) * self.error
 
     def unseen(self, level: float) -> float:
         """Return the largest error that a single level of probability 0 or 1 allows.
@@ -254,46 +270,6 @@ class Levels:
         pairs = n * np.maximum(n - 1, 0)
         triples = pairs * np.maximum(n - 2, 0)
         return total, n / total, pairs * g**2, triples * g**3, pairs * g**3
-
-
-@dataclass(frozen=True)
-class _Path:
-    """Multiples of the observed errors at which levels reach the ends of [0, 1].
-
-    For example, two levels with half of the rows each: q = .2 with error .1, and q = .5
-    with error .1. The errors are f times .1, but at most .2 and .5. From f = 2 on, the
-    first level has reached its end, and only the second one grows::
-
-        mean square x at multiple f = .01 f^2              for f <= 2, x <= .04
-                                    = .02 + .005 f^2       for f <= 5, x <= .145
-
-    Here `most` is (2, 5), `reached` is (.04, .145), `full` is (0, .02), and `growing`
-    is (.01, .005).
-
-    `most` is the largest multiple of each level. In ascending order of the multiples,
-    `reached` is the mean square at which the next level reaches an end, `full` is the
-    part of the levels that have reached their ends before, and `growing` is the part of
-    the other levels at multiple 1.
-    """
-
-    most: np.ndarray
-    reached: np.ndarray
-    full: np.ndarray
-    growing: np.ndarray
-
-    @classmethod
-    def of(cls, levels: Levels) -> _Path:
-        error = levels.error
-        room = np.where(error > 0, levels.proba, 1 - levels.proba)
-        some = np.flatnonzero(error)
-        most = np.full(error.size, 1e300)
-        most[some] = room[some] / np.abs(error[some])
-        order = some[np.argsort(most[some])]
-        share = levels.rows[order] / levels.rows.sum()
-        # sums over this level and all levels that reach their ends later
-        growing = np.cumsum((share * error[order] ** 2)[::-1])[::-1]
-        full = np.cumsum(share * room[order] ** 2) - share * room[order] ** 2
-        return cls(most, full + growing * most[order] ** 2, full, growing)
 
 
 def levels_of(sums: Bins) -> Levels | None:
@@ -512,16 +488,15 @@ class SquareDistribution:
             assert self.moments is not None
             m, t = self.moments, self.square
             c = math.sqrt(x / t)
-            rest = 1 - c
-            # theory, (I7); the factor c^2 is in 4 slope x, as x = c^2 T
-            slope += trust * (rest * m.lean - rest**2 * m.fourth) / (n * t)
-            slope = max(slope, 0.0)
-            lean = trust * (m.lean - 2 * rest * m.fourth) * c**3
+            # The factor c^2 of the label noise is in 4 slope x, since x = c^2 T.
+            moved_noise, moved_lean = m.moved(c)
+            slope = max(slope + trust * (moved_noise - m.noise) / (n * t), 0.0)
+            lean = trust * moved_lean * c**3
             ratio = max(trust * m.fourth / t / t + (1 - trust) * ratio, 1.0)
             # Smaller errors move the frequencies towards q. For larger errors the
             # observed variances stay.
             if c < 1:
-                noise += trust * rest * (self.null_deviation - noise)
+                noise += trust * (1 - c) * (self.null_deviation - noise)
         # theory, (I11), from here to the skewness. With groups, (G6) replaces the first
         # form.
         spread = max((ratio - 1) / n if self.between is None else self.between, 0.0)
@@ -577,53 +552,54 @@ class SquareDistribution:
         # Fewer degrees of freedom give longer tails, so a normal tail must be smaller.
         return float(ndtr(stdtrit(self.freedom, tail)))
 
+    def _excess(self, x: float, level: float, side: int) -> float:
+        """Return a tail at squared error x minus its share; 0 at an end.
+
+        `side` is 1 for the lower end, which uses the tail above T, and -1 for the upper
+        end, which uses the tail below T. A tail below is the tail above of the mirror
+        image.
+        """
+        deviation, skewness, step = self._at(x)
+        if deviation <= 0:
+            # T is known without error, so the sign is the sign of x - T.
+            return -side if x < self.square else side
+        share = upper_share(x / deviation, level)
+        if side < 0:
+            share = 1 - level - share
+        distance = side * (self.square - x) - step
+        tail = tail_above(distance / deviation, side * skewness)
+        return tail - self._quantile(share)
+
     def _low(self, level: float) -> float:
-        if self.square <= 0:
-            return 0.0
-
-        def excess(x: float) -> float:
-            deviation, skewness, step = self._at(x)
-            if deviation <= 0:
-                # T is known without error, so the sign is the sign of x - T.
-                return -1.0 if x < self.square else 1.0
-            tail = tail_above((self.square - step - x) / deviation, skewness)
-            return tail - self._quantile(upper_share(x / deviation, level))
-
-        if self.deviation <= _NO_DEVIATION:
-            return math.sqrt(self.square)
-        if excess(0) >= 0:
+        estimate = math.sqrt(max(self.square, 0.0))
+        if self.square <= 0 or self.deviation <= _NO_DEVIATION:
+            return estimate
+        if self._excess(0, level, 1) >= 0:
             return 0.0
         # At a low confidence level, T is above the median of its distribution.
-        if excess(self.square) <= 0:
-            return math.sqrt(self.square)
-        return _root(excess, 0, self.square)
+        if self._excess(self.square, level, 1) <= 0:
+            return estimate
+        return self._root(level, 1, 0, self.square)
 
     def _high(self, level: float) -> float:
+        estimate = math.sqrt(max(self.square, 0.0))
         if self.deviation <= _NO_DEVIATION:
-            return math.sqrt(max(self.square, 0))
-        square = self.square
-
-        def excess(x: float) -> float:
-            deviation, skewness, step = self._at(x)
-            if deviation <= 0:
-                return 1.0 if x <= square else -1.0
-            tail = tail_below((square + step - x) / deviation, skewness)
-            share = 1 - level - upper_share(x / deviation, level)
-            return tail - self._quantile(share)
-
+            return estimate
         # T may be negative, but x is not.
-        start, stop = max(square, 1e-9 * self.deviation), self.reach**2
-        if start >= stop or excess(stop) >= 0:
+        start, stop = max(self.square, 1e-9 * self.deviation), self.reach**2
+        if start >= stop or self._excess(stop, level, -1) >= 0:
             return self.reach
-        if excess(start) <= 0:  # at a low confidence level
-            return math.sqrt(max(self.square, 0))
-        return _root(excess, start, stop)
+        if self._excess(start, level, -1) <= 0:  # at a low confidence level
+            return estimate
+        return self._root(level, -1, start, stop)
 
-
-def _root(excess: Callable[[float], float], start: float, stop: float) -> float:
-    """Return the root of the squared error between start and stop."""
-    root = brentq(excess, start, stop, xtol=1e-12 * stop, rtol=1e-8)
-    return math.sqrt(root)
+    def _root(self, level: float, side: int, start: float, stop: float) -> float:
+        """Return the error at which the excess is 0, between two squared errors."""
+        arguments = (level, side)
+        root = brentq(
+            self._excess, start, stop, arguments, xtol=1e-12 * stop, rtol=1e-8
+        )
+        return math.sqrt(root)
 
 
 def upper_share(distance: float, level: float) -> float:
@@ -689,7 +665,7 @@ def distribution_of_bins(sums: Bins) -> SquareDistribution:
         sums, null, _null_third_moment(sums), s.value * (1 - s.value), s.value
     )
     square = debiased_square(n, sums.pair_residual)
-    moments = error_moments(sums)
+    moments, labels = error_moments(sums), label_noise(sums, 1 / total)
     return SquareDistribution(
         square=square,
         deviation=deviation,
@@ -701,8 +677,8 @@ def distribution_of_bins(sums: Bins) -> SquareDistribution:
         moments=moments,
         ratio=_proportional_ratio(n, null),
         reach=largest_error(sums),
-        bounds=mean_bounds(sums, observed),
-        labels=label_noise(sums, 1 / total),
+        bounds=mean_bounds(sums, observed, labels),
+        labels=labels,
         levels=levels_of(sums),
     )
 
@@ -740,7 +716,9 @@ def label_noise(sums: Bins, share: float) -> LabelNoise:
     )
 
 
-def mean_bounds(sums: Bins, variance: np.ndarray) -> tuple[MeanBound, ...]:
+def mean_bounds(
+    sums: Bins, variance: np.ndarray, labels: LabelNoise
+) -> tuple[MeanBound, ...]:
     """Return the bounds by the mean residual and by the mean squared residual.
 
     `variance` is the sum of the label variances in each bin. If d = q - p is the error,
@@ -749,24 +727,21 @@ def mean_bounds(sums: Bins, variance: np.ndarray) -> tuple[MeanBound, ...]:
     """
     total = float(sums.weight.sum())
     lean = 1 - 2 * sums.q / sums.weight
-    frequency, expected = float(sums.y.sum()), float(sums.q.sum())
-    score = float(sums.squared_residual.sum())
-    return (
-        MeanBound(
-            frequency / total,
-            expected / total,
-            float(variance.sum()) / total**2,
-            n_least=total,
-            from_below=True,
-        ),
-        MeanBound(
-            score / total,
-            float((sums.q - sums.qq).sum()) / total,
-            float(lean**2 @ variance) / total**2,
-            float(np.sqrt((sums.weight - 4 * sums.q + 4 * sums.qq).sum() / total)),
-            n_least=total,
-        ),
+    residual = MeanBound(
+        float(sums.y.sum()) / total,
+        float(sums.q.sum()) / total,
+        float(variance.sum()) / total**2,
+        n_least=total,
+        from_below=True,
     )
+    squared = MeanBound(
+        labels.null + labels.excess,
+        labels.null,
+        float(lean**2 @ variance) / total**2,
+        labels.scale,
+        n_least=total,
+    )
+    return residual, squared
 
 
 def slope_of(seen: float, square: float, deviation: float, linear: float) -> float:

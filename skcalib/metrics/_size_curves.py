@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -27,6 +27,17 @@ class SizeCurve(Result):
     plug_in: np.ndarray
     debiased_square: np.ndarray | None
     debias: bool
+    _ARRAYS: ClassVar[tuple[str, ...]] = ("plug_in", "debiased", "debiased_square")
+    _SETTINGS: ClassVar[tuple[str, ...]] = ("norm", "debias")
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the arrays and settings as a dict of lists and numbers."""
+        lists = {name: array.tolist() for name, array in self._arrays().items()}
+        return lists | {name: getattr(self, name) for name in self._SETTINGS}
+
+    def _arrays(self) -> dict[str, np.ndarray]:
+        arrays = {name: getattr(self, name) for name in self._ARRAYS}
+        return {name: array for name, array in arrays.items() if array is not None}
 
     @property
     def debiased(self) -> np.ndarray | None:
@@ -130,24 +141,17 @@ class BinSizeCurve(SizeCurve):
     n_pairs: int
     n_groups: int | None
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the arrays and settings as a dict of lists and numbers."""
-        settings = ("norm", "debias", "n_pairs", "n_groups")
-        return super().to_dict() | {name: getattr(self, name) for name in settings}
+    _ARRAYS = ("bin_size", "n_bins", *SizeCurve._ARRAYS)
+    _SETTINGS = ("norm", "debias", "n_pairs", "n_groups")
 
     def _columns(self) -> dict[str, np.ndarray]:
-        names = ("bin_size", "n_bins", "plug_in", "debiased", "debiased_square")
-        columns = {name: getattr(self, name) for name in names}
-        return {name: column for name, column in columns.items() if column is not None}
-
-    def _sizes(self) -> str:
-        return range_text(self.bin_size, "bin size")
+        return self._arrays()
 
     def __repr__(self) -> str:
         groups = "" if self.n_groups is None else f", n_groups={self.n_groups}"
         return (
-            f"BinSizeCurve({self._sizes()}, norm={self.norm!r}, "
-            f"debias={self.debias}, n_pairs={self.n_pairs}{groups})"
+            f"BinSizeCurve({range_text(self.bin_size, 'bin size')}, "
+            f"norm={self.norm!r}, debias={self.debias}, n_pairs={self.n_pairs}{groups})"
         )
 
 
@@ -396,29 +400,22 @@ class SampleSizeCurve(SizeCurve):
         """Standard deviation of `error` over the repeats, of shape (n_sizes,)."""
         return self.error.std(axis=1, ddof=1)
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the arrays and settings as a dict of lists and numbers."""
-        names = ("sample_size", "bin_size", "plug_in", "debiased", "debiased_square")
-        arrays = {name: getattr(self, name) for name in names}
-        lists = {name: a.tolist() for name, a in arrays.items() if a is not None}
-        settings = ("norm", "debias", "n_rows")
-        return {**lists, **{name: getattr(self, name) for name in settings}}
+    _ARRAYS = ("sample_size", "bin_size", *SizeCurve._ARRAYS)
+    _SETTINGS = ("norm", "debias", "n_rows")
 
     def _columns(self) -> dict[str, np.ndarray]:
-        columns = {"sample_size": self.sample_size, "bin_size": self.bin_size}
-        for name in ("plug_in", "debiased", "debiased_square"):
-            values = getattr(self, name)
-            if values is not None:
+        columns = {}
+        for name, values in self._arrays().items():
+            if values.ndim == 1:
+                columns[name] = values
+            else:
                 columns[f"{name}_mean"] = values.mean(axis=1)
                 columns[f"{name}_standard_deviation"] = values.std(axis=1, ddof=1)
         return columns
 
-    def _sizes(self) -> str:
-        return range_text(self.sample_size, "sample size")
-
     def __repr__(self) -> str:
         return (
-            f"SampleSizeCurve({self._sizes()} "
+            f"SampleSizeCurve({range_text(self.sample_size, 'sample size')} "
             f"of {self.n_rows} rows, {range_text(self.bin_size, 'bin size')}, "
             f"norm={self.norm!r}, debias={self.debias}, n_repeats={self.n_repeats})"
         )
