@@ -234,7 +234,7 @@ def take_pairs(pairs: Pairs, rows: np.ndarray) -> Pairs:
     """
     if pairs.n_classes == 1:
         q, positive = pairs.q[rows], pairs.indicator()[rows]
-        return Pairs(q, positive, q[positive])
+        return Pairs(q, positive, np.compress(positive, q))
     assert pairs.true_class is not None
     proba = pairs.q.reshape(-1, pairs.n_classes)
     return pool(proba[rows], pairs.true_class[rows])
@@ -372,7 +372,7 @@ def _matrix_pairs(
                 )
             column = order.tolist().index(pos_label)
         y, q = index == column, proba[:, column]
-        return [Pairs(q, y, q[y], weight, groups)]
+        return [Pairs(q, y, np.compress(y, q), weight, groups)]
     if pos_label is not None:
         raise ParameterError(
             "pos_label",

@@ -17,7 +17,6 @@ from __future__ import annotations
 
 import pickle
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import Any
 
@@ -261,37 +260,39 @@ def rows_are_unknown() -> ParameterError:
     )
 
 
-def check_chunk(
-    y_true: Any, y_proba: Any, sample_weight: Any, **settings: Any
-) -> list[Pairs]:
-    """Return the pairs of a chunk. The list is empty if no row has weight."""
-    weight = None
-    if sample_weight is not None:
-        weight = as_floats(sample_weight, name="sample_weight")
-    if all(map(_is_empty, (y_true, y_proba))) and (weight is None or not weight.size):
-        return []
-    weightless = weight is not None and not weight.any()
-    if weightless:  # labels and probabilities are checked nevertheless
-        weight = np.ones_like(weight)
-    several = check_pairs(
-        y_true, y_proba, sample_weight=weight, are_all=False, **settings
-    )
-    return [] if weightless else several
-
-
 def add_chunk(
     tables: list[CellTable],
     y_true: Any,
     y_proba: Any,
-    sample_weight: Any = None,
-    **settings: Any,
+    sample_weight: Any,
+    settings: dict[str, Any],
 ) -> None:
-    """Add a chunk to the tables, one for each set of pairs."""
-    several = check_chunk(y_true, y_proba, sample_weight, **settings)
+    """Add the rows of a chunk to the tables, of which each set of pairs has one.
+
+    `settings` are `multi_class`, `labels` and `pos_label` of a metric.
+    """
+    weight = None
+    if sample_weight is not None:
+        weight = as_floats(sample_weight, name="sample_weight")
+    if all(map(_is_empty, (y_true, y_proba))) and (weight is None or not weight.size):
+        return
+    weightless = weight is not None and not weight.any()
+    # Labels and probabilities of a chunk without weight are checked nevertheless.
+    several = check_pairs(
+        y_true,
+        y_proba,
+        sample_weight=np.ones_like(weight) if weightless else weight,
+        are_all=False,
+        **settings,
+    )
+    if weightless:
+        return
     negatives: frozenset[int] = frozenset()
-    if several and settings.get("pos_label") is None and np.ndim(y_proba) == 1:
-        negatives = _negatives_in(y_true, sample_weight)
-    for table, pairs in zip(tables, several, strict=False):
+    if settings["pos_label"] is None and np.ndim(y_proba) == 1:
+        labels = np.asarray(on_cpu(y_true, name="y_true"))
+        labels = labels if weight is None else labels[weight > 0]
+        negatives = frozenset(label for label in (0, -1) if (labels == label).any())
+    for table, pairs in zip(tables, several, strict=True):
         table.add_pairs(pairs, negatives)
 
 
@@ -306,15 +307,6 @@ def check_pos_label(
 def _is_empty(values: Any) -> bool:
     is_scalar = getattr(values, "ndim", 1) == 0
     return hasattr(values, "__len__") and not is_scalar and len(values) == 0
-
-
-def _negatives_in(y_true: Any, sample_weight: Any) -> frozenset[int]:
-    """Return which of 0 and -1 are checked labels of positive weight."""
-    labels = np.asarray(on_cpu(y_true, name="y_true"))
-    if sample_weight is not None:
-        weight = as_floats(sample_weight, name="sample_weight")
-        labels = labels[weight > 0]
-    return frozenset(label for label in (0, -1) if (labels == label).any())
 
 
 def _one_negative(negatives: frozenset[int]) -> frozenset[int]:
@@ -396,7 +388,7 @@ def _tables_of_block(
     by_class = settings["multi_class"] in ("class_wise", "per_class")
     tables = [CellTable(n_bits) for _ in range(y_proba.shape[1] if by_class else 1)]
     try:
-        add_chunk(tables, y_true, y_proba, weight, **settings)
+        add_chunk(tables, y_true, y_proba, weight, settings)
     except ParameterError as error:
         where = f"has an error in block {number} (rows are counted within it): it"
         raise type(error)(error.name, f"{where} {error.problem}") from None
@@ -488,41 +480,29 @@ def _blocks(array: Any) -> list:
     return array.to_delayed(optimize_graph=False).ravel().tolist()
 
 
-@dataclass(frozen=True)
-class Columns:
-    """Names of the columns that contain labels, probabilities and weights."""
-
-    y_true: str
-    y_proba: str | Sequence[str]
-    sample_weight: str | None
-
-    @property
-    def names(self) -> list[str]:
-        """All names."""
-        several = [self.y_proba] if isinstance(self.y_proba, str) else self.y_proba
-        weight = [] if self.sample_weight is None else [self.sample_weight]
-        return [self.y_true, *several, *weight]
-
-    def probabilities(self, frame: Any) -> np.ndarray:
-        """Return the probabilities of a pandas DataFrame."""
-        if not isinstance(self.y_proba, str):
-            return frame[list(self.y_proba)].to_numpy()
-        column = frame[self.y_proba].to_numpy()
-        holds_arrays = column.dtype == object and isinstance(column[0], np.ndarray)
-        return np.stack(column) if holds_arrays else column
-
-
 def table_of_spark(
-    frame: Any, columns: Columns, settings: dict[str, Any], n_bits: int = 18
+    frame: Any,
+    y_true: str,
+    y_proba: str | Sequence[str],
+    sample_weight: str | None,
+    settings: dict[str, Any],
+    n_bits: int = 18,
 ) -> CellTable:
-    """Return the merged table of all partitions."""
-    _check_columns(frame, columns)
-    several = not isinstance(columns.y_proba, str) or _holds_arrays(frame, columns)
+    """Return the merged table of all partitions, from columns with these names."""
+    names = [y_true, *([y_proba] if isinstance(y_proba, str) else y_proba)]
+    names += [] if sample_weight is None else [sample_weight]
+    missing = [name for name in names if name not in frame.columns]
+    if missing:
+        raise ParameterError(
+            None,
+            f"needs names of columns of the frame. Got {missing[0]!r}, and the columns "
+            f"{', '.join(map(repr, frame.columns))}.",
+        )
+    several = not isinstance(y_proba, str)
+    several = several or dict(frame.dtypes)[y_proba].startswith("array")
 
     def found_labels() -> list:
-        return sorted(
-            row[0] for row in frame.select(columns.y_true).distinct().collect()
-        )
+        return sorted(row[0] for row in frame.select(y_true).distinct().collect())
 
     if several and settings["labels"] is None:
         settings = {**settings, "labels": found_labels()}
@@ -533,40 +513,32 @@ def table_of_spark(
         part = CellTable(n_bits)
         for rows in frames:
             if len(rows):
-                weight = columns.sample_weight
+                weight = None if sample_weight is None else rows[sample_weight]
                 add_chunk(
                     [part],
-                    rows[columns.y_true].to_numpy(),
-                    columns.probabilities(rows),
-                    None if weight is None else rows[weight].to_numpy(),
-                    **settings,
+                    rows[y_true].to_numpy(),
+                    _probabilities(rows, y_proba),
+                    None if weight is None else weight.to_numpy(),
+                    settings,
                 )
         yield pd.DataFrame({"table": [pickle.dumps(part)]})
 
-    parts = frame.select(*columns.names).mapInPandas(add_frames, "table binary").rdd
+    parts = frame.select(*names).mapInPandas(add_frames, "table binary").rdd
     n_parts = parts.getNumPartitions()
     if n_parts == 0:
         return CellTable(n_bits)
     depth = max(1, int(np.ceil(np.log(n_parts) / np.log(_FAN_IN_OF_SPARK))))
-    merged = parts.map(_table_of_row).treeReduce(CellTable.merge, depth)
+    tables = parts.map(lambda row: pickle.loads(row[0]))
+    merged = tables.treeReduce(CellTable.merge, depth)
     if not several:
         check_pos_label(merged, found_labels, settings["pos_label"])
     return merged
 
 
-def _check_columns(frame: Any, columns: Columns) -> None:
-    missing = [name for name in columns.names if name not in frame.columns]
-    if missing:
-        raise ParameterError(
-            None,
-            f"needs names of columns of the frame. Got {missing[0]!r}, and the columns "
-            f"{', '.join(map(repr, frame.columns))}.",
-        )
-
-
-def _holds_arrays(frame: Any, columns: Columns) -> bool:
-    return dict(frame.dtypes)[columns.y_proba].startswith("array")
-
-
-def _table_of_row(row: Any) -> CellTable:
-    return pickle.loads(row[0])
+def _probabilities(rows: Any, y_proba: str | Sequence[str]) -> np.ndarray:
+    """Return the probabilities of a pandas DataFrame."""
+    if not isinstance(y_proba, str):
+        return rows[list(y_proba)].to_numpy()
+    column = rows[y_proba].to_numpy()
+    holds_arrays = column.dtype == object and isinstance(column[0], np.ndarray)
+    return np.stack(column) if holds_arrays else column

@@ -1,10 +1,8 @@
 """Summary of pairs in fixed memory, for data that do not fit on one machine.
 
-Bounds on the distance between results of a sketch and exact results.
-
-A cut divides a cell of weight w and P positives, and a bin gets a part of weight m. The
-sketch assumes that the part has the composition of the cell. The following is certain
-about the true part:
+A bin boundary may divide a cell of weight w and P positives, so that a bin gets a part
+of weight m. The sketch assumes that the part has the composition of the cell. The
+following is certain about the true part:
 
 * its number of positives is at least P - (w - m) and 0, and at most P and m;
 * its probabilities, and the probabilities of the rest of the cell, lie between the
@@ -25,7 +23,6 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
@@ -34,7 +31,7 @@ from numpy.typing import ArrayLike
 from .._errors import ParameterError, ParameterTypeError, public
 from .._validation import check_choice, check_fraction, check_integer
 from ._bins import SNAPPED, Bins, Ordered, check_binning, check_norm, norm_of
-from ._cells import CellTable, Columns, add_chunk, table_of_spark, tables_of_dask
+from ._cells import CellTable, add_chunk, table_of_spark, tables_of_dask
 from ._curve import ReliabilityCurve, curve_of_table
 from ._interval import (
     CalibrationErrorInterval,
@@ -47,7 +44,6 @@ _ROUNDING = 1e-12
 _ROUNDING_OF_SQUARE = 1e-14
 
 
-@dataclass(frozen=True)
 class _Parts:
     """Parts of divided cells with different probabilities that belong to bins.
 
@@ -56,49 +52,30 @@ class _Parts:
     positives that the part can have.
     """
 
-    bin: np.ndarray
-    taken: np.ndarray
-    total: np.ndarray
-    positive: np.ndarray
-    value: np.ndarray
-    low: np.ndarray
-    high: np.ndarray
-    fewest: np.ndarray
-    most: np.ndarray
+    def __init__(self, cells: Ordered, bins: Bins):
+        s = bins.shares
+        cell = np.searchsorted(cells.rows.q, s.value)
+        some = np.flatnonzero(cells.low[cell] < cells.high[cell])
+        self.bin, self.value = s.bin[some], s.value[some]
+        self.taken, self.total = s.taken[some], s.total[some]
+        self.positive = s.rate[some] * self.total
+        self.low, self.high = cells.low[cell[some]], cells.high[cell[some]]
+        self.fewest = np.maximum(self.positive - (self.total - self.taken), 0)
+        self.most = np.minimum(self.positive, self.taken)
 
 
-def _parts(cells: Ordered, sums: Bins) -> _Parts:
-    s = sums.shares
-    cell = np.searchsorted(cells.rows.q, s.value)
-    some = np.flatnonzero(cells.low[cell] < cells.high[cell])
-    cell = cell[some]
-    taken, total = s.taken[some], s.total[some]
-    positive = s.rate[some] * total
-    return _Parts(
-        bin=s.bin[some],
-        taken=taken,
-        total=total,
-        positive=positive,
-        value=s.value[some],
-        low=cells.low[cell],
-        high=cells.high[cell],
-        fewest=np.maximum(positive - (total - taken), 0),
-        most=np.minimum(positive, taken),
-    )
-
-
-def _residual_range(parts: _Parts, sums: Bins) -> tuple[np.ndarray, np.ndarray]:
-    """Return the least and the largest sum of r that each bin can have."""
+def _residual_range(parts: _Parts, bins: Bins) -> tuple[np.ndarray, np.ndarray]:
+    """Return the least and the largest |sum of r| that each bin can have."""
     rest = parts.total - parts.taken
     below, above = parts.value - parts.low, parts.high - parts.value
     # theory, (S1): what the part has less, the rest of the cell has more
     q_less = np.minimum(parts.taken * below, rest * above)
     q_more = np.minimum(parts.taken * above, rest * below)
     y = parts.taken * parts.positive / parts.total
-    n_bins = sums.weight.size
-    less = np.bincount(parts.bin, q_less + (parts.most - y), n_bins)
-    more = np.bincount(parts.bin, q_more + (y - parts.fewest), n_bins)
-    return sums.residual - less, sums.residual + more
+    n_bins = bins.weight.size
+    low = bins.residual - np.bincount(parts.bin, q_less + (parts.most - y), n_bins)
+    high = bins.residual + np.bincount(parts.bin, q_more + (y - parts.fewest), n_bins)
+    return np.maximum(np.maximum(low, -high), 0), np.maximum(-low, high)
 
 
 def _rounding(cells: Ordered, sums: Bins) -> float:
@@ -108,11 +85,6 @@ def _rounding(cells: Ordered, sums: Bins) -> float:
         return _ROUNDING
     # a cut may be moved onto a tie that the sketch does not distinguish
     return _ROUNDING + 4 * SNAPPED * cells.total / float(sums.weight.min())
-
-
-def _distances(low: np.ndarray, high: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the least and the largest absolute value of numbers in the intervals."""
-    return np.maximum(np.maximum(low, -high), 0), np.maximum(-low, high)
 
 
 def _noise_range(
@@ -186,8 +158,8 @@ def _whole_squares(cells: Ordered, sums: Bins) -> tuple[np.ndarray, np.ndarray]:
 
 def error_bound(cells: Ordered, sums: Bins, norm: str, squared: bool) -> float:
     """Return a bound on the distance between the sketched and the exact error."""
-    parts = _parts(cells, sums)
-    least, largest = _distances(*_residual_range(parts, sums))
+    parts = _Parts(cells, sums)
+    least, largest = _residual_range(parts, sums)
     weight = sums.weight
     low, middle, high = (
         norm_of(distance / weight, weight, norm, squared)
@@ -198,8 +170,8 @@ def error_bound(cells: Ordered, sums: Bins, norm: str, squared: bool) -> float:
 
 def debiased_bound(cells: Ordered, sums: Bins, found: float, squared: bool) -> float:
     """Return a bound on the debiased square `found`, or for its root."""
-    parts = _parts(cells, sums)
-    least, largest = _distances(*_residual_range(parts, sums))
+    parts = _Parts(cells, sums)
+    least, largest = _residual_range(parts, sums)
     down, up = _noise_range(cells, parts, sums)
     share = 1 / ((sums.weight - 1) * sums.weight.sum())
     middle = sums.residual**2
@@ -347,15 +319,12 @@ class ReliabilitySketch:
             If a parameter or a row is invalid. In this case nothing is added.
         """
         _check_one_set(multi_class)
-        add_chunk(
-            [self._table],
-            y_true,
-            y_proba,
-            sample_weight,
-            multi_class=multi_class,
-            labels=labels,
-            pos_label=pos_label,
-        )
+        settings = {
+            "multi_class": multi_class,
+            "labels": labels,
+            "pos_label": pos_label,
+        }
+        add_chunk([self._table], y_true, y_proba, sample_weight, settings)
         return self
 
     @classmethod
@@ -473,13 +442,14 @@ class ReliabilitySketch:
         """
         sketch = cls(n_bits=n_bits)
         _check_one_set(multi_class)
-        columns = Columns(y_true, y_proba, sample_weight)
         settings = {
             "multi_class": multi_class,
             "labels": labels,
             "pos_label": pos_label,
         }
-        sketch._table = table_of_spark(frame, columns, settings, n_bits)
+        sketch._table = table_of_spark(
+            frame, y_true, y_proba, sample_weight, settings, n_bits
+        )
         return sketch
 
     @public
