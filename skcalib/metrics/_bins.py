@@ -480,8 +480,8 @@ class Bins:
         Positions of the ends of the bins, from 0 to the total weight.
     bin_size : int or None
         Target weight of a bin.
-    weight, q, y, qq, yq : ndarray of shape (n_bins,)
-        Sums of w, w q, w y, w q^2 and w y q.
+    weight, q, y, qq, yq, label_variance : ndarray of shape (n_bins,)
+        Sums of w, w q, w y, w q^2, w y q and w q (1 - q).
     residual, squared_residual, pair_residual : ndarray of shape (n_bins,)
         Sums of r, of r^2, and of r_i r_j over i != j, with r = q - y.
     low, high : ndarray of shape (n_bins,)
@@ -538,6 +538,11 @@ class Bins:
     def qq(self) -> np.ndarray:
         """Sum of w q^2 in each bin."""
         return self._sum(2)
+
+    @cached_property
+    def label_variance(self) -> np.ndarray:
+        """Sum of w q (1 - q) in each bin."""
+        return np.maximum(self.q - self.qq, 0)
 
     @cached_property
     def yq(self) -> np.ndarray:

@@ -328,7 +328,7 @@ def _curve_of_bins(
         bin_size=sums.bin_size,
         n_samples=n_samples,
         _pair_residual=sums.pair_residual,
-        _label_variance=np.maximum(sums.q - sums.qq, 0),
+        _label_variance=sums.label_variance,
         _unit=tied_unit(sums),
         _debiased=debiased,
     )

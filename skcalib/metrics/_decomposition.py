@@ -1,9 +1,8 @@
 """Decomposition of proper scores into calibration and refinement.
 
-Proper scores: the Brier score of each row, and user-defined scoring rules.
-
-A scoring rule has two losses, one for each label. It is proper if the true probability
-minimises the expected loss.
+The scores are the Brier score, the log loss, and user-defined scoring rules. A scoring
+rule has two losses, one for each label. It is proper if the true probability minimises
+the expected loss.
 """
 
 from __future__ import annotations
@@ -61,12 +60,17 @@ class Rule:
     g1: Loss
     g2: Loss
 
-    def losses(self, number: int, q: np.ndarray, row_of: Any = None) -> np.ndarray:
-        """Return g1(q) or g2(q), all finite; `row_of` names the row of a value."""
-        name = f"g{number}"
-        g = self.g1 if number == 1 else self.g2
+    def losses(
+        self, number: int, q: np.ndarray, row_of: Any = None, *, at_end: bool = False
+    ) -> np.ndarray:
+        """Return g1(q) or g2(q); `row_of` names the row of a value that is not finite.
+
+        Only at the end of [0, 1] that is certain but wrong, a loss may be infinite,
+        like -log(q) at 0.
+        """
+        name, g = f"g{number}", self.g1 if number == 1 else self.g2
         found = _evaluate(g, name, q)
-        bad = ~np.isfinite(found)
+        bad = ~np.isfinite(found) & ~(at_end & np.isposinf(found))
         if bad.any():
             at = int(bad.argmax())
             row = "" if row_of is None else f" of row {row_of(number, q[at])}"
@@ -132,9 +136,8 @@ def check_rule(score: Any) -> Rule:
 def _check_proper(rule: Rule) -> None:
     """Raise an error if the true frequency does not minimise the loss on a grid."""
     p = _GRID
-    # A loss may be infinite for a certain but wrong prediction, like -log(q) at 0.
-    g1 = np.append(_end_loss(rule, 1, 0.0), rule.losses(1, p[1:]))
-    g2 = np.append(rule.losses(2, p[:-1]), _end_loss(rule, 2, 1.0))
+    g1 = np.r_[rule.losses(1, p[:1], at_end=True), rule.losses(1, p[1:])]
+    g2 = np.r_[rule.losses(2, p[:-1]), rule.losses(2, p[-1:], at_end=True)]
     loss = np.zeros((p.size, p.size))  # of q (columns) under p (rows)
     loss[1:] += np.multiply.outer(p[1:], g1)
     loss[:-1] += np.multiply.outer(1 - p[:-1], g2)
@@ -151,15 +154,6 @@ def _check_proper(rule: Rule) -> None:
             f"q = p = {p[i]:.2g}, and {loss[i, j]:.6g} at q = {p[j]:.2g}. g1 and g2 "
             "must be losses. Change the sign of a reward.",
         )
-
-
-def _end_loss(rule: Rule, number: int, q: float) -> float:
-    """Return the loss at the end of [0, 1] that is certain but wrong."""
-    g = rule.g1 if number == 1 else rule.g2
-    (loss,) = _evaluate(g, f"g{number}", np.array([q]))
-    if np.isposinf(loss):
-        return float(loss)
-    return float(rule.losses(number, np.array([q]))[0])
 
 
 @public

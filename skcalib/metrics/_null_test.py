@@ -74,9 +74,7 @@ def null_p_value(sums: Bins, square_p_value: float) -> float:
 
     `square_p_value` is the p-value of the debiased square.
     """
-    q, square, residual = sums.q, sums.qq, sums.residual
-    mean = q / sums.weight
-    variance = np.maximum(q - square, 0)
+    variance, residual, mean = sums.label_variance, sums.residual, sums.q / sums.weight
     total = float(variance.sum())
     if total <= 0:  # every probability is 0 or 1
         return 1.0 if not (sums.squared_residual > 0).any() else 0.0
@@ -84,7 +82,7 @@ def null_p_value(sums: Bins, square_p_value: float) -> float:
     # (1 - 2 q) (q - y) is exact. Powers of q inside a bin are replaced by powers of its
     # mean.
     # (1 - 2 q) (q - y) = q - y - 2 q^2 + 2 q y
-    slope = float((residual - 2 * (square - sums.yq)).sum())
+    slope = float((residual - 2 * (sums.qq - sums.yq)).sum())
     thirds = variance * lean
     weights = list(WEIGHTS)
     if total < N_SMOOTH:  # too few labels are expected to vary for the polynomials

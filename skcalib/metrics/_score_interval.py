@@ -654,7 +654,7 @@ def distribution_of_bins(sums: Bins) -> SquareDistribution:
     total = float(n.sum())
     # The sample variance of r, and the sum of label variances.
     sample = (sums.squared_residual - sums.pair_residual / (n - 1)) / n
-    null = np.maximum(sums.q - sums.qq, 0)
+    null = sums.label_variance
     observed = _smoothed(n, n * np.maximum(sample, 0), null)
     s = sums.shares
     seen = _class_variance(s.total, s.rate, s.value)
@@ -705,8 +705,7 @@ def largest_error(sums: Bins) -> float:
 def label_noise(sums: Bins, share: float) -> LabelNoise:
     """Return how label variance depends on the error; `share` is one over the units."""
     total = float(sums.weight.sum())
-    null = np.maximum(sums.q - sums.qq, 0)
-    lean = 1 - 2 * sums.q / sums.weight
+    null, lean = sums.label_variance, 1 - 2 * sums.q / sums.weight
     mean = float(null.sum()) / total
     return LabelNoise(
         null=mean,

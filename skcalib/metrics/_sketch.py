@@ -318,12 +318,7 @@ class ReliabilitySketch:
         ValueError
             If a parameter or a row is invalid. In this case nothing is added.
         """
-        _check_one_set(multi_class)
-        settings = {
-            "multi_class": multi_class,
-            "labels": labels,
-            "pos_label": pos_label,
-        }
+        settings = _settings(multi_class, labels, pos_label)
         add_chunk([self._table], y_true, y_proba, sample_weight, settings)
         return self
 
@@ -377,12 +372,7 @@ class ReliabilitySketch:
             reasons given in :meth:`update`.
         """
         sketch = cls(n_bits=n_bits)
-        _check_one_set(multi_class)
-        settings = {
-            "multi_class": multi_class,
-            "labels": labels,
-            "pos_label": pos_label,
-        }
+        settings = _settings(multi_class, labels, pos_label)
         (sketch._table,) = tables_of_dask(
             y_true, y_proba, sample_weight, settings, n_bits
         )
@@ -441,12 +431,7 @@ class ReliabilitySketch:
             Spark. The messages name the parameter and the row of the batch.
         """
         sketch = cls(n_bits=n_bits)
-        _check_one_set(multi_class)
-        settings = {
-            "multi_class": multi_class,
-            "labels": labels,
-            "pos_label": pos_label,
-        }
+        settings = _settings(multi_class, labels, pos_label)
         sketch._table = table_of_spark(
             frame, y_true, y_proba, sample_weight, settings, n_bits
         )
@@ -674,7 +659,8 @@ class ReliabilitySketch:
         return self._table.bins(binning, independent=debias)
 
 
-def _check_one_set(multi_class: Any) -> None:
-    """Raise an error if a matrix would be reduced to several sets of pairs."""
+def _settings(multi_class: Any, labels: Any, pos_label: Any) -> dict[str, Any]:
+    """Return the settings of a sketch, which has one set of pairs."""
     if multi_class is not None:
         check_choice(multi_class, ("pooled", "top_label"), name="multi_class")
+    return {"multi_class": multi_class, "labels": labels, "pos_label": pos_label}
