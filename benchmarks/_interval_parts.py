@@ -9,7 +9,6 @@ never called (`check_used`).
 
 import functools
 import importlib
-import math
 from contextlib import contextmanager
 from inspect import getattr_static
 
@@ -75,7 +74,6 @@ def floor_of_slope(floor):
 
 PARTS = {
     "LabelNoise": [("_score_interval.LabelNoise.growth", giving(1.0))],
-    "_BY_CHANCE": [("_score_interval.quantile", giving(-math.inf))],
     # the identity: the combination is not corrected
     "_COMBINED": [(COMBINED, lambda _: np.array(value_at(UNIFORM)))],
     "_smoothed": [("_score_interval._smoothed", _own_noise)],
@@ -91,8 +89,8 @@ PARTS = {
         ("_score_interval.SquareDistribution.trust", giving(0.0)),
         (SLOPE_OF, _guess_alone),
     ],
-    "bin size search: widest bins": [("_binning._LOSS", to(1e300))],
-    "bin size search: narrowest bins": [("_binning._LOSS", to(-1.0))],
+    "bin size search: widest bins": [("_bins._LOSS", to(1e300))],
+    "bin size search: narrowest bins": [("_bins._LOSS", to(-1.0))],
     "unseen": [
         ("_score_interval.math.expm1", giving(0.0)),
         ("_score_interval.Levels.unseen", giving(0.0)),
@@ -108,14 +106,13 @@ PARTS = {
 # Several parts at once.
 TOGETHER = {
     "LabelNoise, MeanBound and Levels": ("LabelNoise", "MeanBound", "Levels"),
-    "LabelNoise, MeanBound, _BY_CHANCE, _smoothed and _COMBINED": (
+    "LabelNoise, MeanBound, _smoothed and _COMBINED": (
         "LabelNoise",
         "MeanBound",
-        "_BY_CHANCE",
         "_smoothed",
         "_COMBINED",
     ),
-    "LabelNoise, _BY_CHANCE and _COMBINED": ("LabelNoise", "_BY_CHANCE", "_COMBINED"),
+    "LabelNoise and _COMBINED": ("LabelNoise", "_COMBINED"),
 }
 
 # Constants of the distribution of T, with their paths (the floor is in `slope_of`).
@@ -123,10 +120,9 @@ CONSTANTS = {
     "_GUESSED": ["_score_interval._GUESSED"],
     "floor of slope_of": [SLOPE_OF, "_score_interval.slope_of"],
     "_TRUSTED": ["_score_interval._TRUSTED"],
-    "_BY_CHANCE": ["_score_interval._BY_CHANCE"],
-    "_LOSS": ["_binning._LOSS"],
+    "_LOSS": ["_bins._LOSS"],
     "_ROWS": ["_score_interval._ROWS"],
-    "_SEEN": ["_score_interval._SEEN"],
+    "_SEEN": ["_grouped_bins._SEEN"],
 }
 FLOOR = 0.1  # written in `slope_of`
 

@@ -4,9 +4,11 @@ For each of a few typical calls, a tracer on `sys.setprofile` records every call
 Python function of skcalib:
 
 - files: modules with a function that was called,
-- functions: distinct functions, also nested ones, comprehensions and generators,
+- functions: distinct functions, also nested ones and generators,
 - depth: the deepest nesting of functions of skcalib,
 - switches: how often a call enters another file than the call before.
+
+Comprehensions are left out: some versions of Python call them as functions.
 
 Writes results/call_paths.csv. ``--package DIR`` measures another checkout, whose rows
 are kept beside those of this one under the name given by ``--name``.
@@ -29,6 +31,7 @@ from _common import print_table, read_csv, versions, write_csv
 
 NAME = "call_paths.csv"
 N_QUESTIONS = 300
+COMPREHENSIONS = {"<listcomp>", "<setcomp>", "<dictcomp>", "<genexpr>"}
 
 
 class Tracer:
@@ -45,6 +48,8 @@ class Tracer:
         if event not in ("call", "return"):
             return
         code = frame.f_code
+        if code.co_name in COMPREHENSIONS:
+            return
         if not code.co_filename.startswith(self.folder):
             return
         if event == "return":

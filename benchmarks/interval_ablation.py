@@ -45,7 +45,6 @@ CELLS, SUMMARY = "interval_ablation_cells.csv", "interval_ablation.csv"
 # The parts that the interval with groups has.
 WITH_GROUPS = (
     "LabelNoise",
-    "_BY_CHANCE",
     "_COMBINED",
     "MeanBound",
     "step",
@@ -53,7 +52,7 @@ WITH_GROUPS = (
     "bin size search: widest bins",
     "bin size search: narrowest bins",
     "Student's t",
-    "LabelNoise, _BY_CHANCE and _COMBINED",
+    "LabelNoise and _COMBINED",
 )
 # The parts that the interval without groups does not have.
 WITH_GROUPS_ONLY = ("Student's t",)

@@ -59,7 +59,6 @@ VALUES = {
     "_GUESSED": (1 / 3, 1.0, 1.5),
     "floor of slope_of": (0.0, 0.3),
     "_TRUSTED": (1.0, 5.0),
-    "_BY_CHANCE": (0.01, 0.2),
     "_LOSS": (0.03, 0.3),
     "_ROWS": (2, 20),
 }

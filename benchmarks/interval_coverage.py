@@ -29,7 +29,7 @@ from scipy.stats import binom
 
 from skcalib._pairs import check_pairs
 from skcalib.metrics import calibration_error_interval
-from skcalib.metrics._binning import interval_sums
+from skcalib.metrics._bins import FOR_INTERVAL, bins_of
 from skcalib.metrics._score_interval import distribution_of_bins
 
 
@@ -104,7 +104,7 @@ def statistics_of(y, q, interval):
     residual, variance = (y - q)[order], (q * (1 - q)).sum()
     path = np.r_[0, np.cumsum(residual)] / np.sqrt(variance)
     (pairs,) = check_pairs(y, q)
-    distribution = distribution_of_bins(interval_sums(pairs)[0])
+    distribution = distribution_of_bins(bins_of(pairs, FOR_INTERVAL))
     lean = 1 - 2 * q
     return {
         "default": -interval(y, q).p_value,

@@ -234,7 +234,7 @@ def take_pairs(pairs: Pairs, rows: np.ndarray) -> Pairs:
     """
     if pairs.n_classes == 1:
         q, positive = pairs.q[rows], pairs.indicator()[rows]
-        return Pairs(q, positive, q[positive])
+        return Pairs(q, positive, np.compress(positive, q))
     assert pairs.true_class is not None
     proba = pairs.q.reshape(-1, pairs.n_classes)
     return pool(proba[rows], pairs.true_class[rows])
@@ -341,7 +341,8 @@ def check_pairs(
                 f"shape {q.shape}.",
             )
         positive = positives(y_true, pos_label, are_all=are_all)
-        return [Pairs(q, positive, q[positive], weight, codes)]
+        # faster than an index of bools, which costs more than half of a sort
+        return [Pairs(q, positive, np.compress(positive, q), weight, codes)]
     order = class_order(y_true, labels, q.shape[1], name="labels", of="y_proba")
     columns = columns_by_name(column_names(y_proba), order, name="y_proba")
     q = q if columns is None else q[:, columns]
@@ -371,7 +372,7 @@ def _matrix_pairs(
                 )
             column = order.tolist().index(pos_label)
         y, q = index == column, proba[:, column]
-        return [Pairs(q, y, q[y], weight, groups)]
+        return [Pairs(q, y, np.compress(y, q), weight, groups)]
     if pos_label is not None:
         raise ParameterError(
             "pos_label",

@@ -12,6 +12,7 @@ import numpy as np
 __all__ = [
     "Result",
     "as_frame",
+    "contains_zero",
     "ends_text",
     "is_open",
     "object_array",
@@ -114,13 +115,17 @@ class Result:
         return f"<div>{table}{words}</div>"
 
 
+def contains_zero(low: float, high: float) -> str:
+    """Return the end of a sentence about an interval: whether it contains 0."""
+    return "contains 0" if low <= 0 <= high else "does not contain 0"
+
+
 def zero_in_words(low: float, high: float, level: float, pvalue: float) -> str:
     """Say whether the confidence interval of a difference contains 0."""
-    inside = low <= 0 <= high
+    difference = "no difference" if low <= 0 <= high else "a difference"
     return (
         f"The {100 * level:g}% confidence interval of the difference "
-        f"{'contains' if inside else 'does not contain'} 0, so that "
-        f"{'no' if inside else 'a'} difference is shown "
+        f"{contains_zero(low, high)}, so that {difference} is shown "
         f"({p_text(pvalue, before='p-value ')})."
     )
 

@@ -1,92 +1,324 @@
-"""Bounds of the bins, the sums in each bin, and the error over all bins.
+"""Pairs in order, the bounds of their bins, the sums in each bin, and the error.
 
-Every sum is an expectation over the orders of rows with equal q (a *tie class*). If a
-cut divides a class of t rows so that a bin receives m of them, the bin receives the
-share m / t of the positives of the class. Results therefore do not depend on the order
-of the rows, and a row of weight 3 is equivalent to three rows.
+Pairs are sorted by q. Rows of equal q form a *tie class*. A position is the total
+weight of the pairs below it; without weights, it is a rank. Every sum in a bin is an
+expectation over the orders of the rows of a tie class: if a cut divides a class of t
+rows so that a bin receives m of them, the bin receives the share m / t of the positives
+of the class. Results therefore do not depend on the order of the rows, and a row of
+weight 3 is equivalent to three rows.
+
+The bins of the score interval are chosen here, too. Inside a bin the error q - p is
+averaged before it is squared, so an interval over wide bins estimates a smaller
+quantity. On the other hand, the noise of the debiased square grows with the square root
+of the number of bins. If the error changes no faster than the probability, the variance
+of the probabilities inside the bins is a bound on the loss through averaging. The
+widest bins are chosen for which this bound is at most a tenth of the standard deviation
+of the debiased square under calibration. The choice depends on the probabilities and
+never on the labels, so it does not change the distribution of the estimate.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from .._errors import ParameterError
-from .._validation import check_bool, check_choice
-from ._sorted_pairs import SortedCells, SortedRows, TieClasses
+from .._pairs import Pairs
+from .._validation import check_bool, check_choice, check_integer
 
 NORMS = ("l1", "l2", "max")
 
+# Number of numbers whose powers are computed at a time; they stay in the cache.
+_BLOCK = 2**16
 
-@dataclass(frozen=True)
-class Shares:
-    """Contributions of divided tie classes to bins: `taken` of `total` rows.
+# Cuts within this share of the total weight from the end of a tie are moved onto it.
+SNAPPED = 1e-12
 
-    All arrays have one entry for each overlapping (bin, divided class); `tie` is the
-    index of the class.
+# Allowed loss, in standard deviations of the debiased square.
+# benchmarks/interval_constants.py measures coverage and width by it.
+_LOSS = 0.1
+
+# Ratio of consecutive candidate bin sizes, and the smallest candidate. The variance of
+# fewer rows cannot be estimated well.
+_STEP = 1.25
+_LEAST = 5
+
+# More bins would need gigabytes of memory.
+_MOST_BINS = 2**22
+
+# From this total weight on, the bin size of the score interval is chosen from the
+# leading bits of the probabilities.
+_ROUNDED = 2**18
+_BITS = 12
+
+# Largest relative difference that rounding alone can cause.
+NOISE = 16 * float(np.finfo(np.float64).eps)
+
+
+def without_noise(value: Any, scale: Any) -> np.ndarray:
+    """Return values, or 0 if they are within the rounding error at this scale.
+
+    A root would turn 1e-17 into 3e-9.
+    """
+    return np.where(np.abs(value) <= NOISE * np.asarray(scale), 0.0, value)
+
+
+class Sorted:
+    """Numbers in ascending order, and their weights (1 if `weight` is None)."""
+
+    def __init__(self, q: np.ndarray, weight: np.ndarray | None = None):
+        self.q, self.weight = q, weight
+        self.end = None if weight is None else np.cumsum(weight)
+        # a sum of one number, or of none in a sketch without pairs
+        self.total = float(q.size if self.end is None else self.end[-1:].sum())
+
+    def index(self, positions: np.ndarray) -> np.ndarray:
+        """Return the index of the number after each position."""
+        if self.end is None:  # a position is a rank
+            return positions
+        return np.searchsorted(self.end, positions, side="right")
+
+    def position(self, index: np.ndarray) -> np.ndarray:
+        """Return the position before the number with each index."""
+        if self.end is None:
+            return index
+        return np.concatenate([[0.0], self.end])[index]
+
+    def sums(self, start: np.ndarray, stop: np.ndarray, power: int) -> np.ndarray:
+        """Return the sums of w q^power over ascending, disjoint ranges of indices."""
+        if power == 0 and self.weight is None:
+            return np.maximum(stop - start, 0).astype(np.float64)
+        sums = np.zeros(start.size)
+        some = np.flatnonzero(start < stop)
+        # Ranges that end in the same block are summed together.
+        ends = np.flatnonzero(np.diff(stop[some] // _BLOCK)) + 1
+        for part in np.split(some, ends) if some.size else []:
+            first, last = start[part[0]], stop[part[-1]]
+            values = self._terms(slice(first, last), power)
+            edges = np.column_stack([start[part], stop[part]]).ravel() - first
+            # reduceat sums from each edge to the next edge or to the end: the even
+            # entries are the ranges, the odd entries are the gaps between them. It adds
+            # pairwise, so a sum of n terms loses about log2(n) roundings.
+            sums[part] = np.add.reduceat(values, edges[:-1])[::2]
+        return sums
+
+    def _terms(self, rows: slice, power: int) -> np.ndarray:
+        values = self.q[rows]
+        if power != 1:
+            values = values**power
+        return values if self.weight is None else values * self.weight[rows]
+
+
+class Ordered:
+    """Pairs in ascending order of q: all of them, and the positives.
+
+    Attributes
+    ----------
+    rows : Sorted
+        All pairs. With weights, the rows of a tie class are one number.
+    positives : Sorted
+        The positive pairs.
+    low, high : ndarray
+        Smallest and largest q of each number in `rows`. They are equal, except in
+        sketches, whose cells have a range of probabilities.
     """
 
-    bin: np.ndarray
-    tie: np.ndarray
-    taken: np.ndarray
-    total: np.ndarray
-    positive: np.ndarray
-    value: np.ndarray
+    def __init__(
+        self,
+        rows: Sorted,
+        positives: Sorted,
+        low: np.ndarray | None = None,
+        high: np.ndarray | None = None,
+    ):
+        self.rows, self.positives = rows, positives
+        self.total = rows.total
+        self.low = rows.q if low is None else low
+        self.high = rows.q if high is None else high
+
+    def classes(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return value, weight and weight of the positives of each tie class."""
+        q, weight, positives = self.rows.q, self.rows.weight, self.positives
+        if weight is not None:
+            positive = np.zeros(q.size)
+            positive[np.searchsorted(q, positives.q)] = positives.weight
+            return q, weight, positive
+        first = first_of_each(q)
+        value = q[first]
+        before = np.searchsorted(positives.q, value, side="left")
+        positive = np.diff(before, append=positives.q.size)
+        return value, np.diff(first, append=q.size), positive
+
+    def below(self, values: np.ndarray) -> np.ndarray:
+        """Return the positions that separate q <= value from q > value."""
+        return self.rows.position(np.searchsorted(self.rows.q, values, side="right"))
+
+    def snap(self, bounds: np.ndarray) -> np.ndarray:
+        """Return bounds as ranks.
+
+        With weights, bounds are moved to the end of a class if only rounding separates
+        them from it.
+        """
+        end = self.rows.end
+        if end is None:
+            return np.asarray(bounds, dtype=np.intp)
+        bounds = np.array(bounds, dtype=np.float64)
+        cuts = bounds[1:-1]
+        at = np.searchsorted(end, cuts)
+        # The nearest class end is the one before or the one at the insertion point.
+        for shift in (-1, 0):
+            near = end[np.clip(at + shift, 0, end.size - 1)]
+            hit = np.abs(near - cuts) <= SNAPPED * self.total
+            cuts[hit] = near[hit]
+        return bounds
+
+    def extremes(self, bounds: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return the smallest and largest q between consecutive bounds."""
+        end = self.rows.end
+        if end is None:
+            last = bounds[1:] - 1
+        else:
+            # The class that ends exactly at a bound belongs to the bin before it.
+            last = np.searchsorted(end, bounds[1:], side="left")
+            last = np.minimum(last, end.size - 1)
+        return self.low[self.rows.index(bounds[:-1])], self.high[last]
+
+
+def first_of_each(values: np.ndarray) -> np.ndarray:
+    """Return the index of the first of each run of equal values."""
+    return np.flatnonzero(np.r_[True, values[1:] != values[:-1]][: values.size])
+
+
+def order_pairs(pairs: Pairs) -> Ordered:
+    """Return the pairs in ascending order of q."""
+    if pairs.row_weight is None:
+        # Neither labels nor a permutation are carried through the sort, since positives
+        # are counted by binary search. Sorting float32 is twice as fast as sorting
+        # float64; the sums are computed in float64.
+        q, positive_q = np.sort(pairs.q), np.sort(pairs.positive_q)
+        return Ordered(
+            Sorted(q.astype(np.float64, copy=False)),
+            Sorted(positive_q.astype(np.float64, copy=False)),
+        )
+    order = np.argsort(pairs.q, kind="stable")
+    assert pairs.weight is not None
+    q = pairs.q[order].astype(np.float64, copy=False)
+    positive, weight = pairs.indicator()[order], pairs.weight[order]
+    return merge_ties(q, positive, weight, first_of_each(q))
+
+
+def merge_ties(
+    q: np.ndarray, positive: np.ndarray, weight: np.ndarray, first: np.ndarray
+) -> Ordered:
+    """Return the tie classes of sorted pairs; `first` is the first row of each."""
+    sums = (np.add.reduceat(each, first) for each in (weight, weight * positive))
+    return order_cells(q[first], *sums)
+
+
+def order_cells(
+    q: np.ndarray,
+    weight: np.ndarray,
+    positive: np.ndarray,
+    low: np.ndarray | None = None,
+    high: np.ndarray | None = None,
+) -> Ordered:
+    """Return pairs that are summed up by ascending q; `positive` is a weight."""
+    some = np.flatnonzero(positive)
+    return Ordered(Sorted(q, weight), Sorted(q[some], positive[some]), low, high)
 
 
 @dataclass(frozen=True)
-class BinSums:
-    """Sums over each of T bins, in ascending order of q.
+class Binning:
+    """Checked `bin_size`, `n_bins` and `strategy`.
 
-    weight, q, y, qq, yq : sum of w, w q, w y, w q^2, w y q; low, high : smallest and
-    largest q; shares : the divided tie classes.
+    The strategy 'interval' is private: its bins are the bins of the score interval, and
+    its bin size 'auto' is chosen for the score interval.
     """
 
-    weight: np.ndarray
-    q: np.ndarray
-    y: np.ndarray
-    qq: np.ndarray
-    yq: np.ndarray
-    low: np.ndarray
-    high: np.ndarray
-    shares: Shares
+    bin_size: int | str | None
+    n_bins: int | None
+    strategy: str
 
-    def __add__(self, other: BinSums) -> BinSums:
-        """Add sums over whole tie classes that lie strictly inside the bins."""
-        names = ("weight", "q", "y", "qq", "yq")
-        sums = {name: getattr(self, name) + getattr(other, name) for name in names}
-        return replace(self, **sums)
+    def for_rows(self, row_total: float) -> Binning:
+        """Return the binning with an automatic bin size replaced by a number.
 
-    @property
-    def residual(self) -> np.ndarray:
-        """Sum of r = q - y in each bin."""
-        return self.q - self.y
+        For rows of total weight n the number is round(n ** 0.6), and at least 2. The
+        number of bins then grows as n^(2/5), the rate that minimises the error of a
+        regressogram of a smooth curve. A row whose classes are pooled counts once, so
+        each of K classes gets about n^(2/5) bins.
+        """
+        if self.bin_size != "auto":
+            return self
+        return Binning(max(2, round(row_total**0.6)), None, self.strategy)
 
-    @property
-    def squared_residual(self) -> np.ndarray:
-        """Sum of r^2 in each bin."""
-        return self.qq - 2 * self.yq + self.y
+    def bins(self, ordered: Ordered, row_total: float) -> Bins:
+        """Return the bins of pairs whose rows have a total weight of `row_total`."""
+        binning = self.for_rows(row_total)
+        if self.bin_size == "auto" and self.strategy == "interval":
+            binning = replace(self, bin_size=_interval_size(ordered.rows))
+        size = binning.bin_size
+        assert not isinstance(size, str)
+        return Bins(ordered, binning.bounds(ordered), size)
 
-    @property
-    def pair_residual(self) -> np.ndarray:
-        """Sum of r_i r_j over i != j in each bin."""
-        # theory, (C4) and (C3): E[(sum r)^2] = (E sum r)^2 + Var(sum r). A divided
-        # class adds the variance of a hypergeometric count: positives among `taken`
-        # rows drawn from `total`. All rows of a class have the same q, so only labels
-        # vary.
-        s = self.shares
-        drawn = s.taken * (s.total - s.taken) / np.maximum(s.total - 1, 1)
-        rate = s.positive / s.total
-        variance = np.bincount(s.bin, drawn * rate * (1 - rate), self.weight.size)
-        r, q2 = self.residual, self.squared_residual
-        total = r**2 + variance - q2
-        # Values that rounding alone can cause are set to 0, since a root would turn
-        # 1e-17 into 3e-9.
-        noise = r**2 + q2 + np.abs(r) * (self.q + self.y)
-        return np.where(np.abs(total) <= 16 * np.finfo(float).eps * noise, 0, total)
+    def bounds(self, ordered: Ordered) -> np.ndarray:
+        """Return the bounds of the bins, from 0 to the total weight."""
+        if self.strategy == "uniform":
+            assert self.n_bins is not None
+            edges = edges_of_width(ordered.rows.q, self.n_bins)
+            # As in sklearn.calibration.calibration_curve, a bin contains its upper
+            # edge. Empty bins are left out.
+            bounds = np.unique(np.r_[0, ordered.below(edges), ordered.total])
+        elif self.strategy == "interval" and ordered.total < _ROUNDED:
+            # Of more pairs, the bins at the ends of a class are a small part.
+            assert isinstance(self.bin_size, int)
+            bounds = ordered.snap(cut_around_classes(ordered, self.bin_size))
+            # Cuts that only rounding separates are equal after they were moved.
+            return np.unique(bounds)
+        else:
+            bounds = self.rank_bounds(ordered.total)
+        return ordered.snap(bounds)
+
+    def rank_bounds(self, total: float) -> np.ndarray:
+        """Return the bounds that depend on the total weight only."""
+        if self.n_bins is not None:
+            return cut_by_number(total, self.n_bins)
+        assert isinstance(self.bin_size, int)  # see `for_rows`
+        return cut_by_size(total, self.bin_size)
+
+
+# The automatic bins of the score interval.
+FOR_INTERVAL = Binning("auto", None, "interval")
+
+
+def check_binning(bin_size: Any, n_bins: Any, strategy: Any) -> Binning:
+    """Return the checked binning."""
+    if not isinstance(strategy, str) or strategy != "quantile":
+        check_choice(strategy, ("quantile", "uniform"), name="strategy")
+    automatic = isinstance(bin_size, str) and bin_size == "auto"
+    if n_bins is not None:
+        if not automatic:
+            raise ParameterError(
+                None,
+                "takes 'bin_size' or 'n_bins', not both. Got "
+                f"bin_size={bin_size!r} and n_bins={n_bins!r}.",
+            )
+        n_bins = check_integer(n_bins, minimum=1, name="n_bins")
+        return Binning(None, n_bins, strategy)
+    if strategy == "uniform":
+        raise ParameterError(
+            "strategy", "needs 'n_bins', the number of bins, if it is 'uniform'."
+        )
+    if automatic:
+        return Binning("auto", None, strategy)
+    if isinstance(bin_size, str):
+        raise ParameterError(
+            "bin_size",
+            f"must be 'auto' or an integer of at least 1. Got {bin_size!r} instead.",
+        )
+    bin_size = check_integer(bin_size, minimum=1, name="bin_size")
+    return Binning(bin_size, None, strategy)
 
 
 def cut_by_size(total: float, bin_size: float) -> np.ndarray:
@@ -96,49 +328,6 @@ def cut_by_size(total: float, bin_size: float) -> np.ndarray:
     if n_bins <= 1:
         return np.array([0.0, total])
     return np.r_[np.arange(n_bins) * bin_size, total]
-
-
-def cut_around_classes(ordered: SortedRows | SortedCells, size: int) -> np.ndarray:
-    """Return the bounds of bins that keep large tie classes whole.
-
-    Stated confidences and hard answers have few distinct probabilities. A bin that
-    contains the end of one class and the start of the next averages their errors, which
-    may differ. Therefore a class with at least the weight of a bin starts and ends at a
-    cut.
-    """
-    _, weight, _ = ordered.cells()
-    # Sets of fewer than four rows are merged for the error moments in any case.
-    large = weight >= max(size, 4)
-    if not large.any():
-        return ordered.snap(cut_by_size(ordered.total, size))
-    end = np.cumsum(weight)
-    stops = end[large]
-    pieces: list[np.ndarray] = [np.zeros(1)]
-    place = 0.0
-    for start, stop in zip(stops - weight[large], stops, strict=True):
-        pieces.append(_between(place, start, size))
-        pieces.append(start + cut_by_size(stop - start, size)[1:])
-        place = stop
-    last = _between(place, float(end[-1]), size)
-    if last.size == 0:  # too few rows after the last class for a bin
-        pieces[-1] = pieces[-1][:-1]
-    bounds = np.concatenate([*pieces, last[1:]])
-    # A last bin of less than half a row is only a rounding error.
-    bounds = np.unique(np.r_[bounds[bounds < ordered.total - 0.5], ordered.total])
-    return ordered.snap(bounds)
-
-
-def _between(start: float, stop: float, size: int) -> np.ndarray:
-    """Return the bounds from the end of a class to the start of the next.
-
-    Fewer than two rows are merged with the class after them.
-    """
-    rest = stop - start
-    if rest < 1e-9 * max(stop, 1.0):
-        return np.array([stop])
-    if rest < 2:
-        return np.zeros(0)
-    return start + cut_by_size(rest, size)
 
 
 def cut_by_number(total: float, n_bins: int) -> np.ndarray:
@@ -171,64 +360,235 @@ def edges_of_width(q: np.ndarray, n_bins: int) -> np.ndarray:
     return np.unique(number[number < n_bins]) * step
 
 
-def cut_by_value(
-    below: Callable[[np.ndarray], np.ndarray], edges: np.ndarray, total: float
-) -> np.ndarray:
-    """Return the bounds of the non-empty bins between edges.
+def cut_around_classes(ordered: Ordered, size: int) -> np.ndarray:
+    """Return the bounds of bins that keep large tie classes whole.
 
-    `below` returns the total weight of the probabilities that are at most each value.
-    As in :func:`sklearn.calibration.calibration_curve`, a bin contains its upper edge.
+    Stated confidences and hard answers have few distinct probabilities. A bin that
+    contains the end of one class and the start of the next averages their errors, which
+    may differ. Therefore a class with at least the weight of a bin starts and ends at a
+    cut.
     """
-    return np.unique(np.r_[0, below(edges), total])
+    _, weight, _ = ordered.classes()
+    # Sets of fewer than four rows are merged for the error moments in any case.
+    large = weight >= max(size, 4)
+    if not large.any():
+        return cut_by_size(ordered.total, size)
+    end = np.cumsum(weight)
+    stops = end[large]
+    pieces: list[np.ndarray] = [np.zeros(1)]
+    place = 0.0
+    for start, stop in zip(stops - weight[large], stops, strict=True):
+        pieces.append(_between(place, start, size))
+        pieces.append(start + cut_by_size(stop - start, size)[1:])
+        place = stop
+    last = _between(place, float(end[-1]), size)
+    if last.size == 0:  # too few rows after the last class for a bin
+        pieces[-1] = pieces[-1][:-1]
+    bounds = np.concatenate([*pieces, last[1:]])
+    # A last bin of less than half a row is only a rounding error.
+    return np.unique(np.r_[bounds[bounds < ordered.total - 0.5], ordered.total])
 
 
-def sum_bins(
-    ordered: SortedRows | SortedCells, bounds: np.ndarray, *, squares: bool = True
-) -> BinSums:
-    """Return the sums in the bins between consecutive bounds, including 0 and total.
+def _between(start: float, stop: float, size: int) -> np.ndarray:
+    """Return the bounds from the end of a class to the start of the next.
 
-    Without `squares`, the extremes and the sums of q^2 and y q are NaN, and the
-    function is a fifth faster.
+    Fewer than two rows are merged with the class after them.
     """
-    cuts = bounds[1:-1]
-    ties = ordered.ties_at(cuts)
-    divided = ties.start < cuts
-    # The whole classes of a bin lie between the class at its left cut and the class at
-    # its right cut. If a cut divides no class, they begin or end at the cut itself.
-    start = np.r_[0, np.where(divided, ties.stop, cuts)]
-    stop = np.r_[np.where(divided, ties.start, cuts), bounds[-1]]
-    positive_start = np.r_[
-        0, np.where(divided, ties.positive_stop, ties.positive_start)
+    rest = stop - start
+    if rest < 1e-9 * max(stop, 1.0):
+        return np.array([stop])
+    if rest < 2:
+        return np.zeros(0)
+    return start + cut_by_size(rest, size)
+
+
+def _interval_size(rows: Sorted) -> int:
+    """Return the bin size of the score interval for the given probabilities."""
+    values, first = rows.q, np.arange(rows.q.size)
+    if rows.total >= _ROUNDED:
+        # The leading bits of a float are its exponent and its first binary digits.
+        # Shifting the others out rounds down; adding 0.0 turns -0.0 into 0.0.
+        shift = np.finfo(np.float64).nmant - _BITS
+        bits = (values + 0.0).view(np.int64)
+        bits >>= shift
+        first = first_of_each(bits)
+        values = (bits[first] << shift).view(np.float64)
+    end = rows.position(np.append(first, rows.q.size)).astype(np.float64)
+    total, weights = rows.total, np.diff(end)
+    # Sums of squares of centred values lose fewer digits.
+    centred = values - float(weights @ values) / total
+    sums = [
+        np.concatenate([[0.0], np.cumsum(weights * term)])
+        for term in (values * (1 - values), centred, centred**2)
     ]
-    # A cut that divides no class is the start of its class, so both cases use the
-    # positives before that class.
-    positive_stop = np.r_[ties.positive_start, ordered.positives]
-    weight = np.diff(bounds).astype(np.float64)
-    low = high = np.full(weight.size, np.nan)
-    if squares:
-        low, high = ordered.extremes(bounds)
-    sums = ordered.sums(start, stop, positive_start, positive_stop, squares)
-    shares = _NO_SHARES
-    if divided.any():
-        shares = _shares(bounds, ties, divided)
-        rate = shares.positive / shares.total
-        per_row = (shares.value, rate, shares.value**2, rate * shares.value)
-        # in place; without `squares` there are only the first two sums
-        for whole, each in zip(sums, per_row, strict=False):
-            whole += np.bincount(shares.bin, shares.taken * each, whole.size)
-    q, y, *rest = sums
-    qq, yq = rest or (np.full(weight.size, np.nan),) * 2
-    return BinSums(weight, q, y, qq, yq, low, high, shares)
+    *sizes, least = _sizes(total)
+    for size in sizes:
+        bounds = cut_by_size(total, size)
+        n = np.diff(bounds)
+        # A divided class contributes its share to each side of the cut.
+        variance, first, second = (
+            np.diff(np.interp(bounds, end, each)) for each in sums
+        )
+        # theory, (C7); rounding may make the variance of equal values negative
+        loss = float(np.maximum(second - first**2 / n, 0).sum() / total)
+        # A bin has n (n - 1) ordered pairs, each with weight 1 / (N (n - 1)).
+        noise = np.sqrt(2 * float((variance / total) ** 2 @ (1 / (n * (n - 1)))))
+        if loss <= _LOSS * noise:
+            return size
+    return least
 
 
-_NO_SHARES = Shares(
-    *(np.empty(0, dtype=np.intp) for _ in range(2)),
-    *(np.empty(0) for _ in range(4)),
-)
+def _sizes(total: float) -> list[int]:
+    """Return bin sizes from 0.8 sqrt(total) downwards.
+
+    Even the widest bins lose little if the error has a jump, because the jump affects
+    only one of many bins.
+    """
+    # From 2e7 rows on, bins of five rows would need too much memory.
+    narrowest = int(np.ceil(total / _MOST_BINS))
+    widest = max(2, round(0.8 * total**0.5), narrowest)
+    least = min(max(_LEAST, narrowest), widest)
+    steps = np.arange(np.ceil(np.log(widest / least) / np.log(_STEP)))
+    sizes = dict.fromkeys(int(round(size)) for size in widest / _STEP**steps)
+    return [size for size in sizes if size > least] + [least]
 
 
-def _shares(bounds: np.ndarray, ties: TieClasses, divided: np.ndarray) -> Shares:
+@dataclass(frozen=True)
+class Shares:
+    """Contributions of divided tie classes to bins: `taken` of `total` rows.
+
+    All arrays have one entry for each overlapping (bin, divided class). `tie` is the
+    index of the class, `value` its probability, and `rate` its label frequency.
+    """
+
+    bin: np.ndarray
+    tie: np.ndarray
+    taken: np.ndarray
+    total: np.ndarray
+    value: np.ndarray
+    rate: np.ndarray
+
+
+class Bins:
+    """Sums in the bins between consecutive bounds, in ascending order of q.
+
+    Sums that the plug-in error does not need are computed when they are first used.
+
+    Attributes
+    ----------
+    bounds : ndarray of shape (n_bins + 1,)
+        Positions of the ends of the bins, from 0 to the total weight.
+    bin_size : int or None
+        Target weight of a bin.
+    weight, q, y, qq, yq, label_variance : ndarray of shape (n_bins,)
+        Sums of w, w q, w y, w q^2, w y q and w q (1 - q).
+    residual, squared_residual, pair_residual : ndarray of shape (n_bins,)
+        Sums of r, of r^2, and of r_i r_j over i != j, with r = q - y.
+    low, high : ndarray of shape (n_bins,)
+        Smallest and largest q.
+    shares : Shares
+        The divided tie classes.
+    """
+
+    def __init__(
+        self, ordered: Ordered, bounds: np.ndarray, bin_size: int | None = None
+    ):
+        self.bounds, self.bin_size = bounds, bin_size
+        self.weight = np.diff(bounds).astype(np.float64)
+        self.low, self.high = ordered.extremes(bounds)
+        self._rows, self._positives = rows, positives = ordered.rows, ordered.positives
+        # the tie class of the first row after each cut
+        cuts = bounds[1:-1]
+        value = rows.q[rows.index(cuts)]
+        first, last, positive_first, positive_last = (
+            np.searchsorted(each.q, value, side=side)
+            for each in (rows, positives)
+            for side in ("left", "right")
+        )
+        start, stop = rows.position(first), rows.position(last)
+        divided = start < cuts
+        # The whole classes of a bin lie between the class at its left cut and the class
+        # at its right cut. A class that is not divided belongs to the bin on the right.
+        self._whole_rows = (
+            np.r_[0, np.where(divided, last, first)],
+            np.r_[first, rows.q.size],
+        )
+        self._whole_positives = (
+            np.r_[0, np.where(divided, positive_last, positive_first)],
+            np.r_[positive_first, positives.q.size],
+        )
+        before, after = map(positives.position, (positive_first, positive_last))
+        self.shares = _shares(bounds, divided, start, stop, value, after - before)
+        self.q, self.y = self._sum(1), self._sum_of_positives(0)
+        self.residual = self.q - self.y
+
+    def _sum(self, power: int) -> np.ndarray:
+        """Return the sum of w q^power in each bin."""
+        s = self.shares
+        shared = np.bincount(s.bin, s.taken * s.value**power, self.weight.size)
+        return self._rows.sums(*self._whole_rows, power) + shared
+
+    def _sum_of_positives(self, power: int) -> np.ndarray:
+        """Return the sum of w y q^power in each bin."""
+        s = self.shares
+        shared = np.bincount(s.bin, s.taken * s.rate * s.value**power, self.weight.size)
+        return self._positives.sums(*self._whole_positives, power) + shared
+
+    @cached_property
+    def qq(self) -> np.ndarray:
+        """Sum of w q^2 in each bin."""
+        return self._sum(2)
+
+    @cached_property
+    def label_variance(self) -> np.ndarray:
+        """Sum of w q (1 - q) in each bin."""
+        return np.maximum(self.q - self.qq, 0)
+
+    @cached_property
+    def yq(self) -> np.ndarray:
+        """Sum of w y q in each bin."""
+        return self._sum_of_positives(1)
+
+    @cached_property
+    def squared_residual(self) -> np.ndarray:
+        """Sum of r^2 in each bin."""
+        return self.qq - 2 * self.yq + self.y
+
+    @cached_property
+    def pair_residual(self) -> np.ndarray:
+        """Sum of r_i r_j over i != j in each bin."""
+        # theory, (C4) and (C3): E[(sum r)^2] = (E sum r)^2 + Var(sum r). A divided
+        # class adds the variance of a hypergeometric count: positives among `taken`
+        # rows drawn from `total`. All rows of a class have the same q, so only labels
+        # vary.
+        s, r = self.shares, self.residual
+        drawn = s.taken * (s.total - s.taken) / np.maximum(s.total - 1, 1)
+        variance = np.bincount(s.bin, drawn * s.rate * (1 - s.rate), r.size)
+        total = r**2 + variance - self.squared_residual
+        scale = r**2 + self.squared_residual + np.abs(r) * (self.q + self.y)
+        return without_noise(total, scale)
+
+    def error(
+        self, norm: str = "l2", squared: bool = False, debias: bool = False
+    ) -> float:
+        """Return the error over these bins; pairs are independent."""
+        if debias:
+            return debiased_error(self.weight, self.pair_residual, squared)
+        return norm_of(self.residual / self.weight, self.weight, norm, squared)
+
+
+def _shares(
+    bounds: np.ndarray,
+    divided: np.ndarray,
+    start: np.ndarray,
+    stop: np.ndarray,
+    value: np.ndarray,
+    positive: np.ndarray,
+) -> Shares:
     """Return the contribution of each divided class to the bins that it overlaps.
+
+    Arrays have one entry per cut: whether it divides the class of the row after it, and
+    the ends, the probability and the positives of this class.
 
     For example, let bounds be 0, 4, 8, 12, and let one class have the rows 2 to 10.
     Both cuts, at 4 and at 8, divide it. The cut at 4 contributes `ahead` = 4 rows to
@@ -240,34 +600,35 @@ def _shares(bounds: np.ndarray, ties: TieClasses, divided: np.ndarray) -> Shares
     left, right = cut, cut + 1  # the bins on both sides of a cut
     # A class contributes to the bin on the right of its cut all rows up to its own end
     # or the end of the bin.
-    ahead = np.minimum(ties.stop[cut], bounds[right + 1]) - bounds[right]
+    ahead = np.minimum(stop[cut], bounds[right + 1]) - bounds[right]
     # It contributes to the bin on the left only if it begins there. Otherwise, its
     # previous cut has already contributed its rows to this bin.
-    begins = ties.start[cut] >= bounds[left]
-    behind = (bounds[right] - ties.start[cut])[begins]
+    begins = start[cut] >= bounds[left]
+    behind = (bounds[right] - start[cut])[begins]
     # A class is counted at its first cut; later cuts repeat its number.
     number = np.cumsum(begins) - 1
-    taken = np.r_[ahead, behind].astype(np.float64)
     which = np.r_[cut, cut[begins]]
+    total = (stop - start)[which].astype(np.float64)
     return Shares(
         bin=np.r_[right, left[begins]],
         tie=np.r_[number, number[begins]],
-        taken=taken,
-        total=(ties.stop - ties.start)[which].astype(np.float64),
-        positive=(ties.positive_stop - ties.positive_start)[which].astype(np.float64),
-        value=ties.value[which],
+        taken=np.r_[ahead, behind].astype(np.float64),
+        total=total,
+        value=value[which],
+        rate=positive[which] / total,
     )
+
+
+def bins_of(pairs: Pairs, binning: Binning) -> Bins:
+    """Return the bins of checked pairs."""
+    return binning.bins(order_pairs(pairs), pairs.row_total)
 
 
 def debiased_square(weight: np.ndarray, pair_residual: np.ndarray) -> float:
     """Return (1/N) sum_b 1/(n_b - 1) sum_{i != j in b} r_i r_j."""
     # theory, (C2)
-    terms = pair_residual / (weight - 1)
-    square = float(terms.sum() / weight.sum())
-    # Values that rounding alone can cause are set to 0, since a root would turn 1e-17
-    # into 3e-9.
-    noise = 16 * np.finfo(np.float64).eps * float(np.abs(terms).sum() / weight.sum())
-    return 0.0 if abs(square) <= noise else square
+    terms, total = pair_residual / (weight - 1), weight.sum()
+    return float(without_noise(terms.sum() / total, np.abs(terms).sum() / total))
 
 
 def norm_of(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Sequence
-from typing import Literal, overload
+from typing import Any, Literal, overload
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -11,17 +11,16 @@ from numpy.typing import ArrayLike
 from .._errors import public, warn
 from .._pairs import Pairs, check_pairs
 from .._validation import check_bool, is_dask
-from ._binning import Binning, check_binning
 from ._bins import (
-    BinSums,
+    Binning,
+    bins_of,
+    check_binning,
     check_debiasable,
     check_norm,
-    debiased_error,
     norm_of,
     rooted,
 )
-from ._cells import CellTable, check_independent, sums_of_cells
-from ._distributed import Chunked, check_mergeable, tables_of_dask
+from ._cells import CellTable, check_mergeable, tables_of_dask
 from ._grouped_bins import are_single_rows, grouped_bins
 
 # From this number of rows on, probabilities that are all 0 or 1 are suspicious.
@@ -230,24 +229,23 @@ def calibration_error(
     binning = check_binning(bin_size, n_bins, strategy)
     check_norm(norm, squared, debias)
     check_bool(hard_labels, name="hard_labels")
+    settings: dict[str, Any] = {
+        "multi_class": multi_class,
+        "labels": labels,
+        "pos_label": pos_label,
+    }
     if is_dask(y_true, y_proba, sample_weight):
-        data = Chunked(y_true, y_proba, sample_weight, multi_class, labels, pos_label)
         check_mergeable(binning, groups)
-        tables = tables_of_dask(data)
+        tables = tables_of_dask(y_true, y_proba, sample_weight, settings)
         if not hard_labels:
             warn_of_hard_tables(tables)
         errors = [
-            _error_of_table(table, binning, norm, squared, debias) for table in tables
+            table.bins(binning, independent=debias).error(norm, squared, debias)
+            for table in tables
         ]
     else:
         several = check_pairs(
-            y_true,
-            y_proba,
-            multi_class=multi_class,
-            labels=labels,
-            pos_label=pos_label,
-            sample_weight=sample_weight,
-            groups=groups,
+            y_true, y_proba, sample_weight=sample_weight, groups=groups, **settings
         )
         if not hard_labels:
             warn_of_hard_labels(several)
@@ -267,8 +265,8 @@ def warn_of_hard_labels(several: Sequence[Pairs]) -> None:
 
 def warn_of_hard_tables(tables: Sequence[CellTable]) -> None:
     """Warn if many rows have only probabilities of 0 and 1."""
-    cells = [table.sorted_cells() for table in tables]
-    _warn_if_all_hard(tables[0].n_samples, [np.r_[c.low, c.high] for c in cells])
+    values = [np.r_[table.cells.low, table.cells.high] for table in tables]
+    _warn_if_all_hard(tables[0].n_samples, values)
 
 
 def _warn_if_all_hard(n_rows: int, probabilities: Iterable[np.ndarray]) -> None:
@@ -295,30 +293,10 @@ def error_of_pairs(
 ) -> float:
     """Return the error of one set of checked pairs."""
     if debias and pairs.is_dependent and not are_single_rows(pairs):
-        bins = grouped_bins(pairs, binning)
-        check_debiasable(bins.sums.weight)
-        return rooted(bins.debiased_square(), squared)
-    sums, _ = binning.sums(pairs, squares=debias)
-    if debias:
-        return debiased_error(sums.weight, sums.pair_residual, squared)
-    return norm_of((sums.q - sums.y) / sums.weight, sums.weight, norm, squared)
-
-
-def _error_of_table(
-    table: CellTable, binning: Binning, norm: str, squared: bool, debias: bool
-) -> float:
-    """Return the error of the pairs of a table."""
-    if debias:
-        check_independent(table)
-    sums, _, _ = sums_of_cells(table, table.sorted_cells(), binning)
-    return error_of_sums(sums, norm, squared, debias)
-
-
-def error_of_sums(sums: BinSums, norm: str, squared: bool, debias: bool) -> float:
-    """Return the error over bins of independent pairs."""
-    if debias:
-        return debiased_error(sums.weight, sums.pair_residual, squared)
-    return norm_of(sums.residual / sums.weight, sums.weight, norm, squared)
+        grouped = grouped_bins(pairs, binning)
+        check_debiasable(grouped.bins.weight)
+        return rooted(grouped.debiased_square, squared)
+    return bins_of(pairs, binning).error(norm, squared, debias)
 
 
 class ResampledError:
@@ -345,7 +323,7 @@ class ResampledError:
             weight = count[self._item].astype(np.float64)
             rank = weight.cumsum()[self._end]
             residual = (weight * self._residual).cumsum()[self._end]
-            bounds, _ = self._binning.rank_bounds(rank[-1])
+            bounds = self._binning.rank_bounds(rank[-1])
             # The prefix sums are linear between the ends of a class, so interpolation
             # gives a cut its share of the class.
             at_bounds = np.interp(bounds, np.r_[0, rank], np.r_[0, residual])

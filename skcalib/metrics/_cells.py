@@ -1,27 +1,44 @@
-"""Tables of cells: mergeable sums over pairs, on a fixed grid on [0, 1].
+"""Tables of cells: mergeable sums over pairs in chunks, Dask arrays or Spark frames.
 
-The grid is finer near both ends. Let x be the distance of q to the nearer end, which
-float64 represents exactly. A cell is the intersection of steps of two grids. The first
-grid has even steps of 2 ** -n_bits. The second one has 2 ** (n_bits - 8) steps for
-every halving of x; below 2 ** -8 these steps are narrower than the even steps. Both
-grids number their steps upwards, so the sum of the two numbers identifies the cell.
-Computing the sum requires one shift and one product.
+The cells are a fixed grid on [0, 1], which is finer near both ends. Let x be the
+distance of q to the nearer end, which float64 represents exactly. A cell is the
+intersection of steps of two grids. The first grid has even steps of 2 ** -n_bits. The
+second one has 2 ** (n_bits - 8) steps for every halving of x; below 2 ** -8 these steps
+are narrower than the even steps. Both grids number their steps upwards, so the sum of
+the two numbers identifies the cell. Computing the sum requires one shift and one
+product.
+
+Tables of blocks or partitions are merged as a tree. Dask is imported inside functions,
+and only if an argument is a Dask collection. Spark is not imported: only methods of the
+DataFrame are called.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from functools import lru_cache
+import pickle
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import cached_property, lru_cache
 from typing import Any
 
 import numpy as np
 
-from .._errors import ParameterError
-from .._pairs import Pairs, check_pairs
-from .._validation import as_floats, label_array, on_cpu, positives
-from ._binning import Binning
-from ._bins import BinSums, sum_bins
-from ._sorted_pairs import SortedCells
+from .._errors import ParameterError, ParameterTypeError
+from .._pairs import MULTI_CLASS, Pairs, check_pairs
+from .._validation import (
+    as_floats,
+    check_choice,
+    is_dask,
+    label_array,
+    on_cpu,
+    positives,
+)
+from ._bins import Binning, Bins, Ordered, order_cells
+
+# Number of tables that a Dask task merges, and approximate number that a Spark task
+# merges.
+_FAN_IN = 8
+_FAN_IN_OF_SPARK = 16
+
 
 # All x below this power of 2 share a cell.
 _LEAST_EXPONENT = -64
@@ -105,25 +122,6 @@ def grid_of(n_bits: int) -> Grid:
     return Grid(n_bits)
 
 
-class SketchedCells(SortedCells):
-    """Cells in ascending order of q, in which every pair has the mean q of its cell.
-
-    The q of a cell lie in [low, high]. If the two are equal, all q are equal.
-    """
-
-    def __init__(
-        self,
-        q: np.ndarray,
-        weight: np.ndarray,
-        positive: np.ndarray,
-        low: np.ndarray,
-        high: np.ndarray,
-    ):
-        self.q, self.weight, self.positive = q, weight, positive
-        self.low, self.high = low, high
-        self.accumulate()
-
-
 class CellTable:
     """Sums over the pairs of each cell of a grid, to which pairs can be added.
 
@@ -161,6 +159,7 @@ class CellTable:
     ) -> CellTable:
         """Add checked pairs, whose negatives have the labels `negatives`."""
         self.negatives = _one_negative(self.negatives | negatives)
+        self.__dict__.pop("cells", None)
         self._add(pairs.q, pairs.indicator(), pairs.weight)
         self.n_samples += pairs.q.size
         self.row_total += pairs.row_total
@@ -197,6 +196,7 @@ class CellTable:
     def merge(self, other: CellTable) -> CellTable:
         """Add the pairs of another table with the same grid."""
         self.negatives = _one_negative(self.negatives | other.negatives)
+        self.__dict__.pop("cells", None)
         self.weight += other.weight
         self.rest += other.rest
         # A cell that is mixed in either table stays mixed.
@@ -212,8 +212,9 @@ class CellTable:
         """Return the numbers of the cells that contain pairs."""
         return np.flatnonzero(self.value != _EMPTY)
 
-    def sorted_cells(self) -> SketchedCells:
-        """Return the cells that contain pairs."""
+    @cached_property
+    def cells(self) -> Ordered:
+        """The cells that contain pairs, as if all pairs had the mean q of the cell."""
         used, grid = self.used(), self.grid
         value, positive = self.value[used], self.weight[used, 1]
         weight = self.weight[used, 0] + positive
@@ -221,11 +222,20 @@ class CellTable:
         low = np.where(mixed, grid.low[used], value)
         high = np.where(mixed, grid.high[used], value)
         mean = np.clip(grid.mean(used, self.rest[used] / weight), low, high)
-        return SketchedCells(mean, weight, positive, low, high)
+        return order_cells(mean, weight, positive, low, high)
+
+    def bins(self, binning: Binning, *, independent: bool = False) -> Bins:
+        """Return the bins of the pairs; an error if they must be independent."""
+        if independent and self.is_dependent:
+            raise rows_are_unknown()
+        if self.n_samples == 0:
+            raise ParameterError(None, "needs pairs, but none have been added.")
+        return binning.bins(self.cells, self.row_total)
 
     def __getstate__(self) -> dict[str, Any]:
         used = self.used()
         state = self.__dict__.copy()
+        state.pop("cells", None)
         del state["grid"]
         for name in ("weight", "rest", "value"):
             state[name] = state[name][used]
@@ -240,22 +250,6 @@ class CellTable:
         self.__dict__.update(state)
 
 
-def sums_of_cells(
-    table: CellTable, cells: SketchedCells, binning: Binning
-) -> tuple[BinSums, np.ndarray, int | None]:
-    """Return the sums in bins, the bounds of the bins and the bin size."""
-    if table.n_samples == 0:
-        raise ParameterError(None, "needs pairs, but none have been added.")
-    bounds, size = binning.for_rows(table.row_total).bounds(cells)
-    return sum_bins(cells, bounds), bounds, size
-
-
-def check_independent(table: CellTable) -> None:
-    """Raise an error if the pairs of a table depend on each other."""
-    if table.is_dependent:
-        raise rows_are_unknown()
-
-
 def rows_are_unknown() -> ParameterError:
     """Return the error that a result needs to know which pairs share a row."""
     return ParameterError(
@@ -266,37 +260,39 @@ def rows_are_unknown() -> ParameterError:
     )
 
 
-def check_chunk(
-    y_true: Any, y_proba: Any, sample_weight: Any, **settings: Any
-) -> list[Pairs]:
-    """Return the pairs of a chunk. The list is empty if no row has weight."""
-    weight = None
-    if sample_weight is not None:
-        weight = as_floats(sample_weight, name="sample_weight")
-    if all(map(_is_empty, (y_true, y_proba))) and (weight is None or not weight.size):
-        return []
-    weightless = weight is not None and not weight.any()
-    if weightless:  # labels and probabilities are checked nevertheless
-        weight = np.ones_like(weight)
-    several = check_pairs(
-        y_true, y_proba, sample_weight=weight, are_all=False, **settings
-    )
-    return [] if weightless else several
-
-
 def add_chunk(
     tables: list[CellTable],
     y_true: Any,
     y_proba: Any,
-    sample_weight: Any = None,
-    **settings: Any,
+    sample_weight: Any,
+    settings: dict[str, Any],
 ) -> None:
-    """Add a chunk to the tables, one for each set of pairs."""
-    several = check_chunk(y_true, y_proba, sample_weight, **settings)
+    """Add the rows of a chunk to the tables, of which each set of pairs has one.
+
+    `settings` are `multi_class`, `labels` and `pos_label` of a metric.
+    """
+    weight = None
+    if sample_weight is not None:
+        weight = as_floats(sample_weight, name="sample_weight")
+    if all(map(_is_empty, (y_true, y_proba))) and (weight is None or not weight.size):
+        return
+    weightless = weight is not None and not weight.any()
+    # Labels and probabilities of a chunk without weight are checked nevertheless.
+    several = check_pairs(
+        y_true,
+        y_proba,
+        sample_weight=np.ones_like(weight) if weightless else weight,
+        are_all=False,
+        **settings,
+    )
+    if weightless:
+        return
     negatives: frozenset[int] = frozenset()
-    if several and settings.get("pos_label") is None and np.ndim(y_proba) == 1:
-        negatives = _negatives_in(y_true, sample_weight)
-    for table, pairs in zip(tables, several, strict=False):
+    if settings["pos_label"] is None and np.ndim(y_proba) == 1:
+        labels = np.asarray(on_cpu(y_true, name="y_true"))
+        labels = labels if weight is None else labels[weight > 0]
+        negatives = frozenset(label for label in (0, -1) if (labels == label).any())
+    for table, pairs in zip(tables, several, strict=True):
         table.add_pairs(pairs, negatives)
 
 
@@ -313,15 +309,6 @@ def _is_empty(values: Any) -> bool:
     return hasattr(values, "__len__") and not is_scalar and len(values) == 0
 
 
-def _negatives_in(y_true: Any, sample_weight: Any) -> frozenset[int]:
-    """Return which of 0 and -1 are checked labels of positive weight."""
-    labels = np.asarray(on_cpu(y_true, name="y_true"))
-    if sample_weight is not None:
-        weight = as_floats(sample_weight, name="sample_weight")
-        labels = labels[weight > 0]
-    return frozenset(label for label in (0, -1) if (labels == label).any())
-
-
 def _one_negative(negatives: frozenset[int]) -> frozenset[int]:
     """Return `negatives`, or raise an error if chunks have different negatives."""
     if len(negatives) > 1:
@@ -331,3 +318,227 @@ def _one_negative(negatives: frozenset[int]) -> frozenset[int]:
             "chunk, and -1 and 1 in another.",
         )
     return negatives
+
+
+def check_mergeable(binning: Binning, groups: Any) -> None:
+    """Raise an error if a table of cells does not support the parameters."""
+    if groups is not None:
+        raise ParameterError(
+            None,
+            "does not accept 'groups' with Dask arrays: rows of one group may be in "
+            "different blocks. Call compute() on the arrays first, or pass a "
+            "subset of the groups in memory.",
+        )
+    if binning.strategy == "uniform":
+        raise ParameterError(
+            None, "needs strategy='quantile' with Dask arrays. Got 'uniform'."
+        )
+
+
+def tables_of_dask(
+    y_true: Any,
+    y_proba: Any,
+    sample_weight: Any,
+    settings: dict[str, Any],
+    n_bits: int = 18,
+) -> list[CellTable]:
+    """Return the merged tables of all blocks, one for each set of pairs.
+
+    `settings` are `multi_class`, `labels` and `pos_label` of a metric.
+    """
+    import dask
+
+    if settings["multi_class"] is not None:
+        check_choice(settings["multi_class"], MULTI_CLASS, name="multi_class")
+    y_true, y_proba, weight = _aligned(
+        y_true, y_proba, sample_weight, settings["multi_class"]
+    )
+    if y_proba.ndim == 2 and settings["labels"] is None:
+        settings = settings | {"labels": _labels_of(y_true)}
+    arrays = (y_true, y_proba, y_true if weight is None else weight)
+    blocks = zip(*map(_blocks, arrays), strict=True)
+    part = dask.delayed(_tables_of_block)
+    parts = [
+        part(y, q, None if weight is None else w, settings, n_bits, i)
+        for i, (y, q, w) in enumerate(blocks)
+    ]
+    merge = dask.delayed(_merge_all)
+    while len(parts) > 1:
+        firsts = range(0, len(parts), _FAN_IN)
+        parts = [merge(parts[first : first + _FAN_IN]) for first in firsts]
+    (merged,) = dask.compute(parts[0])
+    tables = pickle.loads(merged)
+    if y_proba.ndim == 1:
+        check_pos_label(tables[0], lambda: _labels_of(y_true), settings["pos_label"])
+    return tables
+
+
+def _tables_of_block(
+    y_true: Any,
+    y_proba: Any,
+    weight: Any,
+    settings: dict[str, Any],
+    n_bits: int,
+    number: int,
+) -> bytes:
+    """Return the pickled tables of a block, one for each set of pairs.
+
+    A pickle contains only used cells, and Dask can determine its size.
+    """
+    by_class = settings["multi_class"] in ("class_wise", "per_class")
+    tables = [CellTable(n_bits) for _ in range(y_proba.shape[1] if by_class else 1)]
+    try:
+        add_chunk(tables, y_true, y_proba, weight, settings)
+    except ParameterError as error:
+        where = f"has an error in block {number} (rows are counted within it): it"
+        raise type(error)(error.name, f"{where} {error.problem}") from None
+    return pickle.dumps(tables)
+
+
+def _merge_all(parts: list[bytes]) -> bytes:
+    merged = pickle.loads(parts[0])
+    for part in parts[1:]:
+        for table, other in zip(merged, pickle.loads(part), strict=True):
+            table.merge(other)
+    return pickle.dumps(merged)
+
+
+def _aligned(
+    y_true: Any, y_proba: Any, sample_weight: Any, multi_class: str | None
+) -> tuple[Any, Any, Any]:
+    """Return labels, probabilities and weights as Dask arrays with the same blocks."""
+    y_proba = _as_dask_array(y_proba, name="y_proba")
+    if y_proba.ndim == 2:
+        y_proba = y_proba.rechunk({1: -1})
+    elif multi_class is not None:
+        raise ParameterError(
+            "multi_class",
+            "needs 'y_proba' of shape (n, n_classes). Got "
+            f"{multi_class!r} and 'y_proba' with one dimension.",
+        )
+    rows = y_proba.chunks[0]
+    y_true = _with_blocks(y_true, rows, name="y_true")
+    if sample_weight is not None:
+        sample_weight = _with_blocks(sample_weight, rows, name="sample_weight")
+    return y_true, y_proba, sample_weight
+
+
+def _as_dask_array(values: Any, *, name: str) -> Any:
+    import dask.array as da
+
+    if hasattr(values, "to_dask_array"):  # a series or a frame
+        values = values.to_dask_array()
+    if isinstance(values, da.Array):
+        if values.ndim == 1 or (name == "y_proba" and values.ndim == 2):
+            return values
+        raise ParameterError(
+            name, f"has the wrong number of dimensions. Got shape {values.shape}."
+        )
+    if is_dask(values):
+        raise ParameterTypeError(
+            name,
+            "must be a Dask array, series or frame. Got "
+            f"{type(values).__name__} instead.",
+        )
+    values = on_cpu(values, name=name)
+    return da.from_array(np.asarray(values), chunks="auto")
+
+
+def _with_blocks(values: Any, rows: tuple, *, name: str) -> Any:
+    """Return a Dask array in blocks of these numbers of rows."""
+    array = _as_dask_array(values, name=name)
+    (own,) = array.chunks
+    if not np.isnan([*own, *rows]).any():
+        if sum(own) != sum(rows):
+            raise ParameterError(
+                None,
+                f"needs {name} and y_proba of the same length. Got {sum(own)} rows "
+                f"of {name} and {sum(rows)} rows of y_proba.",
+            )
+        return array.rechunk((rows,))
+    if len(own) != len(rows):
+        raise ParameterError(
+            None,
+            f"cannot match the blocks of {name!r} to the blocks of 'y_proba', "
+            "since the lengths of the blocks are unknown. Got "
+            f"{len(own)} and {len(rows)} blocks. Call compute_chunk_sizes() on the "
+            "arrays first.",
+        )
+    return array
+
+
+def _labels_of(y_true: Any) -> list:
+    """Return the sorted labels."""
+    import dask.array as da
+
+    return da.unique(y_true).compute().tolist()
+
+
+def _blocks(array: Any) -> list:
+    """Return the blocks of rows as delayed arrays."""
+    # If each array were optimised separately, common inputs would be computed twice.
+    return array.to_delayed(optimize_graph=False).ravel().tolist()
+
+
+def table_of_spark(
+    frame: Any,
+    y_true: str,
+    y_proba: str | Sequence[str],
+    sample_weight: str | None,
+    settings: dict[str, Any],
+    n_bits: int = 18,
+) -> CellTable:
+    """Return the merged table of all partitions, from columns with these names."""
+    names = [y_true, *([y_proba] if isinstance(y_proba, str) else y_proba)]
+    names += [] if sample_weight is None else [sample_weight]
+    missing = [name for name in names if name not in frame.columns]
+    if missing:
+        raise ParameterError(
+            None,
+            f"needs names of columns of the frame. Got {missing[0]!r}, and the columns "
+            f"{', '.join(map(repr, frame.columns))}.",
+        )
+    several = not isinstance(y_proba, str)
+    several = several or dict(frame.dtypes)[y_proba].startswith("array")
+
+    def found_labels() -> list:
+        return sorted(row[0] for row in frame.select(y_true).distinct().collect())
+
+    if several and settings["labels"] is None:
+        settings = {**settings, "labels": found_labels()}
+
+    def add_frames(frames: Iterable[Any]) -> Iterator[Any]:
+        import pandas as pd
+
+        part = CellTable(n_bits)
+        for rows in frames:
+            if len(rows):
+                weight = None if sample_weight is None else rows[sample_weight]
+                add_chunk(
+                    [part],
+                    rows[y_true].to_numpy(),
+                    _probabilities(rows, y_proba),
+                    None if weight is None else weight.to_numpy(),
+                    settings,
+                )
+        yield pd.DataFrame({"table": [pickle.dumps(part)]})
+
+    parts = frame.select(*names).mapInPandas(add_frames, "table binary").rdd
+    n_parts = parts.getNumPartitions()
+    if n_parts == 0:
+        return CellTable(n_bits)
+    depth = max(1, int(np.ceil(np.log(n_parts) / np.log(_FAN_IN_OF_SPARK))))
+    tables = parts.map(lambda row: pickle.loads(row[0]))
+    merged = tables.treeReduce(CellTable.merge, depth)
+    if not several:
+        check_pos_label(merged, found_labels, settings["pos_label"])
+    return merged
+
+
+def _probabilities(rows: Any, y_proba: str | Sequence[str]) -> np.ndarray:
+    """Return the probabilities of a pandas DataFrame."""
+    if not isinstance(y_proba, str):
+        return rows[list(y_proba)].to_numpy()
+    column = rows[y_proba].to_numpy()
+    holds_arrays = column.dtype == object and isinstance(column[0], np.ndarray)
+    return np.stack(column) if holds_arrays else column

@@ -13,11 +13,18 @@ from .._errors import ParameterError, public
 from .._pairs import Pairs, check_one_set, check_pairs
 from .._results import Result
 from .._validation import check_choice, check_fraction, is_dask
-from ._binning import Binning, check_binning
-from ._bins import BinSums, check_norm, debiased_error, norm_of, rooted
+from ._bins import (
+    Binning,
+    Bins,
+    bins_of,
+    check_binning,
+    check_norm,
+    debiased_error,
+    norm_of,
+    rooted,
+)
 from ._calibration_error import error_of_pairs
-from ._cells import CellTable, SketchedCells, rows_are_unknown, sums_of_cells
-from ._distributed import Chunked, check_mergeable, tables_of_dask
+from ._cells import CellTable, check_mergeable, rows_are_unknown, tables_of_dask
 from ._frequency_intervals import consistency_interval, frequency_interval, tied_unit
 
 
@@ -279,11 +286,11 @@ class ReliabilityCurve(Result):
 
 def curve_of_pairs(pairs: Pairs, binning: Binning) -> ReliabilityCurve:
     """Return the curve of checked pairs."""
-    sums, bin_size = binning.sums(pairs)
+    bins = bins_of(pairs, binning)
     debiased = None
     if pairs.is_dependent:
         debiased = _debiased_square(pairs, binning.for_rows(pairs.row_total))
-    return _curve_of_sums(sums, bin_size, pairs.q.size, debiased)
+    return _curve_of_bins(bins, pairs.q.size, debiased)
 
 
 def _debiased_square(pairs: Pairs, binning: Binning) -> float | ParameterError:
@@ -297,20 +304,15 @@ def _debiased_square(pairs: Pairs, binning: Binning) -> float | ParameterError:
         return ParameterError(error.name, error.problem)  # without a traceback
 
 
-def curve_of_table(
-    table: CellTable, binning: Binning, cells: SketchedCells
-) -> ReliabilityCurve:
+def curve_of_table(table: CellTable, binning: Binning) -> ReliabilityCurve:
     """Return the curve of the pairs of a table."""
-    sums, _, bin_size = sums_of_cells(table, cells, binning)
+    bins = table.bins(binning)
     debiased = rows_are_unknown() if table.is_dependent else None
-    return _curve_of_sums(sums, bin_size, table.n_samples, debiased)
+    return _curve_of_bins(bins, table.n_samples, debiased)
 
 
-def _curve_of_sums(
-    sums: BinSums,
-    bin_size: int | None,
-    n_samples: int,
-    debiased: float | ParameterError | None,
+def _curve_of_bins(
+    sums: Bins, n_samples: int, debiased: float | ParameterError | None
 ) -> ReliabilityCurve:
     """Return the curve of the sums in bins; `debiased` is for dependent pairs."""
     # Rounding may leave a share of positives 1e-16 outside [0, 1].
@@ -323,10 +325,10 @@ def _curve_of_sums(
         standard_error=np.sqrt(p * (1 - p) / sums.weight),
         proba_min=sums.low,
         proba_max=sums.high,
-        bin_size=bin_size,
+        bin_size=sums.bin_size,
         n_samples=n_samples,
         _pair_residual=sums.pair_residual,
-        _label_variance=np.maximum(sums.q - sums.qq, 0),
+        _label_variance=sums.label_variance,
         _unit=tied_unit(sums),
         _debiased=debiased,
     )
@@ -430,17 +432,14 @@ def adaptive_reliability_curve(
     """
     binning = check_binning(bin_size, n_bins, strategy)
     check_one_set(multi_class, "curve")
+    settings: dict[str, Any] = {
+        "multi_class": multi_class,
+        "labels": labels,
+        "pos_label": pos_label,
+    }
     if is_dask(y_true, y_proba, sample_weight):
-        data = Chunked(y_true, y_proba, sample_weight, multi_class, labels, pos_label)
         check_mergeable(binning, None)
-        (table,) = tables_of_dask(data)
-        return curve_of_table(table, binning, table.sorted_cells())
-    (pairs,) = check_pairs(
-        y_true,
-        y_proba,
-        multi_class=multi_class,
-        labels=labels,
-        pos_label=pos_label,
-        sample_weight=sample_weight,
-    )
+        (table,) = tables_of_dask(y_true, y_proba, sample_weight, settings)
+        return curve_of_table(table, binning)
+    (pairs,) = check_pairs(y_true, y_proba, sample_weight=sample_weight, **settings)
     return curve_of_pairs(pairs, binning)

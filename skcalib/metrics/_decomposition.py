@@ -1,9 +1,8 @@
 """Decomposition of proper scores into calibration and refinement.
 
-Proper scores: the Brier score of each row, and user-defined scoring rules.
-
-A scoring rule has two losses, one for each label. It is proper if the true probability
-minimises the expected loss.
+The scores are the Brier score, the log loss, and user-defined scoring rules. A scoring
+rule has two losses, one for each label. It is proper if the true probability minimises
+the expected loss.
 """
 
 from __future__ import annotations
@@ -20,9 +19,7 @@ from .._errors import ParameterError, public
 from .._pairs import Pairs, check_one_set, check_pairs
 from .._results import Result
 from .._validation import as_weights, check_choice
-from ._binning import Binning, check_binning
-from ._bins import sum_bins
-from ._sorted_pairs import SortedCells, SortedRows, sort_pairs
+from ._bins import NOISE, Binning, check_binning, order_pairs, without_noise
 
 EPS = np.finfo(np.float64).eps
 
@@ -63,12 +60,17 @@ class Rule:
     g1: Loss
     g2: Loss
 
-    def losses(self, number: int, q: np.ndarray, row_of: Any = None) -> np.ndarray:
-        """Return g1(q) or g2(q), all finite; `row_of` names the row of a value."""
-        name = f"g{number}"
-        g = self.g1 if number == 1 else self.g2
+    def losses(
+        self, number: int, q: np.ndarray, row_of: Any = None, *, at_end: bool = False
+    ) -> np.ndarray:
+        """Return g1(q) or g2(q); `row_of` names the row of a value that is not finite.
+
+        Only at the end of [0, 1] that is certain but wrong, a loss may be infinite,
+        like -log(q) at 0.
+        """
+        name, g = f"g{number}", self.g1 if number == 1 else self.g2
         found = _evaluate(g, name, q)
-        bad = ~np.isfinite(found)
+        bad = ~np.isfinite(found) & ~(at_end & np.isposinf(found))
         if bad.any():
             at = int(bad.argmax())
             row = "" if row_of is None else f" of row {row_of(number, q[at])}"
@@ -134,9 +136,8 @@ def check_rule(score: Any) -> Rule:
 def _check_proper(rule: Rule) -> None:
     """Raise an error if the true frequency does not minimise the loss on a grid."""
     p = _GRID
-    # A loss may be infinite for a certain but wrong prediction, like -log(q) at 0.
-    g1 = np.append(_end_loss(rule, 1, 0.0), rule.losses(1, p[1:]))
-    g2 = np.append(rule.losses(2, p[:-1]), _end_loss(rule, 2, 1.0))
+    g1 = np.r_[rule.losses(1, p[:1], at_end=True), rule.losses(1, p[1:])]
+    g2 = np.r_[rule.losses(2, p[:-1]), rule.losses(2, p[-1:], at_end=True)]
     loss = np.zeros((p.size, p.size))  # of q (columns) under p (rows)
     loss[1:] += np.multiply.outer(p[1:], g1)
     loss[:-1] += np.multiply.outer(1 - p[:-1], g2)
@@ -153,15 +154,6 @@ def _check_proper(rule: Rule) -> None:
             f"q = p = {p[i]:.2g}, and {loss[i, j]:.6g} at q = {p[j]:.2g}. g1 and g2 "
             "must be losses. Change the sign of a reward.",
         )
-
-
-def _end_loss(rule: Rule, number: int, q: float) -> float:
-    """Return the loss at the end of [0, 1] that is certain but wrong."""
-    g = rule.g1 if number == 1 else rule.g2
-    (loss,) = _evaluate(g, f"g{number}", np.array([q]))
-    if np.isposinf(loss):
-        return float(loss)
-    return float(rule.losses(number, np.array([q]))[0])
 
 
 @public
@@ -336,15 +328,10 @@ def _check_method(
     return None
 
 
-def without_noise(value: float, scale: float) -> float:
-    """Return `value`, or 0 if it is within the rounding error at this scale."""
-    return 0.0 if abs(value) <= 16 * EPS * scale else float(value)
-
-
 def _frequency(y: np.ndarray, weight: np.ndarray) -> np.ndarray:
     """Return y / weight in [0, 1], equal to 0 or 1 if it differs by rounding only."""
     p = np.clip(y / weight, 0, 1)
-    return np.where(1 - p <= 16 * EPS, 1.0, p)
+    return np.where(1 - p <= NOISE, 1.0, p)
 
 
 def _levels(cells: tuple[np.ndarray, ...]) -> tuple[np.ndarray, np.ndarray]:
@@ -355,50 +342,42 @@ def _levels(cells: tuple[np.ndarray, ...]) -> tuple[np.ndarray, np.ndarray]:
     return _frequency(np.add.reduceat(positive, blocks[:-1]), weight), weight
 
 
-def _bins(
-    ordered: SortedRows | SortedCells, binning: Binning
-) -> tuple[np.ndarray, np.ndarray, np.ndarray, int | None]:
-    """Return frequency, weight and mean q of each bin, and the bin size."""
-    bounds, bin_size = binning.bounds(ordered)
-    sums = sum_bins(ordered, bounds)
-    q = np.clip(sums.q / sums.weight, sums.low, sums.high)
-    return _frequency(sums.y, sums.weight), sums.weight, q, bin_size
-
-
 def decompose_pairs(
     pairs: Pairs, rule: Rule, binning: Binning | None, row_of: Any = None
 ) -> ScoreDecomposition:
     """Return the decomposition of checked pairs; without a binning, by 'isotonic'."""
-    if binning is not None:
-        binning = binning.for_rows(pairs.row_total)
-    ordered = sort_pairs(pairs)
-    cells = ordered.cells()
-    score = rule.mean_loss(cells, row_of)
-    base = _frequency(np.array([ordered.positives]), np.array([ordered.total]))
+    ordered = order_pairs(pairs)
+    classes = ordered.classes()
+    score = rule.mean_loss(classes, row_of)
+    positives, total = ordered.positives.total, ordered.total
+    base = _frequency(np.array([positives]), np.array([total]))
     (uncertainty,) = rule.expected(base, base)
     bin_size = None
     if binning is None:
-        p, weight = _levels(cells)
+        p, weight = _levels(classes)
     else:
-        del cells
-        p, weight, q, bin_size = _bins(ordered, binning)
+        bins = binning.bins(ordered, pairs.row_total)
+        weight, bin_size = bins.weight, bins.bin_size
+        p = _frequency(bins.y, weight)
+        q = np.clip(bins.q / weight, bins.low, bins.high)
     share = weight / weight.sum()
     entropy = rule.expected(p, p)
     # theory, (D1)
     refinement = float((share * entropy).sum())
     scale = abs(score) + float((share * np.abs(entropy)).sum()) + abs(uncertainty)
     if binning is None:
-        calibration, residual = without_noise(score - refinement, scale), 0.0
+        calibration = float(without_noise(score - refinement, scale))
+        residual = 0.0
     else:
         divergence = float((share * (rule.expected(q, p) - entropy)).sum())
-        calibration = without_noise(divergence, scale)
-        residual = without_noise(score - refinement - calibration, scale)
+        calibration = float(without_noise(divergence, scale))
+        residual = float(without_noise(score - refinement - calibration, scale))
     return ScoreDecomposition(
         score=score,
         calibration=calibration,
         refinement=refinement,
         residual=residual,
-        discrimination=without_noise(uncertainty - refinement, scale),
+        discrimination=float(without_noise(uncertainty - refinement, scale)),
         uncertainty=float(uncertainty),
         rule=rule.name,
         method="isotonic" if binning is None else "adaptive",

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import bdtr, bdtrc, bdtrik, betainc, betaincc, betaincinv, ndtri
 
-from ._bins import BinSums
+from ._bins import Bins
 
 # The ends are exact to this share of a bin; halvings alone would need 40 steps.
 _PRECISION = 1e-12
@@ -131,7 +131,7 @@ def _acceptability(k: int, n: int, p: float) -> float:
     return min(1.0, tail + other)
 
 
-def tied_unit(sums: BinSums) -> np.ndarray:
+def tied_unit(sums: Bins) -> np.ndarray:
     """Return the contribution of one positive row to each bin.
 
     The contribution is 1 if no tie class is divided. A bin that contains m of the t

@@ -20,12 +20,15 @@ from scipy import sparse
 
 from .._errors import ParameterError
 from .._pairs import Pairs
-from ._binning import Binning
-from ._bins import sum_bins
-from ._sorted_pairs import SortedCells
+from ._bins import Binning, first_of_each, merge_ties, without_noise
 
 # Number of entries of a block of products (12 bytes each).
 _BLOCK = 20_000_000
+
+# Share of the estimated degrees of freedom that is used: a sample of few groups seldom
+# contains the large groups. In benchmarks/interval_constants.py, larger shares lower
+# the coverage for 100 groups of Zipf sizes, and smaller shares make intervals wider.
+_SEEN = 0.6
 
 # Largest size of a table of groups and sets that is stored densely (8 bytes each).
 _DENSE = 4_000_000
@@ -36,18 +39,20 @@ class GroupedRows:
 
     Attributes
     ----------
-    cells : SortedCells
+    ordered : Ordered
         Tie classes; a row without weight has weight 1.
-    first : ndarray of shape (n_cells + 1,), int
-        First row of each class, and the number of rows.
+    first : ndarray of shape (n_classes + 1,), int
+        First row of each tie class, and the number of rows.
     group : ndarray of shape (n_rows,), int
         Code of the group.
     residual, weight, proba, variance : ndarray of shape (n_rows,)
         w r, w, w q and w q (1 - q), with r = q - y.
-    repeats : ndarray of shape (n_codes,), or None
-        Number of independent groups that each group represents. If None, it is 1.
-    n_codes, n_groups : int
-        Number of group codes, and number of groups that have rows.
+    same : ndarray of shape (n_codes,)
+        1 / m for a group that represents m independent groups.
+    n_groups : int
+        Number of groups that have rows.
+    row_total : float
+        Total weight of the rows of the input.
     are_single : bool
         Whether no group has two rows.
     """
@@ -59,27 +64,28 @@ class GroupedRows:
         positive = pairs.indicator()[order]
         weight = pairs.weight
         self.weight = np.ones(q.size) if weight is None else weight[order]
-        self.first = np.flatnonzero(np.r_[True, q[1:] != q[:-1], True])
-        self.cells = SortedCells.from_sorted(q, positive, self.weight, self.first)
+        first = first_of_each(q)
+        self.ordered = merge_ties(q, positive, self.weight, first)
+        self.first = np.append(first, q.size)
         self.residual = self.weight * (q - positive)
         self.proba = self.weight * q
         self.variance = self.proba * (1 - q)
         self.group = pairs.groups[order]
+        self.row_total = pairs.row_total
         size = np.bincount(self.group)
-        self.n_codes = size.size
         self.n_groups = int(np.count_nonzero(size))
         self.are_single = int(size.max()) == 1
-        self.repeats: np.ndarray | None = None
+        self.same = np.ones(size.size)
         if pairs.repeats is not None:
-            repeats = pairs.repeats[: self.n_codes]
-            self.repeats = np.where(repeats > 0, repeats, 1)  # 0: a group without rows
+            repeats = pairs.repeats[: size.size]
+            self.same /= np.where(repeats > 0, repeats, 1)  # 0: a group without rows
 
-    def rows_of(self, cells: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def rows_of(self, classes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return the rows of some tie classes, and the number of rows of each class."""
-        size = self.first[cells + 1] - self.first[cells]
+        size = self.first[classes + 1] - self.first[classes]
         # 0, 1, ... inside each class
         offset = np.arange(size.sum()) - np.repeat(np.cumsum(size) - size, size)
-        return np.repeat(self.first[cells], size) + offset, size
+        return np.repeat(self.first[classes], size) + offset, size
 
 
 @dataclass(frozen=True)
@@ -94,7 +100,7 @@ class Entries:
     residual: np.ndarray
     count: np.ndarray
     shape: tuple[int, int]
-    repeats: np.ndarray | None
+    same: np.ndarray
 
     def by_set(self, values: np.ndarray) -> np.ndarray:
         """Return the sum over the groups of each set."""
@@ -106,10 +112,7 @@ class Entries:
 
     def squares(self, values: np.ndarray) -> np.ndarray:
         """Return the sum over the groups of the squared values of each set."""
-        square = values * values
-        if self.repeats is not None:
-            square /= self.repeats[self.group]
-        return self.by_set(square)
+        return self.by_set(values * values * self.same[self.group])
 
     def table(self, values: np.ndarray) -> sparse.csr_array:
         """Return the values as a sparse table of groups and sets."""
@@ -150,164 +153,80 @@ def _entries(
     row: np.ndarray,
     where: np.ndarray,
     n_sets: int,
-    chance: np.ndarray | None,
+    chance: np.ndarray | float = 1.0,
 ) -> Entries:
-    """Return the sums over rows, weighted by the chance of each row (1 if None)."""
-    group, residual, count = rows.group[row], rows.residual[row], rows.weight[row]
-    if chance is not None:
-        residual, count = chance * residual, chance * count
+    """Return the sums over rows, weighted by the chance of each row."""
+    group = rows.group[row]
+    residual, count = chance * rows.residual[row], chance * rows.weight[row]
     if not rows.are_single:
         # one integer for each pair of group and set
         key = where + group * (int(where.max(initial=0)) + 1)
         order = np.argsort(key, kind="stable")
-        key = key[order]
-        first = np.flatnonzero(np.r_[True, key[1:] != key[:-1]][: key.size])
-        residual, count = (
-            np.add.reduceat(each[order], first) if first.size else each
-            for each in (residual, count)
-        )
-        last = order[first]
-        group, where = group[last], where[last]
-    shape = (rows.n_codes, n_sets)
-    return Entries(group, where, residual, count, shape, rows.repeats)
+        first = first_of_each(key[order])
+        if first.size:
+            residual = np.add.reduceat(residual[order], first)
+            count = np.add.reduceat(count[order], first)
+        group, where = group[order[first]], where[order[first]]
+    shape = (rows.same.size, n_sets)
+    return Entries(group, where, residual, count, shape, rows.same)
 
 
 class GroupedBins:
     """Sums over bins, by group.
 
     Bins that lie completely inside the same tie class have the same mean. They are
-    stored as one *set* with their total weight. Every other bin is a separate set. The
-    sorted `rows` of the pairs may be passed if several binnings share them.
+    stored as one *set* with their total weight. Every other bin is a separate set.
 
     Attributes
     ----------
+    bins : Bins
+        Sums over the bins of all rows.
     weight : ndarray of shape (n_sets,)
         Total weight of the set.
+    share : ndarray of shape (n_sets,)
+        The weight, divided by the total weight.
     pair_residual, pair_count : ndarray of shape (n_sets,)
         Expected sums of r_i r_j and expected number of pairs, with i and j from
         different groups.
+    scale : ndarray of shape (n_sets,)
+        Factor of each product r_i r_j in the debiased square.
+    debiased_square : float
+        sum_b w_b sum r_i r_j / number of pairs, over different groups.
+    several_groups : ndarray of shape (n_sets,), bool
+        Whether the set has rows of different groups.
     residual_sum, count_sum : ndarray of shape (n_sets,)
         Expected sums of w r and of w, with r = q - y.
     entries : Entries
         Expected sums of w r and of w by group.
-    residual, count : csr_array of shape (n_codes, n_sets)
-        The sums by group as sparse tables.
+    centred : ndarray
+        The sums of w r in `entries`, minus the mean residual of their set.
     label_variance, mean_proba : ndarray of shape (n_sets,)
         Means of q (1 - q) and of q.
     n_effective : ndarray of shape (n_sets,)
         Number of groups of equal size that would carry the same information.
+    same : ndarray of shape (n_codes,)
+        1 / m for a group that represents m groups.
+    group_weight : ndarray of shape (n_codes,)
+        Total weight of each group.
+    n_groups, n_independent : int and float
+        Number of groups. In `n_independent`, a group that represents m groups is
+        counted m times.
+    n_effective_groups : float
+        Effective number of groups of equal size: (sum n)^2 / sum n^2.
     """
 
-    def __init__(self, pairs: Pairs, binning: Binning, rows: GroupedRows | None = None):
-        self._rows = GroupedRows(pairs) if rows is None else rows
-        self.n_groups = self._rows.n_groups
-        binning = binning.for_rows(pairs.row_total)
-        self.bounds, self.bin_size = binning.bounds(self._rows.cells)
-        self.sums = sum_bins(self._rows.cells, self.bounds)
+    def __init__(self, rows: GroupedRows, binning: Binning):
+        self._rows, self.same, self.n_groups = rows, rows.same, rows.n_groups
+        self.bins = binning.bins(rows.ordered, rows.row_total)
         self._place()
         self._multiply()
-
-    def _place(self) -> None:
-        """Place every row in its sets: one, or up to three for a divided tie class.
-
-        For example, bins of 4 rows and sorted q = a b c c c c c c c c c d: the class c
-        has the positions 2 to 11 and is divided by the cuts at 4 and 8. The bin 4-8
-        lies inside c. It loses its weight, and the inner part of c becomes the set
-        n_bins + 0. Each row of c is then in three sets: in bin 0-4 with chance 2/9, in
-        bin 8-12 with chance 3/9, and in the inner set with chance 1. The inner set
-        stands for bins with the mean of the whole class, so it contains all rows of c
-        and has the weight 4.
-        """
-        cells, sums, shares = self._rows.cells, self.sums, self.sums.shares
-        n_bins = sums.weight.size
-        # a bin that consists of one class only
-        inside = shares.taken == sums.weight[shares.bin]
-        n_ties = int(shares.tie.max()) + 1 if shares.tie.size else 0
-        # the inner bins of divided class k are set n_bins + k
-        inner = np.bincount(shares.tie[inside], shares.taken[inside], n_ties)
-        weight = np.r_[sums.weight, inner]
-        weight[shares.bin[inside]] = 0
-        # sets of no weight are left out
-        # position of each kept set; meaningless for the others
-        number = np.cumsum(weight > 0) - 1
-        self.weight = weight[weight > 0]
-        self._edge = ~inside
-        tie_cell = np.searchsorted(cells.q, shares.value)
-        self._edge_set = number[shares.bin[self._edge]]
-        self._edge_cell = tie_cell[self._edge]
-        # bin of each class by its start; right for undivided classes only
-        cell_set = number[
-            np.searchsorted(self.bounds[1:-1], cells.end - cells.weight, "right")
-        ]
-        row_set = np.repeat(cell_set, np.diff(self._rows.first))
-        # With no divided class this is all: each row is in one set.
-        self._row, self._set = np.arange(row_set.size), row_set
-        self._chance: np.ndarray | None = None
-        if not n_ties:
-            return
-        whole = np.ones(cells.q.size, dtype=bool)
-        whole[tie_cell] = False
-        undivided = np.flatnonzero(np.repeat(whole, np.diff(self._rows.first)))
-        has_inner = np.flatnonzero(inner > 0)
-        first_share = np.unique(shares.tie, return_index=True)[1]
-        # entries of divided classes: first bins at their edges, then inner sets
-        joined = np.r_[self._edge_cell, tie_cell[first_share][has_inner]]
-        target = np.r_[self._edge_set, number[n_bins + has_inner]]
-        taken = (shares.taken / shares.total)[self._edge]
-        row, size = self._rows.rows_of(joined)
-        chance = np.repeat(np.r_[taken, np.ones(has_inner.size)], size)
-        self._row = np.r_[undivided, row]
-        self._set = np.r_[row_set[undivided], np.repeat(target, size)]
-        self._chance = np.r_[np.ones(undivided.size), chance]
-
-    def _multiply(self) -> None:
-        """Sum the products of rows from different groups in each set."""
-        rows, shares, n_sets = self._rows, self.sums.shares, self.weight.size
-        self.entries = whole = _entries(
-            rows, self._row, self._set, n_sets, self._chance
-        )
-        self.residual_sum = whole.by_set(whole.residual)
-        self.count_sum = whole.by_set(whole.count)
-        taken, size = shares.taken[self._edge], shares.total[self._edge]
-        drawn = taken * (size - taken) / np.maximum(size - 1, 1)
-        # The sums of a whole class by group are needed once, though two bins share it.
-        known, column = np.unique(self._edge_cell, return_inverse=True)
-        row, n_rows = rows.rows_of(known)
-        where = np.repeat(np.arange(known.size), n_rows)
-        tied = _entries(rows, row, where, known.size, None)
-
-        def products(
-            values: np.ndarray, sums: np.ndarray, tied_values: np.ndarray
-        ) -> np.ndarray:
-            # theory, (C5)
-            between = sums**2 - whole.squares(values)
-            tied_sums = tied.by_set(tied_values)
-            # theory, (C6)
-            inside = (tied.squares(tied_values) - tied_sums**2)[column] / size**2
-            total = between + np.bincount(self._edge_set, drawn * inside, n_sets)
-            # Values that rounding alone can cause are set to 0, since a root would turn
-            # 1e-17 into 3e-9.
-            noise = 16 * np.finfo(np.float64).eps * (2 * sums**2 - between)
-            return np.where(np.abs(total) <= noise, 0, total)
-
-        self.pair_residual = products(whole.residual, self.residual_sum, tied.residual)
-        self.pair_count = products(whole.count, self.count_sum, tied.count)
-
-    @cached_property
-    def residual(self) -> sparse.csr_array:
-        """Expected sum of w r of each group in each set."""
-        return self.entries.table(self.entries.residual)
-
-    @cached_property
-    def count(self) -> sparse.csr_array:
-        """Expected sum of w of each group in each set."""
-        return self.entries.table(self.entries.count)
-
-    @cached_property
-    def same(self) -> np.ndarray:
-        """1 / m for a group that represents m groups."""
-        repeats = self._rows.repeats
-        return np.ones(self._rows.n_codes) if repeats is None else 1 / repeats
+        e, n = self.entries, self.count_sum
+        self.group_weight = size = e.by_group(e.count)
+        self.n_independent = float((1 / self.same[size > 0]).sum())
+        self.n_effective_groups = float(size.sum()) ** 2 / float(self.same @ size**2)
+        self.n_effective = n**2 / e.squares(e.count)
+        mean = self.residual_sum / n
+        self.centred = e.residual - e.count * mean[e.set]
 
     @cached_property
     def label_variance(self) -> np.ndarray:
@@ -321,67 +240,123 @@ class GroupedBins:
 
     def _mean(self, values: np.ndarray) -> np.ndarray:
         """Return the mean over each set of values that include the factor w."""
-        values = values[self._row]
-        if self._chance is not None:
-            values = self._chance * values
+        values = self._chance * values[self._row]
         return np.bincount(self._set, values, self.weight.size) / self.count_sum
 
-    @cached_property
-    def n_effective(self) -> np.ndarray:
-        """Number of groups of equal size with the same information, in each set."""
-        return self.count_sum**2 / self.entries.squares(self.entries.count)
+    def _place(self) -> None:
+        """Place every row in its sets: one, or up to three for a divided tie class.
 
-    @cached_property
-    def group_weight(self) -> np.ndarray:
-        """Total weight of each group."""
-        return self.entries.by_group(self.entries.count)
+        For example, bins of 4 rows and sorted q = a b c c c c c c c c c d: the class c
+        has the positions 2 to 11 and is divided by the cuts at 4 and 8. The bin 4-8
+        lies inside c. It loses its weight, and the inner part of c becomes the set
+        n_bins + 0. Each row of c is then in three sets: in bin 0-4 with chance 2/9, in
+        bin 8-12 with chance 3/9, and in the inner set with chance 1. The inner set
+        stands for bins with the mean of the whole class, so it contains all rows of c
+        and has the weight 4.
+        """
+        classes, bins, shares = self._rows.ordered.rows, self.bins, self.bins.shares
+        n_bins, n_ties = bins.weight.size, int(shares.tie.max(initial=-1)) + 1
+        # a bin that consists of one class only
+        inside = shares.taken == bins.weight[shares.bin]
+        edge = ~inside
+        # the inner bins of divided class k are set n_bins + k
+        inner = np.bincount(shares.tie[inside], shares.taken[inside], n_ties)
+        weight = np.r_[bins.weight, inner]
+        weight[shares.bin[inside]] = 0
+        # Sets of no weight are left out; `number` is meaningless for them.
+        number = np.cumsum(weight > 0) - 1
+        self.weight = weight[weight > 0]
+        tie = np.searchsorted(classes.q, shares.value)
+        class_of_tie = np.zeros(n_ties, dtype=np.intp)
+        class_of_tie[shares.tie] = tie
+        whole = np.ones(classes.q.size, dtype=bool)
+        whole[tie] = False
+        undivided, has_inner = np.flatnonzero(whole), np.flatnonzero(inner > 0)
+        bin_of = np.searchsorted(
+            bins.bounds[1:-1], classes.position(undivided), side="right"
+        )
+        self._edge_class, self._edge_set = tie[edge], number[shares.bin[edge]]
+        self._edge_taken, self._edge_total = shares.taken[edge], shares.total[edge]
+        # Entries of classes: whole classes, then bins at the edges of divided classes,
+        # then their inner sets.
+        each = np.r_[undivided, self._edge_class, class_of_tie[has_inner]]
+        where = np.r_[number[bin_of], self._edge_set, number[n_bins + has_inner]]
+        chance = np.ones(each.size)
+        at_edges = slice(undivided.size, undivided.size + self._edge_set.size)
+        chance[at_edges] = self._edge_taken / self._edge_total
+        self._row, size = self._rows.rows_of(each)
+        self._set, self._chance = np.repeat(where, size), np.repeat(chance, size)
 
-    @property
-    def several_groups(self) -> np.ndarray:
-        """Whether each set has rows of different groups."""
-        return self.pair_count > 1e-9 * self.weight**2
+    def _multiply(self) -> None:
+        """Sum the products of rows from different groups in each set."""
+        rows, n_sets = self._rows, self.weight.size
+        self.entries = whole = _entries(
+            rows, self._row, self._set, n_sets, self._chance
+        )
+        self.residual_sum = whole.by_set(whole.residual)
+        self.count_sum = whole.by_set(whole.count)
+        taken, size = self._edge_taken, self._edge_total
+        drawn = taken * (size - taken) / np.maximum(size - 1, 1)
+        # The sums of a whole class by group are needed once, though two bins share it.
+        known, column = np.unique(self._edge_class, return_inverse=True)
+        row, n_rows = rows.rows_of(known)
+        where = np.repeat(np.arange(known.size), n_rows)
+        tied = _entries(rows, row, where, known.size)
+
+        def products(
+            values: np.ndarray, sums: np.ndarray, tied_values: np.ndarray
+        ) -> tuple[np.ndarray, np.ndarray]:
+            # theory, (C5)
+            between = sums**2 - whole.squares(values)
+            tied_sums = tied.by_set(tied_values)
+            # theory, (C6)
+            inside = (tied.squares(tied_values) - tied_sums**2)[column] / size**2
+            total = between + np.bincount(self._edge_set, drawn * inside, n_sets)
+            return total, 2 * sums**2 - between
+
+        self.pair_residual, self.pair_count = without_noise(
+            *zip(
+                products(whole.residual, self.residual_sum, tied.residual),
+                products(whole.count, self.count_sum, tied.count),
+                strict=True,
+            )
+        )
+        # theory, (C5), divided by the number of products
+        self.share = self.weight / self.weight.sum()
+        self.several_groups = self.pair_count > 1e-9 * self.weight**2
+        # A set of one group has no products; it raises an error where it matters.
+        self.scale = np.divide(
+            self.share,
+            self.pair_count,
+            out=np.zeros(n_sets),
+            where=self.several_groups,
+        )
+        self.debiased_square = float(self.scale @ self.pair_residual)
 
     def check_several_groups(self) -> None:
         """Raise an error if a set contains rows of a single group."""
         lone = ~self.several_groups
         if lone.any():
             b = int(lone.argmax())
-            size = "" if self.bin_size is None else f" of size {self.bin_size}"
+            size = self.bins.bin_size
+            of_size = "" if size is None else f" of size {size}"
             raise ParameterError(
                 None,
                 "needs rows of at least two groups in every bin (without "
                 "'groups', each row of pooled classes is a group). Got one group "
-                f"in {int(lone.sum())} of {lone.size} bins{size}, first in bin {b}. "
+                f"in {int(lone.sum())} of {lone.size} bins{of_size}, first in bin {b}. "
                 "Use a larger 'bin_size', or smaller groups.",
             )
-
-    @property
-    def n_independent(self) -> float:
-        """Number of groups. A group that represents m groups is counted m times."""
-        return float((1 / self.same[self.group_weight > 0]).sum())
-
-    @property
-    def n_effective_groups(self) -> float:
-        """Effective number of groups of equal size: (sum n)^2 / sum n^2."""
-        n = self.group_weight
-        return float(n.sum()) ** 2 / float(self.same @ n**2)
 
     def single_groups(self) -> tuple[sparse.csr_array, sparse.csr_array, np.ndarray]:
         """Return the residuals, the counts and the multiplicity of distinct groups."""
         used = self.group_weight > 0
-        part = sparse.diags_array(self.same[used])
-        single = (part @ self.residual[used]).tocsr(), (part @ self.count[used]).tocsr()
-        return *single, 1 / self.same[used]
+        part, e = sparse.diags_array(self.same[used]), self.entries
+        residual, count = (
+            (part @ e.table(each)[used]).tocsr() for each in (e.residual, e.count)
+        )
+        return residual, count, 1 / self.same[used]
 
-    @property
-    def n_units(self) -> float:
-        """Number of groups of equal size with the same information, over all sets.
-
-        A sentence with rows in many bins counts as a group in each of them.
-        """
-        return float(self.n_effective.sum())
-
-    @property
     def mean_residual_variance(self) -> float:
         """Variance of the mean residual of all rows, estimated between groups."""
         weight = self.group_weight
@@ -389,21 +364,6 @@ class GroupedBins:
         total, n = weight.sum(), self.n_independent
         centred = residual - weight * (residual.sum() / total)
         return float(self.same @ centred**2) / total**2 * n / max(n - 1, 1)
-
-    @property
-    def scale(self) -> np.ndarray:
-        """Factor of each product r_i r_j in the debiased square."""
-        return self.weight / self.weight.sum() / self.pair_count
-
-    def debiased_square(self) -> float:
-        """Return sum_b w_b sum r_i r_j / number of pairs, over different groups."""
-        # theory, (C5), divided by the number of products
-        return float(self.scale @ self.pair_residual)
-
-    def centred(self) -> np.ndarray:
-        """Return the sums of residuals minus the mean residual of their set."""
-        mean = self.residual_sum / self.count_sum
-        return self.entries.residual - self.entries.count * mean[self.entries.set]
 
     def product_moments(self, values: np.ndarray) -> tuple[float, float]:
         """Return the variance and third moment of the sum of group products.
@@ -430,14 +390,14 @@ class GroupedBins:
         # skewness of a weighted sum of chi squares, scaled to the variance above
         return second, float(np.sqrt(8) * second**1.5 * shape)
 
-    def mean_variance(self, values: np.ndarray) -> np.ndarray:
+    def mean_variance(self) -> np.ndarray:
         """Return the variance of the mean residual of each set.
 
         One group of variance q (1 - q) is added to the observed groups, since labels
         that never occur would have no variance.
         """
         m = self.n_effective
-        seen = self.entries.squares(values) / self.count_sum**2
+        seen = self.entries.squares(self.centred) / self.count_sum**2
         # theory, (G2), left
         return (m * seen + self.label_variance / m) / (m + 1)
 
@@ -454,10 +414,10 @@ class GroupedBins:
         varying = (m * self.label_variance) ** 2
         return (varying * seen + self.label_variance / m) / (varying + 1)
 
-    def error_noise(self, values: np.ndarray) -> float:
-        """Return sum_c (sum_b w_b D_b value_cb / n_b)^2, D_b without group c.
+    def error_noise(self) -> float:
+        """Return sum_c (sum_b w_b D_b r_cb / n_b)^2, D_b without group c.
 
-        `values` are centred sums. Group c is left out of the mean residual D_b, because
+        The r_cb are centred. Group c is left out of the mean residual D_b, because
         noise and error would otherwise be correlated for skewed labels.
         """
         e, n, r = self.entries, self.count_sum, self.residual_sum
@@ -466,10 +426,83 @@ class GroupedBins:
         # If no other group is in the bin, the mean with the group is used.
         alone = rest_n <= 1e-9 * n[e.set]
         mean = np.where(alone, (r / n)[e.set], rest / np.where(alone, 1, rest_n))
-        share = self.weight / self.weight.sum() / n
         # theory, (G3)
-        linear = e.by_group(mean * values * share[e.set])
+        linear = e.by_group(mean * self.centred * (self.share / n)[e.set])
         return float(linear**2 @ self.same)
+
+    def squares_left_out(self) -> np.ndarray:
+        """Return the debiased square without each group.
+
+        A group that represents several identical groups is left out once.
+        """
+        e = self.entries
+        group, column = e.group, e.set
+        r, n = e.residual * self.same[group], e.count * self.same[group]
+        total_r, total_n = self.residual_sum, self.count_sum
+        pairs_r, pairs_n, weight = self.pair_residual, self.pair_count, self.weight
+        before = weight * pairs_r / pairs_n
+        # Without group c, sum_{a != b} r_a r_b loses r_c times all others, twice.
+        rest_r = pairs_r[column] - 2 * r * (total_r[column] - r)
+        rest_n = pairs_n[column] - 2 * n * (total_n[column] - n)
+        # If only one group is left in a bin, its term stays as it was.
+        alone = rest_n <= 1e-6 * pairs_n[column]
+        ratio = np.where(alone, (pairs_r / pairs_n)[column], rest_r) / np.where(
+            alone, 1, rest_n
+        )
+        after = (weight[column] - n) * ratio
+        change, size = e.by_group(after - before[column]), e.by_group(n)
+        total = float(weight.sum())
+        used = size > 0
+        return (before.sum() + change[used]) / np.maximum(total - size[used], 1e-300)
+
+    def spread(self, noise_variance: float) -> tuple[float, float]:
+        """Return the jackknife variance of T over groups, and its degrees of freedom.
+
+        `noise_variance` is the variance of T without error. The degrees of freedom
+        follow Satterthwaite's formula: 2 over the relative variance of the variance
+        estimate.
+
+        For example, with four groups and centred values 1, 1, -1, -1, the sum of fourth
+        powers over the squared sum of squares is 4 / 16 = 1 / 4. It is 1 / n_groups,
+        and the degrees of freedom are only limited by the number of groups. With the
+        values 3, -1, -1, -1 it is 84 / 144, and the degrees of freedom are
+        2 / (.58 - .25) = 6, times `_SEEN`, limited to 3.
+        """
+        squares = self.squares_left_out()
+        repeats = 1 / self.same[self.group_weight > 0]
+        n_groups = self.n_independent
+        if n_groups < 2:
+            return 0.0, 1.0
+        centred = squares - float(repeats @ squares) / n_groups
+        most = float(np.abs(centred).max())
+        if most <= 0:
+            return 0.0, max(self.n_effective_groups - 1, 1.0)
+        centred /= most  # fourth powers of values near 1e-100 underflow
+        share = float(repeats @ centred**2)
+        total = share * most**2
+        # theory, (G4): the jackknife counts the noise twice
+        linear = max((n_groups - 1) / n_groups * total - 2 * noise_variance, 0.0)
+        peaked = float(repeats @ centred**4 / share**2)
+        # theory, (G5), limited to the number of groups minus 1
+        freedom = _SEEN * 2 / max(peaked - 1 / n_groups, 1e-12)
+        return linear, max(min(freedom, self.n_effective_groups - 1), 1.0)
+
+    def proportional_spread(self) -> float:
+        """Return the relative variance of the mean of q (1 - q) over groups.
+
+        If squared errors were proportional to q (1 - q), the mean square of the error
+        would vary in this way with the choice of the groups.
+        """
+        e, size = self.entries, self.group_weight
+        noise = e.by_group(e.count * self.label_variance[e.set])
+        total = float(noise.sum())
+        if total <= 0:
+            return 0.0
+        centred = noise / total - size / float(size.sum())
+        n_groups = self.n_independent
+        # A stored group of m equal groups has m times their value; its square is m
+        # times the sum of their squares, and `same` is 1 / m.
+        return float(self.same @ centred**2) * n_groups / max(n_groups - 1, 1)
 
 
 def are_single_rows(pairs: Pairs) -> bool:
@@ -482,23 +515,20 @@ def are_single_rows(pairs: Pairs) -> bool:
     return int(np.bincount(pairs.row_groups).max()) == 1
 
 
-def grouped_bins(
-    pairs: Pairs, binning: Binning, *, may_grow: bool = False
-) -> GroupedBins:
+def grouped_bins(pairs: Pairs, binning: Binning) -> GroupedBins:
     """Return bins of dependent rows such that each bin has rows of at least two groups.
 
-    Automatic bins and bins that `may_grow` are doubled until this is true. For other
-    bins an error is raised.
+    Automatic bins are doubled until this is true. For other bins an error is raised.
     """
     rows = GroupedRows(pairs)
-    bins = GroupedBins(pairs, binning, rows)
-    if may_grow or binning.is_automatic:
-        while not bins.several_groups.all() and bins.sums.weight.size > 1:
-            assert bins.bin_size is not None
-            doubled = replace(binning, bin_size=2 * bins.bin_size, n_bins=None)
-            bins = GroupedBins(pairs, doubled, rows)
-    bins.check_several_groups()
-    return bins
+    found = GroupedBins(rows, binning)
+    if binning.bin_size == "auto":
+        while not found.several_groups.all() and found.bins.weight.size > 1:
+            assert found.bins.bin_size is not None
+            binning = replace(binning, bin_size=2 * found.bins.bin_size)
+            found = GroupedBins(rows, binning)
+    found.check_several_groups()
+    return found
 
 
 def _squared_norm(root: sparse.csr_array) -> float:

@@ -5,7 +5,7 @@ Intervals by simulation: basic bootstrap of the debiased square, and Algorithm 2
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable
+from collections.abc import Callable, Hashable, Iterable
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -16,7 +16,7 @@ from scipy.special import ndtri
 from .._errors import ParameterError, public, warn
 from .._pairs import Pairs, check_one_set, check_pairs
 from .._parallel import RandomStateLike, as_generator
-from .._results import Result, ends_text, p_text
+from .._results import Result, contains_zero, ends_text, p_text
 from .._validation import (
     check_bool,
     check_choice,
@@ -24,25 +24,16 @@ from .._validation import (
     check_integer,
     is_dask,
 )
-from ._binning import (
-    Binning,
-    check_binning,
-    interval_bin_size,
-    interval_bin_size_of_cells,
-    interval_sums,
-)
-from ._bins import BinSums, norm_of
+from ._bins import FOR_INTERVAL, Binning, Bins, bins_of, check_binning
 from ._calibration_error import warn_of_hard_labels, warn_of_hard_tables
-from ._cells import CellTable, SketchedCells, check_independent, sums_of_cells
-from ._distributed import Chunked, check_mergeable, tables_of_dask
+from ._cells import CellTable, check_mergeable, tables_of_dask
+from ._frequency_intervals import blaker_interval, frequency_interval
 from ._grouped_bins import GroupedBins, are_single_rows, grouped_bins
-from ._null_test import null_p_value, null_p_value_of_groups
+from ._null_test import linear_p_value, null_p_value, null_p_value_of_groups
 from ._score_interval import (
     SquareDistribution,
     distribution_of_bins,
     distribution_of_groups,
-    has_one_value,
-    interval_of_one_value,
 )
 
 # Number of simulated values in memory at a time (8 bytes each).
@@ -50,7 +41,7 @@ _BLOCK = 2_000_000
 
 
 def pivots_of_bins(
-    sums: BinSums, n_samples: int, generator: np.random.Generator
+    sums: Bins, n_samples: int, generator: np.random.Generator
 ) -> np.ndarray:
     """Return T* - S for labels drawn in every bin with the observed frequency.
 
@@ -62,14 +53,13 @@ def pivots_of_bins(
     truth = float(share @ (q - p) ** 2)
     # A weight that is not an integer is rounded for the draw.
     trials = np.maximum(np.rint(n), 2).astype(np.int64)
-    pivots = np.empty(n_samples)
-    step = max(1, _BLOCK // n.size)
-    for start in range(0, n_samples, step):
-        size = (min(step, n_samples - start), n.size)
-        drawn = generator.binomial(trials, p, size) / trials
+
+    def pivots(size: int) -> np.ndarray:
+        drawn = generator.binomial(trials, p, (size, n.size)) / trials
         square = (q - drawn) ** 2 - drawn * (1 - drawn) / (trials - 1)
-        pivots[start : start + step] = square @ share - truth
-    return pivots
+        return square @ share - truth
+
+    return _in_blocks(pivots, n_samples, n.size)
 
 
 def pivots_of_groups(
@@ -81,15 +71,12 @@ def pivots_of_groups(
     squared error of the resampled population is therefore the plug-in S over the bins.
     """
     residual, count, number = bins.single_groups()
-    share = bins.weight / bins.weight.sum()
-    n = bins.count_sum
+    share, n = bins.share, bins.count_sum
     truth = float(share @ (bins.residual_sum / n) ** 2)
     own, own_n = residual * residual, count * count
     n_draws, chance = max(2, round(number.sum())), number / number.sum()
-    pivots = np.empty(n_samples)
-    step = max(1, _BLOCK // max(number.size, share.size))
-    for start in range(0, n_samples, step):
-        size = min(step, n_samples - start)
+
+    def pivots(size: int) -> np.ndarray:
         drawn = generator.multinomial(n_draws, chance, size).astype(np.float64)
         products = (drawn @ residual) ** 2 - drawn @ own
         pairs = (drawn @ count) ** 2 - drawn @ own_n
@@ -98,8 +85,18 @@ def pivots_of_groups(
         # Bins without two of the drawn groups contain no information.
         weight = np.where(some, share, 0)
         total = np.maximum(weight.sum(axis=1), 1e-300)
-        pivots[start : start + step] = (square * weight).sum(axis=1) / total - truth
-    return pivots
+        return (square * weight).sum(axis=1) / total - truth
+
+    return _in_blocks(pivots, n_samples, max(number.size, share.size))
+
+
+def _in_blocks(
+    draw: Callable[[int], np.ndarray], n_samples: int, width: int
+) -> np.ndarray:
+    """Return `n_samples` values of `draw(size)`; each needs `width` numbers."""
+    step = max(1, _BLOCK // width)
+    starts = range(0, n_samples, step)
+    return np.concatenate([draw(min(step, n_samples - start)) for start in starts])
 
 
 def basic_interval(
@@ -113,29 +110,50 @@ def basic_interval(
 
 
 def simulate_errors(
-    sums: BinSums, n_samples: int, generator: np.random.Generator
+    sums: Bins, n_samples: int, generator: np.random.Generator
 ) -> np.ndarray:
     """Return simulated calibration errors, step 2 of Algorithm 2."""
     q, p, n = sums.q / sums.weight, sums.y / sums.weight, sums.weight
     p = np.clip(p, 0, 1)
     deviation = np.sqrt(p * (1 - p) / n)
-    errors = np.empty(n_samples)
-    step = max(1, _BLOCK // n.size)
-    for start in range(0, n_samples, step):
-        size = (min(step, n_samples - start), n.size)
-        drawn = np.clip(generator.normal(p, deviation, size), 0, 1)
-        errors[start : start + step] = np.sqrt((drawn - q) ** 2 @ n / n.sum())
-    return errors
+
+    def errors(size: int) -> np.ndarray:
+        drawn = np.clip(generator.normal(p, deviation, (size, n.size)), 0, 1)
+        return np.sqrt((drawn - q) ** 2 @ n / n.sum())
+
+    return _in_blocks(errors, n_samples, n.size)
 
 
 def simulation_interval(
-    sums: BinSums, level: float, n_samples: int, generator: np.random.Generator
+    sums: Bins, level: float, n_samples: int, generator: np.random.Generator
 ) -> tuple[float, float, float]:
     """Return the centre and the ends of the interval of Algorithm 2."""
     errors = simulate_errors(sums, n_samples, generator)
     centre, half = errors.mean(), float(ndtri((1 + level) / 2)) * errors.std(ddof=1)
     low, high = np.clip([centre - half, centre + half], 0, 1)
     return float(centre), float(low), float(high)
+
+
+def interval_of_one_value(sums: Bins, level: float) -> tuple[float, float, float]:
+    """Return the ends of the interval of the error, and the p-value of no error.
+
+    The number of positives is binomial, and the error is the distance of their
+    frequency from the common probability. Zero is in the interval if and only if
+    p_value >= 1 - level.
+    """
+    n, q = float(sums.weight.sum()), float(sums.low[0])
+    k = min(max(float(sums.y.sum()), 0.0), n)
+    variance = n * q * (1 - q)
+    p_value = linear_p_value(n * q - k, variance, -variance * (1 - 2 * q))
+    first, last = blaker_interval(k, n, level)
+    low = 0.0
+    if p_value < 1 - level:
+        low = max(first - q, q - last, 2.0**-52)
+    # For rare labels, Wilson's interval may be wider.
+    left, right = (float(x) for x in frequency_interval(k / n, n, level))
+    # The error is a distance, so the wider of both intervals counts.
+    furthest = max(abs(x - q) for x in (first, last, left, right))
+    return low, max(furthest, low), p_value
 
 
 METHODS = ("score", "bootstrap", "simulation")
@@ -230,12 +248,12 @@ class CalibrationErrorInterval(Result):
     def _in_words(self) -> list[str]:
         if self._too_few:
             return [f"There is no test of perfect calibration: {self._why_no_test}."]
-        inside = "contains" if self.low == 0 else "does not contain"
         verdict = "is compatible with the data"
         if self.p_value < 1 - self.confidence_level:
             verdict = f"is rejected at level {1 - self.confidence_level:.2g}"
         return [
-            f"The {self.confidence_level:.4g} confidence interval {inside} 0. Perfect "
+            f"The {self.confidence_level:.4g} confidence interval "
+            f"{contains_zero(self.low, self.high)}. Perfect "
             f"calibration {verdict} ({p_text(self.p_value, before='p-value ')})."
         ]
 
@@ -453,33 +471,31 @@ def calibration_error_interval(
     (0.073, 0.097)
     """
     check_choice(method, METHODS, name="method")
-    level = check_level(confidence_level)
+    level = check_fraction(confidence_level, name="confidence_level")
     n_samples = check_integer(n_samples, minimum=2, name="n_samples")
     binning = check_binning(bin_size, None, "quantile")
     _check_two(binning)
     check_one_set(multi_class, "interval")
     check_bool(hard_labels, name="hard_labels")
+    settings: dict[str, Any] = {
+        "multi_class": multi_class,
+        "labels": labels,
+        "pos_label": pos_label,
+    }
     if is_dask(y_true, y_proba, sample_weight, groups):
         if method != "score":
             raise ParameterError(
                 "method", f"must be 'score' with Dask arrays. Got {method!r}."
             )
-        data = Chunked(y_true, y_proba, sample_weight, multi_class, labels, pos_label)
         check_mergeable(binning, groups)
-        (table,) = tables_of_dask(data)
+        (table,) = tables_of_dask(y_true, y_proba, sample_weight, settings)
         if not hard_labels:
             warn_of_hard_tables([table])
-        result = interval_of_table(table, binning, level, table.sorted_cells())
+        result = interval_of_table(table, binning, level)
         warn_of_few([(None, result)])
         return result
     (pairs,) = check_pairs(
-        y_true,
-        y_proba,
-        multi_class=multi_class,
-        labels=labels,
-        pos_label=pos_label,
-        sample_weight=sample_weight,
-        groups=groups,
+        y_true, y_proba, sample_weight=sample_weight, groups=groups, **settings
     )
     if not hard_labels:
         warn_of_hard_labels([pairs])
@@ -511,27 +527,28 @@ def interval_of_pairs(
     """Return the interval of checked pairs, by default of method 'score'."""
     _check_total(pairs.total)
     draws = Draws() if draws is None else draws
-    n_groups, bins = None, None
-    alone = draws.method == "score" and are_single_rows(pairs)
+    published = draws.method == "simulation"
+    if binning.bin_size == "auto" and not published:
+        binning = FOR_INTERVAL
+    single = draws.method == "score" and are_single_rows(pairs)
     # Algorithm 2 takes all pairs as independent, as published.
-    if draws.method == "simulation" or alone or not pairs.is_dependent:
-        sums, size = _sums(pairs, binning, published=draws.method == "simulation")
-        distribution = distribution_of_bins(sums)
-        if alone:
-            n_groups = pairs.q.size
+    if published or single or not pairs.is_dependent:
+        bins, grouped = bins_of(pairs, binning), None
+        distribution = distribution_of_bins(bins)
+        n_units = pairs.total / pairs.n_classes
+        n_groups = pairs.q.size if single else None
     else:
-        bins = _grouped_bins(pairs, binning)
-        sums, size, n_groups = bins.sums, bins.bin_size, bins.n_groups
-        distribution = distribution_of_groups(bins)
-    assert size is not None
+        grouped = grouped_bins(pairs, binning)
+        bins, n_groups = grouped.bins, grouped.n_groups
+        distribution = distribution_of_groups(grouped)
+        n_units = grouped.n_independent
     return _assemble(
-        sums,
-        size,
+        bins,
+        grouped,
         distribution,
         level,
         draws,
-        bins,
-        n_units=pairs.total / pairs.n_classes if bins is None else bins.n_independent,
+        n_units=n_units,
         unit="rows" if pairs.row_groups is None else "groups",
         n_pairs=pairs.q.size,
         n_groups=n_groups,
@@ -539,40 +556,30 @@ def interval_of_pairs(
 
 
 def interval_of_table(
-    table: CellTable, binning: Binning, level: float, cells: SketchedCells
+    table: CellTable, binning: Binning, level: float
 ) -> CalibrationErrorInterval:
     """Return the score interval of the pairs of a table."""
-    check_independent(table)
     _check_two(binning)
-    if binning.is_automatic and table.n_samples:
-        automatic = interval_bin_size_of_cells(cells)
-        binning = Binning(automatic, None, "quantile", whole_classes=True)
-    sums, _, size = sums_of_cells(table, cells, binning)
-    _check_total(cells.total)
-    assert size is not None
-    distribution = distribution_of_bins(sums)
+    if binning.bin_size == "auto":
+        binning = FOR_INTERVAL
+    bins = table.bins(binning, independent=True)
+    _check_total(table.cells.total)
     return _assemble(
-        sums,
-        size,
-        distribution,
+        bins,
+        None,
+        distribution_of_bins(bins),
         level,
         Draws(),
-        None,
-        n_units=cells.total,
+        n_units=table.cells.total,
         unit="rows",
         n_pairs=table.n_samples,
         n_groups=None,
     )
 
 
-def check_level(confidence_level: float) -> float:
-    """Return a confidence level strictly between 0 and 1."""
-    return check_fraction(confidence_level, name="confidence_level")
-
-
 def _check_two(binning: Binning) -> None:
     """Raise an error if bins of the given size would contain a single pair."""
-    if not binning.is_automatic:
+    if binning.bin_size != "auto":
         check_integer(binning.bin_size, minimum=2, name="bin_size")
 
 
@@ -586,12 +593,11 @@ def _check_total(total: float) -> None:
 
 
 def _assemble(
-    sums: BinSums,
-    size: int,
+    bins: Bins,
+    grouped: GroupedBins | None,
     distribution: SquareDistribution,
     level: float,
     draws: Draws,
-    bins: GroupedBins | None,
     *,
     n_units: float,
     unit: str,
@@ -599,36 +605,41 @@ def _assemble(
     n_groups: int | None,
 ) -> CalibrationErrorInterval:
     """Return the interval from the distribution of the square."""
-    square_p_value = distribution.p_value(bool((sums.squared_residual > 0).any()))
-    exact = bins is None and draws.method == "score" and has_one_value(sums)
-    if exact:
-        estimate = float(np.sqrt(max(distribution.square, 0)))
-        low, high, p_value = interval_of_one_value(sums, level)
+    any_residual = bool((bins.squared_residual > 0).any())
+    square_p_value = distribution.p_value(any_residual)
+    estimate = float(np.sqrt(max(distribution.square, 0)))
+    one_value = bins.low.min() == bins.high.max()
+    if one_value and grouped is None and draws.method == "score":
+        low, high, p_value = interval_of_one_value(bins, level)
         low = min(low, max(estimate, 2.0**-52))
     else:
-        if bins is None:
-            p_value = null_p_value(sums, square_p_value)
+        if grouped is None:
+            p_value = null_p_value(bins, square_p_value)
         else:
-            p_value = null_p_value_of_groups(bins, square_p_value)
-        estimate, low, high = _ends(draws, distribution, level, p_value, sums, bins)
+            p_value = null_p_value_of_groups(grouped, square_p_value)
+        if draws.method == "score":
+            low, high = distribution.interval(level, p_value)
+        else:
+            estimate, low, high = _drawn(draws, estimate, bins, grouped, level)
     too_few = ""
     p_value = max(p_value, _TINY)
     # Rounding may make a total weight of 5 slightly smaller.
     if n_units < LEAST_UNITS * (1 - 1e-9):
         too_few, p_value, low = f"{n_units:.3g} {unit}", np.nan, 0.0
+    assert bins.bin_size is not None
     return CalibrationErrorInterval(
         estimate=estimate,
         low=low,
         high=high,
         p_value=p_value,
-        plug_in=norm_of(sums.residual / sums.weight, sums.weight, "l2", False),
+        plug_in=bins.error(),
         method=draws.method,
         confidence_level=level,
-        bin_size=size,
-        n_bins=sums.weight.size,
+        bin_size=bins.bin_size,
+        n_bins=bins.weight.size,
         n_pairs=n_pairs,
         n_groups=n_groups,
-        n_effective_groups=n_groups if bins is None else bins.n_effective_groups,
+        n_effective_groups=n_groups if grouped is None else grouped.n_effective_groups,
         n_samples=None if draws.method == "score" else draws.n_samples,
         _too_few=too_few,
     )
@@ -671,44 +682,23 @@ def _of(name: Any, n: int) -> str:
     return f" of {name!r:.60}" + (f" (and {n - 1} more)" if n > 1 else "")
 
 
-def _sums(
-    pairs: Pairs, binning: Binning, *, published: bool
-) -> tuple[BinSums, int | None]:
-    """Return the sums of independent pairs and the bin size.
-
-    The published simulation uses the bins of the reliability curve.
-    """
-    if binning.is_automatic and not published:
-        return interval_sums(pairs)
-    return binning.sums(pairs)
-
-
-def _grouped_bins(pairs: Pairs, binning: Binning) -> GroupedBins:
-    """Return the bins of dependent rows; automatic bins contain several groups each."""
-    if not binning.is_automatic:
-        return grouped_bins(pairs, binning)
-    binning = Binning(interval_bin_size(pairs), None, "quantile", whole_classes=True)
-    return grouped_bins(pairs, binning, may_grow=True)
-
-
-def _ends(
+def _drawn(
     draws: Draws,
-    distribution: SquareDistribution,
+    estimate: float,
+    bins: Bins,
+    grouped: GroupedBins | None,
     level: float,
-    p_value: float,
-    sums: BinSums,
-    bins: GroupedBins | None,
 ) -> tuple[float, float, float]:
-    """Return estimate, low and high."""
-    estimate = float(np.sqrt(max(distribution.square, 0)))
-    if draws.method == "score":
-        return estimate, *distribution.interval(level, p_value)
-    assert draws.n_samples is not None
-    assert draws.generator is not None
+    """Return estimate, low and high by random draws."""
+    n_samples, generator = draws.n_samples, draws.generator
+    assert n_samples is not None
+    assert generator is not None
     if draws.method == "simulation":
-        return simulation_interval(sums, level, draws.n_samples, draws.generator)
-    if bins is None:
-        pivots = pivots_of_bins(sums, draws.n_samples, draws.generator)
+        return simulation_interval(bins, level, n_samples, generator)
+    if grouped is None:
+        square = bins.error(squared=True, debias=True)
+        pivots = pivots_of_bins(bins, n_samples, generator)
     else:
-        pivots = pivots_of_groups(bins, draws.n_samples, draws.generator)
-    return estimate, *basic_interval(distribution.square, pivots, level)
+        square = grouped.debiased_square
+        pivots = pivots_of_groups(grouped, n_samples, generator)
+    return estimate, *basic_interval(square, pivots, level)

@@ -295,25 +295,22 @@ def _paired(y_true: Any, y_pred: Any) -> tuple[list[tuple[list, list]], bool]:
 
     A single row is treated as a sentence of one label.
     """
-    sides, kinds = {}, {}
-    for name, side in (("y_true", y_true), ("y_pred", y_pred)):
-        sides[name], kinds[name] = _sentences(side, name)
-    n_true, n_pred = map(len, sides.values())
-    if n_true != n_pred:
+    true_side, nested = _sentences(y_true, "y_true")
+    pred_side, pred_nested = _sentences(y_pred, "y_pred")
+    if len(true_side) != len(pred_side):
         raise ParameterError(
             None,
             "needs 'y_true' and 'y_pred' of the same length. Got lengths "
-            f"{n_true} and {n_pred}.",
+            f"{len(true_side)} and {len(pred_side)}.",
         )
-    if kinds["y_true"] != kinds["y_pred"]:
-        shown = {True: "sentences", False: "labels"}
+    if nested != pred_nested:
+        kinds = ["sentences" if each else "labels" for each in (nested, pred_nested)]
         raise ParameterTypeError(
             None,
             "needs sentences in both arguments, or labels in both. Got "
-            f"{shown[kinds['y_true']]} in 'y_true' and "
-            f"{shown[kinds['y_pred']]} in 'y_pred'.",
+            f"{kinds[0]} in 'y_true' and {kinds[1]} in 'y_pred'.",
         )
-    pairs = list(zip(sides["y_true"], sides["y_pred"], strict=True))
+    pairs = list(zip(true_side, pred_side, strict=True))
     for i, (true, pred) in enumerate(pairs):
         if len(true) != len(pred):
             raise ParameterError(
@@ -321,7 +318,7 @@ def _paired(y_true: Any, y_pred: Any) -> tuple[list[tuple[list, list]], bool]:
                 f"needs the same number of labels in both. Got {len(true)} in "
                 f"'y_true' and {len(pred)} in 'y_pred' for sentence {i}.",
             )
-    return pairs, kinds["y_true"]
+    return pairs, nested
 
 
 def _sentences(side: Any, name: str) -> tuple[list[list], bool]:

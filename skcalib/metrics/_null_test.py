@@ -14,11 +14,6 @@ Each statistic has a known distribution if all probabilities are right, so each 
 p-value. The Cauchy combination of the p-values (Liu and Xie 2020) is the p-value of the
 test. It needs no simulation, and it is little affected by dependence between the
 statistics.
-
-Tails of a distribution with given mean, variance and skewness.
-
-The distribution is a shifted and scaled chi-squared distribution or its mirror image
-(Pearson's type III).
 """
 
 from __future__ import annotations
@@ -26,51 +21,12 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from scipy.special import chdtr, chdtrc, chdtri, ndtr, ndtri, stdtr
+from numpy.polynomial.legendre import legvander
+from scipy.special import chdtrc, ndtri, stdtr
 
-from ._bins import BinSums
+from ._bins import Bins
 from ._grouped_bins import GroupedBins
-
-# A distribution with less skewness than the first number is normal to 4 digits. The
-# family does not contain distributions with more skewness than a single squared normal
-# variable, which occur with very rare labels: the median would be at the lower end. The
-# bound then gives the longer tails.
-LEAST, MOST = 1e-3, math.sqrt(8)
-
-
-def tail_above(standardised: float, skewness: float) -> float:
-    """Return the probability of values above a number of standard deviations."""
-    return _tail(standardised, skewness, True)
-
-
-def tail_below(standardised: float, skewness: float) -> float:
-    """Return the probability of values below a number of standard deviations."""
-    return _tail(standardised, skewness, False)
-
-
-def quantile(chance: float, skewness: float) -> float:
-    """Return the quantile at `chance`, in standard deviations from the mean."""
-    size = min(abs(skewness), MOST)
-    if size < LEAST:
-        return float(ndtri(chance))
-    freedom = 8 / size**2
-    upper = 1 - chance if skewness > 0 else chance
-    value = (float(chdtri(freedom, upper)) - freedom) / math.sqrt(2 * freedom)
-    return value if skewness > 0 else -value
-
-
-def _tail(standardised: float, skewness: float, above: bool) -> float:
-    size = min(abs(skewness), MOST)
-    if not size >= LEAST:
-        return float(ndtr(-standardised if above else standardised))
-    if skewness < 0:
-        standardised, above = -standardised, not above
-    # theory, (I14)
-    freedom = 8 / size**2
-    # Below its smallest value the distribution has no probability.
-    value = max(freedom + standardised * math.sqrt(2 * freedom), 0.0)
-    return float(chdtrc(freedom, value) if above else chdtr(freedom, value))
-
+from ._score_interval import tail_above
 
 # Weights of the p-values. In benchmarks/interval_constants.py, their mean power is
 # 71.4%. Of all weights in steps of .1, the best ones have 72.5% and none on the square.
@@ -113,14 +69,12 @@ def combine(p_values: list[float], weights: list[float]) -> float:
     return float(np.interp(combined, _COMBINED, _UNIFORM))
 
 
-def null_p_value(sums: BinSums, square_p_value: float) -> float:
+def null_p_value(sums: Bins, square_p_value: float) -> float:
     """Return the p-value of perfect calibration for independent rows.
 
     `square_p_value` is the p-value of the debiased square.
     """
-    q, square, residual = sums.q, sums.qq, sums.residual
-    mean = q / sums.weight
-    variance = np.maximum(q - square, 0)
+    variance, residual, mean = sums.label_variance, sums.residual, sums.q / sums.weight
     total = float(variance.sum())
     if total <= 0:  # every probability is 0 or 1
         return 1.0 if not (sums.squared_residual > 0).any() else 0.0
@@ -128,7 +82,7 @@ def null_p_value(sums: BinSums, square_p_value: float) -> float:
     # (1 - 2 q) (q - y) is exact. Powers of q inside a bin are replaced by powers of its
     # mean.
     # (1 - 2 q) (q - y) = q - y - 2 q^2 + 2 q y
-    slope = float((residual - 2 * (square - sums.yq)).sum())
+    slope = float((residual - 2 * (sums.qq - sums.yq)).sum())
     thirds = variance * lean
     weights = list(WEIGHTS)
     if total < N_SMOOTH:  # too few labels are expected to vary for the polynomials
@@ -161,15 +115,6 @@ def linear_p_value(value: float, variance: float, third: float) -> float:
     return min(1.0, 2 * min(above, below))
 
 
-def legendre(place: np.ndarray, n: int) -> np.ndarray:
-    """Return n orthonormal Legendre polynomials at places in [-1, 1], one per row."""
-    rows = [np.ones_like(place), place]
-    # recursion of Bonnet
-    for k in range(1, n - 1):
-        rows.append(((2 * k + 1) * place * rows[k] - k * rows[k - 1]) / (k + 1))
-    return np.array(rows[:n]) * np.sqrt(2 * np.arange(n) + 1)[:, np.newaxis]
-
-
 def _smooth_p_value(
     residual: np.ndarray, variance: np.ndarray, mean: np.ndarray
 ) -> float:
@@ -195,10 +140,15 @@ def _smooth_p_value(
 
 
 def smooth_basis(variance: np.ndarray) -> np.ndarray:
-    """Return the polynomials at the midpoint of each bin, by its share of variance."""
+    """Return the orthonormal polynomials at the midpoint of each bin.
+
+    Midpoints are in [-1, 1], by the shares of the bins in the variance.
+    """
     end = np.cumsum(variance)
     top = max(float(end[-1]), 1e-300)
-    return legendre((2 * end - variance) / top - 1, min(N_SMOOTH, variance.size))
+    degrees = np.arange(min(N_SMOOTH, variance.size))
+    polynomials = legvander((2 * end - variance) / top - 1, degrees[-1]).T
+    return polynomials * np.sqrt(2 * degrees + 1)[:, np.newaxis]
 
 
 def scaled_chi_square_p_value(value: float, mean: float, variance: float) -> float:

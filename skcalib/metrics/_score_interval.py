@@ -1,51 +1,56 @@
-"""Interval of the error, computed from the distribution of the debiased square.
+"""Distribution of the debiased square T, and the interval of the error from it.
 
-The squared error x cannot be negative. An interval with equal tails would be empty if
-the estimate T is far below 0, and it would contain 0 less often than a test at the same
-level accepts perfect calibration. The tails are therefore divided as Feldman and
-Cousins (1998) divide them for a normal mean that is not negative: by likelihood ratio,
-with an empty lower tail at x = 0 and equal tails from x = z standard deviations on.
-Every division has the required level. With this division, the interval contains 0 if
-and only if the test does not reject.
+The distribution has the mean x, the squared error under test. Its variance and skewness
+come from the bins (theory, (I1) to (I13)): the noise of the labels, the interaction of
+this noise with the error, and the sampling of the rows or groups. The moments of the
+error that this needs are estimated without bias (`ErrorMoments`). For data with few
+distinct probabilities, the frequency of each of them is used instead (`Levels`). Groups
+of dependent rows have a distribution of their own (`distribution_of_groups`).
 
-Moments of the error over the rows, estimated without the bias of noise.
-
-Let p be the true frequency in a set of rows of probability q, and let d = q - p. The
-distribution of the debiased square depends on the error only through means over rows of
-polynomials in p. Falling factorials of the number of positives are unbiased for powers
-of p, so each mean is estimated without bias from sets of at least four rows.
-
-Distribution of the debiased square for data with few distinct probabilities.
-
-Each level has enough rows to estimate its frequency, and therefore to locate the error.
-The error under test is a multiple of the observed error, clipped so that frequencies
-stay in [0, 1]. Variances are computed for the frequencies that this error implies. A
-level whose observed labels are all equal therefore still has a positive variance.
-
-Distribution of the debiased square for independent rows.
-
-Distribution of the debiased square for rows that are dependent within groups.
-
-Three things vary from sample to sample: the labels, the part of the error that is
-common to a group, and the choice of the groups. Leaving out one group at a time (the
-jackknife) measures all three.
+The interval contains each x for which T is not in a tail of its distribution. x cannot
+be negative. An interval with equal tails would be empty if T is far below 0, and it
+would contain 0 less often than a test at the same level accepts perfect calibration.
+The tails are therefore divided as Feldman and Cousins (1998) divide them for a normal
+mean that is not negative: by likelihood ratio, with an empty lower tail at x = 0 and
+equal tails from x = z standard deviations on. With this division, the interval contains
+0 if and only if the test does not reject.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 
 import numpy as np
 from scipy.optimize import brentq
-from scipy.special import ndtr, ndtri, stdtrit
+from scipy.special import chdtr, chdtrc, ndtr, ndtri, stdtrit
 
-from ._bins import BinSums, debiased_square
-from ._frequency_intervals import blaker_interval, clopper_pearson, frequency_interval
+from ._bins import Bins, debiased_square
+from ._frequency_intervals import clopper_pearson
 from ._grouped_bins import GroupedBins
-from ._null_test import MOST, linear_p_value, quantile, tail_above, tail_below
+
+# Tails of a distribution with given mean, variance and skewness: a shifted and scaled
+# chi-squared distribution or its mirror image (Pearson's type III).
+
+# A distribution with less skewness than the first number is normal to 4 digits. The
+# family does not contain distributions with more skewness than a single squared normal
+# variable, which occur with very rare labels: the median would be at the lower end. The
+# bound then gives the longer tails.
+LEAST, MOST = 1e-3, math.sqrt(8)
+
+
+def tail_above(standardised: float, skewness: float) -> float:
+    """Return the probability of values above a number of standard deviations."""
+    size = min(abs(skewness), MOST)
+    if not size >= LEAST:
+        return float(ndtr(-standardised))
+    # theory, (I14); a negative skewness is that of the mirror image
+    freedom = 8 / size**2
+    place = standardised if skewness > 0 else -standardised
+    # Below its smallest value the distribution has no probability.
+    value = max(freedom + place * math.sqrt(2 * freedom), 0.0)
+    return float(chdtrc(freedom, value) if skewness > 0 else chdtr(freedom, value))
 
 
 @dataclass(frozen=True)
@@ -69,18 +74,17 @@ class ErrorMoments:
     lean: float
     fourth: float
 
-    def moved(self, c: float) -> tuple[float, float, float]:
-        """Return noise, lean and fourth moment if the error were c d instead of d.
+    def moved(self, c: float) -> tuple[float, float]:
+        """Return noise / c^2 and lean / c^3 if the error were c d instead of d.
 
         The frequencies are then q - c d = p + (1 - c) d. Equation: theory, (I7).
         """
         rest = 1 - c
         noise = self.noise + rest * self.lean - rest**2 * self.fourth
-        lean = self.lean - 2 * rest * self.fourth
-        return c**2 * noise, c**3 * lean, c**4 * self.fourth
+        return noise, self.lean - 2 * rest * self.fourth
 
 
-def error_moments(sums: BinSums) -> ErrorMoments:
+def error_moments(sums: Bins) -> ErrorMoments:
     """Return the moments of the error, from the counts of positives in each bin."""
     n, k, q = _at_least_four(*_whole_sets(sums))
     if n.size == 0:
@@ -102,14 +106,13 @@ def error_moments(sums: BinSums) -> ErrorMoments:
     )
 
 
-def _whole_sets(sums: BinSums) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _whole_sets(sums: Bins) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return rows, positives and sums of q of the bins and of the divided tie classes.
 
     A divided class is a separate set and is removed from the bins that share it.
     """
     s, n_bins = sums.shares, sums.weight.size
     first = np.unique(s.tie, return_index=True)[1]
-    rate = s.positive / s.total
 
     def with_ties(whole: np.ndarray, share: np.ndarray, tie: np.ndarray) -> np.ndarray:
         # rounding may leave -1e-17 rows
@@ -117,7 +120,7 @@ def _whole_sets(sums: BinSums) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         return np.concatenate([rest, tie[first]])
 
     n = with_ties(sums.weight, s.taken, s.total)
-    k = with_ties(sums.y, s.taken * rate, s.positive)
+    k = with_ties(sums.y, s.taken * s.rate, s.total * s.rate)
     q = with_ties(sums.q, s.taken * s.value, s.total * s.value)
     return n, k, q
 
@@ -158,8 +161,36 @@ class Levels:
     error: np.ndarray
 
     @cached_property
-    def _path(self) -> _Path:
-        return _Path.of(self)
+    def _path(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+        """Return at which multiples of the observed errors levels reach [0, 1].
+
+        The first array, `most`, is the largest multiple of each level. The others are
+        in ascending order of the multiples: `reached` is the mean square at which the
+        next level reaches an end of [0, 1], `full` is the part of the levels that have
+        reached their ends before, and `growing` is the part of the other levels at
+        multiple 1.
+
+        For example, two levels with half of the rows each: q = .2 with error .1, and
+        q = .5 with error .1. The errors are f times .1, but at most .2 and .5. From
+        f = 2 on, the first level has reached its end, and only the second one grows::
+
+            mean square x at multiple f = .01 f^2            for f <= 2, x <= .04
+                                        = .02 + .005 f^2     for f <= 5, x <= .145
+
+        Here `most` is (2, 5), `reached` is (.04, .145), `full` is (0, .02), and
+        `growing` is (.01, .005).
+        """
+        error = self.error
+        room = np.where(error > 0, self.proba, 1 - self.proba)
+        some = np.flatnonzero(error)
+        most = np.full(error.size, 1e300)
+        most[some] = room[some] / np.abs(error[some])
+        order = some[np.argsort(most[some])]
+        share = self.rows[order] / self.rows.sum()
+        # sums over this level and all levels that reach their ends later
+        growing = np.cumsum((share * error[order] ** 2)[::-1])[::-1]
+        full = np.cumsum(share * room[order] ** 2) - share * room[order] ** 2
+        return most, full + growing * most[order] ** 2, full, growing
 
     def errors_at(self, x: float) -> np.ndarray:
         """Return errors of mean square x, proportional to the observed errors.
@@ -167,14 +198,14 @@ class Levels:
         Errors are limited by the ends of [0, 1]. If x is larger than any possible mean
         square, the largest errors are returned.
         """
-        path = self._path
-        k = int(path.reached.searchsorted(x))
+        most, reached, full, growing = self._path
+        k = int(reached.searchsorted(x))
         # infinity would give NaN for levels without error
         factor = 1e300
-        if k < path.reached.size:
+        if k < reached.size:
             # theory, (I18): full + growing * factor^2 = x
-            factor = math.sqrt(max(x - path.full[k], 0.0) / path.growing[k])
-        return np.minimum(factor, path.most) * self.error
+            factor = math.sqrt(max(x - full[k], 0.0) / growing[k])
+        return np.minimum(factor, most) * self.error
 
     def unseen(self, level: float) -> float:
         """Return the largest error that a single level of probability 0 or 1 allows.
@@ -241,47 +272,7 @@ class Levels:
         return total, n / total, pairs * g**2, triples * g**3, pairs * g**3
 
 
-@dataclass(frozen=True)
-class _Path:
-    """Multiples of the observed errors at which levels reach the ends of [0, 1].
-
-    For example, two levels with half of the rows each: q = .2 with error .1, and q = .5
-    with error .1. The errors are f times .1, but at most .2 and .5. From f = 2 on, the
-    first level has reached its end, and only the second one grows::
-
-        mean square x at multiple f = .01 f^2              for f <= 2, x <= .04
-                                    = .02 + .005 f^2       for f <= 5, x <= .145
-
-    Here `most` is (2, 5), `reached` is (.04, .145), `full` is (0, .02), and `growing`
-    is (.01, .005).
-
-    `most` is the largest multiple of each level. In ascending order of the multiples,
-    `reached` is the mean square at which the next level reaches an end, `full` is the
-    part of the levels that have reached their ends before, and `growing` is the part of
-    the other levels at multiple 1.
-    """
-
-    most: np.ndarray
-    reached: np.ndarray
-    full: np.ndarray
-    growing: np.ndarray
-
-    @classmethod
-    def of(cls, levels: Levels) -> _Path:
-        error = levels.error
-        room = np.where(error > 0, levels.proba, 1 - levels.proba)
-        some = np.flatnonzero(error)
-        most = np.full(error.size, 1e300)
-        most[some] = room[some] / np.abs(error[some])
-        order = some[np.argsort(most[some])]
-        share = levels.rows[order] / levels.rows.sum()
-        # sums over this level and all levels that reach their ends later
-        growing = np.cumsum((share * error[order] ** 2)[::-1])[::-1]
-        full = np.cumsum(share * room[order] ** 2) - share * room[order] ** 2
-        return cls(most, full + growing * most[order] ** 2, full, growing)
-
-
-def levels_of(sums: BinSums) -> Levels | None:
+def levels_of(sums: Bins) -> Levels | None:
     """Return the levels.
 
     Return None if a bin contains several levels, or if levels have too few rows.
@@ -298,39 +289,8 @@ def levels_of(sums: BinSums) -> Levels | None:
     return Levels(n, sums.low[first], error)
 
 
-def has_one_value(sums: BinSums) -> bool:
-    """Return whether all rows have the same probability."""
-    return bool(sums.low.min() == sums.high.max())
-
-
-def interval_of_one_value(sums: BinSums, level: float) -> tuple[float, float, float]:
-    """Return the ends of the interval of the error, and the p-value of no error.
-
-    The number of positives is binomial, and the error is the distance of their
-    frequency from the common probability. Zero is in the interval if and only if
-    p_value >= 1 - level.
-    """
-    n, q = float(sums.weight.sum()), float(sums.low[0])
-    k = min(max(float(sums.y.sum()), 0.0), n)
-    variance = n * q * (1 - q)
-    p_value = linear_p_value(n * q - k, variance, -variance * (1 - 2 * q))
-    first, last = blaker_interval(k, n, level)
-    low = 0.0
-    if p_value < 1 - level:
-        low = max(first - q, q - last, 2.0**-52)
-    # For rare labels, Wilson's interval may be wider.
-    left, right = (float(x) for x in frequency_interval(k / n, n, level))
-    # The error is a distance, so the wider of both intervals counts.
-    furthest = max(abs(x - q) for x in (first, last, left, right))
-    return low, max(furthest, low), p_value
-
-
 # A smaller standard deviation is treated as 0, since ratios to it would overflow.
 _NO_DEVIATION = 1e-100
-
-# A square below this quantile is attributed to chance. In
-# benchmarks/interval_constants.py, values from .01 to .2 have nearly the same coverage.
-_BY_CHANCE = 0.05
 
 # The growth of the variance of T with the error depends on the location of the error.
 # At this number of standard deviations from 0, its estimate and the prior guess have
@@ -528,16 +488,15 @@ class SquareDistribution:
             assert self.moments is not None
             m, t = self.moments, self.square
             c = math.sqrt(x / t)
-            rest = 1 - c
-            # theory, (I7); the factor c^2 is in 4 slope x, as x = c^2 T
-            slope += trust * (rest * m.lean - rest**2 * m.fourth) / (n * t)
-            slope = max(slope, 0.0)
-            lean = trust * (m.lean - 2 * rest * m.fourth) * c**3
+            # The factor c^2 of the label noise is in 4 slope x, since x = c^2 T.
+            moved_noise, moved_lean = m.moved(c)
+            slope = max(slope + trust * (moved_noise - m.noise) / (n * t), 0.0)
+            lean = trust * moved_lean * c**3
             ratio = max(trust * m.fourth / t / t + (1 - trust) * ratio, 1.0)
             # Smaller errors move the frequencies towards q. For larger errors the
             # observed variances stay.
             if c < 1:
-                noise += trust * rest * (self.null_deviation - noise)
+                noise += trust * (1 - c) * (self.null_deviation - noise)
         # theory, (I11), from here to the skewness. With groups, (G6) replaces the first
         # form.
         spread = max((ratio - 1) / n if self.between is None else self.between, 0.0)
@@ -593,56 +552,54 @@ class SquareDistribution:
         # Fewer degrees of freedom give longer tails, so a normal tail must be smaller.
         return float(ndtr(stdtrit(self.freedom, tail)))
 
+    def _excess(self, x: float, level: float, side: int) -> float:
+        """Return a tail at squared error x minus its share; 0 at an end.
+
+        `side` is 1 for the lower end, which uses the tail above T, and -1 for the upper
+        end, which uses the tail below T. A tail below is the tail above of the mirror
+        image.
+        """
+        deviation, skewness, step = self._at(x)
+        if deviation <= 0:
+            # T is known without error, so the sign is the sign of x - T.
+            return -side if x < self.square else side
+        share = upper_share(x / deviation, level)
+        if side < 0:
+            share = 1 - level - share
+        distance = side * (self.square - x) - step
+        tail = tail_above(distance / deviation, side * skewness)
+        return tail - self._quantile(share)
+
     def _low(self, level: float) -> float:
-        if self.square <= 0:
-            return 0.0
-
-        def excess(x: float) -> float:
-            deviation, skewness, step = self._at(x)
-            if deviation <= 0:
-                # T is known without error, so the sign is the sign of x - T.
-                return -1.0 if x < self.square else 1.0
-            tail = tail_above((self.square - step - x) / deviation, skewness)
-            return tail - self._quantile(upper_share(x / deviation, level))
-
-        if self.deviation <= _NO_DEVIATION:
-            return math.sqrt(self.square)
-        if excess(0) >= 0:
+        estimate = math.sqrt(max(self.square, 0.0))
+        if self.square <= 0 or self.deviation <= _NO_DEVIATION:
+            return estimate
+        if self._excess(0, level, 1) >= 0:
             return 0.0
         # At a low confidence level, T is above the median of its distribution.
-        if excess(self.square) <= 0:
-            return math.sqrt(self.square)
-        return _root(excess, 0, self.square)
+        if self._excess(self.square, level, 1) <= 0:
+            return estimate
+        return self._root(level, 1, 0, self.square)
 
     def _high(self, level: float) -> float:
+        estimate = math.sqrt(max(self.square, 0.0))
         if self.deviation <= _NO_DEVIATION:
-            return math.sqrt(max(self.square, 0))
-        # A square below this quantile means that the noise was small by chance, not
-        # that the error is known to be 0. Such a square is replaced by the quantile.
-        lowest = self.deviation * quantile(_BY_CHANCE, self.skewness)
-        square = max(self.square, lowest)
-
-        def excess(x: float) -> float:
-            deviation, skewness, step = self._at(x)
-            if deviation <= 0:
-                return 1.0 if x <= square else -1.0
-            tail = tail_below((square + step - x) / deviation, skewness)
-            share = 1 - level - upper_share(x / deviation, level)
-            return tail - self._quantile(share)
-
+            return estimate
         # T may be negative, but x is not.
-        start, stop = max(square, 1e-9 * self.deviation), self.reach**2
-        if start >= stop or excess(stop) >= 0:
+        start, stop = max(self.square, 1e-9 * self.deviation), self.reach**2
+        if start >= stop or self._excess(stop, level, -1) >= 0:
             return self.reach
-        if excess(start) <= 0:  # at a low confidence level
-            return math.sqrt(max(self.square, 0))
-        return _root(excess, start, stop)
+        if self._excess(start, level, -1) <= 0:  # at a low confidence level
+            return estimate
+        return self._root(level, -1, start, stop)
 
-
-def _root(excess: Callable[[float], float], start: float, stop: float) -> float:
-    """Return the root of the squared error between start and stop."""
-    root = brentq(excess, start, stop, xtol=1e-12 * stop, rtol=1e-8)
-    return math.sqrt(root)
+    def _root(self, level: float, side: int, start: float, stop: float) -> float:
+        """Return the error at which the excess is 0, between two squared errors."""
+        arguments = (level, side)
+        root = brentq(
+            self._excess, start, stop, arguments, xtol=1e-12 * stop, rtol=1e-8
+        )
+        return math.sqrt(root)
 
 
 def upper_share(distance: float, level: float) -> float:
@@ -691,25 +648,24 @@ def _upper_share(distance: float, level: float) -> float:
 _GUESSED = 2 / 3
 
 
-def distribution_of_bins(sums: BinSums) -> SquareDistribution:
+def distribution_of_bins(sums: Bins) -> SquareDistribution:
     """Return the distribution of T for independent rows."""
     n = sums.weight
     total = float(n.sum())
     # The sample variance of r, and the sum of label variances.
     sample = (sums.squared_residual - sums.pair_residual / (n - 1)) / n
-    null = np.maximum(sums.q - sums.qq, 0)
+    null = sums.label_variance
     observed = _smoothed(n, n * np.maximum(sample, 0), null)
     s = sums.shares
-    rate = s.positive / s.total
-    seen = _class_variance(s.total, rate, s.value)
+    seen = _class_variance(s.total, s.rate, s.value)
     linear, deviation, skewness = _cumulants(
-        sums, observed, _third_moment(_shrunk(sums)), seen, rate
+        sums, observed, _third_moment(_shrunk(sums)), seen, s.rate
     )
     _, null_deviation, null_skewness = _cumulants(
         sums, null, _null_third_moment(sums), s.value * (1 - s.value), s.value
     )
     square = debiased_square(n, sums.pair_residual)
-    moments = error_moments(sums)
+    moments, labels = error_moments(sums), label_noise(sums, 1 / total)
     return SquareDistribution(
         square=square,
         deviation=deviation,
@@ -721,8 +677,8 @@ def distribution_of_bins(sums: BinSums) -> SquareDistribution:
         moments=moments,
         ratio=_proportional_ratio(n, null),
         reach=largest_error(sums),
-        bounds=mean_bounds(sums, observed),
-        labels=label_noise(sums, 1 / total),
+        bounds=mean_bounds(sums, observed, labels),
+        labels=labels,
         levels=levels_of(sums),
     )
 
@@ -740,17 +696,16 @@ def _proportional_ratio(n: np.ndarray, null: np.ndarray) -> float:
     return float(n.sum() * (null**2 / n).sum() / null.sum() ** 2)
 
 
-def largest_error(sums: BinSums) -> float:
+def largest_error(sums: Bins) -> float:
     """Return the root mean square of max(q, 1 - q), bin by bin."""
     most = np.maximum(sums.qq, sums.weight - 2 * sums.q + sums.qq)
     return float(np.sqrt(most.sum() / sums.weight.sum()))
 
 
-def label_noise(sums: BinSums, share: float) -> LabelNoise:
+def label_noise(sums: Bins, share: float) -> LabelNoise:
     """Return how label variance depends on the error; `share` is one over the units."""
     total = float(sums.weight.sum())
-    null = np.maximum(sums.q - sums.qq, 0)
-    lean = 1 - 2 * sums.q / sums.weight
+    null, lean = sums.label_variance, 1 - 2 * sums.q / sums.weight
     mean = float(null.sum()) / total
     return LabelNoise(
         null=mean,
@@ -760,7 +715,9 @@ def label_noise(sums: BinSums, share: float) -> LabelNoise:
     )
 
 
-def mean_bounds(sums: BinSums, variance: np.ndarray) -> tuple[MeanBound, ...]:
+def mean_bounds(
+    sums: Bins, variance: np.ndarray, labels: LabelNoise
+) -> tuple[MeanBound, ...]:
     """Return the bounds by the mean residual and by the mean squared residual.
 
     `variance` is the sum of the label variances in each bin. If d = q - p is the error,
@@ -769,24 +726,21 @@ def mean_bounds(sums: BinSums, variance: np.ndarray) -> tuple[MeanBound, ...]:
     """
     total = float(sums.weight.sum())
     lean = 1 - 2 * sums.q / sums.weight
-    frequency, expected = float(sums.y.sum()), float(sums.q.sum())
-    score = float(sums.squared_residual.sum())
-    return (
-        MeanBound(
-            frequency / total,
-            expected / total,
-            float(variance.sum()) / total**2,
-            n_least=total,
-            from_below=True,
-        ),
-        MeanBound(
-            score / total,
-            float((sums.q - sums.qq).sum()) / total,
-            float(lean**2 @ variance) / total**2,
-            float(np.sqrt((sums.weight - 4 * sums.q + 4 * sums.qq).sum() / total)),
-            n_least=total,
-        ),
+    residual = MeanBound(
+        float(sums.y.sum()) / total,
+        float(sums.q.sum()) / total,
+        float(variance.sum()) / total**2,
+        n_least=total,
+        from_below=True,
     )
+    squared = MeanBound(
+        labels.null + labels.excess,
+        labels.null,
+        float(lean**2 @ variance) / total**2,
+        labels.scale,
+        n_least=total,
+    )
+    return residual, squared
 
 
 def slope_of(seen: float, square: float, deviation: float, linear: float) -> float:
@@ -840,13 +794,13 @@ def _third_moment(p: np.ndarray) -> np.ndarray:
     return p * (1 - p) * (1 - 2 * p)
 
 
-def _shrunk(sums: BinSums) -> np.ndarray:
+def _shrunk(sums: Bins) -> np.ndarray:
     """Return the label frequency of each bin, shrunk by one row towards mean q."""
     n = sums.weight
     return np.clip((sums.y + sums.q / n) / (n + 1), 0, 1)
 
 
-def _null_third_moment(sums: BinSums) -> np.ndarray:
+def _null_third_moment(sums: Bins) -> np.ndarray:
     """Return the mean of q (1 - q) (1 - 2 q) in each bin, for unskewed q."""
     mean, square = sums.q / sums.weight, sums.qq / sums.weight
     # E q^3 = 3 E q^2 E q - 2 (E q)^3 if the third central moment of q is 0
@@ -854,7 +808,7 @@ def _null_third_moment(sums: BinSums) -> np.ndarray:
 
 
 def _cumulants(
-    sums: BinSums,
+    sums: Bins,
     variance: np.ndarray,
     third: np.ndarray,
     tie_variance: np.ndarray,
@@ -920,88 +874,6 @@ def _cumulants(
     return top * first, top * float(np.sqrt(second)), skew / second**1.5
 
 
-# Share of the estimated degrees of freedom that is used: a sample of few groups seldom
-# contains the large groups. In benchmarks/interval_constants.py, larger shares lower
-# the coverage for 100 groups of Zipf sizes, and smaller shares make intervals wider.
-_SEEN = 0.6
-
-
-def squares_left_out(bins: GroupedBins) -> np.ndarray:
-    """Return the debiased square without each group.
-
-    A group that represents several identical groups is left out once.
-    """
-    e = bins.entries
-    group, column = e.group, e.set
-    r, n = e.residual * bins.same[group], e.count * bins.same[group]
-    total_r, total_n = bins.residual_sum, bins.count_sum
-    pairs_r, pairs_n, weight = bins.pair_residual, bins.pair_count, bins.weight
-    before = weight * pairs_r / pairs_n
-    # Without group c, sum_{a != b} r_a r_b loses r_c times all others, twice.
-    rest_r = pairs_r[column] - 2 * r * (total_r[column] - r)
-    rest_n = pairs_n[column] - 2 * n * (total_n[column] - n)
-    # If only one group is left in a bin, its term stays as it was.
-    alone = rest_n <= 1e-6 * pairs_n[column]
-    ratio = np.where(alone, (pairs_r / pairs_n)[column], rest_r) / np.where(
-        alone, 1, rest_n
-    )
-    after = (weight[column] - n) * ratio
-    change, size = e.by_group(after - before[column]), e.by_group(n)
-    total = float(weight.sum())
-    used = size > 0
-    return (before.sum() + change[used]) / np.maximum(total - size[used], 1e-300)
-
-
-def group_spread(bins: GroupedBins, noise_variance: float) -> tuple[float, float]:
-    """Return the jackknife variance of T over groups, and its degrees of freedom.
-
-    `noise_variance` is the variance of T without error. The degrees of freedom follow
-    Satterthwaite's formula: 2 over the relative variance of the variance estimate.
-
-    For example, with four groups and centred values 1, 1, -1, -1, the sum of fourth
-    powers over the squared sum of squares is 4 / 16 = 1 / 4. It is 1 / n_groups, and
-    the degrees of freedom are only limited by the number of groups. With the values
-    3, -1, -1, -1 it is 84 / 144, and the degrees of freedom are 2 / (.58 - .25) = 6,
-    times `_SEEN`, limited to 3.
-    """
-    squares = squares_left_out(bins)
-    repeats = 1 / bins.same[bins.group_weight > 0]
-    n_groups = bins.n_independent
-    if n_groups < 2:
-        return 0.0, 1.0
-    centred = squares - float(repeats @ squares) / n_groups
-    most = float(np.abs(centred).max())
-    if most <= 0:
-        return 0.0, max(bins.n_effective_groups - 1, 1.0)
-    centred /= most  # fourth powers of values near 1e-100 underflow
-    share = float(repeats @ centred**2)
-    total = share * most**2
-    # theory, (G4): the jackknife counts the noise twice
-    linear = max((n_groups - 1) / n_groups * total - 2 * noise_variance, 0.0)
-    peaked = float(repeats @ centred**4 / share**2)
-    # theory, (G5), limited to the number of groups minus 1
-    freedom = _SEEN * 2 / max(peaked - 1 / n_groups, 1e-12)
-    return linear, max(min(freedom, bins.n_effective_groups - 1), 1.0)
-
-
-def proportional_spread(bins: GroupedBins) -> float:
-    """Return the relative variance of the mean of q (1 - q) over groups.
-
-    If squared errors were proportional to q (1 - q), the mean square of the error would
-    vary in this way with the choice of the groups.
-    """
-    e, size = bins.entries, bins.group_weight
-    noise = e.by_group(e.count * bins.label_variance[e.set])
-    total = float(noise.sum())
-    if total <= 0:
-        return 0.0
-    centred = noise / total - size / float(size.sum())
-    n_groups = bins.n_independent
-    # A stored group of m equal groups has m times their value; its square is m times
-    # the sum of their squares, and `same` is 1 / m.
-    return float(bins.same @ centred**2) * n_groups / max(n_groups - 1, 1)
-
-
 def distribution_of_groups(bins: GroupedBins) -> SquareDistribution:
     """Return the distribution of T for rows that depend on each other within groups.
 
@@ -1009,22 +881,23 @@ def distribution_of_groups(bins: GroupedBins) -> SquareDistribution:
     occur. The noise of bins that are independent of each other is therefore used as a
     lower bound.
     """
-    share = bins.weight / bins.weight.sum()
-    centred = bins.centred()
-    noise = bins.mean_variance(centred)
-    variance, _ = bins.product_moments(centred)
+    share, square = bins.share, bins.debiased_square
+    variance, _ = bins.product_moments(bins.centred)
     null_variance, null_third = bins.product_moments(bins.entries.residual)
-    null_deviation, null_skewness = _chi_squares(share * bins.null_variance())
+    noise, null = share * bins.mean_variance(), share * bins.null_variance()
+    # theory, (G3)
+    seen = bins.error_noise() - variance / 2
+    variance = max(variance, 0.0)
+    linear, freedom = bins.spread(variance)
+    between = bins.proportional_spread()
+    mean = _mean_bound(bins)
+    null_deviation, null_skewness = _chi_squares(null)
     # the larger of the variances from the groups and from independent bins
     if null_variance > null_deviation**2:
         null_deviation = float(np.sqrt(null_variance))
         null_skewness = null_third / null_deviation**3
-    deviation, skewness = _chi_squares(share * noise)
-    # theory, (G3)
-    square, seen = bins.debiased_square(), bins.error_noise(centred) - variance / 2
-    slope = slope_of(seen, square, np.sqrt(max(variance, 0)), float(share @ noise))
-    linear, freedom = group_spread(bins, max(variance, 0))
-    between = proportional_spread(bins)
+    deviation, skewness = _chi_squares(noise)
+    slope = slope_of(seen, square, np.sqrt(variance), float(noise.sum()))
     if square > 1e-100:  # otherwise its square underflows
         seen = max(linear - 4 * slope * square, 0) / square**2
         trust = trust_in(square, deviation)
@@ -1032,23 +905,24 @@ def distribution_of_groups(bins: GroupedBins) -> SquareDistribution:
         between = trust * seen + (1 - trust) * between
     return SquareDistribution(
         square=square,
-        deviation=max(float(np.sqrt(max(variance, 0))), deviation),
+        deviation=max(float(np.sqrt(variance)), deviation),
         skewness=max(skewness, null_skewness),
         slope=slope,
         null_deviation=null_deviation,
         null_skewness=null_skewness,
-        n_units=bins.n_units,
-        reach=largest_error(bins.sums),
-        bounds=(_mean_bound(bins),),
+        # A sentence with rows in many bins counts as a group in each of them.
+        n_units=float(bins.n_effective.sum()),
+        reach=largest_error(bins.bins),
+        bounds=(mean,),
         between=between,
         freedom=freedom,
-        labels=label_noise(bins.sums, 1 / bins.n_effective_groups),
+        labels=label_noise(bins.bins, 1 / bins.n_effective_groups),
     )
 
 
 def _mean_bound(bins: GroupedBins) -> MeanBound:
     """Return the bound by the mean residual, which varies with the groups."""
-    sums, variance = bins.sums, bins.mean_residual_variance
+    sums, variance = bins.bins, bins.mean_residual_variance()
     total = float(sums.weight.sum())
     p, q = float(sums.y.sum()) / total, float(sums.q.sum()) / total
     n = max(p * (1 - p) / max(variance, 1e-100), bins.n_effective_groups)

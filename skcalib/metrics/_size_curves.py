@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -17,10 +17,8 @@ from .._pairs import Pairs, check_one_set, check_pairs, take_pairs
 from .._parallel import RandomStateLike, as_generator
 from .._results import Result
 from .._validation import as_floats, check_choice, check_integer
-from ._binning import Binning
-from ._bins import check_norm, debiased_square, norm_of, sum_bins
+from ._bins import Binning, check_norm, order_pairs
 from ._grouped_bins import GroupedBins, GroupedRows, are_single_rows
-from ._sorted_pairs import sort_pairs
 
 
 class SizeCurve(Result):
@@ -29,6 +27,17 @@ class SizeCurve(Result):
     plug_in: np.ndarray
     debiased_square: np.ndarray | None
     debias: bool
+    _ARRAYS: ClassVar[tuple[str, ...]] = ("plug_in", "debiased", "debiased_square")
+    _SETTINGS: ClassVar[tuple[str, ...]] = ("norm", "debias")
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the arrays and settings as a dict of lists and numbers."""
+        lists = {name: array.tolist() for name, array in self._arrays().items()}
+        return lists | {name: getattr(self, name) for name in self._SETTINGS}
+
+    def _arrays(self) -> dict[str, np.ndarray]:
+        arrays = {name: getattr(self, name) for name in self._ARRAYS}
+        return {name: array for name, array in arrays.items() if array is not None}
 
     @property
     def debiased(self) -> np.ndarray | None:
@@ -132,24 +141,17 @@ class BinSizeCurve(SizeCurve):
     n_pairs: int
     n_groups: int | None
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the arrays and settings as a dict of lists and numbers."""
-        settings = ("norm", "debias", "n_pairs", "n_groups")
-        return super().to_dict() | {name: getattr(self, name) for name in settings}
+    _ARRAYS = ("bin_size", "n_bins", *SizeCurve._ARRAYS)
+    _SETTINGS = ("norm", "debias", "n_pairs", "n_groups")
 
     def _columns(self) -> dict[str, np.ndarray]:
-        names = ("bin_size", "n_bins", "plug_in", "debiased", "debiased_square")
-        columns = {name: getattr(self, name) for name in names}
-        return {name: column for name, column in columns.items() if column is not None}
-
-    def _sizes(self) -> str:
-        return range_text(self.bin_size, "bin size")
+        return self._arrays()
 
     def __repr__(self) -> str:
         groups = "" if self.n_groups is None else f", n_groups={self.n_groups}"
         return (
-            f"BinSizeCurve({self._sizes()}, norm={self.norm!r}, "
-            f"debias={self.debias}, n_pairs={self.n_pairs}{groups})"
+            f"BinSizeCurve({range_text(self.bin_size, 'bin size')}, "
+            f"norm={self.norm!r}, debias={self.debias}, n_pairs={self.n_pairs}{groups})"
         )
 
 
@@ -273,26 +275,12 @@ def curve_of_sizes(
     pairs: Pairs, sizes: np.ndarray, norm: str, debias: bool
 ) -> BinSizeCurve:
     """Return the curve of checked pairs at checked bin sizes."""
-    ordered = sort_pairs(pairs, reusable=True)
-    plug_in, n_bins = np.empty(sizes.size), np.empty(sizes.size, dtype=np.int64)
-    square = np.empty(sizes.size)
-    for k, size in enumerate(sizes.tolist()):
-        bounds, _ = Binning(size, None, "quantile").bounds(ordered)
-        sums = sum_bins(ordered, bounds)
-        n_bins[k] = sums.weight.size
-        plug_in[k] = norm_of(sums.residual / sums.weight, sums.weight, norm, False)
-        if size > 1:
-            square[k] = debiased_square(sums.weight, sums.pair_residual)
-    squares: np.ndarray | None = square
-    if norm != "l2" or sizes.min() == 1:
-        squares = None
-    elif pairs.is_dependent and not are_single_rows(pairs):
-        squares = _grouped_squares(pairs, sizes, debias)
+    n_bins, plug_in, square = _errors_at(pairs, sizes, norm, debias)
     return BinSizeCurve(
         bin_size=sizes,
-        n_bins=n_bins,
+        n_bins=n_bins.astype(np.int64),
         plug_in=plug_in,
-        debiased_square=squares,
+        debiased_square=None if np.isnan(square).any() else square,
         norm=norm,
         debias=debias,
         n_pairs=pairs.q.size,
@@ -300,29 +288,32 @@ def curve_of_sizes(
     )
 
 
-def _grouped_squares(
-    pairs: Pairs, sizes: np.ndarray, debias: bool
-) -> np.ndarray | None:
-    """Return the debiased squares of dependent rows, None if one is not defined."""
-    rows = GroupedRows(pairs)
-    squares = np.empty(sizes.size)
+def _errors_at(pairs: Pairs, sizes: np.ndarray, norm: str, debias: bool) -> np.ndarray:
+    """Return number of bins, plug-in error and debiased square at each bin size.
+
+    The squares are NaN if the square is not defined at one of the sizes.
+    """
+    found = np.full((3, sizes.size), np.nan)
+    squares = norm == "l2" and sizes.min() > 1
+    rows = None
+    if squares and pairs.is_dependent and not are_single_rows(pairs):
+        rows = GroupedRows(pairs)
+    ordered = order_pairs(pairs)
     # Narrow bins come first because they are the most likely to contain a single group.
     for k in np.argsort(sizes, kind="stable"):
-        bins = GroupedBins(pairs, Binning(int(sizes[k]), None, "quantile"), rows)
-        found = grouped_square(bins, debias)
-        if found is None:
-            return None
-        squares[k] = found
-    return squares
-
-
-def grouped_square(bins: GroupedBins, debias: bool) -> float | None:
-    """Return the debiased square. Return None if it is undefined and not required."""
-    if debias:
-        bins.check_several_groups()
-    elif not bins.several_groups.all():
-        return None
-    return bins.debiased_square()
+        binning = Binning(int(sizes[k]), None, "quantile")
+        bins = binning.bins(ordered, pairs.row_total)
+        found[:2, k] = bins.weight.size, bins.error(norm)
+        if squares and rows is None:
+            found[2, k] = bins.error(squared=True, debias=True)
+        elif squares:
+            assert rows is not None
+            grouped = GroupedBins(rows, binning)
+            if debias:
+                grouped.check_several_groups()
+            squares = grouped.several_groups.all()
+            found[2, k] = grouped.debiased_square if squares else np.nan
+    return found
 
 
 def doubling_sizes(pairs: Pairs) -> np.ndarray:
@@ -337,8 +328,7 @@ def doubling_sizes(pairs: Pairs) -> np.ndarray:
         return sizes
     rows = GroupedRows(pairs)
     for k, size in enumerate(sizes.tolist()):
-        bins = GroupedBins(pairs, Binning(size, None, "quantile"), rows)
-        if bins.several_groups.all():
+        if GroupedBins(rows, Binning(size, None, "quantile")).several_groups.all():
             return sizes[k:]
     return sizes
 
@@ -410,29 +400,22 @@ class SampleSizeCurve(SizeCurve):
         """Standard deviation of `error` over the repeats, of shape (n_sizes,)."""
         return self.error.std(axis=1, ddof=1)
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the arrays and settings as a dict of lists and numbers."""
-        names = ("sample_size", "bin_size", "plug_in", "debiased", "debiased_square")
-        arrays = {name: getattr(self, name) for name in names}
-        lists = {name: a.tolist() for name, a in arrays.items() if a is not None}
-        settings = ("norm", "debias", "n_rows")
-        return {**lists, **{name: getattr(self, name) for name in settings}}
+    _ARRAYS = ("sample_size", "bin_size", *SizeCurve._ARRAYS)
+    _SETTINGS = ("norm", "debias", "n_rows")
 
     def _columns(self) -> dict[str, np.ndarray]:
-        columns = {"sample_size": self.sample_size, "bin_size": self.bin_size}
-        for name in ("plug_in", "debiased", "debiased_square"):
-            values = getattr(self, name)
-            if values is not None:
+        columns = {}
+        for name, values in self._arrays().items():
+            if values.ndim == 1:
+                columns[name] = values
+            else:
                 columns[f"{name}_mean"] = values.mean(axis=1)
                 columns[f"{name}_standard_deviation"] = values.std(axis=1, ddof=1)
         return columns
 
-    def _sizes(self) -> str:
-        return range_text(self.sample_size, "sample size")
-
     def __repr__(self) -> str:
         return (
-            f"SampleSizeCurve({self._sizes()} "
+            f"SampleSizeCurve({range_text(self.sample_size, 'sample size')} "
             f"of {self.n_rows} rows, {range_text(self.bin_size, 'bin size')}, "
             f"norm={self.norm!r}, debias={self.debias}, n_repeats={self.n_repeats})"
         )
@@ -625,28 +608,18 @@ def _curve_of_samples(
     n_repeats: int,
     generator: np.random.Generator,
 ) -> SampleSizeCurve:
-    plug_in = np.empty((sizes.size, n_repeats))
-    square = np.empty_like(plug_in)
-    squares = norm == "l2" and bins.min() > 1
+    plug_in, square = np.empty((2, sizes.size, n_repeats))
     for j in range(n_repeats):
         drawn = generator.permutation(rows)
         for k, n in enumerate(sizes.tolist()):
-            binning = Binning(int(bins[k]), None, "quantile")
             part = take_pairs(pairs, drawn[:n])
-            sums, _ = binning.sums(part, squares=squares)
-            n_b = sums.weight
-            plug_in[k, j] = norm_of(sums.residual / n_b, n_b, norm, False)
-            if squares and part.is_dependent:
-                found = grouped_square(GroupedBins(part, binning), debias)
-                square[k, j] = np.nan if found is None else found
-            elif squares:
-                square[k, j] = debiased_square(n_b, sums.pair_residual)
-    squares = squares and not np.isnan(square).any()
+            _, *found = _errors_at(part, bins[k : k + 1], norm, debias)
+            plug_in[k, j], square[k, j] = np.ravel(found)
     return SampleSizeCurve(
         sample_size=sizes,
         bin_size=bins,
         plug_in=plug_in,
-        debiased_square=square if squares else None,
+        debiased_square=None if np.isnan(square).any() else square,
         norm=norm,
         debias=debias,
         n_rows=rows.size,

@@ -1,10 +1,8 @@
 """Summary of pairs in fixed memory, for data that do not fit on one machine.
 
-Bounds on the distance between results of a sketch and exact results.
-
-A cut divides a cell of weight w and P positives, and a bin gets a part of weight m. The
-sketch assumes that the part has the composition of the cell. The following is certain
-about the true part:
+A bin boundary may divide a cell of weight w and P positives, so that a bin gets a part
+of weight m. The sketch assumes that the part has the composition of the cell. The
+following is certain about the true part:
 
 * its number of positives is at least P - (w - m) and 0, and at most P and m;
 * its probabilities, and the probabilities of the rest of the cell, lie between the
@@ -25,30 +23,18 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from .._errors import ParameterError, ParameterTypeError, public
-from .._validation import check_choice, check_integer
-from ._binning import check_binning
-from ._bins import BinSums, check_norm, norm_of
-from ._calibration_error import error_of_sums
-from ._cells import (
-    CellTable,
-    SketchedCells,
-    add_chunk,
-    check_independent,
-    sums_of_cells,
-)
+from .._validation import check_choice, check_fraction, check_integer
+from ._bins import SNAPPED, Bins, Ordered, check_binning, check_norm, norm_of
+from ._cells import CellTable, add_chunk, table_of_spark, tables_of_dask
 from ._curve import ReliabilityCurve, curve_of_table
-from ._distributed import Chunked, Columns, table_of_spark, tables_of_dask
 from ._interval import (
     CalibrationErrorInterval,
-    check_level,
     interval_of_table,
     warn_of_few,
 )
@@ -57,11 +43,7 @@ from ._interval import (
 _ROUNDING = 1e-12
 _ROUNDING_OF_SQUARE = 1e-14
 
-# Cuts within this share of the total weight from the end of a tie are moved onto it.
-_SNAPPED = 1e-12
 
-
-@dataclass(frozen=True)
 class _Parts:
     """Parts of divided cells with different probabilities that belong to bins.
 
@@ -70,65 +52,43 @@ class _Parts:
     positives that the part can have.
     """
 
-    bin: np.ndarray
-    taken: np.ndarray
-    total: np.ndarray
-    positive: np.ndarray
-    value: np.ndarray
-    low: np.ndarray
-    high: np.ndarray
-    fewest: np.ndarray
-    most: np.ndarray
+    def __init__(self, cells: Ordered, bins: Bins):
+        s = bins.shares
+        cell = np.searchsorted(cells.rows.q, s.value)
+        some = np.flatnonzero(cells.low[cell] < cells.high[cell])
+        self.bin, self.value = s.bin[some], s.value[some]
+        self.taken, self.total = s.taken[some], s.total[some]
+        self.positive = s.rate[some] * self.total
+        self.low, self.high = cells.low[cell[some]], cells.high[cell[some]]
+        self.fewest = np.maximum(self.positive - (self.total - self.taken), 0)
+        self.most = np.minimum(self.positive, self.taken)
 
 
-def _parts(cells: SketchedCells, sums: BinSums) -> _Parts:
-    s = sums.shares
-    cell = np.searchsorted(cells.q, s.value)
-    some = np.flatnonzero(cells.low[cell] < cells.high[cell])
-    cell = cell[some]
-    taken, total, positive = s.taken[some], s.total[some], s.positive[some]
-    return _Parts(
-        bin=s.bin[some],
-        taken=taken,
-        total=total,
-        positive=positive,
-        value=s.value[some],
-        low=cells.low[cell],
-        high=cells.high[cell],
-        fewest=np.maximum(positive - (total - taken), 0),
-        most=np.minimum(positive, taken),
-    )
-
-
-def _residual_range(parts: _Parts, sums: BinSums) -> tuple[np.ndarray, np.ndarray]:
-    """Return the least and the largest sum of r that each bin can have."""
+def _residual_range(parts: _Parts, bins: Bins) -> tuple[np.ndarray, np.ndarray]:
+    """Return the least and the largest |sum of r| that each bin can have."""
     rest = parts.total - parts.taken
     below, above = parts.value - parts.low, parts.high - parts.value
     # theory, (S1): what the part has less, the rest of the cell has more
     q_less = np.minimum(parts.taken * below, rest * above)
     q_more = np.minimum(parts.taken * above, rest * below)
     y = parts.taken * parts.positive / parts.total
-    n_bins = sums.weight.size
-    less = np.bincount(parts.bin, q_less + (parts.most - y), n_bins)
-    more = np.bincount(parts.bin, q_more + (y - parts.fewest), n_bins)
-    return sums.residual - less, sums.residual + more
-
-
-def _rounding(cells: SketchedCells, sums: BinSums) -> float:
-    """Return a bound on the rounding error of a calibration error."""
-    if (cells.weight == np.floor(cells.weight)).all():
-        return _ROUNDING
-    # a cut may be moved onto a tie that the sketch does not distinguish
-    return _ROUNDING + 4 * _SNAPPED * cells.total / float(sums.weight.min())
-
-
-def _distances(low: np.ndarray, high: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the least and the largest absolute value of numbers in the intervals."""
+    n_bins = bins.weight.size
+    low = bins.residual - np.bincount(parts.bin, q_less + (parts.most - y), n_bins)
+    high = bins.residual + np.bincount(parts.bin, q_more + (y - parts.fewest), n_bins)
     return np.maximum(np.maximum(low, -high), 0), np.maximum(-low, high)
 
 
+def _rounding(cells: Ordered, sums: Bins) -> float:
+    """Return a bound on the rounding error of a calibration error."""
+    _, weight, _ = cells.classes()
+    if (weight == np.floor(weight)).all():
+        return _ROUNDING
+    # a cut may be moved onto a tie that the sketch does not distinguish
+    return _ROUNDING + 4 * SNAPPED * cells.total / float(sums.weight.min())
+
+
 def _noise_range(
-    cells: SketchedCells, bounds: np.ndarray, parts: _Parts, sums: BinSums
+    cells: Ordered, parts: _Parts, sums: Bins
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return the range of the variance of draws minus the sum of r^2.
 
@@ -144,7 +104,7 @@ def _noise_range(
     and at most .505 - .32 + 1 - .333.
     """
     n_bins = sums.weight.size
-    least, largest = _whole_squares(cells, bounds, sums)
+    least, largest = _whole_squares(cells, sums)
     # the part of a divided cell: between the least and the largest (q - y)^2
     mean = parts.positive / parts.total
     near, far = (1 - parts.high) ** 2, (1 - parts.low) ** 2
@@ -168,23 +128,22 @@ def _noise_range(
     )
 
 
-def _whole_squares(
-    cells: SketchedCells, bounds: np.ndarray, sums: BinSums
-) -> tuple[np.ndarray, np.ndarray]:
+def _whole_squares(cells: Ordered, sums: Bins) -> tuple[np.ndarray, np.ndarray]:
     """Return the range of the sum of r^2 over whole cells, minus the sketched sum.
 
     Let d be q minus the mean q of the cell. The difference is the sum of w d^2, minus
     twice the sum of w d over positives.
     """
     n_bins = sums.weight.size
-    starts = np.concatenate([[0.0], cells.end[:-1]])
-    place = np.searchsorted(bounds[1:-1], starts, "right")
-    whole = np.ones(cells.q.size, dtype=bool)
-    whole[np.searchsorted(cells.q, sums.shares.value)] = False
+    q, weight, positive = cells.classes()
+    starts = cells.rows.position(np.arange(q.size))
+    place = np.searchsorted(sums.bounds[1:-1], starts, "right")
+    whole = np.ones(q.size, dtype=bool)
+    whole[np.searchsorted(q, sums.shares.value)] = False
     whole &= cells.low < cells.high
-    weight, positive = cells.weight[whole], cells.positive[whole]
-    below = (cells.q - cells.low)[whole]
-    above = (cells.high - cells.q)[whole]
+    weight, positive = weight[whole], positive[whole]
+    below = (q - cells.low)[whole]
+    above = (cells.high - q)[whole]
     negative = weight - positive
     # theory, (S4): what positives have more, negatives have less
     shift_up = np.minimum(positive * above, negative * below)
@@ -197,10 +156,10 @@ def _whole_squares(
     )
 
 
-def error_bound(cells: SketchedCells, sums: BinSums, norm: str, squared: bool) -> float:
+def error_bound(cells: Ordered, sums: Bins, norm: str, squared: bool) -> float:
     """Return a bound on the distance between the sketched and the exact error."""
-    parts = _parts(cells, sums)
-    least, largest = _distances(*_residual_range(parts, sums))
+    parts = _Parts(cells, sums)
+    least, largest = _residual_range(parts, sums)
     weight = sums.weight
     low, middle, high = (
         norm_of(distance / weight, weight, norm, squared)
@@ -209,13 +168,11 @@ def error_bound(cells: SketchedCells, sums: BinSums, norm: str, squared: bool) -
     return max(high - middle, middle - low) + _rounding(cells, sums)
 
 
-def debiased_bound(
-    cells: SketchedCells, bounds: np.ndarray, sums: BinSums, found: float, squared: bool
-) -> float:
+def debiased_bound(cells: Ordered, sums: Bins, found: float, squared: bool) -> float:
     """Return a bound on the debiased square `found`, or for its root."""
-    parts = _parts(cells, sums)
-    least, largest = _distances(*_residual_range(parts, sums))
-    down, up = _noise_range(cells, bounds, parts, sums)
+    parts = _Parts(cells, sums)
+    least, largest = _residual_range(parts, sums)
+    down, up = _noise_range(cells, parts, sums)
     share = 1 / ((sums.weight - 1) * sums.weight.sum())
     middle = sums.residual**2
     # A square of at most 1 changes by twice the change of its root.
@@ -361,17 +318,8 @@ class ReliabilitySketch:
         ValueError
             If a parameter or a row is invalid. In this case nothing is added.
         """
-        _check_one_set(multi_class)
-        add_chunk(
-            [self._table],
-            y_true,
-            y_proba,
-            sample_weight,
-            multi_class=multi_class,
-            labels=labels,
-            pos_label=pos_label,
-        )
-        self._forget()
+        settings = _settings(multi_class, labels, pos_label)
+        add_chunk([self._table], y_true, y_proba, sample_weight, settings)
         return self
 
     @classmethod
@@ -424,9 +372,10 @@ class ReliabilitySketch:
             reasons given in :meth:`update`.
         """
         sketch = cls(n_bits=n_bits)
-        _check_one_set(multi_class)
-        data = Chunked(y_true, y_proba, sample_weight, multi_class, labels, pos_label)
-        (sketch._table,) = tables_of_dask(data, n_bits)
+        settings = _settings(multi_class, labels, pos_label)
+        (sketch._table,) = tables_of_dask(
+            y_true, y_proba, sample_weight, settings, n_bits
+        )
         return sketch
 
     @classmethod
@@ -482,14 +431,10 @@ class ReliabilitySketch:
             Spark. The messages name the parameter and the row of the batch.
         """
         sketch = cls(n_bits=n_bits)
-        _check_one_set(multi_class)
-        columns = Columns(y_true, y_proba, sample_weight)
-        settings = {
-            "multi_class": multi_class,
-            "labels": labels,
-            "pos_label": pos_label,
-        }
-        sketch._table = table_of_spark(frame, columns, settings, n_bits)
+        settings = _settings(multi_class, labels, pos_label)
+        sketch._table = table_of_spark(
+            frame, y_true, y_proba, sample_weight, settings, n_bits
+        )
         return sketch
 
     @public
@@ -525,7 +470,6 @@ class ReliabilitySketch:
                 f"n_bits={other.n_bits}.",
             )
         self._table.merge(other._table)
-        self._forget()
         return self
 
     def __iadd__(self, other: ReliabilitySketch) -> ReliabilitySketch:
@@ -544,8 +488,9 @@ class ReliabilitySketch:
     @property
     def heaviest_cell(self) -> float:
         """Largest weight of a cell that contains different probabilities."""
-        cells = self._cells
-        return float(cells.weight[cells.low < cells.high].max(initial=0))
+        cells = self._table.cells
+        _, weight, _ = cells.classes()
+        return float(weight[cells.low < cells.high].max(initial=0))
 
     @public
     def curve(
@@ -568,7 +513,7 @@ class ReliabilitySketch:
             are edges of cells.
         """
         binning = check_binning(bin_size, n_bins, "quantile")
-        return curve_of_table(self._table, binning, self._cells)
+        return curve_of_table(self._table, binning)
 
     @public
     def error(
@@ -601,8 +546,7 @@ class ReliabilitySketch:
         error : float
         """
         check_norm(norm, squared, debias)
-        sums, _ = self._sums(bin_size, n_bins, debias)
-        return error_of_sums(sums, norm, squared, debias)
+        return self._bins(bin_size, n_bins, debias).error(norm, squared, debias)
 
     @public
     def error_bound(
@@ -641,11 +585,11 @@ class ReliabilitySketch:
             Bound on the absolute difference.
         """
         check_norm(norm, squared, debias)
-        sums, bounds = self._sums(bin_size, n_bins, debias)
+        bins = self._bins(bin_size, n_bins, debias)
         if not debias:
-            return error_bound(self._cells, sums, norm, squared)
-        square = error_of_sums(sums, norm, True, True)
-        return debiased_bound(self._cells, bounds, sums, square, squared)
+            return error_bound(self._table.cells, bins, norm, squared)
+        square = bins.error(norm, True, True)
+        return debiased_bound(self._table.cells, bins, square, squared)
 
     @public
     def interval(
@@ -685,22 +629,23 @@ class ReliabilitySketch:
             If there are fewer than five rows. There is no test then, and `p_value` is
             NaN.
         """
-        level = check_level(confidence_level)
+        level = check_fraction(confidence_level, name="confidence_level")
         binning = check_binning(bin_size, None, "quantile")
-        result = interval_of_table(self._table, binning, level, self._cells)
+        result = interval_of_table(self._table, binning, level)
         warn_of_few([(None, result)])
         return result
 
     def to_dict(self) -> dict[str, Any]:
         """Return the settings and the used cells as a dict of numbers and lists."""
-        cells = self._cells
+        cells = self._table.cells
+        q, weight, positive = cells.classes()
         return {
             "n_bits": self.n_bits,
             "n_samples": self.n_samples,
             "total_weight": self.total_weight,
-            "prob_pred": cells.q.tolist(),
-            "weight": cells.weight.tolist(),
-            "positive_weight": cells.positive.tolist(),
+            "prob_pred": q.tolist(),
+            "weight": weight.tolist(),
+            "positive_weight": positive.tolist(),
             "proba_min": cells.low.tolist(),
             "proba_max": cells.high.tolist(),
         }
@@ -708,30 +653,14 @@ class ReliabilitySketch:
     def __repr__(self) -> str:
         return f"ReliabilitySketch(n_samples={self.n_samples}, n_bits={self.n_bits})"
 
-    def __getstate__(self) -> dict[str, Any]:
-        state = self.__dict__.copy()
-        state.pop("_cells", None)
-        return state
-
-    @cached_property
-    def _cells(self) -> SketchedCells:
-        """The used cells, until pairs are added."""
-        return self._table.sorted_cells()
-
-    def _forget(self) -> None:
-        self.__dict__.pop("_cells", None)
-
-    def _sums(
-        self, bin_size: Any, n_bins: Any, debias: bool
-    ) -> tuple[BinSums, np.ndarray]:
-        """Return the sums in bins, and the bounds of the bins."""
-        if debias:
-            check_independent(self._table)
+    def _bins(self, bin_size: Any, n_bins: Any, debias: bool) -> Bins:
+        """Return the bins; with `debias`, pairs must be independent."""
         binning = check_binning(bin_size, n_bins, "quantile")
-        return sums_of_cells(self._table, self._cells, binning)[:2]
+        return self._table.bins(binning, independent=debias)
 
 
-def _check_one_set(multi_class: Any) -> None:
-    """Raise an error if a matrix would be reduced to several sets of pairs."""
+def _settings(multi_class: Any, labels: Any, pos_label: Any) -> dict[str, Any]:
+    """Return the settings of a sketch, which has one set of pairs."""
     if multi_class is not None:
         check_choice(multi_class, ("pooled", "top_label"), name="multi_class")
+    return {"multi_class": multi_class, "labels": labels, "pos_label": pos_label}

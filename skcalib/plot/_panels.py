@@ -15,7 +15,7 @@ from .._validation import (
     check_integer,
 )
 from ..metrics import ReliabilityCurve
-from ..metrics._binning import Binning, check_binning
+from ..metrics._bins import Binning, check_binning
 from ..metrics._interval import warn_of_few
 from ..queries import Answers
 from ._answers import (

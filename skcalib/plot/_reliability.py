@@ -16,7 +16,7 @@ from .._pairs import Pairs
 from .._results import ends_text
 from .._validation import check_fraction, check_integer
 from ..metrics import CalibrationErrorInterval, ReliabilityCurve
-from ..metrics._binning import Binning, check_binning
+from ..metrics._bins import Binning, check_binning
 from ..metrics._curve import curve_of_pairs
 from ..metrics._interval import interval_of_pairs, warn_of_few
 from ..queries import Answers

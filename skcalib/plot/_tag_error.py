@@ -26,7 +26,7 @@ from .._validation import (
     is_sequence,
 )
 from ..metrics import CalibrationErrorInterval
-from ..metrics._binning import Binning
+from ..metrics._bins import Binning
 from ..metrics._interval import interval_of_pairs, warn_of_few
 from ..queries import Answers
 from ..scorers import compare_calibration

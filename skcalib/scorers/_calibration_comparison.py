@@ -16,7 +16,7 @@ from .._pairs import Pairs, check_pairs
 from .._parallel import RandomStateLike, as_generator
 from .._results import Result, p_text, zero_in_words
 from .._validation import as_probabilities, check_choice, check_fraction, check_integer
-from ..metrics._binning import Binning, check_binning
+from ..metrics._bins import Binning, check_binning
 from ..metrics._calibration_error import ResampledError
 from ..metrics._decomposition import brier_of_rows
 from ..significance import paired_bootstrap_test

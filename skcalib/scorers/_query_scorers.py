@@ -21,8 +21,7 @@ from sklearn.utils.metadata_routing import (
 
 from .._errors import ParameterError, ParameterTypeError, public
 from .._validation import as_label_lists, as_weights, check_choice
-from ..metrics._binning import Binning, check_binning
-from ..metrics._bins import check_norm
+from ..metrics._bins import Binning, check_binning, check_norm
 from ..metrics._calibration_error import error_of_pairs
 from ..queries import Answers, ClassQuery, CorefPairQuery, TagQuery
 from ..queries._answers import answer_pairs, answers_by_label

@@ -12,12 +12,11 @@ from skcalib.datasets import make_calibrated_pairs
 from skcalib.metrics import (
     adaptive_reliability_curve,
     calibration_error,
+    calibration_error_interval,
     sample_size_curve,
     score_decomposition,
 )
-from skcalib.metrics._binning import Binning
-from skcalib.metrics._bins import cut_around_classes
-from skcalib.metrics._sorted_pairs import SortedRows
+from skcalib.metrics._bins import Binning, Ordered, Sorted, cut_around_classes
 
 
 class TestManyBinsOfEqualWidth:
@@ -104,7 +103,7 @@ class TestWholeClasses:
     """Bins of the score interval: large tie classes begin and end with a cut."""
 
     def bounds(self, q, size):
-        ordered = SortedRows(np.asarray(q, float), np.zeros(0))
+        ordered = Ordered(Sorted(np.asarray(q, float)), Sorted(np.zeros(0)))
         return cut_around_classes(ordered, size).tolist()
 
     def test_a_large_class_is_cut_at_both_ends(self):
@@ -118,3 +117,12 @@ class TestWholeClasses:
 
     def test_without_large_classes_cuts_are_those_of_the_size(self):
         assert self.bounds(np.arange(20) / 20, 6) == [0, 6, 12, 20]
+
+    def test_weights_that_are_not_integers_leave_no_bin_empty(self):
+        rng = np.random.default_rng(0)
+        q = rng.random(3000).round(1)
+        y, weight = (rng.random(3000) < q).astype(int), 2 * rng.random(3000)
+        found = calibration_error_interval(y, q, sample_weight=weight)
+        plain = calibration_error_interval(y, q)
+        assert found.plug_in == pytest.approx(plain.plug_in, abs=0.03)
+        assert 0.001 < found.p_value < 1

@@ -24,7 +24,7 @@ from skcalib.metrics import (
     calibration_error,
     calibration_error_interval,
 )
-from skcalib.metrics._binning import Binning
+from skcalib.metrics._bins import Binning
 from skcalib.metrics._calibration_error import ResampledError
 
 # Matrices of rounded probabilities.

@@ -9,8 +9,8 @@ from scipy.stats import binom
 from skcalib._pairs import check_pairs
 from skcalib.datasets import make_calibrated_pairs
 from skcalib.metrics import calibration_error, calibration_error_interval
-from skcalib.metrics._binning import Binning
-from skcalib.metrics._grouped_bins import GroupedBins
+from skcalib.metrics._bins import Binning, bins_of
+from skcalib.metrics._grouped_bins import GroupedBins, GroupedRows
 from skcalib.metrics._interval import basic_interval, pivots_of_bins, pivots_of_groups
 
 FEW = "ignore:.*(no test of perfect calibration|effective groups):UserWarning"
@@ -42,7 +42,7 @@ class TestPivotsOfBins:
         return values
 
     def test_it_draws_labels_in_every_bin(self):
-        sums, _ = Binning(None, 2, "uniform").sums(pairs_of(self.Y, self.Q))
+        sums = bins_of(pairs_of(self.Y, self.Q), Binning(None, 2, "uniform"))
         drawn = pivots_of_bins(sums, 20_000, np.random.default_rng(0)).round(12)
         exact = self.exact()
         assert set(drawn) <= set(exact)
@@ -73,7 +73,7 @@ class TestPivotsOfGroups:
 
     def test_it_draws_whole_groups(self):
         pairs = pairs_of(self.Y, self.Q, groups=self.GROUPS)
-        bins = GroupedBins(pairs, Binning(6, None, "quantile"))
+        bins = GroupedBins(GroupedRows(pairs), Binning(6, None, "quantile"))
         drawn = pivots_of_groups(bins, 20_000, np.random.default_rng(0)).round(10)
         exact, chances = np.unique(self.exact().round(10), return_counts=True)
         assert set(drawn) == set(exact)

@@ -7,7 +7,7 @@ import pytest
 from scipy.stats import binom
 
 from skcalib._pairs import check_pairs
-from skcalib.metrics._binning import Binning
+from skcalib.metrics._bins import Binning, bins_of
 from skcalib.metrics._score_interval import ErrorMoments, error_moments
 
 # Rows, probability and true frequency of two values.
@@ -27,7 +27,7 @@ def moments_of(counts):
         [np.arange(n) < k for (n, _, _), k in zip(SETS, counts, strict=True)]
     )
     (pairs,) = check_pairs(y.astype(int), q, pos_label=1)
-    sums, _ = Binning(None, 2, "uniform").sums(pairs)
+    sums = bins_of(pairs, Binning(None, 2, "uniform"))
     found = error_moments(sums)
     return np.array([found.square, found.noise, found.lean, found.fourth])
 
@@ -47,13 +47,14 @@ def test_a_multiple_of_the_error_has_the_moments_of_its_frequencies(c):
     n, q, p = np.array(SETS).T
     share, d = n / n.sum(), c * (q - p)
     moved = q - d
-    expected = (moved * (1 - moved) * d**2, (1 - 2 * moved) * d**3, d**4)
-    found = ErrorMoments(*true_moments()).moved(c)
-    assert found == pytest.approx([float(share @ each) for each in expected], abs=1e-12)
+    noise, lean = ErrorMoments(*true_moments()).moved(c)
+    expected = float(share @ (moved * (1 - moved) * d**2))
+    assert c**2 * noise == pytest.approx(expected, abs=1e-12)
+    assert c**3 * lean == pytest.approx(float(share @ ((1 - 2 * moved) * d**3)))
 
 
 def test_sets_of_fewer_than_four_rows_say_nothing():
     (pairs,) = check_pairs([0, 1, 1], [0.2, 0.5, 0.9])
-    sums, _ = Binning(3, None, "quantile").sums(pairs)
+    sums = bins_of(pairs, Binning(3, None, "quantile"))
     found = error_moments(sums)
     assert (found.square, found.noise, found.lean, found.fourth) == (0, 0, 0, 0)

@@ -6,9 +6,8 @@ from scipy.special import ndtr
 
 from skcalib._pairs import check_pairs
 from skcalib.metrics import calibration_error_interval
-from skcalib.metrics._binning import Binning
-from skcalib.metrics._grouped_bins import GroupedBins
-from skcalib.metrics._score_interval import squares_left_out
+from skcalib.metrics._bins import Binning
+from skcalib.metrics._grouped_bins import GroupedBins, GroupedRows
 
 
 def zipf_groups(seed, n_groups=80):
@@ -24,15 +23,16 @@ def zipf_groups(seed, n_groups=80):
 def test_each_group_is_left_out_of_all_sums():
     y, q, groups = zipf_groups(0)
     (pairs,) = check_pairs(y, q, groups=groups)
-    bins = GroupedBins(pairs, Binning(40, None, "quantile"))
-    residual, count = bins.residual.toarray(), bins.count.toarray()
+    bins = GroupedBins(GroupedRows(pairs), Binning(40, None, "quantile"))
+    e = bins.entries
+    residual, count = (e.table(each).toarray() for each in (e.residual, e.count))
     expected = []
     for left in range(residual.shape[0]):
         r, n = np.delete(residual, left, 0), np.delete(count, left, 0)
         products = r.sum(0) ** 2 - (r**2).sum(0)
         pairs_of_rows = n.sum(0) ** 2 - (n**2).sum(0)
         expected.append(n.sum(0) @ (products / pairs_of_rows) / n.sum())
-    np.testing.assert_allclose(squares_left_out(bins), expected, rtol=1e-9)
+    np.testing.assert_allclose(bins.squares_left_out(), expected, rtol=1e-9)
 
 
 def test_the_effective_number_of_groups_is_that_of_equal_ones():

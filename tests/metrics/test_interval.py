@@ -120,7 +120,7 @@ class TestScore:
     @pytest.mark.parametrize("weight", [1e3, 1e6])
     def test_automatic_bins_are_not_too_many(self, weight, monkeypatch):
         # heavy rows next to each other ask for bins that are narrow beside them
-        monkeypatch.setattr("skcalib.metrics._binning._MOST_BINS", 500)
+        monkeypatch.setattr("skcalib.metrics._bins._MOST_BINS", 500)
         y, q = make_calibrated_pairs(100, random_state=0)
         found = calibration_error_interval(y, q, sample_weight=np.full(100, weight))
         assert 100 < found.n_bins <= 500

@@ -5,24 +5,21 @@ import itertools
 import numpy as np
 import pytest
 
-from skcalib._pairs import check_pairs
-from skcalib.metrics._binning import Binning
-from skcalib.metrics._bins import debiased_square, sum_bins
+from skcalib._pairs import Pairs, check_pairs
+from skcalib.metrics._bins import Binning, Bins, debiased_square, order_pairs
 from skcalib.metrics._grouped_bins import grouped_bins
 from skcalib.metrics._score_interval import (
     ErrorMoments,
     Levels,
     SquareDistribution,
     _cumulants,
-    group_spread,
     slope_of,
-    squares_left_out,
 )
-from skcalib.metrics._sorted_pairs import SortedRows
 
 
 def sums_of(y, q, bounds):
-    return sum_bins(SortedRows(q, q[y == 1]), np.array(bounds))
+    ordered = order_pairs(Pairs(q, y == 1, q[y == 1]))
+    return Bins(ordered, np.array(bounds))
 
 
 def cumulants(q, p, bounds):
@@ -121,16 +118,16 @@ def test_groups():
         pairs = n.sum(axis=0) ** 2 - (n**2).sum(axis=0)
         return n.sum(axis=0) / n.sum() @ (products / pairs)
 
-    assert bins.debiased_square() == pytest.approx(square(r, n))
+    assert bins.debiased_square == pytest.approx(square(r, n))
     scale = n.sum(axis=0) / n.sum() / (n.sum(axis=0) ** 2 - (n**2).sum(axis=0))
     z = r - n * (r.sum(axis=0) / n.sum(axis=0))
     h = (z * scale) @ z.T
     np.fill_diagonal(h, 0)
     expected = 2 * (h**2).sum(), 8 * np.trace(h @ h @ h)
-    assert bins.product_moments(bins.centred()) == pytest.approx(expected)
+    assert bins.product_moments(bins.centred) == pytest.approx(expected)
     left = [square(np.delete(r, c, 0), np.delete(n, c, 0)) for c in range(10)]
-    assert squares_left_out(bins) == pytest.approx(np.array(left))
+    assert bins.squares_left_out() == pytest.approx(np.array(left))
     t = left - np.mean(left)
-    between, freedom = group_spread(bins, 1e-5)
+    between, freedom = bins.spread(1e-5)
     assert between == pytest.approx(0.9 * t @ t - 2e-5)
     assert freedom == pytest.approx(1.2 / ((t**4).sum() / (t @ t) ** 2 - 0.1))
