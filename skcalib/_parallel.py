@@ -13,12 +13,9 @@ import numpy as np
 from sklearn.model_selection import check_cv
 from sklearn.utils.parallel import Parallel
 
-from ._containers import described, is_collection
 from ._errors import ParameterError, ParameterTypeError
-from ._validation import check_verbose, is_integer
-
-__all__ = ["RandomStateLike", "as_generator"]
-
+from ._validation import check_verbose, is_collection, is_integer
+from ._validation import describe_container as described
 
 #: Types of a `random_state` parameter.
 RandomStateLike: TypeAlias = int | np.random.RandomState | np.random.Generator | None

@@ -14,16 +14,6 @@ from .._entities import allowed_tags, as_posterior_scheme, check_possible, read_
 from .._errors import ParameterError, ParameterTypeError, public
 from .._validation import as_array, as_label_list
 
-__all__ = [
-    "as_indices",
-    "as_labels_of_tags",
-    "as_numpy",
-    "in_order",
-    "log_softmax",
-    "unpad",
-    "without_nan",
-]
-
 
 @public
 def scheme_transitions(

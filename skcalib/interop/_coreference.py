@@ -8,9 +8,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .._clusterings import check_entries
-from .._containers import is_sequence
 from .._errors import ParameterError, ParameterTypeError, public
-from .._validation import check_choice, check_integer
+from .._validation import check_choice, check_integer, is_sequence
 from ..posteriors import AntecedentPosterior
 from ._arrays import as_indices, as_numpy
 

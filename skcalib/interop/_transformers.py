@@ -10,9 +10,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .._clusterings import check_entries
-from .._containers import is_sequence
 from .._errors import ParameterError, ParameterTypeError, public
-from .._validation import check_choice, is_integer, out_of_range
+from .._validation import check_choice, is_integer, is_sequence, out_of_range
 from ..posteriors import LinearChainPosterior
 from ._arrays import (
     as_indices,

@@ -13,9 +13,9 @@ import numpy as np
 from scipy import sparse
 
 from .._clusterings import check_entries
-from .._containers import described
 from .._errors import ParameterError, ParameterTypeError
 from .._validation import as_array, as_floats, is_collection, is_integer, is_sequence
+from .._validation import describe_container as described
 
 # Largest absolute score. Larger scores could overflow in a chain of 10^7 tokens.
 MOST_SCORE = np.float64(1e300)

@@ -18,8 +18,6 @@ import numpy as np
 
 from .._errors import ParameterError, ParameterTypeError, public
 
-__all__ = ["Document", "Mention", "Sentence", "Words", "sentence_columns", "words_of"]
-
 
 def sentence_columns(doc: Any) -> Iterator[dict[str, Any]]:
     """Yield the columns of each sentence, as the parameters of Sentence."""

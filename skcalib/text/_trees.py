@@ -13,16 +13,6 @@ from typing import NamedTuple
 from .._errors import ParameterError, ParameterTypeError, public
 from ._documents import Document, Mention, Sentence
 
-__all__ = [
-    "DocumentTree",
-    "check_parses",
-    "children_of",
-    "find_cycle",
-    "head_of_span",
-    "mentions_from_parse",
-]
-
-
 # Labels of spaCy's English models that only differ from universal ones in name.
 SAME_AS = {
     "nsubjpass": "nsubj:pass",
