@@ -1,9 +1,4 @@
-"""Parallel computation with joblib.
-
-Conversion of the `random_state` parameter to a Generator.
-
-Folds of cross-validation as indices of rows.
-"""
+"""What repeated computations take: random numbers, processes and folds of rows."""
 
 from __future__ import annotations
 
@@ -14,8 +9,7 @@ from sklearn.model_selection import check_cv
 from sklearn.utils.parallel import Parallel
 
 from ._errors import ParameterError, ParameterTypeError
-from ._validation import check_verbose, is_collection, is_integer
-from ._validation import describe_container as described
+from ._validation import check_verbose, describe_container, is_collection, is_integer
 
 #: Types of a `random_state` parameter.
 RandomStateLike: TypeAlias = int | np.random.RandomState | np.random.Generator | None
@@ -74,7 +68,7 @@ def _as_fold(fold: Any, n: int, of: str) -> tuple[np.ndarray, np.ndarray]:
     try:
         train, test = fold
     except (TypeError, ValueError):
-        problem = f"must yield pairs (train, test). Got {described(fold)}."
+        problem = f"must yield pairs (train, test). Got {describe_container(fold)}."
         raise ParameterError("cv", problem) from None
     return _as_rows(train, n, of), _as_rows(test, n, of)
 
@@ -88,7 +82,7 @@ def _as_rows(fold: Any, n: int, of: str) -> np.ndarray:
         return rows.astype(np.intp)
     is_row = rows.ndim == 1 and rows.dtype.kind in "iu"
     if not is_row or rows.min() < 0 or rows.max() >= n:
-        got = rows[(rows < 0) | (rows >= n)][0] if is_row else described(fold)
+        got = rows[(rows < 0) | (rows >= n)][0] if is_row else describe_container(fold)
         raise ParameterError(
             "cv",
             f"must yield indices of {of} from 0 to {n - 1}, or boolean masks "

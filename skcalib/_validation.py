@@ -575,10 +575,8 @@ def _entries(values: Any, name: str) -> list[Any] | None:
         return values
     if is_dask(values):
         values = values.compute()
-    if _is_array_type(type(values)) or sparse.issparse(
-        values
-    ):  # as_array raises for sparse
-        array = as_array(values, name=name)
+    if _is_array_type(type(values)) or sparse.issparse(values):
+        array = as_array(values, name=name)  # raises an error for sparse arrays
         if array.ndim == 0:
             return None
         # Dates as numbers of nanoseconds would no longer be dates.
