@@ -17,11 +17,11 @@ from numpy.typing import ArrayLike
 from scipy.linalg.blas import dtrsv
 from scipy.linalg.lapack import dtrtri
 
-from .._clusterings import as_clusterings, check_entries
+from .._clusterings import as_clusterings, each_entry
 from .._errors import ParameterError, public
 from .._parallel import RandomStateLike, as_generator
 from .._validation import check_finite, check_integer, check_positive
-from ._checks import as_antecedent_scores, as_members
+from ._checks import as_antecedent_scores, as_members, check_slice
 
 BLOCK = 48
 
@@ -341,11 +341,7 @@ class AntecedentPosterior:
 
     def __getitem__(self, documents: slice) -> AntecedentPosterior:
         """Return the posterior of a slice of the documents."""
-        if not isinstance(documents, slice):
-            raise TypeError(
-                "AntecedentPosterior is indexed by a slice of documents. "
-                f"Got {documents!r}."
-            )
+        check_slice(self, documents, "documents")
         return self._with(self.log_scores[documents])
 
     def __repr__(self) -> str:
@@ -483,12 +479,10 @@ class AntecedentPosterior:
         >>> posterior.entity_proba([[{0, 1}, {0, 1, 2}, {2}]])[0].round(3)
         array([0.167, 0.333, 0.333])
         """
-        check_entries(members, len(self), "document", "members")
+        lengths = self.lengths.tolist()
         asked = [
             as_members(entry, n, i)
-            for i, (entry, n) in enumerate(
-                zip(members, self.lengths.tolist(), strict=True)
-            )
+            for i, entry, n in each_entry(members, lengths, "document", "members")
         ]
         found = [
             np.array([entity_proba(proba, each) for each in sets])

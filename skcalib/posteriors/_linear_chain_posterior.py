@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike, DTypeLike
 from scipy.special import entr
 
-from .._errors import ParameterError, public
+from .._errors import public
 from .._parallel import RandomStateLike, as_generator
 from .._validation import check_float_type, check_integer, check_positive
 from ._chain import (
@@ -36,14 +36,15 @@ from ._chain import (
     viterbi,
 )
 from ._checks import (
-    MOST_SCORE,
     Spans,
     as_border,
     as_chain_scores,
     check_chain_scores,
     check_paths,
+    check_slice,
     check_spans,
     check_tag_pairs,
+    tempered,
 )
 
 # Number of spans whose rows are in memory at a time.
@@ -512,19 +513,12 @@ class LinearChainPosterior:
 
     def __getitem__(self, sequences: slice) -> LinearChainPosterior:
         """Return the posterior of a slice of the sequences."""
-        if not isinstance(sequences, slice):
-            raise TypeError(
-                "LinearChainPosterior is indexed by a slice of sequences. "
-                f"Got {sequences!r}."
-            )
-        chosen = np.arange(len(self))[sequences]
-        start = np.cumsum(self.lengths) - self.lengths
-        lengths = self.lengths[chosen]
-        step = np.arange(lengths.sum()) - np.repeat(
-            np.cumsum(lengths) - lengths, lengths
+        check_slice(self, sequences, "sequences")
+        parts = self._split(self.log_emission)[sequences]
+        return self._with(
+            log_emission=np.concatenate([self.log_emission[:0], *parts]),
+            lengths=self.lengths[sequences],
         )
-        rows = np.repeat(start[chosen], lengths) + step
-        return self._with(log_emission=self.log_emission[rows], lengths=lengths)
 
     def __repr__(self) -> str:
         return (
@@ -897,18 +891,11 @@ class LinearChainPosterior:
             Posterior in which each tagging has its probability to the power of
             1 / temperature, renormalised.
         """
-        divisor = check_positive(temperature, name="temperature")
-        scores = {}
-        for name in ("log_emission", "log_transition", "log_start", "log_end"):
-            before = getattr(self, name)
-            with np.errstate(over="ignore"):
-                after = np.divide(before, divisor, dtype=np.float64)
-                after = after.astype(before.dtype, copy=False)
-            if ((np.abs(after) > MOST_SCORE) & np.isfinite(before)).any():
-                problem = (
-                    f"is too small: {temperature!r} makes scores of {name} exceed "
-                    f"{MOST_SCORE:g}."
-                )
-                raise ParameterError("temperature", problem)
-            scores[name] = after
-        return self._with(**scores)
+        check_positive(temperature, name="temperature")
+        names = ("log_emission", "log_transition", "log_start", "log_end")
+        return self._with(
+            **{
+                name: tempered(getattr(self, name), temperature, f" of {name}")
+                for name in names
+            }
+        )

@@ -1,42 +1,46 @@
-"""Posterior distribution of an arc-factored parser over dependency trees.
-
-Validation of scores of arcs, dependency trees and spans of words.
-"""
+"""Posterior distribution of an arc-factored parser over dependency trees."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .._clusterings import check_entries
-from .._errors import ParameterError, ParameterTypeError, public
+from .._clusterings import each_entry
+from .._errors import ParameterError, public
 from .._parallel import RandomStateLike, as_generator
 from .._validation import (
     check_bool,
     check_integer,
     check_positive,
     is_integer,
-    is_sequence,
 )
 from . import _tree_algorithms as sums
-from ._checks import MOST_SCORE, as_integers, entries_of, scores_of
+from ._checks import (
+    MOST_SCORE,
+    as_integers,
+    as_scores,
+    check_slice,
+    entries_of,
+    is_score,
+    spans_by_entry,
+    tempered,
+)
 from ._tree_algorithms import best_tree, sample
 
 
 def as_arc_scores(values: Any) -> list[np.ndarray]:
     """Return the scores of each sentence, a copy with -inf in a word's own column."""
-    name = "log_scores"
-    parts = entries_of(values, name, "an array for each sentence")
+    parts = entries_of(values, "log_scores", "an array for each sentence")
     return [_as_arcs(part, i) for i, part in enumerate(parts)]
 
 
 def _as_arcs(part: Any, i: int) -> np.ndarray:
     name = "log_scores"
-    found = scores_of(part, name, f"sentence {i}", np.float64)
-    scores = np.array(found, dtype=np.float64, order="C", copy=True)
+    scores = as_scores(part, name, entry=f"sentence {i}").copy(order="C")
     if scores.size == 0 and scores.ndim < 3:
         return np.empty((0, 1))
     n = len(scores) if scores.ndim else 0
@@ -50,7 +54,7 @@ def _as_arcs(part: Any, i: int) -> np.ndarray:
         )
         raise ParameterError(name, problem)
     scores[np.arange(n), np.arange(1, n + 1)] = -np.inf
-    bad = ~((np.abs(scores) <= MOST_SCORE) | (scores == -np.inf))
+    bad = ~is_score(scores)
     if bad.any():
         row, column = np.argwhere(bad)[0].tolist()
         problem = (
@@ -65,9 +69,8 @@ def check_trees(
     trees: Any, lengths: np.ndarray, name: str = "trees"
 ) -> list[np.ndarray]:
     """Return the heads of the words of each sentence, which form trees."""
-    check_entries(trees, lengths.size, "sentence", name)
     found = []
-    for i, (entry, n) in enumerate(zip(trees, lengths.tolist(), strict=True)):
+    for i, entry, n in each_entry(trees, lengths.tolist(), "sentence", name):
         heads = as_integers(entry, name)
         if heads.shape != (n,) or (n and heads.dtype.kind not in "iu"):
             problem = (
@@ -94,7 +97,7 @@ def _check_tree(heads: np.ndarray, i: int, name: str) -> None:
         )
         raise ParameterError(name, problem)
     after = np.concatenate([[0], heads])
-    for _ in range(int(n).bit_length()):
+    for _ in range(int(n).bit_length()):  # theory, (R6): at least n steps up
         after = after[after]
     if after.any():
         word = int(after[after > 0].min())
@@ -104,31 +107,20 @@ def _check_tree(heads: np.ndarray, i: int, name: str) -> None:
 
 def check_word_spans(spans: Any, lengths: np.ndarray) -> list[list[tuple[int, int]]]:
     """Return the spans (start, stop) of each sentence."""
-    name = "spans"
-    check_entries(spans, lengths.size, "sentence", name, what="the spans of")
-    found = []
-    for i, (entry, n) in enumerate(zip(spans, lengths.tolist(), strict=True)):
-        if not is_sequence(entry):
-            problem = (
-                "must be a list with the spans of each sentence. Got "
-                f"{entry!r:.50} for sentence {i}."
-            )
-            raise ParameterTypeError(name, problem)
-        found.append(
-            [_as_span(span, n, f"span {j}", i) for j, span in enumerate(entry)]
-        )
-    return found
+    return [
+        [_as_span(span, n, f"span {j} of sentence {i}") for j, span in enumerate(entry)]
+        for i, entry, n in spans_by_entry(spans, lengths, "sentence")
+    ]
 
 
-def _as_span(span: Any, n: int, which: str, i: int) -> tuple[int, int]:
-    try:
+def _as_span(span: Any, n: int, where: str) -> tuple[int, int]:
+    start = stop = None
+    with suppress(TypeError, ValueError):
         start, stop = span
-    except (TypeError, ValueError):
-        start, stop = None, None
     if not (is_integer(start) and is_integer(stop) and 0 <= start < stop <= n):
         problem = (
             f"must contain (start, stop) with 0 <= start < stop <= {n}, the number of "
-            f"words. Got {span!r:.50} as {which} of sentence {i}."
+            f"words. Got {span!r:.50} as {where}."
         )
         raise ParameterError("spans", problem)
     return int(start), int(stop)
@@ -234,10 +226,7 @@ class TreePosterior:
 
     def __getitem__(self, sentences: slice) -> TreePosterior:
         """Return the posterior of a slice of the sentences."""
-        if not isinstance(sentences, slice):
-            raise TypeError(
-                f"TreePosterior is indexed by a slice of sentences. Got {sentences!r}."
-            )
+        check_slice(self, sentences, "sentences")
         return self._with(self.log_scores[sentences])
 
     def __repr__(self) -> str:
@@ -509,18 +498,8 @@ class TreePosterior:
             Posterior in which each tree has its probability to the power of
             1 / temperature, renormalised.
         """
-        divisor = check_positive(temperature, name="temperature")
-        tempered = []
-        for before in self.log_scores:
-            with np.errstate(over="ignore"):
-                after = before / divisor
-            if ((np.abs(after) > MOST_SCORE) & np.isfinite(before)).any():
-                problem = (
-                    f"is too small: {temperature!r} makes scores exceed {MOST_SCORE:g}."
-                )
-                raise ParameterError("temperature", problem)
-            tempered.append(after)
-        return self._with(tempered)
+        check_positive(temperature, name="temperature")
+        return self._with([tempered(scores, temperature) for scores in self.log_scores])
 
 
 def _lengths(scores: list[np.ndarray]) -> np.ndarray:
