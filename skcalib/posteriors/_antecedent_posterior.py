@@ -21,27 +21,16 @@ from .._clusterings import as_clusterings, each_entry
 from .._errors import ParameterError, public
 from .._parallel import RandomStateLike, as_generator
 from .._validation import check_finite, check_integer, check_positive
-from ._checks import as_antecedent_scores, as_members, check_slice
+from ._chain import log_sum
+from ._checks import ScoreMatrices, as_antecedent_scores, as_members, lengths_of
 
 BLOCK = 48
 
 
-def log_normaliser(scores: np.ndarray) -> np.ndarray:
-    """Return the log of the sum of the exponentials of each row."""
-    if scores.size == 0:
-        return np.zeros(len(scores))
-    top = scores.max(axis=1)
-    top[top == -np.inf] = 0
-    with np.errstate(over="ignore", divide="ignore"):
-        return top + np.log(np.exp(scores - top[:, np.newaxis]).sum(axis=1))
-
-
 def softmax(scores: np.ndarray) -> np.ndarray:
     """Return the probabilities of each row."""
-    if scores.size == 0:
-        return scores.copy()
     with np.errstate(over="ignore"):
-        proba = scores - scores.max(axis=1, keepdims=True)
+        proba = scores - scores.max(axis=1, keepdims=True, initial=-np.inf)
     np.exp(proba, out=proba)
     proba /= proba.sum(axis=1, keepdims=True)
     return proba
@@ -136,12 +125,10 @@ def follow(antecedents: np.ndarray) -> np.ndarray:
 
 def n_entities_pmf(new: np.ndarray) -> np.ndarray:
     """Return the probability of 0, 1, ... successes of independent trials."""
-    pmf = np.zeros(len(new) + 1)
-    pmf[0] = 1
-    for j, p in enumerate(new):
+    pmf = np.ones(1)
+    for p in new:
         # theory, (E1) has the moments of this distribution
-        pmf[1 : j + 2] = pmf[1 : j + 2] * (1 - p) + pmf[: j + 1] * p
-        pmf[0] *= 1 - p
+        pmf = np.convolve(pmf, [1 - p, p])
     return pmf
 
 
@@ -254,7 +241,7 @@ def _move(gain: np.ndarray, labels: np.ndarray) -> bool:
 DRAWN = 2**22  # uniform numbers drawn at a time
 
 
-class AntecedentPosterior:
+class AntecedentPosterior(ScoreMatrices):
     """Distribution over clusterings of mentions, defined by scores of antecedents.
 
     Mention j of a document links to one earlier mention, its antecedent, or is NEW.
@@ -327,22 +314,7 @@ class AntecedentPosterior:
     @public
     def __init__(self, log_scores: Sequence[ArrayLike] | np.ndarray):
         self.log_scores = as_antecedent_scores(log_scores)
-        self.lengths = np.array(list(map(len, self.log_scores)), dtype=np.intp)
-
-    def _with(self, log_scores: list[np.ndarray]) -> AntecedentPosterior:
-        """Return a posterior with other scores, without validation."""
-        new = type(self).__new__(type(self))
-        new.log_scores = log_scores
-        new.lengths = np.array(list(map(len, log_scores)), dtype=np.intp)
-        return new
-
-    def __len__(self) -> int:
-        return len(self.log_scores)
-
-    def __getitem__(self, documents: slice) -> AntecedentPosterior:
-        """Return the posterior of a slice of the documents."""
-        check_slice(self, documents, "documents")
-        return self._with(self.log_scores[documents])
+        self.lengths = lengths_of(self.log_scores)
 
     def __repr__(self) -> str:
         return (
@@ -520,8 +492,7 @@ class AntecedentPosterior:
         for i, (scores, gold) in enumerate(
             zip(self.log_scores, gold_scores, strict=True)
         ):
-            rows = log_normaliser(gold)
-            rows -= log_normaliser(scores)
+            rows = log_sum(gold, axis=1) - log_sum(scores, axis=1)
             # Rounding errors can make the logarithm of a probability of 1 positive.
             log_proba[i] = np.minimum(rows, 0).sum()
         return log_proba
@@ -554,13 +525,9 @@ class AntecedentPosterior:
         >>> posterior.n_unreachable([[0, 1, 0], [0, 1, 1]])
         array([1, 0])
         """
-        return np.array(
-            [
-                int((gold == -np.inf).all(axis=1).sum())
-                for gold in self._gold_scores(labels)
-            ],
-            dtype=np.intp,
-        )
+        gold_scores = self._gold_scores(labels)
+        found = [(gold == -np.inf).all(axis=1).sum() for gold in gold_scores]
+        return np.array(found, dtype=np.intp)
 
     def _gold_scores(self, labels: Sequence[ArrayLike]) -> Iterator[np.ndarray]:
         """Yield the scores of each document, -inf where they contradict the labels."""

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Set
 from contextlib import suppress
+from copy import copy
 from dataclasses import dataclass
-from typing import Any, NoReturn
+from typing import Any, ClassVar, NoReturn, Self
 
 import numpy as np
 from scipy import sparse
@@ -95,6 +96,33 @@ def check_slice(posterior: Any, value: Any, of: str) -> None:
         raise TypeError(
             f"{type(posterior).__name__} is indexed by a slice of {of}. Got {value!r}."
         )
+
+
+class ScoreMatrices:
+    """Base class of posteriors that have a matrix of scores for each document."""
+
+    log_scores: list[np.ndarray]
+    lengths: np.ndarray
+    _entries: ClassVar[str] = "documents"
+
+    def _with(self, log_scores: list[np.ndarray]) -> Self:
+        """Return a posterior with other scores, without validation."""
+        new = copy(self)
+        new.log_scores, new.lengths = log_scores, lengths_of(log_scores)
+        return new
+
+    def __len__(self) -> int:
+        return len(self.log_scores)
+
+    def __getitem__(self, documents: slice) -> Self:
+        """Return the posterior of a slice of the documents."""
+        check_slice(self, documents, self._entries)
+        return self._with(self.log_scores[documents])
+
+
+def lengths_of(scores: list[np.ndarray]) -> np.ndarray:
+    """Return the number of rows of each matrix."""
+    return np.array(list(map(len, scores)), dtype=np.intp)
 
 
 # Linear chains
@@ -421,7 +449,8 @@ def check_spans(
 
 
 def _start_and_tags(span: Any, where: str) -> tuple[int, Any]:
-    start = tags = None
+    start: Any = None
+    tags: Any = None
     with suppress(TypeError, ValueError):
         start, tags = span
     if not is_integer(start):

@@ -21,11 +21,12 @@ from .._validation import (
 from . import _tree_algorithms as sums
 from ._checks import (
     MOST_SCORE,
+    ScoreMatrices,
     as_integers,
     as_scores,
-    check_slice,
     entries_of,
     is_score,
+    lengths_of,
     spans_by_entry,
     tempered,
 )
@@ -114,7 +115,8 @@ def check_word_spans(spans: Any, lengths: np.ndarray) -> list[list[tuple[int, in
 
 
 def _as_span(span: Any, n: int, where: str) -> tuple[int, int]:
-    start = stop = None
+    start: Any = None
+    stop: Any = None
     with suppress(TypeError, ValueError):
         start, stop = span
     if not (is_integer(start) and is_integer(stop) and 0 <= start < stop <= n):
@@ -126,7 +128,7 @@ def _as_span(span: Any, n: int, where: str) -> tuple[int, int]:
     return int(start), int(stop)
 
 
-class TreePosterior:
+class TreePosterior(ScoreMatrices):
     """Distribution over dependency trees of sentences, defined by scores of arcs.
 
     Each word of a sentence has one head, which is another word or the root, and
@@ -205,29 +207,15 @@ class TreePosterior:
     array([0.86])
     """
 
+    _entries = "sentences"
+
     @public
     def __init__(
         self, log_scores: Sequence[ArrayLike] | np.ndarray, *, single_root: bool = True
     ):
         self.single_root = check_bool(single_root, name="single_root")
         self.log_scores = as_arc_scores(log_scores)
-        self.lengths = np.array(list(map(len, self.log_scores)), dtype=np.intp)
-
-    def _with(self, log_scores: list[np.ndarray]) -> TreePosterior:
-        """Return a posterior with other scores, without validation."""
-        new = type(self).__new__(type(self))
-        new.single_root = self.single_root
-        new.log_scores = log_scores
-        new.lengths = np.array(list(map(len, log_scores)), dtype=np.intp)
-        return new
-
-    def __len__(self) -> int:
-        return len(self.log_scores)
-
-    def __getitem__(self, sentences: slice) -> TreePosterior:
-        """Return the posterior of a slice of the sentences."""
-        check_slice(self, sentences, "sentences")
-        return self._with(self.log_scores[sentences])
+        self.lengths = lengths_of(self.log_scores)
 
     def __repr__(self) -> str:
         return (
@@ -243,7 +231,7 @@ class TreePosterior:
         log_partition : ndarray of shape (n_sentences,)
             Logarithm of the sum of exp(s(y)) over all trees y, 0 for an empty sentence.
         """
-        log_z = _log_partition(self.log_scores, self.lengths, self.single_root)
+        log_z = _log_partition(self.log_scores, self.single_root)
         self._check_possible(log_z)
         return log_z
 
@@ -269,15 +257,13 @@ class TreePosterior:
         """
         found = [np.empty((0, 1))] * len(self)
         for rows in sums.stacks(self.lengths):
-            stack = sums.arc_marginals(self._stack(rows), self.single_root)
+            scores = np.stack([self.log_scores[i] for i in rows.tolist()])
+            stack = sums.arc_marginals(scores, self.single_root)
             for i, proba in zip(rows.tolist(), stack, strict=True):
                 found[i] = proba
         missing = [part.size > 0 and np.isnan(part[0, 0]) for part in found]
         self._check_possible(np.where(missing, -np.inf, 0))
         return found
-
-    def _stack(self, rows: np.ndarray) -> np.ndarray:
-        return np.stack([self.log_scores[i] for i in rows.tolist()])
 
     @public
     def subtree_marginals(
@@ -331,8 +317,8 @@ class TreePosterior:
                 inside.append(within)
                 outside.append(rest)
         count = np.array(list(map(len, asked)), dtype=np.intp)
-        log_p = _log_partition(inside, _lengths(inside), True)
-        log_p += _log_partition(outside, _lengths(outside), self.single_root)
+        log_p = _log_partition(inside, True)
+        log_p += _log_partition(outside, self.single_root)
         proba = np.minimum(np.exp(log_p - np.repeat(log_z, count)), 1)
         return np.split(proba, np.cumsum(count)[:-1]) if len(self) else []
 
@@ -502,16 +488,10 @@ class TreePosterior:
         return self._with([tempered(scores, temperature) for scores in self.log_scores])
 
 
-def _lengths(scores: list[np.ndarray]) -> np.ndarray:
-    return np.array(list(map(len, scores)), dtype=np.intp)
-
-
-def _log_partition(
-    scores: list[np.ndarray], lengths: np.ndarray, single_root: bool
-) -> np.ndarray:
+def _log_partition(scores: list[np.ndarray], single_root: bool) -> np.ndarray:
     """Return log Z of sentences, -inf where there is no tree."""
     found = np.zeros(len(scores))
-    for rows in sums.stacks(lengths):
+    for rows in sums.stacks(lengths_of(scores)):
         stack = np.stack([scores[i] for i in rows.tolist()])
         found[rows] = sums.log_partition(stack, single_root)
     return found
