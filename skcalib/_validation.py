@@ -511,7 +511,7 @@ def as_label_list(values: Any, *, name: str) -> list[Any]:
     entry. Raises an error for other types (such as str and set), and for labels that
     are missing or cannot be hashed. The list may be empty, and may be `values` itself.
     """
-    entries = _entries(values, name)
+    entries = as_entries(values, name)
     if entries is None:
         raise ParameterTypeError(
             name,
@@ -542,7 +542,7 @@ def as_label_lists(
     """
     if getattr(y, "is_nested", False):
         y = list(y.unbind())
-    entries = _entries(y, name)
+    entries = as_entries(y, name)
     if entries is None:
         raise ParameterTypeError(
             name, f"must have an entry for each {entry}. Got {type(y).__name__}."
@@ -550,7 +550,7 @@ def as_label_lists(
     if set(map(type, entries)) <= {list}:
         lists = entries
     else:
-        lists = [_entries(each, name) for each in entries]
+        lists = [as_entries(each, name) for each in entries]
     if None in lists:
         i = lists.index(None)
         raise ParameterTypeError(
@@ -569,7 +569,7 @@ def as_label_lists(
     return labels
 
 
-def _entries(values: Any, name: str) -> list[Any] | None:
+def as_entries(values: Any, name: str) -> list[Any] | None:
     """Return the entries of a sequence as a list; None for any other value."""
     if isinstance(values, list):
         return values

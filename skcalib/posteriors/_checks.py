@@ -392,6 +392,19 @@ def check_tag_pairs(pairs: Any, n_tags: int) -> np.ndarray:
     return found.astype(np.intp, copy=False)
 
 
+def check_label_pairs(pairs: Any) -> list[tuple[Any, Any]]:
+    """Return pairs of labels, (label, next label), as tuples."""
+    expected = "must be a list of (label, next label)."
+    if not is_collection(pairs) or not hasattr(pairs, "__len__"):
+        raise ParameterTypeError("pairs", f"{expected} Got {pairs!r:.50}.")
+    for i, pair in enumerate(pairs):
+        if not is_sequence(pair) or len(pair) != 2:
+            raise ParameterError("pairs", f"{expected} Got {pair!r:.50} as pair {i}.")
+    return [
+        tuple(pair.tolist() if isinstance(pair, np.ndarray) else pair) for pair in pairs
+    ]
+
+
 # Spans
 
 

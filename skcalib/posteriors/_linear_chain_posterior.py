@@ -151,11 +151,10 @@ class LinearChainPosterior:
     def __getitem__(self, sequences: slice) -> LinearChainPosterior:
         """Return the posterior of a slice of the sequences."""
         check_slice(self, sequences, "sequences")
-        parts = self._split(self.log_emission)[sequences]
-        return self._with(
-            log_emission=np.concatenate([self.log_emission[:0], *parts]),
-            lengths=self.lengths[sequences],
-        )
+        ends, lengths = np.cumsum(self.lengths)[sequences], self.lengths[sequences]
+        bounds = zip((ends - lengths).tolist(), ends.tolist(), strict=True)
+        rows = [self.log_emission[:0], *(self.log_emission[a:b] for a, b in bounds)]
+        return self._with(log_emission=np.concatenate(rows), lengths=lengths)
 
     def __repr__(self) -> str:
         return (

@@ -501,7 +501,8 @@ def _ends(heads: np.ndarray) -> np.ndarray:
 
     The root, node 0, is its own head.
     """
-    after = np.insert(heads, 0, 0, axis=1)
+    after = np.zeros((len(heads), heads.shape[1] + 1), dtype=np.intp)
+    after[:, 1:] = heads
     # theory, (R6): following the result of s rounds by itself makes 2^s steps, so
     # that cycles are found in log n array operations, without walking along them
     for _ in range(heads.shape[1].bit_length()):

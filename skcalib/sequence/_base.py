@@ -1,7 +1,4 @@
-"""Base class of taggers: predictions, probabilities and accuracy from a posterior.
-
-Validation of sentences and their labels, for all taggers.
-"""
+"""Base class of taggers, and validation of the sentences and labels that they take."""
 
 from __future__ import annotations
 
@@ -21,17 +18,17 @@ from sklearn.utils.validation import check_is_fitted
 from .._errors import ParameterError, ParameterTypeError, public
 from .._results import object_array
 from .._validation import (
-    as_array,
+    as_entries,
     as_label_lists,
     as_weights,
     check_choice,
     check_float_type,
-    is_collection,
     is_dask,
     is_sequence,
     label_array,
 )
 from ..posteriors import LinearChainPosterior
+from ..posteriors._checks import check_label_pairs
 
 Words: TypeAlias = Sequence[Sequence[str]] | np.ndarray
 Sentences: TypeAlias = (
@@ -83,7 +80,7 @@ def check_sentences(X: Any) -> list[Any]:
         raise ParameterTypeError("X", problem)
     if not is_sequence(X):
         raise ParameterTypeError("X", f"{_MUST_BE} Got {type(X).__name__}.")
-    sentences = _entries(X)
+    sentences = as_entries(X, "X") or []
     if set(map(type, sentences)) <= {list}:
         return sentences  # the usual case
     # Except for arrays, the type determines whether an entry is a sentence.
@@ -96,21 +93,10 @@ def check_sentences(X: Any) -> list[Any]:
             f"sentence {i}: put its tokens into a list."
         )
         raise ParameterTypeError("X", problem)
+    # pyarrow's own strings are not str
     if is_dask(*examples) or any(hasattr(each, "to_pylist") for each in examples):
-        return list(map(_entries, sentences))
+        return [as_entries(each, "X") for each in sentences]
     return sentences
-
-
-def _entries(values: Any) -> list[Any]:
-    """Return the entries of a sequence as a list."""
-    if isinstance(values, list):
-        return values
-    if is_dask(values):
-        values = values.compute()
-    if hasattr(values, "to_pylist"):  # pyarrow's own strings are not str
-        return values.to_pylist()
-    is_array = isinstance(values, np.ndarray) or hasattr(values, "__dlpack_device__")
-    return list(as_array(values, name="X") if is_array else values)
 
 
 def n_tokens(sentence: Any) -> int:
@@ -434,13 +420,9 @@ def token_accuracy(tagger: Any, X: Any, y: Any, sample_weight: Any) -> float:
 def pair_places(pairs: Any, classes: list[Any]) -> np.ndarray:
     """Return the positions in `classes` of pairs of labels."""
     place = {label: i for i, label in enumerate(classes)}
-    expected = "must be a list of (label, next label)."
-    if not is_collection(pairs) or not hasattr(pairs, "__len__"):
-        raise ParameterTypeError("pairs", f"{expected} Got {pairs!r:.50}.")
-    found = np.empty((len(pairs), 2), dtype=np.intp)
-    for i, pair in enumerate(pairs):
-        if not is_sequence(pair) or len(pair) != 2:
-            raise ParameterError("pairs", f"{expected} Got {pair!r:.50} as pair {i}.")
+    labels = check_label_pairs(pairs)
+    found = np.empty((len(labels), 2), dtype=np.intp)
+    for i, pair in enumerate(labels):
         for j, label in enumerate(pair):
             try:
                 found[i, j] = place[label]

@@ -164,11 +164,10 @@ class HMMTagger(BaseTagger):
         self._check_inference()
         check_bool(self.end_state, name="end_state")
         prior = check_real(self.pseudocount, low=0, high=1e12, name="pseudocount")
-        if self.emission_pseudocount is None:
+        own = self.emission_pseudocount
+        if own is None:
             return prior, prior
-        return prior, check_real(
-            self.emission_pseudocount, low=0, high=1e12, name="emission_pseudocount"
-        )
+        return prior, check_real(own, low=0, high=1e12, name="emission_pseudocount")
 
     def _posterior(self, sentences: list[Any]) -> LinearChainPosterior:
         words = list(chain.from_iterable(sentences))
