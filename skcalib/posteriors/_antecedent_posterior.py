@@ -22,7 +22,13 @@ from .._errors import ParameterError, public
 from .._parallel import RandomStateLike, as_generator
 from .._validation import check_finite, check_integer, check_positive
 from ._chain import log_sum
-from ._checks import ScoreMatrices, as_antecedent_scores, as_members, lengths_of
+from ._checks import (
+    ScoreMatrices,
+    as_antecedent_scores,
+    as_members,
+    check_slice,
+    lengths_of,
+)
 
 BLOCK = 48
 
@@ -315,6 +321,11 @@ class AntecedentPosterior(ScoreMatrices):
     def __init__(self, log_scores: Sequence[ArrayLike] | np.ndarray):
         self.log_scores = as_antecedent_scores(log_scores)
         self.lengths = lengths_of(self.log_scores)
+
+    def __getitem__(self, documents: slice) -> AntecedentPosterior:
+        """Return the posterior of a slice of the documents."""
+        check_slice(self, documents, "documents")
+        return self._with(self.log_scores[documents])
 
     def __repr__(self) -> str:
         return (

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Set
 from contextlib import suppress
 from copy import copy
 from dataclasses import dataclass
-from typing import Any, ClassVar, NoReturn, Self
+from typing import Any, NoReturn, Self
 
 import numpy as np
 from scipy import sparse
@@ -103,7 +103,6 @@ class ScoreMatrices:
 
     log_scores: list[np.ndarray]
     lengths: np.ndarray
-    _entries: ClassVar[str] = "documents"
 
     def _with(self, log_scores: list[np.ndarray]) -> Self:
         """Return a posterior with other scores, without validation."""
@@ -113,11 +112,6 @@ class ScoreMatrices:
 
     def __len__(self) -> int:
         return len(self.log_scores)
-
-    def __getitem__(self, documents: slice) -> Self:
-        """Return the posterior of a slice of the documents."""
-        check_slice(self, documents, self._entries)
-        return self._with(self.log_scores[documents])
 
 
 def lengths_of(scores: list[np.ndarray]) -> np.ndarray:

@@ -24,6 +24,7 @@ from ._checks import (
     ScoreMatrices,
     as_integers,
     as_scores,
+    check_slice,
     entries_of,
     is_score,
     lengths_of,
@@ -207,8 +208,6 @@ class TreePosterior(ScoreMatrices):
     array([0.86])
     """
 
-    _entries = "sentences"
-
     @public
     def __init__(
         self, log_scores: Sequence[ArrayLike] | np.ndarray, *, single_root: bool = True
@@ -216,6 +215,11 @@ class TreePosterior(ScoreMatrices):
         self.single_root = check_bool(single_root, name="single_root")
         self.log_scores = as_arc_scores(log_scores)
         self.lengths = lengths_of(self.log_scores)
+
+    def __getitem__(self, sentences: slice) -> TreePosterior:
+        """Return the posterior of a slice of the sentences."""
+        check_slice(self, sentences, "sentences")
+        return self._with(self.log_scores[sentences])
 
     def __repr__(self) -> str:
         return (
