@@ -1,10 +1,11 @@
-"""Tensors, padding and batch order of neural models, converted to NumPy arrays.
+"""What the adapters share: tensors as arrays, padding, batch order, labels of tags.
 
-Transitions that keep taggings consistent with a scheme of entities.
+Also contains the transitions that keep taggings consistent with a scheme of entities.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -86,8 +87,6 @@ def as_numpy(values: Any, name: str) -> np.ndarray:
     for method in ("detach", "cpu"):
         if hasattr(values, method):
             values = getattr(values, method)()
-    if "bfloat16" in str(getattr(values, "dtype", "")):  # unknown to NumPy
-        values = values.float()
     if hasattr(values, "get") and hasattr(values, "device"):  # CuPy, as in spaCy
         values = values.get()
     try:
@@ -226,10 +225,17 @@ def in_order(rows: list[np.ndarray], order: Any, name: str = "order") -> list:
             f"must have the position of each of the {len(rows)} sentences before "
             f"sorting, counted from 0. Got {places.tolist()!r:.60}.",
         )
-    restored = [rows[0]] * len(rows)
-    for row, place in zip(rows, places.tolist(), strict=True):
-        restored[place] = row
-    return restored
+    # The inverse of a permutation is the order that sorts it.
+    return [rows[i] for i in np.argsort(places).tolist()]
+
+
+def check_attributes(
+    value: Any, name: str, attributes: Sequence[str], expected: str, more: str = "."
+) -> None:
+    """Raise an error if an object of a library does not have its attributes."""
+    if not all(hasattr(value, each) for each in attributes):
+        problem = f"{expected}. Got {type(value).__name__}{more}"
+        raise ParameterTypeError(name, problem)
 
 
 def as_labels_of_tags(labels: Any, n_tags: int, name: str) -> list[Any]:
