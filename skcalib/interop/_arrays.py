@@ -87,6 +87,8 @@ def as_numpy(values: Any, name: str) -> np.ndarray:
     for method in ("detach", "cpu"):
         if hasattr(values, method):
             values = getattr(values, method)()
+    if "bfloat16" in str(getattr(values, "dtype", "")):  # unknown to NumPy
+        values = values.float()
     if hasattr(values, "get") and hasattr(values, "device"):  # CuPy, as in spaCy
         values = values.get()
     try:
