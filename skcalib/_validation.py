@@ -194,29 +194,29 @@ def on_cpu(values: Any, *, name: str) -> Any:
     if not is_tensor_type(type(values)):
         return values
     if getattr(values, "is_nested", False):
-        problem = (
+        raise ParameterTypeError(
+            name,
             "must not be a nested tensor. Pass the list of its tensors, which "
-            "`.unbind()` returns."
+            "`.unbind()` returns.",
         )
-        raise ParameterTypeError(name, problem)
     if getattr(values, "is_sparse", False) or getattr(values, "is_sparse_csr", False):
-        problem = (
+        raise ParameterTypeError(
+            name,
             f"must be dense. Got a sparse {type(values).__name__}: convert it with "
-            "`.to_dense()`."
+            "`.to_dense()`.",
         )
-        raise ParameterTypeError(name, problem)
     device = getattr(values, "device", "another device")
     try:
         is_there = values.__dlpack_device__()[0] == _CPU
     except (BufferError, RuntimeError, ValueError):  # for tensors without data
         is_there = False
     if not is_there:
-        problem = (
+        raise ParameterTypeError(
+            name,
             f"must be in the memory of the CPU. Got {type(values).__name__} on "
             f"{device}. Copy it first, for example with `.cpu()` (PyTorch) or `.get()` "
-            "(CuPy)."
+            "(CuPy).",
         )
-        raise ParameterTypeError(name, problem)
     if hasattr(values, "detach"):
         values = values.detach()
         if "bfloat16" in str(values.dtype):  # NumPy does not have this type
@@ -240,17 +240,17 @@ def as_array(values: Any, *, name: str) -> np.ndarray:
             raise _masked(name, int(place[0]) if place.size else 0)
         return values.data
     if sparse.issparse(values):
-        problem = (
+        raise ParameterTypeError(
+            name,
             f"must be dense. Got {type(values).__name__} of shape {values.shape}: "
-            "convert it with `.toarray()`."
+            "convert it with `.toarray()`.",
         )
-        raise ParameterTypeError(name, problem)
     if hasattr(values, "collect") and not hasattr(values, "__len__"):
-        problem = (
+        raise ParameterTypeError(
+            name,
             f"must be in memory. Got {type(values).__name__}: load it first, for "
-            "example with `.collect()`."
+            "example with `.collect()`.",
         )
-        raise ParameterTypeError(name, problem)
     if isinstance(values, (list, tuple)) and _has_arrays(values):
         masked = [np.ma.is_masked(each) for each in values]
         if any(masked):
@@ -394,11 +394,11 @@ def as_probabilities(values: Any, *, name: str, n_columns: int = 2) -> np.ndarra
     if array.ndim == 2 and array.shape[1] == 1 < n_columns:
         array = array[:, 0]
     if array.ndim not in (1, 2) or (array.ndim == 2 and array.shape[1] < n_columns):
-        problem = (
+        raise ParameterError(
+            name,
             f"must have shape (n,) or (n, n_classes >= {n_columns}). Got shape "
-            f"{array.shape} instead."
+            f"{array.shape} instead.",
         )
-        raise ParameterError(name, problem)
     if array.size == 0:
         raise ParameterError(name, "is empty.")
     if not (array.min() >= 0 and array.max() <= 1):  # NaN propagates through both
@@ -422,11 +422,11 @@ def _clip_rounding(q: np.ndarray, name: str) -> np.ndarray:
             )
         elif 1.5 < q[where] <= 100:
             hint = " Percentages must be divided by 100."
-        problem = (
+        raise ParameterError(
+            name,
             f"must contain probabilities in [0, 1]. Got {float(q[where])!r} in "
-            f"{place}.{hint}"
+            f"{place}.{hint}",
         )
-        raise ParameterError(name, problem)
     return np.clip(q, 0, 1)
 
 
@@ -445,29 +445,30 @@ def as_weights(values: Any, n: int) -> np.ndarray | None:
     weight = as_floats(values, name=name)
     weight = weight.astype(np.float64, copy=False)
     if weight.shape != (n,):
-        problem = (
+        raise ParameterError(
+            name,
             f"must have a weight for each of the {n} samples. Got shape "
-            f"{weight.shape} instead."
+            f"{weight.shape} instead.",
         )
-        raise ParameterError(name, problem)
     bad = ~((weight >= 0) & np.isfinite(weight))
     if bad.any():
         row = int(bad.argmax())
-        problem = (
-            f"must be finite and not negative. Got {float(weight[row])!r} in row {row}."
+        raise ParameterError(
+            name,
+            f"must be finite and not negative. Got {float(weight[row])!r} in row "
+            f"{row}.",
         )
-        raise ParameterError(name, problem)
     if not weight.any():
         raise ParameterError(name, "is zero in every row.")
     with np.errstate(over="ignore"):
         total = float(weight.sum())
     if not _LEAST_WEIGHT <= total <= _MOST_WEIGHT:
-        problem = (
+        raise ParameterError(
+            name,
             "must contain frequencies whose sum is in "
             f"[{_LEAST_WEIGHT:.0e}, {_MOST_WEIGHT:.0e}]. Got a sum of {total:.3g}. "
-            "Multiply the weights by a constant."
+            "Multiply the weights by a constant.",
         )
-        raise ParameterError(name, problem)
     # A weight below the rounding error of the total would make bins without weight.
     lost = (weight > 0) & (weight <= np.finfo(np.float64).eps * total)
     return np.where(lost, 0.0, weight) if lost.any() else weight
@@ -520,11 +521,11 @@ def as_label_list(values: Any, *, name: str) -> list[Any]:
         )
     (labels,), place = _python_labels([entries], name)
     if place is not None:
-        problem = (
+        raise ParameterError(
+            name,
             f"must contain a label at every place. Got {entries[place[1]]!r:.50} at "
-            f"place {place[1]}."
+            f"place {place[1]}.",
         )
-        raise ParameterError(name, problem)
     return labels
 
 
@@ -561,11 +562,11 @@ def as_label_lists(
     labels, place = _python_labels(lists, name)
     if place is not None:
         i, t = place
-        problem = (
+        raise ParameterError(
+            name,
             f"must have a label for each {item}. {item.capitalize()} {t} of {entry} "
-            f"{i} has {labels[i][t]!r:.50}."
+            f"{i} has {labels[i][t]!r:.50}.",
         )
-        raise ParameterError(name, problem)
     return labels
 
 
@@ -643,11 +644,11 @@ def as_labels(values: Any, *, name: str) -> np.ndarray:
         return array
     if missing.any():
         row = int(missing.argmax())
-        problem = (
+        raise ParameterError(
+            name,
             "must contain a label in every row. Got "
-            f"{described(array[row : row + 1].tolist()[0])} in row {row}."
+            f"{described(array[row : row + 1].tolist()[0])} in row {row}.",
         )
-        raise ParameterError(name, problem)
     return array
 
 
@@ -666,11 +667,11 @@ def _label_column(values: Any, name: str) -> np.ndarray:
     if array.ndim == 2 and array.shape[1] == 1:
         array = array[:, 0]
     if array.ndim != 1:
-        problem = (
+        raise ParameterError(
+            name,
             "must be one-dimensional, with one label per row. Got shape "
-            f"{array.shape} instead."
+            f"{array.shape} instead.",
         )
-        raise ParameterError(name, problem)
     return array
 
 
@@ -680,10 +681,10 @@ def as_groups(values: Any, n: int, *, name: str = "groups") -> np.ndarray | None
         return None
     groups = as_labels(values, name=name)
     if groups.size != n:
-        problem = (
-            f"must have one entry for each of the {n} rows. Got {groups.size} instead."
+        raise ParameterError(
+            name,
+            f"must have one entry for each of the {n} rows. Got {groups.size} instead.",
         )
-        raise ParameterError(name, problem)
     if n and groups.dtype.kind == "i" and groups.min() >= 0 and groups.max() < 2 * n:
         seen = np.bincount(groups) > 0  # codes already: quicker than sorting
         return (np.cumsum(seen) - 1)[groups]
@@ -706,11 +707,11 @@ def distinct_labels(labels: np.ndarray, *, name: str) -> np.ndarray:
             return label_array(found)
         return np.unique(labels)
     except TypeError:
-        problem = (
+        raise ParameterError(
+            name,
             "must contain labels of one sortable type. Got several types, for example "
-            "strings and numbers."
-        )
-        raise ParameterError(name, problem) from None
+            "strings and numbers.",
+        ) from None
 
 
 def label_places(labels: np.ndarray, order: np.ndarray) -> np.ndarray:
@@ -757,11 +758,11 @@ def positives(
             return positive
         found = distinct_labels(labels, name="y_true")
         if found.size > 1:
-            problem = (
+            raise ParameterError(
+                "pos_label",
                 f"must be a label of y_true. Got {pos_label!r}, and the labels "
-                f"{_shown(found)}."
+                f"{_shown(found)}.",
             )
-            raise ParameterError("pos_label", problem)
         return np.zeros(labels.size, dtype=bool)
     if labels.dtype.kind in "buif":  # the usual case, without the sort of np.unique
         positive = labels == 1
@@ -773,17 +774,17 @@ def positives(
         return labels == 1
     if labels.dtype.kind == "f" and (labels % 1 != 0).any():
         fraction = float(labels[labels % 1 != 0][0])
-        problem = (
+        raise ParameterError(
+            "y_true",
             f"must contain labels. Got numbers such as {fraction:.4g}. Are the labels "
-            "and the probabilities swapped?"
+            "and the probabilities swapped?",
         )
-        raise ParameterError("y_true", problem)
-    problem = (
+    raise ParameterError(
+        "y_true",
         "must contain 0 and 1, -1 and 1, or booleans if 'pos_label' is not given. Got "
         f"the labels {_shown(found)}. Pass as pos_label the label whose "
-        "probability is given."
+        "probability is given.",
     )
-    raise ParameterError("y_true", problem)
 
 
 def _shown(labels: np.ndarray) -> str:

@@ -280,11 +280,9 @@ def _spans_of_text(
 
 def _read_entity(entity: Any, i: int) -> tuple[int, int, float]:
     """Return the characters and the score of an entity of text i."""
-    begin: Any = None
-    end: Any = None
-    score: Any = None
-    if isinstance(entity, Mapping) and "entity_group" in entity:
-        begin, end, score = (entity.get(key) for key in ("start", "end", "score"))
+    is_read = isinstance(entity, Mapping) and "entity_group" in entity
+    known: Any = entity if is_read else {}
+    begin, end, score = map(known.get, ("start", "end", "score"))
     if not (is_integer(begin) and is_integer(end) and isinstance(score, Real)):
         raise ParameterError(
             "results",

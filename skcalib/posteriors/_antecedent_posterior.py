@@ -473,11 +473,11 @@ class AntecedentPosterior(ScoreMatrices):
         ]
         kinds = {is_one for is_one, _ in asked}
         if len(kinds) > 1:
-            problem = (
+            raise ParameterError(
+                "members",
                 "must contain one collection of mentions per document, or one list of "
-                "collections per document. Got entries of both kinds."
+                "collections per document. Got entries of both kinds.",
             )
-            raise ParameterError("members", problem)
         return np.concatenate(found) if kinds == {True} else found
 
     @public

@@ -240,11 +240,6 @@ class Forward:
         """Smallest entry of alpha, or NaN if an entry is NaN."""
         return np.min(self.alpha, initial=1)
 
-    @property
-    def tiny(self) -> float:
-        """Smallest number that is regarded as accurate."""
-        return _TINY[self.alpha.dtype]
-
 
 def top(scores: np.ndarray, axis: int | None = None) -> np.ndarray:
     """Return the maximum, or 0 if all scores are forbidden."""
@@ -323,17 +318,18 @@ def _lost(chain: Chain, run: Forward) -> np.ndarray:
     small. By induction over tokens, the tags of positive weight in all other sequences
     are exactly the reachable tags.
     """
-    packing, least = chain.packing, np.min(run.scale, initial=1)
+    packing, tiny = chain.packing, _TINY[chain.dtype]
+    least_scale, least_final = (np.min(x, initial=1) for x in (run.scale, run.final))
     # A smallest entry is at least this product before scaling.
-    if run.least * least >= run.tiny and np.min(run.final, initial=1) >= run.tiny:
+    if run.least * least_scale >= tiny and least_final >= tiny:
         return np.zeros(0, dtype=np.intp)  # the usual case
     found = np.zeros(packing.lengths.size, dtype=bool)
-    found[packing.sequence[~(run.scale >= run.tiny)]] = True
+    found[packing.sequence[~(run.scale >= tiny)]] = True
     ranked = packing.rank[: run.final.size]
-    found[ranked[~(run.final >= run.tiny)]] = True
+    found[ranked[~(run.final >= tiny)]] = True
     with np.errstate(divide="ignore", over="ignore"):
         # tiny before scaling, as alpha has been divided by the scale
-        floor = run.tiny / run.scale
+        floor = tiny / run.scale
     enough = run.alpha >= floor[:, np.newaxis]  # False for NaN too
     rows = np.flatnonzero(~enough.all(axis=1))
     if rows.size:
@@ -896,7 +892,18 @@ def _best_ranks(chain: Chain, k: int) -> tuple[np.ndarray, np.ndarray]:
         scores[place] = -np.inf
         for whole, part in zip((last_tag, last_rank, scores), found, strict=True):
             whole[place, :m] = part[:, 0]
-    return _trace_ranks(chain, from_tag, from_rank, last_tag, last_rank), scores
+    tags = np.empty((packing.row.size, k), dtype=np.intp)
+    rank = np.empty_like(tags)
+    for t in reversed(range(packing.n_steps)):
+        ending, rows = packing.ending(t), packing.alive(t)
+        tags[ending] = last_tag[packing.sequence[ending]]
+        rank[ending] = last_rank[packing.sequence[ending]]
+        if t + 1 < packing.n_steps:
+            ahead = packing.step(t + 1)
+            place = np.arange(ahead.start, ahead.stop)[:, np.newaxis]
+            chosen = (place, tags[ahead], rank[ahead])
+            tags[rows], rank[rows] = from_tag[chosen], from_rank[chosen]
+    return packing.unpack(tags), scores
 
 
 def _best_ways(
@@ -928,31 +935,6 @@ def _best_ways(
         head[row, column, choice] = np.where(after < n_ranks, following, -np.inf)
         position[row, column, choice] = after
     return tag, np.minimum(rank, n_ranks - 1), score
-
-
-def _trace_ranks(
-    chain: Chain,
-    from_tag: np.ndarray,
-    from_rank: np.ndarray,
-    last_tag: np.ndarray,
-    last_rank: np.ndarray,
-) -> np.ndarray:
-    packing = chain.packing
-    tags = np.empty((packing.row.size, last_tag.shape[1]), dtype=np.intp)
-    rank = np.empty_like(tags)
-    for t in reversed(range(packing.n_steps)):
-        ending, rows = packing.ending(t), packing.alive(t)
-        tags[ending] = last_tag[packing.sequence[ending]]
-        rank[ending] = last_rank[packing.sequence[ending]]
-        if t + 1 < packing.n_steps:
-            ahead = packing.step(t + 1)
-            chosen = (
-                np.arange(ahead.start, ahead.stop)[:, np.newaxis],
-                tags[ahead],
-                rank[ahead],
-            )
-            tags[rows], rank[rows] = from_tag[chosen], from_rank[chosen]
-    return packing.unpack(tags)
 
 
 # Sampled paths

@@ -83,10 +83,10 @@ def tempered(scores: np.ndarray, temperature: Any, of: str = "") -> np.ndarray:
         divided = np.divide(scores, float(temperature), dtype=np.float64)
         divided = divided.astype(scores.dtype, copy=False)
     if ((np.abs(divided) > MOST_SCORE) & np.isfinite(scores)).any():
-        problem = (
-            f"is too small: {temperature!r} makes scores{of} exceed {MOST_SCORE:g}."
+        raise ParameterError(
+            "temperature",
+            f"is too small: {temperature!r} makes scores{of} exceed {MOST_SCORE:g}.",
         )
-        raise ParameterError("temperature", problem)
     return divided
 
 
@@ -163,13 +163,13 @@ def _stacked(
         if n_tags is None and rows.ndim:
             n_tags = rows.shape[-1]
         if rows.ndim != 2 or rows.shape[1] != n_tags:
-            problem = (
+            raise ParameterError(
+                name,
                 f"must have an array of shape (n_tokens, {n_tags}) for each sequence. "
                 f"Got shape {rows.shape} for sequence {i}."
                 + " Put a single sequence into a list."
-                * (rows.ndim == 1)
+                * (rows.ndim == 1),
             )
-            raise ParameterError(name, problem)
         parts.append(rows)
     if n_tags is None:
         _raise_without_tags()
@@ -190,20 +190,20 @@ def _one_array(
     if rows.size == 0 == size.sum():
         rows = rows.reshape(0, n_tags)
     if rows.shape != (size.sum(), n_tags):
-        problem = (
+        raise ParameterError(
+            "log_emission",
             f"must have shape ({size.sum()}, {n_tags}) to match lengths and "
-            f"log_transition. Got {rows.shape}."
+            f"log_transition. Got {rows.shape}.",
         )
-        raise ParameterError("log_emission", problem)
     return rows, size
 
 
 def _raise_without_tags() -> NoReturn:
-    problem = (
+    raise ParameterError(
+        "log_emission",
         "must have an array of shape (n_tokens, n_tags) for at least one sequence, "
-        "unless log_transition gives the number of tags."
+        "unless log_transition gives the number of tags.",
     )
-    raise ParameterError("log_emission", problem)
 
 
 def _as_lengths(lengths: Any) -> np.ndarray:
@@ -227,10 +227,10 @@ def as_border(values: Any, n_tags: int, name: str) -> np.ndarray:
         return np.zeros(n_tags)
     scores = as_scores(values, name)
     if scores.shape != (n_tags,):
-        problem = (
-            f"must have shape ({n_tags},) to match log_transition. Got {scores.shape}."
+        raise ParameterError(
+            name,
+            f"must have shape ({n_tags},) to match log_transition. Got {scores.shape}.",
         )
-        raise ParameterError(name, problem)
     return scores
 
 
@@ -255,10 +255,10 @@ def check_chain_scores(
         sequence = int(np.searchsorted(np.cumsum(lengths), row, side="right"))
         token = row - int(lengths[:sequence].sum())
         value = emission[row][bad[row]][0]
-        problem = (
-            f"{_must_be(value)} Got {value} in sequence {sequence}, token {token}."
+        raise ParameterError(
+            "log_emission",
+            f"{_must_be(value)} Got {value} in sequence {sequence}, token {token}.",
         )
-        raise ParameterError("log_emission", problem)
 
 
 def _must_be(value: float) -> str:
@@ -282,11 +282,11 @@ def _as_square(part: Any, i: int) -> np.ndarray:
     if scores.size == 0 and scores.ndim < 3:
         return np.empty((0, 0))
     if scores.ndim != 2 or scores.shape[0] != scores.shape[1]:
-        problem = (
+        raise ParameterError(
+            name,
             "must have a square array for each document. Got shape "
-            f"{scores.shape} for document {i}. Put a single document into a list."
+            f"{scores.shape} for document {i}. Put a single document into a list.",
         )
-        raise ParameterError(name, problem)
     above = ~np.tri(len(scores), dtype=bool)
     unread = scores[above]
     # the two usual cases take one pass each
@@ -302,22 +302,22 @@ def _as_square(part: Any, i: int) -> np.ndarray:
     if not (top < np.inf).all():  # NaN is the maximum of its row
         _raise_where(~(scores < np.inf), scores, "must be finite or -inf", i)
     if (top == -np.inf).any():
-        problem = (
+        raise ParameterError(
+            name,
             "must allow an antecedent, or NEW, for each mention. Got only -inf for "
-            f"mention {int(top.argmin())} of document {i}."
+            f"mention {int(top.argmin())} of document {i}.",
         )
-        raise ParameterError(name, problem)
     return scores
 
 
 def _raise_where(bad: np.ndarray, scores: np.ndarray, expected: str, i: int) -> None:
     if bad.any():
         row, column = np.argwhere(bad)[0]
-        problem = (
+        raise ParameterError(
+            "log_scores",
             f"{expected}. Got {scores[row, column]} in document {i}, row {row}, "
-            f"column {column}."
+            f"column {column}.",
         )
-        raise ParameterError("log_scores", problem)
 
 
 # Tags
@@ -340,25 +340,25 @@ def check_paths(paths: Any, lengths: np.ndarray, n_tags: int) -> np.ndarray:
     for i, entry, length in each_entry(paths, lengths.tolist(), "sequence", name):
         path = as_integers(entry, name)
         if path.ndim != 1 or (path.size and path.dtype.kind not in "iu"):
-            problem = (
+            raise ParameterError(
+                name,
                 f"must contain tag indices in one dimension. Got {path.dtype} of shape "
-                f"{path.shape} for sequence {i}."
+                f"{path.shape} for sequence {i}.",
             )
-            raise ParameterError(name, problem)
         if path.size != length:
-            problem = (
+            raise ParameterError(
+                name,
                 f"must have one tag per token. Got {path.size} tags for sequence {i}, "
-                f"which has {length} tokens."
+                f"which has {length} tokens.",
             )
-            raise ParameterError(name, problem)
         outside = (path < 0) | (path >= n_tags)
         if outside.any():
             token = int(outside.argmax())
-            problem = (
+            raise ParameterError(
+                name,
                 f"must contain tag indices from 0 to {n_tags - 1}. Got {path[token]} "
-                f"in sequence {i}, token {token}."
+                f"in sequence {i}, token {token}.",
             )
-            raise ParameterError(name, problem)
         whole.append(path.astype(np.intp, copy=False))
     return np.concatenate(whole)
 
@@ -370,19 +370,19 @@ def check_tag_pairs(pairs: Any, n_tags: int) -> np.ndarray:
     if found.size == 0 and found.ndim < 3:
         return np.zeros((0, 2), dtype=np.intp)
     if found.ndim != 2 or found.shape[1] != 2 or found.dtype.kind not in "iu":
-        problem = (
+        raise ParameterError(
+            name,
             "must contain pairs of tag indices, (previous, next). Got "
-            f"{describe_container(pairs)}."
+            f"{describe_container(pairs)}.",
         )
-        raise ParameterError(name, problem)
     outside = (found < 0) | (found >= n_tags)
     if outside.any():
         row = int(outside.any(axis=1).argmax())
-        problem = (
+        raise ParameterError(
+            name,
             f"must contain tag indices from 0 to {n_tags - 1}. Got "
-            f"{tuple(found[row].tolist())} as pair {row}."
+            f"{tuple(found[row].tolist())} as pair {row}.",
         )
-        raise ParameterError(name, problem)
     return found.astype(np.intp, copy=False)
 
 
@@ -423,11 +423,11 @@ def spans_by_entry(
         spans, lengths.tolist(), of, "spans", what="the spans of"
     ):
         if not is_sequence(entry):
-            problem = (
+            raise ParameterTypeError(
+                "spans",
                 f"must be a list with the spans of each {of}. Got {entry!r:.50} for "
-                f"{of} {i}."
+                f"{of} {i}.",
             )
-            raise ParameterTypeError("spans", problem)
         yield i, entry, n
 
 
@@ -442,11 +442,11 @@ def check_spans(
             start, tags = _start_and_tags(span, where)
             size = allowed.add(tags, where)
             if not 0 <= start <= n - size:
-                problem = (
+                raise ParameterError(
+                    "spans",
                     f"must have spans inside the sequences. Got tokens {start} to "
-                    f"{start + size - 1} as {where}, which has {n} tokens."
+                    f"{start + size - 1} as {where}, which has {n} tokens.",
                 )
-                raise ParameterError("spans", problem)
             starts.append(start)
             sizes.append(size)
     count = np.array([len(of_sequence) for of_sequence in spans], dtype=np.intp)
@@ -461,11 +461,11 @@ def _start_and_tags(span: Any, where: str) -> tuple[int, Any]:
     with suppress(TypeError, ValueError):
         start, tags = span
     if not is_integer(start):
-        problem = (
+        raise ParameterError(
+            "spans",
             "must contain (first token, tags of each token) for each span. Got "
-            f"{span!r:.50} as {where}."
+            f"{span!r:.50} as {where}.",
         )
-        raise ParameterError("spans", problem)
     return int(start), tags
 
 
@@ -486,11 +486,11 @@ class _AllowedTags:
         before = len(self.codes)
         if isinstance(tags, np.ndarray) and tags.dtype == bool:
             if tags.ndim != 2 or tags.shape[1] != self.n_tags:
-                problem = (
+                raise ParameterError(
+                    "spans",
                     f"must have masks of shape (n_tokens, {self.n_tags}). Got shape "
-                    f"{tags.shape} for {where}."
+                    f"{tags.shape} for {where}.",
                 )
-                raise ParameterError("spans", problem)
             self.codes.extend(self._number(m.tobytes(), m.copy()) for m in tags)
         elif is_collection(tags):
             self.codes.extend(self._code(some, where) for some in tags)
@@ -514,19 +514,19 @@ class _AllowedTags:
         whole = list(some) if is_collection(some) else [some]
         # A list of bool is probably meant as a mask, not as the tags 0 and 1.
         if not all(map(is_integer, whole)):
-            problem = (
+            raise ParameterError(
+                "spans",
                 "must have a tag index or a set of them for each token. Got "
-                f"{some!r:.50} in {where}."
+                f"{some!r:.50} in {where}.",
             )
-            raise ParameterError("spans", problem)
         mask = np.zeros(self.n_tags, dtype=bool)
         for tag in whole:
             if not 0 <= tag < self.n_tags:
-                problem = (
+                raise ParameterError(
+                    "spans",
                     f"must contain tag indices from 0 to {self.n_tags - 1}. Got {tag} "
-                    f"in {where}."
+                    f"in {where}.",
                 )
-                raise ParameterError("spans", problem)
             mask[tag] = True
         return self._number(frozenset(whole), mask)
 
@@ -547,11 +547,11 @@ class _AllowedTags:
 def as_members(entry: Any, n: int, i: int) -> tuple[bool, list[np.ndarray]]:
     """Return whether an entry is one set of mentions, and its sets, sorted."""
     if not (is_collection(entry) and hasattr(entry, "__len__")):
-        problem = (
+        raise ParameterTypeError(
+            "members",
             "must contain mentions, or collections of mentions, for each document. Got "
-            f"{entry!r:.50} for document {i}."
+            f"{entry!r:.50} for document {i}.",
         )
-        raise ParameterTypeError("members", problem)
     members = list(entry)
     is_one = bool(members) and all(map(is_integer, members))
     sets = [entry] if is_one else members
@@ -564,8 +564,8 @@ def _as_mentions(values: Any, n: int, i: int) -> np.ndarray:
         inside = all(is_integer(k) and 0 <= k < n for k in found)
         if found and inside and len(set(found)) == len(found):
             return np.sort(np.array(found, dtype=np.intp))
-    problem = (
+    raise ParameterError(
+        "members",
         f"must contain one or more distinct mentions from 0 to {n - 1}. Got "
-        f"{values!r:.80} in document {i}."
+        f"{values!r:.80} in document {i}.",
     )
-    raise ParameterError("members", problem)

@@ -47,23 +47,23 @@ def _as_arcs(part: Any, i: int) -> np.ndarray:
         return np.empty((0, 1))
     n = len(scores) if scores.ndim else 0
     if scores.shape != (n, n + 1):
-        problem = (
+        raise ParameterError(
+            name,
             "must have shape (n_words, n_words + 1) for each sentence: a row per word, "
             "a column for the root, then one column per word. Got shape "
             f"{scores.shape} for sentence {i}."
             + " Put a single sentence into a list."
-            * (scores.ndim == 1)
+            * (scores.ndim == 1),
         )
-        raise ParameterError(name, problem)
     scores[np.arange(n), np.arange(1, n + 1)] = -np.inf
     bad = ~is_score(scores)
     if bad.any():
         row, column = np.argwhere(bad)[0].tolist()
-        problem = (
+        raise ParameterError(
+            name,
             f"must be -inf or finite, within ±{MOST_SCORE:g}. Got "
-            f"{scores[row, column]} in sentence {i}, row {row}, column {column}."
+            f"{scores[row, column]} in sentence {i}, row {row}, column {column}.",
         )
-        raise ParameterError(name, problem)
     return scores
 
 
@@ -75,11 +75,11 @@ def check_trees(
     for i, entry, n in each_entry(trees, lengths.tolist(), "sentence", name):
         heads = as_integers(entry, name)
         if heads.shape != (n,) or (n and heads.dtype.kind not in "iu"):
-            problem = (
+            raise ParameterError(
+                name,
                 f"must contain the head of each of the {n} words of sentence {i}, as "
-                f"integers. Got {heads.dtype} of shape {heads.shape}."
+                f"integers. Got {heads.dtype} of shape {heads.shape}.",
             )
-            raise ParameterError(name, problem)
         heads = heads.astype(np.intp)
         _check_tree(heads, i, name)
         found.append(heads)
@@ -92,12 +92,12 @@ def _check_tree(heads: np.ndarray, i: int, name: str) -> None:
     if bad.any():
         row = int(bad.argmax())
         hint = " Add 1 to heads that count from 0." if (heads == -1).any() else ""
-        problem = (
+        raise ParameterError(
+            name,
             f"must contain heads from 0 (the root) to {n}. Words are counted from 1, "
             f"and a word cannot be its own head. Got {heads[row]} for word {row + 1} "
-            f"of sentence {i}.{hint}"
+            f"of sentence {i}.{hint}",
         )
-        raise ParameterError(name, problem)
     after = np.concatenate([[0], heads])
     for _ in range(int(n).bit_length()):  # theory, (R6): at least n steps up
         after = after[after]
@@ -121,11 +121,11 @@ def _as_span(span: Any, n: int, where: str) -> tuple[int, int]:
     with suppress(TypeError, ValueError):
         start, stop = span
     if not (is_integer(start) and is_integer(stop) and 0 <= start < stop <= n):
-        problem = (
+        raise ParameterError(
+            "spans",
             f"must contain (start, stop) with 0 <= start < stop <= {n}, the number of "
-            f"words. Got {span!r:.50} as {where}."
+            f"words. Got {span!r:.50} as {where}.",
         )
-        raise ParameterError("spans", problem)
     return int(start), int(stop)
 
 

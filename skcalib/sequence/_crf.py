@@ -124,11 +124,11 @@ def crf_settings(params: dict[str, Any]) -> dict[str, Any]:
         if algorithm in algorithms:
             settings[name] = check(value, name=name)
         elif default is None or check(value, name=name) != default:
-            problem = (
+            raise ParameterError(
+                name,
                 f"cannot be used with algorithm={algorithm!r}. Got {value!r}. Leave it "
-                "at its default."
+                "at its default.",
             )
-            raise ParameterError(name, problem)
     _check_unsupported(params)
     return settings
 
