@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import datetime
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import chain
@@ -389,6 +389,23 @@ def _heads(tokens: list[Any]) -> list[int]:
             )
         heads.append(-1 if head == n else head)
     return heads
+
+
+def check_documents(documents: Any, name: str) -> list[Document]:
+    """Return a list of documents, received as the parameter `name`."""
+    if isinstance(documents, (Document, str)) or not isinstance(documents, Iterable):
+        raise ParameterTypeError(
+            name, f"must be a sequence of documents. Got {type(documents).__name__}."
+        )
+    found = list(documents)
+    for i, document in enumerate(found):
+        if not isinstance(document, Document):
+            raise ParameterTypeError(
+                name,
+                "must contain objects of the class Document. Got "
+                f"{type(document).__name__} as document {i}.",
+            )
+    return found
 
 
 def _as_date(date: Any) -> datetime.date | None:
