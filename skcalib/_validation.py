@@ -432,6 +432,7 @@ def _clip_rounding(q: np.ndarray, name: str) -> np.ndarray:
 
 def out_of_range(q: np.ndarray) -> np.ndarray:
     """Return which numbers are NaN, or outside [0, 1] by more than rounding."""
+    # Sums of many float32 probabilities exceed 1 by several units of the last digit.
     eps = np.finfo(q.dtype).eps if q.dtype.kind == "f" else 0.0
     tolerance = max(1e-9, 16 * float(eps))
     return ~((q >= -tolerance) & (q <= 1 + tolerance))
@@ -636,7 +637,7 @@ def as_labels(values: Any, *, name: str) -> np.ndarray:
     array = values if is_column else _label_column(values, name)
     if array.size == 0:
         raise ParameterError(name, "is empty.")
-    if array.dtype.kind in "fcmM":
+    if array.dtype.kind in "fcmM":  # NaN and NaT
         missing = ~np.isfinite(array)
     elif array.dtype.kind in "OT":
         missing = np.fromiter(map(is_missing, array), bool, array.size)
@@ -723,6 +724,7 @@ def label_places(labels: np.ndarray, order: np.ndarray) -> np.ndarray:
         place = {label: k for k, label in enumerate(order.tolist())}
         found = map(place.get, labels.tolist(), repeat(-1))
         return np.fromiter(found, np.intp, labels.size)
+    # a binary search in the sorted labels, whose places are mapped back at the end
     sorter = np.argsort(order)
     ordered = order[sorter]
     places = np.searchsorted(ordered, labels)

@@ -106,6 +106,7 @@ def as_numpy(values: Any, name: str) -> np.ndarray:
 def as_indices(values: Any, name: str) -> np.ndarray:
     """Return a tensor of integers as an array."""
     array = as_numpy(values, name)
+    # NaN does not equal itself, but infinity equals its integer part.
     wrong = ~(array == np.trunc(array)) | np.isinf(array)
     if wrong.any():
         place = np.argwhere(wrong)[0].tolist()
@@ -204,6 +205,7 @@ def _lengths_of_mask(mask: Any, batch_first: bool) -> np.ndarray:
         )
     rows = (array if batch_first else array.T) != 0
     lengths = rows.sum(axis=1)
+    # With padding at the end, the true entries are the first `lengths` of each row.
     wrong = (rows != (np.arange(rows.shape[1]) < lengths[:, None])).any(axis=1)
     if wrong.any():
         raise ParameterError(
@@ -272,5 +274,6 @@ def log_softmax(scores: np.ndarray) -> np.ndarray:
     """Return log probabilities of the last axis, in float64."""
     scores = scores.astype(np.float64)
     top = scores.max(axis=-1, keepdims=True, initial=-np.inf)
+    # without the shift, exp of a score above 709 would overflow
     shifted = scores - np.where(np.isfinite(top), top, 0)
     return shifted - np.log(np.exp(shifted).sum(axis=-1, keepdims=True))

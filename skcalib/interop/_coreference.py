@@ -111,6 +111,7 @@ def from_antecedent_scores(
         size = rows.shape[1] - count
         columns = slice(0, size) if dummy == "last" else slice(count, None)
         dummies = np.delete(rows, columns, axis=1)
+        # NEW has the sum of the probabilities of all dummies.
         new = np.logaddexp.reduce(dummies, axis=1) if count else np.zeros(len(rows))
         places = None
         if antecedents is not None:
@@ -147,6 +148,7 @@ def _matrix(
         j, column = np.nonzero(is_candidate)
         matrix[j, places[j, column]] = rows[j, column]
     matrix[matrix <= _MASKED] = -np.inf
+    # Columns of the mention itself and of later mentions may contain any numbers.
     matrix[np.triu_indices(n)] = -np.inf
     matrix[np.diag_indices(n)] = new
     return matrix
@@ -243,6 +245,7 @@ def from_fastcoref(
         )
         kept = [k for k, _ in found]
         logits = as_numpy(result.coref_logit, "results")
+        # the last column is the score of having no antecedent
         scores.append(logits[np.ix_(kept, [*kept, logits.shape[1] - 1])])
         mentions.append([place for _, place in found])
     return from_antecedent_scores(scores), mentions
@@ -332,6 +335,7 @@ def labels_from_clusters(
         here = sorted(entity) if mentions is None else list(map(_key, mentions[i]))
         n_missing += len(entity.keys() - set(here))
         number: dict[Any, int] = {}
+        # A mention in no cluster has the key (m,), which is not a number of a cluster.
         own = [entity.get(m, (m,)) for m in here]
         labels.append([number.setdefault(key, len(number)) for key in own])
         kept.append(here)

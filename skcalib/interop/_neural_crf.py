@@ -296,6 +296,7 @@ def from_flair(
     # previous tags. The first kept tag gives the emission back.
     emission = scores[..., kept, kept[0]] - moves[kept, kept[0]]
     rows = in_order(unpad(emission, lengths, None, "features"), order)
+    # flair's transitions are [next tag, previous tag]
     posterior = LinearChainPosterior(
         rows, moves[np.ix_(kept, kept)].T, moves[kept, start], moves[stop, kept]
     )

@@ -86,6 +86,7 @@ def _beam_entities(parses: Any) -> list[tuple[int, int, str, float]]:
     found: dict[tuple[int, int, str], float] = {}
     for proba, entities in parses:
         total += float(proba)
+        # An entity counts once for each parse that contains it.
         for start, stop, label in set(map(tuple, entities)):
             key = int(start), int(stop), str(label)
             found[key] = found.get(key, 0.0) + float(proba)
@@ -202,6 +203,7 @@ def from_spacy_tagger(
     check_attributes(tagger, "tagger", ["model", "labels"], expected)
     check_entries(docs, None, "document", "docs")
     scores = [as_numpy(each, "tagger") for each in tagger.model.predict(list(docs))]
+    # "normalize" of the configuration is an attribute of the softmax layer.
     if not any(
         layer.attrs.get("softmax_normalize", False) for layer in tagger.model.walk()
     ):

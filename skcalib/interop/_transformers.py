@@ -124,6 +124,7 @@ def from_transformers(
             zip(sentences, word_ids, counts, strict=True)
         )
     ]
+    # Conditioning on valid taggings only adds transitions of 0 and -inf.
     if scheme is None:
         return LinearChainPosterior(rows, np.zeros((width, width))), classes
     return (
@@ -142,6 +143,7 @@ def _places(ids: Any, n: int, n_words: Any, i: int) -> np.ndarray:
             f"included. Got {len(ids)}. Add None for the padding, or cut the logits to "
             "the pieces.",
         )
+    # a column of a table has NaN instead of None
     inside = [-1 if k is None or k != k else k for k in ids]
     places = as_indices(inside, "word_ids")
     size = int(places.max(initial=-1)) + 1
@@ -167,6 +169,7 @@ def _places(ids: Any, n: int, n_words: Any, i: int) -> np.ndarray:
 def _words(log_proba: np.ndarray, places: np.ndarray, pieces: str) -> np.ndarray:
     """Return the log probabilities of the words of a sentence."""
     inside = np.flatnonzero(places >= 0)
+    # `first` are the first pieces of the words, in the order of the words
     words, first = np.unique(places[inside], return_index=True)
     if pieces == "first":
         return log_proba[inside[first]]
@@ -262,6 +265,7 @@ def _spans_of_text(
     found: dict[tuple[int, int, str], float] = {}
     for entity in entities:
         begin, end, score = _read_entity(entity, i)
+        # tokens that share a character with the entity
         touched = np.flatnonzero((places[:, 0] < end) & (places[:, 1] > begin))
         exact = touched.size and (
             places[touched[0], 0] == begin and places[touched[-1], 1] == end

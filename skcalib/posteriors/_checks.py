@@ -207,13 +207,8 @@ def _raise_without_tags() -> NoReturn:
 
 
 def _as_lengths(lengths: Any) -> np.ndarray:
-    try:
-        size = as_array(lengths, name="lengths")
-    except ParameterError:
-        raise
-    except ValueError:  # entries of several lengths
-        size = np.array(None)
-    if size.shape == (0,):
+    size = as_integers(lengths, "lengths")
+    if size.shape == (0,):  # of floats
         size = size.astype(np.intp)
     if size.ndim != 1 or size.dtype.kind not in "iu" or (size < 0).any():
         problem = f"must contain non-negative integers. Got {lengths!r:.80}."

@@ -129,7 +129,7 @@ def all_words(sentences: list[Any]) -> list[str]:
 
 def number_words(sentences: list[Any]) -> tuple[list[str], np.ndarray]:
     """Return the distinct words in order of appearance, and the number of each word."""
-    number = numbering()
+    number = numbering()  # numbers a word when it is first looked up
     words = chain.from_iterable(sentences)
     try:
         numbers = number_all(words, number, sum(map(len, sentences)))

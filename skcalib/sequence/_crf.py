@@ -150,6 +150,9 @@ def _check_unsupported(params: dict[str, Any]) -> None:
         )
 
 
+# Magic number, size and type of the file; version and numbers of features, labels and
+# attributes; offsets of the features, the label names, the attribute names and two
+# tables of references.
 _HEADER = struct.Struct("<4sI4s9I")
 _FEATURE = np.dtype(
     [("type", "<u4"), ("source", "<u4"), ("target", "<u4"), ("w", "<f8")]
@@ -253,6 +256,7 @@ def _read_model(data: bytes) -> CRFWeights:
     if magic != b"lCRF" or kind != b"FOMC":
         raise ValueError("The data are not a first-order model of CRFsuite.")
     _, _, n_labels, n_attributes, at_features, at_labels, at_attributes, _, _ = numbers
+    # A chunk begins with its name, its size and the number of its records: 12 bytes.
     _, _, n_features = struct.unpack_from("<4sII", data, at_features)
     labels = _strings(data, at_labels, n_labels)
     attributes = _strings(data, at_attributes, n_attributes)
@@ -278,12 +282,15 @@ def _strings(data: bytes, start: int, n: int) -> list[str]:
     """Return the strings of a CQDB table in the order of their numbers."""
     if n == 0:
         return []
+    # The table has a header, hash tables from strings to numbers (not used here), and
+    # the offset of the record of each number.
     _, _, _, _, n_back, at_back = struct.unpack_from("<4s5I", data, start)
     if n_back < n:
         raise IndexError
     records = np.frombuffer(data, "<u4", n, start + at_back)
     strings = []
     for record in (records + start).tolist():
+        # A record is a number, the size of the text, and the text with a final NUL.
         _, size = struct.unpack_from("<II", data, record)
         strings.append(data[record + 8 : record + 7 + size].decode("utf-8"))
         if record + 8 + size > len(data):
@@ -579,6 +586,7 @@ class CRFTagger(BaseTagger):
         """Set the attributes of the fitted model from its bytes."""
         weights = read_model(self.model_bytes_)
         place = {names[label]: k for k, label in enumerate(classes.tolist())}
+        # CRFsuite numbers labels by their first occurrence, `classes_` are sorted.
         order = np.array([place[name] for name in weights.labels])
         n_tags = classes.size
         state = np.zeros((len(weights.attributes), n_tags))

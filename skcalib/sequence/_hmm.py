@@ -207,6 +207,7 @@ def _tag_counts(
 
 
 def _counts(rows: np.ndarray, columns: np.ndarray, shape: tuple) -> np.ndarray:
+    # faster than np.add.at on pairs of indices
     flat = np.bincount(rows * shape[1] + columns, minlength=shape[0] * shape[1])
     return flat.reshape(shape)
 
