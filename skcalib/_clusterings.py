@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -18,10 +18,9 @@ LabelArrays = Sequence[ArrayLike] | np.ndarray
 
 def as_clusterings(values: Any, lengths: Sequence[int], name: str) -> list[np.ndarray]:
     """Return the labels of each document, see `as_clustering`."""
-    check_entries(values, len(lengths), "document", name)
     return [
         as_clustering(entry, n, i, name)
-        for i, (entry, n) in enumerate(zip(values, lengths, strict=True))
+        for i, entry, n in each_entry(values, lengths, "document", name)
     ]
 
 
@@ -91,6 +90,14 @@ def check_entries(
         raise ParameterError(
             name, f"must have an entry for each of the {n} {of}s. Got {len(values)}."
         )
+
+
+def each_entry(
+    values: Any, lengths: Sequence[int], of: str, name: str, what: str = "an entry for"
+) -> Iterator[tuple[int, Any, int]]:
+    """Yield the index, the entry and the length of each sequence or document."""
+    check_entries(values, len(lengths), of, name, what)
+    yield from zip(range(len(lengths)), values, lengths, strict=True)
 
 
 def condensed(pairs: np.ndarray) -> np.ndarray:

@@ -10,22 +10,6 @@ import numpy as np
 
 from ._errors import ParameterError
 
-__all__ = [
-    "POSTERIOR_SCHEMES",
-    "SCHEMES",
-    "WRITTEN",
-    "EntityEvents",
-    "Tag",
-    "allowed_tags",
-    "as_posterior_scheme",
-    "as_scheme",
-    "check_possible",
-    "find_entities",
-    "mend_tags",
-    "read_tags",
-    "tags_of_entity",
-]
-
 # Prefixes of the tags of entities, and their names in this module.
 SCHEMES = {
     "BIO": {"B": "B", "I": "I"},

@@ -1,9 +1,4 @@
-"""Parallel computation with joblib.
-
-Conversion of the `random_state` parameter to a Generator.
-
-Folds of cross-validation as indices of rows.
-"""
+"""What repeated computations take: random numbers, processes and folds of rows."""
 
 from __future__ import annotations
 
@@ -13,12 +8,8 @@ import numpy as np
 from sklearn.model_selection import check_cv
 from sklearn.utils.parallel import Parallel
 
-from ._containers import described, is_collection
 from ._errors import ParameterError, ParameterTypeError
-from ._validation import check_verbose, is_integer
-
-__all__ = ["RandomStateLike", "as_generator"]
-
+from ._validation import check_verbose, describe_container, is_collection, is_integer
 
 #: Types of a `random_state` parameter.
 RandomStateLike: TypeAlias = int | np.random.RandomState | np.random.Generator | None
@@ -47,10 +38,10 @@ def as_generator(random_state: Any) -> np.random.Generator:
 def parallel(n_jobs: int | None, verbose: int = 0, **settings: Any) -> Parallel:
     """Return joblib's Parallel; if `verbose` is 0, the joblib context determines it."""
     if n_jobs is not None and not (is_integer(n_jobs) and n_jobs):
-        problem = (
-            f"must be an integer other than 0, or None. Got {n_jobs!r:.50} instead."
+        raise ParameterTypeError(
+            "n_jobs",
+            f"must be an integer other than 0, or None. Got {n_jobs!r:.50} instead.",
         )
-        raise ParameterTypeError("n_jobs", problem)
     if level := check_verbose(verbose):
         settings["verbose"] = level
     return Parallel(n_jobs=n_jobs, **settings)
@@ -77,7 +68,7 @@ def _as_fold(fold: Any, n: int, of: str) -> tuple[np.ndarray, np.ndarray]:
     try:
         train, test = fold
     except (TypeError, ValueError):
-        problem = f"must yield pairs (train, test). Got {described(fold)}."
+        problem = f"must yield pairs (train, test). Got {describe_container(fold)}."
         raise ParameterError("cv", problem) from None
     return _as_rows(train, n, of), _as_rows(test, n, of)
 
@@ -91,7 +82,7 @@ def _as_rows(fold: Any, n: int, of: str) -> np.ndarray:
         return rows.astype(np.intp)
     is_row = rows.ndim == 1 and rows.dtype.kind in "iu"
     if not is_row or rows.min() < 0 or rows.max() >= n:
-        got = rows[(rows < 0) | (rows >= n)][0] if is_row else described(fold)
+        got = rows[(rows < 0) | (rows >= n)][0] if is_row else describe_container(fold)
         raise ParameterError(
             "cv",
             f"must yield indices of {of} from 0 to {n - 1}, or boolean masks "

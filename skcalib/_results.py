@@ -9,18 +9,6 @@ from typing import Any
 
 import numpy as np
 
-__all__ = [
-    "Result",
-    "as_frame",
-    "contains_zero",
-    "ends_text",
-    "is_open",
-    "object_array",
-    "p_text",
-    "plain",
-    "zero_in_words",
-]
-
 # Rows that a notebook shows at the start and at the end of a long table.
 _N_SHOWN = 5
 

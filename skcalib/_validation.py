@@ -1,4 +1,4 @@
-"""Validation of arguments: scalars, containers, labels, probabilities, weights, groups.
+"""Validation of arguments: scalars, containers, numbers, labels and groups.
 
 Every function takes the name of the parameter and raises an error that names it, with
 what was expected and what was received; see :mod:`skcalib._errors`.
@@ -11,73 +11,26 @@ one label per row by :func:`as_labels`, a sequence of labels (`classes`) by
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+import sys
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
+from contextlib import suppress
+from itertools import chain, repeat
 from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 
-from ._containers import (
-    as_array,
-    column_names,
-    columns_by_name,
-    is_collection,
-    is_dask,
-    is_sequence,
-    on_cpu,
-)
 from ._errors import ParameterError, ParameterTypeError
-from ._labels import (
-    as_label_list,
-    as_label_lists,
-    as_labels,
-    described,
-    distinct_labels,
-    is_missing,
-    label_array,
-    label_places,
-    positives,
-)
 
+# The number of the CPU among DLPack's devices.
+_CPU = 1
 # Above the larger sum, float64 cannot count single rows. Below the smaller sum,
 # products of weights underflow.
 _MOST_WEIGHT = 2.0**53
 _LEAST_WEIGHT = 1e-290
-
-__all__ = [
-    "as_array",
-    "as_floats",
-    "as_groups",
-    "as_label_list",
-    "as_label_lists",
-    "as_labels",
-    "as_probabilities",
-    "as_weights",
-    "check_bool",
-    "check_choice",
-    "check_finite",
-    "check_float_type",
-    "check_fraction",
-    "check_integer",
-    "check_positive",
-    "check_real",
-    "check_same_length",
-    "check_verbose",
-    "column_names",
-    "columns_by_name",
-    "described",
-    "distinct_labels",
-    "is_collection",
-    "is_dask",
-    "is_integer",
-    "is_missing",
-    "is_sequence",
-    "label_array",
-    "label_places",
-    "on_cpu",
-    "out_of_range",
-    "positives",
-]
+# Types of labels that are never missing.
+_LABELS = (str, int, np.integer)
 
 
 # Scalars
@@ -138,31 +91,31 @@ def check_verbose(value: Any) -> int:
     return check_integer(level, minimum=0, name="verbose")
 
 
-def _as_float(value: Any, expected: str, name: str) -> float:
-    """Return a real number as a float; inf if it exceeds the range of floats."""
+def _check_number(
+    value: Any, expected: str, is_valid: Callable[[float], bool], name: str
+) -> float:
+    """Return a real number as a float if it is valid."""
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, Real):
         raise ParameterTypeError(name, _must_be(expected, value))
     try:
-        return float(value)
-    except OverflowError:
-        return math.inf
+        number = float(value)
+    except OverflowError:  # an int beyond the range of floats
+        number = math.inf
+    if not is_valid(number):
+        raise ParameterError(name, _must_be(expected, value))
+    return number
 
 
 def check_real(value: Any, *, low: float, high: float, name: str) -> float:
     """Return `value` as a float if it lies in [low, high]."""
     expected = f"a number in [{low:g}, {high:g}]"
-    number = _as_float(value, expected, name)
-    if not low <= number <= high:
-        raise ParameterError(name, _must_be(expected, value))
-    return number
+    return _check_number(value, expected, lambda x: low <= x <= high, name)
 
 
 def check_fraction(value: Any, *, name: str) -> float:
     """Return `value` as a float if it lies strictly between 0 and 1."""
     expected = "a number strictly between 0 and 1"
-    number = _as_float(value, expected, name)
-    if not 0 < number < 1:
-        raise ParameterError(name, _must_be(expected, value))
+    number = _check_number(value, expected, lambda x: 0 < x < 1, name)
     # The quantile of a level that rounds to 1 is infinite.
     if number > 1 - 5e-16:
         raise ParameterError(name, _must_be("at most 1 - 1e-15", value))
@@ -171,23 +124,199 @@ def check_fraction(value: Any, *, name: str) -> float:
 
 def check_positive(value: Any, *, name: str) -> float:
     """Return `value` as a float if it is finite and greater than 0."""
-    expected = "a positive number"
-    number = _as_float(value, expected, name)
-    if not 0 < number < math.inf:
-        raise ParameterError(name, _must_be(expected, value))
-    return number
+    return _check_number(value, "a positive number", lambda x: 0 < x < math.inf, name)
 
 
 def check_finite(value: Any, *, name: str) -> float:
     """Return `value` as a float if it is finite."""
-    expected = "a finite number"
-    number = _as_float(value, expected, name)
-    if not math.isfinite(number):
-        raise ParameterError(name, _must_be(expected, value))
-    return number
+    return _check_number(value, "a finite number", math.isfinite, name)
 
 
-# Arrays
+# Containers
+
+
+def is_collection(values: Any) -> bool:
+    """Return whether the value has entries; False for a str and for a 0-d array."""
+    return (
+        (hasattr(values, "__iter__") or hasattr(values, "__getitem__"))
+        and not isinstance(values, (str, bytes))
+        and getattr(values, "ndim", 1) > 0
+    )
+
+
+def is_sequence(values: Any) -> bool:
+    """Return whether the value has a known number of ordered entries.
+
+    A set has no order, and iterating a mapping or a table gives names.
+    """
+    return (
+        is_collection(values)
+        and hasattr(values, "__len__")
+        and not isinstance(values, (Set, Mapping))
+        and not hasattr(values, "columns")
+    )
+
+
+def describe_container(values: Any) -> str:
+    """Return what a container or another value is, without its numbers."""
+    kind = type(values).__name__
+    if hasattr(values, "shape"):
+        return f"{kind} of shape {tuple(values.shape)}"
+    if not is_collection(values) or not hasattr(values, "__len__"):
+        return f"{values!r:.50}"
+    inside = " and ".join(sorted({type(each).__name__ for each in values})[:3])
+    return f"{kind} of length {len(values)}" + f" that contains {inside}" * bool(inside)
+
+
+def is_dask(*values: Any) -> bool:
+    """Return whether any of the values is a Dask collection."""
+    dask = sys.modules.get("dask")  # imported if a collection exists
+    return dask is not None and any(map(dask.is_dask_collection, values))
+
+
+def is_tensor_type(kind: type) -> bool:
+    """Return whether a type is a tensor or array-API type other than NumPy's."""
+    return hasattr(kind, "__dlpack_device__") and not issubclass(
+        kind, (np.ndarray, np.generic)
+    )
+
+
+def _is_array_type(kind: type) -> bool:
+    return is_tensor_type(kind) or issubclass(kind, np.ndarray)
+
+
+def on_cpu(values: Any, *, name: str) -> Any:
+    """Return a value that NumPy can convert: tensors are detached from gradients.
+
+    Tensors and array-API arrays have to be in the memory of the CPU, since copying
+    from a device is left to the caller.
+    """
+    if not is_tensor_type(type(values)):
+        return values
+    if getattr(values, "is_nested", False):
+        raise ParameterTypeError(
+            name,
+            "must not be a nested tensor. Pass the list of its tensors, which "
+            "`.unbind()` returns.",
+        )
+    if getattr(values, "is_sparse", False) or getattr(values, "is_sparse_csr", False):
+        raise ParameterTypeError(
+            name,
+            f"must be dense. Got a sparse {type(values).__name__}: convert it with "
+            "`.to_dense()`.",
+        )
+    device = getattr(values, "device", "another device")
+    try:
+        is_there = values.__dlpack_device__()[0] == _CPU
+    except (BufferError, RuntimeError, ValueError):  # for tensors without data
+        is_there = False
+    if not is_there:
+        raise ParameterTypeError(
+            name,
+            f"must be in the memory of the CPU. Got {type(values).__name__} on "
+            f"{device}. Copy it first, for example with `.cpu()` (PyTorch) or `.get()` "
+            "(CuPy).",
+        )
+    if hasattr(values, "detach"):
+        values = values.detach()
+        if "bfloat16" in str(values.dtype):  # NumPy does not have this type
+            values = values.float()
+    return values
+
+
+def as_array(values: Any, *, name: str) -> np.ndarray:
+    """Return the entries of a container as a NumPy array of any shape and type.
+
+    Accepts sequences (including sequences of tensors), NumPy and array-API arrays,
+    tensors with gradients or of type bfloat16, and columns of pandas, polars and
+    pyarrow. Raises an error for masked entries, sparse matrices, and rows of different
+    lengths (a ValueError of NumPy).
+    """
+    if type(values) is np.ndarray:
+        return values
+    if isinstance(values, np.ma.MaskedArray):
+        if np.ma.is_masked(values):
+            place = np.argwhere(np.ma.getmaskarray(values))[0]
+            raise _masked(name, int(place[0]) if place.size else 0)
+        return values.data
+    if sparse.issparse(values):
+        raise ParameterTypeError(
+            name,
+            f"must be dense. Got {type(values).__name__} of shape {values.shape}: "
+            "convert it with `.toarray()`.",
+        )
+    if hasattr(values, "collect") and not hasattr(values, "__len__"):
+        raise ParameterTypeError(
+            name,
+            f"must be in memory. Got {type(values).__name__}: load it first, for "
+            "example with `.collect()`.",
+        )
+    if isinstance(values, (list, tuple)) and _has_arrays(values):
+        masked = [np.ma.is_masked(each) for each in values]
+        if any(masked):
+            raise _masked(name, masked.index(True))
+        # NumPy would read tensors entry by entry, and labels as objects.
+        return np.array([as_array(each, name=name) for each in values])
+    return np.asarray(on_cpu(values, name=name))
+
+
+def _masked(name: str, row: int) -> ParameterError:
+    problem = (
+        f"must not have masked entries. Got a masked entry in row {row}: drop these "
+        "rows, or fill them."
+    )
+    return ParameterError(name, problem)
+
+
+def _has_arrays(values: Sequence[Any]) -> bool:
+    """Return whether the entries, or the entries of row 0, are tensors or masked."""
+    if any(
+        is_tensor_type(kind) or issubclass(kind, np.ma.MaskedArray)
+        for kind in set(map(type, values))
+    ):
+        return True
+    first = values[0] if len(values) else None
+    return isinstance(first, (list, tuple)) and _has_arrays(first)
+
+
+def column_names(values: Any) -> list[Any] | None:
+    """Return the names of the columns of a table; None if they are only numbered.
+
+    pandas numbers columns 0, 1, ..., polars calls them column_0, column_1, ...
+    """
+    names = getattr(values, "column_names", None)  # pyarrow's columns are the data
+    if names is None:
+        names = getattr(values, "columns", None)
+    if names is None or callable(names):
+        return None
+    names = list(names)
+    numbered: list[list[Any]] = [
+        list(range(len(names))),
+        [f"column_{k}" for k in range(len(names))],
+    ]
+    return None if names in numbered else names
+
+
+def columns_by_name(
+    names: list[Any] | None, labels: np.ndarray, *, name: str
+) -> list[int] | None:
+    """Return the column of each label in a table with named columns.
+
+    The names must be the labels, or the labels as strings. None is returned if the
+    columns are in the order of the labels or have no names.
+    """
+    order = labels.tolist()
+    if names is None or names in (order, list(map(str, order))):
+        return None
+    for wanted in (order, list(map(str, order))):
+        if len(names) == len(wanted) and set(names) == set(wanted):
+            return [names.index(label) for label in wanted]
+    raise ParameterError(
+        name,
+        f"must have columns named as the labels. Got the columns {names!r:.200} and "
+        f"the labels {order!r:.200}: rename the columns, or pass an array with its "
+        "columns in the order of the labels.",
+    )
 
 
 def check_same_length(**arrays: Any) -> None:
@@ -199,40 +328,7 @@ def check_same_length(**arrays: Any) -> None:
         raise ParameterError(None, problem)
 
 
-def out_of_range(q: np.ndarray) -> np.ndarray:
-    """Return which numbers are NaN, or outside [0, 1] by more than rounding."""
-    eps = np.finfo(q.dtype).eps if q.dtype.kind == "f" else 0.0
-    tolerance = max(1e-9, 16 * float(eps))
-    return ~((q >= -tolerance) & (q <= 1 + tolerance))
-
-
-def _clip_rounding(q: np.ndarray, name: str) -> np.ndarray:
-    """Return q clipped to [0, 1], if it is outside by rounding only."""
-    bad = out_of_range(q)
-    if bad.any():
-        where = np.unravel_index(int(bad.argmax()), q.shape)
-        place = f"row {where[0]}"
-        if q.ndim == 2:
-            place += f", column {where[1]}"
-        hint = ""
-        if (q < 0).any():
-            hint = (
-                " Map logits to probabilities, by a softmax or a sigmoid, and log "
-                "probabilities by exp."
-            )
-        elif 1.5 < q[where] <= 100:
-            hint = " Percentages must be divided by 100."
-        problem = (
-            f"must contain probabilities in [0, 1]. Got {float(q[where])!r} in "
-            f"{place}.{hint}"
-        )
-        raise ParameterError(name, problem)
-    return np.clip(q, 0, 1)
-
-
-def _holds_text(array: np.ndarray) -> bool:
-    kinds = {type(value) for value in array.flat}
-    return any(issubclass(kind, (str, bytes)) for kind in kinds)
+# Numbers
 
 
 def as_floats(values: Any, *, name: str) -> np.ndarray:
@@ -249,6 +345,11 @@ def as_floats(values: Any, *, name: str) -> np.ndarray:
     except (TypeError, ValueError, OverflowError):
         problem = _not_numbers(values, name)
         raise ParameterError(name, problem) from None
+
+
+def _holds_text(array: np.ndarray) -> bool:
+    kinds = {type(value) for value in array.flat}
+    return any(issubclass(kind, (str, bytes)) for kind in kinds)
 
 
 def _not_numbers(values: Any, name: str) -> str:
@@ -293,16 +394,48 @@ def as_probabilities(values: Any, *, name: str, n_columns: int = 2) -> np.ndarra
     if array.ndim == 2 and array.shape[1] == 1 < n_columns:
         array = array[:, 0]
     if array.ndim not in (1, 2) or (array.ndim == 2 and array.shape[1] < n_columns):
-        problem = (
+        raise ParameterError(
+            name,
             f"must have shape (n,) or (n, n_classes >= {n_columns}). Got shape "
-            f"{array.shape} instead."
+            f"{array.shape} instead.",
         )
-        raise ParameterError(name, problem)
     if array.size == 0:
         raise ParameterError(name, "is empty.")
     if not (array.min() >= 0 and array.max() <= 1):  # NaN propagates through both
         array = _clip_rounding(array, name)
     return array if array.dtype == np.float32 else array.astype(np.float64, copy=False)
+
+
+def _clip_rounding(q: np.ndarray, name: str) -> np.ndarray:
+    """Return q clipped to [0, 1], if it is outside by rounding only."""
+    bad = out_of_range(q)
+    if bad.any():
+        where = np.unravel_index(int(bad.argmax()), q.shape)
+        place = f"row {where[0]}"
+        if q.ndim == 2:
+            place += f", column {where[1]}"
+        hint = ""
+        if (q < 0).any():
+            hint = (
+                " Map logits to probabilities, by a softmax or a sigmoid, and log "
+                "probabilities by exp."
+            )
+        elif 1.5 < q[where] <= 100:
+            hint = " Percentages must be divided by 100."
+        raise ParameterError(
+            name,
+            f"must contain probabilities in [0, 1]. Got {float(q[where])!r} in "
+            f"{place}.{hint}",
+        )
+    return np.clip(q, 0, 1)
+
+
+def out_of_range(q: np.ndarray) -> np.ndarray:
+    """Return which numbers are NaN, or outside [0, 1] by more than rounding."""
+    # Sums of many float32 probabilities exceed 1 by several units of the last digit.
+    eps = np.finfo(q.dtype).eps if q.dtype.kind == "f" else 0.0
+    tolerance = max(1e-9, 16 * float(eps))
+    return ~((q >= -tolerance) & (q <= 1 + tolerance))
 
 
 def as_weights(values: Any, n: int) -> np.ndarray | None:
@@ -313,32 +446,234 @@ def as_weights(values: Any, n: int) -> np.ndarray | None:
     weight = as_floats(values, name=name)
     weight = weight.astype(np.float64, copy=False)
     if weight.shape != (n,):
-        problem = (
+        raise ParameterError(
+            name,
             f"must have a weight for each of the {n} samples. Got shape "
-            f"{weight.shape} instead."
+            f"{weight.shape} instead.",
         )
-        raise ParameterError(name, problem)
     bad = ~((weight >= 0) & np.isfinite(weight))
     if bad.any():
         row = int(bad.argmax())
-        problem = (
-            f"must be finite and not negative. Got {float(weight[row])!r} in row {row}."
+        raise ParameterError(
+            name,
+            f"must be finite and not negative. Got {float(weight[row])!r} in row "
+            f"{row}.",
         )
-        raise ParameterError(name, problem)
     if not weight.any():
         raise ParameterError(name, "is zero in every row.")
     with np.errstate(over="ignore"):
         total = float(weight.sum())
     if not _LEAST_WEIGHT <= total <= _MOST_WEIGHT:
-        problem = (
+        raise ParameterError(
+            name,
             "must contain frequencies whose sum is in "
             f"[{_LEAST_WEIGHT:.0e}, {_MOST_WEIGHT:.0e}]. Got a sum of {total:.3g}. "
-            "Multiply the weights by a constant."
+            "Multiply the weights by a constant.",
         )
-        raise ParameterError(name, problem)
     # A weight below the rounding error of the total would make bins without weight.
     lost = (weight > 0) & (weight <= np.finfo(np.float64).eps * total)
     return np.where(lost, 0.0, weight) if lost.any() else weight
+
+
+# Labels
+
+
+def described(value: Any) -> str:
+    """Return a value as short text: an array by its shape."""
+    if isinstance(value, np.ndarray):
+        return f"an array of shape {value.shape}"
+    return f"{value!r:.50}"
+
+
+def is_missing(label: Any) -> bool:
+    """Return whether a label is None, NaN, or pandas' NA."""
+    try:
+        return label is None or bool(label != label)
+    except (TypeError, ValueError):  # pandas' NA cannot be compared
+        return True
+
+
+def label_array(labels: Iterable[Any]) -> np.ndarray:
+    """Return labels as a 1-D array: of str, of numbers of one type, or of objects."""
+    labels = list(labels)
+    kinds = set(map(type, labels))
+    # NumPy drops trailing NUL characters from strings of fixed length.
+    are_text = kinds <= {str, np.str_} and not any(
+        label.endswith("\0") for label in set(labels)
+    )
+    if labels and (are_text or kinds in ({int}, {float}, {bool})):
+        return np.array(labels)
+    return np.fromiter(labels, dtype=object, count=len(labels))
+
+
+def as_label_list(values: Any, *, name: str) -> list[Any]:
+    """Return one sequence of labels, such as `classes`, as a list of Python labels.
+
+    Accepts every container that :func:`as_array` accepts, and lists of tensors with one
+    entry. Raises an error for other types (such as str and set), and for labels that
+    are missing or cannot be hashed. The list may be empty, and may be `values` itself.
+    """
+    entries = as_entries(values, name)
+    if entries is None:
+        raise ParameterTypeError(
+            name,
+            "must be an ordered sequence of labels. Got "
+            f"{type(values).__name__} {values!r:.50}.",
+        )
+    (labels,), place = _python_labels([entries], name)
+    if place is not None:
+        raise ParameterError(
+            name,
+            f"must contain a label at every place. Got {entries[place[1]]!r:.50} at "
+            f"place {place[1]}.",
+        )
+    return labels
+
+
+def as_label_lists(
+    y: Any, *, name: str, entry: str = "sentence", item: str = "token"
+) -> list[list[Any]]:
+    """Return a sequence of label sequences as a list of lists of Python labels.
+
+    Each label sequence may be any container that :func:`as_array` accepts: a list, an
+    array, a tensor, a Series, a list of tensors with one entry. `y` itself may also be
+    such a container, for example a matrix with one row per sentence or a nested tensor.
+    If a label is missing (None, NaN, NA) or cannot be hashed, an error is raised that
+    gives its position, using the nouns `entry` and `item`. The lists may be empty, and
+    may be the lists in `y`.
+    """
+    if getattr(y, "is_nested", False):
+        y = list(y.unbind())
+    entries = as_entries(y, name)
+    if entries is None:
+        raise ParameterTypeError(
+            name, f"must have an entry for each {entry}. Got {type(y).__name__}."
+        )
+    if set(map(type, entries)) <= {list}:
+        lists = entries
+    else:
+        lists = [as_entries(each, name) for each in entries]
+    if None in lists:
+        i = lists.index(None)
+        raise ParameterTypeError(
+            name,
+            f"must contain a sequence of labels for each {entry}. Got "
+            f"{type(entries[i]).__name__} {entries[i]!r:.50} for {entry} {i}.",
+        )
+    labels, place = _python_labels(lists, name)
+    if place is not None:
+        i, t = place
+        raise ParameterError(
+            name,
+            f"must have a label for each {item}. {item.capitalize()} {t} of {entry} "
+            f"{i} has {labels[i][t]!r:.50}.",
+        )
+    return labels
+
+
+def as_entries(values: Any, name: str) -> list[Any] | None:
+    """Return the entries of a sequence as a list; None for any other value."""
+    if isinstance(values, list):
+        return values
+    if is_dask(values):
+        values = values.compute()
+    if _is_array_type(type(values)) or sparse.issparse(values):
+        array = as_array(values, name=name)  # raises an error for sparse arrays
+        if array.ndim == 0:
+            return None
+        # Dates as numbers of nanoseconds would no longer be dates.
+        return list(array) if array.dtype.kind in "mM" else array.tolist()
+    if not is_sequence(values):
+        return None
+    for method in ("tolist", "to_list", "to_pylist"):  # pandas, polars, pyarrow
+        if hasattr(values, method):
+            return getattr(values, method)()
+    return list(values)
+
+
+def _python_labels(
+    lists: list[list[Any]], name: str
+) -> tuple[list[list[Any]], tuple[int, int] | None]:
+    """Return label lists, and the place of the first entry that is not a label.
+
+    Each tensor or array of one entry becomes this entry. Missing values, and values
+    that cannot be hashed, are not labels.
+    """
+    with suppress(TypeError):  # entries that cannot be hashed
+        # Types of distinct entries, since corpora have few distinct labels.
+        kinds = set(map(type, set(chain.from_iterable(lists))))
+        if all(issubclass(kind, _LABELS) for kind in kinds):
+            return lists, None  # the usual case
+    if any(map(_is_array_type, set(map(type, chain.from_iterable(lists))))):
+        lists = [[_python_label(label, name) for label in labels] for labels in lists]
+    for i, labels in enumerate(lists):
+        for t, label in enumerate(labels):
+            if not isinstance(label, _LABELS) and _is_no_label(label):
+                return lists, (i, t)
+    return lists, None
+
+
+def _python_label(label: Any, name: str) -> Any:
+    if not _is_array_type(type(label)):
+        return label
+    array = as_array(label, name=name)
+    return array.item() if array.size == 1 else array.tolist()
+
+
+def _is_no_label(value: Any) -> bool:
+    """Return whether a value is missing or cannot be hashed."""
+    try:
+        hash(value)
+    except TypeError:
+        return True
+    return is_missing(value)
+
+
+def as_labels(values: Any, *, name: str) -> np.ndarray:
+    """Return labels as a 1-D array without missing values."""
+    if isinstance(values, (list, tuple)) and set(map(type, values)) == {str}:
+        return label_array(values)
+    is_column = type(values) is np.ndarray and values.ndim == 1
+    array = values if is_column else _label_column(values, name)
+    if array.size == 0:
+        raise ParameterError(name, "is empty.")
+    if array.dtype.kind in "fcmM":  # NaN and NaT
+        missing = ~np.isfinite(array)
+    elif array.dtype.kind in "OT":
+        missing = np.fromiter(map(is_missing, array), bool, array.size)
+    else:
+        return array
+    if missing.any():
+        row = int(missing.argmax())
+        raise ParameterError(
+            name,
+            "must contain a label in every row. Got "
+            f"{described(array[row : row + 1].tolist()[0])} in row {row}.",
+        )
+    return array
+
+
+def _label_column(values: Any, name: str) -> np.ndarray:
+    """Return what should be labels as a 1-D array."""
+    try:
+        array = as_array(values, name=name)
+    except ValueError as error:
+        if isinstance(error, ParameterError):
+            raise
+        problem = "must be one-dimensional. Got rows of different lengths."
+        raise ParameterError(name, problem) from None
+    if isinstance(values, (list, tuple)) and array.dtype.kind == "U":
+        # NumPy would turn ["a", 1] and ["a", nan] into strings.
+        array = np.array(values, dtype=object)
+    if array.ndim == 2 and array.shape[1] == 1:
+        array = array[:, 0]
+    if array.ndim != 1:
+        raise ParameterError(
+            name,
+            "must be one-dimensional, with one label per row. Got shape "
+            f"{array.shape} instead.",
+        )
+    return array
 
 
 def as_groups(values: Any, n: int, *, name: str = "groups") -> np.ndarray | None:
@@ -347,10 +682,10 @@ def as_groups(values: Any, n: int, *, name: str = "groups") -> np.ndarray | None
         return None
     groups = as_labels(values, name=name)
     if groups.size != n:
-        problem = (
-            f"must have one entry for each of the {n} rows. Got {groups.size} instead."
+        raise ParameterError(
+            name,
+            f"must have one entry for each of the {n} rows. Got {groups.size} instead.",
         )
-        raise ParameterError(name, problem)
     if n and groups.dtype.kind == "i" and groups.min() >= 0 and groups.max() < 2 * n:
         seen = np.bincount(groups) > 0  # codes already: quicker than sorting
         return (np.cumsum(seen) - 1)[groups]
@@ -359,3 +694,101 @@ def as_groups(values: Any, n: int, *, name: str = "groups") -> np.ndarray | None
     except TypeError:
         codes: dict[Any, int] = {}
         return np.array([codes.setdefault(g, len(codes)) for g in groups.tolist()])
+
+
+def distinct_labels(labels: np.ndarray, *, name: str) -> np.ndarray:
+    """Return the sorted distinct labels."""
+    try:
+        if labels.dtype.kind == "O":
+            kinds = {isinstance(v, str) for v in labels.tolist()}
+            if len(kinds) > 1:
+                raise TypeError  # strings and numbers do not sort
+            # Sorting a set is many times faster than np.unique on objects.
+            found = sorted(set(labels.tolist()))
+            return label_array(found)
+        return np.unique(labels)
+    except TypeError:
+        raise ParameterError(
+            name,
+            "must contain labels of one sortable type. Got several types, for example "
+            "strings and numbers.",
+        ) from None
+
+
+def label_places(labels: np.ndarray, order: np.ndarray) -> np.ndarray:
+    """Return the index of each label in `order`, or -1 if it does not occur there.
+
+    The labels in `order` are distinct.
+    """
+    if not _can_be_searched(labels, order):
+        place = {label: k for k, label in enumerate(order.tolist())}
+        found = map(place.get, labels.tolist(), repeat(-1))
+        return np.fromiter(found, np.intp, labels.size)
+    # a binary search in the sorted labels, whose places are mapped back at the end
+    sorter = np.argsort(order)
+    ordered = order[sorter]
+    places = np.searchsorted(ordered, labels)
+    if places.max(initial=0) == order.size:  # beyond the last label
+        places = np.minimum(places, order.size - 1)
+    absent = ordered[places] != labels
+    if np.any(sorter[1:] < sorter[:-1]):
+        places = sorter[places]
+    if absent.any():
+        places[absent] = -1
+    return places
+
+
+def _can_be_searched(labels: np.ndarray, order: np.ndarray) -> bool:
+    """Return whether NumPy compares the labels correctly and fast.
+
+    Signed and unsigned integers would be compared as floats.
+    """
+    kinds = labels.dtype.kind + order.dtype.kind
+    return kinds == "UU" or (set(kinds) <= set("biuf") and kinds not in ("iu", "ui"))
+
+
+def positives(
+    labels: np.ndarray, pos_label: Any, *, are_all: bool = True
+) -> np.ndarray:
+    """Return which labels are positive, by scikit-learn's rule if `pos_label` is None.
+
+    If `are_all` is False, the positive label may be missing from these labels.
+    """
+    if pos_label is not None:
+        positive = np.asarray(labels == pos_label)
+        if positive.any() or not are_all:
+            return positive
+        found = distinct_labels(labels, name="y_true")
+        if found.size > 1:
+            raise ParameterError(
+                "pos_label",
+                f"must be a label of y_true. Got {pos_label!r}, and the labels "
+                f"{_shown(found)}.",
+            )
+        return np.zeros(labels.size, dtype=bool)
+    if labels.dtype.kind in "buif":  # the usual case, without the sort of np.unique
+        positive = labels == 1
+        for negative in (0, -1):
+            if (positive | (labels == negative)).all():
+                return positive
+    found = distinct_labels(labels, name="y_true")
+    if any(set(found.tolist()) <= standard for standard in ({0, 1}, {-1, 1})):
+        return labels == 1
+    if labels.dtype.kind == "f" and (labels % 1 != 0).any():
+        fraction = float(labels[labels % 1 != 0][0])
+        raise ParameterError(
+            "y_true",
+            f"must contain labels. Got numbers such as {fraction:.4g}. Are the labels "
+            "and the probabilities swapped?",
+        )
+    raise ParameterError(
+        "y_true",
+        "must contain 0 and 1, -1 and 1, or booleans if 'pos_label' is not given. Got "
+        f"the labels {_shown(found)}. Pass as pos_label the label whose "
+        "probability is given.",
+    )
+
+
+def _shown(labels: np.ndarray) -> str:
+    head = ", ".join(repr(label) for label in labels[:5].tolist())
+    return head + (", ..." if labels.size > 5 else "")

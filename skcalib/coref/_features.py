@@ -15,10 +15,10 @@ import numpy as np
 from scipy.sparse import csr_array
 from sklearn.base import BaseEstimator, TransformerMixin
 
-from .._errors import ParameterError, ParameterTypeError, public
+from .._errors import ParameterError, public
 from .._results import object_array
 from .._validation import check_integer
-from ..text._documents import Document, Mention, Words, words_of
+from ..text._documents import Document, Mention, Words, check_documents, words_of
 
 PERSONAL = {
     "i": "i me my mine myself 'm",
@@ -322,7 +322,7 @@ class AntecedentFeatures(  # type: ignore[call-arg]
             the last word. The message names the document.
         """
         size = self._check_params()
-        documents = _check_documents(X)
+        documents = check_documents(X, "X")
         words = list(map(words_of, documents))
         for i, (document, each) in enumerate(zip(documents, words, strict=True)):
             _check_mentions(document.mentions, each.starts[-1], i)
@@ -334,22 +334,6 @@ class AntecedentFeatures(  # type: ignore[call-arg]
         tags.input_tags.two_d_array = False
         tags.requires_fit = False
         return tags
-
-
-def _check_documents(X: Any) -> list[Document]:
-    if isinstance(X, Document) or not hasattr(X, "__iter__"):
-        raise ParameterTypeError(
-            "X", f"must be a sequence of documents. Got {type(X).__name__}."
-        )
-    documents = list(X)
-    for i, document in enumerate(documents):
-        if not isinstance(document, Document):
-            raise ParameterTypeError(
-                "X",
-                "must contain objects of the class Document. Got "
-                f"{type(document).__name__} as document {i}.",
-            )
-    return documents
 
 
 def _check_mentions(mentions: Sequence[Mention], n_words: int, i: int) -> None:

@@ -15,7 +15,7 @@ from .._parallel import RandomStateLike, as_generator, parallel
 from .._validation import check_choice, check_integer, check_verbose, is_sequence
 from ..posteriors import AntecedentPosterior
 from ..queries._sentences import last_step, transform_before
-from ..text._documents import Document, words_of
+from ..text._documents import Document, check_documents, words_of
 from ._event_counts import EventCounts
 from ._event_probability import Corpus, Distribution, DocumentEvents, event_distribution
 from ._periods import Freq, assign_periods, check_freq, name_of
@@ -173,7 +173,7 @@ None, default='quarter'
             If documents have sentences, but no document has a mention.
         """
         entropy = self._check_params().integers(2**63, size=2).tolist()
-        found = _check_documents(documents)
+        found = check_documents(documents, "documents")
         source = _as_source(posteriors, found)
         kept = [
             i
@@ -286,23 +286,6 @@ None, default='quarter'
         is_set = isinstance(self.countries, Set)
         asked = sorted(self.countries) if is_set else self.countries
         return list(dict.fromkeys(map(str, asked)))
-
-
-def _check_documents(documents: Any) -> list[Document]:
-    if isinstance(documents, (Document, str)) or not isinstance(documents, Iterable):
-        raise ParameterTypeError(
-            "documents",
-            f"must be a sequence of documents. Got {type(documents).__name__}.",
-        )
-    found = list(documents)
-    for i, document in enumerate(found):
-        if not isinstance(document, Document):
-            raise ParameterTypeError(
-                "documents",
-                "must contain objects of the class Document. Got "
-                f"{type(document).__name__} as document {i}.",
-            )
-    return found
 
 
 def _as_source(posteriors: Any, documents: list[Document]) -> Any:

@@ -1,10 +1,11 @@
-"""Tensors, padding and batch order of neural models, converted to NumPy arrays.
+"""What the adapters share: tensors as arrays, padding, batch order, labels of tags.
 
-Transitions that keep taggings consistent with a scheme of entities.
+Also contains the transitions that keep taggings consistent with a scheme of entities.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -13,16 +14,6 @@ from numpy.typing import ArrayLike
 from .._entities import allowed_tags, as_posterior_scheme, check_possible, read_tags
 from .._errors import ParameterError, ParameterTypeError, public
 from .._validation import as_array, as_label_list
-
-__all__ = [
-    "as_indices",
-    "as_labels_of_tags",
-    "as_numpy",
-    "in_order",
-    "log_softmax",
-    "unpad",
-    "without_nan",
-]
 
 
 @public
@@ -115,6 +106,7 @@ def as_numpy(values: Any, name: str) -> np.ndarray:
 def as_indices(values: Any, name: str) -> np.ndarray:
     """Return a tensor of integers as an array."""
     array = as_numpy(values, name)
+    # NaN does not equal itself, but infinity equals its integer part.
     wrong = ~(array == np.trunc(array)) | np.isinf(array)
     if wrong.any():
         place = np.argwhere(wrong)[0].tolist()
@@ -213,6 +205,7 @@ def _lengths_of_mask(mask: Any, batch_first: bool) -> np.ndarray:
         )
     rows = (array if batch_first else array.T) != 0
     lengths = rows.sum(axis=1)
+    # With padding at the end, the true entries are the first `lengths` of each row.
     wrong = (rows != (np.arange(rows.shape[1]) < lengths[:, None])).any(axis=1)
     if wrong.any():
         raise ParameterError(
@@ -236,10 +229,17 @@ def in_order(rows: list[np.ndarray], order: Any, name: str = "order") -> list:
             f"must have the position of each of the {len(rows)} sentences before "
             f"sorting, counted from 0. Got {places.tolist()!r:.60}.",
         )
-    restored = [rows[0]] * len(rows)
-    for row, place in zip(rows, places.tolist(), strict=True):
-        restored[place] = row
-    return restored
+    # The inverse of a permutation is the order that sorts it.
+    return [rows[i] for i in np.argsort(places).tolist()]
+
+
+def check_attributes(
+    value: Any, name: str, attributes: Sequence[str], expected: str, more: str = "."
+) -> None:
+    """Raise an error if an object of a library does not have its attributes."""
+    if not all(hasattr(value, each) for each in attributes):
+        problem = f"{expected}. Got {type(value).__name__}{more}"
+        raise ParameterTypeError(name, problem)
 
 
 def as_labels_of_tags(labels: Any, n_tags: int, name: str) -> list[Any]:
@@ -274,5 +274,6 @@ def log_softmax(scores: np.ndarray) -> np.ndarray:
     """Return log probabilities of the last axis, in float64."""
     scores = scores.astype(np.float64)
     top = scores.max(axis=-1, keepdims=True, initial=-np.inf)
+    # without the shift, exp of a score above 709 would overflow
     shifted = scores - np.where(np.isfinite(top), top, 0)
     return shifted - np.log(np.exp(shifted).sum(axis=-1, keepdims=True))

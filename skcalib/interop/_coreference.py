@@ -8,11 +8,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .._clusterings import check_entries
-from .._containers import is_sequence
 from .._errors import ParameterError, ParameterTypeError, public
-from .._validation import check_choice, check_integer
+from .._validation import check_choice, check_integer, is_sequence
 from ..posteriors import AntecedentPosterior
-from ._arrays import as_indices, as_numpy
+from ._arrays import as_indices, as_numpy, check_attributes
 
 # Models add -10000 to the scores of choices that are masked.
 _MASKED = -9000.0
@@ -112,6 +111,7 @@ def from_antecedent_scores(
         size = rows.shape[1] - count
         columns = slice(0, size) if dummy == "last" else slice(count, None)
         dummies = np.delete(rows, columns, axis=1)
+        # NEW has the sum of the probabilities of all dummies.
         new = np.logaddexp.reduce(dummies, axis=1) if count else np.zeros(len(rows))
         places = None
         if antecedents is not None:
@@ -142,19 +142,21 @@ def _matrix(
                 "must have the shape of the scores of candidates. Got shape "
                 f"{places.shape} and {rows.shape} for document {i}.",
             )
-        _check_candidates(rows, places, i)
-        before = (places >= 0) & (places < np.arange(n)[:, None])
-        j, column = np.nonzero(before & ~(rows <= _MASKED))
+        is_earlier = (places >= 0) & (places < np.arange(n)[:, None])
+        is_candidate = is_earlier & ~(rows <= _MASKED)
+        _check_candidates(places, is_candidate, i)
+        j, column = np.nonzero(is_candidate)
         matrix[j, places[j, column]] = rows[j, column]
     matrix[matrix <= _MASKED] = -np.inf
+    # Columns of the mention itself and of later mentions may contain any numbers.
     matrix[np.triu_indices(n)] = -np.inf
     matrix[np.diag_indices(n)] = new
     return matrix
 
 
-def _check_candidates(rows: np.ndarray, places: np.ndarray, i: int) -> None:
+def _check_candidates(places: np.ndarray, is_candidate: np.ndarray, i: int) -> None:
     """Raise an error for candidates that do not exist, or that have two scores."""
-    n = len(rows)
+    n = len(places)
     beyond = places >= n
     if beyond.any():
         j, column = np.argwhere(beyond)[0].tolist()
@@ -164,9 +166,8 @@ def _check_candidates(rows: np.ndarray, places: np.ndarray, i: int) -> None:
             f"{places[j, column]} for mention {j} of document {i}. If a model returns "
             "indices of spans, map them to the indices of the kept mentions.",
         )
-    before = (places >= 0) & (places < np.arange(n)[:, None])
-    used = np.where(before & ~(rows <= _MASKED), places, n)
-    ordered = np.sort(used, axis=1)
+    # n stands for padding and for masked candidates, which may occur repeatedly
+    ordered = np.sort(np.where(is_candidate, places, n), axis=1)
     twice = (ordered[:, 1:] == ordered[:, :-1]) & (ordered[:, 1:] < n)
     if twice.any():
         j, column = np.argwhere(twice)[0].tolist()
@@ -232,13 +233,10 @@ def from_fastcoref(
     check_entries(results, None, "text", "results")
     scores, mentions = [], []
     for i, result in enumerate(results):
-        if not (hasattr(result, "coref_logit") and hasattr(result, "char_map")):
-            raise ParameterTypeError(
-                "results",
-                "must contain results of fastcoref. Got "
-                f"{type(result).__name__} for text {i}. For arrays use "
-                "from_antecedent_scores.",
-            )
+        expected = "must contain results of fastcoref"
+        more = f" for text {i}. For arrays use from_antecedent_scores."
+        parts = ["coref_logit", "char_map"]
+        check_attributes(result, "results", parts, expected, more)
         # Padding and special pieces have no characters.
         found = sorted(
             (int(k), (int(place[0]), int(place[1])))
@@ -247,6 +245,7 @@ def from_fastcoref(
         )
         kept = [k for k, _ in found]
         logits = as_numpy(result.coref_logit, "results")
+        # the last column is the score of having no antecedent
         scores.append(logits[np.ix_(kept, [*kept, logits.shape[1] - 1])])
         mentions.append([place for _, place in found])
     return from_antecedent_scores(scores), mentions
@@ -336,6 +335,7 @@ def labels_from_clusters(
         here = sorted(entity) if mentions is None else list(map(_key, mentions[i]))
         n_missing += len(entity.keys() - set(here))
         number: dict[Any, int] = {}
+        # A mention in no cluster has the key (m,), which is not a number of a cluster.
         own = [entity.get(m, (m,)) for m in here]
         labels.append([number.setdefault(key, len(number)) for key in own])
         kept.append(here)

@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .._errors import ParameterError, ParameterTypeError, public
+from .._errors import ParameterError, public
 from .._validation import check_bool
 from ..posteriors import LinearChainPosterior
-from ._arrays import as_labels_of_tags, as_numpy, in_order, unpad
+from ._arrays import as_labels_of_tags, as_numpy, check_attributes, in_order, unpad
 
 # Entries of the tag dictionaries of stanza and flair that are not tags.
 _NOT_TAGS = frozenset(
@@ -68,7 +68,7 @@ def from_pytorch_crf(
     >>> [proba.round(2).tolist() for proba in posterior.token_marginals()]
     [[[0.12, 0.88], [0.32, 0.68]], [[0.73, 0.27]]]
     """
-    _check_attributes(crf, "transitions", "start_transitions", "end_transitions")
+    _check_crf(crf, "transitions", "start_transitions", "end_transitions")
     batch_first = bool(getattr(crf, "batch_first", False))
     rows = unpad(emissions, None, mask, "emissions", batch_first=batch_first)
     return LinearChainPosterior(
@@ -125,16 +125,17 @@ def from_allennlp(
     >>> from_allennlp(crf, [np.array([[0.0, 1.0]])]).token_marginals()[0].round(2)
     array([[0.27, 0.73]])
     """
-    _check_attributes(crf, "transitions")
+    _check_crf(crf, "transitions")
     check_bool(constrained, name="constrained")
     log_transition = as_numpy(crf.transitions, "crf").astype(np.float64)
     k = len(log_transition)
     ends = {"start": np.zeros(k), "end": np.zeros(k)}
     if getattr(crf, "include_start_end_transitions", True):
-        _check_attributes(crf, "start_transitions", "end_transitions")
+        _check_crf(crf, "start_transitions", "end_transitions")
         for name in ends:
             ends[name] = as_numpy(getattr(crf, f"{name}_transitions"), "crf")
     if constrained and hasattr(crf, "_constraint_mask"):
+        # The mask has two more rows and columns: START is tag k, and END is tag k + 1.
         allowed = as_numpy(crf._constraint_mask, "crf") != 0
         log_transition = np.where(allowed[:k, :k], log_transition, -np.inf)
         ends["start"] = np.where(allowed[k, :k], ends["start"], -np.inf)
@@ -200,12 +201,18 @@ def from_stanza(
     rows = in_order(unpad(logits, lengths, None, "logits"), order)
     moves = _square(transitions)
     labels = as_labels_of_tags(tags, len(moves), "tags")
-    kept = [k for k, tag in enumerate(labels) if tag not in _NOT_TAGS]
-    _check_widths(rows, len(moves), "logits")
-    return (
-        LinearChainPosterior([row[:, kept] for row in rows], moves[np.ix_(kept, kept)]),
-        [labels[k] for k in kept],
+    kept = _places_of_tags(labels)
+    for i, row in enumerate(rows):
+        if row.shape[1] != len(moves):
+            raise ParameterError(
+                "logits",
+                f"must have {len(moves)} tags, like 'transitions'. Got {row.shape[1]} "
+                f"in sentence {i}.",
+            )
+    posterior = LinearChainPosterior(
+        [row[:, kept] for row in rows], moves[np.ix_(kept, kept)]
     )
+    return posterior, [labels[k] for k in kept]
 
 
 @public
@@ -284,10 +291,12 @@ def from_flair(
             "a CRF, pass the scores of the tags to LinearChainPosterior.",
         )
     start, stop = labels.index("<START>"), labels.index("<STOP>")
-    kept = [k for k, tag in enumerate(labels) if tag not in _NOT_TAGS]
-    # Every column contains the same emission. The first kept tag is used.
+    kept = _places_of_tags(labels)
+    # flair adds the transitions to the emission of each token, in every column of
+    # previous tags. The first kept tag gives the emission back.
     emission = scores[..., kept, kept[0]] - moves[kept, kept[0]]
     rows = in_order(unpad(emission, lengths, None, "features"), order)
+    # flair's transitions are [next tag, previous tag]
     posterior = LinearChainPosterior(
         rows, moves[np.ix_(kept, kept)].T, moves[kept, start], moves[stop, kept]
     )
@@ -304,21 +313,12 @@ def _square(transitions: Any) -> np.ndarray:
     return moves
 
 
-def _check_widths(rows: list[np.ndarray], n_tags: int, name: str) -> None:
-    for i, row in enumerate(rows):
-        if row.shape[1] != n_tags:
-            raise ParameterError(
-                name,
-                f"must have {n_tags} tags, like 'transitions'. Got {row.shape[1]} in "
-                f"sentence {i}.",
-            )
+def _places_of_tags(labels: list[Any]) -> list[int]:
+    return [k for k, tag in enumerate(labels) if tag not in _NOT_TAGS]
 
 
-def _check_attributes(crf: Any, *names: str) -> None:
+def _check_crf(crf: Any, *names: str) -> None:
     for name in names:
-        if not hasattr(crf, name):
-            raise ParameterTypeError(
-                "crf",
-                f"must have the attribute {name!r}. Got {type(crf).__name__}, which "
-                "does not: pass its scores to LinearChainPosterior.",
-            )
+        expected = f"must have the attribute {name!r}"
+        hint = ", which does not: pass its scores to LinearChainPosterior."
+        check_attributes(crf, "crf", [name], expected, hint)

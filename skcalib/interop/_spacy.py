@@ -11,7 +11,7 @@ from .._clusterings import check_entries
 from .._errors import ParameterError, ParameterTypeError, public
 from .._validation import check_integer, check_real
 from ..queries._predicted_entities import PredictedEntities
-from ._arrays import as_numpy, log_softmax
+from ._arrays import as_numpy, check_attributes, log_softmax
 
 
 @public
@@ -74,12 +74,8 @@ def from_spacy_beam(
     """
     width = check_integer(beam_width, minimum=1, name="beam_width")
     density = check_real(beam_density, low=0, high=1, name="beam_density")
-    if not hasattr(ner, "beam_parse") or not hasattr(ner, "moves"):
-        raise ParameterTypeError(
-            "ner",
-            "must be spaCy's EntityRecognizer, nlp.get_pipe('ner'). Got "
-            f"{type(ner).__name__}.",
-        )
+    expected = "must be spaCy's EntityRecognizer, nlp.get_pipe('ner')"
+    check_attributes(ner, "ner", ["beam_parse", "moves"], expected)
     check_entries(docs, None, "document", "docs")
     beams = ner.beam_parse(list(docs), beam_width=width, beam_density=density)
     return [_beam_entities(ner.moves.get_beam_parses(beam)) for beam in beams]
@@ -90,6 +86,7 @@ def _beam_entities(parses: Any) -> list[tuple[int, int, str, float]]:
     found: dict[tuple[int, int, str], float] = {}
     for proba, entities in parses:
         total += float(proba)
+        # An entity counts once for each parse that contains it.
         for start, stop, label in set(map(tuple, entities)):
             key = int(start), int(stop), str(label)
             found[key] = found.get(key, 0.0) + float(proba)
@@ -137,12 +134,8 @@ def from_spacy_spancat(
         raise ParameterTypeError("spans_key", f"must be a str. Got {spans_key!r:.50}.")
     check_entries(docs, None, "document", "docs")
     for i, doc in enumerate(docs):
-        if not hasattr(doc, "spans"):
-            raise ParameterTypeError(
-                "docs",
-                f"must contain documents of spaCy. Got {type(doc).__name__} for "
-                f"document {i}.",
-            )
+        expected = "must contain documents of spaCy"
+        check_attributes(doc, "docs", ["spans"], expected, f" for document {i}.")
         if spans_key not in doc.spans:
             raise ParameterError(
                 "spans_key",
@@ -158,12 +151,8 @@ def from_spacy_spancat(
                 f"which spancat writes. Got {scores.size} scores and {len(group)} "
                 f"spans for document {i}.",
             )
-        found.append(
-            [
-                (int(span.start), int(span.end), str(span.label_), score)
-                for span, score in zip(group, scores.tolist(), strict=True)
-            ]
-        )
+        spans = zip(group, scores.tolist(), strict=True)
+        found.append([(int(s.start), int(s.end), str(s.label_), p) for s, p in spans])
     return found
 
 
@@ -210,14 +199,11 @@ def from_spacy_tagger(
     >>> proba[0].round(2), classes
     (array([[0.88, 0.12]]), ['NN', 'VB'])
     """
-    if not hasattr(tagger, "model") or not hasattr(tagger, "labels"):
-        raise ParameterTypeError(
-            "tagger",
-            "must be spaCy's Tagger, nlp.get_pipe('tagger'). Got "
-            f"{type(tagger).__name__}.",
-        )
+    expected = "must be spaCy's Tagger, nlp.get_pipe('tagger')"
+    check_attributes(tagger, "tagger", ["model", "labels"], expected)
     check_entries(docs, None, "document", "docs")
     scores = [as_numpy(each, "tagger") for each in tagger.model.predict(list(docs))]
+    # "normalize" of the configuration is an attribute of the softmax layer.
     if not any(
         layer.attrs.get("softmax_normalize", False) for layer in tagger.model.walk()
     ):

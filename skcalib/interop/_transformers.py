@@ -10,9 +10,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .._clusterings import check_entries
-from .._containers import is_sequence
 from .._errors import ParameterError, ParameterTypeError, public
-from .._validation import check_choice, is_integer, out_of_range
+from .._validation import check_choice, is_integer, is_sequence, out_of_range
 from ..posteriors import LinearChainPosterior
 from ._arrays import (
     as_indices,
@@ -125,6 +124,7 @@ def from_transformers(
             zip(sentences, word_ids, counts, strict=True)
         )
     ]
+    # Conditioning on valid taggings only adds transitions of 0 and -inf.
     if scheme is None:
         return LinearChainPosterior(rows, np.zeros((width, width))), classes
     return (
@@ -143,6 +143,7 @@ def _places(ids: Any, n: int, n_words: Any, i: int) -> np.ndarray:
             f"included. Got {len(ids)}. Add None for the padding, or cut the logits to "
             "the pieces.",
         )
+    # a column of a table has NaN instead of None
     inside = [-1 if k is None or k != k else k for k in ids]
     places = as_indices(inside, "word_ids")
     size = int(places.max(initial=-1)) + 1
@@ -168,6 +169,7 @@ def _places(ids: Any, n: int, n_words: Any, i: int) -> np.ndarray:
 def _words(log_proba: np.ndarray, places: np.ndarray, pieces: str) -> np.ndarray:
     """Return the log probabilities of the words of a sentence."""
     inside = np.flatnonzero(places >= 0)
+    # `first` are the first pieces of the words, in the order of the words
     words, first = np.unique(places[inside], return_index=True)
     if pieces == "first":
         return log_proba[inside[first]]
@@ -263,6 +265,7 @@ def _spans_of_text(
     found: dict[tuple[int, int, str], float] = {}
     for entity in entities:
         begin, end, score = _read_entity(entity, i)
+        # tokens that share a character with the entity
         touched = np.flatnonzero((places[:, 0] < end) & (places[:, 1] > begin))
         exact = touched.size and (
             places[touched[0], 0] == begin and places[touched[-1], 1] == end
@@ -281,11 +284,9 @@ def _spans_of_text(
 
 def _read_entity(entity: Any, i: int) -> tuple[int, int, float]:
     """Return the characters and the score of an entity of text i."""
-    begin: Any = None
-    end: Any = None
-    score: Any = None
-    if isinstance(entity, Mapping) and "entity_group" in entity:
-        begin, end, score = (entity.get(key) for key in ("start", "end", "score"))
+    is_read = isinstance(entity, Mapping) and "entity_group" in entity
+    known: Any = entity if is_read else {}
+    begin, end, score = map(known.get, ("start", "end", "score"))
     if not (is_integer(begin) and is_integer(end) and isinstance(score, Real)):
         raise ParameterError(
             "results",

@@ -10,10 +10,9 @@ from typing import Any, overload
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .._containers import is_tensor_type
 from .._entities import Tag, as_scheme, find_entities, mend_tags, read_tags
 from .._errors import ParameterError, ParameterTypeError, public
-from .._validation import as_label_list, as_label_lists, is_sequence
+from .._validation import as_label_list, as_label_lists, is_sequence, is_tensor_type
 
 __all__ = ["accuracy_statistics", "span_statistics", "tag_statistics"]
 

@@ -17,31 +17,26 @@ from numpy.typing import ArrayLike
 from scipy.linalg.blas import dtrsv
 from scipy.linalg.lapack import dtrtri
 
-from .._clusterings import as_clusterings, check_entries
+from .._clusterings import as_clusterings, each_entry
 from .._errors import ParameterError, public
 from .._parallel import RandomStateLike, as_generator
 from .._validation import check_finite, check_integer, check_positive
-from ._checks import as_antecedent_scores, as_members
+from ._chain import log_sum
+from ._checks import (
+    ScoreMatrices,
+    as_antecedent_scores,
+    as_members,
+    check_slice,
+    lengths_of,
+)
 
 BLOCK = 48
 
 
-def log_normaliser(scores: np.ndarray) -> np.ndarray:
-    """Return the log of the sum of the exponentials of each row."""
-    if scores.size == 0:
-        return np.zeros(len(scores))
-    top = scores.max(axis=1)
-    top[top == -np.inf] = 0
-    with np.errstate(over="ignore", divide="ignore"):
-        return top + np.log(np.exp(scores - top[:, np.newaxis]).sum(axis=1))
-
-
 def softmax(scores: np.ndarray) -> np.ndarray:
     """Return the probabilities of each row."""
-    if scores.size == 0:
-        return scores.copy()
     with np.errstate(over="ignore"):
-        proba = scores - scores.max(axis=1, keepdims=True)
+        proba = scores - scores.max(axis=1, keepdims=True, initial=-np.inf)
     np.exp(proba, out=proba)
     proba /= proba.sum(axis=1, keepdims=True)
     return proba
@@ -136,12 +131,10 @@ def follow(antecedents: np.ndarray) -> np.ndarray:
 
 def n_entities_pmf(new: np.ndarray) -> np.ndarray:
     """Return the probability of 0, 1, ... successes of independent trials."""
-    pmf = np.zeros(len(new) + 1)
-    pmf[0] = 1
-    for j, p in enumerate(new):
+    pmf = np.ones(1)
+    for p in new:
         # theory, (E1) has the moments of this distribution
-        pmf[1 : j + 2] = pmf[1 : j + 2] * (1 - p) + pmf[: j + 1] * p
-        pmf[0] *= 1 - p
+        pmf = np.convolve(pmf, [1 - p, p])
     return pmf
 
 
@@ -254,7 +247,7 @@ def _move(gain: np.ndarray, labels: np.ndarray) -> bool:
 DRAWN = 2**22  # uniform numbers drawn at a time
 
 
-class AntecedentPosterior:
+class AntecedentPosterior(ScoreMatrices):
     """Distribution over clusterings of mentions, defined by scores of antecedents.
 
     Mention j of a document links to one earlier mention, its antecedent, or is NEW.
@@ -327,25 +320,11 @@ class AntecedentPosterior:
     @public
     def __init__(self, log_scores: Sequence[ArrayLike] | np.ndarray):
         self.log_scores = as_antecedent_scores(log_scores)
-        self.lengths = np.array(list(map(len, self.log_scores)), dtype=np.intp)
-
-    def _with(self, log_scores: list[np.ndarray]) -> AntecedentPosterior:
-        """Return a posterior with other scores, without validation."""
-        new = type(self).__new__(type(self))
-        new.log_scores = log_scores
-        new.lengths = np.array(list(map(len, log_scores)), dtype=np.intp)
-        return new
-
-    def __len__(self) -> int:
-        return len(self.log_scores)
+        self.lengths = lengths_of(self.log_scores)
 
     def __getitem__(self, documents: slice) -> AntecedentPosterior:
         """Return the posterior of a slice of the documents."""
-        if not isinstance(documents, slice):
-            raise TypeError(
-                "AntecedentPosterior is indexed by a slice of documents. "
-                f"Got {documents!r}."
-            )
+        check_slice(self, documents, "documents")
         return self._with(self.log_scores[documents])
 
     def __repr__(self) -> str:
@@ -483,12 +462,10 @@ class AntecedentPosterior:
         >>> posterior.entity_proba([[{0, 1}, {0, 1, 2}, {2}]])[0].round(3)
         array([0.167, 0.333, 0.333])
         """
-        check_entries(members, len(self), "document", "members")
+        lengths = self.lengths.tolist()
         asked = [
             as_members(entry, n, i)
-            for i, (entry, n) in enumerate(
-                zip(members, self.lengths.tolist(), strict=True)
-            )
+            for i, entry, n in each_entry(members, lengths, "document", "members")
         ]
         found = [
             np.array([entity_proba(proba, each) for each in sets])
@@ -496,11 +473,11 @@ class AntecedentPosterior:
         ]
         kinds = {is_one for is_one, _ in asked}
         if len(kinds) > 1:
-            problem = (
+            raise ParameterError(
+                "members",
                 "must contain one collection of mentions per document, or one list of "
-                "collections per document. Got entries of both kinds."
+                "collections per document. Got entries of both kinds.",
             )
-            raise ParameterError("members", problem)
         return np.concatenate(found) if kinds == {True} else found
 
     @public
@@ -526,8 +503,7 @@ class AntecedentPosterior:
         for i, (scores, gold) in enumerate(
             zip(self.log_scores, gold_scores, strict=True)
         ):
-            rows = log_normaliser(gold)
-            rows -= log_normaliser(scores)
+            rows = log_sum(gold, axis=1) - log_sum(scores, axis=1)
             # Rounding errors can make the logarithm of a probability of 1 positive.
             log_proba[i] = np.minimum(rows, 0).sum()
         return log_proba
@@ -560,13 +536,9 @@ class AntecedentPosterior:
         >>> posterior.n_unreachable([[0, 1, 0], [0, 1, 1]])
         array([1, 0])
         """
-        return np.array(
-            [
-                int((gold == -np.inf).all(axis=1).sum())
-                for gold in self._gold_scores(labels)
-            ],
-            dtype=np.intp,
-        )
+        gold_scores = self._gold_scores(labels)
+        found = [(gold == -np.inf).all(axis=1).sum() for gold in gold_scores]
+        return np.array(found, dtype=np.intp)
 
     def _gold_scores(self, labels: Sequence[ArrayLike]) -> Iterator[np.ndarray]:
         """Yield the scores of each document, -inf where they contradict the labels."""

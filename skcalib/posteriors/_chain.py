@@ -1,32 +1,43 @@
-"""Taggings drawn from the posterior: filtered forward, sampled backward.
+"""Algorithms on linear chains: recursions, marginals, best paths and sampled paths.
 
-Scores of many sequences, ordered so that one recursion advances all of them.
-
-Tokens are packed by time step, the longest sequence first, without padding. The
-sequences that are longer than t are the first sequences of every step before t, so a
-recursion over all sequences is a matrix product on contiguous rows.
-
-Forward and backward recursions: on scaled probabilities, and on logarithms.
+All sequences advance together. Tokens are packed by time step, the longest sequence
+first, without padding. The sequences that are longer than t are the first sequences of
+every step before t, so that a step is a matrix product on contiguous rows.
 
 Probabilities are scaled at each token. If float64 (or float32) may have underflowed for
-a sequence, the recursions are repeated on logarithms, which is slower but valid for
+a sequence, its recursions are repeated on logarithms, which is slower but valid for
 scores of any size.
-
-The best path and the k best paths of each sequence.
 """
 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator
+from collections import deque
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import NoReturn
+from typing import ClassVar, NoReturn
 
 import numpy as np
+from scipy.special import entr
+
+from ._checks import Spans
 
 # Number of entries of (sequences, tags, tags) tables that are in memory at a time.
 BLOCK = 4_000_000
+# Size of the part of a large array that stays in the cache between two steps.
+_CACHED = 2**15
+# Maximum number of entries of a table that stays in the processor's cache.
+_CACHED_PATHS = 2**16
+# Number of rows from which a loop over previous tags is faster.
+_MANY = 64
+# Number of spans whose rows are in memory at a time.
+_N_SPANS = 50_000
+# If a reachable tag has a smaller share of the probability of a prefix than this,
+# floats are close to underflow, and the sequence is computed in another way.
+_TINY = {np.dtype(np.float64): 1e-250, np.dtype(np.float32): 1e-30}
+# Scores with at most this absolute value need no shift before the exponential.
+_PLAIN = {np.dtype(np.float64): 50.0, np.dtype(np.float32): 10.0}
 
 
 @dataclass(frozen=True)
@@ -51,9 +62,9 @@ class Chain:
         """Number of tags."""
         return self.transition.shape[0]
 
-    def emission(self, dtype: np.dtype | type = np.float64) -> np.ndarray:
-        """Return a copy of the scores of tokens in packed rows."""
-        return self.scores.take(self.packing.row, axis=0).astype(dtype, copy=False)
+    def emission(self) -> np.ndarray:
+        """Return a copy of the scores of tokens in packed rows, in float64."""
+        return self.scores.take(self.packing.row, axis=0).astype(np.float64, copy=False)
 
     def tokens(self, sequences: np.ndarray) -> np.ndarray:
         """Return a mask of the tokens of some sequences."""
@@ -75,9 +86,7 @@ class Chain:
         """Divide sequences into blocks, where each token needs `cost` numbers."""
         size = np.cumsum(self.packing.lengths[sequences] * cost) // BLOCK
         cuts = np.flatnonzero(np.diff(size)) + 1
-        for part in np.split(sequences, cuts):
-            if part.size:
-                yield part
+        yield from filter(np.size, np.split(sequences, cuts))
 
     def raise_impossible(self, sequence: int) -> NoReturn:
         """Raise an error for a sequence without an allowed path."""
@@ -91,6 +100,13 @@ def sums(values: np.ndarray, group: np.ndarray, n_groups: int) -> np.ndarray:
     """Return the sum of the values of each group."""
     # bincount returns integers if there are no values
     return np.bincount(group, values, n_groups).astype(np.float64, copy=False)
+
+
+def _blocks(n_rows: int, size: int) -> Iterator[slice]:
+    """Divide rows into blocks of at most `size` rows, and at least one."""
+    size = max(1, size)
+    for i in range(0, n_rows, size):
+        yield slice(i, min(i + size, n_rows))
 
 
 class Packing:
@@ -116,7 +132,7 @@ class Packing:
     sequence : ndarray of shape (n_tokens,)
         Sequence of each packed row.
     bounds : list of int
-        `offset` as a list of int, for slices in a loop.
+        `offset` as a list of int, for slices in a loop, and the number of tokens again.
     """
 
     def __init__(self, lengths: np.ndarray):
@@ -129,7 +145,8 @@ class Packing:
             np.sort(lengths), np.arange(self.n_steps), side="right"
         )
         self.offset = np.concatenate([[0], np.cumsum(width)])
-        self.bounds = self.offset.tolist()
+        # a step without rows after the last step
+        self.bounds = [*self.offset.tolist(), int(self.offset[-1])]
         step = np.repeat(np.arange(self.n_steps), width)
         # position inside the step, which is the rank of the sequence
         place = np.arange(self.offset[-1]) - np.repeat(self.offset[:-1], width)
@@ -142,10 +159,8 @@ class Packing:
 
     def alive(self, t: int) -> slice:
         """Return the packed rows of step t whose sequences continue."""
-        width = 0
-        if t + 1 < self.n_steps:
-            # as many as the next step has
-            width = self.bounds[t + 2] - self.bounds[t + 1]
+        # as many as the next step has
+        width = self.bounds[t + 2] - self.bounds[t + 1]
         return slice(self.bounds[t], self.bounds[t] + width)
 
     def ending(self, t: int) -> slice:
@@ -189,12 +204,8 @@ class Packing:
     @cached_property
     def previous(self) -> np.ndarray:
         """Packed row of the previous token of each packed row, -1 if there is none."""
-        width = np.diff(self.offset)
-        previous = np.full(self.row.size, -1)
-        if width.size:
-            later = np.arange(width[0], self.row.size)
-            # one step back is the width of the step before
-            previous[width[0] :] = later - np.repeat(width[:-1], width[1:])
+        previous = self.place[self.row - 1]
+        previous[: self.bounds[1]] = -1  # step 0
         return previous
 
     def unpack(self, packed: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:
@@ -203,14 +214,7 @@ class Packing:
         return packed.take(self.place, axis=0, out=out, mode="clip")
 
 
-# Size of the part of a large array that stays in the cache between two steps.
-_CACHED = 2**15
-
-# If a reachable tag has a smaller share of the probability of a prefix than this,
-# floats are close to underflow, and the sequence is computed in another way.
-_TINY = {np.dtype(np.float64): 1e-250, np.dtype(np.float32): 1e-30}
-# Scores with at most this absolute value need no shift before the exponential.
-_PLAIN = {np.dtype(np.float64): 50.0, np.dtype(np.float32): 10.0}
+# Scaled recursions
 
 
 @dataclass(frozen=True)
@@ -236,22 +240,10 @@ class Forward:
         """Smallest entry of alpha, or NaN if an entry is NaN."""
         return np.min(self.alpha, initial=1)
 
-    @property
-    def tiny(self) -> float:
-        """Smallest number that is regarded as accurate."""
-        return _TINY[self.alpha.dtype]
-
-
-def _blocks(n_rows: int, n_columns: int) -> Iterator[slice]:
-    """Divide rows into parts that fit into the cache."""
-    size = max(1, _CACHED // n_columns)
-    for i in range(0, n_rows, size):
-        yield slice(i, min(i + size, n_rows))
-
 
 def top(scores: np.ndarray, axis: int | None = None) -> np.ndarray:
     """Return the maximum, or 0 if all scores are forbidden."""
-    greatest = scores.max(axis=axis)
+    greatest = scores.max(axis=axis, initial=-np.inf)
     return np.where(np.isfinite(greatest), greatest, 0.0)
 
 
@@ -264,25 +256,8 @@ def _weights(scores: np.ndarray, dtype: np.dtype) -> np.ndarray:
     return np.exp(scores - top(scores)).astype(dtype)
 
 
-def _likelihood(chain: Chain) -> tuple[np.ndarray, np.ndarray]:
-    """Return the likelihood of tokens in packed rows, and the shift of each token."""
-    dtype = chain.dtype
-    wide = np.promote_types(chain.scores.dtype, dtype)
-    rows, plain = chain.packing.row, _PLAIN[dtype]
-    likelihood = np.empty((rows.size, chain.n_tags), dtype)
-    shift = np.zeros(rows.size)
-    for part in _blocks(rows.size, chain.n_tags):
-        scores = chain.scores.take(rows[part], axis=0).astype(wide, copy=False)
-        if not (scores.max() <= plain and scores.min() >= -plain):
-            shift[part] = top(scores, axis=1)
-            scores -= shift[part, np.newaxis]
-        with np.errstate(over="ignore"):  # scores below float32 are -inf
-            np.exp(scores, out=likelihood[part], dtype=dtype, casting="same_kind")
-    return likelihood, shift
-
-
-def forward(chain: Chain) -> Forward:
-    """Run the forward recursion; :func:`lost` returns where it is inaccurate."""
+def forward(chain: Chain) -> tuple[Forward, np.ndarray]:
+    """Run the forward recursion, and return the sequences where it may underflow."""
     packing, dtype = chain.packing, chain.dtype
     local, shift = _likelihood(chain)
     transition = _weights(chain.transition, dtype)
@@ -314,28 +289,47 @@ def forward(chain: Chain) -> Forward:
                 before = now
             local[rows] /= scale[rows]  # while the rows are in the cache
     final = alpha[packing.last_rows()] @ _weights(chain.end, dtype)
-    return Forward(alpha, scale[:, 0], local, final, shift, transition)
+    run = Forward(alpha, scale[:, 0], local, final, shift, transition)
+    return run, _lost(chain, run)
 
 
-def lost(chain: Chain, run: Forward) -> np.ndarray:
-    """Return the sequences for which floats may have underflowed.
+def _likelihood(chain: Chain) -> tuple[np.ndarray, np.ndarray]:
+    """Return the likelihood of tokens in packed rows, and the shift of each token."""
+    dtype = chain.dtype
+    wide = np.promote_types(chain.scores.dtype, dtype)
+    rows, plain = chain.packing.row, _PLAIN[dtype]
+    likelihood = np.empty((rows.size, chain.n_tags), dtype)
+    shift = np.zeros(rows.size)
+    for part in _blocks(rows.size, _CACHED // chain.n_tags):
+        scores = chain.scores.take(rows[part], axis=0).astype(wide, copy=False)
+        if not (scores.max() <= plain and scores.min() >= -plain):
+            shift[part] = top(scores, axis=1)
+            scores -= shift[part, np.newaxis]
+        with np.errstate(over="ignore"):  # scores below float32 are -inf
+            np.exp(scores, out=likelihood[part], dtype=dtype, casting="same_kind")
+    return likelihood, shift
+
+
+def _lost(chain: Chain, run: Forward) -> np.ndarray:
+    """Return the lost sequences, for which floats may have underflowed.
 
     A weight of 0 is correct if the tag cannot be reached. A sequence is returned if a
     tag can be reached from a previous tag of positive weight, but its own weight is too
     small. By induction over tokens, the tags of positive weight in all other sequences
     are exactly the reachable tags.
     """
-    packing, least = chain.packing, np.min(run.scale, initial=1)
+    packing, tiny = chain.packing, _TINY[chain.dtype]
+    least_scale, least_final = (np.min(x, initial=1) for x in (run.scale, run.final))
     # A smallest entry is at least this product before scaling.
-    if run.least * least >= run.tiny and np.min(run.final, initial=1) >= run.tiny:
+    if run.least * least_scale >= tiny and least_final >= tiny:
         return np.zeros(0, dtype=np.intp)  # the usual case
     found = np.zeros(packing.lengths.size, dtype=bool)
-    found[packing.sequence[~(run.scale >= run.tiny)]] = True
+    found[packing.sequence[~(run.scale >= tiny)]] = True
     ranked = packing.rank[: run.final.size]
-    found[ranked[~(run.final >= run.tiny)]] = True
+    found[ranked[~(run.final >= tiny)]] = True
     with np.errstate(divide="ignore", over="ignore"):
         # tiny before scaling, as alpha has been divided by the scale
-        floor = run.tiny / run.scale
+        floor = tiny / run.scale
     enough = run.alpha >= floor[:, np.newaxis]  # False for NaN too
     rows = np.flatnonzero(~enough.all(axis=1))
     if rows.size:
@@ -400,7 +394,7 @@ def backward(
         yield rows, beta
 
 
-# In logarithms
+# Recursions on logarithms
 
 
 def log_sum(scores: np.ndarray, axis: int) -> np.ndarray:
@@ -418,11 +412,9 @@ def log_sum(scores: np.ndarray, axis: int) -> np.ndarray:
 def log_product(rows: np.ndarray, table: np.ndarray) -> np.ndarray:
     """Return the logarithm of the matrix product of exp(rows) and exp(table)."""
     product = np.empty((rows.shape[0], table.shape[1]))
-    size = max(1, BLOCK // max(1, table.size))
-    for i in range(0, rows.shape[0], size):
+    for part in _blocks(rows.shape[0], BLOCK // max(1, table.size)):
         # A table per row: the exponentials of different rows cannot share a shift.
-        part = rows[i : i + size, :, np.newaxis] + table
-        product[i : i + size] = log_sum(part, axis=1)
+        product[part] = log_sum(rows[part, :, np.newaxis] + table, axis=1)
     return product
 
 
@@ -467,10 +459,336 @@ def log_backward(chain: Chain, local: np.ndarray) -> np.ndarray:
     return beta
 
 
-# Maximum number of entries of a table that stays in the processor's cache.
-_CACHED_PATHS = 2**16
-# Number of rows from which a loop over previous tags is faster.
-_MANY = 64
+# Sums over paths
+
+
+def log_partition(chain: Chain) -> np.ndarray:
+    """Return log Z of each sequence."""
+    run, missing = forward(chain)
+    total = partition(chain, run)
+    if missing.size:
+        total[missing] = log_forward(chain.subset(missing))[2]
+    return total
+
+
+def filtered(chain: Chain) -> np.ndarray:
+    """Return probabilities of tags given the tokens so far; end scores are not used."""
+    # A sequence may be impossible only because of its end.
+    chain = replace(chain, end=np.zeros(chain.n_tags))
+    run, missing = forward(chain)
+    result = chain.packing.unpack(run.alpha, out=run.local)
+    if missing.size:
+        small = chain.subset(missing)
+        alpha = np.exp(log_forward(small)[0])
+        alpha /= alpha.sum(axis=1, keepdims=True)
+        result[chain.tokens(missing)] = small.packing.unpack(alpha)
+    return result
+
+
+def token_marginals(chain: Chain) -> np.ndarray:
+    """Return the token marginals of all sequences, concatenated."""
+    run, missing = forward(chain)
+    ones = np.ones((chain.n_tags, 1), chain.dtype)
+    with np.errstate(invalid="ignore", over="ignore", divide="ignore"):
+        for rows, beta in backward(chain, run):
+            marginal = run.alpha[rows]  # alpha and local may be overwritten
+            marginal *= beta
+            marginal /= marginal @ ones
+    result = chain.packing.unpack(run.alpha, out=run.local)
+    for factors in _precise_factors(chain, missing):
+        some = np.flatnonzero(factors.held)
+        result[some] = factors.marginal(some)
+    return result
+
+
+@dataclass(frozen=True)
+class Factors:
+    """Factors of the probability of the tags of consecutive tokens.
+
+    The joint probability of the tags a, b, ..., y, z of tokens s to e is
+    alpha[s, a] * pair[a, b] * local[s + 1, b] * ... * pair[y, z] * local[e, z]
+    * after[e, z]. `row` maps a token to its row of alpha, local and after. `held` is
+    the mask of the tokens that have such a row. This class stores the factors
+    themselves, not their logarithms.
+    """
+
+    alpha: np.ndarray
+    local: np.ndarray
+    after: np.ndarray
+    pair: np.ndarray
+    row: np.ndarray
+    held: np.ndarray
+
+    nothing: ClassVar[float] = 0.0  # factor of a forbidden tag
+    times: ClassVar[Callable[..., np.ndarray]] = staticmethod(np.multiply)
+
+    def message(self, tokens: np.ndarray) -> np.ndarray:
+        """Return the product of local and after."""
+        rows = self.row[tokens]
+        # take needs half the time of an index, and its copy is free for the product
+        factors = self.local.take(rows, axis=0)
+        return self.times(factors, self.after.take(rows, axis=0), out=factors)
+
+    def marginal(self, tokens: np.ndarray) -> np.ndarray:
+        """Return the probability of each tag."""
+        rows = self.row[tokens]
+        factors = self.alpha.take(rows, axis=0)
+        self.times(factors, self.after.take(rows, axis=0), out=factors)
+        return self.proba(factors)
+
+    def before(self, tokens: np.ndarray) -> np.ndarray:
+        """Return alpha."""
+        return self.alpha.take(self.row[tokens], axis=0)
+
+    def advance(self, rows: np.ndarray) -> np.ndarray:
+        """Return rows @ pair."""
+        return rows @ self.pair
+
+    def proba(self, factors: np.ndarray) -> np.ndarray:
+        """Return factors as numbers."""
+        return factors
+
+
+@dataclass(frozen=True)
+class LogFactors(Factors):
+    """Factors stored as logarithms."""
+
+    nothing: ClassVar[float] = -np.inf
+    times: ClassVar[Callable[..., np.ndarray]] = staticmethod(np.add)
+
+    def advance(self, rows: np.ndarray) -> np.ndarray:
+        """Return log(exp(rows) @ exp(pair))."""
+        return log_product(rows, self.pair)
+
+    def proba(self, factors: np.ndarray) -> np.ndarray:
+        """Return factors as numbers, computed in place."""
+        return np.exp(factors, out=factors)
+
+
+def all_factors(chain: Chain) -> Iterator[Factors]:
+    """Yield factors that together contain every token once.
+
+    Sequences that may have underflowed come last, with more precise factors.
+    """
+    run, missing = forward(chain)
+    beta = np.empty_like(run.alpha)
+    with np.errstate(invalid="ignore", over="ignore", divide="ignore"):
+        # runs the generator to its end; beta is filled in place
+        deque(backward(chain, run, out=beta), maxlen=0)
+        # alpha * beta sums to 1, so that products of factors are probabilities
+        beta /= np.einsum("ij,ij->i", run.alpha, beta)[:, np.newaxis]
+    held = ~chain.tokens(missing)
+    yield Factors(run.alpha, run.local, beta, run.transition, chain.packing.place, held)
+    yield from _precise_factors(chain, missing)
+
+
+def _precise_factors(chain: Chain, missing: np.ndarray) -> Iterator[Factors]:
+    """Yield factors of the tokens of some sequences, in float64 or as logarithms."""
+    if missing.size == 0:
+        return
+    small = chain.subset(missing)
+    if chain.dtype != small.dtype:  # float64 may be sufficient if float32 is not
+        parts = all_factors(small)
+    else:
+        parts = iter([_log_factors(small)])
+    tokens = np.flatnonzero(chain.tokens(missing))
+    for factors in parts:
+        row = np.zeros(len(chain.scores), dtype=np.intp)
+        held = np.zeros(row.size, dtype=bool)
+        row[tokens], held[tokens] = factors.row, factors.held
+        yield replace(factors, row=row, held=held)
+
+
+def _log_factors(chain: Chain) -> LogFactors:
+    alpha, local, _ = log_forward(chain)
+    after = log_backward(chain, local)
+    # as for numbers: the marginals of each token sum to 1
+    after -= log_sum(alpha + after, axis=1)[:, np.newaxis]
+    held = np.ones(after.shape[0], dtype=bool)
+    return LogFactors(alpha, local, after, chain.transition, chain.packing.place, held)
+
+
+# Two tokens in a row
+
+
+def followed(lengths: np.ndarray) -> np.ndarray:
+    """Return the tokens that are not the last token of their sequence."""
+    last = np.zeros(lengths.sum(), dtype=bool)
+    last[np.cumsum(lengths)[lengths > 0] - 1] = True
+    return np.flatnonzero(~last)
+
+
+def _each_block(
+    factors: Factors, tokens: np.ndarray, out: np.ndarray
+) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """Yield blocks of the tokens that have factors, each with a table to fill.
+
+    The table contains the rows of `out` for these tokens. A block is so small that its
+    table stays in the cache between two products. If all tokens have factors of the
+    type of `out`, the table is a view of `out`.
+    """
+    mine = np.flatnonzero(factors.held[tokens])
+    # Then the table needs no copy.
+    straight = mine.size == tokens.size and factors.alpha.dtype == out.dtype
+    for part in _blocks(mine.size, BLOCK // (50 * max(1, out[:1].size))):
+        rows = part if straight else mine[part]
+        some = tokens[rows]
+        if straight:
+            yield some, out[rows]
+        else:
+            table = np.empty((some.size, *out.shape[1:]), factors.alpha.dtype)
+            yield some, table
+            out[rows] = table
+
+
+def all_pairs(held: list[Factors], tokens: np.ndarray, dtype: np.dtype) -> np.ndarray:
+    """Return (n, n_tags, n_tags) for tokens and their next tokens."""
+    out = np.empty((tokens.size, *held[0].pair.shape), dtype)
+    for factors in held:
+        for some, table in _each_block(factors, tokens, out):
+            before = factors.before(some)[:, :, np.newaxis]
+            ahead = factors.message(some + 1)[:, np.newaxis, :]
+            factors.times(before, factors.pair, out=table)
+            factors.proba(factors.times(table, ahead, out=table))
+    return out
+
+
+def chosen_pairs(
+    chain: Chain, previous: np.ndarray, following: np.ndarray
+) -> np.ndarray:
+    """Return (n, n_pairs) of the pairs previous[j], following[j]."""
+    tokens = followed(chain.packing.lengths)
+    out = np.empty((tokens.size, previous.size), chain.dtype)
+    for factors in all_factors(chain):
+        pair = factors.pair[previous, following]
+        for some, table in _each_block(factors, tokens, out):
+            before, ahead = factors.before(some), factors.message(some + 1)
+            # With any other mode, take would write to a copy first.
+            before.take(previous, axis=1, out=table, mode="clip")
+            factors.times(table, pair, out=table)
+            factors.times(table, ahead.take(following, axis=1), out=table)
+            factors.proba(table)
+    return out
+
+
+def summed_pairs(chain: Chain) -> np.ndarray:
+    """Return the (n_tags, n_tags) sum over all tokens.
+
+    The probability of tags i, j at tokens t, t + 1 is before[t, i] * pair[i, j] *
+    message[t + 1, j] (see `Factors`). The sum over t of the outer products of `before`
+    and `message` is one matrix product, so no table for each token is needed. Factors
+    stored as logarithms have no matrix product, so their tables are summed in blocks.
+    """
+    tokens = followed(chain.packing.lengths)
+    total = np.zeros((chain.n_tags, chain.n_tags))
+    for factors in all_factors(chain):
+        mine = tokens[factors.held[tokens]]
+        if isinstance(factors, LogFactors):
+            for part in _blocks(mine.size, BLOCK // chain.n_tags**2):
+                total += all_pairs([factors], mine[part], total.dtype).sum(axis=0)
+        else:
+            # A sum over many tokens in float32 would lose digits.
+            before = factors.before(mine).astype(np.float64, copy=False)
+            total += before.T @ factors.message(mine + 1) * factors.pair
+    return total
+
+
+def entropy(chain: Chain) -> np.ndarray:
+    """Return the entropy of each sequence, computed by the chain rule."""
+    lengths = chain.packing.lengths
+    sequence = np.repeat(np.arange(lengths.size), lengths)
+    each = np.zeros(sequence.size)
+    first = (np.cumsum(lengths) - lengths)[lengths > 0]
+    tokens = followed(lengths)
+    for factors in all_factors(chain):
+        mine = first[factors.held[first]]
+        each[mine] = entr(factors.marginal(mine)).sum(axis=1)
+        mine = tokens[factors.held[tokens]]
+        if isinstance(factors, LogFactors):
+            for part in _blocks(mine.size, BLOCK // chain.n_tags**2):
+                each[mine[part] + 1] = _next_entropy_in_logs(factors, mine[part])
+        else:
+            each[mine + 1] = _next_entropy(factors, mine)
+    total = sums(each, sequence, lengths.size)
+    return np.maximum(total, 0)  # rounding errors can give -1e-16 instead of 0
+
+
+def _next_entropy(factors: Factors, tokens: np.ndarray) -> np.ndarray:
+    """Return the entropy of the next tag given the tag of each token.
+
+    Tag j after tag i has probability pair[i, j] * ahead[j] / sum[i]. The mean of its
+    logarithm is therefore a sum of three terms, and none needs a table per token.
+    """
+    before, ahead = factors.before(tokens), factors.message(tokens + 1)
+    sums = ahead @ factors.pair.T
+    marginal = before * sums
+    marginal /= marginal.sum(axis=1, keepdims=True)
+    # theory, (L5): the first sum; the others are subtracted
+    found = _mean_log(marginal, sums)
+    found -= _mean_log(before @ factors.pair * ahead, ahead)
+    # A log A, and 0 for A = 0
+    weighted = -entr(factors.pair)
+    return found - np.einsum("ij,ij->i", before @ weighted, ahead)
+
+
+def _mean_log(weights: np.ndarray, values: np.ndarray) -> np.ndarray:
+    """Return the sums of weights * log(values) over rows; 0 * log(0) is 0."""
+    return np.einsum("ij,ij->i", weights, np.log(np.where(weights > 0, values, 1.0)))
+
+
+def _next_entropy_in_logs(factors: Factors, tokens: np.ndarray) -> np.ndarray:
+    table = factors.pair + factors.message(tokens + 1)[:, np.newaxis, :]
+    # beta of a token is the log of the sum of its table over next tags
+    sums = factors.after[factors.row[tokens]][:, :, np.newaxis]
+    # A tag without an allowed next tag has entropy 0, and not NaN (-inf - -inf).
+    table -= np.where(sums > -np.inf, sums, 0.0)
+    before = factors.marginal(tokens)
+    return np.einsum("ti,tij->t", before, entr(np.exp(table)))
+
+
+# Spans of tokens
+
+
+def span_marginals(chain: Chain, spans: Spans) -> np.ndarray:
+    """Return the probability that all tokens of each span have an allowed tag."""
+    proba = np.empty(spans.start.size)
+    first = np.cumsum(spans.length) - spans.length
+    for factors in all_factors(chain):
+        mine = np.flatnonzero(factors.held[spans.start])
+        # longest first, so that the spans that continue are the first at every step
+        mine = mine[np.argsort(-spans.length[mine], kind="stable")]
+        for part in _blocks(mine.size, _N_SPANS):
+            some = mine[part]
+            proba[some] = _advance_spans(factors, spans, some, first[some])
+    return np.clip(proba, 0, 1)
+
+
+def _advance_spans(
+    factors: Factors, spans: Spans, some: np.ndarray, first: np.ndarray
+) -> np.ndarray:
+    """Advance spans together, the longest first, and close each after its last token.
+
+    The weight of a closed span is the sum over its allowed tags only.
+    """
+    length, proba = spans.length[some], np.empty(some.size)
+    rows = factors.alpha[factors.row[spans.start[some]]]
+    for step in range(int(length.max())):
+        alive = np.searchsorted(-length, -step)  # number of spans longer than step
+        token = factors.row[spans.start[some[:alive]] + step]
+        if step:
+            rows = factors.advance(rows[:alive])
+            rows = factors.times(rows, factors.local[token])
+        allowed = spans.allowed[first[:alive] + step]
+        # Forward sums over the allowed tags only; all other paths are dropped.
+        rows = np.where(allowed, rows, factors.nothing)
+        done = np.searchsorted(-length, -step - 1)
+        # Spans end here whose rows no longer continue; beta adds all ways after.
+        whole = factors.times(rows[done:], factors.after[token[done:]])
+        proba[done:alive] = factors.proba(whole).sum(axis=1)
+    return proba
+
+
+# Best paths
 
 
 def viterbi(chain: Chain) -> np.ndarray:
@@ -492,14 +810,14 @@ def _best_before(before: np.ndarray, transition: np.ndarray) -> np.ndarray:
         return (before[:, :, np.newaxis] + transition).max(axis=1)
     score = np.empty_like(before)
     size = max(_MANY, _CACHED_PATHS // transition.shape[0])
-    for i in range(0, before.shape[0], size):
+    for part in _blocks(before.shape[0], size):
         # tags in rows, so that inner loops run over sequences
-        part = before[i : i + size].T.copy()
-        found, way = np.full_like(part, -np.inf), np.empty_like(part)
-        for row, into in zip(part, transition, strict=True):
+        scores = before[part].T.copy()
+        found, way = np.full_like(scores, -np.inf), np.empty_like(scores)
+        for row, into in zip(scores, transition, strict=True):
             np.add(row, into[:, np.newaxis], out=way)
             np.maximum(found, way, out=found)
-        score[i : i + size] = found.T
+        score[part] = found.T
     return score
 
 
@@ -574,7 +892,18 @@ def _best_ranks(chain: Chain, k: int) -> tuple[np.ndarray, np.ndarray]:
         scores[place] = -np.inf
         for whole, part in zip((last_tag, last_rank, scores), found, strict=True):
             whole[place, :m] = part[:, 0]
-    return _trace_ranks(chain, from_tag, from_rank, last_tag, last_rank), scores
+    tags = np.empty((packing.row.size, k), dtype=np.intp)
+    rank = np.empty_like(tags)
+    for t in reversed(range(packing.n_steps)):
+        ending, rows = packing.ending(t), packing.alive(t)
+        tags[ending] = last_tag[packing.sequence[ending]]
+        rank[ending] = last_rank[packing.sequence[ending]]
+        if t + 1 < packing.n_steps:
+            ahead = packing.step(t + 1)
+            place = np.arange(ahead.start, ahead.stop)[:, np.newaxis]
+            chosen = (place, tags[ahead], rank[ahead])
+            tags[rows], rank[rows] = from_tag[chosen], from_rank[chosen]
+    return packing.unpack(tags), scores
 
 
 def _best_ways(
@@ -608,29 +937,7 @@ def _best_ways(
     return tag, np.minimum(rank, n_ranks - 1), score
 
 
-def _trace_ranks(
-    chain: Chain,
-    from_tag: np.ndarray,
-    from_rank: np.ndarray,
-    last_tag: np.ndarray,
-    last_rank: np.ndarray,
-) -> np.ndarray:
-    packing = chain.packing
-    tags = np.empty((packing.row.size, last_tag.shape[1]), dtype=np.intp)
-    rank = np.empty_like(tags)
-    for t in reversed(range(packing.n_steps)):
-        ending, rows = packing.ending(t), packing.alive(t)
-        tags[ending] = last_tag[packing.sequence[ending]]
-        rank[ending] = last_rank[packing.sequence[ending]]
-        if t + 1 < packing.n_steps:
-            ahead = packing.step(t + 1)
-            chosen = (
-                np.arange(ahead.start, ahead.stop)[:, np.newaxis],
-                tags[ahead],
-                rank[ahead],
-            )
-            tags[rows], rank[rows] = from_tag[chosen], from_rank[chosen]
-    return packing.unpack(tags)
+# Sampled paths
 
 
 def sample(chain: Chain, n_samples: int, rng: np.random.Generator) -> np.ndarray:
@@ -639,29 +946,29 @@ def sample(chain: Chain, n_samples: int, rng: np.random.Generator) -> np.ndarray
     Each sample uses one uniform number per token, in the order of the tokens. The
     result therefore does not depend on the division into blocks.
     """
-    packing, run = chain.packing, forward(chain)
-    missing = lost(chain, run)
+    packing, (run, missing) = chain.packing, forward(chain)
     small, again = chain.subset(missing), chain.tokens(missing)
     in_logs = log_forward(small)[0] if missing.size else None
     back, end = run.transition.T.copy(), np.exp(chain.end - top(chain.end))
     widest = int(np.diff(packing.offset).max(initial=1))
-    # weights, their sums and comparisons are held at once
-    size = max(1, BLOCK // (4 * widest * chain.n_tags))
     tags = np.empty((packing.row.size, n_samples), dtype=np.intp)
-    for i in range(0, n_samples, size):
-        part = slice(i, min(i + size, n_samples))
-        uniform = rng.random((part.stop - i, packing.row.size)).T
+    # weights, their sums and comparisons are held at once
+    for part in _blocks(n_samples, BLOCK // (4 * widest * chain.n_tags)):
+        uniform = rng.random((part.stop - part.start, packing.row.size)).T
         drawn = _draw(packing, uniform[packing.row], run.alpha, back, end)
         tags[:, part] = packing.unpack(drawn)
         if in_logs is not None:
             own = uniform[again][small.packing.row]
-            drawn = _draw_in_logs(small, own, in_logs)
+            logs = in_logs, small.transition.T, small.end
+            drawn = _draw(small.packing, own, *logs, in_logs=True)
             tags[again, part] = small.packing.unpack(drawn)
     return tags
 
 
-def _pick(weights: np.ndarray, uniform: np.ndarray) -> np.ndarray:
+def _pick(weights: np.ndarray, uniform: np.ndarray, in_logs: bool) -> np.ndarray:
     """Return the first tag whose cumulative share exceeds the uniform number."""
+    if in_logs:
+        weights = np.exp(weights - weights.max(axis=-1, keepdims=True))
     sums = weights.cumsum(axis=-1)
     # strictly greater, so that a tag of weight 0 is never drawn
     return (sums > (uniform * sums[..., -1])[..., np.newaxis]).argmax(axis=-1)
@@ -673,37 +980,24 @@ def _draw(
     alpha: np.ndarray,
     back: np.ndarray,
     end: np.ndarray,
+    *,
+    in_logs: bool = False,
 ) -> np.ndarray:
     """Return tags in packed rows, from the last token back.
 
     back : (n_tags, n_tags), [next, previous]. The tags of a lost sequence are
-    arbitrary.
+    arbitrary. If `in_logs`, the weights alpha, back and end are logarithms.
     """
+    times = np.add if in_logs else np.multiply
     tags = np.empty(uniform.shape, dtype=np.intp)
     for t in reversed(range(packing.n_steps)):
         last, rows = packing.ending(t), packing.alive(t)
-        tags[last] = _pick((alpha[last] * end)[:, np.newaxis, :], uniform[last])
+        weights = times(alpha[last], end)[:, np.newaxis, :]
+        tags[last] = _pick(weights, uniform[last], in_logs)
         if t + 1 < packing.n_steps:
             # P(tag | next tag, tokens so far) is alpha times the transition; later
             # tokens give no further information.
             weights = back[tags[packing.step(t + 1)]]
-            weights *= alpha[rows, np.newaxis, :]
-            tags[rows] = _pick(weights, uniform[rows])
+            times(weights, alpha[rows, np.newaxis, :], out=weights)
+            tags[rows] = _pick(weights, uniform[rows], in_logs)
     return tags
-
-
-def _draw_in_logs(chain: Chain, uniform: np.ndarray, alpha: np.ndarray) -> np.ndarray:
-    packing, back = chain.packing, chain.transition.T
-    tags = np.empty(uniform.shape, dtype=np.intp)
-    for t in reversed(range(packing.n_steps)):
-        last, rows = packing.ending(t), packing.alive(t)
-        weights = (alpha[last] + chain.end)[:, np.newaxis, :]
-        tags[last] = _pick(_shares(weights), uniform[last])
-        if t + 1 < packing.n_steps:
-            weights = back[tags[packing.step(t + 1)]] + alpha[rows, np.newaxis, :]
-            tags[rows] = _pick(_shares(weights), uniform[rows])
-    return tags
-
-
-def _shares(weights: np.ndarray) -> np.ndarray:
-    return np.exp(weights - weights.max(axis=-1, keepdims=True))

@@ -1,26 +1,32 @@
-"""Validation of structures: tag paths, pairs and spans of tags, sets of mentions.
+"""Validation of posteriors: their scores, and the structures that methods ask about.
 
-Validation of the scores of posteriors.
+Structures are tag paths, pairs and spans of tags, and sets of mentions.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Set
+from collections.abc import Iterator, Mapping, Set
+from contextlib import suppress
+from copy import copy
 from dataclasses import dataclass
-from typing import Any, NoReturn
+from typing import Any, NoReturn, Self
 
 import numpy as np
 from scipy import sparse
 
-from .._clusterings import check_entries
-from .._containers import described
+from .._clusterings import each_entry
 from .._errors import ParameterError, ParameterTypeError
-from .._validation import as_array, as_floats, is_collection, is_integer, is_sequence
+from .._validation import (
+    as_array,
+    as_floats,
+    describe_container,
+    is_collection,
+    is_integer,
+    is_sequence,
+)
 
 # Largest absolute score. Larger scores could overflow in a chain of 10^7 tokens.
 MOST_SCORE = np.float64(1e300)
-# Number of rows of a matrix that are checked together.
-_N_ROWS = 64
 
 
 def entries_of(values: Any, name: str, expected: str) -> list[Any]:
@@ -46,22 +52,71 @@ def rows_of_column(values: Any) -> Any:
     return values
 
 
-def as_scores(values: Any, name: str, dtype: Any = np.float64) -> np.ndarray:
-    """Return scores as float64; scores of the given dtype stay as they are."""
+def as_scores(
+    values: Any, name: str, dtype: Any = np.float64, entry: str = ""
+) -> np.ndarray:
+    """Return scores as float64; scores of the given dtype stay as they are.
+
+    Errors name the `entry` of a list, if it is given.
+    """
     if type(values) is np.ndarray and values.dtype == np.float64:  # the usual case
         return values
-    scores = as_floats(rows_of_column(values), name=name)
-    return scores.astype(dtype if scores.dtype == dtype else np.float64, copy=False)
-
-
-def scores_of(values: Any, name: str, entry: str, dtype: Any) -> np.ndarray:
-    """Return the scores of one entry of a list; errors name the entry."""
     try:
-        return as_scores(values, name, dtype)
+        scores = as_floats(rows_of_column(values), name=name)
     except ParameterError as error:
+        if not entry:
+            raise
         found, colon, advice = error.problem.removesuffix(".").partition(": ")
         problem = f"{found} in {entry}{colon}{advice}."
         raise type(error)(name, problem) from None
+    return scores.astype(dtype if scores.dtype == dtype else np.float64, copy=False)
+
+
+def is_score(values: np.ndarray) -> np.ndarray:
+    """Return which scores are -inf, or finite and not too large."""
+    return (np.abs(values) <= MOST_SCORE) | (values == -np.inf)
+
+
+def tempered(scores: np.ndarray, temperature: Any, of: str = "") -> np.ndarray:
+    """Return scores divided by a temperature, in their type."""
+    with np.errstate(over="ignore"):
+        divided = np.divide(scores, float(temperature), dtype=np.float64)
+        divided = divided.astype(scores.dtype, copy=False)
+    if ((np.abs(divided) > MOST_SCORE) & np.isfinite(scores)).any():
+        raise ParameterError(
+            "temperature",
+            f"is too small: {temperature!r} makes scores{of} exceed {MOST_SCORE:g}.",
+        )
+    return divided
+
+
+def check_slice(posterior: Any, value: Any, of: str) -> None:
+    """Raise an error if a posterior is indexed by anything other than a slice."""
+    if not isinstance(value, slice):
+        raise TypeError(
+            f"{type(posterior).__name__} is indexed by a slice of {of}. Got {value!r}."
+        )
+
+
+class ScoreMatrices:
+    """Base class of posteriors that have a matrix of scores for each document."""
+
+    log_scores: list[np.ndarray]
+    lengths: np.ndarray
+
+    def _with(self, log_scores: list[np.ndarray]) -> Self:
+        """Return a posterior with other scores, without validation."""
+        new = copy(self)
+        new.log_scores, new.lengths = log_scores, lengths_of(log_scores)
+        return new
+
+    def __len__(self) -> int:
+        return len(self.log_scores)
+
+
+def lengths_of(scores: list[np.ndarray]) -> np.ndarray:
+    """Return the number of rows of each matrix."""
+    return np.array(list(map(len, scores)), dtype=np.intp)
 
 
 # Linear chains
@@ -101,20 +156,20 @@ def _stacked(
     parts = []
     size = []
     for i, part in enumerate(entries_of(values, name, "an array for each sequence")):
-        rows = scores_of(part, name, f"sequence {i}", dtype)
+        rows = as_scores(part, name, dtype, f"sequence {i}")
         size.append(len(rows) if rows.ndim and rows.size else 0)
         if not rows.size:
             continue
         if n_tags is None and rows.ndim:
             n_tags = rows.shape[-1]
         if rows.ndim != 2 or rows.shape[1] != n_tags:
-            problem = (
+            raise ParameterError(
+                name,
                 f"must have an array of shape (n_tokens, {n_tags}) for each sequence. "
                 f"Got shape {rows.shape} for sequence {i}."
                 + " Put a single sequence into a list."
-                * (rows.ndim == 1)
+                * (rows.ndim == 1),
             )
-            raise ParameterError(name, problem)
         parts.append(rows)
     if n_tags is None:
         _raise_without_tags()
@@ -135,30 +190,25 @@ def _one_array(
     if rows.size == 0 == size.sum():
         rows = rows.reshape(0, n_tags)
     if rows.shape != (size.sum(), n_tags):
-        problem = (
+        raise ParameterError(
+            "log_emission",
             f"must have shape ({size.sum()}, {n_tags}) to match lengths and "
-            f"log_transition. Got {rows.shape}."
+            f"log_transition. Got {rows.shape}.",
         )
-        raise ParameterError("log_emission", problem)
     return rows, size
 
 
 def _raise_without_tags() -> NoReturn:
-    problem = (
+    raise ParameterError(
+        "log_emission",
         "must have an array of shape (n_tokens, n_tags) for at least one sequence, "
-        "unless log_transition gives the number of tags."
+        "unless log_transition gives the number of tags.",
     )
-    raise ParameterError("log_emission", problem)
 
 
 def _as_lengths(lengths: Any) -> np.ndarray:
-    try:
-        size = as_array(lengths, name="lengths")
-    except ParameterError:
-        raise
-    except ValueError:  # entries of several lengths
-        size = np.array(None)
-    if size.shape == (0,):
+    size = as_integers(lengths, "lengths")
+    if size.shape == (0,):  # of floats
         size = size.astype(np.intp)
     if size.ndim != 1 or size.dtype.kind not in "iu" or (size < 0).any():
         problem = f"must contain non-negative integers. Got {lengths!r:.80}."
@@ -172,10 +222,10 @@ def as_border(values: Any, n_tags: int, name: str) -> np.ndarray:
         return np.zeros(n_tags)
     scores = as_scores(values, name)
     if scores.shape != (n_tags,):
-        problem = (
-            f"must have shape ({n_tags},) to match log_transition. Got {scores.shape}."
+        raise ParameterError(
+            name,
+            f"must have shape ({n_tags},) to match log_transition. Got {scores.shape}.",
         )
-        raise ParameterError(name, problem)
     return scores
 
 
@@ -184,7 +234,7 @@ def check_chain_scores(
 ) -> None:
     """Raise an error for NaN, +inf, and numbers whose sums might overflow."""
     for name, scores in others.items():
-        bad = ~_is_score(scores)
+        bad = ~is_score(scores)
         if bad.any():
             value = scores[bad][0]
             raise ParameterError(name, f"{_must_be(value)} Got {value}.")
@@ -194,26 +244,22 @@ def check_chain_scores(
     with np.errstate(over="ignore", invalid="ignore"):
         if np.isfinite(flat.dot(flat)):
             return
-    bad = ~_is_score(emission)
+    bad = ~is_score(emission)
     if bad.any():
         row = int(bad.any(axis=1).argmax())
         sequence = int(np.searchsorted(np.cumsum(lengths), row, side="right"))
         token = row - int(lengths[:sequence].sum())
         value = emission[row][bad[row]][0]
-        problem = (
-            f"{_must_be(value)} Got {value} in sequence {sequence}, token {token}."
+        raise ParameterError(
+            "log_emission",
+            f"{_must_be(value)} Got {value} in sequence {sequence}, token {token}.",
         )
-        raise ParameterError("log_emission", problem)
 
 
 def _must_be(value: float) -> str:
     if np.isfinite(value):
         return f"must be within ±{MOST_SCORE:g}, so that sums are finite."
     return "must be finite or -inf."
-
-
-def _is_score(values: np.ndarray) -> np.ndarray:
-    return (np.abs(values) <= MOST_SCORE) | (values == -np.inf)
 
 
 # Antecedents
@@ -227,72 +273,49 @@ def as_antecedent_scores(values: Any) -> list[np.ndarray]:
 
 def _as_square(part: Any, i: int) -> np.ndarray:
     name = "log_scores"
-    found = scores_of(part, name, f"document {i}", np.float64)
-    scores = np.array(found, order="C", copy=True)
+    scores = as_scores(part, name, entry=f"document {i}").copy(order="C")
     if scores.size == 0 and scores.ndim < 3:
         return np.empty((0, 0))
     if scores.ndim != 2 or scores.shape[0] != scores.shape[1]:
-        problem = (
+        raise ParameterError(
+            name,
             "must have a square array for each document. Got shape "
-            f"{scores.shape} for document {i}. Put a single document into a list."
+            f"{scores.shape} for document {i}. Put a single document into a list.",
         )
-        raise ParameterError(name, problem)
-    if not _clear_above(scores):
-        above = ~np.tri(len(scores), dtype=bool)
+    above = ~np.tri(len(scores), dtype=bool)
+    unread = scores[above]
+    # the two usual cases take one pass each
+    if unread.any() and not (unread == -np.inf).all():
         bad = above & ~((scores == 0) | (scores == -np.inf) | np.isnan(scores))
         expected = (
             "must be 0, -inf or NaN above the diagonal, since no later mention is an "
             "antecedent"
         )
         _raise_where(bad, scores, expected, i)
+    np.copyto(scores, -np.inf, where=above)
     top = scores.max(axis=1)
     if not (top < np.inf).all():  # NaN is the maximum of its row
         _raise_where(~(scores < np.inf), scores, "must be finite or -inf", i)
     if (top == -np.inf).any():
-        problem = (
+        raise ParameterError(
+            name,
             "must allow an antecedent, or NEW, for each mention. Got only -inf for "
-            f"mention {int(top.argmin())} of document {i}."
+            f"mention {int(top.argmin())} of document {i}.",
         )
-        raise ParameterError(name, problem)
     return scores
 
 
-def _clear_above(scores: np.ndarray) -> bool:
-    """Write -inf above the diagonal; return False if there is a score.
-
-    `scores` is a copy that belongs to the caller. Blocks are checked and
-    written while they are in the cache. If a later block has a score, the
-    earlier blocks have been written already. The caller then raises an error, so the
-    partial result is never used; its message needs only the later blocks.
-    """
-    n = len(scores)
-    for a in range(0, n, _N_ROWS):
-        b = min(a + _N_ROWS, n)
-        own = ~np.tri(b - a, dtype=bool)
-        unread = scores[a:b, a:b][own]
-        right = scores[a:b, b:]
-        if not (_is_nothing(unread) and _is_nothing(right)):
-            return False
-        scores[a:b, a:b][own] = -np.inf
-        right[...] = -np.inf
-    return True
+def _raise_where(bad: np.ndarray, scores: np.ndarray, expected: str, i: int) -> None:
+    if bad.any():
+        row, column = np.argwhere(bad)[0]
+        raise ParameterError(
+            "log_scores",
+            f"{expected}. Got {scores[row, column]} in document {i}, row {row}, "
+            f"column {column}.",
+        )
 
 
-def _is_nothing(values: np.ndarray) -> bool:
-    if not values.any() or (values == -np.inf).all():
-        return True
-    return bool(((values == 0) | (values == -np.inf) | np.isnan(values)).all())
-
-
-def _raise_where(
-    bad: np.ndarray, scores: np.ndarray, expected: str, i: int
-) -> NoReturn:
-    row, column = np.argwhere(bad)[0]
-    problem = (
-        f"{expected}. Got {scores[row, column]} in document {i}, row {row}, column "
-        f"{column}."
-    )
-    raise ParameterError("log_scores", problem)
+# Tags
 
 
 def as_integers(values: Any, name: str) -> np.ndarray:
@@ -305,36 +328,32 @@ def as_integers(values: Any, name: str) -> np.ndarray:
         return np.array(None)
 
 
-# Tags
-
-
 def check_paths(paths: Any, lengths: np.ndarray, n_tags: int) -> np.ndarray:
     """Return the concatenated tags of all sequences."""
     name = "paths"
-    check_entries(paths, lengths.size, "sequence", name)
     whole = [np.zeros(0, dtype=np.intp)]
-    for i, (entry, length) in enumerate(zip(paths, lengths.tolist(), strict=True)):
+    for i, entry, length in each_entry(paths, lengths.tolist(), "sequence", name):
         path = as_integers(entry, name)
         if path.ndim != 1 or (path.size and path.dtype.kind not in "iu"):
-            problem = (
+            raise ParameterError(
+                name,
                 f"must contain tag indices in one dimension. Got {path.dtype} of shape "
-                f"{path.shape} for sequence {i}."
+                f"{path.shape} for sequence {i}.",
             )
-            raise ParameterError(name, problem)
         if path.size != length:
-            problem = (
+            raise ParameterError(
+                name,
                 f"must have one tag per token. Got {path.size} tags for sequence {i}, "
-                f"which has {length} tokens."
+                f"which has {length} tokens.",
             )
-            raise ParameterError(name, problem)
         outside = (path < 0) | (path >= n_tags)
         if outside.any():
             token = int(outside.argmax())
-            problem = (
+            raise ParameterError(
+                name,
                 f"must contain tag indices from 0 to {n_tags - 1}. Got {path[token]} "
-                f"in sequence {i}, token {token}."
+                f"in sequence {i}, token {token}.",
             )
-            raise ParameterError(name, problem)
         whole.append(path.astype(np.intp, copy=False))
     return np.concatenate(whole)
 
@@ -346,20 +365,33 @@ def check_tag_pairs(pairs: Any, n_tags: int) -> np.ndarray:
     if found.size == 0 and found.ndim < 3:
         return np.zeros((0, 2), dtype=np.intp)
     if found.ndim != 2 or found.shape[1] != 2 or found.dtype.kind not in "iu":
-        problem = (
+        raise ParameterError(
+            name,
             "must contain pairs of tag indices, (previous, next). Got "
-            f"{described(pairs)}."
+            f"{describe_container(pairs)}.",
         )
-        raise ParameterError(name, problem)
     outside = (found < 0) | (found >= n_tags)
     if outside.any():
         row = int(outside.any(axis=1).argmax())
-        problem = (
+        raise ParameterError(
+            name,
             f"must contain tag indices from 0 to {n_tags - 1}. Got "
-            f"{tuple(found[row].tolist())} as pair {row}."
+            f"{tuple(found[row].tolist())} as pair {row}.",
         )
-        raise ParameterError(name, problem)
     return found.astype(np.intp, copy=False)
+
+
+def check_label_pairs(pairs: Any) -> list[tuple[Any, Any]]:
+    """Return pairs of labels, (label, next label), as tuples."""
+    expected = "must be a list of (label, next label)."
+    if not is_collection(pairs) or not hasattr(pairs, "__len__"):
+        raise ParameterTypeError("pairs", f"{expected} Got {pairs!r:.50}.")
+    for i, pair in enumerate(pairs):
+        if not is_sequence(pair) or len(pair) != 2:
+            raise ParameterError("pairs", f"{expected} Got {pair!r:.50} as pair {i}.")
+    return [
+        tuple(pair.tolist() if isinstance(pair, np.ndarray) else pair) for pair in pairs
+    ]
 
 
 # Spans
@@ -378,30 +410,38 @@ class Spans:
     allowed: np.ndarray
 
 
+def spans_by_entry(
+    spans: Any, lengths: np.ndarray, of: str
+) -> Iterator[tuple[int, Any, int]]:
+    """Yield the index, the spans and the length of each sequence or sentence."""
+    for i, entry, n in each_entry(
+        spans, lengths.tolist(), of, "spans", what="the spans of"
+    ):
+        if not is_sequence(entry):
+            raise ParameterTypeError(
+                "spans",
+                f"must be a list with the spans of each {of}. Got {entry!r:.50} for "
+                f"{of} {i}.",
+            )
+        yield i, entry, n
+
+
 def check_spans(
     spans: Any, lengths: np.ndarray, n_tags: int
 ) -> tuple[Spans, np.ndarray]:
     """Return the concatenated spans, and the number of spans of each sequence."""
-    name = "spans"
-    check_entries(spans, lengths.size, "sequence", name, what="the spans of")
     starts, sizes, allowed = [], [], _AllowedTags(n_tags)
-    for i, of_sequence in enumerate(spans):
-        if not is_sequence(of_sequence):
-            problem = (
-                "must be a list with the spans of each sequence. Got "
-                f"{of_sequence!r:.50} for sequence {i}."
-            )
-            raise ParameterTypeError(name, problem)
+    for i, of_sequence, n in spans_by_entry(spans, lengths, "sequence"):
         for j, span in enumerate(of_sequence):
             where = f"span {j} of sequence {i}"
             start, tags = _start_and_tags(span, where)
             size = allowed.add(tags, where)
-            if not 0 <= start <= lengths[i] - size:
-                problem = (
+            if not 0 <= start <= n - size:
+                raise ParameterError(
+                    "spans",
                     f"must have spans inside the sequences. Got tokens {start} to "
-                    f"{start + size - 1} as {where}, which has {lengths[i]} tokens."
+                    f"{start + size - 1} as {where}, which has {n} tokens.",
                 )
-                raise ParameterError(name, problem)
             starts.append(start)
             sizes.append(size)
     count = np.array([len(of_sequence) for of_sequence in spans], dtype=np.intp)
@@ -411,16 +451,16 @@ def check_spans(
 
 
 def _start_and_tags(span: Any, where: str) -> tuple[int, Any]:
-    try:
+    start: Any = None
+    tags: Any = None
+    with suppress(TypeError, ValueError):
         start, tags = span
-    except (TypeError, ValueError):
-        start, tags = None, None
     if not is_integer(start):
-        problem = (
+        raise ParameterError(
+            "spans",
             "must contain (first token, tags of each token) for each span. Got "
-            f"{span!r:.50} as {where}."
+            f"{span!r:.50} as {where}.",
         )
-        raise ParameterError("spans", problem)
     return int(start), tags
 
 
@@ -441,11 +481,11 @@ class _AllowedTags:
         before = len(self.codes)
         if isinstance(tags, np.ndarray) and tags.dtype == bool:
             if tags.ndim != 2 or tags.shape[1] != self.n_tags:
-                problem = (
+                raise ParameterError(
+                    "spans",
                     f"must have masks of shape (n_tokens, {self.n_tags}). Got shape "
-                    f"{tags.shape} for {where}."
+                    f"{tags.shape} for {where}.",
                 )
-                raise ParameterError("spans", problem)
             self.codes.extend(self._number(m.tobytes(), m.copy()) for m in tags)
         elif is_collection(tags):
             self.codes.extend(self._code(some, where) for some in tags)
@@ -466,16 +506,23 @@ class _AllowedTags:
             known = self.numbers.get(frozenset(some))
             if known is not None:
                 return known
-        whole = self._as_list(some, where)
+        whole = list(some) if is_collection(some) else [some]
+        # A list of bool is probably meant as a mask, not as the tags 0 and 1.
+        if not all(map(is_integer, whole)):
+            raise ParameterError(
+                "spans",
+                "must have a tag index or a set of them for each token. Got "
+                f"{some!r:.50} in {where}.",
+            )
+        mask = np.zeros(self.n_tags, dtype=bool)
         for tag in whole:
             if not 0 <= tag < self.n_tags:
-                problem = (
+                raise ParameterError(
+                    "spans",
                     f"must contain tag indices from 0 to {self.n_tags - 1}. Got {tag} "
-                    f"in {where}."
+                    f"in {where}.",
                 )
-                raise ParameterError("spans", problem)
-        mask = np.zeros(self.n_tags, dtype=bool)
-        mask[whole] = True
+            mask[tag] = True
         return self._number(frozenset(whole), mask)
 
     def _number(self, key: Any, mask: np.ndarray) -> int:
@@ -483,18 +530,6 @@ class _AllowedTags:
             self.numbers[key] = len(self.masks)
             self.masks.append(mask)
         return self.numbers[key]
-
-    def _as_list(self, some: Any, where: str) -> list[int]:
-        items = list(some) if is_collection(some) else [some]
-        for tag in items:
-            # A list of bool is probably meant as a mask, not as the tags 0 and 1.
-            if not is_integer(tag):
-                problem = (
-                    "must have a tag index or a set of them for each token. Got "
-                    f"{some!r:.50} in {where}."
-                )
-                raise ParameterError("spans", problem)
-        return [int(tag) for tag in items]
 
     def rows(self) -> np.ndarray:
         """Return a mask of shape (n_rows, n_tags)."""
@@ -507,11 +542,11 @@ class _AllowedTags:
 def as_members(entry: Any, n: int, i: int) -> tuple[bool, list[np.ndarray]]:
     """Return whether an entry is one set of mentions, and its sets, sorted."""
     if not (is_collection(entry) and hasattr(entry, "__len__")):
-        problem = (
+        raise ParameterTypeError(
+            "members",
             "must contain mentions, or collections of mentions, for each document. Got "
-            f"{entry!r:.50} for document {i}."
+            f"{entry!r:.50} for document {i}.",
         )
-        raise ParameterTypeError("members", problem)
     members = list(entry)
     is_one = bool(members) and all(map(is_integer, members))
     sets = [entry] if is_one else members
@@ -524,8 +559,8 @@ def _as_mentions(values: Any, n: int, i: int) -> np.ndarray:
         inside = all(is_integer(k) and 0 <= k < n for k in found)
         if found and inside and len(set(found)) == len(found):
             return np.sort(np.array(found, dtype=np.intp))
-    problem = (
+    raise ParameterError(
+        "members",
         f"must contain one or more distinct mentions from 0 to {n - 1}. Got "
-        f"{values!r:.80} in document {i}."
+        f"{values!r:.80} in document {i}.",
     )
-    raise ParameterError("members", problem)

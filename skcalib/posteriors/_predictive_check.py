@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from .._errors import ParameterError, ParameterTypeError, public
-from .._results import Result, p_text
+from .._results import Result, p_text, plain
 from .._validation import (
     as_label_list,
     as_label_lists,
@@ -99,16 +99,7 @@ class PredictiveCheck(Result):
 
     def to_dict(self) -> dict[str, Any]:
         """Return the attributes as a dict, with arrays as lists."""
-        return {
-            "pvalue": self.pvalue,
-            "spread_pvalue": self.spread_pvalue,
-            "coverage": self.coverage,
-            "expected_coverage": self.expected_coverage,
-            "standard_error": self.standard_error,
-            **{name: array.tolist() for name, array in self._columns().items()},
-            "confidence_level": self.confidence_level,
-            "n_samples": self.n_samples,
-        }
+        return {f.name: plain(getattr(self, f.name)) for f in fields(self)}
 
     def _in_words(self) -> tuple[str, ...]:
         return (
@@ -243,14 +234,15 @@ def posterior_predictive_check(
         raise ParameterTypeError(
             "statistic", f"must be a callable. Got {type(statistic).__name__}."
         )
-    names = (
-        None if classes is None else label_array(as_label_list(classes, name="classes"))
+    names = None
+    if classes is not None:
+        names = label_array(as_label_list(classes, name="classes"))
+    table = np.array(
+        [
+            [_value(statistic, structure, i) for structure in structures]
+            for i, structures in enumerate(_structures(y_true, samples, names))
+        ]
     )
-    values = [
-        [_value(statistic, structure, i) for structure in structures]
-        for i, structures in enumerate(_structures(y_true, samples, names))
-    ]
-    table = np.array(values)
     return _check_of(table[:, 0], table[:, 1:], level)
 
 

@@ -1,35 +1,26 @@
-"""Sampling of trees by Wilson's algorithm (cycle popping), or by elimination.
+"""Sums over dependency trees, the best tree, and sampled trees, of arrays of scores.
 
-Sums over trees by the matrix-tree theorem, for sentences of one length at a time.
+`scores` are (b, n, n + 1) for b sentences of one length, or (n, n + 1) for one
+sentence: rows are words, the first column is the root, column h + 1 is word h. A word's
+own column is -inf.
 
-`scores` are (b, n, n + 1): rows are words, the first column is the root, column h + 1
-is word h. A word's own column is -inf.
-
-The tree with the highest sum of scores, by the algorithm of Chu, Liu and Edmonds.
+Sums are computed by the matrix-tree theorem. Where its inverse would lose digits, words
+are eliminated one by one instead.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
-
-from . import _tree_elimination as elimination
 
 # Maximum number of entries of a stack of matrices.
 AT_ONCE = 2**20
 # Estimated error above which elimination without subtraction replaces the inverse.
 TOLERANCE = 1e-11
-
-
-class Solution(NamedTuple):
-    """Logarithms of determinants, inverses, and whether they are accurate."""
-
-    log_z: np.ndarray
-    inverse: np.ndarray
-    weights: np.ndarray
-    is_accurate: np.ndarray
+# Rounds after which samples that still have cycles are drawn by elimination.
+MOST_ROUNDS = 100
 
 
 def stacks(lengths: np.ndarray) -> Iterator[np.ndarray]:
@@ -41,6 +32,18 @@ def stacks(lengths: np.ndarray) -> Iterator[np.ndarray]:
             yield rows[first : first + size]
 
 
+# Sums by the matrix-tree theorem
+
+
+class Solution(NamedTuple):
+    """Logarithms of determinants, inverses, and whether they are accurate."""
+
+    log_z: np.ndarray
+    inverse: np.ndarray
+    weights: np.ndarray
+    is_accurate: np.ndarray
+
+
 def log_partition(scores: np.ndarray, single_root: bool) -> np.ndarray:
     """Return log Z of each sentence, -inf where there is no tree."""
     if scores.shape[1] == 0:
@@ -48,7 +51,7 @@ def log_partition(scores: np.ndarray, single_root: bool) -> np.ndarray:
     found = _solve(scores, single_root)
     log_z, again = found.log_z, ~found.is_accurate
     if again.any():
-        log_z[again] = elimination.log_partition(scores[again], single_root)
+        log_z[again] = _log_partition_by_elimination(scores[again], single_root)
     return log_z
 
 
@@ -60,10 +63,10 @@ def arc_marginals(scores: np.ndarray, single_root: bool) -> np.ndarray:
     proba = _marginals(found, single_root)
     again = ~found.is_accurate
     if again.any():
-        log_z = elimination.log_partition(scores[again], single_root)
+        log_z = _log_partition_by_elimination(scores[again], single_root)
         again[again] = log_z > -np.inf
         proba[~found.is_accurate & ~again] = np.nan
-        proba[again] = elimination.arc_marginals(scores[again], single_root)
+        proba[again] = _marginals_by_elimination(scores[again], single_root)
     return proba
 
 
@@ -153,6 +156,157 @@ def log_subtree_sums(
     entry = np.logaddexp.reduce(above, axis=1)
     within = np.column_stack([entry, scores[start:stop, start + 1 : stop + 1]])
     return within, scores[np.ix_(outside, np.concatenate([[0], outside + 1]))]
+
+
+# Elimination
+#
+# The heads of words form a Markov chain that ends at the root. Words are eliminated one
+# by one, as in the algorithm of Grassmann, Taksar and Heyman. There are no subtractions
+# and therefore no cancellation, so that scores may have any size.
+
+
+class Terms(NamedTuple):
+    """Arrays of numbers exp(log) t^power for a small t; the power of 0 is inf.
+
+    If trees must have a single root, arcs of the root have the factor t. Sums only keep
+    the lowest power, which belongs to the trees with the fewest roots.
+    """
+
+    power: np.ndarray
+    log: np.ndarray
+
+    def at(self, *index: Any) -> Terms:
+        return Terms(self.power[index], self.log[index])
+
+    def times(self, other: Terms) -> Terms:
+        return Terms(self.power + other.power, self.log + other.log)
+
+    def over(self, other: Terms) -> Terms:
+        """Divide; 0 divided by 0 is 0."""
+        is_zero = np.isinf(self.power)
+        with np.errstate(invalid="ignore"):
+            power, log = self.power - other.power, self.log - other.log
+        return Terms(np.where(is_zero, np.inf, power), np.where(is_zero, -np.inf, log))
+
+    def plus(self, other: Terms) -> Terms:
+        # For small t, a higher power is negligible beside a lower one.
+        power = np.minimum(self.power, other.power)
+        ours = np.where(self.power == power, self.log, -np.inf)
+        theirs = np.where(other.power == power, other.log, -np.inf)
+        return Terms(power, np.logaddexp(ours, theirs))
+
+    def sum(self, axis: int) -> Terms:
+        power = self.power.min(axis=axis, keepdims=True)
+        log = np.where(self.power == power, self.log, -np.inf)
+        top = log.max(axis=axis, keepdims=True)
+        top[top == -np.inf] = 0
+        with np.errstate(divide="ignore"):
+            total = top + np.log(np.exp(log - top).sum(axis=axis, keepdims=True))
+        return Terms(power.squeeze(axis), total.squeeze(axis))
+
+
+def _as_terms(scores: np.ndarray, single_root: bool) -> Terms:
+    """Return the arcs of a stack as terms."""
+    power = np.zeros(scores.shape)
+    if single_root:
+        power[..., 0] = 1
+    return Terms(np.where(scores == -np.inf, np.inf, power), scores)
+
+
+def _log_partition_by_elimination(scores: np.ndarray, single_root: bool) -> np.ndarray:
+    """Return log Z of each sentence of a stack, -inf without a tree."""
+    arcs = _as_terms(scores, single_root)
+    power, log = np.zeros(len(scores)), np.zeros(len(scores))
+    for _ in range(scores.shape[1]):
+        arcs, _, total = _eliminate(arcs, 0)
+        # theory, (R3): log Z is the sum of the logs of the totals
+        power, log = power + total.power, log + total.log
+    # With t^2 or higher, no tree has a single root; inf means no tree at all.
+    return np.where(power == int(single_root), log, -np.inf)
+
+
+def _marginals_by_elimination(scores: np.ndarray, single_root: bool) -> np.ndarray:
+    """Return the probability of each arc of a stack of sentences that have trees.
+
+    The head of d is h in proportion to the weight of the arc times the probability that
+    the chain from h ends at the root before it visits d.
+    """
+    arcs = _as_terms(scores, single_root)
+    escape = _escape(arcs)
+    # theory, (R4), with the escape from h before d at row d, column h
+    words = arcs.at(..., slice(1, None)).times(
+        Terms(*(np.swapaxes(each, 1, 2) for each in escape))
+    )
+    power = np.concatenate([arcs.power[..., :1], words.power], axis=2)
+    log = np.concatenate([arcs.log[..., :1], words.log], axis=2)
+    # Heads with a higher power of t belong to trees with more roots.
+    log = np.where(power == power.min(axis=2, keepdims=True), log, -np.inf)
+    proba = np.exp(log - log.max(axis=2, keepdims=True))
+    return proba / proba.sum(axis=2, keepdims=True)
+
+
+def _eliminate(arcs: Terms, k: int) -> tuple[Terms, Terms, Terms]:
+    """Return the arcs after eliminating word k, the next words of k, and its weight."""
+    keep = np.delete(np.arange(arcs.log.shape[-2]), k)
+    columns = np.concatenate([[0], keep + 1])
+    row = arcs.at(slice(None), k, columns)
+    total = row.sum(axis=-1)
+    row = row.over(total.at(slice(None), np.newaxis))
+    to_k = arcs.at(slice(None), keep, slice(k + 1, k + 2))
+    rest = Terms(*(each[:, keep][:, :, columns] for each in arcs))
+    via = to_k.times(row.at(slice(None), np.newaxis))
+    return rest.plus(via), row, total
+
+
+def _escape(arcs: Terms) -> Terms:
+    """Return the probability (b, n, n) that a row's chain ends before a column.
+
+    Entry (h, d) is the probability that the chain of heads from h reaches the root
+    before it visits d. Eliminating words other than d does not change it for the words
+    that are left. One half of the words is eliminated, the columns of the other half
+    are solved as a smaller problem, and the eliminated words are put back in the
+    opposite order. Both halves take turns.
+
+    For example, with words 0 to 3: eliminate 0, then 1, solve the columns 2 and 3 for
+    the rows 2 and 3, add the row of 1 from its next words (root, 2, 3), then the row of
+    0 from its next words (root, 1, 2, 3).
+    """
+    b, n = arcs.log.shape[:2]
+    found = Terms(np.full((b, n, n), np.inf), np.full((b, n, n), -np.inf))
+    if n < 2:
+        return found
+    half = np.arange(n // 2), np.arange(n // 2, n)
+    for drop, keep in (half, half[::-1]):
+        rest, rows = arcs, []
+        for _ in drop:  # the words of `drop` are adjacent
+            rest, row, _ = _eliminate(rest, int(drop[0]))
+            rows.append(row)
+        below = _escape(rest)
+        # The row of the root: a chain at the root has ended, with probability 1.
+        one = Terms(np.zeros((b, 1, keep.size)), np.zeros((b, 1, keep.size)))
+        below = Terms(
+            *(np.concatenate(each, 1) for each in zip(one, below, strict=True))
+        )
+        for row in rows[::-1]:
+            # theory, (R5)
+            step = row.at(slice(None), slice(None), np.newaxis).times(below).sum(1)
+            below = _insert(below, step, int(drop[0]) + 1)
+        for whole, part in zip(found, below, strict=True):
+            whole[:, :, keep] = part[:, 1:]
+    diagonal = np.arange(n)
+    # A chain from d visits d at once.
+    found.power[:, diagonal, diagonal] = np.inf
+    found.log[:, diagonal, diagonal] = -np.inf
+    return found
+
+
+def _insert(terms: Terms, row: Terms, k: int) -> Terms:
+    """Return terms with one more row at place k."""
+    power, log = (np.insert(a, k, r, axis=1) for a, r in zip(terms, row, strict=True))
+    return Terms(power, log)
+
+
+# The best tree, by the algorithm of Chu, Liu and Edmonds
 
 
 def best_tree(scores: np.ndarray, single_root: bool) -> np.ndarray | None:
@@ -260,8 +414,7 @@ def _cycle(heads: np.ndarray) -> np.ndarray:
     return np.zeros(0, dtype=np.intp)
 
 
-# Rounds after which samples that still have cycles are drawn by elimination.
-MOST_ROUNDS = 100
+# Sampling
 
 
 def sample(
@@ -295,6 +448,7 @@ def sample(
     sums = np.exp(free - top).cumsum(axis=1)
     rows = np.arange(size)
     redraw = np.ones((size, n), dtype=bool)
+    # `rows` are the samples that still have a cycle, and `redraw` are its words
     for _ in range(MOST_ROUNDS):
         at, words = np.nonzero(redraw)
         target = rng.random(at.size) * sums[words, -1]
@@ -304,8 +458,8 @@ def sample(
             # The drawn child keeps the root as its head in every round.
             part[np.arange(rows.size), roots[rows]] = 0
         heads[rows] = part
-        # Words below a cycle keep their heads: only the cycle is removed, as in
-        # Wilson's stacks of heads.
+        # Only the words on a cycle draw again, as in Wilson's stacks of heads. Words
+        # below a cycle keep theirs: drawing them again would bias the trees.
         redraw = _on_cycle(part)
         wrong = redraw.any(axis=1)
         rows, redraw = rows[wrong], redraw[wrong]
@@ -333,23 +487,25 @@ def _on_cycle(heads: np.ndarray) -> np.ndarray:
     """Return which words are on a cycle, bool (size, n).
 
     After at least n steps upwards, every word has arrived at the root or on a cycle.
-    For example, with heads 2, 1, 1 and 0 of the words 1 to 4, eight steps lead to 1,
-    2, 2 and 0: the words 1 and 2 are a cycle, and word 3 is only below it.
+    For example, with heads 2, 1, 1 and 0 of the words 1 to 4, four steps lead to 1, 2,
+    2 and 0: the words 1 and 2 are a cycle, and word 3 is only below it.
     """
-    size, n = heads.shape
-    after = np.zeros((size, n + 1), dtype=np.intp)
-    after[:, 1:] = heads
-    after = _follow(after)
-    found = np.zeros((size, n + 1), dtype=bool)
-    # marks the nodes that are arrived at, which are the root and all cycles
-    np.put_along_axis(found, after, True, axis=1)
+    found = np.zeros((len(heads), heads.shape[1] + 1), dtype=bool)
+    # Steps on a cycle are a permutation of it, so each of its words is arrived at.
+    np.put_along_axis(found, _ends(heads), True, axis=1)
     return found[:, 1:]
 
 
-def _follow(after: np.ndarray) -> np.ndarray:
-    """Return the node that is reached from each node after at least n steps."""
-    for _ in range((after.shape[1] - 1).bit_length()):
-        # theory, (R6): after s rounds, 2^s steps
+def _ends(heads: np.ndarray) -> np.ndarray:
+    """Return the node, from 0 to n, that is reached after at least n steps upwards.
+
+    The root, node 0, is its own head.
+    """
+    after = np.zeros((len(heads), heads.shape[1] + 1), dtype=np.intp)
+    after[:, 1:] = heads
+    # theory, (R6): following the result of s rounds by itself makes 2^s steps, so
+    # that cycles are found in log n array operations, without walking along them
+    for _ in range(heads.shape[1].bit_length()):
         after = np.take_along_axis(after, after, axis=1)
     return after
 
@@ -375,7 +531,7 @@ def _by_elimination(
 ) -> np.ndarray:
     """Return the heads (size, n) of trees with any number of roots.
 
-    Words are eliminated one by one (see _tree_elimination): the arc from d to h gains
+    Words are eliminated one by one: the arc from d to h gains
     the weight of the way through the eliminated word k. Then they are put back in the
     opposite order. A word whose arc leads through k becomes a child of k. By Cayley's
     formula, the head of k is drawn from the probabilities of leaving k, among the words
@@ -389,9 +545,7 @@ def _by_elimination(
         through = via == k
         # Words up to k are not in the tree yet; their entries mean nothing.
         through[:, : k + 1] = False
-        after = np.zeros((size, n + 1), dtype=np.intp)
-        after[:, 1:] = np.where(through, np.arange(1, n + 1), heads)
-        after = _follow(after)
+        after = _ends(np.where(through, np.arange(1, n + 1), heads))
         # k may only choose a head whose way up does not lead through k.
         heads[:, k] = _pick_log(np.where(after == 0, leaving[k], -np.inf), rng)
         heads[through] = k + 1

@@ -1,63 +1,69 @@
-"""Posterior distribution of an arc-factored parser over dependency trees.
-
-Validation of scores of arcs, dependency trees and spans of words.
-"""
+"""Posterior distribution of an arc-factored parser over dependency trees."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .._clusterings import check_entries
-from .._errors import ParameterError, ParameterTypeError, public
+from .._clusterings import each_entry
+from .._errors import ParameterError, public
 from .._parallel import RandomStateLike, as_generator
 from .._validation import (
     check_bool,
     check_integer,
     check_positive,
     is_integer,
-    is_sequence,
 )
 from . import _tree_algorithms as sums
-from ._checks import MOST_SCORE, as_integers, entries_of, scores_of
+from ._checks import (
+    MOST_SCORE,
+    ScoreMatrices,
+    as_integers,
+    as_scores,
+    check_slice,
+    entries_of,
+    is_score,
+    lengths_of,
+    spans_by_entry,
+    tempered,
+)
 from ._tree_algorithms import best_tree, sample
 
 
 def as_arc_scores(values: Any) -> list[np.ndarray]:
     """Return the scores of each sentence, a copy with -inf in a word's own column."""
-    name = "log_scores"
-    parts = entries_of(values, name, "an array for each sentence")
+    parts = entries_of(values, "log_scores", "an array for each sentence")
     return [_as_arcs(part, i) for i, part in enumerate(parts)]
 
 
 def _as_arcs(part: Any, i: int) -> np.ndarray:
     name = "log_scores"
-    found = scores_of(part, name, f"sentence {i}", np.float64)
-    scores = np.array(found, dtype=np.float64, order="C", copy=True)
+    scores = as_scores(part, name, entry=f"sentence {i}").copy(order="C")
     if scores.size == 0 and scores.ndim < 3:
         return np.empty((0, 1))
     n = len(scores) if scores.ndim else 0
     if scores.shape != (n, n + 1):
-        problem = (
+        raise ParameterError(
+            name,
             "must have shape (n_words, n_words + 1) for each sentence: a row per word, "
             "a column for the root, then one column per word. Got shape "
             f"{scores.shape} for sentence {i}."
             + " Put a single sentence into a list."
-            * (scores.ndim == 1)
+            * (scores.ndim == 1),
         )
-        raise ParameterError(name, problem)
     scores[np.arange(n), np.arange(1, n + 1)] = -np.inf
-    bad = ~((np.abs(scores) <= MOST_SCORE) | (scores == -np.inf))
+    bad = ~is_score(scores)
     if bad.any():
         row, column = np.argwhere(bad)[0].tolist()
-        problem = (
+        raise ParameterError(
+            name,
             f"must be -inf or finite, within ±{MOST_SCORE:g}. Got "
-            f"{scores[row, column]} in sentence {i}, row {row}, column {column}."
+            f"{scores[row, column]} in sentence {i}, row {row}, column {column}.",
         )
-        raise ParameterError(name, problem)
     return scores
 
 
@@ -65,16 +71,15 @@ def check_trees(
     trees: Any, lengths: np.ndarray, name: str = "trees"
 ) -> list[np.ndarray]:
     """Return the heads of the words of each sentence, which form trees."""
-    check_entries(trees, lengths.size, "sentence", name)
     found = []
-    for i, (entry, n) in enumerate(zip(trees, lengths.tolist(), strict=True)):
+    for i, entry, n in each_entry(trees, lengths.tolist(), "sentence", name):
         heads = as_integers(entry, name)
         if heads.shape != (n,) or (n and heads.dtype.kind not in "iu"):
-            problem = (
+            raise ParameterError(
+                name,
                 f"must contain the head of each of the {n} words of sentence {i}, as "
-                f"integers. Got {heads.dtype} of shape {heads.shape}."
+                f"integers. Got {heads.dtype} of shape {heads.shape}.",
             )
-            raise ParameterError(name, problem)
         heads = heads.astype(np.intp)
         _check_tree(heads, i, name)
         found.append(heads)
@@ -87,14 +92,14 @@ def _check_tree(heads: np.ndarray, i: int, name: str) -> None:
     if bad.any():
         row = int(bad.argmax())
         hint = " Add 1 to heads that count from 0." if (heads == -1).any() else ""
-        problem = (
+        raise ParameterError(
+            name,
             f"must contain heads from 0 (the root) to {n}. Words are counted from 1, "
             f"and a word cannot be its own head. Got {heads[row]} for word {row + 1} "
-            f"of sentence {i}.{hint}"
+            f"of sentence {i}.{hint}",
         )
-        raise ParameterError(name, problem)
     after = np.concatenate([[0], heads])
-    for _ in range(int(n).bit_length()):
+    for _ in range(int(n).bit_length()):  # theory, (R6): at least n steps up
         after = after[after]
     if after.any():
         word = int(after[after > 0].min())
@@ -104,37 +109,27 @@ def _check_tree(heads: np.ndarray, i: int, name: str) -> None:
 
 def check_word_spans(spans: Any, lengths: np.ndarray) -> list[list[tuple[int, int]]]:
     """Return the spans (start, stop) of each sentence."""
-    name = "spans"
-    check_entries(spans, lengths.size, "sentence", name, what="the spans of")
-    found = []
-    for i, (entry, n) in enumerate(zip(spans, lengths.tolist(), strict=True)):
-        if not is_sequence(entry):
-            problem = (
-                "must be a list with the spans of each sentence. Got "
-                f"{entry!r:.50} for sentence {i}."
-            )
-            raise ParameterTypeError(name, problem)
-        found.append(
-            [_as_span(span, n, f"span {j}", i) for j, span in enumerate(entry)]
-        )
-    return found
+    return [
+        [_as_span(span, n, f"span {j} of sentence {i}") for j, span in enumerate(entry)]
+        for i, entry, n in spans_by_entry(spans, lengths, "sentence")
+    ]
 
 
-def _as_span(span: Any, n: int, which: str, i: int) -> tuple[int, int]:
-    try:
+def _as_span(span: Any, n: int, where: str) -> tuple[int, int]:
+    start: Any = None
+    stop: Any = None
+    with suppress(TypeError, ValueError):
         start, stop = span
-    except (TypeError, ValueError):
-        start, stop = None, None
     if not (is_integer(start) and is_integer(stop) and 0 <= start < stop <= n):
-        problem = (
+        raise ParameterError(
+            "spans",
             f"must contain (start, stop) with 0 <= start < stop <= {n}, the number of "
-            f"words. Got {span!r:.50} as {which} of sentence {i}."
+            f"words. Got {span!r:.50} as {where}.",
         )
-        raise ParameterError("spans", problem)
     return int(start), int(stop)
 
 
-class TreePosterior:
+class TreePosterior(ScoreMatrices):
     """Distribution over dependency trees of sentences, defined by scores of arcs.
 
     Each word of a sentence has one head, which is another word or the root, and
@@ -219,25 +214,11 @@ class TreePosterior:
     ):
         self.single_root = check_bool(single_root, name="single_root")
         self.log_scores = as_arc_scores(log_scores)
-        self.lengths = np.array(list(map(len, self.log_scores)), dtype=np.intp)
-
-    def _with(self, log_scores: list[np.ndarray]) -> TreePosterior:
-        """Return a posterior with other scores, without validation."""
-        new = type(self).__new__(type(self))
-        new.single_root = self.single_root
-        new.log_scores = log_scores
-        new.lengths = np.array(list(map(len, log_scores)), dtype=np.intp)
-        return new
-
-    def __len__(self) -> int:
-        return len(self.log_scores)
+        self.lengths = lengths_of(self.log_scores)
 
     def __getitem__(self, sentences: slice) -> TreePosterior:
         """Return the posterior of a slice of the sentences."""
-        if not isinstance(sentences, slice):
-            raise TypeError(
-                f"TreePosterior is indexed by a slice of sentences. Got {sentences!r}."
-            )
+        check_slice(self, sentences, "sentences")
         return self._with(self.log_scores[sentences])
 
     def __repr__(self) -> str:
@@ -254,7 +235,7 @@ class TreePosterior:
         log_partition : ndarray of shape (n_sentences,)
             Logarithm of the sum of exp(s(y)) over all trees y, 0 for an empty sentence.
         """
-        log_z = _log_partition(self.log_scores, self.lengths, self.single_root)
+        log_z = _log_partition(self.log_scores, self.single_root)
         self._check_possible(log_z)
         return log_z
 
@@ -280,15 +261,13 @@ class TreePosterior:
         """
         found = [np.empty((0, 1))] * len(self)
         for rows in sums.stacks(self.lengths):
-            stack = sums.arc_marginals(self._stack(rows), self.single_root)
+            scores = np.stack([self.log_scores[i] for i in rows.tolist()])
+            stack = sums.arc_marginals(scores, self.single_root)
             for i, proba in zip(rows.tolist(), stack, strict=True):
                 found[i] = proba
         missing = [part.size > 0 and np.isnan(part[0, 0]) for part in found]
         self._check_possible(np.where(missing, -np.inf, 0))
         return found
-
-    def _stack(self, rows: np.ndarray) -> np.ndarray:
-        return np.stack([self.log_scores[i] for i in rows.tolist()])
 
     @public
     def subtree_marginals(
@@ -342,8 +321,8 @@ class TreePosterior:
                 inside.append(within)
                 outside.append(rest)
         count = np.array(list(map(len, asked)), dtype=np.intp)
-        log_p = _log_partition(inside, _lengths(inside), True)
-        log_p += _log_partition(outside, _lengths(outside), self.single_root)
+        log_p = _log_partition(inside, True)
+        log_p += _log_partition(outside, self.single_root)
         proba = np.minimum(np.exp(log_p - np.repeat(log_z, count)), 1)
         return np.split(proba, np.cumsum(count)[:-1]) if len(self) else []
 
@@ -509,30 +488,14 @@ class TreePosterior:
             Posterior in which each tree has its probability to the power of
             1 / temperature, renormalised.
         """
-        divisor = check_positive(temperature, name="temperature")
-        tempered = []
-        for before in self.log_scores:
-            with np.errstate(over="ignore"):
-                after = before / divisor
-            if ((np.abs(after) > MOST_SCORE) & np.isfinite(before)).any():
-                problem = (
-                    f"is too small: {temperature!r} makes scores exceed {MOST_SCORE:g}."
-                )
-                raise ParameterError("temperature", problem)
-            tempered.append(after)
-        return self._with(tempered)
+        check_positive(temperature, name="temperature")
+        return self._with([tempered(scores, temperature) for scores in self.log_scores])
 
 
-def _lengths(scores: list[np.ndarray]) -> np.ndarray:
-    return np.array(list(map(len, scores)), dtype=np.intp)
-
-
-def _log_partition(
-    scores: list[np.ndarray], lengths: np.ndarray, single_root: bool
-) -> np.ndarray:
+def _log_partition(scores: list[np.ndarray], single_root: bool) -> np.ndarray:
     """Return log Z of sentences, -inf where there is no tree."""
     found = np.zeros(len(scores))
-    for rows in sums.stacks(lengths):
+    for rows in sums.stacks(lengths_of(scores)):
         stack = np.stack([scores[i] for i in rows.tolist()])
         found[rows] = sums.log_partition(stack, single_root)
     return found

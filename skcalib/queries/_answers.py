@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .._containers import described
 from .._errors import ParameterError, public
 from .._pairs import Pairs, weighted
 from .._results import Result, as_frame
@@ -25,6 +24,7 @@ from .._validation import (
     is_sequence,
     label_array,
 )
+from .._validation import describe_container as described
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 
 from .._clusterings import check_entries
-from .._containers import described
 from .._errors import ParameterError, ParameterTypeError
 from .._validation import (
     as_array,
@@ -21,6 +20,7 @@ from .._validation import (
     label_array,
     out_of_range,
 )
+from .._validation import describe_container as described
 
 
 def last_step(estimator: Any) -> Any:

@@ -92,25 +92,31 @@ def attributes(token: Any) -> Iterator[tuple[str, float]]:
         )
 
 
-def _storable(name: str) -> str:
-    """Return the name if CRFsuite can store it: UTF-8 text without NUL characters."""
-    if not is_storable(name):
-        raise ValueError(f"CRFsuite cannot store the attribute {name!r:.50}")
-    return name
-
-
 def is_storable(name: str) -> bool:
-    """Return whether CRFsuite can store a name in its model file."""
+    """Return whether CRFsuite can store a name in its model file.
+
+    It stores UTF-8 text without NUL characters.
+    """
     try:
         return b"\0" not in name.encode("utf-8")
     except UnicodeEncodeError:
         return False
 
 
-def _at_token(error: Exception, i: int, t: int) -> ParameterError | ParameterTypeError:
-    """Return an error of the same kind that names the token."""
-    kind = ParameterTypeError if isinstance(error, TypeError) else ParameterError
-    return kind("X", f"cannot be read at sentence {i}, token {t}: {error}.")
+def _read_token(
+    token: Any, i: int, t: int, *, to_store: bool = False
+) -> list[tuple[str, float]]:
+    """Return the attributes of token t of sentence i; errors name the token."""
+    try:
+        found = list(attributes(token))
+        for name, _ in found if to_store else ():
+            if not is_storable(name):
+                raise ValueError(f"CRFsuite cannot store the attribute {name!r:.50}")
+    except (TypeError, ValueError) as error:
+        kind = ParameterTypeError if isinstance(error, TypeError) else ParameterError
+        problem = f"cannot be read at sentence {i}, token {t}: {error}."
+        raise kind("X", problem) from None
+    return found
 
 
 def as_items(sentences: list[Any]) -> Iterator[list[dict[str, float]]]:
@@ -127,11 +133,8 @@ def _token_items(sentence: Any, i: int) -> list[dict[str, float]]:
     items = []
     for t, token in enumerate(sentence):
         flat: dict[str, float] = {}
-        try:
-            for name, weight in attributes(token):
-                flat[_storable(name)] = flat.get(name, 0.0) + weight
-        except (TypeError, ValueError) as error:
-            raise _at_token(error, i, t) from None
+        for name, weight in _read_token(token, i, t, to_store=True):
+            flat[name] = flat.get(name, 0.0) + weight
         items.append(flat)
     return items
 
@@ -181,11 +184,11 @@ def _check_finite(matrix: sparse.csr_array, i: int) -> None:
     if not np.isfinite(matrix.data).all():
         bad = int((~np.isfinite(matrix.data)).argmax())
         token = int(np.searchsorted(matrix.indptr, bad, side="right")) - 1
-        problem = (
+        raise ParameterError(
+            "X",
             f"must have finite weights. Got {matrix.data[bad]} in sentence {i}, token "
-            f"{token}."
+            f"{token}.",
         )
-        raise ParameterError("X", problem)
 
 
 class _Table(NamedTuple):
@@ -224,7 +227,9 @@ def _places(
     ends = np.concatenate([[0], np.cumsum(n_items)])
     # index in the flattened table of value 0, in column 1
     starts = rows * table.attribute.shape[1] + 1
-    # The items of a token are adjacent, and so are the keys of its shape.
+    # The items of a token are adjacent, and so are the keys of its shape in `starts`.
+    # An item therefore finds its key at a distance that is the same for the whole
+    # token: the end of its shape minus the end of its items.
     away = np.cumsum(size)[shapes] - ends[1:]
     item = np.repeat(away, n_items)
     item += np.arange(ends[-1])
@@ -233,6 +238,12 @@ def _places(
 
 class AttributeIndex:
     """Numbers of the attributes that a model knows, for building design matrices.
+
+    A dict of attributes is looked up without joining its keys and values to names.
+    Tokens of one template have the same keys, so that the keys of a corpus form few
+    tuples (shapes). Each shape is translated once, to rows of a table of keys and
+    values; each value is translated by one dict to a column. All other work is done in
+    arrays, which takes a quarter of the time of a loop over attributes.
 
     `width` is the number of columns of the sparse matrices that the model was fitted
     on. The names of their attributes are the column numbers. If the model was fitted on
@@ -253,8 +264,8 @@ class AttributeIndex:
         for k, name in enumerate(names):
             colon = name.find(":")
             while colon >= 0:
-                # The templates use the same interned strings, so that strings are
-                # compared by pointer.
+                # TokenFeatures uses the same interned strings, so that a lookup only
+                # compares pointers.
                 value = sys.intern(name[colon + 1 :])
                 number = self.value.setdefault(value, len(self.value))
                 self._pairs.setdefault(name[:colon], []).append((number, k))
@@ -289,6 +300,7 @@ class AttributeIndex:
         if table is None:
             return None
         values = known_numbers(words, self.value, len(words))
+        # An unknown word is value -1, and so reads the -1 in column 0.
         numbers = table.attribute[table.row.get(WORD, 0), 1 + values]
         return self._compress(numbers, None, np.arange(len(words) + 1))
 
@@ -309,7 +321,8 @@ class AttributeIndex:
         strangers = np.flatnonzero(columns < 0)  # all others are str
         others = list(map(values.__getitem__, strangers.tolist()))
         kinds = set(map(type, others))
-        # All values that are not in the vocabulary are str, so no item is a number.
+        # All values that are not in the vocabulary are str, so no item is a number, and
+        # all weights are 1.
         if kinds <= {str}:
             return self._compress(numbers, None, ends)
         if kinds <= {str, float, bool, int}:
@@ -387,14 +400,10 @@ class AttributeIndex:
         ends = [0]
         for i, sentence in enumerate(sentences):
             for t, token in enumerate(sentence):
-                try:
-                    for name, weight in attributes(token):
-                        column = self.number.get(name)
-                        if column is not None:
-                            columns.append(column)
-                            values.append(weight)
-                except (TypeError, ValueError) as error:
-                    raise _at_token(error, i, t) from None
+                for name, weight in _read_token(token, i, t):
+                    if name in self.number:
+                        columns.append(self.number[name])
+                        values.append(weight)
                 ends.append(len(columns))
         return sparse.csr_array(
             (np.array(values), np.array(columns, dtype=np.int32), np.array(ends)),
@@ -407,16 +416,16 @@ class AttributeIndex:
         if (width is None) != (self.width is None):
             if self.width is None:
                 kinds.reverse()
-            problem = (
-                f"must contain {kinds[1]}, like the training data. Got {kinds[0]}."
+            raise ParameterError(
+                "X",
+                f"must contain {kinds[1]}, like the training data. Got {kinds[0]}.",
             )
-            raise ParameterError("X", problem)
         if width != self.width:
-            problem = (
+            raise ParameterError(
+                "X",
                 f"must have the {self.width} columns that the tagger was fitted on. "
-                f"Got {width}."
+                f"Got {width}.",
             )
-            raise ParameterError("X", problem)
 
     def _from_sparse(self, sentences: list[Any]) -> sparse.csr_array:
         # Concatenate the arrays of all sentences. Making a matrix per sentence would

@@ -1,14 +1,10 @@
-"""Base class of taggers: predictions, probabilities and accuracy from a posterior.
-
-Validation of sentences and their labels, for all taggers.
-"""
+"""Base class of taggers, and validation of the sentences and labels that they take."""
 
 from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from itertools import chain, count, repeat
-from operator import attrgetter
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -21,17 +17,17 @@ from sklearn.utils.validation import check_is_fitted
 from .._errors import ParameterError, ParameterTypeError, public
 from .._results import object_array
 from .._validation import (
-    as_array,
+    as_entries,
     as_label_lists,
     as_weights,
     check_choice,
     check_float_type,
-    is_collection,
     is_dask,
     is_sequence,
     label_array,
 )
 from ..posteriors import LinearChainPosterior
+from ..posteriors._checks import check_label_pairs
 
 Words: TypeAlias = Sequence[Sequence[str]] | np.ndarray
 Sentences: TypeAlias = (
@@ -76,14 +72,14 @@ def check_sentences(X: Any) -> list[Any]:
     The tokens are checked by the functions that read them.
     """
     if hasattr(X, "columns") or sparse.issparse(X):
-        problem = (
+        raise ParameterTypeError(
+            "X",
             f"{_MUST_BE} Got a table of shape {X.shape}: group its rows into sentences "
-            "first."
+            "first.",
         )
-        raise ParameterTypeError("X", problem)
     if not is_sequence(X):
         raise ParameterTypeError("X", f"{_MUST_BE} Got {type(X).__name__}.")
-    sentences = _entries(X)
+    sentences = as_entries(X, "X") or []
     if set(map(type, sentences)) <= {list}:
         return sentences  # the usual case
     # Except for arrays, the type determines whether an entry is a sentence.
@@ -91,26 +87,15 @@ def check_sentences(X: Any) -> list[Any]:
     arrays = (each for each in sentences if isinstance(each, np.ndarray))
     if not all(map(is_sequence, chain(examples, arrays))):
         i = next(i for i, each in enumerate(sentences) if not is_sequence(each))
-        problem = (
+        raise ParameterTypeError(
+            "X",
             f"{_MUST_BE} Got {type(sentences[i]).__name__} {sentences[i]!r:.50} as "
-            f"sentence {i}: put its tokens into a list."
+            f"sentence {i}: put its tokens into a list.",
         )
-        raise ParameterTypeError("X", problem)
+    # pyarrow's own strings are not str
     if is_dask(*examples) or any(hasattr(each, "to_pylist") for each in examples):
-        return list(map(_entries, sentences))
+        return [as_entries(each, "X") for each in sentences]
     return sentences
-
-
-def _entries(values: Any) -> list[Any]:
-    """Return the entries of a sequence as a list."""
-    if isinstance(values, list):
-        return values
-    if is_dask(values):
-        values = values.compute()
-    if hasattr(values, "to_pylist"):  # pyarrow's own strings are not str
-        return values.to_pylist()
-    is_array = isinstance(values, np.ndarray) or hasattr(values, "__dlpack_device__")
-    return list(as_array(values, name="X") if is_array else values)
 
 
 def n_tokens(sentence: Any) -> int:
@@ -120,13 +105,8 @@ def n_tokens(sentence: Any) -> int:
 
 def sentence_lengths(sentences: list[Any]) -> np.ndarray:
     """Return the number of tokens of each sentence."""
-    if set(map(type, sentences)) <= {list}:
-        return np.fromiter(map(len, sentences), np.intp, len(sentences))
-    if all(map(sparse.issparse, one_of_each_type(sentences))):
-        lengths = [n for n, _ in map(attrgetter("shape"), sentences)]
-    else:
-        lengths = list(map(n_tokens, sentences))
-    return np.array(lengths, np.intp)
+    length = len if set(map(type, sentences)) <= {list} else n_tokens
+    return np.fromiter(map(length, sentences), np.intp, len(sentences))
 
 
 def all_words(sentences: list[Any]) -> list[str]:
@@ -140,16 +120,16 @@ def all_words(sentences: list[Any]) -> list[str]:
         for t, word in enumerate(sentence)
         if not isinstance(word, str)
     )
-    problem = (
+    raise ParameterTypeError(
+        "X",
         f"must contain str, one word per token. Got {type(word).__name__} {word!r:.50} "
-        f"in sentence {i}, token {t}."
+        f"in sentence {i}, token {t}.",
     )
-    raise ParameterTypeError("X", problem)
 
 
 def number_words(sentences: list[Any]) -> tuple[list[str], np.ndarray]:
     """Return the distinct words in order of appearance, and the number of each word."""
-    number = numbering()
+    number = numbering()  # numbers a word when it is first looked up
     words = chain.from_iterable(sentences)
     try:
         numbers = number_all(words, number, sum(map(len, sentences)))
@@ -170,10 +150,8 @@ def check_fit(X: Any, y: Any) -> tuple[list[Any], list[list]]:
         raise ParameterError(None, "requires y to be passed, but the target y is None.")
     labels = check_labels(y, sentences)
     if not any(labels):
-        problem = (
-            f"needs at least one sentence with a token. Got {len(sentences)} sentences."
-        )
-        raise ParameterError(None, problem)
+        problem = "needs at least one sentence with a token"
+        raise ParameterError(None, f"{problem}. Got {len(sentences)} sentences.")
     return sentences, labels
 
 
@@ -181,19 +159,19 @@ def check_labels(y: Any, sentences: list[Any]) -> list[list]:
     """Return the labels as lists, one as long as each sentence."""
     labels = as_label_lists(y, name="y")
     if len(labels) != len(sentences):
-        problem = (
+        raise ParameterError(
+            None,
             "needs X and y with one entry per sentence. Got "
-            f"{len(sentences)} sentences in X and {len(labels)} in y."
+            f"{len(sentences)} sentences in X and {len(labels)} in y.",
         )
-        raise ParameterError(None, problem)
     expected, found = sentence_lengths(sentences), sentence_lengths(labels)
     if (expected != found).any():
         i = int((expected != found).argmax())
-        problem = (
+        raise ParameterError(
+            "y",
             f"must have a label for each token. Sentence {i} has {expected[i]} tokens "
-            f"and {found[i]} labels."
+            f"and {found[i]} labels.",
         )
-        raise ParameterError("y", problem)
     return labels
 
 
@@ -434,20 +412,16 @@ def token_accuracy(tagger: Any, X: Any, y: Any, sample_weight: Any) -> float:
 def pair_places(pairs: Any, classes: list[Any]) -> np.ndarray:
     """Return the positions in `classes` of pairs of labels."""
     place = {label: i for i, label in enumerate(classes)}
-    expected = "must be a list of (label, next label)."
-    if not is_collection(pairs) or not hasattr(pairs, "__len__"):
-        raise ParameterTypeError("pairs", f"{expected} Got {pairs!r:.50}.")
-    found = np.empty((len(pairs), 2), dtype=np.intp)
-    for i, pair in enumerate(pairs):
-        if not is_sequence(pair) or len(pair) != 2:
-            raise ParameterError("pairs", f"{expected} Got {pair!r:.50} as pair {i}.")
+    labels = check_label_pairs(pairs)
+    found = np.empty((len(labels), 2), dtype=np.intp)
+    for i, pair in enumerate(labels):
         for j, label in enumerate(pair):
             try:
                 found[i, j] = place[label]
             except (KeyError, TypeError):
-                problem = (
+                raise ParameterError(
+                    "pairs",
                     f"must contain labels of classes_, {classes!r:.200}. Got {label!r} "
-                    f"in pair {i}."
-                )
-                raise ParameterError("pairs", problem) from None
+                    f"in pair {i}.",
+                ) from None
     return found

@@ -1,10 +1,4 @@
-"""Conditional random field, trained by CRFsuite.
-
-Methods and attributes of sklearn_crfsuite.CRF, for compatibility.
-
-Parameters of CRFsuite, and the algorithms that accept them.
-
-Training by CRFsuite, and the weights in its model files.
+"""Conditional random field, trained by CRFsuite, and read from its model files.
 
 The weights are read from the binary file, because CRFsuite's text dump rounds them to
 six digits and takes ten times as long. The file format is defined by CRFsuite in
@@ -18,12 +12,12 @@ import os
 import struct
 import sys
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
-from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 import sklearn_crfsuite
@@ -56,123 +50,64 @@ Sentence: TypeAlias = (
 )
 
 
-class CRFsuiteNames(BaseTagger):
-    """A tagger with the methods and attributes of sklearn_crfsuite.CRF."""
-
-    model_bytes_: bytes
-    training_log_: Any
-
-    def _settings(self) -> dict[str, Any]:
-        raise NotImplementedError
-
-    @public
-    def predict_single(self, xseq: Sentence) -> list[Any]:
-        """Predict the tags of one sentence.
-
-        Parameters
-        ----------
-        xseq : sequence of tokens
-            The sentence.
-
-        Returns
-        -------
-        labels : list of labels
-            Predicted labels, as in :meth:`predict`.
-        """
-        return self.predict([xseq])[0]
-
-    @public
-    def predict_marginals_single(self, xseq: Sentence) -> list[dict[Any, float]]:
-        """Return the probability of each tag at each token of one sentence.
-
-        Parameters
-        ----------
-        xseq : sequence of tokens
-            The sentence.
-
-        Returns
-        -------
-        marginals : list of dict
-            For each token, the probability of each label, as in sklearn-crfsuite.
-            :meth:`predict_marginals` returns the same numbers as arrays.
-        """
-        proba: np.ndarray = self.predict_proba([xseq])[0]
-        labels = self.classes_.tolist()
-        return [dict(zip(labels, row, strict=True)) for row in proba.tolist()]
-
-    @property
-    def crf_(self) -> sklearn_crfsuite.CRF:
-        """The model as a sklearn_crfsuite.CRF, rebuilt from its bytes.
-
-        Its labels are str. No temporary file is left.
-        """
-        check_is_fitted(self)
-        crf = sklearn_crfsuite.CRF(**self._settings())
-        crf.modelfile.refresh()
-        try:
-            Path(crf.modelfile.name).write_bytes(self.model_bytes_)
-            crf.tagger_.labels()  # reads the file
-        finally:
-            crf.modelfile.cleanup()
-        # A pickle of the file contains these bytes, so that the model can be copied.
-        vars(crf.modelfile)["__FILE_RESOURCE_DATA__"] = self.model_bytes_
-        crf.training_log_ = self.training_log_
-        return crf
-
-    @property
-    def tagger_(self) -> Any:
-        """The model as a pycrfsuite.Tagger."""
-        return self.crf_.tagger_
-
-    @property
-    def size_(self) -> int:
-        """Size of the model in bytes."""
-        return self.crf_.size_
-
-    @property
-    def num_attributes_(self) -> int:
-        """Number of attributes that have a weight."""
-        return self.crf_.num_attributes_
-
-    @property
-    def state_features_(self) -> dict[tuple[str, str], float]:
-        """Weights by (attribute, label), rounded to six digits by CRFsuite."""
-        return self.crf_.state_features_
-
-    @property
-    def transition_features_(self) -> dict[tuple[str, str], float]:
-        """Weights by (previous label, next label), rounded to six digits."""
-        return self.crf_.transition_features_
-
-
 ALGORITHMS = ("lbfgs", "l2sgd", "ap", "pa", "arow")
 LINE_SEARCHES = ("MoreThuente", "Backtracking", "StrongBacktracking")
 
 # With a number that exceeds a C int, CRFsuite would stop immediately.
 _LARGEST_INTEGER = 2**31 - 1
-_ITERATIVE = ("lbfgs", "ap", "pa", "arow")
-_PENALTIES = {"c1": ("lbfgs",), "c2": ("lbfgs", "l2sgd")}
-_NO_PENALTY_GIVEN = {"c1": 0.0, "c2": 1.0}  # the defaults
-_INTEGERS = {
-    "max_iterations": ALGORITHMS,
-    "period": ("lbfgs", "l2sgd"),
-    "num_memories": ("lbfgs",),
-    "max_linesearch": ("lbfgs",),
-    "calibration_samples": ("l2sgd",),
-    "calibration_candidates": ("l2sgd",),
-    "calibration_max_trials": ("l2sgd",),
+
+
+def _check_count(value: Any, *, name: str) -> int:
+    return min(check_integer(value, minimum=1, name=name), _LARGEST_INTEGER)
+
+
+def _check_pa_type(value: Any, *, name: str) -> int:
+    kind = check_integer(value, minimum=0, name=name)
+    if kind > 2:
+        raise ParameterError(name, f"must be 0, 1 or 2. Got {kind} instead.")
+    return kind
+
+
+_check_amount = partial(check_real, low=0, high=1e300)
+_check_linesearch = partial(check_choice, choices=LINE_SEARCHES)
+
+
+class _Parameter(NamedTuple):
+    """How a parameter of CRFsuite is checked, and the algorithms that accept it.
+
+    If the default is None, so that CRFsuite has its own default, None is accepted.
+    """
+
+    check: Callable[..., Any]
+    algorithms: tuple[str, ...]
+    default: Any = None
+
+
+_PARAMETERS = {
+    "all_possible_transitions": _Parameter(check_bool, ALGORITHMS, True),
+    "all_possible_states": _Parameter(check_bool, ALGORITHMS, False),
+    "c1": _Parameter(_check_amount, ("lbfgs",), 0.0),
+    "c2": _Parameter(_check_amount, ("lbfgs", "l2sgd"), 1.0),
+    "min_freq": _Parameter(_check_amount, ALGORITHMS, 0.0),
+    "max_iterations": _Parameter(_check_count, ALGORITHMS),
+    "period": _Parameter(_check_count, ("lbfgs", "l2sgd")),
+    "num_memories": _Parameter(_check_count, ("lbfgs",)),
+    "max_linesearch": _Parameter(_check_count, ("lbfgs",)),
+    "calibration_samples": _Parameter(_check_count, ("l2sgd",)),
+    "calibration_candidates": _Parameter(_check_count, ("l2sgd",)),
+    "calibration_max_trials": _Parameter(_check_count, ("l2sgd",)),
+    "epsilon": _Parameter(_check_amount, ("lbfgs", "ap", "pa", "arow")),
+    "delta": _Parameter(_check_amount, ("lbfgs", "l2sgd")),
+    "calibration_eta": _Parameter(_check_amount, ("l2sgd",)),
+    "calibration_rate": _Parameter(_check_amount, ("l2sgd",)),
+    "c": _Parameter(_check_amount, ("pa",)),
+    "variance": _Parameter(_check_amount, ("arow",)),
+    "gamma": _Parameter(_check_amount, ("arow",)),
+    "error_sensitive": _Parameter(check_bool, ("pa",)),
+    "averaging": _Parameter(check_bool, ("pa",)),
+    "linesearch": _Parameter(_check_linesearch, ("lbfgs",)),
+    "pa_type": _Parameter(_check_pa_type, ("pa",)),
 }
-_REALS = {
-    "epsilon": _ITERATIVE,
-    "delta": ("lbfgs", "l2sgd"),
-    "calibration_eta": ("l2sgd",),
-    "calibration_rate": ("l2sgd",),
-    "c": ("pa",),
-    "variance": ("arow",),
-    "gamma": ("arow",),
-}
-_BOOLS = {"error_sensitive": ("pa",), "averaging": ("pa",)}
-_CHOICES = {"linesearch": ("lbfgs",), "pa_type": ("pa",)}
 
 
 def crf_settings(params: dict[str, Any]) -> dict[str, Any]:
@@ -182,45 +117,20 @@ def crf_settings(params: dict[str, Any]) -> dict[str, Any]:
         "algorithm": algorithm,
         "verbose": bool(check_verbose(params["verbose"])),
     }
-    for name in ("all_possible_transitions", "all_possible_states"):
-        settings[name] = check_bool(params[name], name=name)
-    for name in ("c1", "c2", "min_freq"):
-        settings[name] = check_real(params[name], low=0, high=1e300, name=name)
-    for name, default in _NO_PENALTY_GIVEN.items():
-        if algorithm not in _PENALTIES[name] and settings.pop(name) != default:
-            raise _not_of_algorithm(name, params)
-    for name, algorithms in {**_INTEGERS, **_REALS, **_BOOLS, **_CHOICES}.items():
-        if params[name] is None:
+    for name, (check, algorithms, default) in _PARAMETERS.items():
+        value = params[name]
+        if value is None and default is None:
             continue
-        if algorithm not in algorithms:
-            raise _not_of_algorithm(name, params)
-        settings[name] = _checked(name, params[name])
+        if algorithm in algorithms:
+            settings[name] = check(value, name=name)
+        elif default is None or check(value, name=name) != default:
+            raise ParameterError(
+                name,
+                f"cannot be used with algorithm={algorithm!r}. Got {value!r}. Leave it "
+                "at its default.",
+            )
     _check_unsupported(params)
     return settings
-
-
-def _checked(name: str, value: Any) -> Any:
-    """Return the validated value of a parameter that is not None."""
-    if name in _INTEGERS:
-        return min(check_integer(value, minimum=1, name=name), _LARGEST_INTEGER)
-    if name in _REALS:
-        return check_real(value, low=0, high=1e300, name=name)
-    if name in _BOOLS:
-        return check_bool(value, name=name)
-    if name == "linesearch":
-        return check_choice(value, LINE_SEARCHES, name=name)
-    value = check_integer(value, minimum=0, name=name)
-    if value > 2:
-        raise ParameterError(name, f"must be 0, 1 or 2. Got {value} instead.")
-    return value
-
-
-def _not_of_algorithm(name: str, params: dict[str, Any]) -> ParameterError:
-    problem = (
-        f"cannot be used with algorithm={params['algorithm']!r}. Got "
-        f"{params[name]!r}. Leave it at its default."
-    )
-    return ParameterError(name, problem)
 
 
 def _check_unsupported(params: dict[str, Any]) -> None:
@@ -240,6 +150,9 @@ def _check_unsupported(params: dict[str, Any]) -> None:
         )
 
 
+# Magic number, size and type of the file; version and numbers of features, labels and
+# attributes; offsets of the features, the label names, the attribute names and two
+# tables of references.
 _HEADER = struct.Struct("<4sI4s9I")
 _FEATURE = np.dtype(
     [("type", "<u4"), ("source", "<u4"), ("target", "<u4"), ("w", "<f8")]
@@ -314,8 +227,7 @@ def _seed_c_library() -> None:
     ctypes.CDLL(name).srand(_SEED)
 
 
-@dataclass(frozen=True)
-class CRFWeights:
+class CRFWeights(NamedTuple):
     """Names and weights of a first-order model.
 
     labels : list of str; attributes : list of str; state : (source attribute, target
@@ -335,7 +247,7 @@ def read_model(data: bytes) -> CRFWeights:
     """
     try:
         return _read_model(data)
-    except (struct.error, IndexError):
+    except (struct.error, IndexError):  # offsets or numbers beyond the end
         raise ValueError("The file is damaged or not complete.") from None
 
 
@@ -344,6 +256,7 @@ def _read_model(data: bytes) -> CRFWeights:
     if magic != b"lCRF" or kind != b"FOMC":
         raise ValueError("The data are not a first-order model of CRFsuite.")
     _, _, n_labels, n_attributes, at_features, at_labels, at_attributes, _, _ = numbers
+    # A chunk begins with its name, its size and the number of its records: 12 bytes.
     _, _, n_features = struct.unpack_from("<4sII", data, at_features)
     labels = _strings(data, at_labels, n_labels)
     attributes = _strings(data, at_attributes, n_attributes)
@@ -369,12 +282,15 @@ def _strings(data: bytes, start: int, n: int) -> list[str]:
     """Return the strings of a CQDB table in the order of their numbers."""
     if n == 0:
         return []
+    # The table has a header, hash tables from strings to numbers (not used here), and
+    # the offset of the record of each number.
     _, _, _, _, n_back, at_back = struct.unpack_from("<4s5I", data, start)
     if n_back < n:
         raise IndexError
     records = np.frombuffer(data, "<u4", n, start + at_back)
     strings = []
     for record in (records + start).tolist():
+        # A record is a number, the size of the text, and the text with a final NUL.
         _, size = struct.unpack_from("<II", data, record)
         strings.append(data[record + 8 : record + 7 + size].decode("utf-8"))
         if record + 8 + size > len(data):
@@ -384,7 +300,7 @@ def _strings(data: bytes, start: int, n: int) -> list[str]:
     return strings
 
 
-class CRFTagger(CRFsuiteNames):
+class CRFTagger(BaseTagger):
     """Linear-chain conditional random field tagger.
 
     CRFsuite trains the weights. The probabilities of all sentences are computed
@@ -514,6 +430,9 @@ class CRFTagger(CRFsuiteNames):
     >>> proba.shape, proba.sum(axis=1).round(9)
     ((2, 3), array([1., 1.]))
     """
+
+    model_bytes_: bytes
+    training_log_: Any
 
     def __init__(
         self,
@@ -667,6 +586,7 @@ class CRFTagger(CRFsuiteNames):
         """Set the attributes of the fitted model from its bytes."""
         weights = read_model(self.model_bytes_)
         place = {names[label]: k for k, label in enumerate(classes.tolist())}
+        # CRFsuite numbers labels by their first occurrence, `classes_` are sorted.
         order = np.array([place[name] for name in weights.labels])
         n_tags = classes.size
         state = np.zeros((len(weights.attributes), n_tags))
@@ -688,6 +608,87 @@ class CRFTagger(CRFsuiteNames):
             lengths=sentence_lengths(sentences),
             dtype=self._check_inference(),
         )
+
+    # Methods and attributes of sklearn_crfsuite.CRF, for compatibility
+
+    @public
+    def predict_single(self, xseq: Sentence) -> list[Any]:
+        """Predict the tags of one sentence.
+
+        Parameters
+        ----------
+        xseq : sequence of tokens
+            The sentence.
+
+        Returns
+        -------
+        labels : list of labels
+            Predicted labels, as in :meth:`predict`.
+        """
+        return self.predict([xseq])[0]
+
+    @public
+    def predict_marginals_single(self, xseq: Sentence) -> list[dict[Any, float]]:
+        """Return the probability of each tag at each token of one sentence.
+
+        Parameters
+        ----------
+        xseq : sequence of tokens
+            The sentence.
+
+        Returns
+        -------
+        marginals : list of dict
+            For each token, the probability of each label, as in sklearn-crfsuite.
+            :meth:`predict_marginals` returns the same numbers as arrays.
+        """
+        proba: np.ndarray = self.predict_proba([xseq])[0]
+        labels = self.classes_.tolist()
+        return [dict(zip(labels, row, strict=True)) for row in proba.tolist()]
+
+    @property
+    def crf_(self) -> sklearn_crfsuite.CRF:
+        """The model as a sklearn_crfsuite.CRF, rebuilt from its bytes.
+
+        Its labels are str. No temporary file is left.
+        """
+        check_is_fitted(self)
+        crf = sklearn_crfsuite.CRF(**self._settings())
+        crf.modelfile.refresh()
+        try:
+            Path(crf.modelfile.name).write_bytes(self.model_bytes_)
+            crf.tagger_.labels()  # reads the file
+        finally:
+            crf.modelfile.cleanup()
+        # A pickle of the file contains these bytes, so that the model can be copied.
+        vars(crf.modelfile)["__FILE_RESOURCE_DATA__"] = self.model_bytes_
+        crf.training_log_ = self.training_log_
+        return crf
+
+    @property
+    def tagger_(self) -> Any:
+        """The model as a pycrfsuite.Tagger."""
+        return self.crf_.tagger_
+
+    @property
+    def size_(self) -> int:
+        """Size of the model in bytes."""
+        return self.crf_.size_
+
+    @property
+    def num_attributes_(self) -> int:
+        """Number of attributes that have a weight."""
+        return self.crf_.num_attributes_
+
+    @property
+    def state_features_(self) -> dict[tuple[str, str], float]:
+        """Weights by (attribute, label), rounded to six digits by CRFsuite."""
+        return self.crf_.state_features_
+
+    @property
+    def transition_features_(self) -> dict[tuple[str, str], float]:
+        """Weights by (previous label, next label), rounded to six digits."""
+        return self.crf_.transition_features_
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

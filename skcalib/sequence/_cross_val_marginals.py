@@ -102,6 +102,7 @@ def cross_val_marginals(
     found = parallel(n_jobs, verbose)(
         delayed(_fold)(clone(estimator), X, y, train, test) for train, test in folds
     )
+    # The training part of a fold may lack labels, and so have fewer columns.
     column = {label: k for k, label in enumerate(classes.tolist())}
     entries: list[Any] = [None] * n
     for (_, test), (proba, known) in zip(folds, found, strict=True):

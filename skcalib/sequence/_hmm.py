@@ -164,11 +164,10 @@ class HMMTagger(BaseTagger):
         self._check_inference()
         check_bool(self.end_state, name="end_state")
         prior = check_real(self.pseudocount, low=0, high=1e12, name="pseudocount")
-        if self.emission_pseudocount is None:
+        own = self.emission_pseudocount
+        if own is None:
             return prior, prior
-        return prior, check_real(
-            self.emission_pseudocount, low=0, high=1e12, name="emission_pseudocount"
-        )
+        return prior, check_real(own, low=0, high=1e12, name="emission_pseudocount")
 
     def _posterior(self, sentences: list[Any]) -> LinearChainPosterior:
         words = list(chain.from_iterable(sentences))
@@ -208,6 +207,7 @@ def _tag_counts(
 
 
 def _counts(rows: np.ndarray, columns: np.ndarray, shape: tuple) -> np.ndarray:
+    # faster than np.add.at on pairs of indices
     flat = np.bincount(rows * shape[1] + columns, minlength=shape[0] * shape[1])
     return flat.reshape(shape)
 

@@ -107,10 +107,12 @@ def advanced_columns(sentences: list[list[str]]) -> csr_array:
         for key in _WORD_AT.values():
             del features[key]
         own.append(features)
+    # Each distinct word is hashed once, and its row is repeated for all occurrences.
     mine = _hash(own)[number]
     around = _around(
         number, np.array(list(map(len, sentences)), dtype=np.intp), len(words)
     )
+    # A neighbour is one attribute, so that `indices` has one column for each word.
     columns = np.column_stack(
         [
             _hash([{key: word} for word in [*words, _BORDER]]).indices[at]

@@ -1,72 +1,20 @@
-"""Documents, their sentences and mentions, and their words as columns.
-
-The columns of sentences from a spaCy Doc, without importing spaCy.
-"""
+"""Documents, their sentences and mentions, and their words as columns."""
 
 from __future__ import annotations
 
 import contextlib
 import datetime
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import chain
 from numbers import Integral
+from operator import attrgetter
 from typing import Any, Self
 
 import numpy as np
 
 from .._errors import ParameterError, ParameterTypeError, public
-
-__all__ = ["Document", "Mention", "Sentence", "Words", "sentence_columns", "words_of"]
-
-
-def sentence_columns(doc: Any) -> Iterator[dict[str, Any]]:
-    """Yield the columns of each sentence, as the parameters of Sentence."""
-    if isinstance(doc, str) or not hasattr(doc, "sents"):
-        raise ParameterTypeError(
-            "doc",
-            f"must be a spaCy Doc. Got {type(doc).__name__} instead.",
-        )
-    for tokens in _sentences(doc):
-        yield _columns(list(tokens))
-
-
-def _sentences(doc: Any) -> Sequence[Any]:
-    try:
-        return list(doc.sents)
-    except ValueError:  # there are no boundaries
-        return [doc] if len(doc) else []
-
-
-def _columns(tokens: list[Any]) -> dict[str, Any]:
-    return {
-        "form": [token.text for token in tokens],
-        "lemma": [token.lemma_ or "_" for token in tokens],
-        "upos": [token.pos_ or "_" for token in tokens],
-        "xpos": [token.tag_ or "_" for token in tokens],
-        "feats": [str(token.morph) or "_" for token in tokens],
-        "head": _heads(tokens),
-        "deprel": [token.dep_ or "_" for token in tokens],
-    }
-
-
-def _heads(tokens: list[Any]) -> list[int]:
-    """Return heads as indices in the sentence. In spaCy a root is its own head."""
-    place = {token.i: n for n, token in enumerate(tokens)}
-    heads = []
-    for n, token in enumerate(tokens):
-        head = place.get(token.head.i)
-        if head is None:
-            raise ParameterError(
-                None,
-                "needs each head in the same sentence as its dependent. Token "
-                f"{token.i} ({token.text!r}) has its head, token {token.head.i}, in "
-                "another sentence. Let the parser set the sentence boundaries.",
-            )
-        heads.append(-1 if head == n else head)
-    return heads
-
 
 # Entry of each word in a column that is not given.
 MISSING = {
@@ -332,8 +280,7 @@ class Document:
         >>> Document.from_spacy(nlp("It rains."), id="note-1")  # doctest: +SKIP
         Document('note-1', no date, 1 sentence, 3 words)
         """
-        sentences = [Sentence(**columns) for columns in sentence_columns(doc)]
-        return cls(id, date, sentences)
+        return cls(id, date, list(spacy_sentences(doc)))
 
     @property
     def n_words(self) -> int:
@@ -355,6 +302,10 @@ class Document:
         if self.mentions:
             parts.append(_count(len(self.mentions), "mention"))
         return f"Document({', '.join(parts)})"
+
+
+# Columns that are concatenated over sentences without a change.
+_TEXT_COLUMNS = ("form", "lemma", "upos", "xpos", "feats", "deprel", "misc")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -388,10 +339,8 @@ class Words:
             number += [s] * len(sentence.form)
             starts.append(start + len(sentence.form))
         columns = {
-            name: tuple(
-                chain.from_iterable([getattr(each, name) for each in sentences])
-            )
-            for name in ("form", "lemma", "upos", "xpos", "feats", "deprel", "misc")
+            name: tuple(chain.from_iterable(map(attrgetter(name), sentences)))
+            for name in _TEXT_COLUMNS
         }
         return cls(
             **columns, head=tuple(head), sentence=tuple(number), starts=tuple(starts)
@@ -401,6 +350,62 @@ class Words:
 def words_of(document: Document) -> Words:
     """Return the words of a document as columns, computed once for each document."""
     return document._words
+
+
+def spacy_sentences(doc: Any) -> Iterator[Sentence]:
+    """Yield the sentences of a spaCy Doc."""
+    if isinstance(doc, str) or not hasattr(doc, "sents"):
+        raise ParameterTypeError(
+            "doc", f"must be a spaCy Doc. Got {type(doc).__name__} instead."
+        )
+    try:
+        spans = list(doc.sents)
+    except ValueError:  # there are no boundaries
+        spans = [doc] if len(doc) else []
+    for tokens in map(list, spans):
+        yield Sentence(
+            form=[token.text for token in tokens],
+            lemma=[token.lemma_ or "_" for token in tokens],
+            upos=[token.pos_ or "_" for token in tokens],
+            xpos=[token.tag_ or "_" for token in tokens],
+            feats=[str(token.morph) or "_" for token in tokens],
+            head=_heads(tokens),
+            deprel=[token.dep_ or "_" for token in tokens],
+        )
+
+
+def _heads(tokens: list[Any]) -> list[int]:
+    """Return heads as indices in the sentence. In spaCy a root is its own head."""
+    place = {token.i: n for n, token in enumerate(tokens)}
+    heads = []
+    for n, token in enumerate(tokens):
+        head = place.get(token.head.i)
+        if head is None:
+            raise ParameterError(
+                None,
+                "needs each head in the same sentence as its dependent. Token "
+                f"{token.i} ({token.text!r}) has its head, token {token.head.i}, in "
+                "another sentence. Let the parser set the sentence boundaries.",
+            )
+        heads.append(-1 if head == n else head)
+    return heads
+
+
+def check_documents(documents: Any, name: str) -> list[Document]:
+    """Return a list of documents, received as the parameter `name`."""
+    if isinstance(documents, (Document, str)) or not isinstance(documents, Iterable):
+        raise ParameterTypeError(
+            name, f"must be a sequence of documents. Got {type(documents).__name__}."
+        )
+    found = list(documents)
+    for i, document in enumerate(found):
+        if not isinstance(document, Document):
+            raise ParameterTypeError(
+                name,
+                "must contain objects of the class Document. Got "
+                f"{type(document).__name__} as document {i}.",
+            )
+    return found
 
 
 def _as_date(date: Any) -> datetime.date | None:

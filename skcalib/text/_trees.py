@@ -1,6 +1,7 @@
-"""Dependency trees: lists with the head of each word, -1 for a root.
+"""Dependency trees, and the noun phrases in them.
 
-Noun phrases of a parsed sentence: the subtrees of nouns, names and pronouns.
+A tree is a list with the head of each word, -1 for a root. Noun phrases are parts of
+the subtrees of nouns, names and pronouns.
 """
 
 from __future__ import annotations
@@ -12,16 +13,6 @@ from typing import NamedTuple
 
 from .._errors import ParameterError, ParameterTypeError, public
 from ._documents import Document, Mention, Sentence
-
-__all__ = [
-    "DocumentTree",
-    "check_parses",
-    "children_of",
-    "find_cycle",
-    "head_of_span",
-    "mentions_from_parse",
-]
-
 
 # Labels of spaCy's English models that only differ from universal ones in name.
 SAME_AS = {
@@ -56,14 +47,12 @@ class DocumentTree:
         check_parses(document, needed=_sentences_with_mentions(document))
         self.deprel = self._universal_labels(words.deprel)
         self.children = children_of(self.heads)
-        self.mention_heads = [
-            self._head_of(mention.head, mention.start, mention.end)
-            for mention in document.mentions
-        ]
+        self.mention_heads = list(map(self._head_of, document.mentions))
 
-    def _head_of(self, head: int | None, start: int, end: int) -> int:
+    def _head_of(self, mention: Mention) -> int:
+        start, head = mention.start, mention.head
         if head is None:
-            head = head_of_span(self.heads, self.upos, start, end)
+            head = head_of_span(self.heads, self.upos, start, mention.end)
         return start if head is None else head
 
     def _universal_labels(self, labels: Sequence[str]) -> list[str]:
@@ -76,10 +65,9 @@ class DocumentTree:
             if deprel[preposition] not in PREPOSITION:
                 continue
             above = self.heads[preposition]
-            new = PREPOSITION[deprel[preposition]]
-            if new is None:
-                of_noun = above >= 0 and self.upos[above] in NOMINAL
-                new = "nmod" if of_noun else "obl"
+            of_noun = above >= 0 and self.upos[above] in NOMINAL
+            new = PREPOSITION[deprel[preposition]] or ("nmod" if of_noun else "obl")
+            # In Universal Dependencies the preposition depends on its noun.
             self.heads[word], deprel[word] = above, new
             self.heads[preposition], deprel[preposition] = word, "case"
         return deprel
@@ -316,6 +304,7 @@ def _phrase(sentence: Sentence, children: list[list[int]], head: int) -> NounPhr
         kept.add(word)
         pending += [c for c in children[word] if sentence.deprel[c] not in ASIDE]
     start, end = head, head + 1
+    # Words of the subtree that are separated from the head by others are left out.
     while start - 1 in kept:
         start -= 1
     while end in kept:

@@ -270,7 +270,7 @@ class TestSample:
         posterior = AntecedentPosterior([random_scores(i, i) for i in (4, 0, 7)])
         more = posterior.sample(50, random_state=3)
         fewer = posterior.sample(20, random_state=np.random.default_rng(3))
-        monkeypatch.setattr(_antecedent_posterior, "BLOCK", 30)
+        monkeypatch.setattr(_antecedent_posterior, "DRAWN", 30)
         blocks = posterior.sample(50, random_state=3)
         for a, b, c in zip(more, fewer, blocks, strict=True):
             assert (a[:20] == b).all()
