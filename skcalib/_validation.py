@@ -77,6 +77,7 @@ __all__ = [
     "on_cpu",
     "out_of_range",
     "positives",
+    "raise_where",
 ]
 
 
@@ -199,6 +200,16 @@ def check_same_length(**arrays: Any) -> None:
         raise ParameterError(None, problem)
 
 
+def raise_where(
+    bad: np.ndarray, values: np.ndarray, expected: str, *, name: str
+) -> None:
+    """Raise an error that shows the first of the `bad` values, if there is one."""
+    if bad.any():
+        row = int(bad.argmax())
+        got = f"Got {float(values[row])!r} in row {row}."
+        raise ParameterError(name, f"must {expected}. {got}")
+
+
 def out_of_range(q: np.ndarray) -> np.ndarray:
     """Return which numbers are NaN, or outside [0, 1] by more than rounding."""
     eps = np.finfo(q.dtype).eps if q.dtype.kind == "f" else 0.0
@@ -319,12 +330,7 @@ def as_weights(values: Any, n: int) -> np.ndarray | None:
         )
         raise ParameterError(name, problem)
     bad = ~((weight >= 0) & np.isfinite(weight))
-    if bad.any():
-        row = int(bad.argmax())
-        problem = (
-            f"must be finite and not negative. Got {float(weight[row])!r} in row {row}."
-        )
-        raise ParameterError(name, problem)
+    raise_where(bad, weight, "be finite and not negative", name=name)
     if not weight.any():
         raise ParameterError(name, "is zero in every row.")
     with np.errstate(over="ignore"):

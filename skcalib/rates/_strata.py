@@ -1,6 +1,7 @@
 """The mean over items of labels that few items have, stratified by a verdict.
 
-Distribution of a sum of independent stratum means, by numerical convolution.
+The mean is a sum of independent stratum means, whose distribution is computed by
+numerical convolution.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from scipy.optimize import brentq
 from scipy.signal import fftconvolve
 from scipy.special import betainc, betaincinv
 
-from ._accuracy import _sandwich, t_over_z
+from ._accuracy import sandwich, t_over_z
 
 # Cells of the grid of a convolution, and nodes of integrals over a quantile.
 _N_CELLS = 2048
@@ -292,7 +293,7 @@ def _dependence(
     size = size[size > 0]
     if size.size == 1:
         return np.inf
-    variance, freedom = _sandwich(sums, size)
+    variance, freedom = sandwich(sums, size)
     spread = strata.shares @ strata.values**2 - strata.mean**2
     seen = strata.n_labelled > 0
     unit = float((strata.weight**2 * spread)[seen] @ (1 / strata.n_labelled[seen]))
@@ -322,13 +323,8 @@ def stratified_interval(
     return low, high, float(np.sqrt(sum(mean.variance for mean in means)))
 
 
-def equivalent_labels(
-    labels: Labels, strata: Strata, width: float, population: str, level: float
-) -> float:
-    """Return the number of random labels that is equivalent without verdicts."""
-    n = labels.rows.size
-    if width <= 0:
-        return float(n)
+def without_verdicts(labels: Labels, strata: Strata) -> tuple[Labels, Strata]:
+    """Return the labels in a single stratum, and its summary."""
     alone = replace(
         strata,
         weight=np.ones(1),
@@ -337,9 +333,7 @@ def equivalent_labels(
         labelled_share=(strata.weight @ strata.labelled_share)[np.newaxis],
         shares=(strata.weight @ strata.shares)[np.newaxis],
     )
-    pooled = replace(labels, stratum=np.zeros_like(labels.stratum))
-    low, high, _ = stratified_interval(pooled, alone, population, level)
-    return n * ((high - low) / width) ** 2
+    return replace(labels, stratum=np.zeros_like(labels.stratum)), alone
 
 
 def _shift(labels: Labels, strata: Strata) -> StratumMean | None:
@@ -355,7 +349,7 @@ def _shift(labels: Labels, strata: Strata) -> StratumMean | None:
     else:
         size = np.bincount(labels.groups).astype(np.float64)
         sums = np.bincount(labels.groups, n * labels.weight * residual)
-        variance = _sandwich(sums, size)[0]
+        variance = sandwich(sums, size)[0]
     low, high = float(strata.values[0]), float(strata.values[-1])
     share = (centre - low) / (high - low)
     variance /= (high - low) ** 2
