@@ -22,6 +22,7 @@ __all__ = [
     "slope_weights",
     "times_of",
     "times_of_trend",
+    "trend_weights",
 ]
 
 FREQS = ("day", "week", "month", "quarter", "year")
@@ -196,6 +197,19 @@ def times_of_trend(
             "not collected, pass empty_periods='unobserved'."
         )
     return times[0] + np.arange(n) if known is None else known
+
+
+def trend_weights(labels: Any, place: np.ndarray, empty: str) -> np.ndarray:
+    """Return the weights with which documents add up to the trend of their counts.
+
+    labels : distinct labels of periods, in order.
+    place : period of each document, as an index into `labels`.
+    empty : what a period without documents is, one of `EMPTY_PERIODS`.
+    """
+    times, may_be_missing = times_of(labels)
+    # Labels that are not on a calendar define all periods.
+    known = None if may_be_missing else times
+    return slope_weights(times[place], times_of_trend(times[place], known, empty))
 
 
 def slope_weights(time: np.ndarray, times: np.ndarray) -> np.ndarray:
