@@ -97,15 +97,7 @@ class CountComparison(float, Result):
 
     def to_dict(self) -> dict[str, Any]:
         """Return the numbers as a dict."""
-        return {
-            "greater": float(self),
-            "equal": self.equal,
-            "less": self.less,
-            "mean_difference": self.mean_difference,
-            "first": self.first,
-            "second": self.second,
-            "period": self.period,
-        }
+        return dict(vars(self))
 
     def _in_words(self) -> tuple[str, ...]:
         when = "" if self.period is None else f" in period {self.period}"
@@ -556,20 +548,26 @@ class DocumentEvents:
         """Return the distribution of the count of one actor."""
         return pmf_of(self.distribution.outcome[:, column], self.distribution.proba)
 
-    def moments(self) -> tuple[np.ndarray, np.ndarray]:
-        """Return mean and variance of the count of each actor."""
-        mean = self.distribution.proba @ self.distribution.outcome
-        variance = self.distribution.proba @ (self.distribution.outcome - mean) ** 2
-        return mean, variance
+    def moments(self, column: int) -> tuple[float, ...]:
+        """Return numbers of one actor that add up over documents.
 
-    def proba(self) -> np.ndarray:
-        """Return the probability of an event of each actor."""
-        return np.minimum(self.distribution.proba @ (self.distribution.outcome > 0), 1)
+        They are the mean and the variance of the count, the variance if it comes from
+        samples, the count with the best antecedents, and the bounds of its mean.
+        """
+        found, count = self.distribution, self.distribution.outcome[:, column]
+        mean = found.proba @ count
+        variance = found.proba @ (count - mean) ** 2
+        sampled = 0.0 if found.exact else variance
+        ends = found.low[column], found.high[column]
+        return (mean, variance, sampled, found.best[column], *ends)
 
-    def uncertain(
-        self, column: int, proba: float, period: Hashable
-    ) -> UncertainDocument:
-        """Return the uncertain event of an actor, given its probability."""
+    def proba(self, column: int) -> float:
+        """Return the probability of an event of one actor."""
+        found = self.distribution
+        return min(float(found.proba @ (found.outcome[:, column] > 0)), 1.0)
+
+    def uncertain(self, column: int, period: Hashable) -> UncertainDocument:
+        """Return the uncertain event of one actor."""
         links = tuple(
             UncertainLink(agent, other, self.texts[agent], self.texts[other], linked)
             for agent, other, linked in self.distribution.link[column]
@@ -579,7 +577,7 @@ class DocumentEvents:
             self.id,
             period,
             self.countries[column],
-            proba,
+            self.proba(column),
             float(self.distribution.low[column]),
             float(self.distribution.high[column]),
             links,
