@@ -12,13 +12,13 @@ from sklearn.utils.parallel import delayed
 
 from .._errors import ParameterError, ParameterTypeError, public, warn
 from .._parallel import RandomStateLike, as_generator, parallel
+from .._periods import Freq, assign_periods, check_freq
 from .._validation import check_choice, check_integer, check_verbose, is_sequence
 from ..posteriors import AntecedentPosterior
 from ..queries._sentences import last_step, transform_before
 from ..text._documents import Document, words_of
 from ._event_counts import EventCounts
 from ._event_probability import Corpus, Distribution, DocumentEvents, event_distribution
-from ._periods import Freq, assign_periods, check_freq, name_of
 from ._rule import Rule
 
 UNITS = ("documents", "entities")
@@ -181,7 +181,11 @@ None, default='quarter'
             if self.where is None or self.where(document)
         ]
         chosen = [found[i] for i in kept]
-        periods, place = assign_periods(chosen, kept, self.freq)
+        periods, place = assign_periods(
+            [each.date for each in chosen],
+            self.freq,
+            lambda i: name_of(chosen[i], kept[i]),
+        )
         may_match = getattr(self.rule, "may_match", None)
         asked = [
             i
@@ -286,6 +290,11 @@ None, default='quarter'
         is_set = isinstance(self.countries, Set)
         asked = sorted(self.countries) if is_set else self.countries
         return list(dict.fromkeys(map(str, asked)))
+
+
+def name_of(document: Document, position: int) -> str:
+    """Return the name of a document in messages."""
+    return f"document {position} ({document.id!r})"
 
 
 def _check_documents(documents: Any) -> list[Document]:

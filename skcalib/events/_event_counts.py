@@ -14,7 +14,7 @@ from scipy.special import ndtri
 
 from .._errors import ParameterError, ParameterTypeError, public, warn
 from .._parallel import RandomStateLike
-from .._periods import EMPTY_PERIODS, trend_weights
+from .._periods import EMPTY_PERIODS, period_names, trend_weights
 from .._results import Result, as_frame, object_array
 from .._validation import check_choice, check_fraction, check_real
 from ..counts import (
@@ -35,7 +35,6 @@ from ._event_probability import (
     quantile,
     sum_of,
 )
-from ._periods import period_names
 
 METHODS = ("normal", "quantile")
 
