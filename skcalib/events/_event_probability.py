@@ -1,13 +1,10 @@
-"""Probabilities of events in one document, computed from arrays.
+"""Events of one document as a distribution, and distributions of sums of counts.
 
 Mentions have the numbers 0 to n - 1. `agent` (n,) is whether a mention is an agent of
 an event. `code` (n,) is the number of a mention's actor, from 0, or NONE, or SPOILED if
 the mention has several actors. An entity counts as an event of actor c if it has an
-agent, a mention of c, and no mention of another actor.
-
-Results that methods of EventCounts return: comparisons and uncertain documents.
-
-Events of one document, and distributions of sums of independent counts.
+agent, a mention of c, and no mention of another actor. The file begins with the results
+that methods of EventCounts return.
 """
 
 from __future__ import annotations
@@ -272,12 +269,15 @@ def event_distribution(
     outcomes = None
     if method != "sample":
         outcomes = decided_outcomes(low, high, int(agent.sum()), entities)
+    if outcomes is None and method == "exact":
+        outcomes = exact_outcomes(*case, MANY_STEPS)
         if outcomes is None:
-            outcomes = _recursion(*case, method)
+            return None
+    # A chain through all mentions takes at least one step for each possible link.
+    elif outcomes is None and method == "auto" and np.count_nonzero(proba) <= FEW_STEPS:
+        outcomes = exact_outcomes(*case, FEW_STEPS)
     exact = outcomes is not None
     if outcomes is None:
-        if method == "exact":
-            return None
         outcomes = sampled_outcomes(*case, n_samples, rng)
     return Distribution(
         *outcomes,
@@ -336,23 +336,6 @@ def decided_outcomes(
     rows[np.arange(open_.size), open_] = 1
     proba = (low + high)[open_] / 2
     return rows, np.append(proba, max(1 - proba.sum(), 0))
-
-
-def _recursion(
-    proba: np.ndarray,
-    agent: np.ndarray,
-    code: np.ndarray,
-    n_codes: int,
-    entities: bool,
-    method: str,
-) -> Outcomes | None:
-    """Return the distribution by recursion, if it is fast enough for the method."""
-    if method == "exact":
-        return exact_outcomes(proba, agent, code, n_codes, entities, MANY_STEPS)
-    # a chain through all mentions takes at least this number of steps
-    if np.count_nonzero(proba) > FEW_STEPS:
-        return None
-    return exact_outcomes(proba, agent, code, n_codes, entities, FEW_STEPS)
 
 
 def exact_outcomes(

@@ -253,6 +253,7 @@ class EventRule:
             np.array(agent, dtype=bool), np.array(code, dtype=np.intp), self.codes
         )
 
+    @public
     def __call__(self, code: str, entity: Iterable[int], document: Document) -> bool:
         """Return whether an entity of an actor is the agent of an event.
 
@@ -279,7 +280,7 @@ class EventRule:
         """
         if not isinstance(code, str) or code not in self._index:
             raise ParameterError(
-                "code", f"must be one of its codes. Got {code!r} instead.", "EventRule"
+                "code", f"must be one of its codes. Got {code!r} instead."
             )
         found = self.evidence(document)
         members = _check_entity(entity, len(document.mentions))
@@ -471,7 +472,6 @@ def _check_entity(entity: Any, n_mentions: int) -> list[int]:
         raise ParameterTypeError(
             "entity",
             f"must contain indices of mentions. Got {entity!r:.50} instead.",
-            "EventRule",
         )
     members = list(entity)
     for member in members:
@@ -480,7 +480,6 @@ def _check_entity(entity: Any, n_mentions: int) -> list[int]:
                 "entity",
                 f"must contain indices of mentions, from 0 to {n_mentions - 1}. Got "
                 f"{member!r}.",
-                "EventRule",
             )
     return members
 
@@ -495,7 +494,6 @@ def _check_verbs(verbs: Any) -> frozenset[str] | None:
             "verbs",
             "must be lemmas of verbs, at least one, or None for any verb. "
             f"Got {verbs!r} instead.",
-            "EventRule",
         )
     return frozenset(lemma.strip().lower() for lemma in lemmas)
 
@@ -513,7 +511,6 @@ def _check_lexicon(lexicon: Any) -> AffiliationLexicon | Affiliation:
         "lexicon",
         "must be an AffiliationLexicon, a dict with the names of each "
         f"code, or a function. Got {lexicon!r:.50} instead.",
-        "EventRule",
     )
 
 
@@ -526,7 +523,6 @@ def _check_codes(
                 "codes",
                 "must be None, because 'lexicon' has its own codes. Got "
                 f"{codes!r:.50}.",
-                "EventRule",
             )
         return lexicon.codes
     several = isinstance(codes, Iterable) and not isinstance(codes, str)
@@ -537,6 +533,5 @@ def _check_codes(
             "codes",
             "must contain the codes that the function 'lexicon' may return, as "
             f"different strings. Got {codes!r:.50} instead.",
-            "EventRule",
         )
     return tuple(map(str, found))
