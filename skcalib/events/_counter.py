@@ -196,11 +196,10 @@ None, default='quarter'
         events = [
             each for part in self._run(found, asked, source, entropy) for each in part
         ]
-        period_of = dict(zip(kept, place.tolist(), strict=True))
-        own = np.array([period_of[each.document] for each in events], dtype=np.intp)
+        own = np.searchsorted(kept, [each.document for each in events])
         return EventCounts(
             events,
-            own,
+            place[own],
             periods,
             self._countries(events),
             Corpus(np.array(kept, dtype=np.intp), [each.id for each in chosen], place),
@@ -376,7 +375,6 @@ class _Case(NamedTuple):
     agent: np.ndarray
     code: np.ndarray
     names: tuple[str, ...]
-    form: Sequence[str]
     scores: Any
 
 
@@ -388,20 +386,18 @@ def _count_chunk(
     options: dict[str, Any],
 ) -> list[DocumentEvents]:
     """Return the events of the documents in which an event is possible."""
-    forms = [words_of(document).form for _, document, _ in tasks]
-    evidence = [rule.evidence(document) for _, document, _ in tasks]
-    found = [
-        _case(*task, form, each)
-        for task, form, each in zip(tasks, forms, evidence, strict=True)
-    ]
-    cases = [case for case in found if case is not None]
+    cases = []
+    for position, document, scores in tasks:
+        case = _case(rule.evidence(document), position, document, scores)
+        if case is not None:
+            cases.append(case)
     if estimator is not None:
         cases = _with_scores(cases, estimator)
-    seeds = [
-        np.random.SeedSequence(entropy, spawn_key=(case.position,)) for case in cases
-    ]
-    distributions = [
-        event_distribution(
+    found = []
+    for case in cases:
+        # the samples of a document do not depend on other documents or processes
+        seed = np.random.SeedSequence(entropy, spawn_key=(case.position,))
+        distribution = event_distribution(
             case.scores,
             case.agent,
             case.code,
@@ -409,17 +405,12 @@ def _count_chunk(
             rng=np.random.default_rng(seed),
             **options,
         )
-        for case, seed in zip(cases, seeds, strict=True)
-    ]
-    return list(map(_events, cases, distributions))
+        found.append(_events(case, distribution))
+    return found
 
 
 def _case(
-    position: int,
-    document: Document,
-    scores: np.ndarray | None,
-    form: Sequence[str],
-    evidence: Any,
+    evidence: Any, position: int, document: Document, scores: np.ndarray | None
 ) -> _Case | None:
     """Return the evidence of a document, or None without agents or without actors."""
     agent = np.asarray(evidence.agent, dtype=bool)
@@ -446,7 +437,7 @@ def _case(
     code = code.copy()
     code[code >= 0] = number
     names = tuple(evidence.codes[k] for k in present.tolist())
-    return _Case(position, document, agent, code, names, form, scores)
+    return _Case(position, document, agent, code, names, scores)
 
 
 def _with_scores(cases: list[_Case], estimator: Any) -> list[_Case]:
@@ -489,11 +480,10 @@ def _events(case: _Case, distribution: Distribution | None) -> DocumentEvents:
             f"{name_of(case.document, case.position)}. Use method='auto' to sample "
             "clusterings of this document."
         )
-    mentions = case.document.mentions
+    mentions, form = case.document.mentions, words_of(case.document).form
     linked = {m for links in distribution.link for *pair, _ in links for m in pair}
     texts = {
-        m: " ".join(case.form[mentions[m].start : mentions[m].end])
-        for m in sorted(linked)
+        m: " ".join(form[mentions[m].start : mentions[m].end]) for m in sorted(linked)
     }
     return DocumentEvents(
         case.position, case.document.id, case.names, distribution, texts

@@ -245,9 +245,8 @@ class EventRule:
         else:
             code = self._codes_by_function(self.lexicon, document)
         self._check_tags(document)
-        rules = AgentRules(self.passive, self.relative_pronouns, self.conjuncts)
         words = tree.words
-        agents = rules.agents(tree, self._event_verbs(words.lemma, words.upos))
+        agents = self._agents(tree, self._event_verbs(words.lemma, words.upos))
         agent = [head in agents for head in tree.mention_heads]
         return EventEvidence(
             np.array(agent, dtype=bool), np.array(code, dtype=np.intp), self.codes
@@ -355,32 +354,7 @@ class EventRule:
             found.append(NO_CODE if code is None else self._index[code])
         return found
 
-
-def _modifiers(tree: DocumentTree, head: int, names: Collection[int]) -> list[int]:
-    """Return the modifiers of a head, and words that are coordinated with them."""
-    found = []
-    for word in tree.children[head]:
-        if tree.deprel[word].partition(":")[0] not in MODIFIERS:
-            continue
-        # "US - British" is a pair of names, "US - backed" is not
-        joined = ("conj", "compound") if word in names else ("conj",)
-        found.append(word)
-        found += [c for c in tree.children[word] if tree.deprel[c] in joined]
-    return found
-
-
-# Agents
-
-
-@dataclass(frozen=True)
-class AgentRules:
-    """Constructions in which a word is the agent of a verb."""
-
-    passive: bool
-    relative_pronouns: bool
-    conjuncts: bool
-
-    def agents(self, tree: DocumentTree, verbs: Iterable[int]) -> set[int]:
+    def _agents(self, tree: DocumentTree, verbs: Iterable[int]) -> set[int]:
         """Return the words that are agents of verbs, in the whole document."""
         found = set()
         for verb in verbs:
@@ -413,6 +387,22 @@ class AgentRules:
             if _is_passive(tree, above):
                 return []
             verb = above
+
+
+# Words of a parse
+
+
+def _modifiers(tree: DocumentTree, head: int, names: Collection[int]) -> list[int]:
+    """Return the modifiers of a head, and words that are coordinated with them."""
+    found = []
+    for word in tree.children[head]:
+        if tree.deprel[word].partition(":")[0] not in MODIFIERS:
+            continue
+        # "US - British" is a pair of names, "US - backed" is not
+        joined = ("conj", "compound") if word in names else ("conj",)
+        found.append(word)
+        found += [c for c in tree.children[word] if tree.deprel[c] in joined]
+    return found
 
 
 def _with_label(tree: DocumentTree, word: int, label: str) -> list[int]:

@@ -310,8 +310,7 @@ def judged_accuracy(
     level = check_fraction(confidence_level, name="confidence_level")
     check_choice(population, POPULATIONS, name="population")
     check_choice(method, METHODS, name="method")
-    f = as_scores(judge, name="judge", may_be_missing=True)
-    y = as_scores(human, name="human", may_be_missing=True)
+    f, y = _scores(judge, name="judge"), _scores(human, name="human")
     check_same_length(judge=f, human=y)
     has, judged = ~np.isnan(y), ~np.isnan(f)
     _check_two(has, name="human")
@@ -593,15 +592,8 @@ def judged_difference(
     """
     level = check_fraction(confidence_level, name="confidence_level")
     check_choice(population, POPULATIONS, name="population")
-    f_a, f_b, y_a, y_b = (
-        as_scores(scores, name=name, may_be_missing=True)
-        for name, scores in (
-            ("judge_a", judge_a),
-            ("judge_b", judge_b),
-            ("human_a", human_a),
-            ("human_b", human_b),
-        )
-    )
+    f_a, f_b = _scores(judge_a, name="judge_a"), _scores(judge_b, name="judge_b")
+    y_a, y_b = _scores(human_a, name="human_a"), _scores(human_b, name="human_b")
     check_same_length(judge_a=f_a, judge_b=f_b, human_a=y_a, human_b=y_b)
     f, y = f_b - f_a, y_b - y_a
     has, judged = ~np.isnan(y), ~np.isnan(f)
@@ -650,6 +642,11 @@ def _check_differences(judged: np.ndarray, inclusion_probability: Any) -> None:
 
 
 # Validation
+
+
+def _scores(values: Any, *, name: str) -> np.ndarray:
+    """Return scores in [0, 1], or NaN."""
+    return as_scores(values, name=name, may_be_missing=True)
 
 
 def _check_two(has: np.ndarray, *, name: str, what: str = "an item") -> None:
