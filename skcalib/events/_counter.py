@@ -186,12 +186,14 @@ None, default='quarter'
             self.freq,
             lambda i: name_of(chosen[i], kept[i]),
         )
+        # Without this quick test, scores of all documents would be needed.
         may_match = getattr(self.rule, "may_match", None)
         asked = [
             i
             for i in kept
             if found[i].mentions and (may_match is None or may_match(found[i]))
         ]
+        # Before the work starts: the counts would all be 0.
         _warn_of_no_mentions(chosen)
         events = [
             each for part in self._run(found, asked, source, entropy) for each in part
@@ -261,6 +263,7 @@ None, default='quarter'
             "method": self.method,
             "n_samples": self.n_samples,
         }
+        # A task has the scores of its documents, or the estimator that computes them.
         given = source.log_scores if isinstance(source, AntecedentPosterior) else None
         tasks = (
             delayed(_count_chunk)(
@@ -315,6 +318,7 @@ def _check_documents(documents: Any) -> list[Document]:
 
 def _as_source(posteriors: Any, documents: list[Document]) -> Any:
     """Return a posterior that fits the documents, or an estimator that returns one."""
+    # The class of a ranker has a posterior method too, but no scores.
     is_class = isinstance(posteriors, type)
     if hasattr(last_step(posteriors), "posterior") and not is_class:
         return posteriors
@@ -431,6 +435,7 @@ def _case(
             f"{code.tolist()!r:.80} for {name_of(document, position)}.",
             "EventCounter",
         )
+    # Actors of this document only, so that distributions have few columns.
     present, number = np.unique(code[code >= 0], return_inverse=True)
     if not agent.any() or present.size == 0:
         return None
@@ -463,6 +468,7 @@ def _batches(cases: list[_Case]) -> Iterator[list[_Case]]:
     batch: list[_Case] = []
     size = 0
     for case in cases:
+        # Scores of antecedents are square matrices.
         squared = case.agent.size**2
         if batch and size + squared > BATCH:
             yield batch
@@ -481,6 +487,7 @@ def _events(case: _Case, distribution: Distribution | None) -> DocumentEvents:
             "clusterings of this document."
         )
     mentions, form = case.document.mentions, words_of(case.document).form
+    # Only the words of linked mentions travel back from the process.
     linked = {m for links in distribution.link for *pair, _ in links for m in pair}
     texts = {
         m: " ".join(form[mentions[m].start : mentions[m].end]) for m in sorted(linked)

@@ -193,6 +193,7 @@ class EventCounts(_CountTable):
         self._cells: dict[tuple[int, str], list[tuple[DocumentEvents, int]]] = {}
         for events, t, k in self._events:
             self._cells.setdefault((t, events.countries[k]), []).append((events, k))
+        # Documents are independent, so these numbers of a cell are sums over documents.
         found = np.array([events.moments(k) for events, _, k in self._events])
         mean, variance, sampled, best, low, high = found.reshape(-1, 6).T
         cells = np.array(
@@ -250,6 +251,7 @@ class EventCounts(_CountTable):
         for cell in np.flatnonzero(self.sd > 0).tolist():
             t, c = divmod(cell, len(self.countries))
             start, pmf = self._distribution(t, self.countries[c])
+            # The quantiles are those of the exact distribution of the sum.
             tail = (1 - level) / 2
             ends[:, cell] = [quantile(start, pmf, p) for p in (tail, 1 - tail)]
         return ends[0], ends[1]
@@ -322,6 +324,8 @@ class EventCounts(_CountTable):
         self._check_country(first, "first")
         self._check_country(second, "second")
         times = self._check_period(period)
+        # Both counts of a document depend on each other, so their difference is taken
+        # in each outcome of the document, and then added up over documents.
         parts = []
         for events, t in zip(self._documents, self._place.tolist(), strict=True):
             if t in times and not {first, second}.isdisjoint(events.countries):
@@ -459,6 +463,7 @@ default='period'
         corrected : Correct the counts with the labels of these documents.
         """
         _check_ids(self.document_ids)
+        # The sum over actors. Documents without a possible event have the variance 0.
         variance = np.bincount(self._rows, self._variance, len(self.document_ids))
         choice = choose_documents(
             np.sqrt(variance),
@@ -722,6 +727,7 @@ class CorrectedEventCounts(_CountTable):
         place = counts.document_place
         sizes = (np.bincount(each, minlength=shape[0]) for each in (place, place[rows]))
         self.n_documents, self.n_labelled = (size.repeat(shape[1]) for size in sizes)
+        # A warning that several actors have in common is issued once, with their codes.
         messages: dict[str, list[str]] = {}
         tables = []
         for country in self.countries:
@@ -763,6 +769,7 @@ class CorrectedEventCounts(_CountTable):
         table = self._run(y, f, low, periods=periods).table
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # already issued for this sample
+            # With expectations of 0 and no slope, the labels alone remain.
             alone = self._run(y, np.zeros_like(f), low, periods=periods, slope=0.0)
         assert table is not None
         assert alone.table is not None
@@ -857,6 +864,7 @@ class CorrectedEventCounts(_CountTable):
         self._check_country(first, "first")
         self._check_country(second, "second")
         (y, f), (other_y, other_f) = self._of(first), self._of(second)
+        # The difference of one document lies between -most and most.
         return self._result(y - other_y, f - other_f, period, low=-self._most)
 
     @public

@@ -90,6 +90,7 @@ class CountComparison(float, Result):
         return self
 
     def __getnewargs__(self) -> tuple:
+        # Copies and pickles call __new__ with these arguments.
         return tuple(self.to_dict().values())
 
     def to_dict(self) -> dict[str, Any]:
@@ -305,11 +306,14 @@ def bounds(
     among = pairs[np.ix_(marked, marked)]
     low, high = np.zeros(n_codes), np.zeros(n_codes)
     for c in range(n_codes):
+        # Mentions without an actor do not matter; mentions of several spoil an entity.
         own = code[marked] == c
         others = meets[:, ~own]
         clean = 1 - others.max(axis=1, initial=0)
         # theory, (E2)
         high[c] = min(1, np.minimum(meets[:, own].sum(axis=1), clean).sum())
+        # A mention of the actor in one entity with the agent is an event, unless a
+        # mention of another actor is in the entity too: at most the sum of the chances.
         for m in np.flatnonzero(own):
             both = meets[:, m, np.newaxis]
             spoiled = np.minimum(np.minimum(others, among[m, ~own]), both)
@@ -328,12 +332,14 @@ def decided_outcomes(
     """
     if (high - low > ROUNDING).any():
         return None
+    # The bounds agree: each actor has an event for sure, never, or with this chance.
     sure = low >= 1 - ROUNDING
     open_ = np.flatnonzero(~sure & (high > ROUNDING))
     if n_agents > 1 and (entities or open_.size > 1):
         return None
     rows = np.tile(sure.astype(np.intp), (open_.size + 1, 1))
     rows[np.arange(open_.size), open_] = 1
+    # One agent is in one entity, so the events of different actors exclude each other.
     proba = (low + high)[open_] / 2
     return rows, np.append(proba, max(1 - proba.sum(), 0))
 
@@ -357,6 +363,7 @@ def exact_outcomes(
     agents_before = np.r_[0, np.cumsum(agent)]
     actors_before = np.r_[0, np.cumsum(code >= 0)]
     nothing: tuple = ()
+    # (chains, counts): probability
     states = {(nothing, (0,) * n_codes): 1.0}
     steps = 0
     for j in range(n - 1, -1, -1):
@@ -366,6 +373,8 @@ def exact_outcomes(
             met = own
             if chains and chains[0][0] == j:
                 met, chains = _merge(own, chains[0][1]), chains[1:]
+            # A chain without evidence cannot become an event: its antecedent is summed
+            # out at once.
             if met == (False, NONE):
                 after[chains, counts] += mass
                 continue
@@ -373,12 +382,14 @@ def exact_outcomes(
             if steps > max_steps:
                 return None
             for k in support[j].tolist():
+                # The mention itself as its antecedent begins an entity: the chain ends.
                 if k == j:
                     key = chains, _close(met, counts, entities)
                 else:
                     key = _attach(chains, k, met), counts
                 after[key] += mass * proba[j, k]
         has_agents, has_actors = agents_before[j] > 0, actors_before[j] > 0
+        # States that differ only in chains without consequences become one.
         states = defaultdict(float)
         for (chains, counts), mass in after.items():
             states[_live(chains, has_agents, has_actors), counts] += mass
@@ -392,6 +403,7 @@ Chains = tuple[tuple[int, Met], ...]
 
 
 def _merge(one: Met, other: Met) -> Met:
+    # Two different actors, or a spoiled chain and an actor, spoil the entity.
     if one[1] == NONE or other[1] == NONE or one[1] == other[1]:
         return one[0] or other[0], other[1] if one[1] == NONE else one[1]
     return one[0] or other[0], SPOILED
@@ -411,6 +423,7 @@ def _close(met: Met, counts: tuple[int, ...], entities: bool) -> tuple[int, ...]
     has_agent, c = met
     if not has_agent or c < 0:
         return counts
+    # A document counts once, however many of its entities are events.
     number = counts[c] + 1 if entities else 1
     return (*counts[:c], number, *counts[c + 1 :])
 
@@ -434,6 +447,7 @@ def sampled_outcomes(
     """Return the distribution over sampled clusterings."""
     n = len(proba)
     relevant = agent | (code != NONE)
+    # Samples are drawn in blocks, and only distinct counts are kept.
     step = max(1, BLOCK // n)
     rows, times = np.zeros((0, n_codes), dtype=np.intp), np.zeros(0, dtype=np.intp)
     for i in range(0, n_samples, step):
@@ -464,6 +478,7 @@ def count_events(
     """
     n_samples, n = labels.shape
     entity = labels + (int(labels.max()) + 1) * np.arange(n_samples)[:, np.newaxis]
+    # Sorting puts the mentions of an entity of one sample side by side.
     order = np.argsort(entity, axis=None, kind="stable")
     sample, mention = np.divmod(order, n)
     starts = np.flatnonzero(np.diff(entity.ravel()[order], prepend=-1))
@@ -471,6 +486,7 @@ def count_events(
     most = np.maximum.reduceat(code[mention], starts)
     # mentions of no actor get a number above all actors, so they are not the smallest
     least = np.minimum.reduceat(np.where(code == NONE, n_codes, code)[mention], starts)
+    # One actor: the smallest and the largest number are equal. SPOILED is the smallest.
     event = has_agent & (most >= 0) & (least == most)
     cell = sample[starts[event]] * n_codes + most[event]
     return np.bincount(cell, minlength=n_samples * n_codes).reshape(n_samples, n_codes)
@@ -494,6 +510,7 @@ def uncertain_links(
             np.where(own, 1, meets[:, own].max(axis=1, initial=0, keepdims=True))
             * doubt
         )
+        # p (1 - p) is largest at 1/2.
         most = np.argsort(-weight, axis=None, kind="stable")[:N_LINKS]
         links = [
             (int(agents[i]), int(marked[m]), float(meets[i, m]))
@@ -597,6 +614,7 @@ def sum_of(parts: Sequence[tuple[int, np.ndarray]]) -> tuple[int, np.ndarray]:
     this takes O(n^2) operations in few calls. All terms are positive, so there is no
     cancellation.
     """
+    # A count that is certain only shifts the sum.
     start = sum(least for least, _ in parts)
     level = [pmf for _, pmf in parts if pmf.size > 1]
     while len(level) > 1:

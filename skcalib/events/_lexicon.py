@@ -162,6 +162,7 @@ class AffiliationLexicon(Mapping[str, tuple[str, ...]]):
             for code, names in _read(Path(path)).items()
             if not code.startswith(starts)
         }
+        # Names under this code belong to no actor: they are excluded.
         nobody = entries.pop(NOBODY, [])
         if nobody:
             given = settings.get("exclude", ())
@@ -214,6 +215,7 @@ class AffiliationLexicon(Mapping[str, tuple[str, ...]]):
                 "name", f"must be a string. Got {name!r:.50}.", "lookup"
             )
         words = _spaced(name).split()
+        # only a name that covers all words
         whole = [f.codes for f in self.find(words) if f[:2] == (0, len(words))]
         return whole[0] if len(whole) == 1 else ()
 
@@ -416,6 +418,7 @@ class Name(NamedTuple):
 def pieces_of(word: str) -> tuple[Piece, ...]:
     """Cut a word at hyphens, without accents, possessive and final dots."""
     plain = unicodedata.normalize("NFKD", word.replace("\u2019", "'"))
+    # The decomposition has separated accents from their letters.
     plain = "".join(c for c in plain if not unicodedata.combining(c))
     if plain.lower() in JOINTS:
         return ()
@@ -426,6 +429,7 @@ def pieces_of(word: str) -> tuple[Piece, ...]:
 def _piece(part: str) -> Piece:
     key = part.lower()
     if len(key) > 2 and ACRONYM.fullmatch(key):
+        # U.S., U.S and u.s. have one key, different from the word us.
         key = ".".join(key.replace(".", "")) + "."
     else:
         key = key.rstrip(".") or key
@@ -465,6 +469,8 @@ class NameFinder:
         capital = match_case and pieces[0].capital
         known = self.names.get(key)
         if known is not None:
+            # A name of several actors keeps all codes; one way without a capital is
+            # enough to find it in lower case.
             codes = known.codes + tuple(c for c in codes if c not in known.codes)
             capital = capital and known.capital
         self.names[key] = Name(codes, capital)
@@ -480,6 +486,7 @@ class NameFinder:
                 pieces.append(piece)
                 owner.append(i)
         keys = [piece.key for piece in pieces]
+        # In a headline in capitals, US may be the pronoun.
         shouted = len(words) > 1 and not any(c.islower() for w in words for c in w)
         found: list[tuple[int, int, tuple[str, ...]]] = []
         at = 0
@@ -512,6 +519,7 @@ class NameFinder:
 
     def _lengths(self, first: str) -> list[int]:
         """Return the lengths of names that begin with a piece, the longest first."""
+        # A form of a single word, such as a plural, is not the beginning of a key.
         lengths = self.lengths.get(first, [])
         if 1 not in lengths and any(
             (stem,) in self.names for stem in stems(first, self.stemming)
@@ -523,6 +531,7 @@ class NameFinder:
 @lru_cache(maxsize=2**16)
 def stems(key: str, stemming: str | None) -> tuple[str, ...]:
     """Return forms to look up instead of a word that is not in a name."""
+    # Acronyms have no forms.
     if stemming is None or "." in key:
         return ()
     if stemming == "plural":
@@ -538,6 +547,7 @@ def _is_written_so(
     """Return whether a word with the letters of a name can be that name."""
     if length > 1:
         return piece.capital or lowercase or not name.capital
+    # US in capitals is the country if its tag does not say otherwise.
     if piece.key in FUNCTION_WORDS:
         return piece.capitals and (upos in NOMINAL or (upos in UNKNOWN and not shouted))
     if upos not in NOMINAL and upos not in UNKNOWN:
@@ -552,6 +562,7 @@ def _whole_words(
 ) -> list[Found]:
     """Keep names of whole words, so that American is not found in anti-American."""
     covered = {piece for start, end, _ in found for piece in range(start, end)}
+    # words of which only some pieces are in names
     half = {owner[piece] for piece in range(len(owner)) if piece not in covered}
     names = []
     for start, end, codes in found:

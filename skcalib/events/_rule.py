@@ -283,6 +283,7 @@ class EventRule:
             )
         found = self.evidence(document)
         members = _check_entity(entity, len(document.mentions))
+        # SPOILED is a code of its own here, so that it makes the sets differ.
         codes = set(found.code[members].tolist()) - {NO_CODE}
         return codes == {self._index[code]} and bool(found.agent[members].any())
 
@@ -298,6 +299,7 @@ class EventRule:
 
     def _check_tags(self, document: Document) -> None:
         """Raise if part-of-speech tags, or lemmas of verbs, are missing."""
+        # A file without a column of tags has "_" everywhere.
         tags = set().union(*(sentence.upos for sentence in document.sentences))
         if tags == {"_"}:
             raise ParameterError(
@@ -334,6 +336,7 @@ class EventRule:
         ]
         if not found:
             return NO_CODE
+        # "Congolese and Rwandan troops" have no code in common.
         common = frozenset.intersection(*found)
         return self._index[next(iter(common))] if len(common) == 1 else SPOILED
 
@@ -368,6 +371,7 @@ class EventRule:
 
     def _agents_of(self, tree: DocumentTree, verb: int) -> Iterator[tuple[int, int]]:
         """Yield agents, each with the verb that it depends on."""
+        # "attacked by rebels": the subject of a passive is the target, not the agent.
         is_passive = _is_passive(tree, verb)
         if not is_passive:
             yield from self._subjects(tree, verb)
@@ -381,9 +385,11 @@ class EventRule:
         """Return the subjects of a verb, or of the verb it is coordinated with."""
         while True:
             subjects = _with_label(tree, verb, "nsubj")
+            # "they came and attacked": attacked shares the subject of came.
             above = tree.heads[verb] if tree.deprel[verb] == "conj" else -1
             if subjects or not self.conjuncts or above < 0:
                 return [(word, verb) for word in subjects]
+            # "they were driven out and attacked": the subject of a passive is no agent.
             if _is_passive(tree, above):
                 return []
             verb = above
@@ -430,6 +436,7 @@ def _resolved(tree: DocumentTree, word: int, verb: int) -> int:
     """Return the noun of a relative pronoun, and any other word unchanged."""
     if not _is_relative(tree, word):
         return word
+    # The verb may be coordinated or embedded within the relative clause.
     while tree.heads[verb] >= 0:
         if tree.deprel[verb] == "acl:relcl":
             return tree.heads[verb]
@@ -440,6 +447,7 @@ def _resolved(tree: DocumentTree, word: int, verb: int) -> int:
 def _is_relative(tree: DocumentTree, word: int) -> bool:
     if tree.form[word].lower() not in RELATIVE:
         return False
+    # Without the feature, the form has to do: "that" is also a determiner.
     feats = tree.feats[word]
     return "PronType=Rel" in feats or "PronType=" not in feats
 

@@ -222,10 +222,12 @@ def mid_p_interval(k: int, n: int, level: float) -> tuple[float, float]:
     """Return the mid-P interval of the frequency k / n."""
     tail = (1 - level) / 2
 
+    # mid-P: the probability of k itself counts half
     def upper_tail(p: float, k: int) -> float:
         return float(binom.sf(k, n, p) + binom.pmf(k, n, p) / 2 - tail)
 
     low = 0.0 if k == 0 else brentq(upper_tail, 0, 1, args=(k,), xtol=1e-12)
+    # The upper end is the lower end for the other answers.
     high = 1.0 if k == n else 1 - brentq(upper_tail, 0, 1, args=(n - k,), xtol=1e-12)
     return float(low), float(high)
 
@@ -282,7 +284,11 @@ def sandwich(residual: np.ndarray, size: np.ndarray) -> tuple[float, float]:
     `residual` contains the sum of the residuals of each group.
     """
     n = size.sum()
+    # Residuals from the mean are too small; 1 - size / n is one minus the leverage of a
+    # group on the mean.
     variance = float((residual**2 / (1 - size / n)).sum() / n**2)
+    # The estimate is a quadratic form of independent scores. Its degrees of freedom are
+    # the squared trace over the trace of the square.
     factor = 1 / (n**2 * (1 - size / n))
     own = factor * (size - size**2 / n)
     across = ((factor * size**2).sum() ** 2 - ((factor * size**2) ** 2).sum()) / n**2

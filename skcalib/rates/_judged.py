@@ -688,6 +688,7 @@ def _verdict_codes(*judges: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     The verdicts are an array with one column per judge, in ascending order. A missing
     score is a separate verdict, NaN, and comes first.
     """
+    # -1 comes before all scores, which are at least 0
     scores = [np.where(np.isnan(judge), -1, judge) for judge in judges]
     found = [np.unique(column, return_inverse=True) for column in scores]
     sizes = [levels.size for levels, _ in found]
@@ -740,6 +741,7 @@ def _post_stratified(
         alone = stratified_interval(
             *without_verdicts(labels, strata), population, level
         )
+        # The width is proportional to the inverse root of the number of labels.
         worth *= ((alone[1] - alone[0]) / (high - low)) ** 2
     return MeanLabel(strata.estimate, low, high, error, worth)
 
@@ -821,6 +823,7 @@ def _by_regression(
             "method='post-stratified'.",
         )
     found = regression_interval(f, y, groups, population=population, level=level)
+    # A single group does not show the variance between groups.
     bound = np.inf if _is_one_group(groups, rows) else 0.0
     return found._replace(
         low=max(found.low - bound, low), high=min(found.high + bound, 1.0)
@@ -862,12 +865,15 @@ def _difference(
     error = known - lam * seen
     estimate = float(error.mean() + (lam * unseen.mean() if rest else 0.0))
     if population == "items":
+        # The error is rest / N times the difference between labelled and unlabelled
+        # items in the mean of y - lambda (N / rest) f, and N / rest = 1 + n / rest.
         error = known - lam * (1 + n / max(rest, 1)) * seen
         variance, freedom = _variance(error, inner, n - 2)
         # the labels of labelled items are known
         return estimate, variance * (rest / (n + rest)), freedom
     variance, freedom = _variance(error, inner, n)
     if rest:
+        # The unlabelled items are a sample too.
         variance += lam**2 * _variance(unseen, outer, rest)[0]
     return estimate, variance, freedom
 
@@ -877,6 +883,7 @@ def _slope(y: np.ndarray, seen: np.ndarray, f: np.ndarray, rest: int) -> float:
     variance = float(f.var(ddof=1))
     if rest == 0 or variance == 0:
         return 0.0
+    # minimum of the variance, a quadratic function of lambda
     covariance = float(((y - y.mean()) * (seen - seen.mean())).mean())
     return min(max(covariance / ((1 + y.size / rest) * variance), 0.0), 1.0)
 
@@ -888,5 +895,6 @@ def _variance(
     residual = values - values.mean()
     if groups is None or np.unique(groups).size == 1:
         return float(residual @ residual) / divisor / values.size, values.size - 1
+    # Items of a group are dependent: only the sums of groups are independent.
     place = np.unique(groups, return_inverse=True)[1]
     return sandwich(np.bincount(place, residual), np.bincount(place).astype(float))

@@ -294,6 +294,7 @@ def question_pass_at_k(
     """Return the unbiased estimate of each question."""
     _check_enough(number, k)
     chosen = right if all_of else number - right
+    # C(m, k) / C(n, k) is the product of (m - i) / (n - i), and 0 if m < k
     steps = np.arange(k)[:, np.newaxis]
     share = np.clip((chosen - steps) / (number - steps), 0, None).prod(axis=0)
     return share if all_of else 1 - share
@@ -380,7 +381,8 @@ def question_best_of_k(values: np.ndarray, codes: np.ndarray, k: int) -> np.ndar
     order = np.lexsort((values, codes))
     start = np.cumsum(number) - number
     below = np.arange(values.size) - np.repeat(start, number)
-    # fraction of the choices whose best sample is the one with this many below it
+    # Fraction of the choices whose best sample is the one with this many below it,
+    # C(below, k - 1) / C(size, k)
     size = np.repeat(number, number)
     share = k / size
     for j in range(1, k):
@@ -445,6 +447,7 @@ def variance_of(values: np.ndarray, codes: np.ndarray) -> SampleVariance:
     within = float((squares[several] / (number[several] - 1)).mean())
     of_samples = float((within / number).mean())
     spread = float(means.var(ddof=1))
+    # The variance of the question means contains the noise of their samples.
     between = max(0.0, spread - of_samples)
     total = max(spread, of_samples)
     return SampleVariance(
@@ -514,6 +517,8 @@ def _posterior(
     concentration = np.geomspace(*_CONCENTRATIONS, _N_CONCENTRATIONS)
     a = mean[:, np.newaxis] * concentration
     b = (1 - mean)[:, np.newaxis] * concentration
+    # The likelihood of c right of n samples is a ratio of rising factorials,
+    # a^(c) b^(n - c) / (a + b)^(n), and a + b is the concentration.
     log_posterior = np.repeat(weight[:, np.newaxis], concentration.size, axis=1)
     log_posterior += _log_rising(a, right) + _log_rising(b, number - right)
     log_posterior -= _log_rising(concentration, number)
@@ -522,6 +527,7 @@ def _posterior(
     once = np.array([k])
     moment = _log_rising(a if all_of else b, once) - _log_rising(concentration, once)
     moment = np.exp(moment)
+    # posterior of the value: the cells of the grid, sorted by their values
     value = (moment if all_of else 1 - moment).ravel()
     order = np.argsort(value)
     return value[order], np.cumsum(posterior.ravel()[order])
