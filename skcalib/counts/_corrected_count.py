@@ -18,7 +18,7 @@ from .._errors import ParameterError, public, warn
 from .._periods import EMPTY_PERIODS, trend_weights
 from .._results import Result, as_frame, plain
 from .._validation import check_choice, check_fraction, check_real, raise_where
-from ..rates import RateInterval
+from ..rates._judged import RateInterval
 from ._checks import (
     LARGEST,
     LEAST,
