@@ -119,8 +119,8 @@ class AffiliationLexicon(Mapping[str, tuple[str, ...]]):
         # No shorter name is found inside the names of `exclude`, which have no code.
         for name in _check_names(exclude, "exclude"):
             self._add(name, ())
-        # Lengths of the names that begin with a piece, the longest first, and 1, because
-        # a form of a single word, such as a plural, is not the beginning of a key.
+        # Lengths of the names that begin with a piece, the longest first, and 1: a form
+        # of a single word, such as a plural, is not the beginning of a key.
         lengths: dict[str, set[int]] = {}
         for key in self._names:
             lengths.setdefault(key[0], {1}).add(len(key))
