@@ -197,10 +197,10 @@ def check_probability(probability: Any, labelled: np.ndarray) -> np.ndarray:
     return pi
 
 
-def drawn_units(n: int, groups: np.ndarray | None) -> np.ndarray:
+def drawn_units(groups: np.ndarray | None) -> np.ndarray | slice:
     """Return one document of each unit that was drawn: each document, or each group."""
     if groups is None:
-        return np.arange(n)
+        return slice(None)
     return np.unique(groups, return_index=True)[1]
 
 
@@ -208,7 +208,7 @@ def equal_probability(
     labelled: np.ndarray, strata: np.ndarray, groups: np.ndarray | None
 ) -> np.ndarray:
     """Return the share of documents (or groups) drawn in each stratum."""
-    unit = drawn_units(len(labelled), groups)
+    unit = drawn_units(groups)
     held = np.bincount(strata[unit], labelled[unit])
     return (held / np.bincount(strata[unit]))[strata]
 
@@ -226,7 +226,7 @@ def check_strata(
     if strata is None:
         return np.zeros(n, dtype=np.intp), np.zeros(n, dtype=np.intp)
     labels, codes = as_codes(strata, n, name="strata")
-    unit = drawn_units(n, groups)
+    unit = drawn_units(groups)
     if groups is not None:
         other = codes != codes[unit][groups]
         if other.any():

@@ -535,6 +535,8 @@ def _table_rows(
         for column, name, values in (("period", "periods", periods), ("by", "by", by))
         if values is not None
     ]
+    if not given:
+        return {}, place
     for _, labels, codes in given:
         place = place * len(labels) + codes
     cells, place = np.unique(place, return_inverse=True)
@@ -588,7 +590,7 @@ def deviation(sample: Sample, values: np.ndarray) -> float:
     ranks -= ranks.mean()
     drawn = 1 / sample.probability[sample.rows]
     mean = float(drawn @ ranks[sample.rows] / drawn.sum())
-    unit = drawn_units(sample.n_documents, sample.groups)
+    unit = drawn_units(sample.groups)
     pi, strata = sample.probability[unit], sample.strata[unit]
     if sample.groups is not None:
         ranks = np.bincount(sample.groups, ranks)
@@ -658,9 +660,11 @@ def warn_of_recalibration(sample: Sample) -> None:
 
 def number_is_wrong(sample: Sample) -> bool:
     """Warn if the number of labels differs from the sum of the probabilities."""
-    unit = drawn_units(sample.n_documents, sample.groups)
+    unit = drawn_units(sample.groups)
     pi = sample.probability[unit]
-    expected, n = float(pi.sum()), int(np.isin(unit, sample.rows).sum())
+    drawn = np.zeros(sample.n_documents)
+    drawn[sample.rows] = 1
+    expected, n = float(pi.sum()), int(drawn[unit].sum())
     # The number varies most if documents are drawn independently.
     is_wrong = abs(n - expected) > max(1.0, 4 * np.sqrt(float(pi @ (1 - pi))))
     if is_wrong:

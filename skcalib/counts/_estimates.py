@@ -73,11 +73,11 @@ class Sample:
         """
         low, high = self.low.copy(), self.high.copy()
         low[self.rows] = high[self.rows] = self.y
-        used = weight != 0  # 0 times an infinite bound is NaN
-        ends = weight[used] * low[used], weight[used] * high[used]
+        with np.errstate(invalid="ignore"):  # 0 times an infinite bound is NaN
+            ends = [np.where(weight == 0, 0, weight * end) for end in (low, high)]
         return (
-            np.bincount(place[used], np.minimum(*ends), n_sums),
-            np.bincount(place[used], np.maximum(*ends), n_sums),
+            np.bincount(place, np.minimum(*ends), n_sums),
+            np.bincount(place, np.maximum(*ends), n_sums),
         )
 
 
