@@ -1,27 +1,36 @@
-"""Calendar periods, and the periods over which a trend is computed."""
+"""Calendar periods, periods that users define, and trends over periods."""
 
 from __future__ import annotations
 
 import datetime
 import re
-from collections.abc import Sequence
+from bisect import bisect_right
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
-from ._errors import ParameterError, warn
-from ._validation import is_integer
+from ._errors import ParameterError, ParameterTypeError, warn
+from ._validation import is_integer, is_missing, is_sequence
 
 __all__ = [
     "EMPTY_PERIODS",
     "FREQS",
     "MOST_PERIODS",
+    "Freq",
+    "TooManyPeriods",
+    "assign_periods",
+    "check_freq",
     "label_of",
     "number_of",
     "parse_date",
+    "period_names",
+    "place_in_calendar",
     "slope_weights",
     "times_of",
     "times_of_trend",
+    "trend_weights",
 ]
 
 FREQS = ("day", "week", "month", "quarter", "year")
@@ -84,6 +93,203 @@ def parse_date(text: str) -> tuple[tuple[int, int, int], str] | None:
     resolution = ("year", "month", "day")[len(parts) - 1]
     year, month, day = (*parts, 1, 1)[:3]
     return (year, month, day), resolution
+
+
+class TooManyPeriods(Exception):
+    """Days are in more than `MOST_PERIODS` periods; `first` and `last` are indices."""
+
+    def __init__(self, first: int, last: int, n: int):
+        super().__init__(first, last, n)
+        self.first, self.last, self.n = first, last, n
+
+
+def place_in_calendar(
+    days: Sequence[datetime.date], freq: str
+) -> tuple[list[str], np.ndarray]:
+    """Return the names of the periods from the first to the last day, and their days.
+
+    The array has the index of the period of each day. Periods without a day have a
+    name too.
+    """
+    number = np.array([number_of(day, freq) for day in days], dtype=np.intp)
+    if not number.size:
+        return [], number
+    span = range(int(number.min()), int(number.max()) + 1)
+    if len(span) > MOST_PERIODS:
+        raise TooManyPeriods(int(number.argmin()), int(number.argmax()), len(span))
+    return [label_of(k, freq) for k in span], number - span.start
+
+
+# Periods of documents
+
+Freq = (
+    str
+    | Callable[[datetime.date | None], Hashable]
+    | Mapping[Hashable, Sequence[datetime.date]]
+    | Sequence[datetime.date]
+    | None
+)
+
+_EXPECTED = (
+    f"must be one of {FREQS}, None, a callable from a date to a label, a mapping of "
+    "labels to (first day, last day), or a sequence of first days in order"
+)
+
+
+def check_freq(freq: Any) -> None:
+    """Raise an error unless `freq` defines periods."""
+    if isinstance(freq, str):
+        if freq not in FREQS:
+            raise ParameterError("freq", f"{_EXPECTED}. Got {freq!r}.")
+    elif freq is not None and not callable(freq):
+        _spans(freq)
+
+
+def assign_periods(
+    dates: Sequence[Any], freq: Any, name: Callable[[int], str]
+) -> tuple[list[Any], np.ndarray]:
+    """Return the labels of all periods in order, and the period of each document.
+
+    dates : dates of the documents.
+    freq : definition of the periods, as `check_freq` accepts it.
+    name : function from the index of a document to its name in messages.
+    """
+    if freq is None:
+        return ["all"], np.zeros(len(dates), dtype=np.intp)
+    if callable(freq) and not isinstance(freq, Mapping):
+        return _by_callable(dates, freq, name)
+    days = [_checked_day(date, i, name) for i, date in enumerate(dates)]
+    if isinstance(freq, str):
+        return _by_calendar(days, freq, name)
+    spans = _spans(freq)
+    starts = [first for _, first, _ in spans]
+    place = [bisect_right(starts, day) - 1 for day in days]
+    for i, (day, k) in enumerate(zip(days, place, strict=True)):
+        if k < 0 or day > spans[k][2]:
+            raise ParameterError(
+                "documents",
+                f"must lie in the periods of 'freq'. Got the date {day} of {name(i)}; "
+                "'where' leaves documents out.",
+            )
+    return [label for label, *_ in spans], np.array(place, dtype=np.intp)
+
+
+def _as_day(value: Any) -> datetime.date | None:
+    # pandas' missing time is a time too, and not equal to itself
+    if not isinstance(value, datetime.date) or value != value:
+        return None
+    return value.date() if isinstance(value, datetime.datetime) else value
+
+
+def _checked_day(date: Any, i: int, name: Callable[[int], str]) -> datetime.date:
+    day = _as_day(date)
+    if day is None:
+        raise ParameterError(
+            "documents",
+            f"must have a date (datetime.date), unless freq=None. Got {date!r} for "
+            f"{name(i)}. Documents without a date are left out by "
+            "where=lambda document: document.date is not None.",
+        )
+    return day
+
+
+def _by_calendar(
+    days: list[datetime.date], freq: str, name: Callable[[int], str]
+) -> tuple[list[Any], np.ndarray]:
+    try:
+        return place_in_calendar(days, freq)
+    except TooManyPeriods as error:
+        first, last = error.first, error.last
+        raise ParameterError(
+            "documents",
+            f"must lie within {MOST_PERIODS:,} periods if freq={freq!r}. Got "
+            f"{error.n:,} periods from {days[first]}, the date of {name(first)}, to "
+            f"{days[last]}, the date of {name(last)}. Correct the dates, exclude "
+            "documents with 'where', or pass a callable as 'freq', whose labels need "
+            "not be contiguous.",
+        ) from None
+
+
+def _by_callable(
+    dates: Sequence[Any], freq: Callable[[Any], Any], name: Callable[[int], str]
+) -> tuple[list[Any], np.ndarray]:
+    labels: list[Any] = []
+    first: dict[Any, datetime.date] = {}
+    for i, date in enumerate(dates):
+        label = freq(date)
+        if not isinstance(label, Hashable) or is_missing(label):
+            raise ParameterError(
+                "freq",
+                f"must return a hashable label for each date. Got {label!r} for "
+                f"{date!r}, the date of {name(i)}; 'where' leaves documents out.",
+                "EventCounter",
+            )
+        labels.append(label)
+        # labels of documents without a date are last
+        day = _as_day(date) or datetime.date.max
+        first[label] = min(first.get(label, day), day)
+    order = sorted(first, key=lambda each: (first[each], str(each)))
+    number = {label: k for k, label in enumerate(order)}
+    return order, np.array([number[label] for label in labels], dtype=np.intp)
+
+
+Span = tuple[Any, datetime.date, datetime.date]
+
+
+def _spans(freq: Any) -> list[Span]:
+    """Return (label, first day, last day) of each period in order."""
+    if isinstance(freq, Mapping):
+        return _spans_of_mapping(freq)
+    if is_sequence(freq):
+        return _spans_of_days(list(freq))
+    raise ParameterTypeError("freq", f"{_EXPECTED}. Got {freq!r:.80}.")
+
+
+def _spans_of_mapping(freq: Mapping[Any, Any]) -> list[Span]:
+    spans = []
+    for label, days in freq.items():
+        is_pair = isinstance(days, Sequence) and len(days) == 2
+        first, last = map(_as_day, days) if is_pair else (None, None)
+        if first is None or last is None or last < first:
+            raise ParameterError(
+                "freq", f"{_EXPECTED}. Got {days!r:.80} for the label {label!r}."
+            )
+        spans.append((label, first, last))
+    spans.sort(key=lambda span: span[1])
+    for one, other in pairwise(spans):
+        if other[1] <= one[2]:
+            raise ParameterError(
+                "freq",
+                "must define periods, which must not overlap. Got "
+                f"{one[0]!r} and {other[0]!r}.",
+            )
+    if not spans:
+        raise ParameterError("freq", f"{_EXPECTED}. Got an empty mapping.")
+    return spans
+
+
+def _spans_of_days(days: list[Any]) -> list[Span]:
+    first = [day for day in map(_as_day, days) if day is not None]
+    in_order = len(first) == len(days) and all(a < b for a, b in pairwise(first))
+    if len(days) < 2 or not in_order:
+        raise ParameterError(
+            "freq",
+            f"{_EXPECTED}, with the day after the last period at the end. Got "
+            f"{days!r:.80}.",
+        )
+    spans: list[Span] = []
+    for start, stop in pairwise(first):
+        last = stop - datetime.timedelta(days=1)
+        spans.append((f"{start} to {last}", start, last))
+    return spans
+
+
+def period_names(periods: Sequence[Any]) -> list[str]:
+    """Return a different text for each period."""
+    names = [str(period) for period in periods]
+    if len(set(names)) < len(names):  # such as 1 and "1"
+        names = [repr(period) for period in periods]
+    return names
 
 
 # Trends
@@ -196,6 +402,19 @@ def times_of_trend(
             "not collected, pass empty_periods='unobserved'."
         )
     return times[0] + np.arange(n) if known is None else known
+
+
+def trend_weights(labels: Any, place: np.ndarray, empty: str) -> np.ndarray:
+    """Return the weights with which documents add up to the trend of their counts.
+
+    labels : distinct labels of periods, in order.
+    place : period of each document, as an index into `labels`.
+    empty : what a period without documents is, one of `EMPTY_PERIODS`.
+    """
+    times, may_be_missing = times_of(labels)
+    # Labels that are not on a calendar define all periods.
+    known = None if may_be_missing else times
+    return slope_weights(times[place], times_of_trend(times[place], known, empty))
 
 
 def slope_weights(time: np.ndarray, times: np.ndarray) -> np.ndarray:

@@ -331,6 +331,16 @@ def check_same_length(**arrays: Any) -> None:
 # Numbers
 
 
+def raise_where(
+    bad: np.ndarray, values: np.ndarray, expected: str, *, name: str
+) -> None:
+    """Raise an error that shows the first of the `bad` values, if there is one."""
+    if bad.any():
+        row = int(bad.argmax())
+        got = f"Got {float(values[row])!r} in row {row}."
+        raise ParameterError(name, f"must {expected}. {got}")
+
+
 def as_floats(values: Any, *, name: str) -> np.ndarray:
     """Return numbers as an array of floats without changing their precision."""
     try:
@@ -452,13 +462,7 @@ def as_weights(values: Any, n: int) -> np.ndarray | None:
             f"{weight.shape} instead.",
         )
     bad = ~((weight >= 0) & np.isfinite(weight))
-    if bad.any():
-        row = int(bad.argmax())
-        raise ParameterError(
-            name,
-            f"must be finite and not negative. Got {float(weight[row])!r} in row "
-            f"{row}.",
-        )
+    raise_where(bad, weight, "be finite and not negative", name=name)
     if not weight.any():
         raise ParameterError(name, "is zero in every row.")
     with np.errstate(over="ignore"):

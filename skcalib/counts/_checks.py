@@ -1,4 +1,4 @@
-"""Validation of labels, expectations and the design of the sample."""
+"""Validation of labels and expectations, and of the design: groups, strata, chances."""
 
 from __future__ import annotations
 
@@ -7,7 +7,14 @@ from typing import Any
 import numpy as np
 
 from .._errors import ParameterError, ParameterTypeError, warn
-from .._validation import as_floats, as_groups, as_labels, check_choice, check_real
+from .._validation import (
+    as_floats,
+    as_groups,
+    as_labels,
+    check_choice,
+    check_real,
+    raise_where,
+)
 
 # With fewer labels, the errors of the model cannot be estimated.
 _FEWEST_LABELS = 5
@@ -15,8 +22,8 @@ _FEWEST_LABELS = 5
 _ROUNDING = 1e-9
 
 # Sums of squares of larger numbers overflow, as do quotients by smaller ones.
-_LARGEST = 1e50
-_LEAST = 1 / _LARGEST
+LARGEST = 1e50
+LEAST = 1 / LARGEST
 
 # A random sample of this size has documents on both sides of the median.
 _ENOUGH_FOR_SIDES = 20
@@ -31,22 +38,17 @@ def as_column(values: Any, n: int | None, *, name: str) -> np.ndarray:
     if n is not None and len(array) != n:
         problem = f"must have one entry for each of {n} documents. Got {len(array)}."
         raise ParameterError(name, problem)
-    too_large = np.isfinite(array) & (np.abs(array) > _LARGEST)
-    _raise_where(too_large, array, f"be at most {_LARGEST:g}", name)
+    too_large = np.isfinite(array) & (np.abs(array) > LARGEST)
+    raise_where(too_large, array, f"be at most {LARGEST:g}", name=name)
     return array
-
-
-def _raise_where(bad: np.ndarray, values: np.ndarray, expected: str, name: str) -> None:
-    if bad.any():
-        row = int(bad.argmax())
-        got = f"Got {float(values[row])!r} in row {row}."
-        raise ParameterError(name, f"must {expected}. {got}")
 
 
 def check_labels(y_true: Any) -> tuple[np.ndarray, np.ndarray]:
     """Return the labels (NaN if missing) and the rows of the labelled documents."""
     y = as_column(y_true, None, name="y_true")
-    _raise_where(np.isinf(y), y, "be finite, or NaN where there is no label", "y_true")
+    raise_where(
+        np.isinf(y), y, "be finite, or NaN where there is no label", name="y_true"
+    )
     rows = np.flatnonzero(~np.isnan(y))
     if len(rows) < min(_FEWEST_LABELS, max(len(y), 1)):
         problem = (
@@ -60,7 +62,7 @@ def check_labels(y_true: Any) -> tuple[np.ndarray, np.ndarray]:
 def check_expected(expected: Any, n: int) -> np.ndarray:
     """Return the model's expectations."""
     f = as_column(expected, n, name="expected")
-    _raise_where(~np.isfinite(f), f, "be finite in every row", "expected")
+    raise_where(~np.isfinite(f), f, "be finite in every row", name="expected")
     return f
 
 
@@ -69,8 +71,8 @@ def check_size(size: Any, n: int) -> np.ndarray:
     if size is None:
         return np.ones(n)
     x = as_column(size, n, name="size")
-    bad = ~((x >= _LEAST) & np.isfinite(x))
-    _raise_where(bad, x, f"be positive (at least {_LEAST:g}) and finite", "size")
+    bad = ~((x >= LEAST) & np.isfinite(x))
+    raise_where(bad, x, f"be positive (at least {LEAST:g}) and finite", name="size")
     return x
 
 
@@ -105,7 +107,9 @@ def check_bounds(bounds: Any, y: np.ndarray, f: np.ndarray) -> list[np.ndarray]:
         raise ParameterError("bounds", problem)
     with np.errstate(invalid="ignore"):
         bad = labelled & ((y < low) | (y > high))
-    _raise_where(bad, y, "lie within `bounds` where a document is labelled", "y_true")
+    raise_where(
+        bad, y, "lie within `bounds` where a document is labelled", name="y_true"
+    )
     _warn_of_impossible(f, *ends)
     return ends
 
@@ -124,16 +128,11 @@ def _warn_of_impossible(f: np.ndarray, low: np.ndarray, high: np.ndarray) -> Non
         )
 
 
-def check_unit(unit: Any) -> float:
-    """Return the smallest possible error of a count."""
-    return check_real(unit, low=_LEAST, high=_LARGEST, name="unit")
-
-
 def check_slope(slope: Any) -> str | float:
     """Return the method that estimates the slope, or the slope itself."""
     if isinstance(slope, str):
         return check_choice(slope, ("shrunk", "best"), name="slope")
-    return check_real(slope, low=-_LARGEST, high=_LARGEST, name="slope")
+    return check_real(slope, low=-LARGEST, high=LARGEST, name="slope")
 
 
 def as_codes(values: Any, n: int, *, name: str) -> tuple[np.ndarray, np.ndarray]:
@@ -184,8 +183,8 @@ def check_probability(probability: Any, labelled: np.ndarray) -> np.ndarray:
             "from the corpus, or draw them with a small probability."
         )
         raise ParameterError(name, problem)
-    bad = ~((pi >= _LEAST) & (pi <= 1 + 1e-9))
-    _raise_where(bad, pi, f"lie in (0, 1], and be at least {_LEAST:g}", name)
+    bad = ~((pi >= LEAST) & (pi <= 1 + 1e-9))
+    raise_where(bad, pi, f"lie in (0, 1], and be at least {LEAST:g}", name=name)
     pi = np.minimum(pi, 1.0)
     missed = (pi > 1 - 1e-12) & ~labelled
     if missed.any():
@@ -198,37 +197,85 @@ def check_probability(probability: Any, labelled: np.ndarray) -> np.ndarray:
     return pi
 
 
+def drawn_units(groups: np.ndarray | None) -> np.ndarray | slice:
+    """Return one document of each unit that was drawn: each document, or each group."""
+    if groups is None:
+        return slice(None)
+    return np.unique(groups, return_index=True)[1]
+
+
 def equal_probability(
     labelled: np.ndarray, strata: np.ndarray, groups: np.ndarray | None
 ) -> np.ndarray:
     """Return the share of documents (or groups) drawn in each stratum."""
-    if groups is not None:
-        _, first = np.unique(groups, return_index=True)
-        strata_drawn, drawn = strata[first], labelled[first]
-    else:
-        strata_drawn, drawn = strata, labelled
-    n_strata = int(strata.max()) + 1
-    held = np.bincount(strata_drawn, drawn, n_strata)
-    share = held / np.bincount(strata_drawn, minlength=n_strata)
-    return share[strata]
+    unit = drawn_units(groups)
+    held = np.bincount(strata[unit], labelled[unit])
+    return (held / np.bincount(strata[unit]))[strata]
 
 
 def check_strata(
-    codes: np.ndarray, labels: np.ndarray, groups: np.ndarray | None
-) -> None:
-    """Raise if a group is in two strata."""
-    if groups is None:
-        return
-    _, first, place = np.unique(groups, return_index=True, return_inverse=True)
-    other = codes != codes[first][place]
-    if other.any():
-        row = int(other.argmax())
-        stratum = labels.tolist()[codes[row]]
+    strata: Any, f: np.ndarray, labelled: np.ndarray, groups: np.ndarray | None
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the stratum of each document, and merged strata for the variance.
+
+    If only one of several documents (or groups) in a stratum is labelled, the variance
+    within the stratum cannot be estimated. The stratum is then merged with the stratum
+    that has the nearest mean of `f`.
+    """
+    n = len(f)
+    if strata is None:
+        return np.zeros(n, dtype=np.intp), np.zeros(n, dtype=np.intp)
+    labels, codes = as_codes(strata, n, name="strata")
+    unit = drawn_units(groups)
+    if groups is not None:
+        other = codes != codes[unit][groups]
+        if other.any():
+            row = int(other.argmax())
+            stratum = labels.tolist()[codes[row]]
+            problem = (
+                f"must be one for all documents of a group. Got {stratum!r} in row "
+                f"{row}, and another stratum in other rows of its group."
+            )
+            raise ParameterError("strata", problem)
+    n_units = np.bincount(codes[unit], minlength=len(labels))
+    held = np.bincount(codes[unit], labelled[unit], len(labels)).astype(int)
+    if (held == 0).any():
+        stratum = labels.tolist()[int((held == 0).argmax())]
         problem = (
-            f"must be one for all documents of a group. Got {stratum!r} in row {row}, "
-            "and another stratum in other rows of its group."
+            f"must have a label in each stratum. Got none in {stratum!r}. If documents "
+            "were drawn from this and another stratum together, merge both strata. "
+            "Otherwise, remove the documents of the stratum from the corpus."
         )
         raise ParameterError("strata", problem)
+    single = (held == 1) & (n_units > 1)
+    if not single.any():
+        return codes, codes
+    means = np.bincount(codes, f) / np.bincount(codes)
+    joined = _join(single, held < n_units, means)
+    names = ", ".join(map(repr, labels[single].tolist()[:5]))
+    warn(
+        f"{single.sum()} strata have one label: {names}. To estimate the variance, "
+        "each is merged with the stratum that has the nearest mean of `expected`."
+    )
+    return codes, np.unique(joined, return_inverse=True)[1][codes]
+
+
+def _join(single: np.ndarray, is_open: np.ndarray, means: np.ndarray) -> np.ndarray:
+    """Return the stratum that each stratum is merged with."""
+    joined = np.arange(len(means))
+    for h in np.flatnonzero(single):
+        if (joined == joined[h]).sum() > 1:
+            continue  # another stratum has been merged with it
+        others = np.flatnonzero(is_open & (np.arange(len(means)) != h))
+        if not others.size:
+            problem = (
+                "must have at least two labels in a stratum that is not completely "
+                "labelled, so that the variance can be estimated. Got one."
+            )
+            raise ParameterError("strata", problem)
+        nearest = others[np.argmin(np.abs(means[others] - means[h]))]
+        joined[joined == joined[h]] = joined[nearest]
+    return joined
 
 
 def check_sides(expected: np.ndarray, rows: np.ndarray) -> None:

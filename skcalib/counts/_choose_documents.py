@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from .._errors import ParameterError, public
 from .._parallel import RandomStateLike, as_generator
 from .._results import Result
-from .._validation import check_integer, check_real
+from .._validation import check_integer, check_real, raise_where
 from ._checks import as_codes, as_column
 
 # Number of labels that a stratum needs for an estimate of its variance.
@@ -161,10 +161,7 @@ def choose_documents(
     """
     spread = as_column(sd, None, name="sd")
     bad = ~((spread >= 0) & np.isfinite(spread))
-    if bad.any():
-        row = int(bad.argmax())
-        problem = f"must be finite and not negative. Got {spread[row]} in row {row}."
-        raise ParameterError("sd", problem)
+    raise_where(bad, spread, "be finite and not negative", name="sd")
     n = check_integer(n, minimum=1, name="n")
     if n > len(spread):
         problem = f"must be at most the number of documents, {len(spread)}. Got {n}."

@@ -1,25 +1,27 @@
 """A count, mean, contrast or trend, corrected with labelled documents.
 
-The result of a corrected count.
-
-Warnings about samples that do not agree with their design.
+The second part of the file has the warnings about samples that do not agree with their
+design, or that do not determine the errors of the model.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.stats import rankdata
 
 from .._errors import ParameterError, public, warn
-from .._periods import EMPTY_PERIODS, slope_weights, times_of, times_of_trend
+from .._periods import EMPTY_PERIODS, trend_weights
 from .._results import Result, as_frame, plain
-from .._validation import check_choice, check_fraction
+from .._validation import check_choice, check_fraction, check_real, raise_where
+from ..rates._judged import RateInterval
 from ._checks import (
+    LARGEST,
+    LEAST,
     as_codes,
     as_column,
     check_bounds,
@@ -31,13 +33,20 @@ from ._checks import (
     check_size,
     check_slope,
     check_strata,
-    check_unit,
+    drawn_units,
     equal_probability,
 )
-from ._estimates import DomainTotals, Sample, Total, domain_totals, fit, weighted_total
+from ._estimates import (
+    ENOUGH_ERRORS,
+    Sample,
+    Total,
+    domain_totals,
+    fit,
+    weighted_total,
+)
 
 
-class LabelsOnly(NamedTuple):
+class LabelsOnly(RateInterval):
     """Estimate from the labels alone, in a :class:`CorrectedCount`.
 
     Attributes
@@ -58,15 +67,7 @@ class LabelsOnly(NamedTuple):
     28.0
     """
 
-    estimate: float
-    low: float
-    high: float
-
-
-# Shown by the documentation in place of "Alias for field number 0".
-LabelsOnly.estimate.__doc__ = "Estimate without the model."
-LabelsOnly.low.__doc__ = "Lower end of the interval."
-LabelsOnly.high.__doc__ = "Upper end of the interval."
+    __slots__ = ()
 
 
 @dataclass(frozen=True, repr=False)
@@ -198,158 +199,6 @@ class CorrectedCount(Result):
             f"[{self.labels_only.low:.4g}, {self.labels_only.high:.4g}], "
             f"n_labelled={self.n_labelled} of {self.n_documents}, "
             f"method={self.method!r}, confidence_level={self.confidence_level:g}{rows})"
-        )
-
-
-# Largest accepted difference between sample and corpus, in standard errors. One random
-# sample in a thousand has a larger difference.
-_MOST_DEVIATION = 3.3
-
-# If one document has a larger share of the variance, the coverage is too low.
-_LARGE_SHARE = 0.08
-
-# Number of errors that the labels must show for a valid Student's t interval.
-_ENOUGH_ERRORS = 4.0
-
-
-def deviation(sample: Sample, values: np.ndarray) -> float:
-    """Return the difference between sample and corpus in standard errors.
-
-    `values` are replaced by ranks, whose means are close to normal in small samples.
-    The variance follows from the design, because ranks are known for the whole corpus.
-    """
-    if len(sample.rows) == sample.n_documents:
-        return 0.0
-    ranks = rankdata(values)
-    ranks -= ranks.mean()
-    pi, strata = sample.probability, sample.strata
-    drawn = 1 / pi[sample.rows]
-    mean = float(drawn @ ranks[sample.rows] / drawn.sum())
-    if sample.groups is not None:
-        ranks = np.bincount(sample.groups, ranks)
-        _, first = np.unique(sample.groups, return_index=True)
-        pi, strata = pi[first], strata[first]
-    # Hajek's approximation for draws of a fixed number in each stratum
-    n_strata = int(strata.max()) + 1
-    spread = np.bincount(strata, pi * (1 - pi), n_strata)
-    total = np.bincount(strata, (1 - pi) * ranks, n_strata)
-    centre = np.divide(total, spread, out=np.zeros(n_strata), where=spread > 0)
-    variance = float((pi * (1 - pi)) @ (ranks / pi - centre[strata]) ** 2)
-    error = np.sqrt(variance) / sample.n_documents
-    return mean / error if error > 1e-9 else 0.0
-
-
-def warn_of_the_sample(sample: Sample, is_given: bool) -> None:
-    """Warn if labelled documents differ from the corpus too much for a random sample.
-
-    is_given : whether the user gave inclusion probabilities.
-    """
-    by_f = deviation(sample, sample.expected)
-    by_doubt = 0.0
-    if sample.expected.min() >= 0 and sample.expected.max() <= 1:
-        by_doubt = deviation(sample, sample.expected * (1 - sample.expected))
-    design = "`inclusion_probability`" if is_given else "equal inclusion probabilities"
-    if abs(by_f) > max(_MOST_DEVIATION, abs(by_doubt)):
-        more = "larger" if by_f > 0 else "smaller"
-        warn(
-            f"The labelled documents do not look like a sample drawn with {design}: "
-            f"their `expected` is {more} than that of the corpus, by {abs(by_f):.1f} "
-            "standard errors. If they were chosen by the model or by a keyword, the "
-            "interval is not valid. Pass the probabilities with which they were "
-            "drawn as `inclusion_probability`."
-        )
-    elif by_doubt < -_MOST_DEVIATION:
-        warn(
-            "The model is more confident about the labelled documents than about the "
-            f"others, by {-by_doubt:.1f} standard errors. If it was fitted on their "
-            "labels, the interval is not valid. Compute out-of-fold predictions for "
-            "these documents, or label other documents."
-        )
-    elif by_doubt > _MOST_DEVIATION:
-        warn(
-            f"The labelled documents do not look like a sample drawn with {design}: "
-            "the model is less confident about them than about the corpus, by "
-            f"{by_doubt:.1f} standard errors. If uncertain documents were preferred, "
-            "pass the probabilities with which the documents were drawn as "
-            "`inclusion_probability`."
-        )
-
-
-def warn_of_recalibration(sample: Sample) -> None:
-    """Warn if each value of `expected` is the mean label of its rows.
-
-    Isotonic regression on the labelled documents gives such expectations.
-    """
-    f = sample.expected[sample.rows]
-    values, place = np.unique(f, return_inverse=True)
-    means = np.bincount(place, sample.y) / np.bincount(place)
-    is_exact = bool((np.abs(means - values) <= 1e-9 * (1 + np.abs(values))).all())
-    if is_exact and (f != sample.y).any() and (values % 1 != 0).sum() >= 2:
-        warn(
-            "Each value of `expected` is exactly the mean label of its rows. If the "
-            "model was recalibrated on these labels, the interval is not valid. Use "
-            "cross-validation to recalibrate the model, or pass its expected counts "
-            "before the recalibration."
-        )
-
-
-def number_is_wrong(sample: Sample) -> bool:
-    """Warn if the number of labels differs from the sum of the probabilities."""
-    pi, drawn = sample.probability, np.zeros(sample.n_documents)
-    drawn[sample.rows] = 1
-    if sample.groups is not None:
-        first = np.unique(sample.groups, return_index=True)[1]
-        pi, drawn = pi[first], drawn[first]
-    expected, n = float(pi.sum()), int(drawn.sum())
-    # The number varies most if documents are drawn independently.
-    is_wrong = abs(n - expected) > max(1.0, 4 * np.sqrt(float(pi @ (1 - pi))))
-    if is_wrong:
-        warn(
-            "The inclusion probabilities of the documents (or groups) add up to "
-            f"{expected:.1f}, but {n} were drawn. Pass the probability with which each "
-            "document of the corpus was drawn, including documents without a label."
-        )
-    return is_wrong
-
-
-def warn_of_the_errors(total: Total, sample: Sample, method: str) -> None:
-    """Warn if the labels do not determine the variance of the errors well."""
-    if method == "t" and total.n_errors < _ENOUGH_ERRORS and total.standard_error >= 0:
-        warn(
-            f"The labels show {total.n_errors:.1f} errors of one unit. With fewer than "
-            f"{_ENOUGH_ERRORS:g} errors, method='t' gives intervals that are too "
-            "narrow. Use method='score'."
-        )
-    # For skewed counts, this share is the best sign that one document has a tenth of
-    # the variance in the corpus. Normal errors hardly ever exceed the limit.
-    n = len(sample.rows)
-    if n == sample.n_documents or not np.isinf(sample.high).any():
-        return
-    if total.largest_share > max(0.1, 4 * np.log(n) / n):
-        warn(
-            f"One labelled document has {100 * total.largest_share:.0f}% of the "
-            "estimated variance. With such errors, 95% intervals contain the count in "
-            "85 to 95% of samples. Label more documents, or draw large documents with "
-            "larger probabilities (see choose_documents)."
-        )
-    elif total.largest_unlabelled > max(_LARGE_SHARE, 4 / sample.n_documents):
-        warn(
-            f"One document without a label may have "
-            f"{100 * total.largest_unlabelled:.0f}% of the variance, because its "
-            "value of `expected` is much larger than in other documents. With such "
-            "documents, 95% intervals contain the count in 88 to 95% of samples. Draw "
-            "large documents with larger probabilities (see choose_documents)."
-        )
-
-
-def warn_of_empty_domains(names: Sequence[str], n_domains: int) -> None:
-    """Warn once about all domains without a label."""
-    if names:
-        shown = ", ".join(names[:5]) + (", ..." if len(names) > 5 else "")
-        warn(
-            f"{len(names)} of {n_domains} rows of the table have no labelled document: "
-            f"{shown}. Their estimates use the mean error of the whole corpus, and "
-            "they have no interval (NaN)."
         )
 
 
@@ -566,13 +415,14 @@ def corrected_count(
     confidence_level = check_fraction(confidence_level, name="confidence_level")
     low, high = check_bounds(bounds, y, f)
     labelled = ~np.isnan(y)
-    group_codes = check_groups(groups, labelled)
-    is_clustered = group_codes is not None and bool(np.bincount(group_codes).max() > 1)
-    stratum_codes, collapsed = _strata(strata, f, labelled, group_codes)
+    codes = check_groups(groups, labelled)
+    is_clustered = codes is not None and bool(np.bincount(codes).max() > 1)
+    stratum_codes, merged = check_strata(strata, f, labelled, codes)
+    is_given = inclusion_probability is not None
     pi = (
-        equal_probability(labelled, stratum_codes, group_codes)
-        if inclusion_probability is None
-        else check_probability(inclusion_probability, labelled)
+        check_probability(inclusion_probability, labelled)
+        if is_given
+        else equal_probability(labelled, stratum_codes, codes)
     )
     sample = Sample(
         rows=rows,
@@ -580,20 +430,18 @@ def corrected_count(
         expected=f,
         size=check_size(size, len(y)),
         probability=pi,
-        strata=collapsed,
-        groups=group_codes if is_clustered else None,
+        strata=merged,
+        groups=codes if is_clustered else None,
         low=low,
         high=high,
-        unit=check_unit(unit),
+        unit=check_real(unit, low=LEAST, high=LARGEST, name="unit"),
         slope=check_slope(slope),
     )
-    domains = _Domains(periods, by, len(y))
-    total_weight = (
-        _trend_weight(weight, periods, empty_periods, len(y))
-        if estimand == "trend"
-        else _total_weight(estimand, weight, domains, len(y))
-    )
-    is_given = inclusion_probability is not None
+    columns, place = _table_rows(periods, by, len(y))
+    c = _weights(weight, estimand, periods, empty_periods, len(y))
+    if weight is not None and columns:
+        problem = "accepts either 'weight' or 'periods' and 'by', but not both."
+        raise ParameterError(None, problem)
     if not is_given:
         check_sides(f, rows)
     if not (is_given and number_is_wrong(sample)):
@@ -605,44 +453,41 @@ def corrected_count(
             "not distinguish them, so the result is computed from the labels alone."
         )
         sample = replace(sample, slope=0.0)
-    found = _estimate(sample, total_weight, domains, estimand, method, confidence_level)
-    n_groups = None if group_codes is None else np.unique(group_codes[rows]).size
-    return replace(found, n_groups=n_groups)
+    found = _estimate(sample, c, columns, place, estimand, method, confidence_level)
+    return replace(
+        found, n_groups=None if codes is None else np.unique(codes[rows]).size
+    )
 
 
 def _estimate(
     sample: Sample,
     weight: np.ndarray,
-    domains: _Domains,
+    columns: dict[str, np.ndarray],
+    place: np.ndarray,
     estimand: str,
     method: str,
-    confidence_level: float,
+    level: float,
 ) -> CorrectedCount:
+    # For a single sum, 'auto' is the score interval; it chooses for rows of a table.
     overall = "t" if method == "t" else "score"
     fitted = fit(sample)
-    total = weighted_total(
-        sample, weight, method=overall, confidence_level=confidence_level, fitted=fitted
-    )
-    alone = weighted_total(
-        replace(sample, expected=np.zeros(sample.n_documents), slope=0.0),
-        weight,
-        method=overall,
-        confidence_level=confidence_level,
-    )
+    total = weighted_total(sample, fitted, weight, method=overall, level=level)
+    labels = replace(sample, expected=np.zeros(sample.n_documents), slope=0.0)
+    alone = weighted_total(labels, fit(labels), weight, method=overall, level=level)
     warn_of_the_errors(total, sample, overall)
     table = None
-    if domains.columns:
-        totals = domain_totals(
-            sample,
-            domains.place,
-            domains.n,
-            method=method,
-            confidence_level=confidence_level,
-            fitted=fitted,
+    if columns:
+        n_rows = len(next(iter(columns.values())))
+        numbers = domain_totals(
+            sample, fitted, place, n_rows, method=method, level=level
         )
-        empty = np.flatnonzero(totals.n_labelled == 0).tolist()
-        warn_of_empty_domains([domains.name(t) for t in empty], domains.n)
-        table = _table(domains.columns, totals, estimand)
+        warn_of_empty_rows(columns, numbers["n_labelled"])
+        if estimand == "mean":
+            for name in ("estimate", "low", "high", "standard_error", "uncorrected"):
+                numbers[name] = numbers[name] / numbers["n_documents"]
+        table = columns | numbers
+    n, n_documents = len(sample.rows), sample.n_documents
+    widths = total.high - total.low, alone.high - alone.low
     return CorrectedCount(
         estimate=total.estimate,
         low=total.low,
@@ -650,21 +495,16 @@ def _estimate(
         standard_error=total.standard_error,
         uncorrected=float(weight @ sample.expected),
         labels_only=LabelsOnly(alone.estimate, alone.low, alone.high),
-        equivalent_labels=equivalent_labels(
-            total.high - total.low,
-            alone.high - alone.low,
-            len(sample.rows),
-            sample.n_documents,
-        ),
+        equivalent_labels=equivalent_labels(*widths, n, n_documents),
         slope=total.slope,
-        n_documents=sample.n_documents,
-        n_labelled=len(sample.rows),
+        n_documents=n_documents,
+        n_labelled=n,
         n_groups=None,
         n_errors=total.n_errors,
         n_effective=total.n_effective,
         estimand=estimand,
         method=overall,
-        confidence_level=confidence_level,
+        confidence_level=level,
         table=table,
     )
 
@@ -682,139 +522,198 @@ def equivalent_labels(
     return float(1 / (1 / n_documents + ratio**2 * (1 / n - 1 / n_documents)))
 
 
-class _Domains:
-    """Rows of the table: periods, categories, or combinations of both."""
+def _table_rows(
+    periods: Any, by: Any, n: int
+) -> tuple[dict[str, np.ndarray], np.ndarray]:
+    """Return columns with the labels of a table's rows, and the row of each document.
 
-    def __init__(self, periods: Any, by: Any, n: int):
-        self.columns: dict[str, np.ndarray] = {}
-        self.place = np.zeros(n, dtype=np.intp)
-        self.n = 1
-        parts = [("period", "periods", periods), ("by", "by", by)]
-        given = [
-            (column, *as_codes(values, n, name=name))
-            for column, name, values in parts
-            if values is not None
-        ]
-        for _, labels, codes in given:
-            self.place = self.place * len(labels) + codes
-        if not given:
-            return
-        # Only combinations that occur in the corpus have a row.
-        cells, self.place = np.unique(self.place, return_inverse=True)
-        self.n = len(cells)
-        for column, labels, _ in reversed(given):
-            self.columns = {column: labels[cells % len(labels)], **self.columns}
-            cells = cells // len(labels)
-
-    def name(self, row: int) -> str:
-        """Return the labels of a row, for messages."""
-        return ", ".join(str(column[row]) for column in self.columns.values())
+    The rows are periods, categories, or the combinations of both that occur.
+    """
+    place = np.zeros(n, dtype=np.intp)
+    given = [
+        (column, *as_codes(values, n, name=name))
+        for column, name, values in (("period", "periods", periods), ("by", "by", by))
+        if values is not None
+    ]
+    if not given:
+        return {}, place
+    for _, labels, codes in given:
+        place = place * len(labels) + codes
+    cells, place = np.unique(place, return_inverse=True)
+    columns: dict[str, np.ndarray] = {}
+    for column, labels, _ in reversed(given):
+        columns = {column: labels[cells % len(labels)], **columns}
+        cells = cells // len(labels)
+    return columns, place
 
 
-def _table(
-    labels: dict[str, np.ndarray], totals: DomainTotals, estimand: str
-) -> dict[str, np.ndarray]:
-    scale = totals.n_documents if estimand == "mean" else np.ones(1)
-    numbers = {
-        name: getattr(totals, name) / scale
-        for name in ("estimate", "low", "high", "standard_error", "uncorrected")
-    }
-    sizes = {"n_documents": totals.n_documents, "n_labelled": totals.n_labelled}
-    return {**labels, **numbers, **sizes}
-
-
-def _only_of_counts(estimand: str) -> ParameterError:
-    problem = f"cannot be combined with estimand={estimand!r}."
-    return ParameterError("weight", f"{problem} Change the weights instead.")
-
-
-def _total_weight(estimand: str, weight: Any, domains: _Domains, n: int) -> np.ndarray:
+def _weights(
+    weight: Any, estimand: str, periods: Any, empty: str, n: int
+) -> np.ndarray:
     """Return the weight of each document in the sum that is estimated."""
     if weight is not None:
         if estimand != "count":
-            raise _only_of_counts(estimand)
+            problem = f"cannot be combined with estimand={estimand!r}."
+            raise ParameterError("weight", f"{problem} Change the weights instead.")
         c = as_column(weight, n, name="weight")
-        if not np.isfinite(c).all():
-            row = int((~np.isfinite(c)).argmax())
-            raise ParameterError(
-                "weight", f"must be finite. Got {c[row]} in row {row}."
-            )
+        raise_where(~np.isfinite(c), c, "be finite", name="weight")
         if not c.any():
             raise ParameterError("weight", "is zero in every row.")
-        if domains.columns:
-            problem = "accepts either 'weight' or 'periods' and 'by', but not both."
-            raise ParameterError(None, problem)
         return c
-    return np.full(n, 1 / n if estimand == "mean" else 1.0)
-
-
-def _trend_weight(weight: Any, periods: Any, empty: str, n: int) -> np.ndarray:
-    """Return the weights with which the documents add up to the trend."""
-    if weight is not None:
-        raise _only_of_counts("trend")
+    if estimand != "trend":
+        return np.full(n, 1 / n if estimand == "mean" else 1.0)
     if periods is None:
         raise ParameterError("periods", "must be given for estimand='trend'.")
-    labels, place = as_codes(periods, n, name="periods")
-    times, may_be_missing = times_of(labels)
-    known = None if may_be_missing else times
-    return slope_weights(times, times_of_trend(times, known, empty))[place]
+    return trend_weights(*as_codes(periods, n, name="periods"), empty)
 
 
-def _strata(
-    strata: Any, f: np.ndarray, labelled: np.ndarray, groups: np.ndarray | None
-) -> tuple[np.ndarray, np.ndarray]:
-    """Return the stratum of each document, and merged strata for the variance.
+# Warnings
 
-    If only one of several documents (or groups) in a stratum is labelled, the variance
-    within the stratum cannot be estimated. The stratum is then merged with the stratum
-    that has the nearest mean of `f`.
+
+# Largest accepted difference between sample and corpus, in standard errors. One random
+# sample in a thousand has a larger difference.
+_MOST_DEVIATION = 3.3
+
+# If one document has a larger share of the variance, the coverage is too low.
+_LARGE_SHARE = 0.08
+
+
+def deviation(sample: Sample, values: np.ndarray) -> float:
+    """Return the difference between sample and corpus in standard errors.
+
+    `values` are replaced by ranks, whose means are close to normal in small samples.
+    The variance follows from the design, because ranks are known for the whole corpus.
     """
-    n = len(f)
-    if strata is None:
-        return np.zeros(n, dtype=np.intp), np.zeros(n, dtype=np.intp)
-    labels, codes = as_codes(strata, n, name="strata")
-    check_strata(codes, labels, groups)
-    unit = np.arange(n) if groups is None else np.unique(groups, return_index=True)[1]
-    all_drawn = np.bincount(codes[unit], minlength=len(labels))
-    held = np.bincount(codes[unit], labelled[unit], len(labels)).astype(int)
-    if (held == 0).any():
-        stratum = labels.tolist()[int((held == 0).argmax())]
-        problem = (
-            f"must have a label in each stratum. Got none in {stratum!r}. If documents "
-            "were drawn from this and another stratum together, merge both strata. "
-            "Otherwise, remove the documents of the stratum from the corpus."
+    if len(sample.rows) == sample.n_documents:
+        return 0.0
+    ranks = rankdata(values)
+    ranks -= ranks.mean()
+    drawn = 1 / sample.probability[sample.rows]
+    mean = float(drawn @ ranks[sample.rows] / drawn.sum())
+    unit = drawn_units(sample.groups)
+    pi, strata = sample.probability[unit], sample.strata[unit]
+    if sample.groups is not None:
+        ranks = np.bincount(sample.groups, ranks)
+    # Hajek's approximation for draws of a fixed number in each stratum
+    n_strata = int(strata.max()) + 1
+    spread = np.bincount(strata, pi * (1 - pi), n_strata)
+    total = np.bincount(strata, (1 - pi) * ranks, n_strata)
+    centre = np.divide(total, spread, out=np.zeros(n_strata), where=spread > 0)
+    variance = float((pi * (1 - pi)) @ (ranks / pi - centre[strata]) ** 2)
+    error = np.sqrt(variance) / sample.n_documents
+    return mean / error if error > 1e-9 else 0.0
+
+
+def warn_of_the_sample(sample: Sample, is_given: bool) -> None:
+    """Warn if labelled documents differ from the corpus too much for a random sample.
+
+    is_given : whether the user gave inclusion probabilities.
+    """
+    by_f = deviation(sample, sample.expected)
+    by_doubt = 0.0
+    if sample.expected.min() >= 0 and sample.expected.max() <= 1:
+        by_doubt = deviation(sample, sample.expected * (1 - sample.expected))
+    design = "`inclusion_probability`" if is_given else "equal inclusion probabilities"
+    if abs(by_f) > max(_MOST_DEVIATION, abs(by_doubt)):
+        more = "larger" if by_f > 0 else "smaller"
+        warn(
+            f"The labelled documents do not look like a sample drawn with {design}: "
+            f"their `expected` is {more} than that of the corpus, by {abs(by_f):.1f} "
+            "standard errors. If they were chosen by the model or by a keyword, the "
+            "interval is not valid. Pass the probabilities with which they were "
+            "drawn as `inclusion_probability`."
         )
-        raise ParameterError("strata", problem)
-    single = (held == 1) & (all_drawn > 1)
-    if not single.any():
-        return codes, codes
-    means = np.bincount(codes, f) / np.bincount(codes)
-    joined = _join(single, held < all_drawn, means)
-    _warn_of_single(labels[single].tolist())
-    return codes, np.unique(joined, return_inverse=True)[1][codes]
+    elif by_doubt < -_MOST_DEVIATION:
+        warn(
+            "The model is more confident about the labelled documents than about the "
+            f"others, by {-by_doubt:.1f} standard errors. If it was fitted on their "
+            "labels, the interval is not valid. Compute out-of-fold predictions for "
+            "these documents, or label other documents."
+        )
+    elif by_doubt > _MOST_DEVIATION:
+        warn(
+            f"The labelled documents do not look like a sample drawn with {design}: "
+            "the model is less confident about them than about the corpus, by "
+            f"{by_doubt:.1f} standard errors. If uncertain documents were preferred, "
+            "pass the probabilities with which the documents were drawn as "
+            "`inclusion_probability`."
+        )
 
 
-def _join(single: np.ndarray, is_open: np.ndarray, means: np.ndarray) -> np.ndarray:
-    """Return the stratum that each stratum is merged with."""
-    joined = np.arange(len(means))
-    for h in np.flatnonzero(single):
-        if (joined == joined[h]).sum() > 1:
-            continue  # another stratum has been merged with it
-        others = np.flatnonzero(is_open & (np.arange(len(means)) != h))
-        if not others.size:
-            problem = (
-                "must have at least two labels in a stratum that is not completely "
-                "labelled, so that the variance can be estimated. Got one."
-            )
-            raise ParameterError("strata", problem)
-        nearest = others[np.argmin(np.abs(means[others] - means[h]))]
-        joined[joined == joined[h]] = joined[nearest]
-    return joined
+def warn_of_recalibration(sample: Sample) -> None:
+    """Warn if each value of `expected` is the mean label of its rows.
+
+    Isotonic regression on the labelled documents gives such expectations.
+    """
+    f = sample.expected[sample.rows]
+    values, place = np.unique(f, return_inverse=True)
+    means = np.bincount(place, sample.y) / np.bincount(place)
+    is_exact = bool((np.abs(means - values) <= 1e-9 * (1 + np.abs(values))).all())
+    if is_exact and (f != sample.y).any() and (values % 1 != 0).sum() >= 2:
+        warn(
+            "Each value of `expected` is exactly the mean label of its rows. If the "
+            "model was recalibrated on these labels, the interval is not valid. Use "
+            "cross-validation to recalibrate the model, or pass its expected counts "
+            "before the recalibration."
+        )
 
 
-def _warn_of_single(names: Sequence[Any]) -> None:
-    shown = ", ".join(repr(name) for name in names[:5])
-    warn(
-        f"{len(names)} strata have one label: {shown}. To estimate the variance, each "
-        "is merged with the stratum that has the nearest mean of `expected`."
-    )
+def number_is_wrong(sample: Sample) -> bool:
+    """Warn if the number of labels differs from the sum of the probabilities."""
+    unit = drawn_units(sample.groups)
+    pi = sample.probability[unit]
+    drawn = np.zeros(sample.n_documents)
+    drawn[sample.rows] = 1
+    expected, n = float(pi.sum()), int(drawn[unit].sum())
+    # The number varies most if documents are drawn independently.
+    is_wrong = abs(n - expected) > max(1.0, 4 * np.sqrt(float(pi @ (1 - pi))))
+    if is_wrong:
+        warn(
+            "The inclusion probabilities of the documents (or groups) add up to "
+            f"{expected:.1f}, but {n} were drawn. Pass the probability with which each "
+            "document of the corpus was drawn, including documents without a label."
+        )
+    return is_wrong
+
+
+def warn_of_the_errors(total: Total, sample: Sample, method: str) -> None:
+    """Warn if the labels do not determine the variance of the errors well."""
+    if method == "t" and total.n_errors < ENOUGH_ERRORS and total.standard_error >= 0:
+        warn(
+            f"The labels show {total.n_errors:.1f} errors of one unit. With fewer than "
+            f"{ENOUGH_ERRORS:g} errors, method='t' gives intervals that are too "
+            "narrow. Use method='score'."
+        )
+    # For skewed counts, this share is the best sign that one document has a tenth of
+    # the variance in the corpus. Normal errors hardly ever exceed the limit.
+    n = len(sample.rows)
+    if n == sample.n_documents or not np.isinf(sample.high).any():
+        return
+    if total.largest_share > max(0.1, 4 * np.log(n) / n):
+        warn(
+            f"One labelled document has {100 * total.largest_share:.0f}% of the "
+            "estimated variance. With such errors, 95% intervals contain the count in "
+            "85 to 95% of samples. Label more documents, or draw large documents with "
+            "larger probabilities (see choose_documents)."
+        )
+    elif total.largest_unlabelled > max(_LARGE_SHARE, 4 / sample.n_documents):
+        warn(
+            f"One document without a label may have "
+            f"{100 * total.largest_unlabelled:.0f}% of the variance, because its "
+            "value of `expected` is much larger than in other documents. With such "
+            "documents, 95% intervals contain the count in 88 to 95% of samples. Draw "
+            "large documents with larger probabilities (see choose_documents)."
+        )
+
+
+def warn_of_empty_rows(columns: dict[str, np.ndarray], n_labelled: np.ndarray) -> None:
+    """Warn once about all rows of the table without a label."""
+    empty = np.flatnonzero(n_labelled == 0).tolist()
+    if empty:
+        names = [", ".join(str(each[t]) for each in columns.values()) for t in empty]
+        shown = ", ".join(names[:5]) + (", ..." if len(names) > 5 else "")
+        warn(
+            f"{len(names)} of {len(n_labelled)} rows of the table have no labelled "
+            f"document: {shown}. Their estimates use the mean error of the whole "
+            "corpus, and they have no interval (NaN)."
+        )

@@ -12,13 +12,13 @@ from sklearn.utils.parallel import delayed
 
 from .._errors import ParameterError, ParameterTypeError, public, warn
 from .._parallel import RandomStateLike, as_generator, parallel
+from .._periods import Freq, assign_periods, check_freq
 from .._validation import check_choice, check_integer, check_verbose, is_sequence
 from ..posteriors import AntecedentPosterior
 from ..queries._sentences import last_step, transform_before
 from ..text._documents import Document, check_documents, words_of
 from ._event_counts import EventCounts
 from ._event_probability import Corpus, Distribution, DocumentEvents, event_distribution
-from ._periods import Freq, assign_periods, check_freq, name_of
 from ._rule import Rule
 
 UNITS = ("documents", "entities")
@@ -181,22 +181,27 @@ None, default='quarter'
             if self.where is None or self.where(document)
         ]
         chosen = [found[i] for i in kept]
-        periods, place = assign_periods(chosen, kept, self.freq)
+        periods, place = assign_periods(
+            [each.date for each in chosen],
+            self.freq,
+            lambda i: name_of(chosen[i], kept[i]),
+        )
+        # Without this quick test, scores of all documents would be needed.
         may_match = getattr(self.rule, "may_match", None)
         asked = [
             i
             for i in kept
             if found[i].mentions and (may_match is None or may_match(found[i]))
         ]
+        # Before the work starts: the counts would all be 0.
         _warn_of_no_mentions(chosen)
         events = [
             each for part in self._run(found, asked, source, entropy) for each in part
         ]
-        period_of = dict(zip(kept, place.tolist(), strict=True))
-        own = np.array([period_of[each.document] for each in events], dtype=np.intp)
+        own = np.searchsorted(kept, [each.document for each in events])
         return EventCounts(
             events,
-            own,
+            place[own],
             periods,
             self._countries(events),
             Corpus(np.array(kept, dtype=np.intp), [each.id for each in chosen], place),
@@ -258,6 +263,7 @@ None, default='quarter'
             "method": self.method,
             "n_samples": self.n_samples,
         }
+        # A task has the scores of its documents, or the estimator that computes them.
         given = source.log_scores if isinstance(source, AntecedentPosterior) else None
         tasks = (
             delayed(_count_chunk)(
@@ -288,8 +294,14 @@ None, default='quarter'
         return list(dict.fromkeys(map(str, asked)))
 
 
+def name_of(document: Document, position: int) -> str:
+    """Return the name of a document in messages."""
+    return f"document {position} ({document.id!r})"
+
+
 def _as_source(posteriors: Any, documents: list[Document]) -> Any:
     """Return a posterior that fits the documents, or an estimator that returns one."""
+    # The class of a ranker has a posterior method too, but no scores.
     is_class = isinstance(posteriors, type)
     if hasattr(last_step(posteriors), "posterior") and not is_class:
         return posteriors
@@ -350,7 +362,6 @@ class _Case(NamedTuple):
     agent: np.ndarray
     code: np.ndarray
     names: tuple[str, ...]
-    form: Sequence[str]
     scores: Any
 
 
@@ -362,20 +373,18 @@ def _count_chunk(
     options: dict[str, Any],
 ) -> list[DocumentEvents]:
     """Return the events of the documents in which an event is possible."""
-    forms = [words_of(document).form for _, document, _ in tasks]
-    evidence = [rule.evidence(document) for _, document, _ in tasks]
-    found = [
-        _case(*task, form, each)
-        for task, form, each in zip(tasks, forms, evidence, strict=True)
-    ]
-    cases = [case for case in found if case is not None]
+    cases = []
+    for position, document, scores in tasks:
+        case = _case(rule.evidence(document), position, document, scores)
+        if case is not None:
+            cases.append(case)
     if estimator is not None:
         cases = _with_scores(cases, estimator)
-    seeds = [
-        np.random.SeedSequence(entropy, spawn_key=(case.position,)) for case in cases
-    ]
-    distributions = [
-        event_distribution(
+    found = []
+    for case in cases:
+        # the samples of a document do not depend on other documents or processes
+        seed = np.random.SeedSequence(entropy, spawn_key=(case.position,))
+        distribution = event_distribution(
             case.scores,
             case.agent,
             case.code,
@@ -383,17 +392,12 @@ def _count_chunk(
             rng=np.random.default_rng(seed),
             **options,
         )
-        for case, seed in zip(cases, seeds, strict=True)
-    ]
-    return list(map(_events, cases, distributions))
+        found.append(_events(case, distribution))
+    return found
 
 
 def _case(
-    position: int,
-    document: Document,
-    scores: np.ndarray | None,
-    form: Sequence[str],
-    evidence: Any,
+    evidence: Any, position: int, document: Document, scores: np.ndarray | None
 ) -> _Case | None:
     """Return the evidence of a document, or None without agents or without actors."""
     agent = np.asarray(evidence.agent, dtype=bool)
@@ -414,13 +418,14 @@ def _case(
             f"{code.tolist()!r:.80} for {name_of(document, position)}.",
             "EventCounter",
         )
+    # Actors of this document only, so that distributions have few columns.
     present, number = np.unique(code[code >= 0], return_inverse=True)
     if not agent.any() or present.size == 0:
         return None
     code = code.copy()
     code[code >= 0] = number
     names = tuple(evidence.codes[k] for k in present.tolist())
-    return _Case(position, document, agent, code, names, form, scores)
+    return _Case(position, document, agent, code, names, scores)
 
 
 def _with_scores(cases: list[_Case], estimator: Any) -> list[_Case]:
@@ -446,6 +451,7 @@ def _batches(cases: list[_Case]) -> Iterator[list[_Case]]:
     batch: list[_Case] = []
     size = 0
     for case in cases:
+        # Scores of antecedents are square matrices.
         squared = case.agent.size**2
         if batch and size + squared > BATCH:
             yield batch
@@ -463,11 +469,11 @@ def _events(case: _Case, distribution: Distribution | None) -> DocumentEvents:
             f"{name_of(case.document, case.position)}. Use method='auto' to sample "
             "clusterings of this document."
         )
-    mentions = case.document.mentions
+    mentions, form = case.document.mentions, words_of(case.document).form
+    # Only the words of linked mentions travel back from the process.
     linked = {m for links in distribution.link for *pair, _ in links for m in pair}
     texts = {
-        m: " ".join(case.form[mentions[m].start : mentions[m].end])
-        for m in sorted(linked)
+        m: " ".join(form[mentions[m].start : mentions[m].end]) for m in sorted(linked)
     }
     return DocumentEvents(
         case.position, case.document.id, case.names, distribution, texts

@@ -1,17 +1,12 @@
-"""Posterior counts of events per period and actor.
-
-Validation of documents whose events are known.
-
-Counts of events, corrected with labelled documents.
-"""
+"""Counts of events per period and actor: by the model, and corrected with labels."""
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Collection, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Hashable, Mapping, Sequence
 from dataclasses import replace
 from numbers import Real
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -19,16 +14,14 @@ from scipy.special import ndtri
 
 from .._errors import ParameterError, ParameterTypeError, public, warn
 from .._parallel import RandomStateLike
-from .._periods import EMPTY_PERIODS, slope_weights, times_of, times_of_trend
+from .._periods import EMPTY_PERIODS, period_names, trend_weights
 from .._results import Result, as_frame, object_array
 from .._validation import check_choice, check_fraction, check_real
 from ..counts import CorrectedCount, choose_documents, corrected_count
 from ..counts._choose_documents import DocumentChoice
 from ..counts._corrected_count import LabelsOnly, equivalent_labels
 from ._event_probability import (
-    SUM_ROUNDING as ROUNDING,
-)
-from ._event_probability import (
+    SUM_ROUNDING,
     Corpus,
     CountComparison,
     DocumentEvents,
@@ -37,457 +30,55 @@ from ._event_probability import (
     quantile,
     sum_of,
 )
-from ._periods import period_names
+
+METHODS = ("normal", "quantile")
 
 # Ids and actors that a message lists.
 _MOST_LISTED = 20
 
 
-def check_ids(ids: Sequence[Any]) -> dict[Any, int]:
-    """Return the position of each id, and raise unless the ids are unique."""
-    places: dict[Any, int] = {}
-    for place, each in enumerate(ids):
-        if each is None:
-            got = f"None for document {place} of {len(ids)}"
-        elif each in places:
-            got = f"{each!r} for documents {places[each]} and {place}"
-        else:
-            places[each] = place
-            continue
-        raise ParameterError(
-            None,
-            "needs documents with unique ids, to find the labelled documents. Got "
-            f"{got}. Set `id` of each Document and count again.",
-        )
-    return places
-
-
-def read_labels(
-    labelled: Any, ids: Sequence[Any], countries: Sequence[str], known: Collection[str]
-) -> tuple[np.ndarray, dict[str, np.ndarray]]:
-    """Return the places of labelled documents, and their counts by actor.
-
-    The actors are `countries`, followed by actors that occur only in the labels.
-    """
-    places = check_ids(ids)
-    if not isinstance(labelled, Mapping):
-        raise ParameterTypeError(
-            "labelled",
-            "must be a mapping of document ids to {code: count}, {} for a document "
-            f"without an event. Got {type(labelled).__name__}.",
-        )
-    unknown = [each for each in labelled if each not in places]
-    if unknown:
-        raise ParameterError(
-            "labelled",
-            "must have ids of documents that were counted. Got "
-            f"{len(unknown)} of {len(labelled)} that were not: {_listed(unknown)}. "
-            "Count these documents as well, or remove their labels.",
-        )
-    order = sorted(labelled, key=places.__getitem__)
-    for each in order:
-        _check_events(each, labelled[each], known)
-    said = {code for found in labelled.values() for code in found}
-    actors = [*countries, *sorted(said.difference(countries))]
-    rows = np.array([places[each] for each in order], dtype=np.intp)
-    counts = {
-        code: np.array([float(labelled[each].get(code, 0)) for each in order])
-        for code in actors
-    }
-    return rows, counts
-
-
-def _check_events(name: Hashable, events: Any, known: Collection[str]) -> None:
-    """Raise unless the label of a document is a mapping of actors to counts."""
-    if not isinstance(events, Mapping):
-        raise ParameterTypeError(
-            "labelled",
-            "must have {code: count} for each document, or {} without an event. Got "
-            f"{events!r:.80} for {name!r}.",
-        )
-    unknown = [code for code in events if code not in known]
-    if unknown:
-        raise ParameterError(
-            "labelled",
-            f"must have codes of actors that were counted. Got {_listed(unknown)} for "
-            f"{name!r}. Use the codes of the rule, or the `countries` of "
-            f"EventCounter: {_listed(sorted(known))}.",
-        )
-    for code, count in events.items():
-        is_number = isinstance(count, (Real, np.bool_))
-        if not is_number or not 0 <= float(count) < np.inf:
-            raise ParameterError(
-                "labelled",
-                f"must have counts that are finite and not negative. Got {count!r} "
-                f"for {code!r} in {name!r}.",
-            )
-
-
-def _listed(values: Sequence[Any]) -> str:
-    more = len(values) - _MOST_LISTED
-    shown = ", ".join(map(repr, values[:_MOST_LISTED]))
-    return shown + (f" and {more} more" if more > 0 else "")
-
-
-# Columns of the table of corrected_count, and columns for the labels alone.
-_NUMBERS = ("estimate", "low", "high", "standard_error", "uncorrected")
-_ALONE = {key: f"labels_only_{key}" for key in _NUMBERS[:3]}
-_SIZES = ("n_documents", "n_labelled")
-
-# Parameters of corrected_count that have another name here.
-_NAMES = {"y_true": "labelled"}
-
-
-class _Counts(Protocol):
-    """What the correction and its displays use of EventCounts."""
-
-    unit: str
-    countries: list[str]
-    periods: list[Any]
-    document_ids: list[Any]
-    document_place: np.ndarray
-
-    def interval(
-        self, confidence_level: float = 0.95, method: str = "quantile"
-    ) -> tuple[np.ndarray, np.ndarray]: ...
-
-    def _moments_of(self, country: str) -> np.ndarray: ...
-
-    def _check_period(self, period: Hashable) -> range: ...
-
-
-class CorrectedEventCounts(Result):
-    """Counts of events for each period and actor, corrected with labelled documents.
-
-    :meth:`EventCounts.corrected` returns it. The arrays have an entry for each period
-    and actor, ordered by period and then by actor. A period without documents has a
-    count of 0. A period without labels has an estimate, computed with the mean error of
-    the whole corpus, but no interval (its ends are NaN).
-
-    Attributes
-    ----------
-    period : ndarray of shape (n_cells,), object
-        Label of the period.
-    country : ndarray of shape (n_cells,), object
-        Code of the actor.
-    estimate : ndarray of shape (n_cells,)
-        Corrected count.
-    low, high : ndarray of shape (n_cells,)
-        Ends of the interval of the corrected count.
-    standard_error : ndarray of shape (n_cells,)
-        Standard error of the estimate, due to the random choice of the labelled
-        documents.
-    uncorrected : ndarray of shape (n_cells,)
-        Posterior mean of the count, which is `mean` in :class:`EventCounts`.
-    labels_only_estimate : ndarray of shape (n_cells,)
-        Estimate from the labels alone.
-    labels_only_low, labels_only_high : ndarray of shape (n_cells,)
-        Ends of the interval from the labels alone.
-    n_documents, n_labelled : ndarray of shape (n_cells,), int
-        Number of documents of the period, and number of labelled documents of the
-        period.
-    periods : list
-        Labels of the periods in order.
-    countries : list of str
-        Codes of the actors: first the actors of the counts, then the actors that occur
-        only in the labels.
-    counts : EventCounts
-        Counts before the correction.
-    confidence_level : float
-        Confidence level of the intervals.
-
-    See Also
-    --------
-    EventCounts.corrected : Method that returns this result.
-    skcalib.counts.corrected_count : Correction of any count.
-    skcalib.plot.EventCountDisplay : Plot of corrected and uncorrected counts.
-
-    Examples
-    --------
-    >>> from skcalib.datasets import make_event_documents
-    >>> from skcalib.events import EventCounter, EventRule
-    >>> documents, events, scores = make_event_documents(
-    ...     300, return_scores=True, random_state=0
-    ... )
-    >>> counter = EventCounter(EventRule(), freq="year", random_state=0)
-    >>> counts = counter.count(documents, scores)
-    >>> truth = {each.id: found for each, found in zip(documents, events)}
-    >>> choice = counts.choose_documents(60, random_state=0)
-    >>> labelled = {name: truth[name] for name in choice.ids}  # what readers found
-    >>> corrected = counts.corrected(
-    ...     labelled, inclusion_probability=choice.inclusion_probability
-    ... )
-    >>> corrected
-    CorrectedEventCounts(n_countries=4, n_periods=1 1990, n_labelled=60 of 300,
-    confidence_level=0.95)
-    >>> difference = corrected.compare("NOR", "KEN")
-    >>> round(difference.estimate), round(difference.low), round(difference.high)
-    (-12, -35, 7)
-    """
-
-    estimate: np.ndarray
-    low: np.ndarray
-    high: np.ndarray
-    standard_error: np.ndarray
-    uncorrected: np.ndarray
-    labels_only_estimate: np.ndarray
-    labels_only_low: np.ndarray
-    labels_only_high: np.ndarray
-    n_documents: np.ndarray
-    n_labelled: np.ndarray
+class _CountTable(Result):
+    """Table with one row per period and actor, in the order of the periods."""
 
     def __init__(
-        self,
-        counts: _Counts,
-        rows: np.ndarray,
-        labels: Mapping[str, np.ndarray],
-        arguments: Mapping[str, Any],
+        self, periods: Sequence[Any], countries: Sequence[str], known: Collection[str]
     ):
-        # rows: labelled documents; labels: their counts by actor; arguments: keywords
-        # of corrected_count that all its calls share
-        self.counts = counts
-        self.periods, self.countries = list(counts.periods), list(labels)
-        self.confidence_level = arguments["confidence_level"]
-        self._rows, self._labels, self._arguments = rows, labels, dict(arguments)
-        shape = len(self.periods), len(self.countries)
-        self.period = object_array(self.periods).repeat(shape[1])
-        self.country = np.tile(object_array(self.countries), shape[0])
-        place = counts.document_place
-        sizes = (np.bincount(each, minlength=shape[0]) for each in (place, place[rows]))
-        self.n_documents, self.n_labelled = (size.repeat(shape[1]) for size in sizes)
-        messages: dict[str, list[str]] = {}
-        tables = []
-        for country in self.countries:
-            with warnings.catch_warnings(record=True) as caught:
-                warnings.simplefilter("always")
-                tables.append(self._table(*self._of(country), self._bounds()))
-            for each in caught:
-                messages.setdefault(str(each.message), []).append(country)
-        for message, actors in messages.items():
-            is_of_all = len(actors) == len(self.countries)
-            warn(message if is_of_all else f"{', '.join(actors)}: {message}")
-        for name in (*_NUMBERS, *_ALONE.values()):
-            cells = np.array([table[name] for table in tables]).reshape(shape[::-1])
-            setattr(self, name, cells.T.ravel())
-
-    def _of(self, country: str) -> tuple[np.ndarray, np.ndarray]:
-        """Return labels (NaN if missing) and expected counts of one actor."""
-        y = np.full(len(self.counts.document_ids), np.nan)
-        y[self._rows] = self._labels[country]
-        return y, self.counts._moments_of(country)[0]
-
-    def _bounds(self) -> tuple[float, float]:
-        """Return the bounds of a document's count."""
-        return 0.0, 1.0 if self.counts.unit == "documents" else np.inf
-
-    def _run(
-        self, y: np.ndarray, f: np.ndarray, bounds: tuple[float, float], **more: Any
-    ) -> CorrectedCount:
-        """Correct one count of the corpus."""
-        try:
-            return corrected_count(y, f, bounds=bounds, **{**self._arguments, **more})
-        except ParameterError as error:
-            name = _NAMES.get(str(error.name), error.name)
-            raise type(error)(name, error.problem) from None
-
-    def _table(
-        self, y: np.ndarray, f: np.ndarray, bounds: tuple[float, float]
-    ) -> dict[str, np.ndarray]:
-        """Return columns with all periods, including columns for the labels alone."""
-        names = period_names(self.periods)
-        number = {name: t for t, name in enumerate(names)}
-        periods = np.array(names)[self.counts.document_place]
-        result = self._run(y, f, bounds, periods=periods)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # already issued for this sample
-            alone = self._run(y, np.zeros_like(f), bounds, periods=periods, slope=0.0)
-        assert result.table is not None
-        assert alone.table is not None
-        columns = {name: result.table[name] for name in _NUMBERS}
-        columns |= {name: alone.table[key] for key, name in _ALONE.items()}
-        at = [number[name] for name in result.table["period"].tolist()]
-        found = {name: np.zeros(len(names)) for name in columns}
-        for name, column in columns.items():
-            found[name][at] = column
-        return found
-
-    def _result(
-        self,
-        y: np.ndarray,
-        f: np.ndarray,
-        bounds: tuple[float, float],
-        period: Hashable,
-    ) -> CorrectedCount:
-        """Return the corrected count of all periods, or of one."""
-        times = self.counts._check_period(period)
-        if period is None:
-            return self._run(y, f, bounds)
-        result, t = self._run(y, f, bounds), times[0]
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # warnings about other periods
-            numbers: dict[str, Any] = {
-                k: float(v[t]) for k, v in self._table(y, f, bounds).items()
-            }
-        alone = LabelsOnly(*(numbers.pop(name) for name in _ALONE.values()))
-        cell = t * len(self.countries)
-        n, n_documents = int(self.n_labelled[cell]), int(self.n_documents[cell])
-        if n == 0 < n_documents:
-            warn(
-                f"Period {period!r} has no labelled document, and therefore no "
-                "interval (NaN)."
-            )
-        widths = numbers["high"] - numbers["low"], alone.high - alone.low
-        return replace(
-            result,
-            **numbers,
-            labels_only=alone,
-            equivalent_labels=equivalent_labels(*widths, n, n_documents),
-            n_documents=n_documents,
-            n_labelled=n,
-        )
-
-    @public
-    def total(self, country: str, period: Hashable = None) -> CorrectedCount:
-        """Return the corrected count of one actor.
-
-        Parameters
-        ----------
-        country : str
-            Code of the actor.
-        period : label, default=None
-            Label of the period. If None, the total over all periods is returned.
-
-        Returns
-        -------
-        result : CorrectedCount
-            Corrected count with its interval. The attributes `slope`, `n_errors` and
-            `n_effective` are computed from the whole corpus, even if a period is given.
-        """
-        self._check_country(country, "country")
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # EventCounts.corrected has issued them
-            return self._result(*self._of(country), self._bounds(), period)
-
-    @public
-    def compare(
-        self, first: str, second: str, period: Hashable = None
-    ) -> CorrectedCount:
-        """Return the corrected difference of the counts of two actors.
-
-        Overlapping intervals do not show whether two counts differ, because both counts
-        are corrected with the same labelled documents and are therefore dependent. In
-        each document, this method computes the difference of the two labels and the
-        difference of the two expected counts. It then corrects the sum of the
-        differences.
-
-        Parameters
-        ----------
-        first, second : str
-            Codes of the actors.
-        period : label, default=None
-            Label of the period. If None, the difference of the totals over all periods
-            is returned.
-
-        Returns
-        -------
-        result : CorrectedCount
-            Corrected count of `first` minus corrected count of `second`, with its
-            interval.
-        """
-        self._check_country(first, "first")
-        self._check_country(second, "second")
-        (y, f), (other_y, other_f) = self._of(first), self._of(second)
-        most = self._bounds()[1]
-        return self._result(y - other_y, f - other_f, (-most, most), period)
-
-    @public
-    def trend(self, country: str, *, empty_periods: str = "zero") -> CorrectedCount:
-        """Return the corrected trend of an actor's count.
-
-        Parameters
-        ----------
-        country : str
-            Code of the actor.
-        empty_periods : {'zero', 'unobserved'}, default='zero'
-            Periods without documents. 'zero' counts them as 0, as in the table, unless
-            all steps between the other periods are equal. 'unobserved' leaves them out
-            of the regression.
-
-        Returns
-        -------
-        result : CorrectedCount
-            Least-squares slope of the counts on time, in events per period, as in
-            :func:`~skcalib.counts.corrected_count`. Periods whose labels are not
-            numbers or dates are one unit of time apart. Periods without labels are
-            included.
-
-        Raises
-        ------
-        ValueError
-            If fewer than two periods have documents.
-
-        Warns
-        -----
-        UserWarning
-            If periods without documents count as 0.
-        """
-        self._check_country(country, "country")
-        empty = check_choice(empty_periods, EMPTY_PERIODS, name="empty_periods")
-        y, f = self._of(country)
-        times, may_be_missing = times_of(self.periods)
-        time = times[self.counts.document_place]
-        # `freq` defines all periods, unless their labels are on a calendar
-        known = None if may_be_missing else times
-        weight = slope_weights(time, times_of_trend(time, known, empty))
-        result = self._run(y, f, self._bounds(), weight=weight)
-        return replace(result, estimand="trend")
+        # known: actors that can be asked for, including those without a row
+        self.periods, self.countries = list(periods), list(countries)
+        self._known = frozenset(known)
+        self.period = object_array(self.periods).repeat(len(self.countries))
+        self.country = np.tile(object_array(self.countries), len(self.periods))
 
     def _check_country(self, country: Any, name: str) -> None:
-        if not isinstance(country, Hashable) or country not in self._labels:
+        if not isinstance(country, Hashable) or country not in self._known:
             raise ParameterError(
                 name,
                 f"must be an actor that was counted, one of {self.countries!r:.200}. "
                 f"Got {country!r}.",
             )
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the counts as lists, with the settings."""
-        settings = {
-            "unit": self.counts.unit,
-            "confidence_level": self.confidence_level,
-        }
-        return {**super().to_dict(), **settings}
-
-    def _columns(self) -> dict[str, np.ndarray]:
-        names = ("period", "country", *_NUMBERS, *_ALONE.values())
-        return {name: getattr(self, name) for name in (*names, *_SIZES)}
-
-    def _in_words(self) -> tuple[str, ...]:
-        level = f"{100 * self.confidence_level:g}%"
-        return (
-            f"The {level} intervals are for the counts in the corpus of "
-            f"{len(self.counts.document_ids)} documents. They are valid if the "
-            f"{len(self._rows)} labelled documents were drawn at random.",
-        )
+    def _check_period(self, period: Hashable) -> range:
+        """Return the indices of the selected periods."""
+        if period is None:
+            return range(len(self.periods))
+        if not isinstance(period, Hashable) or period not in self.periods:
+            raise ParameterError(
+                "period",
+                f"must be one of the periods {self.periods!r:.200}. Got {period!r}.",
+            )
+        t = self.periods.index(period)
+        return range(t, t + 1)
 
     def __len__(self) -> int:
-        return self.estimate.size
+        return self.period.size
 
-    def __repr__(self) -> str:
+    def _shape_text(self) -> str:
         ends = map(str, [*self.periods[:1], *self.periods[-1:]])
         span = f" {' to '.join(dict.fromkeys(ends))}" if self.periods else ""
-        return (
-            f"CorrectedEventCounts(n_countries={len(self.countries)}, "
-            f"n_periods={len(self.periods)}{span}, n_labelled={len(self._rows)} of "
-            f"{len(self.counts.document_ids)}, "
-            f"confidence_level={self.confidence_level:g})"
-        )
+        return f"n_countries={len(self.countries)}, n_periods={len(self.periods)}{span}"
 
 
-METHODS = ("normal", "quantile")
-
-
-class EventCounts(Result):
+class EventCounts(_CountTable):
     """Posterior counts of events for each period and actor.
 
     :meth:`EventCounter.count` returns it. The arrays have an entry for each combination
@@ -580,46 +171,46 @@ class EventCounts(Result):
     ):
         # place: period of each of these documents; corpus: all documents, including
         # documents without an event; known: other actors, whose counts are 0
-        self.periods, self.countries = list(periods), list(countries)
+        super().__init__(periods, countries, (*countries, *known))
         self.unit, self.n_samples = unit, n_samples
-        self._documents, self._place = list(documents), np.asarray(place)
-        self._column = {code: k for k, code in enumerate(self.countries)}
-        self._known = frozenset((*self.countries, *known))
-        shape = len(self.periods), len(self.countries)
-        self.period = object_array(self.periods).repeat(shape[1])
-        self.country = np.tile(object_array(self.countries), shape[0])
         self.document_ids, self.document_place = list(corpus.ids), corpus.place
-        self._index = corpus.index
-        n_documents = np.bincount(corpus.place, minlength=shape[0])
-        self.n_documents = n_documents.repeat(shape[1])
-        mean, variance, sampled, low, high = (np.zeros(shape) for _ in range(5))
-        best = np.zeros(shape, dtype=np.intp)
-        self._cells: dict[tuple[int, str], list[tuple[DocumentEvents, int]]] = {}
-        for events, t in zip(self._documents, self._place.tolist(), strict=True):
-            columns, kept = self._columns_of(events)
-            of_mean, of_variance = (part[kept] for part in events.moments())
-            mean[t, columns] += of_mean
-            # theory, (E1)
-            variance[t, columns] += of_variance
-            sampled[t, columns] += 0 if events.distribution.exact else of_variance
-            best[t, columns] += events.distribution.best[kept]
-            low[t, columns] += events.distribution.low[kept]
-            high[t, columns] += events.distribution.high[kept]
-            for k in kept:
-                self._cells.setdefault((t, events.countries[k]), []).append((events, k))
-        self.mean, self.sd = mean.ravel(), np.sqrt(variance).ravel()
-        self.monte_carlo_error = np.sqrt(sampled / n_samples).ravel()
-        self.map_count = best.ravel()
-        self._bounds = low.ravel(), high.ravel()
-
-    def _columns_of(self, events: DocumentEvents) -> tuple[list[int], list[int]]:
-        """Return the columns of a document's actors in the counts and in its events."""
-        found = [
-            (self._column[code], k)
+        n_documents = np.bincount(corpus.place, minlength=len(self.periods))
+        self.n_documents = n_documents.repeat(len(self.countries))
+        self._documents, self._place = list(documents), np.asarray(place)
+        column = {code: k for k, code in enumerate(self.countries)}
+        # documents with an actor that is counted, their periods and columns of actors
+        self._events = [
+            (events, t, k)
+            for events, t in zip(self._documents, self._place.tolist(), strict=True)
             for k, code in enumerate(events.countries)
-            if code in self._column
+            if code in column
         ]
-        return [here for here, _ in found], [there for _, there in found]
+        self._cells: dict[tuple[int, str], list[tuple[DocumentEvents, int]]] = {}
+        for events, t, k in self._events:
+            self._cells.setdefault((t, events.countries[k]), []).append((events, k))
+        # Documents are independent, so these numbers of a cell are sums over documents.
+        found = np.array([events.moments(k) for events, _, k in self._events])
+        mean, variance, sampled, best, low, high = found.reshape(-1, 6).T
+        cells = np.array(
+            [
+                t * len(self.countries) + column[events.countries[k]]
+                for events, t, k in self._events
+            ],
+            dtype=np.intp,
+        )
+
+        def sums(of_documents: np.ndarray) -> np.ndarray:
+            return np.bincount(cells, of_documents, len(self))
+
+        self.mean = sums(mean)
+        # theory, (E1)
+        self.sd = np.sqrt(sums(variance))
+        self.monte_carlo_error = np.sqrt(sums(sampled) / n_samples)
+        self.map_count = sums(best).astype(np.intp)
+        self._bounds = sums(low), sums(high)
+        of_document = [events.document for events, _, _ in self._events]
+        self._rows = np.searchsorted(corpus.index, of_document)
+        self._mean, self._variance = mean, variance
 
     @public
     def interval(
@@ -655,6 +246,7 @@ class EventCounts(Result):
         for cell in np.flatnonzero(self.sd > 0).tolist():
             t, c = divmod(cell, len(self.countries))
             start, pmf = self._distribution(t, self.countries[c])
+            # The quantiles are those of the exact distribution of the sum.
             tail = (1 - level) / 2
             ends[:, cell] = [quantile(start, pmf, p) for p in (tail, 1 - tail)]
         return ends[0], ends[1]
@@ -727,6 +319,8 @@ class EventCounts(Result):
         self._check_country(first, "first")
         self._check_country(second, "second")
         times = self._check_period(period)
+        # Both counts of a document depend on each other, so their difference is taken
+        # in each outcome of the document, and then added up over documents.
         parts = []
         for events, t in zip(self._documents, self._place.tolist(), strict=True):
             if t in times and not {first, second}.isdisjoint(events.countries):
@@ -777,11 +371,11 @@ class EventCounts(Result):
             self._check_country(country, "country")
         times = self._check_period(period)
         found = [
-            events.uncertain(k, proba, self.periods[t])
-            for events, t, k, proba in self._probabilities()
+            events.uncertain(k, self.periods[t])
+            for events, t, k in self._events
             if t in times
             and country in (None, events.countries[k])
-            and abs(proba - 0.5) <= width + ROUNDING
+            and abs(events.proba(k) - 0.5) <= width + SUM_ROUNDING
         ]
         return sorted(
             found, key=lambda each: (abs(each.proba - 0.5), each.document, each.country)
@@ -804,35 +398,15 @@ class EventCounts(Result):
                 events.id,
                 self.periods[t],
                 events.countries[k],
-                proba,
+                events.proba(k),
                 float(events.distribution.low[k]),
                 float(events.distribution.high[k]),
                 events.distribution.exact,
             )
-            for events, t, k, proba in self._probabilities()
+            for events, t, k in self._events
         ]
         names = ("document", "id", "period", "country", "proba", "low", "high", "exact")
         return {name: [row[i] for row in rows] for i, name in enumerate(names)}
-
-    def _probabilities(self) -> Iterator[tuple[DocumentEvents, int, int, float]]:
-        """Yield documents, their periods, columns of actors and probabilities."""
-        for events, t in zip(self._documents, self._place.tolist(), strict=True):
-            for k, proba in enumerate(events.proba().tolist()):
-                if events.countries[k] in self._column:
-                    yield events, t, k, proba
-
-    def _moments_of(self, country: str) -> np.ndarray:
-        """Return mean and variance of each document's count of one actor."""
-        found = np.zeros((2, len(self.document_ids)))
-        cells = [self._cells.get((t, country), []) for t in range(len(self.periods))]
-        own = [pair for cell in cells for pair in cell]
-        rows = np.searchsorted(self._index, [events.document for events, _ in own])
-        for row, (events, column) in zip(rows.tolist(), own, strict=True):
-            start, pmf = events.marginal(column)
-            value = start + np.arange(pmf.size)
-            mean = value @ pmf
-            found[:, row] = mean, (value - mean) ** 2 @ pmf
-        return found
 
     @public
     def choose_documents(
@@ -883,10 +457,9 @@ default='period'
         --------
         corrected : Correct the counts with the labels of these documents.
         """
-        check_ids(self.document_ids)
-        variance = np.zeros(len(self.document_ids))
-        for country in self.countries:
-            variance += self._moments_of(country)[1]
+        _check_ids(self.document_ids)
+        # The sum over actors. Documents without a possible event have the variance 0.
+        variance = np.bincount(self._rows, self._variance, len(self.document_ids))
         choice = choose_documents(
             np.sqrt(variance),
             n,
@@ -898,16 +471,20 @@ default='period'
         return replace(choice, ids=ids)
 
     def _strata(self, strata: Any) -> Any:
-        is_period = isinstance(strata, str) and strata == "period"
-        if isinstance(strata, str) and not is_period:
+        if not isinstance(strata, str):
+            return strata
+        if strata != "period":
             raise ParameterError(
                 "strata",
                 "must be 'period', None or one label for each document. Got "
                 f"{strata!r}.",
             )
-        if not is_period:
-            return strata
         return np.array(period_names(self.periods))[self.document_place]
+
+    def _means_of(self, country: str) -> np.ndarray:
+        """Return the expected count of one actor in each document."""
+        own = np.array([e.countries[k] == country for e, _, k in self._events], bool)
+        return np.bincount(self._rows[own], self._mean[own], len(self.document_ids))
 
     @public
     def corrected(
@@ -984,11 +561,12 @@ default='period'
         choose_documents : Draw the documents to label.
         skcalib.counts.corrected_count : Correct any other count.
         """
-        rows, labels = read_labels(
+        rows, labels = _read_labels(
             labelled, self.document_ids, self.countries, self._known
         )
         if self.unit == "documents":
             labels = {code: np.minimum(y, 1) for code, y in labels.items()}
+        level = check_fraction(confidence_level, name="confidence_level")
         arguments = {
             "inclusion_probability": inclusion_probability,
             "strata": self._strata(strata),
@@ -996,9 +574,7 @@ default='period'
             "method": method,
             "unit": unit,
             "slope": slope,
-            "confidence_level": check_fraction(
-                confidence_level, name="confidence_level"
-            ),
+            "confidence_level": level,
         }
         return CorrectedEventCounts(self, rows, labels, arguments)
 
@@ -1031,37 +607,411 @@ default='period'
         names = ("period", "country", "mean", "sd", "monte_carlo_error", "map_count")
         return {name: getattr(self, name) for name in (*names, "n_documents")}
 
-    def _check_country(self, country: Any, name: str) -> None:
-        if not isinstance(country, Hashable) or country not in self._known:
-            raise ParameterError(
-                name,
-                "must be an actor that was counted, one of "
-                f"{self.countries!r:.200}. Got {country!r}.",
-            )
-
-    def _check_period(self, period: Hashable) -> range:
-        """Return the indices of the selected periods."""
-        if period is None:
-            return range(len(self.periods))
-        if not isinstance(period, Hashable) or period not in self.periods:
-            raise ParameterError(
-                "period",
-                f"must be one of the periods {self.periods!r:.200}. Got {period!r}.",
-            )
-        t = self.periods.index(period)
-        return range(t, t + 1)
-
-    def __len__(self) -> int:
-        return self.mean.size
-
     def __repr__(self) -> str:
         exact = sum(events.distribution.exact for events in self._documents)
-        ends = map(str, [*self.periods[:1], *self.periods[-1:]])
-        span = f" {' to '.join(dict.fromkeys(ends))}" if self.periods else ""
         return (
-            f"EventCounts(n_countries={len(self.countries)}, "
-            f"n_periods={len(self.periods)}{span}, "
+            f"EventCounts({self._shape_text()}, "
             f"n_documents={len(self.document_ids)}, "
             f"n_possible={len(self._documents)}, n_exact={exact}, unit={self.unit!r}, "
             f"n_samples={self.n_samples})"
         )
+
+
+# Corrected counts
+
+# Columns of the table of corrected_count, and columns for the labels alone.
+_NUMBERS = ("estimate", "low", "high", "standard_error", "uncorrected")
+_ALONE = {key: f"labels_only_{key}" for key in _NUMBERS[:3]}
+
+
+class CorrectedEventCounts(_CountTable):
+    """Counts of events for each period and actor, corrected with labelled documents.
+
+    :meth:`EventCounts.corrected` returns it. The arrays have an entry for each period
+    and actor, ordered by period and then by actor. A period without documents has a
+    count of 0. A period without labels has an estimate, computed with the mean error of
+    the whole corpus, but no interval (its ends are NaN).
+
+    Attributes
+    ----------
+    period : ndarray of shape (n_cells,), object
+        Label of the period.
+    country : ndarray of shape (n_cells,), object
+        Code of the actor.
+    estimate : ndarray of shape (n_cells,)
+        Corrected count.
+    low, high : ndarray of shape (n_cells,)
+        Ends of the interval of the corrected count.
+    standard_error : ndarray of shape (n_cells,)
+        Standard error of the estimate, due to the random choice of the labelled
+        documents.
+    uncorrected : ndarray of shape (n_cells,)
+        Posterior mean of the count, which is `mean` in :class:`EventCounts`.
+    labels_only_estimate : ndarray of shape (n_cells,)
+        Estimate from the labels alone.
+    labels_only_low, labels_only_high : ndarray of shape (n_cells,)
+        Ends of the interval from the labels alone.
+    n_documents, n_labelled : ndarray of shape (n_cells,), int
+        Number of documents of the period, and number of labelled documents of the
+        period.
+    periods : list
+        Labels of the periods in order.
+    countries : list of str
+        Codes of the actors: first the actors of the counts, then the actors that occur
+        only in the labels.
+    counts : EventCounts
+        Counts before the correction.
+    confidence_level : float
+        Confidence level of the intervals.
+
+    See Also
+    --------
+    EventCounts.corrected : Method that returns this result.
+    skcalib.counts.corrected_count : Correction of any count.
+    skcalib.plot.EventCountDisplay : Plot of corrected and uncorrected counts.
+
+    Examples
+    --------
+    >>> from skcalib.datasets import make_event_documents
+    >>> from skcalib.events import EventCounter, EventRule
+    >>> documents, events, scores = make_event_documents(
+    ...     300, return_scores=True, random_state=0
+    ... )
+    >>> counter = EventCounter(EventRule(), freq="year", random_state=0)
+    >>> counts = counter.count(documents, scores)
+    >>> truth = {each.id: found for each, found in zip(documents, events)}
+    >>> choice = counts.choose_documents(60, random_state=0)
+    >>> labelled = {name: truth[name] for name in choice.ids}  # what readers found
+    >>> corrected = counts.corrected(
+    ...     labelled, inclusion_probability=choice.inclusion_probability
+    ... )
+    >>> corrected
+    CorrectedEventCounts(n_countries=4, n_periods=1 1990, n_labelled=60 of 300,
+    confidence_level=0.95)
+    >>> difference = corrected.compare("NOR", "KEN")
+    >>> round(difference.estimate), round(difference.low), round(difference.high)
+    (-12, -35, 7)
+    """
+
+    estimate: np.ndarray
+    low: np.ndarray
+    high: np.ndarray
+    standard_error: np.ndarray
+    uncorrected: np.ndarray
+    labels_only_estimate: np.ndarray
+    labels_only_low: np.ndarray
+    labels_only_high: np.ndarray
+    n_documents: np.ndarray
+    n_labelled: np.ndarray
+
+    def __init__(
+        self,
+        counts: EventCounts,
+        rows: np.ndarray,
+        labels: Mapping[str, np.ndarray],
+        arguments: Mapping[str, Any],
+    ):
+        # rows: labelled documents; labels: their counts by actor; arguments: keywords
+        # of corrected_count that all its calls share
+        super().__init__(counts.periods, list(labels), labels)
+        self.counts = counts
+        self.confidence_level = arguments["confidence_level"]
+        self._rows, self._labels, self._arguments = rows, labels, dict(arguments)
+        self._most = 1.0 if counts.unit == "documents" else np.inf
+        shape = len(self.periods), len(self.countries)
+        place = counts.document_place
+        sizes = (np.bincount(each, minlength=shape[0]) for each in (place, place[rows]))
+        self.n_documents, self.n_labelled = (size.repeat(shape[1]) for size in sizes)
+        # A warning that several actors have in common is issued once, with their codes.
+        messages: dict[str, list[str]] = {}
+        tables = []
+        for country in self.countries:
+            with warnings.catch_warnings(record=True) as caught:
+                warnings.simplefilter("always")
+                tables.append(self._table(*self._of(country)))
+            for each in caught:
+                messages.setdefault(str(each.message), []).append(country)
+        for message, actors in messages.items():
+            is_of_all = len(actors) == len(self.countries)
+            warn(message if is_of_all else f"{', '.join(actors)}: {message}")
+        for name in (*_NUMBERS, *_ALONE.values()):
+            cells = np.array([table[name] for table in tables]).reshape(shape[::-1])
+            setattr(self, name, cells.T.ravel())
+
+    def _of(self, country: str) -> tuple[np.ndarray, np.ndarray]:
+        """Return labels (NaN if missing) and expected counts of one actor."""
+        y = np.full(len(self.counts.document_ids), np.nan)
+        y[self._rows] = self._labels[country]
+        return y, self.counts._means_of(country)
+
+    def _run(
+        self, y: np.ndarray, f: np.ndarray, low: float = 0.0, **more: Any
+    ) -> CorrectedCount:
+        """Correct a count of the corpus that is at least `low` in each document."""
+        arguments = {**self._arguments, "bounds": (low, self._most), **more}
+        try:
+            return corrected_count(y, f, **arguments)
+        except ParameterError as error:
+            name = "labelled" if error.name == "y_true" else error.name
+            raise type(error)(name, error.problem) from None
+
+    def _table(
+        self, y: np.ndarray, f: np.ndarray, low: float = 0.0
+    ) -> dict[str, np.ndarray]:
+        """Return columns with all periods, including columns for the labels alone."""
+        names = period_names(self.periods)
+        periods = np.array(names)[self.counts.document_place]
+        table = self._run(y, f, low, periods=periods).table
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # already issued for this sample
+            # With expectations of 0 and no slope, the labels alone remain.
+            alone = self._run(y, np.zeros_like(f), low, periods=periods, slope=0.0)
+        assert table is not None
+        assert alone.table is not None
+        columns = {name: table[name] for name in _NUMBERS}
+        columns |= {name: alone.table[key] for key, name in _ALONE.items()}
+        # periods without documents are not in the table, and have counts of 0
+        number = {name: t for t, name in enumerate(names)}
+        at = [number[name] for name in table["period"].tolist()]
+        found = {name: np.zeros(len(names)) for name in columns}
+        for name, column in columns.items():
+            found[name][at] = column
+        return found
+
+    def _result(
+        self, y: np.ndarray, f: np.ndarray, period: Hashable, low: float = 0.0
+    ) -> CorrectedCount:
+        """Return the corrected count of all periods, or of one."""
+        times = self.counts._check_period(period)
+        result = self._run(y, f, low)
+        if period is None:
+            return result
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # warnings about other periods
+            table = self._table(y, f, low)
+        numbers: dict[str, Any] = {k: float(v[times[0]]) for k, v in table.items()}
+        alone = LabelsOnly(*(numbers.pop(name) for name in _ALONE.values()))
+        cell = times[0] * len(self.countries)
+        n, n_documents = int(self.n_labelled[cell]), int(self.n_documents[cell])
+        if n == 0 < n_documents:
+            warn(
+                f"Period {period!r} has no labelled document, and therefore no "
+                "interval (NaN)."
+            )
+        widths = numbers["high"] - numbers["low"], alone.high - alone.low
+        return replace(
+            result,
+            **numbers,
+            labels_only=alone,
+            equivalent_labels=equivalent_labels(*widths, n, n_documents),
+            n_documents=n_documents,
+            n_labelled=n,
+        )
+
+    @public
+    def total(self, country: str, period: Hashable = None) -> CorrectedCount:
+        """Return the corrected count of one actor.
+
+        Parameters
+        ----------
+        country : str
+            Code of the actor.
+        period : label, default=None
+            Label of the period. If None, the total over all periods is returned.
+
+        Returns
+        -------
+        result : CorrectedCount
+            Corrected count with its interval. The attributes `slope`, `n_errors` and
+            `n_effective` are computed from the whole corpus, even if a period is given.
+        """
+        self._check_country(country, "country")
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # EventCounts.corrected has issued them
+            return self._result(*self._of(country), period)
+
+    @public
+    def compare(
+        self, first: str, second: str, period: Hashable = None
+    ) -> CorrectedCount:
+        """Return the corrected difference of the counts of two actors.
+
+        Overlapping intervals do not show whether two counts differ, because both counts
+        are corrected with the same labelled documents and are therefore dependent. In
+        each document, this method computes the difference of the two labels and the
+        difference of the two expected counts. It then corrects the sum of the
+        differences.
+
+        Parameters
+        ----------
+        first, second : str
+            Codes of the actors.
+        period : label, default=None
+            Label of the period. If None, the difference of the totals over all periods
+            is returned.
+
+        Returns
+        -------
+        result : CorrectedCount
+            Corrected count of `first` minus corrected count of `second`, with its
+            interval.
+        """
+        self._check_country(first, "first")
+        self._check_country(second, "second")
+        (y, f), (other_y, other_f) = self._of(first), self._of(second)
+        # The difference of one document lies between -most and most.
+        return self._result(y - other_y, f - other_f, period, low=-self._most)
+
+    @public
+    def trend(self, country: str, *, empty_periods: str = "zero") -> CorrectedCount:
+        """Return the corrected trend of an actor's count.
+
+        Parameters
+        ----------
+        country : str
+            Code of the actor.
+        empty_periods : {'zero', 'unobserved'}, default='zero'
+            Periods without documents. 'zero' counts them as 0, as in the table, unless
+            all steps between the other periods are equal. 'unobserved' leaves them out
+            of the regression.
+
+        Returns
+        -------
+        result : CorrectedCount
+            Least-squares slope of the counts on time, in events per period, as in
+            :func:`~skcalib.counts.corrected_count`. Periods whose labels are not
+            numbers or dates are one unit of time apart. Periods without labels are
+            included.
+
+        Raises
+        ------
+        ValueError
+            If fewer than two periods have documents.
+
+        Warns
+        -----
+        UserWarning
+            If periods without documents count as 0.
+        """
+        self._check_country(country, "country")
+        empty = check_choice(empty_periods, EMPTY_PERIODS, name="empty_periods")
+        weight = trend_weights(self.periods, self.counts.document_place, empty)
+        result = self._run(*self._of(country), weight=weight)
+        return replace(result, estimand="trend")
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the counts as lists, with the settings."""
+        settings = {
+            "unit": self.counts.unit,
+            "confidence_level": self.confidence_level,
+        }
+        return {**super().to_dict(), **settings}
+
+    def _columns(self) -> dict[str, np.ndarray]:
+        names = ("period", "country", *_NUMBERS, *_ALONE.values())
+        sizes = ("n_documents", "n_labelled")
+        return {name: getattr(self, name) for name in (*names, *sizes)}
+
+    def _in_words(self) -> tuple[str, ...]:
+        level = f"{100 * self.confidence_level:g}%"
+        return (
+            f"The {level} intervals are for the counts in the corpus of "
+            f"{len(self.counts.document_ids)} documents. They are valid if the "
+            f"{len(self._rows)} labelled documents were drawn at random.",
+        )
+
+    def __repr__(self) -> str:
+        return (
+            f"CorrectedEventCounts({self._shape_text()}, n_labelled="
+            f"{len(self._rows)} of {len(self.counts.document_ids)}, "
+            f"confidence_level={self.confidence_level:g})"
+        )
+
+
+# Labels
+
+
+def _read_labels(
+    labelled: Any, ids: Sequence[Any], countries: Sequence[str], known: Collection[str]
+) -> tuple[np.ndarray, dict[str, np.ndarray]]:
+    """Return the places of labelled documents, and their counts by actor.
+
+    The actors are `countries`, followed by actors that occur only in the labels.
+    """
+    places = _check_ids(ids)
+    if not isinstance(labelled, Mapping):
+        raise ParameterTypeError(
+            "labelled",
+            "must be a mapping of document ids to {code: count}, {} for a document "
+            f"without an event. Got {type(labelled).__name__}.",
+        )
+    unknown = [each for each in labelled if each not in places]
+    if unknown:
+        raise ParameterError(
+            "labelled",
+            "must have ids of documents that were counted. Got "
+            f"{len(unknown)} of {len(labelled)} that were not: {_listed(unknown)}. "
+            "Count these documents as well, or remove their labels.",
+        )
+    order = sorted(labelled, key=places.__getitem__)
+    for each in order:
+        _check_events(each, labelled[each], known)
+    said = {code for found in labelled.values() for code in found}
+    actors = [*countries, *sorted(said.difference(countries))]
+    rows = np.array([places[each] for each in order], dtype=np.intp)
+    counts = {
+        code: np.array([float(labelled[each].get(code, 0)) for each in order])
+        for code in actors
+    }
+    return rows, counts
+
+
+def _check_events(name: Hashable, events: Any, known: Collection[str]) -> None:
+    """Raise unless the label of a document is a mapping of actors to counts."""
+    if not isinstance(events, Mapping):
+        raise ParameterTypeError(
+            "labelled",
+            "must have {code: count} for each document, or {} without an event. Got "
+            f"{events!r:.80} for {name!r}.",
+        )
+    unknown = [code for code in events if code not in known]
+    if unknown:
+        raise ParameterError(
+            "labelled",
+            f"must have codes of actors that were counted. Got {_listed(unknown)} for "
+            f"{name!r}. Use the codes of the rule, or the `countries` of "
+            f"EventCounter: {_listed(sorted(known))}.",
+        )
+    for code, count in events.items():
+        is_number = isinstance(count, (Real, np.bool_))
+        if not is_number or not 0 <= float(count) < np.inf:
+            raise ParameterError(
+                "labelled",
+                f"must have counts that are finite and not negative. Got {count!r} "
+                f"for {code!r} in {name!r}.",
+            )
+
+
+def _check_ids(ids: Sequence[Any]) -> dict[Any, int]:
+    """Return the position of each id, and raise unless the ids are unique."""
+    places: dict[Any, int] = {}
+    for place, each in enumerate(ids):
+        if each is None:
+            got = f"None for document {place} of {len(ids)}"
+        elif each in places:
+            got = f"{each!r} for documents {places[each]} and {place}"
+        else:
+            places[each] = place
+            continue
+        raise ParameterError(
+            None,
+            "needs documents with unique ids, to find the labelled documents. Got "
+            f"{got}. Set `id` of each Document and count again.",
+        )
+    return places
+
+
+def _listed(values: Sequence[Any]) -> str:
+    more = len(values) - _MOST_LISTED
+    shown = ", ".join(map(repr, values[:_MOST_LISTED]))
+    return shown + (f" and {more} more" if more > 0 else "")

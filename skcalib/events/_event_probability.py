@@ -1,13 +1,10 @@
-"""Probabilities of events in one document, computed from arrays.
+"""Events of one document as a distribution, and distributions of sums of counts.
 
 Mentions have the numbers 0 to n - 1. `agent` (n,) is whether a mention is an agent of
 an event. `code` (n,) is the number of a mention's actor, from 0, or NONE, or SPOILED if
 the mention has several actors. An entity counts as an event of actor c if it has an
-agent, a mention of c, and no mention of another actor.
-
-Results that methods of EventCounts return: comparisons and uncertain documents.
-
-Events of one document, and distributions of sums of independent counts.
+agent, a mention of c, and no mention of another actor. The file begins with the results
+that methods of EventCounts return.
 """
 
 from __future__ import annotations
@@ -93,19 +90,12 @@ class CountComparison(float, Result):
         return self
 
     def __getnewargs__(self) -> tuple:
+        # Copies and pickles call __new__ with these arguments.
         return tuple(self.to_dict().values())
 
     def to_dict(self) -> dict[str, Any]:
         """Return the numbers as a dict."""
-        return {
-            "greater": float(self),
-            "equal": self.equal,
-            "less": self.less,
-            "mean_difference": self.mean_difference,
-            "first": self.first,
-            "second": self.second,
-            "period": self.period,
-        }
+        return dict(vars(self))
 
     def _in_words(self) -> tuple[str, ...]:
         when = "" if self.period is None else f" in period {self.period}"
@@ -280,12 +270,15 @@ def event_distribution(
     outcomes = None
     if method != "sample":
         outcomes = decided_outcomes(low, high, int(agent.sum()), entities)
+    if outcomes is None and method == "exact":
+        outcomes = exact_outcomes(*case, MANY_STEPS)
         if outcomes is None:
-            outcomes = _recursion(*case, method)
+            return None
+    # A chain through all mentions takes at least one step for each possible link.
+    elif outcomes is None and method == "auto" and np.count_nonzero(proba) <= FEW_STEPS:
+        outcomes = exact_outcomes(*case, FEW_STEPS)
     exact = outcomes is not None
     if outcomes is None:
-        if method == "exact":
-            return None
         outcomes = sampled_outcomes(*case, n_samples, rng)
     return Distribution(
         *outcomes,
@@ -313,11 +306,14 @@ def bounds(
     among = pairs[np.ix_(marked, marked)]
     low, high = np.zeros(n_codes), np.zeros(n_codes)
     for c in range(n_codes):
+        # Mentions without an actor do not matter; mentions of several spoil an entity.
         own = code[marked] == c
         others = meets[:, ~own]
         clean = 1 - others.max(axis=1, initial=0)
         # theory, (E2)
         high[c] = min(1, np.minimum(meets[:, own].sum(axis=1), clean).sum())
+        # A mention of the actor in one entity with the agent is an event, unless a
+        # mention of another actor is in the entity too: at most the sum of the chances.
         for m in np.flatnonzero(own):
             both = meets[:, m, np.newaxis]
             spoiled = np.minimum(np.minimum(others, among[m, ~own]), both)
@@ -336,31 +332,16 @@ def decided_outcomes(
     """
     if (high - low > ROUNDING).any():
         return None
+    # The bounds agree: each actor has an event for sure, never, or with this chance.
     sure = low >= 1 - ROUNDING
     open_ = np.flatnonzero(~sure & (high > ROUNDING))
     if n_agents > 1 and (entities or open_.size > 1):
         return None
     rows = np.tile(sure.astype(np.intp), (open_.size + 1, 1))
     rows[np.arange(open_.size), open_] = 1
+    # One agent is in one entity, so the events of different actors exclude each other.
     proba = (low + high)[open_] / 2
     return rows, np.append(proba, max(1 - proba.sum(), 0))
-
-
-def _recursion(
-    proba: np.ndarray,
-    agent: np.ndarray,
-    code: np.ndarray,
-    n_codes: int,
-    entities: bool,
-    method: str,
-) -> Outcomes | None:
-    """Return the distribution by recursion, if it is fast enough for the method."""
-    if method == "exact":
-        return exact_outcomes(proba, agent, code, n_codes, entities, MANY_STEPS)
-    # a chain through all mentions takes at least this number of steps
-    if np.count_nonzero(proba) > FEW_STEPS:
-        return None
-    return exact_outcomes(proba, agent, code, n_codes, entities, FEW_STEPS)
 
 
 def exact_outcomes(
@@ -382,6 +363,7 @@ def exact_outcomes(
     agents_before = np.r_[0, np.cumsum(agent)]
     actors_before = np.r_[0, np.cumsum(code >= 0)]
     nothing: tuple = ()
+    # (chains, counts): probability
     states = {(nothing, (0,) * n_codes): 1.0}
     steps = 0
     for j in range(n - 1, -1, -1):
@@ -391,6 +373,8 @@ def exact_outcomes(
             met = own
             if chains and chains[0][0] == j:
                 met, chains = _merge(own, chains[0][1]), chains[1:]
+            # A chain without evidence cannot become an event: its antecedent is summed
+            # out at once.
             if met == (False, NONE):
                 after[chains, counts] += mass
                 continue
@@ -398,12 +382,14 @@ def exact_outcomes(
             if steps > max_steps:
                 return None
             for k in support[j].tolist():
+                # The mention itself as its antecedent begins an entity: the chain ends.
                 if k == j:
                     key = chains, _close(met, counts, entities)
                 else:
                     key = _attach(chains, k, met), counts
                 after[key] += mass * proba[j, k]
         has_agents, has_actors = agents_before[j] > 0, actors_before[j] > 0
+        # States that differ only in chains without consequences become one.
         states = defaultdict(float)
         for (chains, counts), mass in after.items():
             states[_live(chains, has_agents, has_actors), counts] += mass
@@ -417,6 +403,7 @@ Chains = tuple[tuple[int, Met], ...]
 
 
 def _merge(one: Met, other: Met) -> Met:
+    # Two different actors, or a spoiled chain and an actor, spoil the entity.
     if one[1] == NONE or other[1] == NONE or one[1] == other[1]:
         return one[0] or other[0], other[1] if one[1] == NONE else one[1]
     return one[0] or other[0], SPOILED
@@ -436,6 +423,7 @@ def _close(met: Met, counts: tuple[int, ...], entities: bool) -> tuple[int, ...]
     has_agent, c = met
     if not has_agent or c < 0:
         return counts
+    # A document counts once, however many of its entities are events.
     number = counts[c] + 1 if entities else 1
     return (*counts[:c], number, *counts[c + 1 :])
 
@@ -459,6 +447,7 @@ def sampled_outcomes(
     """Return the distribution over sampled clusterings."""
     n = len(proba)
     relevant = agent | (code != NONE)
+    # Samples are drawn in blocks, and only distinct counts are kept.
     step = max(1, BLOCK // n)
     rows, times = np.zeros((0, n_codes), dtype=np.intp), np.zeros(0, dtype=np.intp)
     for i in range(0, n_samples, step):
@@ -489,6 +478,7 @@ def count_events(
     """
     n_samples, n = labels.shape
     entity = labels + (int(labels.max()) + 1) * np.arange(n_samples)[:, np.newaxis]
+    # Sorting puts the mentions of an entity of one sample side by side.
     order = np.argsort(entity, axis=None, kind="stable")
     sample, mention = np.divmod(order, n)
     starts = np.flatnonzero(np.diff(entity.ravel()[order], prepend=-1))
@@ -496,6 +486,7 @@ def count_events(
     most = np.maximum.reduceat(code[mention], starts)
     # mentions of no actor get a number above all actors, so they are not the smallest
     least = np.minimum.reduceat(np.where(code == NONE, n_codes, code)[mention], starts)
+    # One actor: the smallest and the largest number are equal. SPOILED is the smallest.
     event = has_agent & (most >= 0) & (least == most)
     cell = sample[starts[event]] * n_codes + most[event]
     return np.bincount(cell, minlength=n_samples * n_codes).reshape(n_samples, n_codes)
@@ -519,6 +510,7 @@ def uncertain_links(
             np.where(own, 1, meets[:, own].max(axis=1, initial=0, keepdims=True))
             * doubt
         )
+        # p (1 - p) is largest at 1/2.
         most = np.argsort(-weight, axis=None, kind="stable")[:N_LINKS]
         links = [
             (int(agents[i]), int(marked[m]), float(meets[i, m]))
@@ -556,20 +548,26 @@ class DocumentEvents:
         """Return the distribution of the count of one actor."""
         return pmf_of(self.distribution.outcome[:, column], self.distribution.proba)
 
-    def moments(self) -> tuple[np.ndarray, np.ndarray]:
-        """Return mean and variance of the count of each actor."""
-        mean = self.distribution.proba @ self.distribution.outcome
-        variance = self.distribution.proba @ (self.distribution.outcome - mean) ** 2
-        return mean, variance
+    def moments(self, column: int) -> tuple[float, ...]:
+        """Return numbers of one actor that add up over documents.
 
-    def proba(self) -> np.ndarray:
-        """Return the probability of an event of each actor."""
-        return np.minimum(self.distribution.proba @ (self.distribution.outcome > 0), 1)
+        They are the mean and the variance of the count, the variance if it comes from
+        samples, the count with the best antecedents, and the bounds of its mean.
+        """
+        found, count = self.distribution, self.distribution.outcome[:, column]
+        mean = found.proba @ count
+        variance = found.proba @ (count - mean) ** 2
+        sampled = 0.0 if found.exact else variance
+        ends = found.low[column], found.high[column]
+        return (mean, variance, sampled, found.best[column], *ends)
 
-    def uncertain(
-        self, column: int, proba: float, period: Hashable
-    ) -> UncertainDocument:
-        """Return the uncertain event of an actor, given its probability."""
+    def proba(self, column: int) -> float:
+        """Return the probability of an event of one actor."""
+        found = self.distribution
+        return min(float(found.proba @ (found.outcome[:, column] > 0)), 1.0)
+
+    def uncertain(self, column: int, period: Hashable) -> UncertainDocument:
+        """Return the uncertain event of one actor."""
         links = tuple(
             UncertainLink(agent, other, self.texts[agent], self.texts[other], linked)
             for agent, other, linked in self.distribution.link[column]
@@ -579,7 +577,7 @@ class DocumentEvents:
             self.id,
             period,
             self.countries[column],
-            proba,
+            self.proba(column),
             float(self.distribution.low[column]),
             float(self.distribution.high[column]),
             links,
@@ -616,6 +614,7 @@ def sum_of(parts: Sequence[tuple[int, np.ndarray]]) -> tuple[int, np.ndarray]:
     this takes O(n^2) operations in few calls. All terms are positive, so there is no
     cancellation.
     """
+    # A count that is certain only shifts the sum.
     start = sum(least for least, _ in parts)
     level = [pmf for _, pmf in parts if pmf.size > 1]
     while len(level) > 1:

@@ -111,12 +111,34 @@ class AffiliationLexicon(Mapping[str, tuple[str, ...]]):
         self.match_case = check_bool(match_case, name="match_case")
         self.stemming = stemming
         self._entries = _check_entries(entries)
-        self._exclude = _check_names(exclude, "exclude")
         self.codes = tuple(self._entries)
-        names = ((code, name) for code in self.codes for name in self._entries[code])
-        self._finder = NameFinder(
-            names, self._exclude, match_case=self.match_case, stemming=stemming
-        )
+        self._names: dict[tuple[str, ...], Name] = {}
+        for code in self.codes:
+            for name in self._entries[code]:
+                self._add(name, (code,))
+        # No shorter name is found inside the names of `exclude`, which have no code.
+        for name in _check_names(exclude, "exclude"):
+            self._add(name, ())
+        # Lengths of the names that begin with a piece, the longest first, and 1: a form
+        # of a single word, such as a plural, is not the beginning of a key.
+        lengths: dict[str, set[int]] = {}
+        for key in self._names:
+            lengths.setdefault(key[0], {1}).add(len(key))
+        self._lengths = {
+            first: sorted(found, reverse=True) for first, found in lengths.items()
+        }
+
+    def _add(self, text: str, codes: tuple[str, ...]) -> None:
+        pieces = [piece for word in text.split() for piece in pieces_of(word)]
+        key = tuple(piece.key for piece in pieces)
+        capital = self.match_case and pieces[0].capital
+        known = self._names.get(key)
+        if known is not None:
+            # A name of several actors keeps all codes; one way without a capital is
+            # enough to find it in lower case.
+            codes = known.codes + tuple(c for c in codes if c not in known.codes)
+            capital = capital and known.capital
+        self._names[key] = Name(codes, capital)
 
     @classmethod
     def from_file(
@@ -162,6 +184,7 @@ class AffiliationLexicon(Mapping[str, tuple[str, ...]]):
             for code, names in _read(Path(path)).items()
             if not code.startswith(starts)
         }
+        # Names under this code belong to no actor: they are excluded.
         nobody = entries.pop(NOBODY, [])
         if nobody:
             given = settings.get("exclude", ())
@@ -214,6 +237,7 @@ class AffiliationLexicon(Mapping[str, tuple[str, ...]]):
                 "name", f"must be a string. Got {name!r:.50}.", "lookup"
             )
         words = _spaced(name).split()
+        # only a name that covers all words
         whole = [f.codes for f in self.find(words) if f[:2] == (0, len(words))]
         return whole[0] if len(whole) == 1 else ()
 
@@ -250,7 +274,43 @@ class AffiliationLexicon(Mapping[str, tuple[str, ...]]):
                 f"must have a tag for each of the {len(forms)} words. Got {len(tags)}.",
                 "find",
             )
-        return self._finder.find(forms, tags, lowercase=bool(lowercase))
+        pieces: list[Piece] = []
+        owner: list[int] = []
+        for i, word in enumerate(forms):
+            for piece in pieces_of(word):
+                pieces.append(piece)
+                owner.append(i)
+        keys = [piece.key for piece in pieces]
+        # In a headline in capitals, US may be the pronoun.
+        shouted = len(forms) > 1 and not any(c.islower() for w in forms for c in w)
+        found: list[tuple[int, int, tuple[str, ...]]] = []
+        at = 0
+        while at < len(keys):
+            for length, name in self._names_at(keys, at):
+                if _is_written_so(
+                    pieces[at], name, length, tags[owner[at]], lowercase, shouted
+                ):
+                    found.append((at, at + length, name.codes))
+                    at += length
+                    break
+            else:
+                at += 1
+        return _whole_words(found, owner)
+
+    def _names_at(self, keys: list[str], at: int) -> Iterator[tuple[int, Name]]:
+        """Yield the names that begin at a piece, the longest first, and their lengths.
+
+        A word that is a name itself is not looked up as a form of another name.
+        """
+        for length in self._lengths.get(keys[at], (1,)):
+            key = tuple(keys[at : at + length])
+            if len(key) < length:
+                continue
+            for last in (key[-1], *stems(key[-1], self.stemming)):
+                name = self._names.get((*key[:-1], last))
+                if name is not None:
+                    yield length, name
+                    break
 
     def _codes_of_words(
         self, document: Document, *, lowercase: bool | None
@@ -416,6 +476,7 @@ class Name(NamedTuple):
 def pieces_of(word: str) -> tuple[Piece, ...]:
     """Cut a word at hyphens, without accents, possessive and final dots."""
     plain = unicodedata.normalize("NFKD", word.replace("\u2019", "'"))
+    # The decomposition has separated accents from their letters.
     plain = "".join(c for c in plain if not unicodedata.combining(c))
     if plain.lower() in JOINTS:
         return ()
@@ -426,103 +487,17 @@ def pieces_of(word: str) -> tuple[Piece, ...]:
 def _piece(part: str) -> Piece:
     key = part.lower()
     if len(key) > 2 and ACRONYM.fullmatch(key):
+        # U.S., U.S and u.s. have one key, different from the word us.
         key = ".".join(key.replace(".", "")) + "."
     else:
         key = key.rstrip(".") or key
     return Piece(key, part[0].isupper(), part.isupper())
 
 
-class NameFinder:
-    """Index of names that finds them in sentences.
-
-    `stemming` is None, 'plural' or 'light'. Names of `exclude` belong to no actor: no
-    shorter name is found inside them.
-    """
-
-    def __init__(
-        self,
-        names: Iterable[tuple[str, str]],
-        exclude: Iterable[str],
-        *,
-        match_case: bool,
-        stemming: str | None,
-    ):
-        self.stemming = stemming
-        self.names: dict[tuple[str, ...], Name] = {}
-        for code, text in names:
-            self._add(text, (code,), match_case)
-        for text in exclude:
-            self._add(text, (), match_case)
-        self.lengths: dict[str, list[int]] = {}
-        for key in sorted(self.names, key=len, reverse=True):
-            lengths = self.lengths.setdefault(key[0], [])
-            if len(key) not in lengths:
-                lengths.append(len(key))
-
-    def _add(self, text: str, codes: tuple[str, ...], match_case: bool) -> None:
-        pieces = [piece for word in text.split() for piece in pieces_of(word)]
-        key = tuple(piece.key for piece in pieces)
-        capital = match_case and pieces[0].capital
-        known = self.names.get(key)
-        if known is not None:
-            codes = known.codes + tuple(c for c in codes if c not in known.codes)
-            capital = capital and known.capital
-        self.names[key] = Name(codes, capital)
-
-    def find(
-        self, words: Sequence[str], upos: Sequence[str], *, lowercase: bool
-    ) -> list[Found]:
-        """Return the longest name at each position of a sentence, left to right."""
-        pieces: list[Piece] = []
-        owner: list[int] = []
-        for i, word in enumerate(words):
-            for piece in pieces_of(word):
-                pieces.append(piece)
-                owner.append(i)
-        keys = [piece.key for piece in pieces]
-        shouted = len(words) > 1 and not any(c.islower() for w in words for c in w)
-        found: list[tuple[int, int, tuple[str, ...]]] = []
-        at = 0
-        while at < len(keys):
-            for length, name in self._names_at(keys, at):
-                if _is_written_so(
-                    pieces[at], name, length, upos[owner[at]], lowercase, shouted
-                ):
-                    found.append((at, at + length, name.codes))
-                    at += length
-                    break
-            else:
-                at += 1
-        return _whole_words(found, owner)
-
-    def _names_at(self, keys: list[str], at: int) -> Iterator[tuple[int, Name]]:
-        """Yield the names that begin at a piece, the longest first, and their lengths.
-
-        A word that is a name itself is not looked up as a form of another name.
-        """
-        for length in self._lengths(keys[at]):
-            key = tuple(keys[at : at + length])
-            if len(key) < length:
-                continue
-            for last in (key[-1], *stems(key[-1], self.stemming)):
-                name = self.names.get((*key[:-1], last))
-                if name is not None:
-                    yield length, name
-                    break
-
-    def _lengths(self, first: str) -> list[int]:
-        """Return the lengths of names that begin with a piece, the longest first."""
-        lengths = self.lengths.get(first, [])
-        if 1 not in lengths and any(
-            (stem,) in self.names for stem in stems(first, self.stemming)
-        ):
-            return [*lengths, 1]
-        return lengths
-
-
 @lru_cache(maxsize=2**16)
 def stems(key: str, stemming: str | None) -> tuple[str, ...]:
     """Return forms to look up instead of a word that is not in a name."""
+    # Acronyms have no forms.
     if stemming is None or "." in key:
         return ()
     if stemming == "plural":
@@ -538,6 +513,7 @@ def _is_written_so(
     """Return whether a word with the letters of a name can be that name."""
     if length > 1:
         return piece.capital or lowercase or not name.capital
+    # US in capitals is the country if its tag does not say otherwise.
     if piece.key in FUNCTION_WORDS:
         return piece.capitals and (upos in NOMINAL or (upos in UNKNOWN and not shouted))
     if upos not in NOMINAL and upos not in UNKNOWN:
@@ -552,6 +528,7 @@ def _whole_words(
 ) -> list[Found]:
     """Keep names of whole words, so that American is not found in anti-American."""
     covered = {piece for start, end, _ in found for piece in range(start, end)}
+    # words of which only some pieces are in names
     half = {owner[piece] for piece in range(len(owner)) if piece not in covered}
     names = []
     for start, end, codes in found:

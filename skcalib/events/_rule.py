@@ -245,14 +245,14 @@ class EventRule:
         else:
             code = self._codes_by_function(self.lexicon, document)
         self._check_tags(document)
-        rules = AgentRules(self.passive, self.relative_pronouns, self.conjuncts)
         words = tree.words
-        agents = rules.agents(tree, self._event_verbs(words.lemma, words.upos))
+        agents = self._agents(tree, self._event_verbs(words.lemma, words.upos))
         agent = [head in agents for head in tree.mention_heads]
         return EventEvidence(
             np.array(agent, dtype=bool), np.array(code, dtype=np.intp), self.codes
         )
 
+    @public
     def __call__(self, code: str, entity: Iterable[int], document: Document) -> bool:
         """Return whether an entity of an actor is the agent of an event.
 
@@ -279,10 +279,11 @@ class EventRule:
         """
         if not isinstance(code, str) or code not in self._index:
             raise ParameterError(
-                "code", f"must be one of its codes. Got {code!r} instead.", "EventRule"
+                "code", f"must be one of its codes. Got {code!r} instead."
             )
         found = self.evidence(document)
         members = _check_entity(entity, len(document.mentions))
+        # SPOILED is a code of its own here, so that it makes the sets differ.
         codes = set(found.code[members].tolist()) - {NO_CODE}
         return codes == {self._index[code]} and bool(found.agent[members].any())
 
@@ -298,6 +299,7 @@ class EventRule:
 
     def _check_tags(self, document: Document) -> None:
         """Raise if part-of-speech tags, or lemmas of verbs, are missing."""
+        # A file without a column of tags has "_" everywhere.
         tags = set().union(*(sentence.upos for sentence in document.sentences))
         if tags == {"_"}:
             raise ParameterError(
@@ -334,6 +336,7 @@ class EventRule:
         ]
         if not found:
             return NO_CODE
+        # "Congolese and Rwandan troops" have no code in common.
         common = frozenset.intersection(*found)
         return self._index[next(iter(common))] if len(common) == 1 else SPOILED
 
@@ -354,32 +357,7 @@ class EventRule:
             found.append(NO_CODE if code is None else self._index[code])
         return found
 
-
-def _modifiers(tree: DocumentTree, head: int, names: Collection[int]) -> list[int]:
-    """Return the modifiers of a head, and words that are coordinated with them."""
-    found = []
-    for word in tree.children[head]:
-        if tree.deprel[word].partition(":")[0] not in MODIFIERS:
-            continue
-        # "US - British" is a pair of names, "US - backed" is not
-        joined = ("conj", "compound") if word in names else ("conj",)
-        found.append(word)
-        found += [c for c in tree.children[word] if tree.deprel[c] in joined]
-    return found
-
-
-# Agents
-
-
-@dataclass(frozen=True)
-class AgentRules:
-    """Constructions in which a word is the agent of a verb."""
-
-    passive: bool
-    relative_pronouns: bool
-    conjuncts: bool
-
-    def agents(self, tree: DocumentTree, verbs: Iterable[int]) -> set[int]:
+    def _agents(self, tree: DocumentTree, verbs: Iterable[int]) -> set[int]:
         """Return the words that are agents of verbs, in the whole document."""
         found = set()
         for verb in verbs:
@@ -393,6 +371,7 @@ class AgentRules:
 
     def _agents_of(self, tree: DocumentTree, verb: int) -> Iterator[tuple[int, int]]:
         """Yield agents, each with the verb that it depends on."""
+        # "attacked by rebels": the subject of a passive is the target, not the agent.
         is_passive = _is_passive(tree, verb)
         if not is_passive:
             yield from self._subjects(tree, verb)
@@ -406,12 +385,30 @@ class AgentRules:
         """Return the subjects of a verb, or of the verb it is coordinated with."""
         while True:
             subjects = _with_label(tree, verb, "nsubj")
+            # "they came and attacked": attacked shares the subject of came.
             above = tree.heads[verb] if tree.deprel[verb] == "conj" else -1
             if subjects or not self.conjuncts or above < 0:
                 return [(word, verb) for word in subjects]
+            # "they were driven out and attacked": the subject of a passive is no agent.
             if _is_passive(tree, above):
                 return []
             verb = above
+
+
+# Words of a parse
+
+
+def _modifiers(tree: DocumentTree, head: int, names: Collection[int]) -> list[int]:
+    """Return the modifiers of a head, and words that are coordinated with them."""
+    found = []
+    for word in tree.children[head]:
+        if tree.deprel[word].partition(":")[0] not in MODIFIERS:
+            continue
+        # "US - British" is a pair of names, "US - backed" is not
+        joined = ("conj", "compound") if word in names else ("conj",)
+        found.append(word)
+        found += [c for c in tree.children[word] if tree.deprel[c] in joined]
+    return found
 
 
 def _with_label(tree: DocumentTree, word: int, label: str) -> list[int]:
@@ -439,6 +436,7 @@ def _resolved(tree: DocumentTree, word: int, verb: int) -> int:
     """Return the noun of a relative pronoun, and any other word unchanged."""
     if not _is_relative(tree, word):
         return word
+    # The verb may be coordinated or embedded within the relative clause.
     while tree.heads[verb] >= 0:
         if tree.deprel[verb] == "acl:relcl":
             return tree.heads[verb]
@@ -449,6 +447,7 @@ def _resolved(tree: DocumentTree, word: int, verb: int) -> int:
 def _is_relative(tree: DocumentTree, word: int) -> bool:
     if tree.form[word].lower() not in RELATIVE:
         return False
+    # Without the feature, the form has to do: "that" is also a determiner.
     feats = tree.feats[word]
     return "PronType=Rel" in feats or "PronType=" not in feats
 
@@ -471,7 +470,6 @@ def _check_entity(entity: Any, n_mentions: int) -> list[int]:
         raise ParameterTypeError(
             "entity",
             f"must contain indices of mentions. Got {entity!r:.50} instead.",
-            "EventRule",
         )
     members = list(entity)
     for member in members:
@@ -480,7 +478,6 @@ def _check_entity(entity: Any, n_mentions: int) -> list[int]:
                 "entity",
                 f"must contain indices of mentions, from 0 to {n_mentions - 1}. Got "
                 f"{member!r}.",
-                "EventRule",
             )
     return members
 
@@ -495,7 +492,6 @@ def _check_verbs(verbs: Any) -> frozenset[str] | None:
             "verbs",
             "must be lemmas of verbs, at least one, or None for any verb. "
             f"Got {verbs!r} instead.",
-            "EventRule",
         )
     return frozenset(lemma.strip().lower() for lemma in lemmas)
 
@@ -513,7 +509,6 @@ def _check_lexicon(lexicon: Any) -> AffiliationLexicon | Affiliation:
         "lexicon",
         "must be an AffiliationLexicon, a dict with the names of each "
         f"code, or a function. Got {lexicon!r:.50} instead.",
-        "EventRule",
     )
 
 
@@ -526,7 +521,6 @@ def _check_codes(
                 "codes",
                 "must be None, because 'lexicon' has its own codes. Got "
                 f"{codes!r:.50}.",
-                "EventRule",
             )
         return lexicon.codes
     several = isinstance(codes, Iterable) and not isinstance(codes, str)
@@ -537,6 +531,5 @@ def _check_codes(
             "codes",
             "must contain the codes that the function 'lexicon' may return, as "
             f"different strings. Got {codes!r:.50} instead.",
-            "EventRule",
         )
     return tuple(map(str, found))

@@ -14,7 +14,8 @@ from scipy.stats import binom
 
 from .._errors import ParameterError, public, warn
 from .._results import Result
-from .._validation import as_floats, as_groups, check_fraction
+from .._validation import as_floats, as_groups, check_fraction, raise_where
+from ..metrics._frequency_intervals import frequency_interval
 
 
 @dataclass(frozen=True, repr=False)
@@ -154,25 +155,33 @@ def accuracy_interval(
     level = check_fraction(confidence_level, name="confidence_level")
     score = as_scores(y, name="y")
     codes = as_groups(groups, score.size)
-    if questions is not None:
-        question = as_groups(questions, score.size, name="questions")
-        assert question is not None
-        score, codes = _question_means(score, question, codes)
+    question = as_groups(questions, score.size, name="questions")
+    if question is not None:
+        codes = None if codes is None else groups_of_questions(question, codes)
+        score = np.bincount(question, score) / np.bincount(question)
+    mean, n = float(score.mean()), score.size
     n_groups = None if codes is None else int(codes.max()) + 1
     # groups of one row are no groups
-    are_single = n_groups in (None, score.size)
-    if are_single and np.isin(score, (0, 1)).all():
-        low, high = mid_p_interval(int(score.sum()), score.size, level)
-        n_effective, method = float(score.size), "mid-P"
+    if codes is None or n_groups == n:
+        codes = np.arange(n)
+    if codes.max() == n - 1 and np.isin(score, (0, 1)).all():
+        low, high = mid_p_interval(int(score.sum()), n, level)
+        n_effective, method = float(n), "mid-P"
     else:
-        grouped = np.arange(score.size) if codes is None or are_single else codes
-        low, high, n_effective = _wilson_of_groups(score, grouped, level)
+        unit = mean * (1 - mean) / n
+        found = _wilson_of_groups(mean, score - mean, codes, unit, level)
+        low, high, n_effective = found
         method = "Wilson"
+        if n_effective == 0:
+            warn(
+                "All scores are in one group, so the variation between groups cannot "
+                "be estimated. The interval is [0, 1].",
+            )
     return AccuracyInterval(
-        estimate=float(score.mean()),
+        estimate=mean,
         low=low,
         high=high,
-        n=score.size,
+        n=n,
         n_groups=n_groups,
         n_effective=n_effective,
         method=method,
@@ -188,86 +197,65 @@ def as_scores(values: Any, *, name: str, may_be_missing: bool = False) -> np.nda
             name, f"must have shape (n,) with at least one score. Got {score.shape}."
         )
     bad = ~((score >= 0) & (score <= 1))
-    expected = "must contain scores in [0, 1]"
+    expected = "contain scores in [0, 1]"
     if may_be_missing:
         bad &= ~np.isnan(score)
         expected += ", or NaN if there is no score"
-    if bad.any():
-        row = int(bad.argmax())
-        raise ParameterError(
-            name, f"{expected}. Got {float(score[row])!r} in row {row}."
-        )
+    raise_where(bad, score, expected, name=name)
     return score
 
 
-def _question_means(
-    score: np.ndarray, question: np.ndarray, codes: np.ndarray | None
-) -> tuple[np.ndarray, np.ndarray | None]:
-    """Return the mean score of each question, and its group."""
-    means = np.bincount(question, score) / np.bincount(question)
-    if codes is None:
-        return means, None
-    check_nested(question, codes)
-    return means, codes[np.unique(question, return_index=True)[1]]
-
-
-def check_nested(question: np.ndarray, codes: np.ndarray) -> None:
-    """Raise an error if the scores of a question are in several groups."""
-    first = np.unique(question, return_index=True)[1]
-    split = codes != codes[first][question]
+def groups_of_questions(question: np.ndarray, codes: np.ndarray) -> np.ndarray:
+    """Return the group of each question; all scores of a question must be in it."""
+    group = codes[np.unique(question, return_index=True)[1]]
+    split = codes != group[question]
     if split.any():
         raise ParameterError(
             "groups",
             "must put all scores of a question into one group. Got two groups for the "
             f"question of row {int(split.argmax())}.",
         )
+    return group
 
 
 def mid_p_interval(k: int, n: int, level: float) -> tuple[float, float]:
     """Return the mid-P interval of the frequency k / n."""
     tail = (1 - level) / 2
 
+    # mid-P: the probability of k itself counts half
     def upper_tail(p: float, k: int) -> float:
         return float(binom.sf(k, n, p) + binom.pmf(k, n, p) / 2 - tail)
 
     low = 0.0 if k == 0 else brentq(upper_tail, 0, 1, args=(k,), xtol=1e-12)
+    # The upper end is the lower end for the other answers.
     high = 1.0 if k == n else 1 - brentq(upper_tail, 0, 1, args=(n - k,), xtol=1e-12)
     return float(low), float(high)
 
 
 def _wilson_of_groups(
-    score: np.ndarray, codes: np.ndarray, level: float
+    mean: float, residual: np.ndarray, codes: np.ndarray, unit: float, level: float
 ) -> tuple[float, float, float]:
-    """Return Wilson's interval for the effective number of answers, and this number."""
-    size = np.bincount(codes).astype(np.float64)
-    n, mean = size.sum(), float(score.mean())
-    if size.size == 1:
-        warn(
-            "All scores are in one group, so the variation between groups cannot be "
-            "estimated. The interval is [0, 1].",
-        )
-        return 0.0, 1.0, 0.0
-    unit = mean * (1 - mean) / n
-    sums = np.bincount(codes, score - mean)
-    return _wilson_of_sums(mean, sums, size, unit, level)
+    """Return Wilson's interval for the effective number of answers, and this number.
 
-
-def _wilson_of_sums(
-    mean: float, sums: np.ndarray, size: np.ndarray, unit: float, level: float
-) -> tuple[float, float, float]:
-    """Return Wilson's interval from the sums of the residuals of groups.
-
-    `unit` is the variance of the mean if all answers were independent.
+    `residual` has the mean 0. `unit` is the variance of the mean if all answers were
+    independent. For a single group, the interval is [0, 1] and the number is 0.
     """
+    size = np.bincount(codes).astype(np.float64)
+    is_seen = size > 0
+    size, sums = size[is_seen], np.bincount(codes, residual)[is_seen]
+    if size.size == 1:
+        return 0.0, 1.0, 0.0
     n = size.sum()
-    variance, freedom = _sandwich(sums, size)
+    variance, freedom = sandwich(sums, size)
     dependent = float(size @ size) / n
     odd = n * min(mean, 1 - mean)  # answers that differ from the rest
+    # The design effect is shrunk towards that of fully dependent groups, which has the
+    # weight of half an answer: a few odd answers do not show the dependence.
     ratio = (odd * variance / unit if unit > 0 else 0) + dependent / 2
     ratio /= odd + 0.5
-    z = float(ndtri((1 + level) / 2))
     n_effective = n / ratio / t_over_z(freedom, level) ** 2
-    return *_wilson(mean, n_effective, z), float(n_effective)
+    low, high = frequency_interval(mean, n_effective, level, "wilson")
+    return float(low), float(high), float(n_effective)
 
 
 def grouped_frequency_interval(
@@ -279,15 +267,9 @@ def grouped_frequency_interval(
     between groups is estimated from y - q, so that differences predicted by the
     probabilities do not count as noise. The interval of a single group is [0, 1].
     """
-    size = np.bincount(codes).astype(np.float64)
-    is_seen = size > 0
-    size = size[is_seen]
-    if size.size == 1:
-        return 0.0, 1.0
     residual = (y - q) - (y - q).mean()
     unit = float(residual @ residual) / y.size**2
-    sums = np.bincount(codes, residual)[is_seen]
-    return _wilson_of_sums(float(y.mean()), sums, size, unit, level)[:2]
+    return _wilson_of_groups(float(y.mean()), residual, codes, unit, level)[:2]
 
 
 def t_over_z(freedom: float, level: float) -> float:
@@ -296,20 +278,18 @@ def t_over_z(freedom: float, level: float) -> float:
     return float(stdtrit(freedom, half) / ndtri(half))
 
 
-def _sandwich(residual: np.ndarray, size: np.ndarray) -> tuple[float, float]:
+def sandwich(residual: np.ndarray, size: np.ndarray) -> tuple[float, float]:
     """Return the CR2 variance of a mean and its degrees of freedom.
 
     `residual` contains the sum of the residuals of each group.
     """
     n = size.sum()
+    # Residuals from the mean are too small; 1 - size / n is one minus the leverage of a
+    # group on the mean.
     variance = float((residual**2 / (1 - size / n)).sum() / n**2)
+    # The estimate is a quadratic form of independent scores. Its degrees of freedom are
+    # the squared trace over the trace of the square.
     factor = 1 / (n**2 * (1 - size / n))
     own = factor * (size - size**2 / n)
     across = ((factor * size**2).sum() ** 2 - ((factor * size**2) ** 2).sum()) / n**2
     return variance, float(own.sum() ** 2 / ((own**2).sum() + across))
-
-
-def _wilson(mean: float, n: float, z: float) -> tuple[float, float]:
-    centre = (mean + z**2 / (2 * n)) / (1 + z**2 / n)
-    half = z / (1 + z**2 / n) * np.sqrt(mean * (1 - mean) / n + z**2 / (4 * n**2))
-    return max(0.0, float(centre - half)), min(1.0, float(centre + half))

@@ -1,10 +1,7 @@
-"""The difference of two systems from the verdicts of a judge and a few labels.
+"""Accuracy and differences of systems, from the verdicts of a judge and a few labels.
 
-Arguments of the estimates from a judge and labels.
-
-The mean of labels by regression on a judge's scores: PPI++ with Student's t.
-
-Accuracy from the verdicts of a judge and a few labels of people.
+Verdicts are post-stratified (see ``_strata.py``). Other scores of a judge enter PPI++,
+a difference estimator with Student's interval.
 """
 
 from __future__ import annotations
@@ -26,19 +23,28 @@ from .._validation import (
     check_choice,
     check_fraction,
     check_same_length,
+    raise_where,
 )
-from ._accuracy import _sandwich, accuracy_interval, as_scores, check_nested
+from ._accuracy import accuracy_interval, as_scores, groups_of_questions, sandwich
 from ._strata import (
     POPULATIONS,
     Labels,
     Strata,
-    equivalent_labels,
     share_interval,
     strata_of,
     stratified_interval,
+    without_verdicts,
 )
 
 METHODS = ("auto", "post-stratified", "PPI++")
+
+# Largest number of distinct scores of a judge that are treated as verdicts, and of
+# distinct pairs of scores.
+_MOST_VERDICTS, _MOST_PAIRS = 5, 16
+
+# With fewer labels, the interval of PPI++ is too short if no label shows an error of
+# the judge.
+_ENOUGH = 100
 
 
 class RateInterval(NamedTuple):
@@ -68,209 +74,9 @@ class RateInterval(NamedTuple):
 
 
 # Shown by the documentation in place of "Alias for field number 0".
-RateInterval.estimate.__doc__ = "The rate."
+RateInterval.estimate.__doc__ = "The estimate."
 RateInterval.low.__doc__ = "Lower end of the interval."
 RateInterval.high.__doc__ = "Upper end of the interval."
-
-
-@dataclass(frozen=True)
-class Items:
-    """Questions and groups of items as codes, and weights that add up to 1."""
-
-    weight: np.ndarray
-    questions: np.ndarray | None
-    groups: np.ndarray | None
-
-
-def scores_of(values: Any, *, name: str) -> np.ndarray:
-    """Return scores in [0, 1], or NaN."""
-    return as_scores(values, name=name, may_be_missing=True)
-
-
-def check_labels(has: np.ndarray, *, name: str, what: str = "an item") -> None:
-    """Raise an error unless at least two items have a score."""
-    n = int(has.sum())
-    if n < 2:
-        raise ParameterError(
-            name,
-            f"must have scores of {what} in at least two rows. Got {n} of {has.size}.",
-        )
-
-
-def items_of(n: int, questions: Any, groups: Any) -> Items:
-    """Return the questions and groups of items; samples of a question are dependent."""
-    codes = as_groups(groups, n)
-    if questions is None:
-        return Items(np.full(n, 1 / n), None, codes)
-    question = as_groups(questions, n, name="questions")
-    assert question is not None
-    if codes is not None:
-        check_nested(question, codes)
-    number = np.bincount(question)
-    weight = 1 / (number.size * number[question])
-    if codes is None and number.max() > 1:
-        codes = question
-    return Items(weight, question, codes)
-
-
-def expansions(inclusion_probability: Any, is_labelled: np.ndarray) -> np.ndarray:
-    """Return the number of items that each labelled item represents, up to a factor."""
-    if inclusion_probability is None:
-        return np.ones(is_labelled.size)
-    name = "inclusion_probability"
-    chance = as_floats(inclusion_probability, name=name).astype(np.float64)
-    if chance.shape != is_labelled.shape:
-        raise ParameterError(
-            name,
-            f"must have one entry for each of the {is_labelled.size} items. Got shape "
-            f"{chance.shape}.",
-        )
-    bad = is_labelled & ~((chance > 0) & (chance < np.inf))
-    if bad.any():
-        row = int(bad.argmax())
-        raise ParameterError(
-            name,
-            "must be positive for each item with a label. Got "
-            f"{float(chance[row])!r} in row {row}.",
-        )
-    return 1 / np.where(is_labelled, chance, 1)
-
-
-def values_of(labels: np.ndarray, *possible: float) -> tuple[float, ...]:
-    """Return the values of the labels and the given possible values, sorted."""
-    found = np.unique(labels[~np.isnan(labels)])
-    return tuple(np.union1d(found, possible).tolist())
-
-
-def verdict_codes(*judges: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the code of the verdicts of each item, and the verdicts of each code.
-
-    The verdicts are an array with one column per judge, in ascending order. A missing
-    score is a separate verdict, NaN, and comes first.
-    """
-    scores = [np.where(np.isnan(judge), -1, judge) for judge in judges]
-    found = [np.unique(column, return_inverse=True) for column in scores]
-    sizes = [levels.size for levels, _ in found]
-    pairs = np.ravel_multi_index([codes for _, codes in found], sizes)
-    used, codes = np.unique(pairs, return_inverse=True)
-    columns = zip(found, np.unravel_index(used, sizes), strict=True)
-    verdicts = np.column_stack([levels[rows] for (levels, _), rows in columns])
-    return codes, np.where(verdicts < 0, np.nan, verdicts)
-
-
-def warn_of_verdicts(
-    verdicts: np.ndarray, weight: np.ndarray, n_labelled: np.ndarray
-) -> None:
-    """Warn if items have a verdict for which there is no label."""
-    lacking = np.flatnonzero((n_labelled == 0) & (weight > 0))
-    if lacking.size == 0:
-        return
-    shown = ", ".join(
-        " and ".join("none" if np.isnan(v) else f"{v:g}" for v in verdicts[k])
-        for k in lacking[:3]
-    )
-    more = ", ..." if lacking.size > 3 else ""
-    warn(
-        f"No item with the verdict {shown}{more} has a label. These items are "
-        f"{float(weight[lacking].sum()):.1%} of all items. Nothing is assumed about "
-        "their labels: the estimate uses the middle of the possible values. Label a "
-        "few of these items.",
-    )
-
-
-def is_one_group(groups: np.ndarray | None, rows: np.ndarray) -> bool:
-    """Return whether all labels are in one group, and warn if so."""
-    if groups is None or (groups[rows] != groups[rows[0]]).any():
-        return False
-    warn(
-        "All labels are in one group, so the variation between groups cannot be "
-        "estimated. The interval contains all possible values.",
-    )
-    return True
-
-
-# With fewer labels, the interval is too short if no label shows a judge's error.
-_ENOUGH = 100
-
-
-@dataclass(frozen=True)
-class Regression:
-    """The estimate, its standard error, and the ends of its interval."""
-
-    estimate: float
-    standard_error: float
-    low: float
-    high: float
-
-
-def regression_interval(
-    f: np.ndarray,
-    y: np.ndarray,
-    groups: np.ndarray | None,
-    *,
-    population: str,
-    level: float,
-    slope: float | None = None,
-) -> Regression:
-    """Return the mean of y, which is NaN without a label, by its regression on f."""
-    has = ~np.isnan(y)
-    known, seen, unseen = y[has], f[has], f[~has]
-    n, rest = seen.size, unseen.size
-    lam = _slope(known, seen, f, rest) if slope is None else slope
-    error = known - lam * seen
-    estimate = error.mean() + (lam * unseen.mean() if rest else 0.0)
-    inner = None if groups is None else groups[has]
-    if population == "items":
-        error = known - lam * (1 + n / max(rest, 1)) * seen
-        variance, freedom = _variance(error, inner, n - 2)
-        variance *= rest / (n + rest)
-    else:
-        variance, freedom = _variance(error, inner, n)
-        if rest:
-            outer = None if groups is None else groups[~has]
-            variance += lam**2 * _variance(unseen, outer, rest)[0]
-    half = float(stdtrit(max(freedom - 1, 1), (1 + level) / 2)) * np.sqrt(variance)
-    return Regression(
-        float(estimate),
-        float(np.sqrt(variance)),
-        float(estimate - half),
-        float(estimate + half),
-    )
-
-
-def _slope(y: np.ndarray, seen: np.ndarray, f: np.ndarray, rest: int) -> float:
-    """Return lambda of PPI++, between 0 and 1."""
-    variance = float(f.var(ddof=1))
-    if rest == 0 or variance == 0:
-        return 0.0
-    covariance = float(((y - y.mean()) * (seen - seen.mean())).mean())
-    return min(max(covariance / ((1 + y.size / rest) * variance), 0.0), 1.0)
-
-
-def _variance(
-    values: np.ndarray, groups: np.ndarray | None, divisor: int
-) -> tuple[float, float]:
-    """Return the variance of a mean and its degrees of freedom."""
-    residual = values - values.mean()
-    if groups is None or np.unique(groups).size == 1:
-        return float(residual @ residual) / divisor / values.size, values.size - 1
-    place = np.unique(groups, return_inverse=True)[1]
-    return _sandwich(np.bincount(place, residual), np.bincount(place).astype(float))
-
-
-def warn_of_few(n: int) -> None:
-    """Warn if labels are too few for Student's interval."""
-    if n < _ENOUGH:
-        warn(
-            f"PPI++ has {n} labels. With fewer than {_ENOUGH} its interval is too "
-            "short if no label shows an error of the judge. Round the judge's "
-            "scores to verdicts, for example judge >= 0.5, to use "
-            "method='post-stratified'.",
-        )
-
-
-# Largest number of distinct scores of a judge that are treated as verdicts.
-_MOST_VERDICTS = 5
 
 
 @dataclass(frozen=True, repr=False)
@@ -504,27 +310,27 @@ def judged_accuracy(
     level = check_fraction(confidence_level, name="confidence_level")
     check_choice(population, POPULATIONS, name="population")
     check_choice(method, METHODS, name="method")
-    f, y = scores_of(judge, name="judge"), scores_of(human, name="human")
+    f, y = _scores(judge, name="judge"), _scores(human, name="human")
     check_same_length(judge=f, human=y)
-    has = ~np.isnan(y)
-    judged = ~np.isnan(f)
-    check_labels(has, name="human")
-    check_labels(judged, name="judge")
-    items = items_of(y.size, questions, groups)
-    expansion = expansions(inclusion_probability, has)
-    values = values_of(y, 0.0, 1.0)
-    codes, verdicts = verdict_codes(f)
+    has, judged = ~np.isnan(y), ~np.isnan(f)
+    _check_two(has, name="human")
+    _check_two(judged, name="judge")
+    inner = as_groups(groups, y.size)
+    question = as_groups(questions, y.size, name="questions")
+    weight, inner = _of_questions(question, inner, y.size)
+    expansion = _expansions(inclusion_probability, has)
+    values = _values(y, 0.0, 1.0)
+    codes, verdicts = _verdict_codes(f)
     if method == "auto":
         are_verdicts = len(verdicts) <= _MOST_VERDICTS and len(values) <= 3
         method = "post-stratified" if are_verdicts else "PPI++"
+    rates: tuple[RateInterval | None, RateInterval | None] = (None, None)
     if method == "PPI++":
-        if inclusion_probability is not None:
-            raise ParameterError(
-                "inclusion_probability",
-                "must be None for method='PPI++'. Use skcalib.counts.corrected_count "
-                "with estimand='mean'.",
-            )
-        numbers = _by_regression(f, y, items, population, level)
+        _check_for_regression(judged, inclusion_probability)
+        means = f, y, inner
+        if question is not None:
+            means = _question_means(f, y, question, inner)
+        found = _by_regression(*means, population=population, level=level)
     else:
         if len(values) > 3:
             raise ParameterError(
@@ -532,137 +338,61 @@ def judged_accuracy(
                 "must have at most one score other than 0 and 1 for "
                 f"method='post-stratified'. Got {values!r:.60}. Use method='PPI++'.",
             )
-        labels = Labels(codes, y, values, items.weight, expansion, items.groups)
-        numbers = _by_verdict(labels, verdicts, population, level)
-    groups_of = items.groups
+        labels = Labels(codes, y, values, weight, expansion, inner)
+        strata = strata_of(labels, level)
+        found = _post_stratified(labels, strata, verdicts, population, level)
+        rates = _error_rates(strata, verdicts, level)
     return JudgedAccuracy(
-        uncorrected=float(np.average(f[judged], weights=items.weight[judged])),
-        labels_only=_labels_only(y, items, level),
+        **found._asdict(),
+        uncorrected=float(np.average(f[judged], weights=weight[judged])),
+        labels_only=_labels_only(y, question, inner, level),
+        sensitivity=rates[0],
+        specificity=rates[1],
         n_items=y.size,
         n_labelled=int(has.sum()),
-        n_groups=None if groups_of is None else np.unique(groups_of[has]).size,
+        n_groups=None if inner is None else np.unique(inner[has]).size,
         population=population,
         method=method,
         confidence_level=level,
-        **numbers,
     )
 
 
-def _by_verdict(
-    labels: Labels, verdicts: np.ndarray, population: str, level: float
-) -> dict[str, Any]:
-    """Return the post-stratified numbers of a result."""
-    strata = strata_of(labels, level)
-    warn_of_verdicts(verdicts, strata.weight, strata.n_labelled)
-    found = post_stratified(labels, strata, population, level)
-    sensitivity = specificity = None
-    if len(labels.values) == 2:
-        sensitivity, specificity = _error_rates(strata, verdicts, level)
-    return found | {"sensitivity": sensitivity, "specificity": specificity}
-
-
-def post_stratified(
-    labels: Labels, strata: Strata, population: str, level: float
-) -> dict[str, Any]:
-    """Return the mean label with its interval, and the equivalent number of labels."""
-    if is_one_group(labels.groups, labels.rows):
-        low, high = labels.values[0], labels.values[-1]
-        error, worth = (high - low) / 2, 1.0
-    else:
-        low, high, error = stratified_interval(labels, strata, population, level)
-        worth = equivalent_labels(labels, strata, high - low, population, level)
-    return {
-        "estimate": strata.estimate,
-        "low": low,
-        "high": high,
-        "standard_error": error,
-        "equivalent_labels": worth,
-    }
-
-
-def _error_rates(
-    strata: Strata, verdicts: np.ndarray, level: float
-) -> tuple[RateInterval | None, RateInterval | None]:
-    """Return sensitivity and specificity, if the verdicts are 0 and 1."""
-    given = np.flatnonzero(~np.isnan(verdicts[:, 0]))
-    if verdicts[given, 0].tolist() != [0.0, 1.0]:
-        return None, None
-    zero, one = given.tolist()
-    return (
-        _rate(strata, one, zero, label=1, level=level),
-        _rate(strata, zero, one, label=0, level=level),
-    )
-
-
-def _rate(
-    strata: Strata, own: int, other: int, *, label: int, level: float
-) -> RateInterval | None:
-    """Return the share of the verdict `own` among items with one value of the label."""
-    right, wrong = (
-        float(strata.weight[k] * strata.shares[k, label]) for k in (own, other)
-    )
-    if right + wrong <= 0:
-        return None
-    low, high = share_interval(
-        strata.share_of(own, label), strata.share_of(other, label), level
-    )
-    rate = right / (right + wrong)
-    return RateInterval(rate, min(low, rate), max(high, rate))
-
-
-def _by_regression(
-    f: np.ndarray, y: np.ndarray, items: Items, population: str, level: float
-) -> dict[str, Any]:
-    """Return the numbers of a result by PPI++."""
-    if np.isnan(f).any():
+def _check_for_regression(judged: np.ndarray, inclusion_probability: Any) -> None:
+    if inclusion_probability is not None:
+        raise ParameterError(
+            "inclusion_probability",
+            "must be None for method='PPI++'. Use skcalib.counts.corrected_count "
+            "with estimand='mean'.",
+        )
+    if not judged.all():
         raise ParameterError(
             "judge",
             "must contain a score for each item for method='PPI++'. Got NaN in row "
-            f"{int(np.isnan(f).argmax())}.",
+            f"{int(judged.argmin())}.",
         )
-    if items.questions is not None:
-        f, y, items = _question_means(f, y, items)
-    found = by_regression(f, y, items.groups, population=population, level=level)
-    found["low"], found["high"] = max(found["low"], 0.0), min(found["high"], 1.0)
-    return found | {"sensitivity": None, "specificity": None}
 
 
-def by_regression(
-    f: np.ndarray,
-    y: np.ndarray,
-    groups: np.ndarray | None,
-    *,
-    population: str,
-    level: float,
-) -> dict[str, Any]:
-    """Return the mean of y by PPI++, and the equivalent number of labels."""
-    rows = np.flatnonzero(~np.isnan(y))
-    if rows.size < 3:
-        problem = f"needs at least three labels for PPI++. Got {rows.size}."
-        raise ParameterError(None, problem)
-    warn_of_few(rows.size)
-    found, alone = (
-        regression_interval(f, y, groups, population=population, level=level, slope=s)
-        for s in (None, 0.0)
-    )
-    error = found.standard_error
-    worth = rows.size * (alone.standard_error / error) ** 2 if error > 0 else rows.size
-    bound = np.inf if is_one_group(groups, rows) else 0.0
-    return {
-        "estimate": found.estimate,
-        "low": found.low - bound,
-        "high": found.high + bound,
-        "standard_error": error,
-        "equivalent_labels": float(worth),
-    }
+def _of_questions(
+    question: np.ndarray | None, groups: np.ndarray | None, n: int
+) -> tuple[np.ndarray, np.ndarray | None]:
+    """Return weights, equal for all questions, and the groups of dependent items."""
+    if question is None:
+        return np.full(n, 1 / n), groups
+    number = np.bincount(question)
+    if groups is not None:
+        groups_of_questions(question, groups)
+    elif number.max() > 1:  # samples of a question are dependent
+        groups = question
+    return 1 / (number.size * number[question]), groups
 
 
 def _question_means(
-    f: np.ndarray, y: np.ndarray, items: Items
-) -> tuple[np.ndarray, np.ndarray, Items]:
-    """Return mean scores of questions; all of their samples have labels, or none."""
-    question = items.questions
-    assert question is not None
+    f: np.ndarray, y: np.ndarray, question: np.ndarray, groups: np.ndarray | None
+) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
+    """Return mean scores of questions, and the groups of the questions.
+
+    All samples of a question must have labels, or none of them.
+    """
     number = np.bincount(question)
     labelled = np.bincount(question, ~np.isnan(y))
     partly = (labelled > 0) & (labelled < number)
@@ -673,33 +403,28 @@ def _question_means(
             "must have labels of all samples of a question, or of none, for "
             f"method='PPI++'. Got some of the samples of the question of row {row}.",
         )
-    means = [np.bincount(question, each) / number for each in (f, y)]
-    first = np.unique(question, return_index=True)[1]
-    groups = items.groups
-    inner = None if groups is None or groups is question else groups[first]
-    weight = np.full(number.size, 1 / number.size)
-    return means[0], means[1], Items(weight, None, inner)
+    mean_f, mean_y = (np.bincount(question, each) / number for each in (f, y))
+    # Questions are independent unless other groups were given.
+    if groups is None or groups is question:
+        return mean_f, mean_y, None
+    return mean_f, mean_y, groups_of_questions(question, groups)
 
 
-def _labels_only(y: np.ndarray, items: Items, level: float) -> RateInterval:
+def _labels_only(
+    y: np.ndarray, question: np.ndarray | None, groups: np.ndarray | None, level: float
+) -> RateInterval:
     """Return the interval of the labels without the judge."""
     has = ~np.isnan(y)
-    question, groups = (
-        None if codes is None else codes[has]
-        for codes in (items.questions, items.groups)
-    )
-    with (
-        warnings.catch_warnings()
-    ):  # the warning about a single group was already given
+    with warnings.catch_warnings():
+        # the warning about a single group was already given
         warnings.simplefilter("ignore", UserWarning)
         found = accuracy_interval(
-            y[has], questions=question, groups=groups, confidence_level=level
+            y[has],
+            questions=None if question is None else question[has],
+            groups=None if groups is None else groups[has],
+            confidence_level=level,
         )
     return RateInterval(found.estimate, found.low, found.high)
-
-
-# Largest number of distinct pairs of scores that are treated as verdicts.
-_MOST_PAIRS = 16
 
 
 @dataclass(frozen=True, repr=False)
@@ -867,32 +592,29 @@ def judged_difference(
     """
     level = check_fraction(confidence_level, name="confidence_level")
     check_choice(population, POPULATIONS, name="population")
-    f_a, f_b = scores_of(judge_a, name="judge_a"), scores_of(judge_b, name="judge_b")
-    y_a, y_b = scores_of(human_a, name="human_a"), scores_of(human_b, name="human_b")
+    f_a, f_b = _scores(judge_a, name="judge_a"), _scores(judge_b, name="judge_b")
+    y_a, y_b = _scores(human_a, name="human_a"), _scores(human_b, name="human_b")
     check_same_length(judge_a=f_a, judge_b=f_b, human_a=y_a, human_b=y_b)
     f, y = f_b - f_a, y_b - y_a
     has, judged = ~np.isnan(y), ~np.isnan(f)
-    check_labels(has, name="human_b", what="both answers")
-    check_labels(judged, name="judge_b", what="both answers")
-    items = items_of(y.size, None, groups)
-    expansion = expansions(inclusion_probability, has)
-    values = values_of(y, -1.0, 1.0, 0.0)
-    codes, verdicts = verdict_codes(f_a, f_b)
+    _check_two(has, name="human_b", what="both answers")
+    _check_two(judged, name="judge_b", what="both answers")
+    inner = as_groups(groups, y.size)
+    expansion = _expansions(inclusion_probability, has)
+    values = _values(y, -1.0, 1.0, 0.0)
+    codes, verdicts = _verdict_codes(f_a, f_b)
     if len(values) == 3 and len(verdicts) <= _MOST_PAIRS:
         method = "post-stratified"
-        labels = Labels(codes, y, values, items.weight, expansion, items.groups)
+        weight = np.full(y.size, 1 / y.size)
+        labels = Labels(codes, y, values, weight, expansion, inner)
         strata = strata_of(labels, level)
-        warn_of_verdicts(verdicts, strata.weight, strata.n_labelled)
-        numbers = post_stratified(labels, strata, population, level)
+        found = _post_stratified(labels, strata, verdicts, population, level)
     else:
         method = "PPI++"
-        _check_for_regression(judged, inclusion_probability)
-        numbers = by_regression(f, y, items.groups, population=population, level=level)
-        numbers["low"], numbers["high"] = np.clip(
-            [numbers["low"], numbers["high"]], -1.0, 1.0
-        ).tolist()
-    inner = items.groups
+        _check_differences(judged, inclusion_probability)
+        found = _by_regression(f, y, inner, population=population, level=level, low=-1)
     return JudgedDifference(
+        **found._asdict(),
         uncorrected=float(f[judged].mean()),
         n_items=y.size,
         n_labelled=int(has.sum()),
@@ -900,11 +622,10 @@ def judged_difference(
         population=population,
         method=method,
         confidence_level=level,
-        **numbers,
     )
 
 
-def _check_for_regression(judged: np.ndarray, inclusion_probability: Any) -> None:
+def _check_differences(judged: np.ndarray, inclusion_probability: Any) -> None:
     if not judged.all():
         raise ParameterError(
             "judge_b",
@@ -918,3 +639,262 @@ def _check_for_regression(judged: np.ndarray, inclusion_probability: Any) -> Non
             "skcalib.counts.corrected_count of the differences, with "
             "estimand='mean' and bounds=(-1, 1).",
         )
+
+
+# Validation
+
+
+def _scores(values: Any, *, name: str) -> np.ndarray:
+    """Return scores in [0, 1], or NaN."""
+    return as_scores(values, name=name, may_be_missing=True)
+
+
+def _check_two(has: np.ndarray, *, name: str, what: str = "an item") -> None:
+    """Raise an error unless at least two items have a score."""
+    n = int(has.sum())
+    if n < 2:
+        raise ParameterError(
+            name,
+            f"must have scores of {what} in at least two rows. Got {n} of {has.size}.",
+        )
+
+
+def _expansions(inclusion_probability: Any, is_labelled: np.ndarray) -> np.ndarray:
+    """Return the number of items that each labelled item represents, up to a factor."""
+    if inclusion_probability is None:
+        return np.ones(is_labelled.size)
+    name = "inclusion_probability"
+    chance = as_floats(inclusion_probability, name=name).astype(np.float64)
+    if chance.shape != is_labelled.shape:
+        raise ParameterError(
+            name,
+            f"must have one entry for each of the {is_labelled.size} items. Got shape "
+            f"{chance.shape}.",
+        )
+    bad = is_labelled & ~((chance > 0) & (chance < np.inf))
+    raise_where(bad, chance, "be positive for each item with a label", name=name)
+    return 1 / np.where(is_labelled, chance, 1)
+
+
+def _values(labels: np.ndarray, *possible: float) -> tuple[float, ...]:
+    """Return the values of the labels and the given possible values, sorted."""
+    found = np.unique(labels[~np.isnan(labels)])
+    return tuple(np.union1d(found, possible).tolist())
+
+
+def _verdict_codes(*judges: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the code of the verdicts of each item, and the verdicts of each code.
+
+    The verdicts are an array with one column per judge, in ascending order. A missing
+    score is a separate verdict, NaN, and comes first.
+    """
+    # -1 comes before all scores, which are at least 0
+    scores = [np.where(np.isnan(judge), -1, judge) for judge in judges]
+    found = [np.unique(column, return_inverse=True) for column in scores]
+    sizes = [levels.size for levels, _ in found]
+    pairs = np.ravel_multi_index([codes for _, codes in found], sizes)
+    used, codes = np.unique(pairs, return_inverse=True)
+    columns = zip(found, np.unravel_index(used, sizes), strict=True)
+    verdicts = np.column_stack([levels[rows] for (levels, _), rows in columns])
+    return codes, np.where(verdicts < 0, np.nan, verdicts)
+
+
+def _is_one_group(groups: np.ndarray | None, rows: np.ndarray) -> bool:
+    """Return whether all labels are in one group, and warn if so."""
+    if groups is None or (groups[rows] != groups[rows[0]]).any():
+        return False
+    warn(
+        "All labels are in one group, so the variation between groups cannot be "
+        "estimated. The interval contains all possible values.",
+    )
+    return True
+
+
+# Post-stratification
+
+
+class MeanLabel(NamedTuple):
+    """Estimate of the mean label of all items, with its interval."""
+
+    estimate: float
+    low: float
+    high: float
+    standard_error: float
+    equivalent_labels: float
+
+
+def _post_stratified(
+    labels: Labels,
+    strata: Strata,
+    verdicts: np.ndarray,
+    population: str,
+    level: float,
+) -> MeanLabel:
+    """Return the mean label, estimated from the labels of each verdict."""
+    _warn_of_verdicts(verdicts, strata.weight, strata.n_labelled)
+    if _is_one_group(labels.groups, labels.rows):
+        low, high = labels.values[0], labels.values[-1]
+        return MeanLabel(strata.estimate, low, high, (high - low) / 2, 1.0)
+    low, high, error = stratified_interval(labels, strata, population, level)
+    worth = float(labels.rows.size)
+    if high > low:
+        alone = stratified_interval(
+            *without_verdicts(labels, strata), population, level
+        )
+        # The width is proportional to the inverse root of the number of labels.
+        worth *= ((alone[1] - alone[0]) / (high - low)) ** 2
+    return MeanLabel(strata.estimate, low, high, error, worth)
+
+
+def _warn_of_verdicts(
+    verdicts: np.ndarray, weight: np.ndarray, n_labelled: np.ndarray
+) -> None:
+    """Warn if items have a verdict for which there is no label."""
+    lacking = np.flatnonzero((n_labelled == 0) & (weight > 0))
+    if lacking.size == 0:
+        return
+    shown = ", ".join(
+        " and ".join("none" if np.isnan(v) else f"{v:g}" for v in verdicts[k])
+        for k in lacking[:3]
+    )
+    more = ", ..." if lacking.size > 3 else ""
+    warn(
+        f"No item with the verdict {shown}{more} has a label. These items are "
+        f"{float(weight[lacking].sum()):.1%} of all items. Nothing is assumed about "
+        "their labels: the estimate uses the middle of the possible values. Label a "
+        "few of these items.",
+    )
+
+
+def _error_rates(
+    strata: Strata, verdicts: np.ndarray, level: float
+) -> tuple[RateInterval | None, RateInterval | None]:
+    """Return sensitivity and specificity, if the verdicts are 0 and 1."""
+    if strata.values.size > 2:
+        return None, None
+    given = np.flatnonzero(~np.isnan(verdicts[:, 0]))
+    if verdicts[given, 0].tolist() != [0.0, 1.0]:
+        return None, None
+    zero, one = given.tolist()
+    return (
+        _rate(strata, one, zero, label=1, level=level),
+        _rate(strata, zero, one, label=0, level=level),
+    )
+
+
+def _rate(
+    strata: Strata, own: int, other: int, *, label: int, level: float
+) -> RateInterval | None:
+    """Return the share of the verdict `own` among items with one value of the label."""
+    right, wrong = (
+        float(strata.weight[k] * strata.shares[k, label]) for k in (own, other)
+    )
+    if right + wrong <= 0:
+        return None
+    low, high = share_interval(
+        strata.share_of(own, label), strata.share_of(other, label), level
+    )
+    rate = right / (right + wrong)
+    return RateInterval(rate, min(low, rate), max(high, rate))
+
+
+# PPI++
+
+
+def _by_regression(
+    f: np.ndarray,
+    y: np.ndarray,
+    groups: np.ndarray | None,
+    *,
+    population: str,
+    level: float,
+    low: float = 0.0,
+) -> MeanLabel:
+    """Return the mean label by PPI++; the ends are between `low` and 1."""
+    rows = np.flatnonzero(~np.isnan(y))
+    if rows.size < 3:
+        problem = f"needs at least three labels for PPI++. Got {rows.size}."
+        raise ParameterError(None, problem)
+    if rows.size < _ENOUGH:
+        warn(
+            f"PPI++ has {rows.size} labels. With fewer than {_ENOUGH} its interval is "
+            "too short if no label shows an error of the judge. Round the judge's "
+            "scores to verdicts, for example judge >= 0.5, to use "
+            "method='post-stratified'.",
+        )
+    found = regression_interval(f, y, groups, population=population, level=level)
+    # A single group does not show the variance between groups.
+    bound = np.inf if _is_one_group(groups, rows) else 0.0
+    return found._replace(
+        low=max(found.low - bound, low), high=min(found.high + bound, 1.0)
+    )
+
+
+def regression_interval(
+    f: np.ndarray,
+    y: np.ndarray,
+    groups: np.ndarray | None,
+    *,
+    population: str,
+    level: float,
+) -> MeanLabel:
+    """Return the mean of y, which is NaN without a label, by its regression on f."""
+    has = ~np.isnan(y)
+    lam = _slope(y[has], f[has], f, int((~has).sum()))
+    estimate, variance, freedom = _difference(f, y, groups, lam, population)
+    _, alone, _ = _difference(f, y, groups, 0.0, population)
+    error, worth = float(np.sqrt(variance)), float(has.sum())
+    if error > 0:
+        worth *= float(np.sqrt(alone) / error) ** 2
+    half = float(stdtrit(max(freedom - 1, 1), (1 + level) / 2)) * error
+    return MeanLabel(estimate, estimate - half, estimate + half, error, worth)
+
+
+def _difference(
+    f: np.ndarray,
+    y: np.ndarray,
+    groups: np.ndarray | None,
+    lam: float,
+    population: str,
+) -> tuple[float, float, float]:
+    """Return the estimate of PPI++ for lambda, its variance and degrees of freedom."""
+    has = ~np.isnan(y)
+    known, seen, unseen = y[has], f[has], f[~has]
+    inner, outer = (None if groups is None else groups[rows] for rows in (has, ~has))
+    n, rest = seen.size, unseen.size
+    error = known - lam * seen
+    estimate = float(error.mean() + (lam * unseen.mean() if rest else 0.0))
+    if population == "items":
+        # The error is rest / N times the difference between labelled and unlabelled
+        # items in the mean of y - lambda (N / rest) f, and N / rest = 1 + n / rest.
+        error = known - lam * (1 + n / max(rest, 1)) * seen
+        variance, freedom = _variance(error, inner, n - 2)
+        # the labels of labelled items are known
+        return estimate, variance * (rest / (n + rest)), freedom
+    variance, freedom = _variance(error, inner, n)
+    if rest:
+        # The unlabelled items are a sample too.
+        variance += lam**2 * _variance(unseen, outer, rest)[0]
+    return estimate, variance, freedom
+
+
+def _slope(y: np.ndarray, seen: np.ndarray, f: np.ndarray, rest: int) -> float:
+    """Return lambda of PPI++, between 0 and 1."""
+    variance = float(f.var(ddof=1))
+    if rest == 0 or variance == 0:
+        return 0.0
+    # minimum of the variance, a quadratic function of lambda
+    covariance = float(((y - y.mean()) * (seen - seen.mean())).mean())
+    return min(max(covariance / ((1 + y.size / rest) * variance), 0.0), 1.0)
+
+
+def _variance(
+    values: np.ndarray, groups: np.ndarray | None, divisor: int
+) -> tuple[float, float]:
+    """Return the variance of a mean and its degrees of freedom."""
+    residual = values - values.mean()
+    if groups is None or np.unique(groups).size == 1:
+        return float(residual @ residual) / divisor / values.size, values.size - 1
+    # Items of a group are dependent: only the sums of groups are independent.
+    place = np.unique(groups, return_inverse=True)[1]
+    return sandwich(np.bincount(place, residual), np.bincount(place).astype(float))

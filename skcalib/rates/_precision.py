@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import betaincinv
 
 from .._errors import ParameterError, public
 from .._results import Result
@@ -19,6 +18,7 @@ from .._validation import (
     check_same_length,
     positives,
 )
+from ..metrics._frequency_intervals import clopper_pearson
 from ._accuracy import grouped_frequency_interval
 
 # Number of sequences of tests, and number of tests per doubling of the answers.
@@ -190,25 +190,46 @@ def _choose(
     y, q = y[order], q[order]
     codes = None if codes is None else codes[order]
     error = (1 - level) / _N_STARTS
+    one_sided = 1 - 2 * error
+
+    def interval(n: int) -> tuple[float, float]:
+        """Return one-sided bounds of the precision of the first n answers."""
+        if codes is not None:
+            return grouped_frequency_interval(y[:n], q[:n], codes[:n], one_sided)
+        return clopper_pearson(float(y[:n].mean()), n, one_sided)
+
+    # With fewer answers, the bound is too low even if all of them are right.
     least = int(np.ceil(np.log(error) / np.log(wanted)))
     sizes = _sizes(q, least)
     starts = _starts(sizes)
     passed = 0
-    for size in starts:
-        for n in sizes[sizes >= size].tolist():
-            if n <= passed:
-                continue
-            if _bounds(y, q, codes, n, error)[0] < wanted:
+    for start in starts.tolist():
+        # Each sequence ends at the first test that fails, so that its tests together
+        # have the error of one test.
+        for n in sizes[sizes >= max(start, passed + 1)].tolist():
+            if interval(n)[0] < wanted:
                 break
             passed = n
     if not passed:
+        why = (
+            f"This needs at least {least:,} answers, even if all are right, and there "
+            f"are {y.size:,}."
+        )
+        if starts.size:
+            # Other thresholds may have a higher bound, but were not chosen in advance.
+            low, n = max((interval(n)[0], n) for n in starts.tolist())
+            shown = np.floor(1000 * low) / 1000  # rounded down, so below `precision`
+            why = (
+                "The tests begin at thresholds that do not depend on the labels, and "
+                f"the lower bound is too low at each. The highest is {shown:.3f}, at "
+                f"the threshold {q[n - 1]:.4g} with {n} of {y.size} answers."
+            )
         raise ParameterError(
             "precision",
             "must be a precision that the answers can be shown to reach. Got "
-            f"{wanted:g}. {_why_not(y, q, codes, error, starts, least)} Label more "
-            "answers, or choose a lower precision.",
+            f"{wanted:g}. {why} Label more answers, or choose a lower precision.",
         )
-    low, high = _bounds(y, q, codes, passed, error)
+    low, high = interval(passed)
     return PrecisionThreshold(
         threshold=float(q[passed - 1]),
         precision=wanted,
@@ -242,40 +263,3 @@ def _starts(sizes: np.ndarray) -> np.ndarray:
     grid = np.geomspace(2 * sizes[0], max(2 * sizes[0], sizes[-1]), _N_STARTS + 1)
     at = np.searchsorted(sizes, np.minimum(grid[:-1], sizes[-1]))
     return sizes[np.unique(at)]
-
-
-def _bounds(
-    y: np.ndarray, q: np.ndarray, codes: np.ndarray | None, n: int, error: float
-) -> tuple[float, float]:
-    """Return one-sided bounds of the precision of the first n answers."""
-    if codes is not None:
-        return grouped_frequency_interval(y[:n], q[:n], codes[:n], 1 - 2 * error)
-    k = float(y[:n].sum())
-    low = float(betaincinv(k, n - k + 1, error)) if k else 0.0
-    return low, float(betaincinv(k + 1, n - k, 1 - error)) if k < n else 1.0
-
-
-def _why_not(
-    y: np.ndarray,
-    q: np.ndarray,
-    codes: np.ndarray | None,
-    error: float,
-    starts: np.ndarray,
-    least: int,
-) -> str:
-    """Return why no sequence of tests passes its first threshold, in words.
-
-    Other thresholds may have a higher bound, but they were not chosen in advance.
-    """
-    if not starts.size:
-        return (
-            f"This needs at least {least:,} answers, even if all are right, and there "
-            f"are {y.size:,}."
-        )
-    low, n = max((_bounds(y, q, codes, int(n), error)[0], n) for n in starts)
-    shown = np.floor(1000 * low) / 1000  # rounded down, so below `precision`
-    return (
-        "The tests begin at thresholds that do not depend on the labels, and the lower "
-        f"bound is too low at each. The highest is {shown:.3f}, at the "
-        f"threshold {q[n - 1]:.4g} with {n} of {y.size} answers."
-    )

@@ -18,8 +18,14 @@ from .._validation import (
     check_bool,
     check_fraction,
     check_integer,
+    raise_where,
 )
-from ._accuracy import AccuracyInterval, accuracy_interval, as_scores, check_nested
+from ._accuracy import (
+    AccuracyInterval,
+    accuracy_interval,
+    as_scores,
+    groups_of_questions,
+)
 
 # The prior of the Beta-binomial model: a uniform mean, and a concentration whose
 # logarithm is uniform between these limits.
@@ -245,20 +251,17 @@ def pass_at_k(
     k = check_integer(k, minimum=1, name="k")
     right, number = _check_counts(correct, n_samples)
     scores = question_pass_at_k(right, number, k, all_of=all_of)
-    is_single = groups is None and int(number.max()) == 1
-    codes = np.arange(scores.size) if groups is None and not is_single else groups
+    is_modelled = groups is None and int(number.max()) > 1
+    codes = np.arange(scores.size) if is_modelled else groups
     plain = accuracy_interval(scores, groups=codes, confidence_level=level)
     low, high, method = plain.low, plain.high, plain.method
-    if groups is None and not is_single:
-        ends = (plain.low, plain.high)
-        low, high, method = _interval(
-            right, number, k, all_of, plain.estimate, ends, level
-        )
-    error = (
-        float(scores.std(ddof=1) / np.sqrt(scores.size)) if scores.size > 1 else np.nan
-    )
+    if is_modelled:
+        low, high, method = _interval(right, number, k, all_of, plain)
+    error = np.nan
+    if scores.size > 1:
+        error = float(scores.std(ddof=1) / np.sqrt(scores.size))
     return PassAtK(
-        estimate=float(scores.mean()),
+        estimate=plain.estimate,
         low=low,
         high=high,
         standard_error=error,
@@ -291,6 +294,7 @@ def question_pass_at_k(
     """Return the unbiased estimate of each question."""
     _check_enough(number, k)
     chosen = right if all_of else number - right
+    # C(m, k) / C(n, k) is the product of (m - i) / (n - i), and 0 if m < k
     steps = np.arange(k)[:, np.newaxis]
     share = np.clip((chosen - steps) / (number - steps), 0, None).prod(axis=0)
     return share if all_of else 1 - share
@@ -352,12 +356,11 @@ def best_of_k(
     values, codes = _check_samples(score, question)
     inner = as_groups(groups, values.size)
     if inner is not None:
-        check_nested(codes, inner)
+        inner = groups_of_questions(codes, inner)
     best = question_best_of_k(values, codes, k)
-    first = np.unique(codes, return_index=True)[1]
     return accuracy_interval(
         best,
-        groups=np.arange(best.size) if inner is None else inner[first],
+        groups=np.arange(best.size) if inner is None else inner,
         confidence_level=level,
     )
 
@@ -378,7 +381,8 @@ def question_best_of_k(values: np.ndarray, codes: np.ndarray, k: int) -> np.ndar
     order = np.lexsort((values, codes))
     start = np.cumsum(number) - number
     below = np.arange(values.size) - np.repeat(start, number)
-    # fraction of the choices whose best sample is the one with this many below it
+    # Fraction of the choices whose best sample is the one with this many below it,
+    # C(below, k - 1) / C(size, k)
     size = np.repeat(number, number)
     share = k / size
     for j in range(1, k):
@@ -443,6 +447,7 @@ def variance_of(values: np.ndarray, codes: np.ndarray) -> SampleVariance:
     within = float((squares[several] / (number[several] - 1)).mean())
     of_samples = float((within / number).mean())
     spread = float(means.var(ddof=1))
+    # The variance of the question means contains the noise of their samples.
     between = max(0.0, spread - of_samples)
     total = max(spread, of_samples)
     return SampleVariance(
@@ -475,13 +480,8 @@ def _check_counts(correct: Any, n_samples: Any) -> tuple[np.ndarray, np.ndarray]
     for name, values in (("correct", right), ("n_samples", number)):
         bad = ~np.isfinite(values) | (values != np.rint(values))
         bad |= np.abs(values) > _MOST_SAMPLES
-        if bad.any():
-            row = int(bad.argmax())
-            raise ParameterError(
-                name,
-                f"must contain integers of at most {_MOST_SAMPLES:,}. Got "
-                f"{float(values[row])!r} in row {row}.",
-            )
+        expected = f"contain integers of at most {_MOST_SAMPLES:,}"
+        raise_where(bad, values, expected, name=name)
     bad = (right < 0) | (right > number)
     if bad.any():
         row = int(bad.argmax())
@@ -494,22 +494,16 @@ def _check_counts(correct: Any, n_samples: Any) -> tuple[np.ndarray, np.ndarray]
 
 
 def _interval(
-    right: np.ndarray,
-    number: np.ndarray,
-    k: int,
-    all_of: bool,
-    mean: float,
-    plain: tuple[float, float],
-    level: float,
+    right: np.ndarray, number: np.ndarray, k: int, all_of: bool, plain: AccuracyInterval
 ) -> tuple[float, float, str]:
     """Return the interval of the model, joined with `plain` if it does not fit."""
     value, cumulative = _posterior(right, number, k, all_of)
-    tail = (1 - level) / 2
+    mean, tail = plain.estimate, (1 - plain.confidence_level) / 2
     low, high = np.interp([tail, 1 - tail], cumulative, value).tolist()
     place = float(np.interp(mean, value, cumulative))
     if _MISFIT < place < 1 - _MISFIT:
         return min(low, mean), max(high, mean), "Beta-binomial"
-    return min(low, plain[0]), max(high, plain[1]), "Beta-binomial and Wilson"
+    return min(low, plain.low), max(high, plain.high), "Beta-binomial and Wilson"
 
 
 def _posterior(
@@ -523,6 +517,8 @@ def _posterior(
     concentration = np.geomspace(*_CONCENTRATIONS, _N_CONCENTRATIONS)
     a = mean[:, np.newaxis] * concentration
     b = (1 - mean)[:, np.newaxis] * concentration
+    # The likelihood of c right of n samples is a ratio of rising factorials,
+    # a^(c) b^(n - c) / (a + b)^(n), and a + b is the concentration.
     log_posterior = np.repeat(weight[:, np.newaxis], concentration.size, axis=1)
     log_posterior += _log_rising(a, right) + _log_rising(b, number - right)
     log_posterior -= _log_rising(concentration, number)
@@ -531,6 +527,7 @@ def _posterior(
     once = np.array([k])
     moment = _log_rising(a if all_of else b, once) - _log_rising(concentration, once)
     moment = np.exp(moment)
+    # posterior of the value: the cells of the grid, sorted by their values
     value = (moment if all_of else 1 - moment).ravel()
     order = np.argsort(value)
     return value[order], np.cumsum(posterior.ravel()[order])

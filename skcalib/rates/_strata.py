@@ -1,6 +1,7 @@
 """The mean over items of labels that few items have, stratified by a verdict.
 
-Distribution of a sum of independent stratum means, by numerical convolution.
+The mean is a sum of independent stratum means, whose distribution is computed by
+numerical convolution.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from scipy.optimize import brentq
 from scipy.signal import fftconvolve
 from scipy.special import betainc, betaincinv
 
-from ._accuracy import _sandwich, t_over_z
+from ._accuracy import sandwich, t_over_z
 
 # Cells of the grid of a convolution, and nodes of integrals over a quantile.
 _N_CELLS = 2048
@@ -53,11 +54,13 @@ class StratumMean:
 
     def range(self) -> tuple[float, float]:
         """Return limits that are exceeded with negligible probability."""
+        # With two values, the middle is the lowest value.
         low, middle, high = self.values[0], self.values[-2], self.values[-1]
         total, last = sum(self.alpha), self.alpha[-1]
         first = self.alpha[0] if len(self.alpha) == 3 else total - last
         most = betaincinv(last, total - last, 1 - _OUTSIDE)
         least = betaincinv(last, total - last, _OUTSIDE)
+        # The mean moves up from the middle with one share and down with the other.
         ends = [middle + (high - middle) * least, middle + (high - middle) * most]
         if middle > low:
             ends[0] -= (middle - low) * betaincinv(first, total - first, 1 - _OUTSIDE)
@@ -93,12 +96,14 @@ def sum_interval(
         return constant, constant
     ranges = [mean.range() for mean in means]
     step = sum(high - low for low, high in ranges) / _N_CELLS
+    # Probabilities of the cells of one grid; those of a sum are their convolution.
     chances, start = np.ones(1), constant
     for mean, (low, high) in zip(means, ranges, strict=True):
         n_cells = int(np.ceil((high - low) / step))
         edges = low + step * np.arange(n_cells + 1)
         chances = fftconvolve(chances, np.diff(mean.cdf(edges)))
         start += low + step / 2  # the middle of the first cell
+    # The fast transform leaves probabilities of -1e-18.
     cumulative = np.cumsum(np.clip(chances, 0, None))
     above = start + step * (np.arange(chances.size) + 0.5)
     tail = (1 - level) / 2
@@ -114,6 +119,8 @@ def share_interval(
     part: StratumMean, rest: StratumMean, level: float
 ) -> tuple[float, float]:
     """Return the central interval of part / (part + rest) for independent means."""
+    # P(part / (part + rest) <= share) is the mean over quantiles of the rest of
+    # P(part <= rest share / (1 - share)).
     node = (np.arange(_N_RATIO_NODES) + 0.5) / _N_RATIO_NODES
     first, last = rest.alpha
     others = rest.offset + rest.weight * betaincinv(last, first, node)
@@ -231,6 +238,8 @@ class Strata:
             weight *= 1 - float(self.labelled_share[k])
             if rest <= 0 or weight <= 0:
                 return None, known
+            # The variance of a mean of `rest` further labels is (total + rest) / rest
+            # times the variance of their expectation, spread / (total + 1).
             total = alpha.sum()
             concentration = (total + 1) * rest / (total + rest) - 1
             alpha *= max(concentration, _LEAST_CONCENTRATION) / total
@@ -249,6 +258,7 @@ def strata_of(labels: Labels, level: float) -> Strata:
     rows, n = labels.rows, int(labels.stratum.max()) + 1
     code, y = labels.stratum[rows], labels.y[rows]
     values = np.array(labels.values)
+    # A label counts for the weight of the items that it represents.
     used = labels.weight[rows] * labels.expansion[rows]
     place = np.searchsorted(values, y)
     table = np.bincount(code * values.size + place, used, n * values.size)
@@ -283,6 +293,7 @@ def _dependence(
     total = np.bincount(code, used, strata.weight.size)
     factor = used * strata.weight[code] / total[code]
     plain = strata.weight[code] / strata.n_labelled[code]
+    # Equal weights within each stratum, which are the usual case, change nothing.
     if groups is None and np.allclose(factor, plain, rtol=1e-9, atol=0):
         return 1.0
     group = np.arange(n) if groups is None else groups[rows]
@@ -292,9 +303,10 @@ def _dependence(
     size = size[size > 0]
     if size.size == 1:
         return np.inf
-    variance, freedom = _sandwich(sums, size)
+    variance, freedom = sandwich(sums, size)
     spread = strata.shares @ strata.values**2 - strata.mean**2
     seen = strata.n_labelled > 0
+    # variance of the estimate if the labels were independent
     unit = float((strata.weight**2 * spread)[seen] @ (1 / strata.n_labelled[seen]))
     odd = float(strata.n_labelled @ (1 - strata.shares.max(axis=1)))
     ratio = odd * variance / unit if unit > 0 else 0.0
@@ -322,13 +334,8 @@ def stratified_interval(
     return low, high, float(np.sqrt(sum(mean.variance for mean in means)))
 
 
-def equivalent_labels(
-    labels: Labels, strata: Strata, width: float, population: str, level: float
-) -> float:
-    """Return the number of random labels that is equivalent without verdicts."""
-    n = labels.rows.size
-    if width <= 0:
-        return float(n)
+def without_verdicts(labels: Labels, strata: Strata) -> tuple[Labels, Strata]:
+    """Return the labels in a single stratum, and its summary."""
     alone = replace(
         strata,
         weight=np.ones(1),
@@ -337,15 +344,15 @@ def equivalent_labels(
         labelled_share=(strata.weight @ strata.labelled_share)[np.newaxis],
         shares=(strata.weight @ strata.shares)[np.newaxis],
     )
-    pooled = replace(labels, stratum=np.zeros_like(labels.stratum))
-    low, high, _ = stratified_interval(pooled, alone, population, level)
-    return n * ((high - low) / width) ** 2
+    return replace(labels, stratum=np.zeros_like(labels.stratum)), alone
 
 
 def _shift(labels: Labels, strata: Strata) -> StratumMean | None:
     """Return the error of the mean that is due to the sampling of the items."""
     seen = strata.n_labelled / strata.n_independent
     middle = float(strata.values.mean())
+    # Each item has the posterior mean of its verdict. The error is that of the mean of
+    # these values in a sample of items.
     mean = (strata.mean * seen + middle * _PRIOR) / (seen + _PRIOR)
     mean = mean[labels.stratum]
     centre = float(labels.weight @ mean)
@@ -355,12 +362,13 @@ def _shift(labels: Labels, strata: Strata) -> StratumMean | None:
     else:
         size = np.bincount(labels.groups).astype(np.float64)
         sums = np.bincount(labels.groups, n * labels.weight * residual)
-        variance = _sandwich(sums, size)[0]
+        variance = sandwich(sums, size)[0]
     low, high = float(strata.values[0]), float(strata.values[-1])
     share = (centre - low) / (high - low)
     variance /= (high - low) ** 2
     if variance <= 1e-18:
         return None
+    # Beta distribution with the mean `share` and this variance, shifted to the mean 0
     concentration = max(share * (1 - share) / variance - 1, _LEAST_CONCENTRATION)
     alpha = ((1 - share) * concentration, share * concentration)
     return StratumMean((low, high), alpha, 1.0, -centre)

@@ -8,7 +8,7 @@ from scipy.linalg import fractional_matrix_power
 from scipy.stats import binom
 
 from skcalib.evaluation import accuracy_interval
-from skcalib.rates._accuracy import _sandwich
+from skcalib.rates._accuracy import sandwich
 
 
 @pytest.mark.parametrize(("k", "n"), [(0, 5), (3, 10), (15, 15), (49, 50), (1, 1)])
@@ -46,7 +46,7 @@ def test_coverage_of_independent_answers(n, p, expected):
     )
 
 
-def test_sandwich_is_that_of_the_matrices():
+def testsandwich_is_that_of_the_matrices():
     # Bell and McCaffrey (2002) for a regression on a constant, by matrices.
     size = np.array([1, 4, 2, 7])
     codes = np.repeat(np.arange(4), size)
@@ -65,7 +65,7 @@ def test_sandwich_is_that_of_the_matrices():
     products = design.T @ design
     expected = (residual @ design) @ (residual @ design)
     freedom = np.trace(products) ** 2 / np.trace(products @ products)
-    found = _sandwich(np.bincount(codes, residual), size.astype(float))
+    found = sandwich(np.bincount(codes, residual), size.astype(float))
     assert found == pytest.approx((expected, freedom), rel=1e-10)
 
 
