@@ -30,7 +30,7 @@ from tagging import chosen_model, load
 
 from skcalib.plot import PredictiveCheckDisplay
 from skcalib.posteriors import posterior_predictive_check
-from skcalib.queries._sentences import last_step, transform_before
+from skcalib.queries._query import last_step, transform_before
 
 N_SAMPLES = 400
 TAGGERS = (

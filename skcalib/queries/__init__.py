@@ -10,8 +10,12 @@ predicted entities or links with their probabilities.
 from ._answers import Answers, ExpectedCounts
 from ._classes import ClassQuery
 from ._coref_pairs import CorefPairQuery
-from ._predicted_entities import PredictedEntities, predicted_entities
-from ._predicted_links import PredictedLinks, predicted_links
+from ._predicted import (
+    PredictedEntities,
+    PredictedLinks,
+    predicted_entities,
+    predicted_links,
+)
 from ._spans import SpanQuery
 from ._tags import TagPairQuery, TagQuery
 from ._trees import ArcQuery, SubtreeQuery

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from .._errors import ParameterError, public
-from .._pairs import Pairs, class_order, pool, warn_of_sums
+from .._pairs import class_order, warn_of_sums
 from .._validation import (
     as_label_list,
     as_labels,
@@ -23,7 +24,7 @@ from .._validation import (
     label_places,
     positives,
 )
-from ._answers import AnsweredRows, Answers
+from ._answers import Answers
 
 
 @dataclass(frozen=True)
@@ -148,9 +149,18 @@ class ClassQuery:
         check_same_length(y_true=y, proba=q)
         if q.ndim == 1:
             return self._from_vector(y, q, order)
-        columns = Columns.of(y, q, column_names(proba), classes)
+        columns = Columns(y, q, column_names(proba), classes)
         warn_of_sums(q, "row {}".format)
-        return Answers._of_rows(self._ask(columns))
+        labels = columns.labels.tolist()
+        if self.multi_class == "top_label":
+            return columns.top_class()
+        if self.pos_label is not None:
+            return columns.one_class(self.pos_label, "pos_label", "ClassQuery")
+        if self.multi_class is not None or len(labels) != 2:
+            return columns.every_class()
+        # A label in y without a column is last in `labels`, whatever its order is.
+        second = max(labels) if columns.n_unseen else labels[1]
+        return columns.one_class(second, "pos_label", "ClassQuery")
 
     def _from_vector(
         self, y: np.ndarray, q: np.ndarray, classes: list[Any] | None
@@ -164,65 +174,60 @@ class ClassQuery:
         label = self.pos_label
         if label is None and classes is not None:
             label = classes[1] if len(classes) == 2 else None
-        positive = positives(y, label)
         asked = label_array([1 if label is None else label])
-        return Answers._of_rows(AnsweredRows(Pairs(q, positive, q[positive]), asked))
-
-    def _ask(self, columns: Columns) -> AnsweredRows:
-        if self.multi_class == "top_label":
-            return columns.top_class()
-        if self.pos_label is not None:
-            return columns.one_class(self.pos_label, "pos_label", "ClassQuery")
-        labels = columns.labels.tolist()
-        if self.multi_class is not None or len(labels) != 2:
-            return columns.every_class()
-        second = sorted(labels)[1] if columns.n_unseen else labels[1]
-        return columns.one_class(second, "pos_label", "ClassQuery")
+        return Answers._of_rows(q, positives(y, label), asked)
 
 
-@dataclass(frozen=True)
 class Columns:
-    """Probabilities of classes, and the true column of each row.
+    """Columns of probabilities, with the labels in y that have no column.
+
+    Parameters
+    ----------
+    y : ndarray of shape (n_rows,)
+        True labels.
+    q : ndarray of shape (n_rows, n_classes)
+        Checked probabilities.
+    names : list or None
+        Names of the columns, if they are named.
+    classes : array-like of shape (n_classes,) or None
+        Labels in the order of the columns.
+    sample, place : ndarray of shape (n_rows,) or None
+        Origin of the rows, as in `Answers._of_rows`.
 
     Attributes
     ----------
-    q : ndarray of shape (n_rows, n_classes)
-        Probabilities of the classes of the model.
     labels : ndarray of shape (n_classes + n_unseen,)
         Classes in the order of the columns, then labels in y that have no column.
-    true : ndarray of shape (n_rows,), int
-        Index of each row's true label in `labels`.
+    n_unseen : int
+        Number of labels in y that have no column.
     """
 
-    q: np.ndarray
-    labels: np.ndarray
-    true: np.ndarray
-
-    @property
-    def n_unseen(self) -> int:
-        """Number of labels in y that have no column."""
-        return self.labels.size - self.q.shape[1]
-
-    @classmethod
-    def of(
-        cls, y: np.ndarray, q: np.ndarray, names: list[Any] | None, classes: Any
-    ) -> Columns:
-        """Return the columns of checked labels and probabilities."""
+    def __init__(
+        self,
+        y: np.ndarray,
+        q: np.ndarray,
+        names: list[Any] | None,
+        classes: Any,
+        sample: np.ndarray | None = None,
+        place: np.ndarray | None = None,
+    ):
         order = class_order(y, classes, q.shape[1], name="classes", of="proba")
         chosen = columns_by_name(names, order, name="proba")
-        q = q if chosen is None else q[:, chosen]
-        labels, true = known_and_unseen(y, order)
-        return cls(q, labels, true)
+        self._q = q if chosen is None else q[:, chosen]
+        self.labels, self._true = known_and_unseen(y, order)
+        self.n_unseen = self.labels.size - order.size
+        self._of_rows = partial(Answers._of_rows, sample=sample, place=place)
 
-    def top_class(self) -> AnsweredRows:
+    def top_class(self) -> Answers:
         """Return the answers to whether the most probable class is the true class."""
-        best = self.q.argmax(axis=1)
-        right, q = self.true == best, self.q[np.arange(best.size), best]
-        return AnsweredRows(Pairs(q, right, q[right]), self.labels[best])
+        best = self._q.argmax(axis=1)
+        q = self._q[np.arange(best.size), best]
+        right = self._true == best
+        return self._of_rows(q, right, self.labels[best])
 
-    def one_class(self, label: Any, name: str, query: str) -> AnsweredRows:
+    def one_class(self, label: Any, name: str, query: str) -> Answers:
         """Return the answers for one class, given by the parameter of a query."""
-        labels, n_classes = self.labels.tolist(), self.q.shape[1]
+        labels, n_classes = self.labels.tolist(), self._q.shape[1]
         if getattr(label, "ndim", 0) or label not in labels:
             raise ParameterError(
                 name,
@@ -231,21 +236,17 @@ class Columns:
                 query,
             )
         k = labels.index(label)
-        is_seen = k < n_classes
-        q = self.q[:, k] if is_seen else np.zeros(self.true.size)
-        positive = self.true == k
-        n_unseen = 0 if is_seen else q.size
-        return AnsweredRows(
-            Pairs(q, positive, q[positive]), self.labels[k : k + 1], n_unseen
-        )
+        right, asked = self._true == k, self.labels[k : k + 1]
+        if k < n_classes:
+            return self._of_rows(self._q[:, k], right, asked)
+        return self._of_rows(np.zeros(right.size), right, asked, right.size)
 
-    def every_class(self) -> AnsweredRows:
+    def every_class(self) -> Answers:
         """Return the answers for every class and every label in y."""
-        q, n = self.q, self.true.size
+        q, n = self._q, self._true.size
         if self.n_unseen:
             q = np.hstack([q, np.zeros((n, self.n_unseen), dtype=q.dtype)])
-        pairs = pool(q, self.true)
-        return AnsweredRows(pairs, self.labels, n * self.n_unseen)
+        return self._of_rows(q, self._true, self.labels, n * self.n_unseen)
 
 
 def known_and_unseen(y: np.ndarray, order: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

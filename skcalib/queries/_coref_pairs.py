@@ -11,10 +11,15 @@ from numpy.typing import ArrayLike
 
 from .._clusterings import check_entries, condensed, true_pairs
 from .._errors import ParameterError, ParameterTypeError, public
-from .._validation import as_probabilities, check_real, is_sequence, out_of_range
+from .._validation import as_probabilities, check_real, is_sequence
 from ..posteriors import AntecedentPosterior
 from ._answers import Answers
-from ._sentences import as_numbers, last_step, transform_before
+from ._query import (
+    as_numbers,
+    check_range,
+    model_with_posterior,
+    sentence_and_token,
+)
 
 
 @dataclass(frozen=True)
@@ -98,17 +103,14 @@ class CorefPairQuery:
         """
         if hasattr(estimator, "predict_proba"):
             return self.from_proba(y, estimator.predict_proba(X))
-        final = last_step(estimator)
-        if hasattr(final, "posterior"):
-            return self.from_posterior(
-                y, final.posterior(transform_before(estimator, X))
-            )
-        raise ParameterError(
-            "estimator",
-            "must have predict_proba or a posterior. Got "
-            f"{type(final).__name__}. For scores of antecedents from any source, use "
-            "SampledCorefPairs or AntecedentPosterior.",
+        final, X = model_with_posterior(
+            estimator,
+            X,
+            "For scores of antecedents from any source, use SampledCorefPairs or "
+            "AntecedentPosterior.",
+            expected="predict_proba or a posterior",
         )
+        return self.from_posterior(y, final.posterior(X))
 
     @public
     def from_posterior(
@@ -170,38 +172,34 @@ class CorefPairQuery:
         return self._ask(y_true, proba, None)
 
     def _ask(self, y_true: Any, proba: Any, lengths: list[int] | None) -> Answers:
-        _check_documents(y_true, proba)
+        check_entries(proba, None, "document", "proba")
+        if is_sequence(y_true) and len(y_true) != len(proba):
+            raise ParameterError(
+                None,
+                "needs probabilities for each document of 'y_true'. Got probabilities "
+                f"for {len(proba)} documents and labels for {len(y_true)}.",
+            )
         truth = true_pairs(y_true, lengths, "y_true")
         parts = [
             _vector(part, pairs.size, i)
             for i, (part, pairs) in enumerate(zip(proba, truth, strict=True))
         ]
         sizes = np.array([part.size for part in parts], dtype=np.intp)
+        document, pair = sentence_and_token(sizes)
         q = np.concatenate(parts) if parts else np.zeros(0)
         if q.size:
-            _check_range(q, sizes)
+            check_range(q, lambda k: f"document {document[k]}, pair {pair[k]}")
             q = as_probabilities(q, name="proba")
-        ends = np.cumsum(sizes)
         answers = Answers(
             y_true=np.concatenate([*truth, np.zeros(0, bool)]).astype(np.int64),
             y_proba=q,
-            groups=np.repeat(np.arange(sizes.size), sizes),
-            item=np.arange(q.size) - np.repeat(ends - sizes, sizes),
+            groups=document,
+            item=pair,
             label=np.ones(q.size, dtype=np.int64),
         )
         if self.min_proba is None:
             return answers
         return answers.take(answers.y_proba >= self.min_proba)
-
-
-def _check_documents(y_true: Any, proba: Any) -> None:
-    check_entries(proba, None, "document", "proba")
-    if is_sequence(y_true) and len(y_true) != len(proba):
-        raise ParameterError(
-            None,
-            "needs probabilities for each document of 'y_true'. Got probabilities for "
-            f"{len(proba)} documents and labels for {len(y_true)}.",
-        )
 
 
 def _vector(part: Any, size: int, i: int) -> np.ndarray:
@@ -219,15 +217,3 @@ def _vector(part: Any, size: int, i: int) -> np.ndarray:
             f"its mentions. Got shape {array.shape}.{hint}",
         )
     return array
-
-
-def _check_range(q: np.ndarray, sizes: np.ndarray) -> None:
-    bad = out_of_range(q)
-    if bad.any():
-        at = int(bad.argmax())
-        i = int(np.searchsorted(np.cumsum(sizes), at, side="right"))
-        raise ParameterError(
-            "proba",
-            f"must be probabilities in [0, 1]. Got {float(q[at])!r} in "
-            f"document {i}, pair {at - int(sizes[:i].sum())}.",
-        )

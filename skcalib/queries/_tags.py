@@ -1,12 +1,9 @@
-"""Query for the tags of single tokens.
-
-Query for the tags of two consecutive tokens.
-"""
+"""Queries for the tags of single tokens and of two consecutive tokens."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from math import isqrt
 from typing import Any
 
@@ -14,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .._errors import ParameterError, ParameterTypeError, public
-from .._pairs import Pairs, class_order, pool, warn_of_sums
+from .._pairs import class_order, warn_of_sums
 from .._validation import (
     as_array,
     as_label_list,
@@ -24,20 +21,24 @@ from .._validation import (
     label_array,
 )
 from ..posteriors import LinearChainPosterior
-from ._answers import AnsweredRows, Answers
+from ._answers import Answers
 from ._classes import Columns, known_and_unseen
-from ._sentences import (
-    check_posterior,
+from ._query import (
+    TaggerQuery,
     flat_tags,
     last_step,
     place_of_row,
+    sentence_and_token,
     stack_rows,
     transform_before,
 )
 
+# (rows, probabilities): a block of the probabilities of pairs of tags.
+Block = tuple[slice, np.ndarray]
+
 
 @dataclass(frozen=True)
-class TagQuery:
+class TagQuery(TaggerQuery):
     """Ask a tagger whether a token has a tag.
 
     Parameters
@@ -85,25 +86,7 @@ class TagQuery:
 
     tag: Any = None
 
-    @public
-    def __call__(self, estimator: Any, X: Any, y: Sequence[Sequence[Any]]) -> Answers:
-        """Return the answers of a fitted tagger.
-
-        Parameters
-        ----------
-        estimator : fitted tagger
-            A tagger of this package or of sklearn-crfsuite, or a pipeline or search
-            object that ends in such a tagger.
-        X : sequence of sentences
-            Sentences of tokens.
-        y : sequence of label sequences
-            True tags.
-
-        Returns
-        -------
-        answers : Answers
-            One answer for each token, or for each token and tag.
-        """
+    def _ask_tagger(self, estimator: Any, X: Any, y: Any) -> Answers:
         tagger = last_step(estimator)
         if hasattr(estimator, "predict_proba"):
             proba = estimator.predict_proba(X)
@@ -117,34 +100,6 @@ class TagQuery:
                 f"{type(tagger).__name__}.",
             )
         return self.from_proba(y, proba, tagger.classes_)
-
-    @public
-    def from_posterior(
-        self,
-        y_true: Sequence[Sequence[Any]],
-        posterior: LinearChainPosterior,
-        classes: ArrayLike,
-    ) -> Answers:
-        """Return answers with the exact probabilities of a posterior over taggings.
-
-        Parameters
-        ----------
-        y_true : sequence of label sequences
-            True tags.
-        posterior : LinearChainPosterior
-            Posterior over the taggings of the same sentences.
-        classes : array-like of shape (n_tags,)
-            Labels of the tag indices.
-
-        Returns
-        -------
-        answers : Answers
-            One answer for each token, or for each token and tag.
-        """
-        tags, lengths = flat_tags(y_true, posterior, "posterior")
-        check_posterior(posterior, lengths)
-        proba = posterior.token_marginals()
-        return self._ask(tags, lengths, proba, classes)
 
     @public
     def from_proba(
@@ -171,25 +126,27 @@ class TagQuery:
             One answer for each token, or for each token and tag.
         """
         tags, lengths = flat_tags(y_true, proba, "proba")
-        return self._ask(tags, lengths, proba, classes)
+        return self._ask_rows(tags, lengths, proba, classes)
 
     def _ask(
-        self, y: np.ndarray, lengths: np.ndarray, proba: Any, classes: Any
+        self, tags: Any, lengths: Any, posterior: Any, classes: Any, predicted: Any
+    ) -> Answers:
+        return self._ask_rows(tags, lengths, posterior.token_marginals(), classes)
+
+    def _ask_rows(
+        self, tags: np.ndarray, lengths: np.ndarray, proba: Any, classes: Any
     ) -> Answers:
         rows, names = stack_rows(proba, lengths, lengths, "(n_tokens, n_tags)")
-        columns = Columns.of(y, rows, names, classes)
+        sentence, token = sentence_and_token(lengths)
+        columns = Columns(tags, rows, names, classes, sample=sentence, place=token)
         if rows.shape[1] > 1:
             first = np.zeros_like(lengths)
             warn_of_sums(rows, lambda row: place_of_row(row, lengths, first))
         if isinstance(self.tag, str) and self.tag == "top":
-            answered = columns.top_class()
-        elif self.tag is None:
-            answered = columns.every_class()
-        else:
-            answered = columns.one_class(self.tag, "tag", "TagQuery")
-        sentence = np.repeat(np.arange(lengths.size), lengths)
-        token = np.arange(sentence.size) - (np.cumsum(lengths) - lengths)[sentence]
-        return Answers._of_rows(replace(answered, sample=sentence, place=token))
+            return columns.top_class()
+        if self.tag is None:
+            return columns.every_class()
+        return columns.one_class(self.tag, "tag", "TagQuery")
 
 
 def _from_dicts(marginals: Any, classes: Any) -> list[np.ndarray]:
@@ -209,7 +166,7 @@ _AT_ONCE = 1_000_000
 
 
 @dataclass(frozen=True)
-class TagPairQuery:
+class TagPairQuery(TaggerQuery):
     """Ask a tagger whether two consecutive tokens have a given pair of tags.
 
     Parameters
@@ -276,6 +233,7 @@ class TagPairQuery:
 
     pairs: Sequence[Any] | None = None
     top: int | None = None
+    _what = "probabilities of pairs of tags"
 
     @public
     def __post_init__(self) -> None:
@@ -286,77 +244,9 @@ class TagPairQuery:
                 f"{self.pairs!r:.50} and {self.top!r}.",
             )
         if self.pairs is not None:
-            pairs = _check_pairs(self.pairs)
-            object.__setattr__(self, "pairs", pairs)
+            object.__setattr__(self, "pairs", _as_pairs(self.pairs))
         if self.top is not None:
             check_integer(self.top, minimum=1, name="top")
-
-    @public
-    def __call__(self, estimator: Any, X: Any, y: Sequence[Sequence[Any]]) -> Answers:
-        """Return the answers of a fitted tagger.
-
-        Parameters
-        ----------
-        estimator : fitted tagger with a posterior method
-            A pipeline or search object that ends in such a tagger is also accepted.
-        X : sequence of sentences
-            Sentences of tokens.
-        y : sequence of label sequences
-            True tags.
-
-        Returns
-        -------
-        answers : Answers
-            One answer for each pair of tags at each position.
-        """
-        tagger = last_step(estimator)
-        if not hasattr(tagger, "posterior"):
-            raise ParameterError(
-                "estimator",
-                f"must have a posterior method. Got {type(tagger).__name__}. If it "
-                "gives probabilities of pairs of tags in another way, pass them to "
-                "from_proba.",
-            )
-        posterior = tagger.posterior(transform_before(estimator, X))
-        return self.from_posterior(y, posterior, tagger.classes_)
-
-    @public
-    def from_posterior(
-        self,
-        y_true: Sequence[Sequence[Any]],
-        posterior: LinearChainPosterior,
-        classes: ArrayLike,
-    ) -> Answers:
-        """Return answers with the exact probabilities of a posterior over taggings.
-
-        Parameters
-        ----------
-        y_true : sequence of label sequences
-            True tags.
-        posterior : LinearChainPosterior
-            Posterior over the taggings of the same sentences.
-        classes : array-like of shape (n_tags,)
-            Labels of the tag indices.
-
-        Returns
-        -------
-        answers : Answers
-            One answer for each pair of tags at each position.
-        """
-        tags, lengths = flat_tags(y_true, posterior, "posterior")
-        check_posterior(posterior, lengths)
-        order = class_order(
-            tags, classes, posterior.n_tags, name="classes", of="posterior"
-        )
-        places = _Places(tags, lengths, order)
-        asked = self._asked(places, None)
-        known = places.known(asked)
-        q = np.zeros((places.second.size, len(asked)), posterior.dtype)
-        if self.pairs is None and self.top is None:
-            _fill_all(q, known, posterior)
-        elif known.any():
-            q[:, known] = np.concatenate(posterior.pair_marginals(asked[known]))
-        return places.answers(asked, q)
 
     @public
     def from_proba(
@@ -403,7 +293,7 @@ class TagPairQuery:
             rows, _ = stack_rows(proba, n_rows, lengths, shape)
             n_tags = isqrt(rows.shape[1])
         else:
-            columns = _check_pairs(pairs)
+            columns = _as_pairs(pairs)
             rows, _ = stack_rows(proba, n_rows, lengths, "(n_tokens - 1, n_pairs)")
             if rows.shape[1] != len(columns):
                 raise ParameterError(
@@ -417,13 +307,35 @@ class TagPairQuery:
             n_tags = len(classes)
         order = class_order(tags, classes, n_tags, name="classes", of="proba")
         places = _Places(tags, lengths, order)
-        asked = self._asked(places, columns)
-        known = places.known(asked)
         given = _all_pairs(n_tags) if columns is None else places.codes_of(columns)
-        column = _columns(asked[known], given, places.labels)
-        q = np.zeros((len(rows), len(asked)), rows.dtype)
-        q[:, known] = rows[:, column]
-        return places.answers(asked, q)
+        asked = self._asked(places, None if columns is None else given)
+        known = places.known(asked)
+        column = places.column_of(given)[tuple(asked[known].T)]
+        if (column < 0).any():
+            a, b = asked[known][column < 0][0]
+            raise ParameterError(
+                "pairs",
+                "must have all pairs that the query asks for. Got no column for "
+                f"{(places.labels[a], places.labels[b])!r}.",
+            )
+        return places.answers(asked, [(slice(None), rows[:, column])], rows.dtype)
+
+    def _ask(
+        self, tags: Any, lengths: Any, posterior: Any, classes: Any, predicted: Any
+    ) -> Answers:
+        order = class_order(
+            tags, classes, posterior.n_tags, name="classes", of="posterior"
+        )
+        places = _Places(tags, lengths, order)
+        asked = self._asked(places, None)
+        known = places.known(asked)
+        blocks: Iterable[Block] = []
+        if self.pairs is None and self.top is None:
+            blocks = _all_marginals(posterior)
+        elif known.any():
+            marginals = np.concatenate(posterior.pair_marginals(asked[known]))
+            blocks = [(slice(None), marginals)]
+        return places.answers(asked, blocks, posterior.dtype)
 
     def _named(self, proba: Any, pairs: Any, classes: Any) -> tuple[Any, Any]:
         """Return the pairs of the columns and the labels of the model, as given."""
@@ -437,15 +349,13 @@ class TagPairQuery:
             pairs = self.pairs
         return pairs, classes
 
-    def _asked(self, places: _Places, columns: Any) -> np.ndarray:
+    def _asked(self, places: _Places, columns: np.ndarray | None) -> np.ndarray:
         """Return the pairs to ask for, as places in the labels, (n_pairs, 2)."""
         if self.pairs is not None:
             return places.codes_of(self.pairs)
         if self.top is not None:
             return places.most_frequent(self.top)
-        if columns is not None:
-            return places.codes_of(columns)
-        return _all_pairs(len(places.labels))
+        return _all_pairs(len(places.labels)) if columns is None else columns
 
 
 class _Places:
@@ -455,32 +365,25 @@ class _Places:
     ----------
     labels : list
         Labels of the model in `order`, then other labels in y.
-    n_known : int
-        Number of the labels of the model.
     true : ndarray of shape (n_places,), int
         True pair of each place, as previous * n_labels + next.
-    sentence : ndarray of shape (n_places,), int
-        Sentence of each place.
-    second : ndarray of shape (n_places,), int
-        Second token of each place, counted through all sentences.
-    item : ndarray of shape (n_places,), int
-        Second token of each place, counted in its sentence.
+    sentence, item : ndarray of shape (n_places,), int
+        Sentence of each place, and index of its second token in the sentence.
     """
 
     def __init__(self, tags: np.ndarray, lengths: np.ndarray, order: np.ndarray):
-        sentence = np.repeat(np.arange(lengths.size), lengths)
-        self.second = np.flatnonzero(np.diff(sentence) == 0) + 1
-        if self.second.size == 0:
+        sentence, token = sentence_and_token(lengths)
+        second = np.flatnonzero(token)
+        if second.size == 0:
             raise _no_places()
-        self.sentence = sentence[self.second]
-        self.item = self.second - (np.cumsum(lengths) - lengths)[self.sentence]
+        self.sentence, self.item = sentence[second], token[second]
         labels, code = known_and_unseen(tags, order)
-        self.labels, self.n_known = labels.tolist(), order.size
-        self.true = code[self.second - 1] * labels.size + code[self.second]
+        self.labels, self._n_known = labels.tolist(), order.size
+        self.true = code[second - 1] * labels.size + code[second]
 
     def known(self, asked: np.ndarray) -> np.ndarray:
         """Return which pairs are of two labels of the model."""
-        return np.asarray((asked < self.n_known).all(axis=1))
+        return np.asarray((asked < self._n_known).all(axis=1))
 
     def codes_of(self, pairs: Sequence[tuple[Any, Any]]) -> np.ndarray:
         """Return pairs as places in the labels."""
@@ -494,8 +397,7 @@ class _Places:
                         f"{self.labels!r:.200}. Got {label!r} in {pair!r}.",
                         "TagPairQuery",
                     )
-        found = [(place[a], place[b]) for a, b in pairs]
-        return np.array(found, dtype=np.intp).reshape(-1, 2)
+        return np.array([(place[a], place[b]) for a, b in pairs], dtype=np.intp)
 
     def most_frequent(self, top: int) -> np.ndarray:
         """Return the `top` most frequent true pairs, as places in the labels."""
@@ -503,22 +405,27 @@ class _Places:
         best = found[np.argsort(-count, kind="stable")[:top]]
         return np.column_stack(np.divmod(best, len(self.labels)))
 
-    def answers(self, asked: np.ndarray, q: np.ndarray) -> Answers:
-        """Return the answers; `q` has one row per place and one column per pair."""
-        n_places, n_pairs = q.shape
-        n_labels = len(self.labels)
-        column = np.full(n_labels**2, -1)
-        column[asked[:, 0] * n_labels + asked[:, 1]] = np.arange(n_pairs)
-        true = column[self.true]
-        names = label_array((self.labels[a], self.labels[b]) for a, b in asked.tolist())
-        n_unseen = n_places * int((~self.known(asked)).sum())
-        if n_pairs == 1:
-            positive = true == 0
-            pairs = Pairs(q[:, 0], positive, q[positive, 0])
-        else:
-            pairs = pool(q, true)
+    def column_of(self, pairs: np.ndarray) -> np.ndarray:
+        """Return the column of each pair of labels, -1 if it is not in `pairs`."""
+        column = np.full((len(self.labels), len(self.labels)), -1)
+        column[tuple(pairs.T)] = np.arange(len(pairs))
+        return column
+
+    def answers(
+        self, asked: np.ndarray, blocks: Iterable[Block], dtype: np.dtype
+    ) -> Answers:
+        """Return the answers; `blocks` have the columns of the known pairs."""
+        known = self.known(asked)
+        q = np.zeros((self.item.size, len(asked)), dtype)
+        for rows, block in blocks:
+            q[rows, slice(None) if known.all() else known] = block
         return Answers._of_rows(
-            AnsweredRows(pairs, names, n_unseen, self.sentence, self.item)
+            q,
+            self.column_of(asked).ravel()[self.true],
+            label_array((self.labels[a], self.labels[b]) for a, b in asked.tolist()),
+            n_unseen=self.item.size * int((~known).sum()),
+            sample=self.sentence,
+            place=self.item,
         )
 
 
@@ -528,21 +435,17 @@ def _no_places() -> ParameterError:
     )
 
 
-def _check_pairs(pairs: Any) -> tuple[tuple[Any, Any], ...]:
+def _as_pairs(pairs: Any) -> tuple[tuple[Any, Any], ...]:
     """Return pairs of labels as tuples."""
+    expected = "must be a list of (label, next label)."
     if not is_collection(pairs) or not hasattr(pairs, "__len__"):
-        raise ParameterTypeError(
-            "pairs", f"must be a list of (label, next label). Got {pairs!r:.50}."
-        )
+        raise ParameterTypeError("pairs", f"{expected} Got {pairs!r:.50}.")
     if len(pairs) == 0:
         raise ParameterError("pairs", "must contain at least one pair. Got none.")
     found = []
     for i, pair in enumerate(pairs):
         if not is_sequence(pair) or len(pair) != 2:
-            raise ParameterError(
-                "pairs",
-                f"must be a list of (label, next label). Got {pair!r:.50} as pair {i}.",
-            )
+            raise ParameterError("pairs", f"{expected} Got {pair!r:.50} as pair {i}.")
         found.append(tuple(pair.tolist() if isinstance(pair, np.ndarray) else pair))
     try:
         repeats = len(set(found)) < len(found)
@@ -559,28 +462,13 @@ def _all_pairs(n: int) -> np.ndarray:
     return np.column_stack(np.divmod(np.arange(n * n), n))
 
 
-def _columns(asked: np.ndarray, given: np.ndarray, labels: list) -> np.ndarray:
-    """Return the column of each pair that is asked for."""
-    place = {(a, b): k for k, (a, b) in enumerate(given.tolist())}
-    found = []
-    for a, b in asked.tolist():
-        if (a, b) not in place:
-            raise ParameterError(
-                "pairs",
-                "must have all pairs that the query asks for. Got no column for "
-                f"{(labels[a], labels[b])!r}.",
-            )
-        found.append(place[a, b])
-    return np.array(found, dtype=np.intp)
-
-
-def _fill_all(q: np.ndarray, known: np.ndarray, posterior: Any) -> None:
-    """Write the probabilities of all pairs of the model's tags."""
-    per_sentence = max(1, q.shape[1] * q.shape[0] // len(posterior))
-    columns = slice(None) if known.all() else known
+def _all_marginals(posterior: LinearChainPosterior) -> Iterable[Block]:
+    """Yield the probabilities of all pairs of tags, for some sentences at a time."""
+    n_pairs = posterior.n_tags**2
+    per_sentence = n_pairs * posterior.lengths.sum() // len(posterior)
     start = 0
-    chunk = max(1, _AT_ONCE // per_sentence)
+    chunk = max(1, _AT_ONCE // max(1, int(per_sentence)))
     for _, part in posterior.iter_pair_marginals(chunk):
-        table = np.concatenate(part).reshape(-1, posterior.n_tags**2)
-        q[start : start + len(table), columns] = table
+        table = np.concatenate(part).reshape(-1, n_pairs)
+        yield slice(start, start + len(table)), table
         start += len(table)

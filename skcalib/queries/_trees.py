@@ -1,9 +1,4 @@
-"""Query for subtrees of dependency trees.
-
-True trees and posteriors of sentences, used by the queries about trees.
-
-Query for the heads of words.
-"""
+"""Queries for the heads of words and for subtrees of dependency trees."""
 
 from __future__ import annotations
 
@@ -14,76 +9,133 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .._clusterings import check_entries
 from .._errors import ParameterError, ParameterTypeError, public
 from .._validation import (
     as_probabilities,
     check_choice,
     check_integer,
-    is_collection,
-    is_integer,
     is_sequence,
-    out_of_range,
 )
 from ..posteriors import TreePosterior
 from ..posteriors._tree_posterior import check_trees
 from ._answers import Answers
-from ._sentences import as_numbers, last_step, transform_before
+from ._query import as_numbers, check_range, check_same_entries, model_with_posterior
+from ._spans import read_spans
+
+Span = tuple[int, int]
 
 
-def as_heads(y_true: Any, other: Any, name: str) -> list[np.ndarray]:
-    """Return the true heads of each sentence, one array per entry of `other`."""
-    check_entries(other, None, "sentence", name)
-    check_entries(y_true, None, "sentence", "y_true")
-    if len(y_true) != len(other):
-        raise ParameterError(
-            None,
-            f"needs an entry of {name!r} for each sentence of 'y_true'. Got "
-            f"{len(other)} and {len(y_true)}.",
+class ParserQuery:
+    """Base of the queries for dependency parsers.
+
+    A query writes `_ask`, which returns the answers of a posterior, and `from_proba`,
+    since each query has probabilities of its own.
+    """
+
+    @property
+    def _asks_for_predictions(self) -> bool:
+        raise NotImplementedError
+
+    @public
+    def __call__(self, estimator: Any, X: Any, y: Sequence[ArrayLike]) -> Answers:
+        """Return the answers of a fitted parser.
+
+        Parameters
+        ----------
+        estimator : fitted parser with a posterior method
+            A pipeline or search object that ends in such a parser is also accepted. If
+            the parser has a `predict` method, this method predicts the trees.
+            Otherwise, the most probable trees are the prediction.
+        X : sequence of sentences
+            Input of the estimator.
+        y : sequence of array-like of shape (n_words,), int
+            True heads.
+
+        Returns
+        -------
+        answers : Answers
+            One answer for each arc or span.
+        """
+        parser, X = model_with_posterior(
+            estimator,
+            X,
+            "For scores of arcs from any source, make a TreePosterior and pass it to "
+            "from_posterior.",
+            expected="a posterior method that returns a TreePosterior",
         )
+        posterior = parser.posterior(X)
+        predicted = None
+        if self._asks_for_predictions and hasattr(parser, "predict"):
+            lengths = getattr(posterior, "lengths", np.zeros(0, dtype=np.intp))
+            predicted = check_trees(parser.predict(X), lengths, "predict(X)")
+        return self._ask_posterior(y, posterior, predicted)
+
+    @public
+    def from_posterior(
+        self,
+        y_true: Sequence[ArrayLike],
+        posterior: TreePosterior,
+        classes: None = None,
+    ) -> Answers:
+        """Return answers with the exact probabilities of a posterior over trees.
+
+        Parameters
+        ----------
+        y_true : sequence of array-like of shape (n_words,), int
+            True heads of the words of each sentence.
+        posterior : TreePosterior
+            Posterior over the trees of the same sentences. Its most probable tree is
+            the prediction.
+        classes : None
+            Ignored; present for consistency with other queries.
+
+        Returns
+        -------
+        answers : Answers
+            One answer for each arc or span.
+        """
+        return self._ask_posterior(y_true, posterior, None)
+
+    def _ask_posterior(self, y_true: Any, posterior: Any, predicted: Any) -> Answers:
+        if not isinstance(posterior, TreePosterior):
+            raise ParameterTypeError(
+                "posterior", f"must be a TreePosterior. Got {type(posterior).__name__}."
+            )
+        gold = _true_heads(y_true, posterior.log_scores, "posterior")
+        lengths = posterior.lengths.tolist()
+        for i, (heads, n) in enumerate(zip(gold, lengths, strict=True)):
+            if heads.size != n:
+                raise ParameterError(
+                    "posterior",
+                    "must describe the sentences of 'y_true'. "
+                    f"Sentence {i} has {heads.size} heads and {n} words.",
+                )
+        if self._asks_for_predictions and predicted is None:
+            predicted = posterior.best_tree()
+        return self._ask(gold, posterior, predicted)
+
+    def _ask(
+        self,
+        gold: list[np.ndarray],
+        posterior: TreePosterior,
+        predicted: list[np.ndarray] | None,
+    ) -> Answers:
+        """Return the answers of a posterior.
+
+        `gold` and `predicted` are the true and the predicted heads of each sentence.
+        """
+        raise NotImplementedError
+
+
+def _true_heads(y_true: Any, other: Any, name: str) -> list[np.ndarray]:
+    """Return the true heads of each sentence, one array per entry of `other`."""
+    check_same_entries(y_true, other, name)
     lengths = [len(heads) if is_sequence(heads) else 0 for heads in y_true]
     return check_trees(y_true, np.array(lengths, dtype=np.intp), "y_true")
 
 
-def heads_for(y_true: Any, posterior: Any) -> list[np.ndarray]:
-    """Return the true heads of the sentences of a posterior."""
-    if not isinstance(posterior, TreePosterior):
-        raise ParameterTypeError(
-            "posterior", f"must be a TreePosterior. Got {type(posterior).__name__}."
-        )
-    gold = as_heads(y_true, posterior.log_scores, "posterior")
-    for i, (heads, n) in enumerate(zip(gold, posterior.lengths.tolist(), strict=True)):
-        if heads.size != n:
-            raise ParameterError(
-                "posterior",
-                "must describe the sentences of 'y_true'. "
-                f"Sentence {i} has {heads.size} "
-                f"heads and {n} words.",
-            )
-    return gold
-
-
-def posterior_and_trees(estimator: Any, X: Any, predict: bool) -> tuple[Any, Any]:
-    """Return the posterior of a fitted parser, and its prediction if it is needed."""
-    parser = last_step(estimator)
-    if not hasattr(parser, "posterior"):
-        raise ParameterError(
-            "estimator",
-            "must have a posterior method that returns a TreePosterior. Got "
-            f"{type(parser).__name__}. For scores of arcs from any source, make a "
-            "TreePosterior and pass it to from_posterior.",
-        )
-    X = transform_before(estimator, X)
-    posterior = parser.posterior(X)
-    predicted = None
-    if predict and hasattr(parser, "predict"):
-        lengths = getattr(posterior, "lengths", np.zeros(0, dtype=np.intp))
-        predicted = check_trees(parser.predict(X), lengths, "predict(X)")
-    return posterior, predicted
-
-
 @dataclass(frozen=True)
-class ArcQuery:
+class ArcQuery(ParserQuery):
     """Ask a dependency parser whether a word is the head of another word.
 
     Parameters
@@ -136,55 +188,9 @@ class ArcQuery:
     def __post_init__(self) -> None:
         check_choice(self.arcs, ("predicted", "all"), name="arcs")
 
-    @public
-    def __call__(self, estimator: Any, X: Any, y: Sequence[ArrayLike]) -> Answers:
-        """Return the answers of a fitted parser.
-
-        Parameters
-        ----------
-        estimator : fitted parser with a posterior method
-            A pipeline or search object that ends in such a parser is also accepted. If
-            the parser has a `predict` method, this method predicts the arcs. Otherwise,
-            the most probable tree is the prediction.
-        X : sequence of sentences
-            Input of the estimator.
-        y : sequence of array-like of shape (n_words,), int
-            True heads.
-
-        Returns
-        -------
-        answers : Answers
-            One answer for each arc.
-        """
-        predict = self.arcs == "predicted"
-        posterior, predicted = posterior_and_trees(estimator, X, predict)
-        return self._of_posterior(y, posterior, predicted)
-
-    @public
-    def from_posterior(
-        self,
-        y_true: Sequence[ArrayLike],
-        posterior: TreePosterior,
-        classes: None = None,
-    ) -> Answers:
-        """Return answers with the exact probabilities of a posterior over trees.
-
-        Parameters
-        ----------
-        y_true : sequence of array-like of shape (n_words,), int
-            True heads of the words of each sentence.
-        posterior : TreePosterior
-            Posterior over the trees of the same sentences. Its most probable tree is
-            the prediction.
-        classes : None
-            Ignored; present for consistency with other queries.
-
-        Returns
-        -------
-        answers : Answers
-            One answer for each arc.
-        """
-        return self._of_posterior(y_true, posterior, None)
+    @property
+    def _asks_for_predictions(self) -> bool:
+        return self.arcs == "predicted"
 
     @public
     def from_proba(
@@ -211,44 +217,31 @@ class ArcQuery:
         answers : Answers
             One answer for each arc.
         """
-        gold = as_heads(y_true, proba, "proba")
+        gold = _true_heads(y_true, proba, "proba")
         parts = [
             _as_proba(part, heads.size, i)
             for i, (part, heads) in enumerate(zip(proba, gold, strict=True))
         ]
-        return self._ask(gold, parts, [part.argmax(axis=1) for part in parts])
+        return self._answers(gold, parts, [part.argmax(axis=1) for part in parts])
 
-    def _of_posterior(self, y_true: Any, posterior: Any, predicted: Any) -> Answers:
-        gold = heads_for(y_true, posterior)
-        if self.arcs == "predicted" and predicted is None:
-            predicted = posterior.best_tree()
-        return self._ask(gold, posterior.arc_marginals(), predicted)
+    def _ask(self, gold: Any, posterior: Any, predicted: Any) -> Answers:
+        return self._answers(gold, posterior.arc_marginals(), predicted)
 
-    def _ask(
+    def _answers(
         self, gold: list[np.ndarray], proba: list[np.ndarray], predicted: Any
     ) -> Answers:
         none = np.zeros(0, dtype=np.intp)
-        sentence, word, head = [none], [none], [none]
-        q, y = [np.zeros(0)], [none]
-        for i, (truth, part) in enumerate(zip(gold, proba, strict=True)):
+        columns = [(none, np.zeros(0), none, none, none)]
+        for i, (truth, q) in enumerate(zip(gold, proba, strict=True)):
             n = truth.size
             if self.arcs == "predicted":
-                words, heads = np.arange(n), predicted[i]
-            else:
-                other = np.arange(n + 1) != np.arange(1, n + 1)[:, np.newaxis]
-                words, heads = np.nonzero(other)
-            sentence.append(np.full(words.size, i))
-            word.append(words)
-            head.append(heads)
-            q.append(part[words, heads])
-            y.append((truth[words] == heads).astype(np.intp))
-        return Answers(
-            y_true=np.concatenate(y),
-            y_proba=np.concatenate(q),
-            groups=np.concatenate(sentence),
-            item=np.concatenate(word),
-            label=np.concatenate(head),
-        )
+                word, head = np.arange(n), predicted[i]
+            else:  # all arcs but those from a word to itself
+                word, head = np.nonzero(~np.eye(n, n + 1, 1, dtype=bool))
+            sentence = np.full(word.size, i)
+            columns.append((truth[word] == head, q[word, head], sentence, word, head))
+        y, q, groups, word, head = map(np.concatenate, zip(*columns, strict=True))
+        return Answers(y, q, groups, word, head)
 
 
 def _as_proba(part: Any, n: int, i: int) -> np.ndarray:
@@ -265,22 +258,12 @@ def _as_proba(part: Any, n: int, i: int) -> np.ndarray:
         )
     array = array.astype(np.float64)
     array[np.arange(n), np.arange(1, n + 1)] = 0
-    bad = out_of_range(array)
-    if bad.any():
-        row, column = np.argwhere(bad)[0].tolist()
-        raise ParameterError(
-            "proba",
-            f"must be probabilities in [0, 1]. Got {float(array[row, column])!r} in "
-            f"sentence {i}, row {row}, column {column}.",
-        )
+    check_range(array, lambda row, k: f"sentence {i}, row {row}, column {k}")
     return as_probabilities(array, name="proba", n_columns=1)
 
 
-Span = tuple[int, int]
-
-
 @dataclass(frozen=True)
-class SubtreeQuery:
+class SubtreeQuery(ParserQuery):
     """Ask a dependency parser whether consecutive words are a whole subtree.
 
     Parameters
@@ -352,55 +335,9 @@ class SubtreeQuery:
                 "spans='all'. Got None.",
             )
 
-    @public
-    def __call__(self, estimator: Any, X: Any, y: Sequence[ArrayLike]) -> Answers:
-        """Return the answers of a fitted parser.
-
-        Parameters
-        ----------
-        estimator : fitted parser with a posterior method
-            A pipeline or search object that ends in such a parser is also accepted. If
-            the parser has a `predict` method, this method predicts the tree. Otherwise,
-            the most probable tree is the prediction.
-        X : sequence of sentences
-            Input of the estimator.
-        y : sequence of array-like of shape (n_words,), int
-            True heads.
-
-        Returns
-        -------
-        answers : Answers
-            One answer for each span.
-        """
-        predict = self.spans == "predicted"
-        posterior, predicted = posterior_and_trees(estimator, X, predict)
-        return self._of_posterior(y, posterior, predicted)
-
-    @public
-    def from_posterior(
-        self,
-        y_true: Sequence[ArrayLike],
-        posterior: TreePosterior,
-        classes: None = None,
-    ) -> Answers:
-        """Return answers with the exact probabilities of a posterior over trees.
-
-        Parameters
-        ----------
-        y_true : sequence of array-like of shape (n_words,), int
-            True heads of the words of each sentence.
-        posterior : TreePosterior
-            Posterior over the trees of the same sentences. Its most probable tree is
-            the prediction.
-        classes : None
-            Ignored; present for consistency with other queries.
-
-        Returns
-        -------
-        answers : Answers
-            One answer for each span.
-        """
-        return self._of_posterior(y_true, posterior, None)
+    @property
+    def _asks_for_predictions(self) -> bool:
+        return self.spans == "predicted"
 
     @public
     def from_proba(
@@ -428,30 +365,24 @@ class SubtreeQuery:
         answers : Answers
             One answer for each span.
         """
-        gold = as_heads(y_true, proba, "proba")
-        found = [
-            _read_spans(entry, heads.size, i)
-            for i, (entry, heads) in enumerate(zip(proba, gold, strict=True))
-        ]
-        spans = [
-            [span for span in part if self._is_wanted(span, heads.size)]
-            for part, heads in zip(found, gold, strict=True)
-        ]
-        q = [
-            np.array([part[span] for span in some], dtype=np.float64)
-            for part, some in zip(found, spans, strict=True)
-        ]
+        gold = _true_heads(y_true, proba, "proba")
+        lengths = [heads.size for heads in gold]
+        spans, q = [], []
+        for n, found in zip(
+            lengths, read_spans(proba, lengths, labelled=False), strict=True
+        ):
+            wanted = [row for row in found if self._is_wanted(row[:2], n)]
+            spans.append([row[:2] for row in wanted])
+            q.append(np.array([row[2] for row in wanted], dtype=np.float64))
         return _answers(gold, spans, q)
 
-    def _of_posterior(self, y_true: Any, posterior: Any, predicted: Any) -> Answers:
-        gold = heads_for(y_true, posterior)
+    def _ask(self, gold: Any, posterior: Any, predicted: Any) -> Answers:
         if self.spans == "all":
             spans = [self._all_spans(heads.size) for heads in gold]
         else:
-            trees = posterior.best_tree() if predicted is None else predicted
             spans = [
                 sorted(s for s in subtrees(heads) if self._is_wanted(s, heads.size))
-                for heads in trees
+                for heads in predicted
             ]
         return _answers(gold, spans, posterior.subtree_marginals(spans))
 
@@ -510,30 +441,3 @@ def _answers(
         item=np.array(rows, dtype=np.intp).reshape(-1, 2),
         label=np.ones(len(rows), dtype=np.int64),
     )
-
-
-def _read_spans(entry: Any, n: int, i: int) -> dict[Span, float]:
-    """Return the checked probabilities of the spans of one sentence."""
-    if not is_collection(entry):
-        raise ParameterTypeError(
-            "proba",
-            f"must have a list of spans for each sentence. Got {entry!r:.50} for "
-            f"sentence {i}.",
-        )
-    found: dict[Span, float] = {}
-    for j, row in enumerate(entry):
-        try:
-            start, stop, q = row
-            q = float(q)
-        except (TypeError, ValueError):
-            start, stop, q = None, None, np.nan
-        whole = is_integer(start) and is_integer(stop) and 0 <= start < stop <= n
-        if not whole or out_of_range(np.array([q]))[0] or (start, stop) in found:
-            raise ParameterError(
-                "proba",
-                "must have (start, stop, probability) once for each span, with 0 <= "
-                f"start < stop <= {n}, the number of words, and a probability in "
-                f"[0, 1]. Got {row!r:.80} as span {j} of sentence {i}.",
-            )
-        found[int(start), int(stop)] = min(max(q, 0.0), 1.0)
-    return found

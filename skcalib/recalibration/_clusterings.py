@@ -12,7 +12,7 @@ from sklearn.frozen import FrozenEstimator
 from .._results import object_array
 from ..coref import SampledCorefPairs
 from ..coref._ranker import log_proba_of_mention
-from ..queries._sentences import last_step
+from ..queries._query import last_step
 from ._held_out import PRECISION, HeldOut, posterior_of, warn_at_end
 
 # Step of the grid of log temperatures. The likelihood may have several maxima, but the

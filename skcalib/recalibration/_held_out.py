@@ -20,7 +20,7 @@ from .._errors import ParameterError, warn
 from .._parallel import parallel
 from .._validation import check_real
 from ..posteriors import AntecedentPosterior
-from ..queries._sentences import last_step, transform_before
+from ..queries._query import last_step, transform_before
 
 # Precision of the logarithm of the temperature. It is much smaller than any standard
 # error and much larger than the rounding error of a maximum.

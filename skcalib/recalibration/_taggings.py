@@ -16,7 +16,7 @@ from .._errors import ParameterError, ParameterTypeError, public, warn
 from .._results import object_array
 from .._validation import as_label_list, as_label_lists
 from ..posteriors import LinearChainPosterior
-from ..queries._sentences import last_step, transform_before
+from ..queries._query import last_step, transform_before
 from ..sequence._base import pair_places, token_accuracy
 from ._held_out import PRECISION, check_bounds, posterior_of, warn_at_end
 

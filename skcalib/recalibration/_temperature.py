@@ -17,7 +17,7 @@ from .._errors import ParameterError, ParameterTypeError, public
 from .._parallel import folds_of
 from .._validation import as_weights, check_same_length
 from ..posteriors import AntecedentPosterior, LinearChainPosterior
-from ..queries._sentences import last_step
+from ..queries._query import last_step
 from ..sequence._base import check_fit
 from ._clusterings import TemperedClusterings, best_temperature_and_offset
 from ._held_out import (

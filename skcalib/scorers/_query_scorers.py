@@ -26,7 +26,7 @@ from ..metrics._bins import check_norm
 from ..metrics._calibration_error import error_of_pairs
 from ..queries import Answers, ClassQuery, CorefPairQuery, TagQuery
 from ..queries._answers import answer_pairs, answers_by_label
-from ..queries._sentences import last_step, transform_before
+from ..queries._query import last_step, transform_before
 
 
 def is_tagger(estimator: Any) -> bool:

@@ -1,0 +1,308 @@
+"""Base of the queries for taggers, and what queries do with every kind of model.
+
+An estimator is unwrapped to its last step, whose posterior answers. Labels and
+probabilities of sentences, which are ragged lists, become flat arrays.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from itertools import chain
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from .._clusterings import check_entries
+from .._containers import described
+from .._errors import ParameterError, ParameterTypeError, public
+from .._validation import (
+    as_array,
+    as_label_lists,
+    as_probabilities,
+    column_names,
+    label_array,
+    out_of_range,
+)
+from ..posteriors import LinearChainPosterior
+from ._answers import Answers
+
+
+def last_step(estimator: Any) -> Any:
+    """Return the last estimator of nested pipelines and fitted searches."""
+    if hasattr(estimator, "best_estimator_"):
+        return last_step(estimator.best_estimator_)
+    if hasattr(estimator, "steps"):
+        return last_step(estimator.steps[-1][1])
+    return estimator
+
+
+def transform_before(estimator: Any, X: Any) -> Any:
+    """Return X as the last estimator of a pipeline or a fitted search receives it."""
+    if hasattr(estimator, "best_estimator_"):
+        return transform_before(estimator.best_estimator_, X)
+    if hasattr(estimator, "steps"):
+        if len(estimator.steps) > 1:
+            X = estimator[:-1].transform(X)
+        return transform_before(estimator.steps[-1][1], X)
+    return X
+
+
+def model_with_posterior(
+    estimator: Any, X: Any, advice: str, expected: str = "a posterior method"
+) -> tuple[Any, Any]:
+    """Return the last estimator, which must have a posterior, and its input.
+
+    `advice` says what to do with other estimators.
+    """
+    model = last_step(estimator)
+    if not hasattr(model, "posterior"):
+        raise ParameterError(
+            "estimator",
+            f"must have {expected}. Got {type(model).__name__}. {advice}",
+        )
+    return model, transform_before(estimator, X)
+
+
+class TaggerQuery:
+    """Base of the queries for taggers.
+
+    A query writes `_ask`, which returns the answers of a posterior, and `from_proba`,
+    since each query has probabilities of its own.
+    """
+
+    # What a tagger without a posterior may give, for the error.
+    _what: ClassVar[str]
+
+    @property
+    def _asks_for_predictions(self) -> bool:
+        return False
+
+    @public
+    def __call__(self, estimator: Any, X: Any, y: Sequence[Sequence[Any]]) -> Answers:
+        """Return the answers of a fitted tagger.
+
+        Parameters
+        ----------
+        estimator : fitted tagger
+            Tagger with a posterior method, or a pipeline or search object that ends in
+            such a tagger. :class:`TagQuery` needs only ``predict_proba``, or
+            ``predict_marginals`` as in sklearn-crfsuite.
+        X : sequence of sentences
+            Sentences of tokens.
+        y : sequence of label sequences
+            True tags.
+
+        Returns
+        -------
+        answers : Answers
+            One answer for each token, pair of tokens or span, and for each tag, pair of
+            tags or label that the query asks for.
+        """
+        return self._ask_tagger(estimator, X, y)
+
+    @public
+    def from_posterior(
+        self,
+        y_true: Sequence[Sequence[Any]],
+        posterior: LinearChainPosterior,
+        classes: ArrayLike,
+    ) -> Answers:
+        """Return answers with the exact probabilities of a posterior over taggings.
+
+        Parameters
+        ----------
+        y_true : sequence of label sequences
+            True tags.
+        posterior : LinearChainPosterior
+            Posterior over the taggings of the same sentences. If the query asks for
+            predicted entities, its most probable tagging is the prediction.
+        classes : array-like of shape (n_tags,)
+            Labels of the tag indices.
+
+        Returns
+        -------
+        answers : Answers
+            One answer for each token, pair of tokens or span, and for each tag, pair of
+            tags or label that the query asks for.
+        """
+        return self._ask_posterior(y_true, posterior, classes, None)
+
+    def _ask_tagger(self, estimator: Any, X: Any, y: Any) -> Answers:
+        advice = f"If it gives {self._what} in another way, pass them to from_proba."
+        tagger, X = model_with_posterior(estimator, X, advice)
+        predicted = tagger.predict(X) if self._asks_for_predictions else None
+        return self._ask_posterior(y, tagger.posterior(X), tagger.classes_, predicted)
+
+    def _ask_posterior(
+        self, y_true: Any, posterior: Any, classes: Any, predicted: Any
+    ) -> Answers:
+        tags, lengths = flat_tags(y_true, posterior, "posterior")
+        check_posterior(posterior, lengths)
+        return self._ask(tags, lengths, posterior, classes, predicted)
+
+    def _ask(
+        self,
+        tags: np.ndarray,
+        lengths: np.ndarray,
+        posterior: LinearChainPosterior,
+        classes: Any,
+        predicted: Any,
+    ) -> Answers:
+        """Return the answers of a posterior.
+
+        Parameters
+        ----------
+        tags : ndarray of shape (n_tokens,)
+            True tags of all sentences.
+        lengths : ndarray of shape (n_sentences,)
+            Numbers of tokens.
+        posterior : LinearChainPosterior
+            Posterior over the taggings of these sentences.
+        classes : array-like of shape (n_tags,)
+            Labels of the tag indices, as given.
+        predicted : sequence of label sequences or None
+            Predictions of the tagger, if `_asks_for_predictions` and there is a tagger.
+        """
+        raise NotImplementedError
+
+
+def check_same_entries(y_true: Any, other: Any, name: str) -> None:
+    """Raise an error unless `other` has one entry for each sentence of `y_true`."""
+    check_entries(other, None, "sentence", name)
+    check_entries(y_true, None, "sentence", "y_true")
+    if len(y_true) != len(other):
+        raise ParameterError(
+            None,
+            f"needs an entry of {name!r} for each sentence of 'y_true'. Got "
+            f"{len(other)} and {len(y_true)}.",
+        )
+
+
+def flat_tags(y_true: Any, other: Any, name: str) -> tuple[np.ndarray, np.ndarray]:
+    """Return the tags of all tokens, and the lengths of the sentences.
+
+    `other` must have one entry per sentence.
+    """
+    labels = as_label_lists(y_true, name="y_true")
+    check_same_entries(labels, other, name)
+    lengths = np.fromiter(map(len, labels), np.intp, len(labels))
+    if not lengths.any():
+        raise ParameterError("y_true", "must have at least one token. Got no token.")
+    return label_array(chain.from_iterable(labels)), lengths
+
+
+def sentence_and_token(lengths: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the sentence of each token, and its index in the sentence."""
+    sentence = np.repeat(np.arange(lengths.size), lengths)
+    first = np.cumsum(lengths) - lengths
+    return sentence, np.arange(sentence.size) - first[sentence]
+
+
+def check_posterior(posterior: Any, lengths: np.ndarray) -> None:
+    """Raise an error unless a posterior is for sentences of these lengths."""
+    found = getattr(posterior, "lengths", None)
+    if found is None or not hasattr(posterior, "n_tags"):
+        hint = ""
+        if hasattr(last_step(posterior), "predict"):
+            hint = (
+                " Pass what the tagger's method posterior(X) returns, and the "
+                "tagger's attribute classes_ as 'classes'."
+            )
+        raise ParameterTypeError(
+            "posterior",
+            f"must be a LinearChainPosterior. Got {type(posterior).__name__}.{hint}",
+        )
+    wrong = np.flatnonzero(found != lengths)
+    if wrong.size:
+        i = int(wrong[0])
+        raise ParameterError(
+            "posterior",
+            f"must describe the sentences of 'y_true'. Sentence {i} has "
+            f"{lengths[i]} labels and {found[i]} tokens.",
+        )
+
+
+def stack_rows(
+    proba: Any, n_rows: np.ndarray, lengths: np.ndarray, shape: str
+) -> tuple[np.ndarray, list[Any] | None]:
+    """Return the rows of probabilities of all sentences, and the column names.
+
+    `n_rows` is the number of rows of each sentence, `shape` their shape for messages.
+    """
+    some: list[np.ndarray] = []
+    names: list[Any] | None = None
+    for i, part in enumerate(proba):
+        array = as_numbers(part, f"sentence {i}")
+        if n_rows[i] == 0 and array.size == 0:
+            continue
+        right = array.ndim == shape.count(",") + 1 and array.shape[0] == n_rows[i]
+        if not right or array.size == 0 or len(set(array.shape[1:])) != 1:
+            raise ParameterError(
+                "proba",
+                f"must have shape {shape} for each sentence. Sentence {i} has "
+                f"{lengths[i]} labels and shape {array.shape}.",
+            )
+        found = column_names(part)
+        if some and found != names:
+            raise ParameterError(
+                "proba",
+                "must have the same columns in each sentence. Got "
+                f"{found!r:.100} for sentence {i}, and {names!r:.100} before it.",
+            )
+        names = found
+        some.append(array.reshape(n_rows[i], -1))
+    widths = {part.shape[1] for part in some}
+    if len(widths) > 1:
+        raise ParameterError(
+            "proba",
+            f"must have the same number of tags for each token. Got {sorted(widths)}.",
+        )
+    rows = np.concatenate(some)
+    first = lengths - n_rows
+    check_range(rows, lambda row, _: place_of_row(row, n_rows, first))
+    return as_probabilities(rows, name="proba", n_columns=1), names
+
+
+def as_numbers(part: Any, where: str) -> np.ndarray:
+    """Return the probabilities of one sentence or document as an array of numbers."""
+    try:
+        array = as_array(part, name="proba")
+        if array.dtype == object:
+            array = array.astype(np.float64)
+        if array.size and array.dtype.kind not in "fiub":
+            raise ValueError
+    except ParameterError as error:
+        error.problem += f" This is in {where}."
+        raise
+    except (TypeError, ValueError):
+        raise ParameterError(
+            "proba",
+            "must contain numbers, in rows of equal length. Got "
+            f"{described(part)} for {where}.",
+        ) from None
+    return array
+
+
+def place_of_row(row: int, n_rows: np.ndarray, first: np.ndarray) -> str:
+    """Return the sentence and token of a row, for messages.
+
+    `first` is the token of the first row of each sentence.
+    """
+    i = int(np.searchsorted(np.cumsum(n_rows), row, side="right"))
+    return f"sentence {i}, token {row - n_rows[:i].sum() + first[i]}"
+
+
+def check_range(q: np.ndarray, place: Callable[..., str]) -> None:
+    """Raise an error that names the place of the first number that is no probability.
+
+    `place` describes an index: that of a row, or row and column if it takes both.
+    """
+    bad = out_of_range(q)
+    if bad.any():
+        at = np.argwhere(bad)[0].tolist()
+        raise ParameterError(
+            "proba",
+            "must be probabilities in [0, 1]. Got "
+            f"{float(q[tuple(at)])!r} in {place(*at)}.",
+        )
