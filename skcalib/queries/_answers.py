@@ -412,7 +412,7 @@ def answer_pairs(answers: Answers, weight: np.ndarray | None) -> Pairs:
         )
     pairs, sample = answers._pairs, answers._sample
     if sample is None:
-        return weighted(pairs, weight)
+        return pairs if weight is None else weighted(pairs, weight)
     by_row = None if weight is None else weight[sample]
     if pairs.n_classes > 1:
         return weighted(pairs, by_row, sample, weight)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sized
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -143,12 +144,12 @@ class ClassQuery:
             One answer for each sample, or for each sample and class.
         """
         y = as_labels(y_true, name="y_true")
-        order = None if classes is None else as_label_list(classes, name="classes")
-        n_columns = 1 if order is not None and len(order) == 1 else 2
-        q = as_probabilities(proba, name="proba", n_columns=n_columns)
+        # One column is a matrix if it has a label of its own.
+        one_class = isinstance(classes, Sized) and len(classes) == 1
+        q = as_probabilities(proba, name="proba", n_columns=1 if one_class else 2)
         check_same_length(y_true=y, proba=q)
         if q.ndim == 1:
-            return self._from_vector(y, q, order)
+            return self._from_vector(y, q, classes)
         columns = Columns(y, q, column_names(proba), classes)
         warn_of_sums(q, "row {}".format)
         labels = columns.labels.tolist()
@@ -163,7 +164,7 @@ class ClassQuery:
         return columns.one_class(second, "pos_label", "ClassQuery")
 
     def _from_vector(
-        self, y: np.ndarray, q: np.ndarray, classes: list[Any] | None
+        self, y: np.ndarray, q: np.ndarray, classes: ArrayLike | None
     ) -> Answers:
         if self.multi_class is not None:
             raise ParameterError(
@@ -172,8 +173,9 @@ class ClassQuery:
                 f"multi_class={self.multi_class!r}. Got shape {q.shape}.",
             )
         label = self.pos_label
-        if label is None and classes is not None:
-            label = classes[1] if len(classes) == 2 else None
+        order = [] if classes is None else as_label_list(classes, name="classes")
+        if label is None and len(order) == 2:
+            label = order[1]
         asked = label_array([1 if label is None else label])
         return Answers._of_rows(q, positives(y, label), asked)
 
@@ -212,8 +214,8 @@ class Columns:
         place: np.ndarray | None = None,
     ):
         order = class_order(y, classes, q.shape[1], name="classes", of="proba")
-        chosen = columns_by_name(names, order, name="proba")
-        self._q = q if chosen is None else q[:, chosen]
+        chosen = names and columns_by_name(names, order, name="proba")
+        self._q = q[:, chosen] if chosen else q
         self.labels, self._true = known_and_unseen(y, order)
         self.n_unseen = self.labels.size - order.size
         self._of_rows = partial(Answers._of_rows, sample=sample, place=place)

@@ -1,13 +1,14 @@
 """Scorers that compute a metric of the answers of an estimator to a query.
 
-The default query of an estimator, and the answers of the estimator.
-
-The scorer of the log likelihood, for classifiers, taggers and coreference models.
+The query is given, or the one that fits the kind of the estimator. The log likelihood
+is of whole taggings and clusterings, and does not need a query for them.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
+from inspect import signature
 from typing import Any
 
 import numpy as np
@@ -29,32 +30,29 @@ from ..queries._answers import answer_pairs, answers_by_label
 from ..queries._query import last_step, transform_before
 
 
-def is_tagger(estimator: Any) -> bool:
-    """Return whether an estimator gives probabilities of tags in sequences."""
-    return hasattr(last_step(estimator), "predict_marginals")
-
-
-def is_coreference(estimator: Any) -> bool:
-    """Return whether an estimator gives probabilities of pairs of mentions.
-
-    Such an estimator has a posterior, and its probabilities do not have classes.
-    """
+def kind_of(estimator: Any) -> str:
+    """Return "tagger", "coreference model", or "" for any other estimator."""
     final = last_step(estimator)
+    if hasattr(final, "predict_marginals"):
+        return "tagger"
     has_both = hasattr(final, "posterior") and hasattr(final, "predict_proba")
-    return has_both and not (is_tagger(final) or hasattr(final, "classes_"))
+    # The probabilities of pairs of mentions do not have classes.
+    return "coreference model" if has_both and not hasattr(final, "classes_") else ""
 
 
 def default_query(estimator: Any, **params: Any) -> Any:
     """Return the query that fits a kind of estimator; `params` are for classifiers."""
-    for fits, query in ((is_tagger, TagQuery), (is_coreference, CorefPairQuery)):
-        if fits(estimator):
-            if params:
-                raise ParameterError(
-                    None,
-                    f"accepts {sorted(params)} for classifiers only. Got "
-                    f"{type(estimator).__name__}. Pass a {query.__name__} as 'query'.",
-                )
-            return query()
+    kind = kind_of(estimator)
+    if kind:
+        query = TagQuery() if kind == "tagger" else CorefPairQuery()
+        if params:
+            raise ParameterError(
+                None,
+                f"accepts {sorted(params)} for classifiers only. Got "
+                f"{type(estimator).__name__}. Pass a {type(query).__name__} as "
+                "'query'.",
+            )
+        return query
     # For objects without tags, versions of scikit-learn raise different errors.
     if hasattr(estimator, "__sklearn_tags__") and is_classifier(estimator):
         return ClassQuery(**params)
@@ -90,36 +88,6 @@ def ask(estimator: Any, X: Any, y: Any, query: Any, **params: Any) -> Answers:
             f"must return Answers. Got {type(answers).__name__} from {query!r}.",
         )
     return answers
-
-
-# Defaults of calibration_error, which the repr of a scorer omits.
-_DEFAULTS = {
-    "bin_size": "auto",
-    "n_bins": None,
-    "strategy": "quantile",
-    "norm": "l2",
-    "squared": False,
-    "debias": False,
-    "multi_class": None,
-    "pos_label": None,
-}
-
-
-# What help() shows for a scorer of the calibration error.
-_CALIBRATION_DOC = """Calibration error as a score, negated so that greater is better.
-
-``scorer(estimator, X, y, *, sample_weight=None)`` -> float. The score is minus the
-calibration error of the probabilities of a fitted estimator, and 0 is best.
-
-By default, a classifier is asked for the second of two classes, or for each of several
-classes, whose probabilities are pooled. A tagger is asked for every tag of every token,
-and a coreference model for the pairs of mentions. The probabilities are sorted and
-divided into bins of round(n ** 0.6), where n is the number of rows, and the error is
-the root mean square distance between mean probability and label frequency.
-
-The repr shows the parameters of :func:`skcalib.scorers.make_calibration_scorer` that
-differ from these defaults.
-"""
 
 
 class QueryScorer:
@@ -245,18 +213,35 @@ class QueryScorer:
         return f"{self._name}({inside})"
 
 
-class _PairMetric:
-    """A metric of (y_true, y_proba) as a metric of answers; picklable."""
+def _pair_metric(
+    answers: Answers,
+    weight: np.ndarray | None,
+    *,
+    score_func: Callable[..., float],
+    **params: Any,
+) -> float:
+    """Return a metric of (y_true, y_proba), with the weights of the samples."""
+    if weight is not None:
+        params["sample_weight"] = weight[answers.groups]
+    return score_func(answers.y_true, answers.y_proba, **params)
 
-    def __init__(self, score_func: Callable[..., float]):
-        self.score_func = score_func
 
-    def __call__(
-        self, answers: Answers, weight: np.ndarray | None, **params: Any
-    ) -> float:
-        if weight is not None:
-            params["sample_weight"] = weight[answers.groups]
-        return self.score_func(answers.y_true, answers.y_proba, **params)
+class CalibrationScorer(QueryScorer):
+    """Calibration error as a score, negated so that greater is better.
+
+    ``scorer(estimator, X, y, *, sample_weight=None)`` -> float. The score is minus the
+    calibration error of the probabilities of a fitted estimator, and 0 is best.
+
+    By default, a classifier is asked for the second of two classes, or for each of
+    several classes, whose probabilities are pooled. A tagger is asked for every tag of
+    every token, and a coreference model for the pairs of mentions. The probabilities
+    are sorted and divided into bins of round(n ** 0.6), where n is the number of rows,
+    and the error is the root mean square distance between mean probability and label
+    frequency.
+
+    The repr shows the parameters of :func:`skcalib.scorers.make_calibration_scorer`
+    that differ from these defaults.
+    """
 
 
 @public
@@ -317,9 +302,8 @@ def make_query_scorer(
     check_query(query)
     inner = getattr(score_func, "func", score_func)  # of a functools.partial
     name = getattr(inner, "__name__", type(inner).__name__)
-    return QueryScorer(
-        _PairMetric(score_func), query, greater_is_better, params, f"{name}_scorer"
-    )
+    metric = partial(_pair_metric, score_func=score_func)
+    return QueryScorer(metric, query, greater_is_better, params, f"{name}_scorer")
 
 
 @public
@@ -408,18 +392,19 @@ def make_calibration_scorer(
         "squared": squared,
         "debias": debias,
     }
+    # The repr leaves out settings that have their default.
     given = (bin_size, n_bins, strategy, norm, squared, debias, multi_class, pos_label)
+    _, *settings = signature(make_calibration_scorer).parameters.values()
     shown = {
-        name: value
-        for (name, default), value in zip(_DEFAULTS.items(), given, strict=True)
-        if value is not default and value != default
+        each.name: value
+        for each, value in zip(settings, given, strict=True)
+        if value is not each.default and value != each.default
     }
     name = "make_calibration_scorer"
-    scorer = QueryScorer(
+    scorer = CalibrationScorer(
         _answers_error, query, False, params, name, query_params, shown
     )
     scorer.__name__ = "neg_calibration_error"
-    scorer.__doc__ = _CALIBRATION_DOC  # help() shows it instead of the class
     return scorer
 
 
@@ -479,18 +464,29 @@ class LogLikelihoodScorer(QueryScorer):
     def _score(
         self, estimator: Any, X: Any, y_true: Any, sample_weight: ArrayLike | None
     ) -> float:
-        if is_tagger(estimator):
-            y_true = as_label_lists(y_true, name="y_true")
-            of_samples = _tagging_log_proba
-        elif is_coreference(estimator):
-            of_samples = _clustering_log_proba
-        else:
+        kind = kind_of(estimator)
+        if not kind:
             return super()._score(estimator, X, y_true, sample_weight)
+        if kind == "tagger":
+            y_true = as_label_lists(y_true, name="y_true")
         if len(y_true) == 0:
             raise ParameterError("y_true", "is empty.")
         weight = as_weights(sample_weight, len(y_true))
-        log_proba = of_samples(estimator, X, y_true)
-        return float(np.average(log_proba, weights=weight))
+        final = last_step(estimator)
+        if not hasattr(final, "posterior"):
+            raise ParameterTypeError(
+                "estimator",
+                f"must be a tagger with a posterior. Got {type(final).__name__}.",
+            )
+        posterior = final.posterior(transform_before(estimator, X))
+        if kind == "tagger":
+            log_proba = _tagging_log_proba(posterior, final.classes_, y_true)
+        else:
+            log_proba = posterior.log_proba(y_true)
+        # A structure of probability 0 counts as machine epsilon for each of its parts.
+        lengths = np.array(list(map(len, y_true)))
+        least = lengths * np.log(np.finfo(np.float64).eps)
+        return float(np.average(np.maximum(log_proba, least), weights=weight))
 
 
 def _log_likelihood(answers: Answers, weight: np.ndarray | None) -> float:
@@ -505,36 +501,16 @@ def _log_likelihood(answers: Answers, weight: np.ndarray | None) -> float:
     return float(np.average(np.log(np.clip(truth, eps, 1)), weights=pairs.row_weight))
 
 
-def _tagging_log_proba(estimator: Any, X: Any, y_true: Any) -> np.ndarray:
+def _tagging_log_proba(posterior: Any, classes: Any, y_true: Any) -> np.ndarray:
     """Return the log probability of each sentence's true tagging.
 
-    A tagging of probability 0, for example with a tag that the model never saw, counts
-    as machine epsilon for each token.
+    It is -inf for a sentence with a tag that the model does not have.
     """
-    tagger = last_step(estimator)
-    if not hasattr(tagger, "posterior"):
-        raise ParameterTypeError(
-            "estimator",
-            f"must be a tagger with a posterior. Got {type(tagger).__name__}.",
-        )
-    posterior = tagger.posterior(transform_before(estimator, X))
-    lengths = [len(tags) for tags in y_true]
-    index = {label: k for k, label in enumerate(np.asarray(tagger.classes_).tolist())}
+    index = {label: k for k, label in enumerate(np.asarray(classes).tolist())}
     known = [all(label in index for label in tags) for tags in y_true]
     # The probability of a sentence with an unknown tag is not used.
     paths = [[index.get(label, 0) for label in tags] for tags in y_true]
-    least = np.array(lengths) * np.log(np.finfo(np.float64).eps)
-    return np.where(known, np.maximum(posterior.log_proba(paths), least), least)
-
-
-def _clustering_log_proba(estimator: Any, X: Any, y_true: Any) -> np.ndarray:
-    """Return the log probability of each document's true clustering.
-
-    A clustering of probability 0 counts as machine epsilon for each mention.
-    """
-    posterior = last_step(estimator).posterior(transform_before(estimator, X))
-    least = posterior.lengths * np.log(np.finfo(np.float64).eps)
-    return np.maximum(posterior.log_proba(y_true), least)
+    return np.where(known, posterior.log_proba(paths), -np.inf)
 
 
 log_likelihood_scorer = LogLikelihoodScorer()
