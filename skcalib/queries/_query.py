@@ -192,6 +192,19 @@ def flat_tags(y_true: Any, other: Any, name: str) -> tuple[np.ndarray, np.ndarra
     return label_array(chain.from_iterable(labels)), lengths
 
 
+def tag_paths(
+    sentences: Sequence[Sequence[Any]], classes: list[Any]
+) -> tuple[list[np.ndarray], np.ndarray]:
+    """Return the indices of tags in `classes`, and which sentences have only such tags.
+
+    Any other tag has index 0.
+    """
+    place = {label: k for k, label in enumerate(classes)}
+    paths = [np.array([place.get(t, 0) for t in tags], np.intp) for tags in sentences]
+    known = [all(tag in place for tag in tags) for tags in sentences]
+    return paths, np.array(known, dtype=bool)
+
+
 def sentence_and_token(lengths: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return the sentence of each token, and its index in the sentence."""
     sentence = np.repeat(np.arange(lengths.size), lengths)

@@ -27,7 +27,7 @@ from ..metrics._bins import check_norm
 from ..metrics._calibration_error import error_of_pairs
 from ..queries import Answers, ClassQuery, CorefPairQuery, TagQuery
 from ..queries._answers import answer_pairs, answers_by_label
-from ..queries._query import last_step, transform_before
+from ..queries._query import last_step, tag_paths, transform_before
 
 
 def kind_of(estimator: Any) -> str:
@@ -480,7 +480,9 @@ class LogLikelihoodScorer(QueryScorer):
             )
         posterior = final.posterior(transform_before(estimator, X))
         if kind == "tagger":
-            log_proba = _tagging_log_proba(posterior, final.classes_, y_true)
+            # The probability of a sentence with an unknown tag is 0.
+            paths, known = tag_paths(y_true, np.asarray(final.classes_).tolist())
+            log_proba = np.where(known, posterior.log_proba(paths), -np.inf)
         else:
             log_proba = posterior.log_proba(y_true)
         # A structure of probability 0 counts as machine epsilon for each of its parts.
@@ -499,18 +501,6 @@ def _log_likelihood(answers: Answers, weight: np.ndarray | None) -> float:
         truth = np.where(pairs.indicator(), q, 1 - q)
     eps = np.finfo(pairs.q.dtype).eps  # as in sklearn.metrics.log_loss
     return float(np.average(np.log(np.clip(truth, eps, 1)), weights=pairs.row_weight))
-
-
-def _tagging_log_proba(posterior: Any, classes: Any, y_true: Any) -> np.ndarray:
-    """Return the log probability of each sentence's true tagging.
-
-    It is -inf for a sentence with a tag that the model does not have.
-    """
-    index = {label: k for k, label in enumerate(np.asarray(classes).tolist())}
-    known = [all(label in index for label in tags) for tags in y_true]
-    # The probability of a sentence with an unknown tag is not used.
-    paths = [[index.get(label, 0) for label in tags] for tags in y_true]
-    return np.where(known, posterior.log_proba(paths), -np.inf)
 
 
 log_likelihood_scorer = LogLikelihoodScorer()
