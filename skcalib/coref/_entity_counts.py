@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from .._clusterings import LabelArrays, as_clusterings
 from .._errors import ParameterError, ParameterTypeError, public
-from .._results import Result
+from .._results import Result, plain
 from .._validation import as_weights, check_fraction
 from ..posteriors import AntecedentPosterior
 
@@ -75,13 +75,7 @@ class EntityCountCoverage(Result):
 
     def to_dict(self) -> dict[str, Any]:
         """Return the numbers as a dict, with arrays converted to lists."""
-        return {
-            "coverage": self.coverage,
-            "expected_coverage": self.expected_coverage,
-            "standard_error": self.standard_error,
-            **{name: array.tolist() for name, array in self._columns().items()},
-            "confidence_level": self.confidence_level,
-        }
+        return {each.name: plain(getattr(self, each.name)) for each in fields(self)}
 
     def _in_words(self) -> tuple[str, ...]:
         excess = self.coverage - self.expected_coverage
