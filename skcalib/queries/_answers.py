@@ -262,19 +262,20 @@ class Answers(Result):
             chosen = np.array(None)
         if chosen.shape == (0,):
             chosen = chosen.astype(np.intp)  # an empty list has no type
-        is_mask = chosen.dtype == bool
-        right = chosen.ndim == 1 and (is_mask or chosen.dtype.kind in "iu")
-        if not right or (is_mask and chosen.size != len(self)):
+        n = len(self)
+        if chosen.dtype == bool and chosen.shape == (n,):
+            chosen = np.flatnonzero(chosen)
+        if chosen.ndim != 1 or chosen.dtype.kind not in "iu":
             raise ParameterError(
                 "rows",
-                f"must be a mask of the {len(self)} pairs, or indices of pairs. Got "
+                f"must be a mask of the {n} pairs, or indices of pairs. Got "
                 f"{described(rows)}.",
             )
-        outside = (chosen < -len(self)) | (chosen >= len(self))
-        if not is_mask and outside.any():
+        outside = (chosen < -n) | (chosen >= n)
+        if outside.any():
             raise ParameterError(
                 "rows",
-                f"must contain indices below {len(self)}, the number of pairs. Got "
+                f"must contain indices below {n}, the number of pairs. Got "
                 f"{chosen[outside][0]}.",
             )
         columns = {name: array[chosen] for name, array in self._columns().items()}

@@ -15,15 +15,15 @@ from .._validation import as_probabilities, check_real, is_sequence
 from ..posteriors import AntecedentPosterior
 from ._answers import Answers
 from ._query import (
+    Query,
     as_numbers,
     check_range,
-    model_with_posterior,
     sentence_and_token,
 )
 
 
 @dataclass(frozen=True)
-class CorefPairQuery:
+class CorefPairQuery(Query):
     """Ask a coreference model whether two mentions refer to the same entity.
 
     Parameters
@@ -74,6 +74,11 @@ class CorefPairQuery:
     """
 
     min_proba: float | None = None
+    _needs = "predict_proba or a posterior"
+    _advice = (
+        "For scores of antecedents from any source, use SampledCorefPairs or "
+        "AntecedentPosterior."
+    )
 
     @public
     def __post_init__(self) -> None:
@@ -103,14 +108,7 @@ class CorefPairQuery:
         """
         if hasattr(estimator, "predict_proba"):
             return self.from_proba(y, estimator.predict_proba(X))
-        final, X = model_with_posterior(
-            estimator,
-            X,
-            "For scores of antecedents from any source, use SampledCorefPairs or "
-            "AntecedentPosterior.",
-            expected="predict_proba or a posterior",
-        )
-        return self.from_posterior(y, final.posterior(X))
+        return self._ask_estimator(estimator, X, y)
 
     @public
     def from_posterior(
@@ -135,13 +133,7 @@ class CorefPairQuery:
         answers : Answers
             One answer for each pair of mentions.
         """
-        if not hasattr(posterior, "pair_marginals") or hasattr(posterior, "n_tags"):
-            raise ParameterTypeError(
-                "posterior",
-                f"must be an AntecedentPosterior. Got {type(posterior).__name__}.",
-            )
-        proba = [condensed(pairs) for pairs in posterior.pair_marginals()]
-        return self._ask(y_true, proba, posterior.lengths.tolist())
+        return self._ask_posterior(y_true, posterior)
 
     @public
     def from_proba(
@@ -170,6 +162,17 @@ class CorefPairQuery:
             One answer for each pair of mentions.
         """
         return self._ask(y_true, proba, None)
+
+    def _ask_posterior(
+        self, y_true: Any, posterior: Any, classes: Any = None, predict: Any = None
+    ) -> Answers:
+        if not hasattr(posterior, "pair_marginals") or hasattr(posterior, "n_tags"):
+            raise ParameterTypeError(
+                "posterior",
+                f"must be an AntecedentPosterior. Got {type(posterior).__name__}.",
+            )
+        proba = [condensed(pairs) for pairs in posterior.pair_marginals()]
+        return self._ask(y_true, proba, posterior.lengths.tolist())
 
     def _ask(self, y_true: Any, proba: Any, lengths: list[int] | None) -> Answers:
         check_entries(proba, None, "document", "proba")

@@ -5,7 +5,7 @@ Both are tables with one row per prediction and a column of probabilities.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
 from typing import Any, ClassVar
@@ -19,8 +19,6 @@ from .._clusterings import check_entries
 from .._entities import (
     EntityEvents,
     as_posterior_scheme,
-    check_possible,
-    read_tags,
     tags_of_entity,
 )
 from .._errors import ParameterError, ParameterTypeError, public
@@ -39,7 +37,7 @@ from ._query import check_posterior
 from ._spans import (
     SpanRows,
     entities_of,
-    entity_labels,
+    meaning_of,
     read_spans,
     span_array,
     span_probabilities,
@@ -283,19 +281,20 @@ class PredictedEntities(_Predictions):
             for start, stop, _, proba in spans:
                 numbers[i][start:stop] = [f"{proba:.4f}"] * (stop - start)
         tags = self.tags(scheme)
-        pad = delimiter is None
-        columns = [list(map(str, chain.from_iterable(c))) for c in (self.tokens, tags)]
-        widths = [max(map(len, c), default=0) if pad else 0 for c in columns]
+        words = [list(map(str, sentence)) for sentence in self.tokens]
+        widths = [0, 0]
+        if delimiter is None:
+            columns = [list(chain.from_iterable(each)) for each in (words, tags)]
+            widths = [max(map(len, column), default=0) for column in columns]
         between = " " if delimiter is None else delimiter
-        return "\n\n".join(
-            "\n".join(
-                between.join(
-                    [str(word).ljust(widths[0]), tag.ljust(widths[1]), number]
-                ).rstrip()
+        sentences = []
+        for rows in zip(words, tags, numbers, strict=True):
+            cells = (
+                (word.ljust(widths[0]), tag.ljust(widths[1]), number)
                 for word, tag, number in zip(*rows, strict=True)
             )
-            for rows in zip(self.tokens, tags, numbers, strict=True)
-        )
+            sentences.append("\n".join(between.join(row).rstrip() for row in cells))
+        return "\n\n".join(sentences)
 
 
 def _entity_table(
@@ -401,10 +400,8 @@ def predicted_entities(
             f"must have a different label for each of the {posterior.n_tags} tags of "
             f"the posterior. Got {order!r:.200}.",
         )
-    meaning = read_tags(order, scheme, "classes")
-    check_possible(meaning, scheme, "classes")
+    meaning, labels = meaning_of(order, scheme, "classes")
     tags = [meaning[tag] for tag in order]
-    labels = entity_labels(meaning)
     if label is not None and label not in labels:
         raise ParameterError(
             "label", f"must be an entity label of the model, {labels}. Got {label!r}."
@@ -668,38 +665,24 @@ def predicted_links(
             "posterior",
             f"must be an AntecedentPosterior. Got {type(posterior).__name__}.",
         )
-    names = (
-        None
-        if mentions is None
-        else _names_of_mentions(mentions, posterior.lengths.tolist())
-    )
-    found = _links(posterior, kind, threshold)
-    document = np.repeat(np.arange(len(posterior)), [len(each[0]) for each in found])
-    empty = np.zeros(0, dtype=np.intp)
-    mention = np.concatenate([empty, *(each[0] for each in found)])
-    antecedent = np.concatenate([empty, *(each[1] for each in found)])
-    ends: list[np.ndarray | None] = [None, None]
+    lengths = posterior.lengths
+    names = None if mentions is None else _checked_names(mentions, lengths.tolist())
+    document, mention, antecedent, q = _links(posterior, kind, threshold)
+    later = earlier = None
     if names is not None:
-        ends = [
+        later, earlier = (
             object_array([names[i][j] for i, j in zip(document, side, strict=True)])
             for side in (mention, antecedent)
-        ]
+        )
     return PredictedLinks(
-        document=document,
-        mention=mention,
-        antecedent=antecedent,
-        proba=np.concatenate([np.zeros(0), *(each[2] for each in found)]),
-        mention_name=ends[0],
-        antecedent_name=ends[1],
-        kind=kind,
-        lengths=posterior.lengths,
+        document, mention, antecedent, q, later, earlier, kind, lengths
     )
 
 
 def _links(
     posterior: AntecedentPosterior, kind: str, threshold: float | None
-) -> list[tuple[np.ndarray, np.ndarray, np.ndarray]]:
-    """Return mentions, antecedents and probabilities of the links of each document."""
+) -> Iterable[np.ndarray]:
+    """Return documents, mentions, antecedents and probabilities of the links."""
     is_pair = kind == "pair"
     proba = posterior.pair_marginals() if is_pair else posterior.antecedent_proba()
     if threshold is None and is_pair:
@@ -708,11 +691,13 @@ def _links(
         wanted = [_best(scores) for scores in posterior.log_scores]
     else:
         wanted = [rows >= threshold for rows in proba]
-    found = []
-    for rows, chosen in zip(proba, wanted, strict=True):
+    none = np.zeros(0, dtype=np.intp)
+    columns = [(none, none, none, np.zeros(0))]
+    for i, (rows, chosen) in enumerate(zip(proba, wanted, strict=True)):
         mention, antecedent = np.nonzero(np.tril(chosen, -1))
-        found.append((mention, antecedent, rows[mention, antecedent]))
-    return found
+        document = np.full(mention.size, i)
+        columns.append((document, mention, antecedent, rows[mention, antecedent]))
+    return map(np.concatenate, zip(*columns, strict=True))
 
 
 def _best(scores: np.ndarray) -> np.ndarray:
@@ -723,7 +708,7 @@ def _best(scores: np.ndarray) -> np.ndarray:
     return best
 
 
-def _names_of_mentions(mentions: Any, lengths: list[int]) -> list[list[Any]]:
+def _checked_names(mentions: Any, lengths: list[int]) -> list[list[Any]]:
     sizes = None
     if is_sequence(mentions) and all(map(is_sequence, mentions)):
         sizes = list(map(len, mentions))

@@ -1,4 +1,4 @@
-"""Base of the queries for taggers, and what queries do with every kind of model.
+"""Base of the queries, and how they read labels and probabilities of sentences.
 
 An estimator is unwrapped to its last step, whose posterior answers. Labels and
 probabilities of sentences, which are ragged lists, become flat arrays.
@@ -7,6 +7,7 @@ probabilities of sentences, which are ragged lists, become flat arrays.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from itertools import chain
 from typing import Any, ClassVar
 
@@ -48,35 +49,44 @@ def transform_before(estimator: Any, X: Any) -> Any:
     return X
 
 
-def model_with_posterior(
-    estimator: Any, X: Any, advice: str, expected: str = "a posterior method"
-) -> tuple[Any, Any]:
-    """Return the last estimator, which must have a posterior, and its input.
+class Query:
+    """Base of the queries that a posterior answers.
 
-    `advice` says what to do with other estimators.
-    """
-    model = last_step(estimator)
-    if not hasattr(model, "posterior"):
-        raise ParameterError(
-            "estimator",
-            f"must have {expected}. Got {type(model).__name__}. {advice}",
-        )
-    return model, transform_before(estimator, X)
-
-
-class TaggerQuery:
-    """Base of the queries for taggers.
-
-    A query writes `_ask`, which returns the answers of a posterior, and `from_proba`,
-    since each query has probabilities of its own.
+    A query writes two methods. `_ask_posterior(y, posterior, classes, predict)` returns
+    the answers of a posterior; `classes` are the labels of tags or None, and `predict`
+    returns the predictions of the estimator, or is None if there is no estimator or it
+    does not predict. `from_proba` returns the answers of probabilities, whose format
+    differs between queries.
     """
 
-    # What a tagger without a posterior may give, for the error.
-    _what: ClassVar[str]
+    _ask_posterior: Callable[..., Answers]
+    # For the error about an estimator without a posterior.
+    _needs: ClassVar[str] = "a posterior method"
+    _advice: ClassVar[str]
 
-    @property
-    def _asks_for_predictions(self) -> bool:
-        return False
+    def _ask_estimator(self, estimator: Any, X: Any, y: Any) -> Answers:
+        model = last_step(estimator)
+        if not hasattr(model, "posterior"):
+            raise ParameterError(
+                "estimator",
+                f"must have {self._needs}. Got {type(model).__name__}. {self._advice}",
+            )
+        X = transform_before(estimator, X)
+        posterior = model.posterior(X)
+        classes = model.classes_ if hasattr(posterior, "n_tags") else None
+        predict = partial(model.predict, X) if hasattr(model, "predict") else None
+        return self._ask_posterior(y, posterior, classes, predict)
+
+
+class TaggerQuery(Query):
+    """Base of the queries for taggers, whose method `_ask` receives flat tags.
+
+    Its parameters are the true tags of all tokens, the lengths of the sentences, the
+    posterior, `classes` and `predict`.
+    """
+
+    _ask: Callable[..., Answers]
+    _least_length: ClassVar[int] = 1
 
     @public
     def __call__(self, estimator: Any, X: Any, y: Sequence[Sequence[Any]]) -> Answers:
@@ -99,7 +109,7 @@ class TaggerQuery:
             One answer for each token, pair of tokens or span, and for each tag, pair of
             tags or label that the query asks for.
         """
-        return self._ask_tagger(estimator, X, y)
+        return self._ask_estimator(estimator, X, y)
 
     @public
     def from_posterior(
@@ -128,43 +138,29 @@ class TaggerQuery:
         """
         return self._ask_posterior(y_true, posterior, classes, None)
 
-    def _ask_tagger(self, estimator: Any, X: Any, y: Any) -> Answers:
-        advice = f"If it gives {self._what} in another way, pass them to from_proba."
-        tagger, X = model_with_posterior(estimator, X, advice)
-        predicted = tagger.predict(X) if self._asks_for_predictions else None
-        return self._ask_posterior(y, tagger.posterior(X), tagger.classes_, predicted)
-
     def _ask_posterior(
-        self, y_true: Any, posterior: Any, classes: Any, predicted: Any
+        self, y_true: Any, posterior: Any, classes: Any, predict: Any
     ) -> Answers:
-        tags, lengths = flat_tags(y_true, posterior, "posterior")
+        tags, lengths = self._flat(y_true, posterior, "posterior")
         check_posterior(posterior, lengths)
-        return self._ask(tags, lengths, posterior, classes, predicted)
+        return self._ask(tags, lengths, posterior, classes, predict)
 
-    def _ask(
-        self,
-        tags: np.ndarray,
-        lengths: np.ndarray,
-        posterior: LinearChainPosterior,
-        classes: Any,
-        predicted: Any,
-    ) -> Answers:
-        """Return the answers of a posterior.
+    def _flat(
+        self, y_true: Any, other: Any, name: str = "proba"
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Return the tags of all tokens, and the lengths of the sentences.
 
-        Parameters
-        ----------
-        tags : ndarray of shape (n_tokens,)
-            True tags of all sentences.
-        lengths : ndarray of shape (n_sentences,)
-            Numbers of tokens.
-        posterior : LinearChainPosterior
-            Posterior over the taggings of these sentences.
-        classes : array-like of shape (n_tags,)
-            Labels of the tag indices, as given.
-        predicted : sequence of label sequences or None
-            Predictions of the tagger, if `_asks_for_predictions` and there is a tagger.
+        `other` must have one entry per sentence.
         """
-        raise NotImplementedError
+        labels = as_label_lists(y_true, name="y_true")
+        check_same_entries(labels, other, name)
+        lengths = np.fromiter(map(len, labels), np.intp, len(labels))
+        if lengths.max(initial=0) < self._least_length:
+            expected = "at least one token. Got no token."
+            if self._least_length > 1:
+                expected = "a sentence with at least two tokens. Got no such sentence."
+            raise ParameterError("y_true", f"must have {expected}")
+        return label_array(chain.from_iterable(labels)), lengths
 
 
 def check_same_entries(y_true: Any, other: Any, name: str) -> None:
@@ -177,19 +173,6 @@ def check_same_entries(y_true: Any, other: Any, name: str) -> None:
             f"needs an entry of {name!r} for each sentence of 'y_true'. Got "
             f"{len(other)} and {len(y_true)}.",
         )
-
-
-def flat_tags(y_true: Any, other: Any, name: str) -> tuple[np.ndarray, np.ndarray]:
-    """Return the tags of all tokens, and the lengths of the sentences.
-
-    `other` must have one entry per sentence.
-    """
-    labels = as_label_lists(y_true, name="y_true")
-    check_same_entries(labels, other, name)
-    lengths = np.fromiter(map(len, labels), np.intp, len(labels))
-    if not lengths.any():
-        raise ParameterError("y_true", "must have at least one token. Got no token.")
-    return label_array(chain.from_iterable(labels)), lengths
 
 
 def tag_paths(

@@ -35,7 +35,7 @@ from .._validation import (
 )
 from ..posteriors import LinearChainPosterior
 from ._answers import Answers
-from ._query import TaggerQuery, flat_tags, sentence_and_token
+from ._query import TaggerQuery, sentence_and_token
 
 # (start, stop, label, probability) of each span of a sentence.
 SpanRows: TypeAlias = Sequence[tuple[int, int, str, float]]
@@ -109,11 +109,9 @@ def _read_span(
         and len(label) == labelled
         and all(isinstance(each, str) for each in label)
     ):
-        parts = (
-            "start, stop, label, probability"
-            if labelled
-            else "start, stop, probability"
-        )
+        parts = "start, stop, label, probability"
+        if not labelled:
+            parts = parts.replace("label, ", "")
         raise ParameterError(
             name, f"must have ({parts}) for each span. Got {row!r:.80} as {where}."
         )
@@ -135,6 +133,17 @@ def span_array(found: Iterable[Iterable[tuple]], labels: list[str]) -> np.ndarra
     return np.array(rows, dtype=np.intp).reshape(-1, 4)
 
 
+def meaning_of(
+    tags: list, scheme: str, name: str, lengths: Sequence[int] = ()
+) -> tuple[dict[Any, Tag], list[str]]:
+    """Return the prefix and label of each tag, and the sorted entity labels."""
+    meaning = read_tags(tags, scheme, name, lengths)
+    if scheme in POSTERIOR_SCHEMES:
+        check_possible(meaning, scheme, name)
+    labels = {label for prefix, label in meaning.values() if prefix != "O"}
+    return meaning, sorted(labels)
+
+
 def entities_of(
     sentences: Iterable[Iterable[Any]], meaning: dict[Any, Tag], scheme: str
 ) -> list[list[tuple[int, int, str]]]:
@@ -151,39 +160,26 @@ def span_probabilities(
     """Return the probability of each span; `asked` is in the order of sentences."""
     n = len(posterior)
     ends = np.searchsorted(asked[:, 0], np.arange(n + 1))
-    if len(asked) <= _AT_ONCE:
-        return _probabilities_of_block(asked, labels, events, posterior)
-    # If this raises an error, it names the sentence in the whole posterior.
-    posterior.log_partition()
     # Each block ends with the sentence in which the number of spans is reached.
     cuts = np.searchsorted(ends, np.arange(0, len(asked), _AT_ONCE))
-    cuts = np.unique([*cuts, n])
+    cuts = np.unique([0, *cuts, n]).tolist()
+    if len(cuts) > 2:
+        # If this raises an error, it names the sentence in the whole posterior.
+        posterior.log_partition()
     q = np.zeros(len(asked))
-    for first, last in pairwise(cuts.tolist()):
-        rows = slice(ends[first], ends[last])
-        block = asked[rows] - [first, 0, 0, 0]
-        part = posterior[first:last]
-        q[rows] = _probabilities_of_block(block, labels, events, part)
-    return q
-
-
-def _probabilities_of_block(
-    asked: np.ndarray,
-    labels: list[str],
-    events: EntityEvents,
-    posterior: LinearChainPosterior,
-) -> np.ndarray:
-    spans: list[list] = [[] for _ in range(len(posterior))]
-    possible = np.zeros(len(asked), dtype=bool)
-    lengths = posterior.lengths.tolist()
-    for row, (i, start, stop, label) in enumerate(asked.tolist()):
-        tags = events.tags(labels[label], stop - start, followed=stop < lengths[i])
-        if tags is not None:
-            spans[i].append((start, tags))
-            possible[row] = True
-    q = np.zeros(len(asked))
-    if possible.any():
-        q[possible] = np.concatenate(posterior.span_marginals(spans))
+    for first, last in pairwise(cuts):
+        part = posterior if last - first == n else posterior[first:last]
+        spans: list[list] = [[] for _ in range(last - first)]
+        known = []
+        rows = asked[ends[first] : ends[last]].tolist()
+        for row, (i, start, stop, label) in enumerate(rows, ends[first]):
+            followed = stop < posterior.lengths[i]
+            tags = events.tags(labels[label], stop - start, followed=followed)
+            if tags is not None:
+                spans[i - first].append((start, tags))
+                known.append(row)
+        if known:
+            q[known] = np.concatenate(part.span_marginals(spans))
     return q
 
 
@@ -279,7 +275,9 @@ class SpanQuery(TaggerQuery):
     scheme: str = "BIO"
     spans: str = "predicted"
     max_length: int | None = None
-    _what = "probabilities of entities"
+    _advice = (
+        "If it gives probabilities of entities in another way, pass them to from_proba."
+    )
 
     @public
     def __post_init__(self) -> None:
@@ -298,10 +296,6 @@ class SpanQuery(TaggerQuery):
                 "needs 'max_length', the length of the longest span in tokens, for "
                 "spans='all'. Got None.",
             )
-
-    @property
-    def _asks_for_predictions(self) -> bool:
-        return self.spans == "predicted"
 
     @public
     def from_proba(
@@ -330,7 +324,7 @@ class SpanQuery(TaggerQuery):
         answers : Answers
             One answer for each span.
         """
-        tags, lengths = flat_tags(y_true, proba, "proba")
+        tags, lengths = self._flat(y_true, proba)
         found = read_spans(proba, lengths.tolist())
         gold, names = self._gold(tags, lengths)
         labels = sorted({*names, *(row[2] for spans in found for row in spans)})
@@ -341,16 +335,14 @@ class SpanQuery(TaggerQuery):
         return _answers(asked[kept], true, labels, q[kept], lengths)
 
     def _ask(
-        self, tags: Any, lengths: Any, posterior: Any, classes: Any, predicted: Any
+        self, tags: Any, lengths: Any, posterior: Any, classes: Any, predict: Any
     ) -> Answers:
         order = class_order(
             tags, classes, posterior.n_tags, name="classes", of="posterior"
         ).tolist()
         scheme = as_posterior_scheme(self.scheme)
-        meaning = read_tags(order, scheme, "classes")
-        check_possible(meaning, scheme, "classes")
+        meaning, known = meaning_of(order, scheme, "classes")
         gold, names = self._gold(tags, lengths)
-        known = entity_labels(meaning)
         labels = [*known, *sorted(set(names) - set(known))]
         if self.label is not None and self.label not in labels:
             raise ParameterError(
@@ -362,8 +354,10 @@ class SpanQuery(TaggerQuery):
         if self.spans == "all":
             asked = self._all_spans(lengths, labels)
         else:
-            if predicted is None:
-                predicted = [[order[k] for k in path] for path in posterior.viterbi()]
+            if predict is None:
+                predicted = ([order[k] for k in path] for path in posterior.viterbi())
+            else:
+                predicted = predict()
             asked = span_array(entities_of(predicted, meaning, scheme), labels)
         asked = asked[self._wanted(asked, labels)]
         events = EntityEvents([meaning[tag] for tag in order], scheme)
@@ -377,12 +371,10 @@ class SpanQuery(TaggerQuery):
     ) -> tuple[list[list[tuple[int, int, str]]], list[str]]:
         """Return the true entities of each sentence, and all labels in the tags."""
         tags, scheme = flat.tolist(), as_scheme(self.scheme)
-        meaning = read_tags(tags, scheme, "y_true", lengths.tolist())
-        if scheme in POSTERIOR_SCHEMES:
-            check_possible(meaning, scheme, "y_true")
+        meaning, labels = meaning_of(tags, scheme, "y_true", lengths.tolist())
         ends = np.cumsum(lengths).tolist()
         sentences = (tags[a:b] for a, b in pairwise([0, *ends]))
-        return entities_of(sentences, meaning, scheme), entity_labels(meaning)
+        return entities_of(sentences, meaning, scheme), labels
 
     def _wanted(self, asked: np.ndarray, labels: list[str]) -> np.ndarray:
         """Return which spans have a requested label and length."""
@@ -409,11 +401,6 @@ class SpanQuery(TaggerQuery):
         return np.column_stack(
             [np.repeat(spans, names.size, axis=0), np.tile(names, len(spans))]
         )
-
-
-def entity_labels(meaning: dict[Any, Tag]) -> list[str]:
-    """Return the sorted entity labels of tags."""
-    return sorted({label for prefix, label in meaning.values() if prefix != "O"})
 
 
 def _answers(

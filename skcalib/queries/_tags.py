@@ -25,7 +25,6 @@ from ._answers import Answers
 from ._classes import Columns, known_and_unseen
 from ._query import (
     TaggerQuery,
-    flat_tags,
     last_step,
     place_of_row,
     sentence_and_token,
@@ -86,7 +85,7 @@ class TagQuery(TaggerQuery):
 
     tag: Any = None
 
-    def _ask_tagger(self, estimator: Any, X: Any, y: Any) -> Answers:
+    def _ask_estimator(self, estimator: Any, X: Any, y: Any) -> Answers:
         tagger = last_step(estimator)
         if hasattr(estimator, "predict_proba"):
             proba = estimator.predict_proba(X)
@@ -125,11 +124,11 @@ class TagQuery(TaggerQuery):
         answers : Answers
             One answer for each token, or for each token and tag.
         """
-        tags, lengths = flat_tags(y_true, proba, "proba")
+        tags, lengths = self._flat(y_true, proba)
         return self._ask_rows(tags, lengths, proba, classes)
 
     def _ask(
-        self, tags: Any, lengths: Any, posterior: Any, classes: Any, predicted: Any
+        self, tags: Any, lengths: Any, posterior: Any, classes: Any, predict: Any
     ) -> Answers:
         return self._ask_rows(tags, lengths, posterior.token_marginals(), classes)
 
@@ -233,7 +232,11 @@ class TagPairQuery(TaggerQuery):
 
     pairs: Sequence[Any] | None = None
     top: int | None = None
-    _what = "probabilities of pairs of tags"
+    _least_length = 2
+    _advice = (
+        "If it gives probabilities of pairs of tags in another way, pass them to "
+        "from_proba."
+    )
 
     @public
     def __post_init__(self) -> None:
@@ -282,10 +285,8 @@ class TagPairQuery(TaggerQuery):
         answers : Answers
             One answer for each pair of tags at each position.
         """
-        tags, lengths = flat_tags(y_true, proba, "proba")
+        tags, lengths = self._flat(y_true, proba)
         n_rows = np.maximum(lengths - 1, 0)
-        if not n_rows.any():
-            raise _no_places()
         pairs, classes = self._named(proba, pairs, classes)
         columns = None
         if pairs is None:
@@ -321,7 +322,7 @@ class TagPairQuery(TaggerQuery):
         return places.answers(asked, [(slice(None), rows[:, column])], rows.dtype)
 
     def _ask(
-        self, tags: Any, lengths: Any, posterior: Any, classes: Any, predicted: Any
+        self, tags: Any, lengths: Any, posterior: Any, classes: Any, predict: Any
     ) -> Answers:
         order = class_order(
             tags, classes, posterior.n_tags, name="classes", of="posterior"
@@ -374,8 +375,6 @@ class _Places:
     def __init__(self, tags: np.ndarray, lengths: np.ndarray, order: np.ndarray):
         sentence, token = sentence_and_token(lengths)
         second = np.flatnonzero(token)
-        if second.size == 0:
-            raise _no_places()
         self.sentence, self.item = sentence[second], token[second]
         labels, code = known_and_unseen(tags, order)
         self.labels, self._n_known = labels.tolist(), order.size
@@ -388,15 +387,15 @@ class _Places:
     def codes_of(self, pairs: Sequence[tuple[Any, Any]]) -> np.ndarray:
         """Return pairs as places in the labels."""
         place = {label: k for k, label in enumerate(self.labels)}
-        for pair in pairs:
-            for label in pair:
-                if label not in place:
-                    raise ParameterError(
-                        "pairs",
-                        "must contain classes of the model or labels in y, "
-                        f"{self.labels!r:.200}. Got {label!r} in {pair!r}.",
-                        "TagPairQuery",
-                    )
+        unknown = [(x, pair) for pair in pairs for x in pair if x not in place]
+        if unknown:
+            label, pair = unknown[0]
+            raise ParameterError(
+                "pairs",
+                f"must contain classes of the model or labels in y, "
+                f"{self.labels!r:.200}. Got {label!r} in {pair!r}.",
+                "TagPairQuery",
+            )
         return np.array([(place[a], place[b]) for a, b in pairs], dtype=np.intp)
 
     def most_frequent(self, top: int) -> np.ndarray:
@@ -427,12 +426,6 @@ class _Places:
             sample=self.sentence,
             place=self.item,
         )
-
-
-def _no_places() -> ParameterError:
-    return ParameterError(
-        "y_true", "must have a sentence with at least two tokens. Got no such sentence."
-    )
 
 
 def _as_pairs(pairs: Any) -> tuple[tuple[Any, Any], ...]:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -19,22 +20,25 @@ from .._validation import (
 from ..posteriors import TreePosterior
 from ..posteriors._tree_posterior import check_trees
 from ._answers import Answers
-from ._query import as_numbers, check_range, check_same_entries, model_with_posterior
+from ._query import Query, as_numbers, check_range, check_same_entries
 from ._spans import read_spans
 
 Span = tuple[int, int]
 
 
-class ParserQuery:
-    """Base of the queries for dependency parsers.
+class ParserQuery(Query):
+    """Base of the queries for dependency parsers, whose method `_ask` receives trees.
 
-    A query writes `_ask`, which returns the answers of a posterior, and `from_proba`,
-    since each query has probabilities of its own.
+    Its parameters are the true heads of each sentence, the posterior, and a function
+    that returns the predicted heads.
     """
 
-    @property
-    def _asks_for_predictions(self) -> bool:
-        raise NotImplementedError
+    _ask: Callable[..., Answers]
+    _needs = "a posterior method that returns a TreePosterior"
+    _advice = (
+        "For scores of arcs from any source, make a TreePosterior and pass it to "
+        "from_posterior."
+    )
 
     @public
     def __call__(self, estimator: Any, X: Any, y: Sequence[ArrayLike]) -> Answers:
@@ -56,19 +60,7 @@ class ParserQuery:
         answers : Answers
             One answer for each arc or span.
         """
-        parser, X = model_with_posterior(
-            estimator,
-            X,
-            "For scores of arcs from any source, make a TreePosterior and pass it to "
-            "from_posterior.",
-            expected="a posterior method that returns a TreePosterior",
-        )
-        posterior = parser.posterior(X)
-        predicted = None
-        if self._asks_for_predictions and hasattr(parser, "predict"):
-            lengths = getattr(posterior, "lengths", np.zeros(0, dtype=np.intp))
-            predicted = check_trees(parser.predict(X), lengths, "predict(X)")
-        return self._ask_posterior(y, posterior, predicted)
+        return self._ask_estimator(estimator, X, y)
 
     @public
     def from_posterior(
@@ -94,9 +86,11 @@ class ParserQuery:
         answers : Answers
             One answer for each arc or span.
         """
-        return self._ask_posterior(y_true, posterior, None)
+        return self._ask_posterior(y_true, posterior)
 
-    def _ask_posterior(self, y_true: Any, posterior: Any, predicted: Any) -> Answers:
+    def _ask_posterior(
+        self, y_true: Any, posterior: Any, classes: Any = None, predict: Any = None
+    ) -> Answers:
         if not isinstance(posterior, TreePosterior):
             raise ParameterTypeError(
                 "posterior", f"must be a TreePosterior. Got {type(posterior).__name__}."
@@ -110,21 +104,13 @@ class ParserQuery:
                     "must describe the sentences of 'y_true'. "
                     f"Sentence {i} has {heads.size} heads and {n} words.",
                 )
-        if self._asks_for_predictions and predicted is None:
-            predicted = posterior.best_tree()
+
+        def predicted() -> list[np.ndarray]:
+            if predict is None:
+                return posterior.best_tree()
+            return check_trees(predict(), posterior.lengths, "predict(X)")
+
         return self._ask(gold, posterior, predicted)
-
-    def _ask(
-        self,
-        gold: list[np.ndarray],
-        posterior: TreePosterior,
-        predicted: list[np.ndarray] | None,
-    ) -> Answers:
-        """Return the answers of a posterior.
-
-        `gold` and `predicted` are the true and the predicted heads of each sentence.
-        """
-        raise NotImplementedError
 
 
 def _true_heads(y_true: Any, other: Any, name: str) -> list[np.ndarray]:
@@ -188,10 +174,6 @@ class ArcQuery(ParserQuery):
     def __post_init__(self) -> None:
         check_choice(self.arcs, ("predicted", "all"), name="arcs")
 
-    @property
-    def _asks_for_predictions(self) -> bool:
-        return self.arcs == "predicted"
-
     @public
     def from_proba(
         self,
@@ -222,20 +204,26 @@ class ArcQuery(ParserQuery):
             _as_proba(part, heads.size, i)
             for i, (part, heads) in enumerate(zip(proba, gold, strict=True))
         ]
-        return self._answers(gold, parts, [part.argmax(axis=1) for part in parts])
+        return self._answers(
+            gold, parts, lambda: [part.argmax(axis=1) for part in parts]
+        )
 
     def _ask(self, gold: Any, posterior: Any, predicted: Any) -> Answers:
         return self._answers(gold, posterior.arc_marginals(), predicted)
 
     def _answers(
-        self, gold: list[np.ndarray], proba: list[np.ndarray], predicted: Any
+        self,
+        gold: list[np.ndarray],
+        proba: list[np.ndarray],
+        predicted: Callable[[], list[np.ndarray]],
     ) -> Answers:
+        heads = predicted() if self.arcs == "predicted" else None
         none = np.zeros(0, dtype=np.intp)
         columns = [(none, np.zeros(0), none, none, none)]
         for i, (truth, q) in enumerate(zip(gold, proba, strict=True)):
             n = truth.size
-            if self.arcs == "predicted":
-                word, head = np.arange(n), predicted[i]
+            if heads is not None:
+                word, head = np.arange(n), heads[i]
             else:  # all arcs but those from a word to itself
                 word, head = np.nonzero(~np.eye(n, n + 1, 1, dtype=bool))
             sentence = np.full(word.size, i)
@@ -335,10 +323,6 @@ class SubtreeQuery(ParserQuery):
                 "spans='all'. Got None.",
             )
 
-    @property
-    def _asks_for_predictions(self) -> bool:
-        return self.spans == "predicted"
-
     @public
     def from_proba(
         self,
@@ -366,14 +350,13 @@ class SubtreeQuery(ParserQuery):
             One answer for each span.
         """
         gold = _true_heads(y_true, proba, "proba")
-        lengths = [heads.size for heads in gold]
-        spans, q = [], []
-        for n, found in zip(
-            lengths, read_spans(proba, lengths, labelled=False), strict=True
-        ):
-            wanted = [row for row in found if self._is_wanted(row[:2], n)]
-            spans.append([row[:2] for row in wanted])
-            q.append(np.array([row[2] for row in wanted], dtype=np.float64))
+        found = read_spans(proba, [heads.size for heads in gold], labelled=False)
+        wanted = [
+            [row for row in rows if self._is_wanted(row[:2], heads.size)]
+            for rows, heads in zip(found, gold, strict=True)
+        ]
+        spans = [[row[:2] for row in rows] for rows in wanted]
+        q = [[row[2] for row in rows] for rows in wanted]
         return _answers(gold, spans, q)
 
     def _ask(self, gold: Any, posterior: Any, predicted: Any) -> Answers:
@@ -382,20 +365,13 @@ class SubtreeQuery(ParserQuery):
         else:
             spans = [
                 sorted(s for s in subtrees(heads) if self._is_wanted(s, heads.size))
-                for heads in predicted
+                for heads in predicted()
             ]
         return _answers(gold, spans, posterior.subtree_marginals(spans))
 
     def _all_spans(self, n: int) -> list[Span]:
-        assert self.max_length is not None
-        return [
-            (start, stop)
-            for start in range(n)
-            for stop in range(
-                start + self.min_length, min(start + self.max_length, n) + 1
-            )
-            if stop - start < n
-        ]
+        spans = combinations(range(n + 1), 2)
+        return [span for span in spans if self._is_wanted(span, n)]
 
     def _is_wanted(self, span: Span, n: int) -> bool:
         length = span[1] - span[0]
@@ -405,39 +381,30 @@ class SubtreeQuery(ParserQuery):
 
 def subtrees(heads: np.ndarray) -> set[Span]:
     """Return (start, stop) of the subtrees whose words are consecutive."""
-    n = heads.size
-    first, last = np.arange(n), np.arange(n)
-    size = np.ones(n, dtype=np.intp)
-    missing = np.bincount(heads, minlength=n + 1)[1:]  # dependents not yet counted
-    ready = np.flatnonzero(missing == 0).tolist()
-    while ready:
-        word = ready.pop()
-        head = heads[word] - 1
-        if head < 0:
-            continue
-        first[head] = min(first[head], first[word])
-        last[head] = max(last[head], last[word])
-        size[head] += size[word]
-        missing[head] -= 1
-        if missing[head] == 0:
-            ready.append(int(head))
+    word = np.arange(heads.size)
+    first, last, size = word.copy(), word.copy(), np.ones_like(word)
+    ancestor = heads - 1
+    while word.size:  # all words climb one arc at a time
+        below_root = ancestor >= 0
+        word, ancestor = word[below_root], ancestor[below_root]
+        np.minimum.at(first, ancestor, word)
+        np.maximum.at(last, ancestor, word)
+        np.add.at(size, ancestor, 1)
+        ancestor = heads[ancestor] - 1
     whole = size == last - first + 1
     return set(zip(first[whole].tolist(), (last[whole] + 1).tolist(), strict=True))
 
 
-def _answers(
-    gold: list[np.ndarray], spans: list[list[Span]], q: list[np.ndarray]
-) -> Answers:
-    true = []
-    for heads, some in zip(gold, spans, strict=True):
-        found = subtrees(heads)
-        true.extend([int(span in found) for span in some])
-    count = [len(some) for some in spans]
-    rows = [span for some in spans for span in some]
+def _answers(gold: list[np.ndarray], spans: list[list[Span]], q: list[Any]) -> Answers:
+    true = [subtrees(heads) for heads in gold]
+    rows = [
+        (i, *span, span in true[i]) for i, some in enumerate(spans) for span in some
+    ]
+    columns = np.array(rows, dtype=np.int64).reshape(-1, 4)
     return Answers(
-        y_true=np.array(true, dtype=np.int64),
+        y_true=columns[:, 3],
         y_proba=np.concatenate([*q, np.zeros(0)]),
-        groups=np.repeat(np.arange(len(gold)), count),
-        item=np.array(rows, dtype=np.intp).reshape(-1, 2),
+        groups=columns[:, 0],
+        item=columns[:, 1:3],
         label=np.ones(len(rows), dtype=np.int64),
     )
