@@ -9,10 +9,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .._clusterings import LabelArrays, as_clusterings
-from .._errors import ParameterError, ParameterTypeError, public
+from .._errors import ParameterError, public
 from .._results import Result, plain
 from .._validation import as_weights, check_fraction
 from ..posteriors import AntecedentPosterior
+from ..queries._query import check_posterior
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -165,11 +166,8 @@ def entity_count_coverage(
     (0.71, 0.14)
     """
     level = check_fraction(confidence_level, name="confidence_level")
-    if not isinstance(posterior, AntecedentPosterior):
-        raise ParameterTypeError(
-            "posterior",
-            f"must be an AntecedentPosterior. Got {type(posterior).__name__}.",
-        )
+    is_one = isinstance(posterior, AntecedentPosterior)
+    check_posterior(posterior, "an AntecedentPosterior", is_one)
     n = len(posterior)
     labels = as_clusterings(y_true, posterior.lengths.tolist(), "y_true")
     if n == 0:

@@ -241,17 +241,20 @@ def _features(table: dict[str, np.ndarray], size: int) -> csr_array:
     new = [*enumerate(_new_templates(table), 100), (99, (np.zeros(n),))]
     codes = np.stack([_hashed(t, size, *columns) for t, columns in link], axis=1)
     codes[j == k] = np.stack([_hashed(t, size, *c) for t, c in new], axis=1)
+    # Each row has one feature for each template.
     ends = np.arange(0, codes.size + 1, codes.shape[1], dtype=np.int32)
     parts = (np.ones(codes.size), codes.ravel(), ends)
     return csr_array(parts, shape=(len(codes), size))
 
 
 def _hashed(template: int, size: int, *columns: np.ndarray) -> np.ndarray:
+    # The template is part of the hash: equal values of two templates are two features.
     code = np.full(columns[0].shape, template + 1, dtype=np.uint64)
     for column in columns:
         code = (code ^ column.astype(np.uint64)) * MIX
         code ^= code >> np.uint64(29)
     code = code * MIX
+    # The highest bits are mixed best.
     return (code >> np.uint64(64 - (size.bit_length() - 1))).astype(np.int32)
 
 
@@ -261,12 +264,12 @@ def _bucket(distance: np.ndarray) -> np.ndarray:
 
 def _latest(values: np.ndarray) -> np.ndarray:
     """Return, for each entry, the index of the last equal entry before it, or -1."""
-    latest: dict[int, int] = {}
-    found = []
-    for j, value in enumerate(values.tolist()):
-        found.append(latest.get(value, -1))
-        latest[value] = j
-    return np.array(found, dtype=np.int64)
+    order = np.argsort(values, kind="stable")
+    # Equal values are neighbours in the order of their places.
+    again = np.flatnonzero(np.diff(values[order]) == 0)
+    found = np.full(values.size, -1)
+    found[order[again + 1]] = order[again]
+    return found
 
 
 def _link_templates(
@@ -275,6 +278,7 @@ def _link_templates(
     """Yield combinations of properties of mentions j and their antecedents k."""
     a = {name: column[j] for name, column in table.items() if name != "overlap"}
     b = {name: column[k] for name, column in table.items() if name != "overlap"}
+    # Both kinds in one number; there are fewer than 32.
     kinds = a["kind"] * 32 + b["kind"]
     sentences = _bucket(a["sentence"] - b["sentence"])
     between = _bucket(j - k)
@@ -384,6 +388,7 @@ def _quotes(forms: Sequence[str]) -> list[int]:
 
 def _head_word(table: WordTable, mention: Mention) -> int:
     """Return the head of a mention, or a guess if the head is unknown."""
+    # Without a parse, the head is guessed from the words.
     if mention.head is not None:
         return mention.head
     for t in range(mention.start + 1, mention.end):
@@ -408,6 +413,7 @@ def _describe(table: WordTable, mention: Mention) -> tuple[dict[str, int], set[i
     head = _head_word(table, mention)
     lower = table.lower[start:end]
     kind = _kind(table, mention, head)
+    # A mention of function words only, such as a pronoun, keeps them.
     inside = [word for word in lower if word not in NO_CONTENT] or lower
     governor = words.head[head]
     row = {
@@ -454,6 +460,7 @@ def _number(table: WordTable, mention: Mention, head: int, kind: int) -> int:
     feats = table.words.feats[head]
     if "Number=" in feats:
         return 1 if "Number=Sing" in feats else 2
+    # Names that end in s are usually singular.
     return 2 if table.lower[head].endswith("s") and kind == NOUN else 1
 
 
@@ -467,6 +474,7 @@ def _gender(lower: list[str]) -> int:
 def _overlap(content: list[set[int]]) -> np.ndarray:
     """Return the number of content words that each pair of mentions shares."""
     column = {word: i for i, word in enumerate(sorted(set().union(*content)))}
+    # A product of matrices counts the common words of all pairs at once.
     has = np.zeros((len(content), len(column)), dtype=np.float32)
     for j, inside in enumerate(content):
         has[j, [column[word] for word in inside]] = 1

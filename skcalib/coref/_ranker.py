@@ -153,6 +153,7 @@ class AntecedentRanker(  # type: ignore[call-arg]
         costs = tuple(self.margin) if self.loss == "softmax_margin" else None
         choices = [Choices(each, costs) for each in labels]
         n_features = features[0].shape[1]
+        # Hashing leaves most columns empty; only columns in use are optimised.
         used, features = _by_frequency(features)
         found = minimize(
             _penalised_loss,
@@ -220,6 +221,8 @@ class AntecedentRanker(  # type: ignore[call-arg]
         for each in features:
             n = _n_mentions(each.shape[0])
             scores = np.full((n, n), -np.inf)
+            # The rows of a document are the lower triangle, row by row, with NEW on the
+            # diagonal.
             scores[np.tril_indices(n)] = each @ self.coef_
             found.append(scores)
         return object_array(found)
@@ -333,6 +336,8 @@ class Choices:
         j, k = np.tril_indices(n)
         self.starts = np.arange(n) * (np.arange(n) + 1) // 2
         self.sizes = np.arange(1, n + 1)
+        # All earlier mentions of the entity are right antecedents, not only the
+        # nearest.
         same = (labels[j] == labels[k]) & (j != k)
         linked = np.zeros(n, dtype=bool)
         linked[j[same]] = True
@@ -352,6 +357,7 @@ class Choices:
             return 0.0, scores
         if self.cost is not None:
             scores = scores + self.cost
+        # Scores are relative to their maximum, so that exp cannot overflow.
         top = np.maximum.reduceat(scores, self.starts)
         weight = np.exp(scores - top.repeat(self.sizes))
         total = np.add.reduceat(weight, self.starts)
@@ -361,6 +367,7 @@ class Choices:
         share = np.exp(inner - best.repeat(self.sizes))
         right = np.add.reduceat(share, self.starts)
         loss = np.log(total) + top - np.log(right) - best
+        # Probability of each choice, minus its probability if the choice is right.
         slope = weight / total.repeat(self.sizes) - share / right.repeat(self.sizes)
         return float(loss.sum()), slope
 
@@ -397,6 +404,7 @@ def _by_frequency(features: list[csr_array]) -> tuple[np.ndarray, list[csr_array
     for each in features:
         count += np.bincount(each.indices, minlength=count.size)
     used = np.argsort(-count, kind="stable")[: np.count_nonzero(count)]
+    # int32 is the type of the indices of the features.
     place = np.zeros(count.size, dtype=np.int32)
     place[used] = np.arange(used.size)
     return used, [

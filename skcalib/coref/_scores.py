@@ -66,6 +66,7 @@ def _clusters_of_document(true: Any, pred: Any, i: int) -> tuple[Clusters, Clust
     (true, of_true), (pred, of_pred) = (
         _entries(side, name, i) for side, name in zip((true, pred), SIDES, strict=True)
     )
+    # An empty clustering fits both.
     if {of_true, of_pred} == {"labels", "clusters"}:
         raise ParameterTypeError(
             None,
@@ -164,6 +165,7 @@ def _table(true: Clusters, pred: Clusters, drop_singletons: bool) -> Table:
     if drop_singletons:
         true = [cluster for cluster in true if len(cluster) > 1]
         pred = [cluster for cluster in pred if len(cluster) > 1]
+    # Mentions of one side only count in the sizes of clusters, not in the cells.
     place = {mention: j for j, cluster in enumerate(pred) for mention in cluster}
     shared = [
         (i, place[mention])
@@ -261,7 +263,10 @@ def _lea(table: Table) -> Counts:
     counts = []
     for size, sizes in ((pred, table.pred), (true, table.true)):
         links = np.where(
-            size > 1, _pairs(table.shared) / np.maximum(_pairs(size), 1), alone
+            # A singleton has no pairs. It is right if it is a singleton on both sides.
+            size > 1,
+            _pairs(table.shared) / np.maximum(_pairs(size), 1),
+            alone,
         )
         counts += [fsum(size * links), sizes.sum()]
     return counts[0], counts[1], counts[2], counts[3]
@@ -513,6 +518,7 @@ def coref_f1(sums: ArrayLike) -> np.ndarray | np.floating:
     array([0.4, 0. ])
     """
     try:
+        # Any number of leading axes: significance tests pass many resamples at once.
         columns = np.asarray(sums, dtype=np.float64)
     except (TypeError, ValueError):
         raise ParameterError(

@@ -8,8 +8,8 @@ predicted entities or links with their probabilities.
 """
 
 from ._answers import Answers, ExpectedCounts
-from ._classes import ClassQuery
 from ._coref_pairs import CorefPairQuery
+from ._labels import ClassQuery, TagPairQuery, TagQuery
 from ._predicted import (
     PredictedEntities,
     PredictedLinks,
@@ -17,7 +17,6 @@ from ._predicted import (
     predicted_links,
 )
 from ._spans import SpanQuery
-from ._tags import TagPairQuery, TagQuery
 from ._trees import ArcQuery, SubtreeQuery
 
 __all__ = [

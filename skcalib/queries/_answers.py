@@ -172,6 +172,8 @@ class Answers(Result):
             Sample of each row, and position of the row in its sample. If None, each row
             is a sample.
         """
+        # One column is a single question: the true answer is no where another label is
+        # true.
         if q.ndim == 2 and q.shape[1] == 1:
             q, true = q[:, 0], true == 0
         answers = cls.__new__(cls)
@@ -217,6 +219,7 @@ class Answers(Result):
     @cached_property
     def label(self) -> np.ndarray:
         """Label in question, of shape (n_pairs,)."""
+        # The labels are those of the columns, of all rows, or one for all.
         return np.tile(self._label, len(self) // self._label.size)
 
     def to_dict(self) -> dict[str, Any]:
@@ -235,6 +238,7 @@ class Answers(Result):
         """
         columns = self._columns()
         if self.item.ndim == 2:
+            # A column of a table has one dimension.
             del columns["item"]
             columns |= {"start": self.item[:, 0], "stop": self.item[:, 1]}
         return as_frame(columns, method=f"{type(self).__name__}.frame")
@@ -264,6 +268,8 @@ class Answers(Result):
             chosen = chosen.astype(np.intp)  # an empty list has no type
         n = len(self)
         if chosen.dtype == bool and chosen.shape == (n,):
+            # A mask of another length is caught below, since bool is not a type of
+            # indices.
             chosen = np.flatnonzero(chosen)
         if chosen.ndim != 1 or chosen.dtype.kind not in "iu":
             raise ParameterError(
@@ -366,11 +372,14 @@ class Answers(Result):
             name = "n_groups" if documents is None else "documents"
             problem = f"must cover the {least} samples that have answers. Got "
             raise ParameterError(name, f"{problem}{len(place)}.")
+        # Samples without answers count 0, and therefore the number of samples is
+        # needed.
         own, n = place[sample], len(document)
         expected = np.bincount(own, counted.y_proba, n)
         return ExpectedCounts(expected, np.bincount(own, counted.y_true, n), document)
 
     def _with_label(self, label: Any) -> Answers:
+        # Labels are compared one by one: NumPy would compare the entries of a tuple.
         (wanted,) = label_array([label])
         asked = np.array([each == wanted for each in self.label], dtype=bool)
         if not asked.any():
@@ -396,6 +405,7 @@ class Answers(Result):
 
 def _in_order(labels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return the distinct labels in the order of appearance, and the index of each."""
+    # np.unique sorts, but tables list documents as they were given.
     found, first, code = np.unique(labels, return_index=True, return_inverse=True)
     order = np.argsort(first)
     return found[order], np.argsort(order)[code]
@@ -415,8 +425,10 @@ def answer_pairs(answers: Answers, weight: np.ndarray | None) -> Pairs:
     if sample is None:
         return pairs if weight is None else weighted(pairs, weight)
     by_row = None if weight is None else weight[sample]
+    # Here a row has a pair for each class, and the item is the row.
     if pairs.n_classes > 1:
         return weighted(pairs, by_row, sample, weight)
+    # Pairs are independent, and metrics are faster without groups.
     if np.unique(sample).size == sample.size:
         return weighted(pairs, by_row)
     return weighted(pairs, by_row, sample, weight, _item_total(answers, weight))
@@ -427,6 +439,7 @@ def _item_total(answers: Answers, weight: np.ndarray | None) -> float | None:
     place = answers.item
     if place.ndim == 2:
         place = place[:, 0] * (place[:, 1].max() + 1) + place[:, 1]
+    # Sample and position as one number; several labels may be asked about one position.
     key = answers.groups * (place.max() + 1) + place
     first = np.unique(key, return_index=True)[1]
     if first.size == key.size:
@@ -442,6 +455,7 @@ def answers_by_label(answers: Answers) -> list[Answers]:
     if pairs.true_class is None:
         _, code = np.unique(answers.label, return_inverse=True)
         return [answers.take(code == k) for k in range(int(code.max(initial=-1)) + 1)]
+    # The columns are the labels, so there is no need to search for them.
     columns = pairs.q.reshape(-1, pairs.n_classes).T
     of_rows = partial(Answers._of_rows, sample=answers._sample, place=answers._place)
     return [

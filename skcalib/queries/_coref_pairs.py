@@ -10,13 +10,14 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .._clusterings import check_entries, condensed, true_pairs
-from .._errors import ParameterError, ParameterTypeError, public
+from .._errors import ParameterError, public
 from .._validation import as_probabilities, check_real, is_sequence
 from ..posteriors import AntecedentPosterior
 from ._answers import Answers
 from ._query import (
     Query,
     as_numbers,
+    check_posterior,
     check_range,
     sentence_and_token,
 )
@@ -106,6 +107,7 @@ class CorefPairQuery(Query):
         answers : Answers
             One answer for each pair of mentions.
         """
+        # A final SampledCorefPairs may sample, so its own probabilities are measured.
         if hasattr(estimator, "predict_proba"):
             return self.from_proba(y, estimator.predict_proba(X))
         return self._ask_estimator(estimator, X, y)
@@ -133,7 +135,7 @@ class CorefPairQuery(Query):
         answers : Answers
             One answer for each pair of mentions.
         """
-        return self._ask_posterior(y_true, posterior)
+        return self._ask(y_true, posterior)
 
     @public
     def from_proba(
@@ -161,20 +163,19 @@ class CorefPairQuery(Query):
         answers : Answers
             One answer for each pair of mentions.
         """
-        return self._ask(y_true, proba, None)
+        return self._answers(y_true, proba, None)
 
-    def _ask_posterior(
+    def _ask(
         self, y_true: Any, posterior: Any, classes: Any = None, predict: Any = None
     ) -> Answers:
-        if not hasattr(posterior, "pair_marginals") or hasattr(posterior, "n_tags"):
-            raise ParameterTypeError(
-                "posterior",
-                f"must be an AntecedentPosterior. Got {type(posterior).__name__}.",
-            )
+        # A posterior over taggings has marginals of pairs of tags.
+        is_chain = hasattr(posterior, "n_tags")
+        is_one = hasattr(posterior, "pair_marginals") and not is_chain
+        check_posterior(posterior, "an AntecedentPosterior", is_one)
         proba = [condensed(pairs) for pairs in posterior.pair_marginals()]
-        return self._ask(y_true, proba, posterior.lengths.tolist())
+        return self._answers(y_true, proba, posterior.lengths.tolist())
 
-    def _ask(self, y_true: Any, proba: Any, lengths: list[int] | None) -> Answers:
+    def _answers(self, y_true: Any, proba: Any, lengths: list[int] | None) -> Answers:
         check_entries(proba, None, "document", "proba")
         if is_sequence(y_true) and len(y_true) != len(proba):
             raise ParameterError(
@@ -191,6 +192,7 @@ class CorefPairQuery(Query):
         document, pair = sentence_and_token(sizes)
         q = np.concatenate(parts) if parts else np.zeros(0)
         if q.size:
+            # Checked here, where an error can name the document.
             check_range(q, lambda k: f"document {document[k]}, pair {pair[k]}")
             q = as_probabilities(q, name="proba")
         answers = Answers(
@@ -202,6 +204,7 @@ class CorefPairQuery(Query):
         )
         if self.min_proba is None:
             return answers
+        # Selecting by probability keeps calibrated probabilities calibrated.
         return answers.take(answers.y_proba >= self.min_proba)
 
 
@@ -209,6 +212,8 @@ def _vector(part: Any, size: int, i: int) -> np.ndarray:
     """Return the probabilities of a document, one per pair of its mentions."""
     array = as_numbers(part, f"document {i}")
     if array.size == 0 and size == 0:
+        # The smallest type, so that an empty document does not change the type of the
+        # others.
         return np.zeros(0, dtype=np.float32)
     if array.shape != (size,):
         hint = ""

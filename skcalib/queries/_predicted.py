@@ -33,7 +33,7 @@ from .._validation import (
     label_array,
 )
 from ..posteriors import AntecedentPosterior, LinearChainPosterior
-from ._query import check_posterior
+from ._query import check_chain, check_posterior
 from ._spans import (
     SpanRows,
     entities_of,
@@ -239,6 +239,8 @@ class PredictedEntities(_Predictions):
         for i, spans in enumerate(self.spans()):
             ends = 0
             for start, stop, label, _ in sorted(spans):
+                # Spans are sorted by their start, so an overlap is with the span
+                # before.
                 if start < ends:
                     raise ParameterError(
                         None,
@@ -282,6 +284,7 @@ class PredictedEntities(_Predictions):
                 numbers[i][start:stop] = [f"{proba:.4f}"] * (stop - start)
         tags = self.tags(scheme)
         words = [list(map(str, sentence)) for sentence in self.tokens]
+        # Columns are padded only if spaces separate them.
         widths = [0, 0]
         if delimiter is None:
             columns = [list(chain.from_iterable(each)) for each in (words, tags)]
@@ -389,6 +392,7 @@ def predicted_entities(
     if label is not None and not isinstance(label, str):
         raise ParameterTypeError("label", f"must be a str or None. Got {label!r}.")
     if threshold is not None:
+        # With a threshold of 0, every span of every length would be returned.
         check_positive(threshold, name="threshold")
         check_real(threshold, low=0, high=1, name="threshold")
     words = None if tokens is None else as_label_lists(tokens, name="tokens")
@@ -418,8 +422,7 @@ def predicted_entities(
 
 
 def _check_sentences(posterior: Any, words: list[list[Any]] | None) -> None:
-    lengths = getattr(posterior, "lengths", np.zeros(0, dtype=np.intp))
-    check_posterior(posterior, lengths)
+    check_chain(posterior)
     if words is None:
         return
     found = list(map(len, words))
@@ -429,6 +432,7 @@ def _check_sentences(posterior: Any, words: list[list[Any]] | None) -> None:
             f"must have an entry for each of the {len(posterior)} sentences of the "
             f"posterior. Got {len(found)}.",
         )
+    lengths = posterior.lengths
     wrong = np.flatnonzero(lengths != found)
     if wrong.size:
         i = int(wrong[0])
@@ -467,6 +471,7 @@ def _asked(
             for label in labels
             for start, stop in _candidates(likely, place, label, scheme == "BIO")
         ]
+        # Candidates were found label by label.
         found.append(sorted(spans))
     return span_array(found, labels)
 
@@ -489,6 +494,7 @@ def _candidates(
         for stop in range(t + 2, len(likely) + 1):
             if last[stop - 1]:
                 found.append((t, stop))
+            # A longer span contains this token, which is then unlikely to be inside.
             if not inside[stop - 1]:
                 break
     return found
@@ -594,11 +600,13 @@ class PredictedLinks(_Predictions):
         for i, n in enumerate(self.lengths.tolist()):
             here = self.document == i
             ends = (self.mention[here], self.antecedent[here])
+            # An entity is all mentions that links connect, directly or not.
             graph = coo_array((np.ones(here.sum()), ends), shape=(n, n))
             _, component = connected_components(graph, directed=False)
             _, first, inverse = np.unique(
                 component, return_index=True, return_inverse=True
             )
+            # The label of an entity is its first mention, as from AntecedentPosterior.
             labels.append(first[inverse])
         return labels
 
@@ -660,11 +668,8 @@ def predicted_links(
     check_choice(kind, ("antecedent", "pair"), name="kind")
     if threshold is not None:
         check_real(threshold, low=0, high=1, name="threshold")
-    if not hasattr(posterior, "antecedent_proba"):
-        raise ParameterTypeError(
-            "posterior",
-            f"must be an AntecedentPosterior. Got {type(posterior).__name__}.",
-        )
+    is_one = hasattr(posterior, "antecedent_proba")
+    check_posterior(posterior, "an AntecedentPosterior", is_one)
     lengths = posterior.lengths
     names = None if mentions is None else _checked_names(mentions, lengths.tolist())
     document, mention, antecedent, q = _links(posterior, kind, threshold)
@@ -694,6 +699,7 @@ def _links(
     none = np.zeros(0, dtype=np.intp)
     columns = [(none, none, none, np.zeros(0))]
     for i, (rows, chosen) in enumerate(zip(proba, wanted, strict=True)):
+        # NEW, on the diagonal, is not a link.
         mention, antecedent = np.nonzero(np.tril(chosen, -1))
         document = np.full(mention.size, i)
         columns.append((document, mention, antecedent, rows[mention, antecedent]))

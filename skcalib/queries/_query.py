@@ -31,6 +31,7 @@ from ._answers import Answers
 
 def last_step(estimator: Any) -> Any:
     """Return the last estimator of nested pipelines and fitted searches."""
+    # A search without refit has no best estimator and is returned as it is.
     if hasattr(estimator, "best_estimator_"):
         return last_step(estimator.best_estimator_)
     if hasattr(estimator, "steps"):
@@ -44,22 +45,35 @@ def transform_before(estimator: Any, X: Any) -> Any:
         return transform_before(estimator.best_estimator_, X)
     if hasattr(estimator, "steps"):
         if len(estimator.steps) > 1:
+            # Without steps, estimator[:-1] would raise an error.
             X = estimator[:-1].transform(X)
         return transform_before(estimator.steps[-1][1], X)
     return X
 
 
+def posterior_of(estimator: Any, X: Any) -> Any:
+    """Return the posterior of the last estimator of a fitted pipeline or search."""
+    return last_step(estimator).posterior(transform_before(estimator, X))
+
+
+def check_posterior(posterior: Any, kind: str, fits: bool, hint: str = "") -> None:
+    """Raise an error if a posterior does not fit; `kind` names the expected one."""
+    if not fits:
+        found = type(posterior).__name__
+        raise ParameterTypeError("posterior", f"must be {kind}. Got {found}.{hint}")
+
+
 class Query:
     """Base of the queries that a posterior answers.
 
-    A query writes two methods. `_ask_posterior(y, posterior, classes, predict)` returns
-    the answers of a posterior; `classes` are the labels of tags or None, and `predict`
+    A query writes two methods. `_ask(y_true, posterior, classes, predict)` returns the
+    answers of a posterior; `classes` are the labels of tags or None, and `predict`
     returns the predictions of the estimator, or is None if there is no estimator or it
-    does not predict. `from_proba` returns the answers of probabilities, whose format
-    differs between queries.
+    does not predict. `from_proba` returns the answers of given probabilities, whose
+    format differs between queries.
     """
 
-    _ask_posterior: Callable[..., Answers]
+    _ask: Callable[..., Answers]
     # For the error about an estimator without a posterior.
     _needs: ClassVar[str] = "a posterior method"
     _advice: ClassVar[str]
@@ -73,20 +87,15 @@ class Query:
             )
         X = transform_before(estimator, X)
         posterior = model.posterior(X)
+        # Only the posterior of a tagger has indices of labels.
         classes = model.classes_ if hasattr(posterior, "n_tags") else None
+        # Most queries do not need predictions, which take time.
         predict = partial(model.predict, X) if hasattr(model, "predict") else None
-        return self._ask_posterior(y, posterior, classes, predict)
+        return self._ask(y, posterior, classes, predict)
 
 
 class TaggerQuery(Query):
-    """Base of the queries for taggers, whose method `_ask` receives flat tags.
-
-    Its parameters are the true tags of all tokens, the lengths of the sentences, the
-    posterior, `classes` and `predict`.
-    """
-
-    _ask: Callable[..., Answers]
-    _least_length: ClassVar[int] = 1
+    """Base of the queries for taggers."""
 
     @public
     def __call__(self, estimator: Any, X: Any, y: Sequence[Sequence[Any]]) -> Answers:
@@ -136,31 +145,7 @@ class TaggerQuery(Query):
             One answer for each token, pair of tokens or span, and for each tag, pair of
             tags or label that the query asks for.
         """
-        return self._ask_posterior(y_true, posterior, classes, None)
-
-    def _ask_posterior(
-        self, y_true: Any, posterior: Any, classes: Any, predict: Any
-    ) -> Answers:
-        tags, lengths = self._flat(y_true, posterior, "posterior")
-        check_posterior(posterior, lengths)
-        return self._ask(tags, lengths, posterior, classes, predict)
-
-    def _flat(
-        self, y_true: Any, other: Any, name: str = "proba"
-    ) -> tuple[np.ndarray, np.ndarray]:
-        """Return the tags of all tokens, and the lengths of the sentences.
-
-        `other` must have one entry per sentence.
-        """
-        labels = as_label_lists(y_true, name="y_true")
-        check_same_entries(labels, other, name)
-        lengths = np.fromiter(map(len, labels), np.intp, len(labels))
-        if lengths.max(initial=0) < self._least_length:
-            expected = "at least one token. Got no token."
-            if self._least_length > 1:
-                expected = "a sentence with at least two tokens. Got no such sentence."
-            raise ParameterError("y_true", f"must have {expected}")
-        return label_array(chain.from_iterable(labels)), lengths
+        return self._ask(y_true, posterior, classes, None)
 
 
 def check_same_entries(y_true: Any, other: Any, name: str) -> None:
@@ -195,28 +180,52 @@ def sentence_and_token(lengths: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return sentence, np.arange(sentence.size) - first[sentence]
 
 
-def check_posterior(posterior: Any, lengths: np.ndarray) -> None:
-    """Raise an error unless a posterior is for sentences of these lengths."""
-    found = getattr(posterior, "lengths", None)
-    if found is None or not hasattr(posterior, "n_tags"):
-        hint = ""
-        if hasattr(last_step(posterior), "predict"):
-            hint = (
-                " Pass what the tagger's method posterior(X) returns, and the "
-                "tagger's attribute classes_ as 'classes'."
-            )
-        raise ParameterTypeError(
-            "posterior",
-            f"must be a LinearChainPosterior. Got {type(posterior).__name__}.{hint}",
-        )
-    wrong = np.flatnonzero(found != lengths)
+def flat_tags(
+    y_true: Any, other: Any, name: str, least: int = 1
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the tags of all tokens, and the lengths of the sentences.
+
+    `other` must have one entry per sentence. Some sentence must have `least` tokens.
+    """
+    labels = as_label_lists(y_true, name="y_true")
+    check_same_entries(labels, other, name)
+    lengths = np.fromiter(map(len, labels), np.intp, len(labels))
+    if lengths.max(initial=0) < least:
+        expected = "at least one token. Got no token."
+        if least > 1:
+            expected = "a sentence with at least two tokens. Got no such sentence."
+        raise ParameterError("y_true", f"must have {expected}")
+    return label_array(chain.from_iterable(labels)), lengths
+
+
+def tags_and_lengths(
+    y_true: Any, posterior: Any, least: int = 1
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the tags and lengths of the sentences that a posterior describes."""
+    tags, lengths = flat_tags(y_true, posterior, "posterior", least)
+    check_chain(posterior)
+    wrong = np.flatnonzero(posterior.lengths != lengths)
     if wrong.size:
         i = int(wrong[0])
         raise ParameterError(
             "posterior",
             f"must describe the sentences of 'y_true'. Sentence {i} has "
-            f"{lengths[i]} labels and {found[i]} tokens.",
+            f"{lengths[i]} labels and {posterior.lengths[i]} tokens.",
         )
+    return tags, lengths
+
+
+def check_chain(posterior: Any) -> None:
+    """Raise an error unless a posterior is over taggings."""
+    hint = ""
+    # A frequent mistake is to pass the tagger itself.
+    if hasattr(last_step(posterior), "predict"):
+        hint = (
+            " Pass what the tagger's method posterior(X) returns, and the tagger's "
+            "attribute classes_ as 'classes'."
+        )
+    is_chain = hasattr(posterior, "lengths") and hasattr(posterior, "n_tags")
+    check_posterior(posterior, "a LinearChainPosterior", is_chain, hint)
 
 
 def stack_rows(
@@ -230,8 +239,11 @@ def stack_rows(
     names: list[Any] | None = None
     for i, part in enumerate(proba):
         array = as_numbers(part, f"sentence {i}")
+        # An empty list has no number of columns.
         if n_rows[i] == 0 and array.size == 0:
             continue
+        # `shape` names the dimensions: (n_tokens, n_tags), or one more for pairs of
+        # tags.
         right = array.ndim == shape.count(",") + 1 and array.shape[0] == n_rows[i]
         if not right or array.size == 0 or len(set(array.shape[1:])) != 1:
             raise ParameterError(
@@ -240,6 +252,7 @@ def stack_rows(
                 f"{lengths[i]} labels and shape {array.shape}.",
             )
         found = column_names(part)
+        # Columns of tables may be in another order in each sentence.
         if some and found != names:
             raise ParameterError(
                 "proba",
@@ -256,6 +269,7 @@ def stack_rows(
         )
     rows = np.concatenate(some)
     first = lengths - n_rows
+    # Checked here, where an error can name the sentence; below, it would name a row.
     check_range(rows, lambda row, _: place_of_row(row, n_rows, first))
     return as_probabilities(rows, name="proba", n_columns=1), names
 
@@ -264,11 +278,13 @@ def as_numbers(part: Any, where: str) -> np.ndarray:
     """Return the probabilities of one sentence or document as an array of numbers."""
     try:
         array = as_array(part, name="proba")
+        # For example decimal numbers, or None, which becomes NaN.
         if array.dtype == object:
             array = array.astype(np.float64)
         if array.size and array.dtype.kind not in "fiub":
             raise ValueError
     except ParameterError as error:
+        # Errors of tensors and masks do not know the sentence.
         error.problem += f" This is in {where}."
         raise
     except (TypeError, ValueError):

@@ -35,7 +35,7 @@ from .._validation import (
 )
 from ..posteriors import LinearChainPosterior
 from ._answers import Answers
-from ._query import TaggerQuery, sentence_and_token
+from ._query import TaggerQuery, flat_tags, sentence_and_token, tags_and_lengths
 
 # (start, stop, label, probability) of each span of a sentence.
 SpanRows: TypeAlias = Sequence[tuple[int, int, str, float]]
@@ -63,6 +63,7 @@ def _read_sentence(
             f"must have a list of spans for each sentence. Got {entry!r:.50} for "
             f"sentence {i}.",
         )
+    # A matrix has the probabilities of tags, which do not determine those of spans.
     is_matrix = getattr(entry, "ndim", 1) == 2 and not hasattr(entry, "columns")
     if is_matrix and labelled:
         raise ParameterError(
@@ -89,6 +90,7 @@ def _read_sentence(
             problem = f"must have probabilities in [0, 1]. Got {proba!r} in {where}."
         if problem:
             raise ParameterError(name, problem)
+        # Rounding errors of sums of samples are within the tolerance of `out_of_range`.
         found[span] = min(max(proba, 0.0), 1.0)
     return [(*span, proba) for span, proba in found.items()]
 
@@ -98,6 +100,7 @@ def _read_span(
 ) -> tuple[tuple[Any, ...], float]:
     try:
         start, stop, *label, proba = row
+        # float() would read the text "0.5" as a number.
         if isinstance(proba, str):
             raise TypeError
         proba = float(proba)
@@ -138,6 +141,7 @@ def meaning_of(
 ) -> tuple[dict[Any, Tag], list[str]]:
     """Return the prefix and label of each tag, and the sorted entity labels."""
     meaning = read_tags(tags, scheme, name, lengths)
+    # In the other schemes every tag can be in an entity.
     if scheme in POSTERIOR_SCHEMES:
         check_possible(meaning, scheme, name)
     labels = {label for prefix, label in meaning.values() if prefix != "O"}
@@ -168,13 +172,17 @@ def span_probabilities(
         posterior.log_partition()
     q = np.zeros(len(asked))
     for first, last in pairwise(cuts):
+        # A slice of the posterior would compute its messages again.
         part = posterior if last - first == n else posterior[first:last]
         spans: list[list] = [[] for _ in range(last - first)]
         known = []
-        rows = asked[ends[first] : ends[last]].tolist()
-        for row, (i, start, stop, label) in enumerate(rows, ends[first]):
+        columns = asked[ends[first] : ends[last]].T.tolist()
+        rows = enumerate(zip(*columns, strict=True), ends[first])
+        for row, (i, start, stop, label) in rows:
             followed = stop < posterior.lengths[i]
             tags = events.tags(labels[label], stop - start, followed=followed)
+            # Otherwise the model has no tags for such an entity, and its probability is
+            # 0.
             if tags is not None:
                 spans[i - first].append((start, tags))
                 known.append(row)
@@ -324,19 +332,19 @@ class SpanQuery(TaggerQuery):
         answers : Answers
             One answer for each span.
         """
-        tags, lengths = self._flat(y_true, proba)
+        tags, lengths = flat_tags(y_true, proba, "proba")
         found = read_spans(proba, lengths.tolist())
         gold, names = self._gold(tags, lengths)
         labels = sorted({*names, *(row[2] for spans in found for row in spans)})
         asked = span_array(found, labels)
+        # The truth must not affect the choice of the spans.
         kept = self._wanted(asked, labels)
         q = np.array([row[3] for spans in found for row in spans], dtype=np.float64)
         true = span_array(gold, labels)
         return _answers(asked[kept], true, labels, q[kept], lengths)
 
-    def _ask(
-        self, tags: Any, lengths: Any, posterior: Any, classes: Any, predict: Any
-    ) -> Answers:
+    def _ask(self, y_true: Any, posterior: Any, classes: Any, predict: Any) -> Answers:
+        tags, lengths = tags_and_lengths(y_true, posterior)
         order = class_order(
             tags, classes, posterior.n_tags, name="classes", of="posterior"
         ).tolist()
@@ -352,6 +360,8 @@ class SpanQuery(TaggerQuery):
                 "SpanQuery",
             )
         if self.spans == "all":
+            # Labels in y that the model does not know are asked for, with probability
+            # 0.
             asked = self._all_spans(lengths, labels)
         else:
             if predict is None:
@@ -362,6 +372,7 @@ class SpanQuery(TaggerQuery):
         asked = asked[self._wanted(asked, labels)]
         events = EntityEvents([meaning[tag] for tag in order], scheme)
         q = span_probabilities(asked, labels, events, posterior)
+        # The labels of the model come first.
         n_unseen = int((asked[:, 3] >= len(known)).sum())
         true = span_array(gold, labels)
         return _answers(asked, true, labels, q, lengths, n_unseen)
@@ -412,6 +423,7 @@ def _answers(
     n_unseen: int = 0,
 ) -> Answers:
     """Return the answers; the truth is yes for spans that are among the `true` ones."""
+    # A span is one number of its first token, length and label, for a fast comparison.
     sizes = (lengths.sum() + 1, lengths.max() + 1, len(labels) + 1)
     first = np.cumsum(lengths) - lengths
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .._errors import ParameterError, ParameterTypeError, public
+from .._errors import ParameterError, public
 from .._validation import (
     as_probabilities,
     check_choice,
@@ -20,20 +20,15 @@ from .._validation import (
 from ..posteriors import TreePosterior
 from ..posteriors._tree_posterior import check_trees
 from ._answers import Answers
-from ._query import Query, as_numbers, check_range, check_same_entries
+from ._query import Query, as_numbers, check_posterior, check_range, check_same_entries
 from ._spans import read_spans
 
 Span = tuple[int, int]
 
 
 class ParserQuery(Query):
-    """Base of the queries for dependency parsers, whose method `_ask` receives trees.
+    """Base of the queries for dependency parsers."""
 
-    Its parameters are the true heads of each sentence, the posterior, and a function
-    that returns the predicted heads.
-    """
-
-    _ask: Callable[..., Answers]
     _needs = "a posterior method that returns a TreePosterior"
     _advice = (
         "For scores of arcs from any source, make a TreePosterior and pass it to "
@@ -86,31 +81,30 @@ class ParserQuery(Query):
         answers : Answers
             One answer for each arc or span.
         """
-        return self._ask_posterior(y_true, posterior)
+        return self._ask(y_true, posterior, None, None)
 
-    def _ask_posterior(
-        self, y_true: Any, posterior: Any, classes: Any = None, predict: Any = None
-    ) -> Answers:
-        if not isinstance(posterior, TreePosterior):
-            raise ParameterTypeError(
-                "posterior", f"must be a TreePosterior. Got {type(posterior).__name__}."
+
+def _heads_of_posterior(y_true: Any, posterior: Any) -> list[np.ndarray]:
+    """Return the true heads of the sentences that a posterior describes."""
+    is_one = isinstance(posterior, TreePosterior)
+    check_posterior(posterior, "a TreePosterior", is_one)
+    # The lengths of y are compared below, where the error can name the posterior.
+    gold = _true_heads(y_true, posterior.log_scores, "posterior")
+    for i, (heads, n) in enumerate(zip(gold, posterior.lengths.tolist(), strict=True)):
+        if heads.size != n:
+            raise ParameterError(
+                "posterior",
+                "must describe the sentences of 'y_true'. "
+                f"Sentence {i} has {heads.size} heads and {n} words.",
             )
-        gold = _true_heads(y_true, posterior.log_scores, "posterior")
-        lengths = posterior.lengths.tolist()
-        for i, (heads, n) in enumerate(zip(gold, lengths, strict=True)):
-            if heads.size != n:
-                raise ParameterError(
-                    "posterior",
-                    "must describe the sentences of 'y_true'. "
-                    f"Sentence {i} has {heads.size} heads and {n} words.",
-                )
+    return gold
 
-        def predicted() -> list[np.ndarray]:
-            if predict is None:
-                return posterior.best_tree()
-            return check_trees(predict(), posterior.lengths, "predict(X)")
 
-        return self._ask(gold, posterior, predicted)
+def _predicted_heads(posterior: TreePosterior, predict: Any) -> list[np.ndarray]:
+    """Return the heads that a parser predicts, or the most probable trees."""
+    if predict is None:
+        return posterior.best_tree()
+    return check_trees(predict(), posterior.lengths, "predict(X)")
 
 
 def _true_heads(y_true: Any, other: Any, name: str) -> list[np.ndarray]:
@@ -204,26 +198,26 @@ class ArcQuery(ParserQuery):
             _as_proba(part, heads.size, i)
             for i, (part, heads) in enumerate(zip(proba, gold, strict=True))
         ]
-        return self._answers(
-            gold, parts, lambda: [part.argmax(axis=1) for part in parts]
-        )
+        return self._answers(gold, parts, [part.argmax(axis=1) for part in parts])
 
-    def _ask(self, gold: Any, posterior: Any, predicted: Any) -> Answers:
+    def _ask(self, y_true: Any, posterior: Any, classes: Any, predict: Any) -> Answers:
+        gold = _heads_of_posterior(y_true, posterior)
+        predicted = None
+        if self.arcs == "predicted":
+            predicted = _predicted_heads(posterior, predict)
         return self._answers(gold, posterior.arc_marginals(), predicted)
 
     def _answers(
-        self,
-        gold: list[np.ndarray],
-        proba: list[np.ndarray],
-        predicted: Callable[[], list[np.ndarray]],
+        self, gold: list[np.ndarray], proba: list[np.ndarray], predicted: Any
     ) -> Answers:
-        heads = predicted() if self.arcs == "predicted" else None
+        # Without a sentence, the columns have these types.
         none = np.zeros(0, dtype=np.intp)
         columns = [(none, np.zeros(0), none, none, none)]
         for i, (truth, q) in enumerate(zip(gold, proba, strict=True)):
             n = truth.size
-            if heads is not None:
-                word, head = np.arange(n), heads[i]
+            if self.arcs == "predicted":
+                # One arc for each word.
+                word, head = np.arange(n), predicted[i]
             else:  # all arcs but those from a word to itself
                 word, head = np.nonzero(~np.eye(n, n + 1, 1, dtype=bool))
             sentence = np.full(word.size, i)
@@ -245,6 +239,7 @@ def _as_proba(part: Any, n: int, i: int) -> np.ndarray:
             f"{array.shape}.",
         )
     array = array.astype(np.float64)
+    # A word is not its own head; models leave any number there.
     array[np.arange(n), np.arange(1, n + 1)] = 0
     check_range(array, lambda row, k: f"sentence {i}, row {row}, column {k}")
     return as_probabilities(array, name="proba", n_columns=1)
@@ -359,13 +354,14 @@ class SubtreeQuery(ParserQuery):
         q = [[row[2] for row in rows] for rows in wanted]
         return _answers(gold, spans, q)
 
-    def _ask(self, gold: Any, posterior: Any, predicted: Any) -> Answers:
+    def _ask(self, y_true: Any, posterior: Any, classes: Any, predict: Any) -> Answers:
+        gold = _heads_of_posterior(y_true, posterior)
         if self.spans == "all":
             spans = [self._all_spans(heads.size) for heads in gold]
         else:
             spans = [
                 sorted(s for s in subtrees(heads) if self._is_wanted(s, heads.size))
-                for heads in predicted()
+                for heads in _predicted_heads(posterior, predict)
             ]
         return _answers(gold, spans, posterior.subtree_marginals(spans))
 
@@ -375,6 +371,7 @@ class SubtreeQuery(ParserQuery):
 
     def _is_wanted(self, span: Span, n: int) -> bool:
         length = span[1] - span[0]
+        # With a single root, the whole sentence is a subtree of every tree.
         most = n - 1 if self.max_length is None else min(self.max_length, n - 1)
         return self.min_length <= length <= most
 
@@ -391,6 +388,7 @@ def subtrees(heads: np.ndarray) -> set[Span]:
         np.maximum.at(last, ancestor, word)
         np.add.at(size, ancestor, 1)
         ancestor = heads[ancestor] - 1
+    # The words of a subtree are consecutive if there are as many as from first to last.
     whole = size == last - first + 1
     return set(zip(first[whole].tolist(), (last[whole] + 1).tolist(), strict=True))
 

@@ -8,14 +8,12 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import clone
-from sklearn.utils.parallel import delayed
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
 from .._clusterings import as_clustering
 from .._compat import take_rows
-from .._parallel import parallel
 from ..posteriors import AntecedentPosterior
-from ..queries._query import last_step, tag_paths, transform_before
+from ..queries._query import last_step, posterior_of, tag_paths
 
 
 @dataclass(frozen=True)
@@ -49,11 +47,6 @@ def final_estimator(estimator: Any) -> Any:
     return last
 
 
-def posterior_of(estimator: Any, X: Any) -> Any:
-    """Return the posterior of the last estimator of a fitted pipeline or search."""
-    return last_step(estimator).posterior(transform_before(estimator, X))
-
-
 def fit_on(
     estimator: Any, X: Any, y: Any, weight: np.ndarray | None, rows: np.ndarray | None
 ) -> Any:
@@ -71,26 +64,12 @@ def cross_fit(
     X: Any,
     y: Any,
     weight: np.ndarray | None,
-    folds: list[tuple[np.ndarray, np.ndarray]],
-    n_jobs: int | None,
-    verbose: int,
-) -> list[HeldOut]:
-    """Fit clones to the training parts, and return the posteriors of the test parts."""
-    return parallel(n_jobs, verbose)(
-        delayed(_cross_fit_fold)(clone(estimator), X, y, weight, *fold)
-        for fold in folds
-    )
-
-
-def _cross_fit_fold(
-    estimator: Any,
-    X: Any,
-    y: Any,
-    weight: np.ndarray | None,
-    train: np.ndarray,
-    test: np.ndarray,
+    fold: tuple[np.ndarray, np.ndarray],
 ) -> HeldOut:
-    return held_out(fit_on(estimator, X, y, weight, train), X, y, weight, test)
+    """Fit a clone to the training part, and return the posterior of the test part."""
+    train, test = fold
+    fitted = fit_on(clone(estimator), X, y, weight, train)
+    return held_out(fitted, X, y, weight, test)
 
 
 def held_out(

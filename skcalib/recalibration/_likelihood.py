@@ -11,10 +11,10 @@ from scipy.optimize import minimize_scalar
 from scipy.special import expit, logit
 from sklearn.exceptions import ConvergenceWarning
 
-from .._errors import ParameterError, ParameterTypeError, public, warn
+from .._errors import ParameterError, public, warn
 from .._validation import as_label_list, as_label_lists, check_real
 from ..posteriors import LinearChainPosterior
-from ..queries._query import tag_paths
+from ..queries._query import check_posterior, tag_paths
 
 # Precision of the logarithm of the temperature. It is much smaller than any standard
 # error and much larger than the rounding error of a maximum.
@@ -159,11 +159,8 @@ def fit_temperature(
     low, high = check_bounds(bounds)
     labels = as_label_lists(y_true, name="y_true")
     order = as_label_list(classes, name="classes")
-    if not isinstance(posterior, LinearChainPosterior):
-        raise ParameterTypeError(
-            "posterior",
-            f"must be a LinearChainPosterior. Got {type(posterior).__name__}.",
-        )
+    is_chain = isinstance(posterior, LinearChainPosterior)
+    check_posterior(posterior, "a LinearChainPosterior", is_chain)
     if len(order) != posterior.n_tags:
         raise ParameterError(
             "classes",

@@ -12,16 +12,17 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.model_selection import BaseCrossValidator
 from sklearn.utils import Tags, get_tags
 from sklearn.utils.metaestimators import available_if
+from sklearn.utils.parallel import delayed
 from sklearn.utils.validation import check_is_fitted
 
 from .._errors import ParameterError, ParameterTypeError, public
-from .._parallel import folds_of
+from .._parallel import folds_of, parallel
 from .._results import object_array
 from .._validation import as_weights, check_same_length
 from ..coref import SampledCorefPairs
 from ..coref._ranker import log_proba_of_mention
 from ..posteriors import AntecedentPosterior, LinearChainPosterior
-from ..queries._query import last_step, transform_before
+from ..queries._query import last_step, posterior_of, transform_before
 from ..sequence._base import check_fit, pair_places, token_accuracy
 from ._held_out import (
     HeldOut,
@@ -29,7 +30,6 @@ from ._held_out import (
     final_estimator,
     fit_on,
     held_out,
-    posterior_of,
 )
 from ._likelihood import (
     Mentions,
@@ -244,8 +244,8 @@ class TemperatureScaling(MetaEstimatorMixin, BaseEstimator):
             parts = [held_out(estimator, X, y, weight, np.arange(len(y)))]
         else:
             folds = self._folds(len(y), groups)
-            parts = cross_fit(
-                self.estimator, X, y, weight, folds, self.n_jobs, self.verbose
+            parts = parallel(self.n_jobs, self.verbose)(
+                delayed(cross_fit)(self.estimator, X, y, weight, fold) for fold in folds
             )
             estimator = fit_on(clone(self.estimator), X, y, weight, None)
         n_unreachable = sum(part.n_unreachable for part in parts)

@@ -27,7 +27,7 @@ from ..metrics._bins import check_norm
 from ..metrics._calibration_error import error_of_pairs
 from ..queries import Answers, ClassQuery, CorefPairQuery, TagQuery
 from ..queries._answers import answer_pairs, answers_by_label
-from ..queries._query import last_step, tag_paths, transform_before
+from ..queries._query import last_step, posterior_of, tag_paths
 
 
 def kind_of(estimator: Any) -> str:
@@ -106,29 +106,27 @@ class QueryScorer:
     and are accepted as `scoring` by cross_val_score, cross_validate and GridSearchCV.
     """
 
-    # `metric` is called with the answers, the weight of each sample (or None), and
-    # `params`. If `query` is None, the default query of the estimator is used, with
-    # `query_params`. `shown` are the settings for the repr.
+    # `metric` is called with the answers and the weight of each sample (or None). If
+    # `query` is None, the default query of the estimator is used, with `query_params`.
+    # `shown` are the settings for the repr.
     def __init__(
         self,
         metric: Callable[..., float],
         query: Any,
         greater_is_better: bool,
-        params: dict[str, Any],
         name: str,
-        query_params: dict[str, Any] | None = None,
-        shown: dict[str, Any] | None = None,
+        shown: dict[str, Any],
+        **query_params: Any,
     ):
         self._metric = metric
         self._query = query
         self._sign = 1 if greater_is_better else -1
-        self._params = params
         self._name = name
-        metric_name = name.removesuffix("_scorer")
+        self._shown = shown
+        self._query_params = query_params
         # scikit-learn's displays of scores read this name.
+        metric_name = name.removesuffix("_scorer")
         self.__name__ = metric_name if greater_is_better else f"neg_{metric_name}"
-        self._query_params = query_params or {}
-        self._shown = params if shown is None else shown
         self._request = MetadataRequest(owner=name)
         self._request.score.add_request(param="sample_weight", alias=None)
 
@@ -169,7 +167,7 @@ class QueryScorer:
     ) -> float:
         answers = ask(estimator, X, y_true, self._query, **self._query_params)
         weight = as_weights(sample_weight, len(y_true))
-        score = self._metric(answers, weight, **self._params)
+        score = self._metric(answers, weight)
         if np.ndim(score) != 0:
             raise TypeError(
                 f"The metric of {self._name} must return a number. Got "
@@ -216,6 +214,7 @@ class QueryScorer:
 def _pair_metric(
     answers: Answers,
     weight: np.ndarray | None,
+    /,
     *,
     score_func: Callable[..., float],
     **params: Any,
@@ -302,8 +301,8 @@ def make_query_scorer(
     check_query(query)
     inner = getattr(score_func, "func", score_func)  # of a functools.partial
     name = getattr(inner, "__name__", type(inner).__name__)
-    metric = partial(_pair_metric, score_func=score_func)
-    return QueryScorer(metric, query, greater_is_better, params, f"{name}_scorer")
+    metric = partial(_pair_metric, score_func=score_func, **params)
+    return QueryScorer(metric, query, greater_is_better, f"{name}_scorer", params)
 
 
 @public
@@ -385,13 +384,14 @@ def make_calibration_scorer(
     if debias and binning.bin_size == 1:
         raise ParameterError("debias", "needs a 'bin_size' of at least 2. Got 1.")
     query_params = _query_params(query, multi_class, pos_label)
-    params = {
-        "binning": binning,
-        "by_class": multi_class == "class_wise",
-        "norm": norm,
-        "squared": squared,
-        "debias": debias,
-    }
+    metric = partial(
+        _answers_error,
+        binning=binning,
+        by_class=multi_class == "class_wise",
+        norm=norm,
+        squared=squared,
+        debias=debias,
+    )
     # The repr leaves out settings that have their default.
     given = (bin_size, n_bins, strategy, norm, squared, debias, multi_class, pos_label)
     _, *settings = signature(make_calibration_scorer).parameters.values()
@@ -401,9 +401,7 @@ def make_calibration_scorer(
         if value is not each.default and value != each.default
     }
     name = "make_calibration_scorer"
-    scorer = CalibrationScorer(
-        _answers_error, query, False, params, name, query_params, shown
-    )
+    scorer = CalibrationScorer(metric, query, False, name, shown, **query_params)
     scorer.__name__ = "neg_calibration_error"
     return scorer
 
@@ -458,7 +456,7 @@ class LogLikelihoodScorer(QueryScorer):
     """
 
     def __init__(self) -> None:
-        super().__init__(_log_likelihood, None, True, {}, "log_likelihood_scorer")
+        super().__init__(_log_likelihood, None, True, "log_likelihood_scorer", {})
         self.__name__ = "log_likelihood"
 
     def _score(
@@ -478,7 +476,7 @@ class LogLikelihoodScorer(QueryScorer):
                 "estimator",
                 f"must be a tagger with a posterior. Got {type(final).__name__}.",
             )
-        posterior = final.posterior(transform_before(estimator, X))
+        posterior = posterior_of(estimator, X)
         if kind == "tagger":
             # The probability of a sentence with an unknown tag is 0.
             paths, known = tag_paths(y_true, np.asarray(final.classes_).tolist())

@@ -1,9 +1,10 @@
-"""Queries for the tags of single tokens and of two consecutive tokens."""
+"""Queries for labels: classes of samples, tags of tokens and of pairs of tokens."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Sequence, Sized
 from dataclasses import dataclass
+from functools import partial
 from math import isqrt
 from typing import Any
 
@@ -15,22 +16,282 @@ from .._pairs import class_order, warn_of_sums
 from .._validation import (
     as_array,
     as_label_list,
+    as_labels,
+    as_probabilities,
+    check_choice,
     check_integer,
+    check_same_length,
+    column_names,
+    columns_by_name,
+    distinct_labels,
     is_collection,
     is_sequence,
     label_array,
+    label_places,
+    positives,
 )
 from ..posteriors import LinearChainPosterior
 from ._answers import Answers
-from ._classes import Columns, known_and_unseen
 from ._query import (
     TaggerQuery,
+    flat_tags,
     last_step,
     place_of_row,
     sentence_and_token,
     stack_rows,
+    tags_and_lengths,
     transform_before,
 )
+
+
+@dataclass(frozen=True)
+class ClassQuery:
+    """Ask a classifier whether a sample belongs to a class.
+
+    Parameters
+    ----------
+    pos_label : label, default=None
+        Class to ask for. If None and there are two classes, the query asks for the
+        second class. If None and there are more than two classes, it asks for each
+        class against the rest.
+    multi_class : {'pooled', 'top_label'}, default=None
+        'pooled' asks for every class, so that each sample gives one pair per class.
+        'top_label' asks whether the most probable class is the true class. In case of
+        ties, the first class is used. If None, more than two classes are pooled.
+
+    See Also
+    --------
+    skcalib.scorers.make_query_scorer : Make a scorer from a query and a metric.
+
+    Notes
+    -----
+    If classes are pooled, labels in y that do not occur in the training data of the
+    classifier are also asked for, with probability 0. The number of these pairs is
+    `n_unseen`.
+
+    The probabilities of a sample do not need to sum to one, since every column is
+    evaluated separately. If a sum differs from 1 by more than 0.02, a UserWarning is
+    issued. Such sums are normal for classes that are not mutually exclusive. Otherwise,
+    they are probably a mistake.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> from skcalib.metrics import calibration_error
+    >>> from skcalib.queries import ClassQuery
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> model = GaussianNB().fit(X[:300], y[:300])
+    >>> answers = ClassQuery()(model, X[300:], y[300:])
+    >>> round(calibration_error(answers.y_true, answers.y_proba), 2)
+    0.04
+    """
+
+    pos_label: Any = None
+    multi_class: str | None = None
+
+    @public
+    def __post_init__(self) -> None:
+        if self.multi_class is not None:
+            choices = ("pooled", "top_label")
+            check_choice(self.multi_class, choices, name="multi_class")
+            if self.pos_label is not None:
+                raise ParameterError(
+                    None,
+                    "accepts 'pos_label' or 'multi_class', not both. Got "
+                    f"{self.pos_label!r} and {self.multi_class!r}.",
+                )
+
+    @public
+    def __call__(self, estimator: Any, X: Any, y: ArrayLike) -> Answers:
+        """Return the answers of a fitted classifier.
+
+        Parameters
+        ----------
+        estimator : fitted classifier with predict_proba
+            A pipeline or search object that ends in a classifier is also accepted.
+        X : array-like of shape (n_samples, n_features)
+            Samples.
+        y : array-like of shape (n_samples,)
+            True labels.
+
+        Returns
+        -------
+        answers : Answers
+            One answer for each sample, or for each sample and class.
+        """
+        if not hasattr(estimator, "predict_proba"):
+            raise ParameterError(
+                "estimator",
+                f"must have predict_proba. Got {type(estimator).__name__}. Wrap it, "
+                "for example, in CalibratedClassifierCV.",
+            )
+        proba = estimator.predict_proba(X)
+        if not hasattr(estimator, "classes_"):
+            raise ParameterError(
+                "estimator",
+                "must have classes_, the labels of its columns. Got "
+                f"{type(estimator).__name__}.",
+            )
+        return self.from_proba(y, proba, estimator.classes_)
+
+    @public
+    def from_proba(
+        self, y_true: ArrayLike, proba: ArrayLike, classes: ArrayLike | None = None
+    ) -> Answers:
+        """Return answers with given probabilities.
+
+        Parameters
+        ----------
+        y_true : array-like of shape (n_samples,)
+            True labels.
+        proba : array-like of shape (n_samples,) or (n_samples, n_classes)
+            Probability of `pos_label` (by default, of the second of two `classes`), or
+            of every class. A matrix with one column is treated as the probability of
+            `pos_label`, unless `classes` has one label. Named columns of a DataFrame
+            are matched to the classes by their names.
+        classes : array-like of shape (n_classes,), default=None
+            Labels in the order of the columns. If None, the sorted labels in `y_true`
+            are used.
+
+        Returns
+        -------
+        answers : Answers
+            One answer for each sample, or for each sample and class.
+        """
+        y = as_labels(y_true, name="y_true")
+        # One column is a matrix if it has a label of its own.
+        one_class = isinstance(classes, Sized) and len(classes) == 1
+        q = as_probabilities(proba, name="proba", n_columns=1 if one_class else 2)
+        check_same_length(y_true=y, proba=q)
+        if q.ndim == 1:
+            return self._from_vector(y, q, classes)
+        columns = Columns(y, q, column_names(proba), classes)
+        # The classes of a multi-label classifier do not sum to 1, so this is not an
+        # error.
+        warn_of_sums(q, "row {}".format)
+        labels = columns.labels.tolist()
+        if self.multi_class == "top_label":
+            return columns.top_class()
+        if self.pos_label is not None:
+            return columns.one_class(self.pos_label, "pos_label", "ClassQuery")
+        if self.multi_class is not None or len(labels) != 2:
+            return columns.every_class()
+        # A label in y without a column is last in `labels`, whatever its order is.
+        second = max(labels) if columns.n_unseen else labels[1]
+        return columns.one_class(second, "pos_label", "ClassQuery")
+
+    def _from_vector(
+        self, y: np.ndarray, q: np.ndarray, classes: ArrayLike | None
+    ) -> Answers:
+        if self.multi_class is not None:
+            raise ParameterError(
+                "proba",
+                "must have shape (n_samples, n_classes) for "
+                f"multi_class={self.multi_class!r}. Got shape {q.shape}.",
+            )
+        label = self.pos_label
+        order = [] if classes is None else as_label_list(classes, name="classes")
+        if label is None and len(order) == 2:
+            label = order[1]
+        asked = label_array([1 if label is None else label])
+        return Answers._of_rows(q, positives(y, label), asked)
+
+
+class Columns:
+    """Columns of probabilities, with the labels in y that have no column.
+
+    Parameters
+    ----------
+    y : ndarray of shape (n_rows,)
+        True labels.
+    q : ndarray of shape (n_rows, n_classes)
+        Checked probabilities.
+    names : list or None
+        Names of the columns, if they are named.
+    classes : array-like of shape (n_classes,) or None
+        Labels in the order of the columns.
+    sample, place : ndarray of shape (n_rows,) or None
+        Origin of the rows, as in `Answers._of_rows`.
+
+    Attributes
+    ----------
+    labels : ndarray of shape (n_classes + n_unseen,)
+        Classes in the order of the columns, then labels in y that have no column.
+    n_unseen : int
+        Number of labels in y that have no column.
+    """
+
+    def __init__(
+        self,
+        y: np.ndarray,
+        q: np.ndarray,
+        names: list[Any] | None,
+        classes: Any,
+        sample: np.ndarray | None = None,
+        place: np.ndarray | None = None,
+    ):
+        order = class_order(y, classes, q.shape[1], name="classes", of="proba")
+        chosen = names and columns_by_name(names, order, name="proba")
+        self._q = q[:, chosen] if chosen else q
+        # A model gives a label that it does not know probability 0. Dropping such rows
+        # would hide these errors.
+        self.labels, self._true = known_and_unseen(y, order)
+        self.n_unseen = self.labels.size - order.size
+        self._of_rows = partial(Answers._of_rows, sample=sample, place=place)
+
+    def top_class(self) -> Answers:
+        """Return the answers to whether the most probable class is the true class."""
+        # In case of ties, the first class is used.
+        best = self._q.argmax(axis=1)
+        q = self._q[np.arange(best.size), best]
+        right = self._true == best
+        return self._of_rows(q, right, self.labels[best])
+
+    def one_class(self, label: Any, name: str, query: str) -> Answers:
+        """Return the answers for one class, given by the parameter of a query."""
+        labels, n_classes = self.labels.tolist(), self._q.shape[1]
+        # `in` would compare an array entry by entry.
+        if getattr(label, "ndim", 0) or label not in labels:
+            raise ParameterError(
+                name,
+                f"must be a class of the model or a label in y. Got {label!r:.50}, and "
+                f"the classes {labels[:n_classes]!r:.200}.",
+                query,
+            )
+        k = labels.index(label)
+        right, asked = self._true == k, self.labels[k : k + 1]
+        if k < n_classes:
+            return self._of_rows(self._q[:, k], right, asked)
+        return self._of_rows(np.zeros(right.size), right, asked, right.size)
+
+    def every_class(self) -> Answers:
+        """Return the answers for every class and every label in y."""
+        q, n = self._q, self._true.size
+        if self.n_unseen:
+            # The type of q is kept: float32 needs half the memory.
+            q = np.hstack([q, np.zeros((n, self.n_unseen), dtype=q.dtype)])
+        return self._of_rows(q, self._true, self.labels, n * self.n_unseen)
+
+
+def known_and_unseen(y: np.ndarray, order: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the labels of a model, then new labels in y, and the index of each y."""
+    places = label_places(y, order)
+    absent = places < 0
+    if not absent.any():
+        return order, places
+    unseen = distinct_labels(y[absent], name="y_true")
+    # Indices of tags instead of their names would make every answer no.
+    first, other = order.tolist()[0], unseen.tolist()[0]
+    if isinstance(first, str) != isinstance(other, str):
+        raise ParameterError(
+            None,
+            "needs labels of one type in 'y_true' and 'classes'. Got "
+            f"{other!r} and {first!r}.",
+        )
+    places[absent] = order.size + label_places(y[absent], unseen)
+    return label_array([*order.tolist(), *unseen.tolist()]), places
+
 
 # (rows, probabilities): a block of the probabilities of pairs of tags.
 Block = tuple[slice, np.ndarray]
@@ -124,20 +385,21 @@ class TagQuery(TaggerQuery):
         answers : Answers
             One answer for each token, or for each token and tag.
         """
-        tags, lengths = self._flat(y_true, proba)
+        tags, lengths = flat_tags(y_true, proba, "proba")
         return self._ask_rows(tags, lengths, proba, classes)
 
-    def _ask(
-        self, tags: Any, lengths: Any, posterior: Any, classes: Any, predict: Any
-    ) -> Answers:
+    def _ask(self, y_true: Any, posterior: Any, classes: Any, predict: Any) -> Answers:
+        tags, lengths = tags_and_lengths(y_true, posterior)
         return self._ask_rows(tags, lengths, posterior.token_marginals(), classes)
 
     def _ask_rows(
         self, tags: np.ndarray, lengths: np.ndarray, proba: Any, classes: Any
     ) -> Answers:
+        # The tags of all sentences are one matrix, as the classes of a classifier are.
         rows, names = stack_rows(proba, lengths, lengths, "(n_tokens, n_tags)")
         sentence, token = sentence_and_token(lengths)
         columns = Columns(tags, rows, names, classes, sample=sentence, place=token)
+        # A single column has one tag out of several, so that its sum is not 1.
         if rows.shape[1] > 1:
             first = np.zeros_like(lengths)
             warn_of_sums(rows, lambda row: place_of_row(row, lengths, first))
@@ -150,6 +412,7 @@ class TagQuery(TaggerQuery):
 
 def _from_dicts(marginals: Any, classes: Any) -> list[np.ndarray]:
     """Return marginals as arrays; sklearn-crfsuite gives a dict for each token."""
+    # One token of each sentence shows the type; the others are not looked at.
     if not len(marginals) or not all(
         isinstance(token, dict) for sentence in marginals for token in sentence[:1]
     ):
@@ -232,7 +495,6 @@ class TagPairQuery(TaggerQuery):
 
     pairs: Sequence[Any] | None = None
     top: int | None = None
-    _least_length = 2
     _advice = (
         "If it gives probabilities of pairs of tags in another way, pass them to "
         "from_proba."
@@ -285,13 +547,16 @@ class TagPairQuery(TaggerQuery):
         answers : Answers
             One answer for each pair of tags at each position.
         """
-        tags, lengths = self._flat(y_true, proba)
+        tags, lengths = flat_tags(y_true, proba, "proba", least=2)
         n_rows = np.maximum(lengths - 1, 0)
+        # The third parameter of other queries is `classes`, so pairs and classes may be
+        # exchanged.
         pairs, classes = self._named(proba, pairs, classes)
         columns = None
         if pairs is None:
             shape = "(n_tokens - 1, n_tags, n_tags)"
             rows, _ = stack_rows(proba, n_rows, lengths, shape)
+            # Rows are flat, with a column for each pair of tags.
             n_tags = isqrt(rows.shape[1])
         else:
             columns = _as_pairs(pairs)
@@ -303,6 +568,8 @@ class TagPairQuery(TaggerQuery):
                     f"{rows.shape[1]} columns.",
                 )
             if classes is None:
+                # Labels that are in no pair are not needed, and count as unseen if they
+                # are in y.
                 classes = sorted({label for pair in columns for label in pair})
             classes = as_label_list(classes, name="classes")
             n_tags = len(classes)
@@ -311,6 +578,8 @@ class TagPairQuery(TaggerQuery):
         given = _all_pairs(n_tags) if columns is None else places.codes_of(columns)
         asked = self._asked(places, None if columns is None else given)
         known = places.known(asked)
+        # Pairs with a label that the model does not know have no column, and
+        # probability 0.
         column = places.column_of(given)[tuple(asked[known].T)]
         if (column < 0).any():
             a, b = asked[known][column < 0][0]
@@ -321,9 +590,8 @@ class TagPairQuery(TaggerQuery):
             )
         return places.answers(asked, [(slice(None), rows[:, column])], rows.dtype)
 
-    def _ask(
-        self, tags: Any, lengths: Any, posterior: Any, classes: Any, predict: Any
-    ) -> Answers:
+    def _ask(self, y_true: Any, posterior: Any, classes: Any, predict: Any) -> Answers:
+        tags, lengths = tags_and_lengths(y_true, posterior, least=2)
         order = class_order(
             tags, classes, posterior.n_tags, name="classes", of="posterior"
         )
@@ -332,8 +600,10 @@ class TagPairQuery(TaggerQuery):
         known = places.known(asked)
         blocks: Iterable[Block] = []
         if self.pairs is None and self.top is None:
+            # All pairs at once would need three arrays of the size of the answers.
             blocks = _all_marginals(posterior)
         elif known.any():
+            # Only the columns of these pairs are computed.
             marginals = np.concatenate(posterior.pair_marginals(asked[known]))
             blocks = [(slice(None), marginals)]
         return places.answers(asked, blocks, posterior.dtype)
@@ -374,10 +644,13 @@ class _Places:
 
     def __init__(self, tags: np.ndarray, lengths: np.ndarray, order: np.ndarray):
         sentence, token = sentence_and_token(lengths)
+        # The first token of a sentence does not follow another one.
         second = np.flatnonzero(token)
         self.sentence, self.item = sentence[second], token[second]
         labels, code = known_and_unseen(tags, order)
         self.labels, self._n_known = labels.tolist(), order.size
+        # A pair of labels is one number, so that pairs can be counted and looked up at
+        # once.
         self.true = code[second - 1] * labels.size + code[second]
 
     def known(self, asked: np.ndarray) -> np.ndarray:
@@ -401,6 +674,7 @@ class _Places:
     def most_frequent(self, top: int) -> np.ndarray:
         """Return the `top` most frequent true pairs, as places in the labels."""
         found, count = np.unique(self.true, return_counts=True)
+        # The sort is stable, so that ties go to the first pairs in the order of labels.
         best = found[np.argsort(-count, kind="stable")[:top]]
         return np.column_stack(np.divmod(best, len(self.labels)))
 
@@ -417,6 +691,7 @@ class _Places:
         known = self.known(asked)
         q = np.zeros((self.item.size, len(asked)), dtype)
         for rows, block in blocks:
+            # A slice copies several times faster than a mask.
             q[rows, slice(None) if known.all() else known] = block
         return Answers._of_rows(
             q,
@@ -439,6 +714,7 @@ def _as_pairs(pairs: Any) -> tuple[tuple[Any, Any], ...]:
     for i, pair in enumerate(pairs):
         if not is_sequence(pair) or len(pair) != 2:
             raise ParameterError("pairs", f"{expected} Got {pair!r:.50} as pair {i}.")
+        # Rows of an array are pairs, too; tuples can be hashed and compared.
         found.append(tuple(pair.tolist() if isinstance(pair, np.ndarray) else pair))
     try:
         repeats = len(set(found)) < len(found)
@@ -458,6 +734,8 @@ def _all_pairs(n: int) -> np.ndarray:
 def _all_marginals(posterior: LinearChainPosterior) -> Iterable[Block]:
     """Yield the probabilities of all pairs of tags, for some sentences at a time."""
     n_pairs = posterior.n_tags**2
+    # Sentences are taken together up to a number of probabilities, whatever their
+    # length.
     per_sentence = n_pairs * posterior.lengths.sum() // len(posterior)
     start = 0
     chunk = max(1, _AT_ONCE // max(1, int(per_sentence)))
