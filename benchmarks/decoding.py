@@ -32,7 +32,7 @@ from skcalib.coref import AntecedentFeatures, coref_f1, coref_statistics
 from skcalib.datasets import fetch_gum, fetch_litbank
 from skcalib.metrics import accuracy_statistics, span_statistics
 from skcalib.queries import SpanQuery
-from skcalib.queries._sentences import last_step, transform_before
+from skcalib.queries._query import last_step, transform_before
 from skcalib.significance import paired_bootstrap_test
 
 TAGGERS = (

@@ -29,7 +29,7 @@ from joblib import Memory
 from tagging import chosen_model, load
 
 from skcalib.experimental import PredictiveCheckDisplay, posterior_predictive_check
-from skcalib.queries._sentences import last_step, transform_before
+from skcalib.queries._query import last_step, transform_before
 
 N_SAMPLES = 400
 TAGGERS = (

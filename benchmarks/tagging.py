@@ -46,7 +46,7 @@ from skcalib.datasets import (
     fetch_wsj_sample,
 )
 from skcalib.queries import TagQuery
-from skcalib.queries._sentences import last_step, transform_before
+from skcalib.queries._query import last_step, transform_before
 from skcalib.scorers import log_likelihood_scorer
 
 PSEUDOCOUNTS = (10.0, 3.0, 1.0, 0.3, 0.1, 0.03, 0.01, 0.001, 0.0001)

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from .._clusterings import LabelArrays, as_clusterings
-from .._errors import ParameterError, ParameterTypeError, public
-from .._results import Result
+from .._errors import ParameterError, public
+from .._results import Result, plain
 from .._validation import as_weights, check_fraction
 from ..posteriors import AntecedentPosterior
+from ..queries._query import check_posterior
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -75,13 +76,7 @@ class EntityCountCoverage(Result):
 
     def to_dict(self) -> dict[str, Any]:
         """Return the numbers as a dict, with arrays converted to lists."""
-        return {
-            "coverage": self.coverage,
-            "expected_coverage": self.expected_coverage,
-            "standard_error": self.standard_error,
-            **{name: array.tolist() for name, array in self._columns().items()},
-            "confidence_level": self.confidence_level,
-        }
+        return {each.name: plain(getattr(self, each.name)) for each in fields(self)}
 
     def _in_words(self) -> tuple[str, ...]:
         excess = self.coverage - self.expected_coverage
@@ -171,11 +166,8 @@ def entity_count_coverage(
     (0.71, 0.14)
     """
     level = check_fraction(confidence_level, name="confidence_level")
-    if not isinstance(posterior, AntecedentPosterior):
-        raise ParameterTypeError(
-            "posterior",
-            f"must be an AntecedentPosterior. Got {type(posterior).__name__}.",
-        )
+    is_one = isinstance(posterior, AntecedentPosterior)
+    check_posterior(posterior, "an AntecedentPosterior", is_one)
     n = len(posterior)
     labels = as_clusterings(y_true, posterior.lengths.tolist(), "y_true")
     if n == 0:

@@ -1,6 +1,7 @@
 """Features of mentions and their possible antecedents.
 
-Properties of the mentions of a document, as arrays of integers.
+The properties of the mentions of a document form a table of integers. Each feature is
+a hash of some columns of this table, for a mention and an antecedent or for NEW.
 """
 
 from __future__ import annotations
@@ -71,150 +72,9 @@ NO_CONTENT = _words(
     "the a an this that these those my our your his her its their 's ' of in and , . "
     "- \" to for at on `` ''"
 )
-
-
-@lru_cache(maxsize=2**17)
-def number_of(text: str) -> int:
-    """Return a hash of the text that is equal in all processes."""
-    return crc32(text.encode("utf-8", "surrogatepass"))
-
-
-class WordTable:
-    """Properties of words that are used only for features."""
-
-    def __init__(self, document: Document, words: Words):
-        self.words = words
-        self.lower = [form.lower() for form in self.words.form]
-        self.quote = _quotes(self.words.form)
-        self.speaker = _speakers(document, words)
-
-
-def _speakers(document: Document, words: Words) -> list[str]:
-    """Return the speaker of each word, "" if it is unknown."""
-    of_sentence = []
-    for sentence in document.sentences:
-        whole = ""
-        for comment in sentence.comments:
-            found = re.match(r"# *speaker *= *(.*)", comment)
-            if found:
-                whole = found[1]
-        of_sentence.append(whole)
-    return [
-        item.removeprefix("Speaker=") if item.startswith("Speaker=") else of_sentence[s]
-        for item, s in zip(words.misc, words.sentence, strict=True)
-    ]
-
-
 OPENING, CLOSING = frozenset(("\u201c", "``")), frozenset(("\u201d", "''"))
 
-
-def _quotes(forms: Sequence[str]) -> list[int]:
-    """Return the number of the quotation of each word, 0 outside quotations."""
-    found, number, inside = [], 0, False
-    for form in forms:
-        if form in OPENING or (form == '"' and not inside):
-            number, inside = number + 1, True
-        elif form in CLOSING or form == '"':
-            inside = False
-        found.append(number * inside)
-    return found
-
-
-def _head_word(table: WordTable, mention: Mention) -> int:
-    """Return the head of a mention, or a guess if the head is unknown."""
-    if mention.head is not None:
-        return mention.head
-    for t in range(mention.start + 1, mention.end):
-        if table.lower[t] in AFTER_HEAD:
-            return t - 1
-    return mention.end - 1
-
-
-def describe(document: Document, words: Words) -> dict[str, np.ndarray]:
-    """Return arrays with one entry per mention, and the overlap of each pair."""
-    table = WordTable(document, words)
-    columns: dict[str, list[int]] = {}
-    content: list[set[int]] = []
-    for mention in document.mentions:
-        row, inside = _describe(table, mention)
-        content.append(inside)
-        for name, value in row.items():
-            columns.setdefault(name, []).append(value)
-    found = {name: np.array(values, dtype=np.int64) for name, values in columns.items()}
-    found["overlap"] = _overlap(content)
-    return found
-
-
-def _describe(table: WordTable, mention: Mention) -> tuple[dict[str, int], set[int]]:
-    words, start, end = table.words, mention.start, mention.end
-    head = _head_word(table, mention)
-    lower = table.lower[start:end]
-    kind = _kind(table, mention, head)
-    inside = [word for word in lower if word not in NO_CONTENT] or lower
-    governor = words.head[head]
-    row = {
-        "start": start,
-        "end": end,
-        "sentence": words.sentence[head],
-        "kind": kind,
-        "form": number_of(lower[0]) if kind > NOUN else 1,
-        "head": number_of(table.lower[head]),
-        "text": number_of(KINDS[kind] if kind > NOUN else " ".join(inside)),
-        "first": number_of(lower[0]),
-        "determiner": DETERMINER.get(lower[0], 0),
-        "number": _number(table, mention, head, kind),
-        "gender": _gender(lower),
-        "role": number_of(words.deprel[head].split(":")[0]),
-        "governor": number_of(table.lower[governor]) if governor >= 0 else 0,
-        "tag": number_of(words.xpos[head]),
-        "before": number_of(table.lower[start - 1]) if start else 0,
-        "after": number_of(table.lower[end]) if end < len(table.lower) else 0,
-        "speaker": number_of(table.speaker[head]),
-        "quote": table.quote[head],
-        "length": min(end - start, 6),
-        "size": len(set(inside)),
-    }
-    return row, set(map(number_of, inside))
-
-
-def _kind(table: WordTable, mention: Mention, head: int) -> int:
-    if mention.end - mention.start == 1 and table.lower[head] in PRONOUN:
-        return KINDS.index(PRONOUN[table.lower[head]])
-    upos = table.words.upos[head]
-    if upos != "_":
-        return NAME if upos == "PROPN" else NOUN
-    return NAME if table.words.form[head][:1].isupper() else NOUN
-
-
-def _number(table: WordTable, mention: Mention, head: int, kind: int) -> int:
-    """Return 1 for singular, 2 for plural, 0 if it may be either."""
-    if kind > NOUN:
-        plural = {"we": 2, "they": 2, "those": 2, "you": 0, "relative": 0}
-        return plural.get(KINDS[kind], 1)
-    if "and" in table.lower[mention.start : mention.end]:
-        return 2
-    feats = table.words.feats[head]
-    if "Number=" in feats:
-        return 1 if "Number=Sing" in feats else 2
-    return 2 if table.lower[head].endswith("s") and kind == NOUN else 1
-
-
-def _gender(lower: list[str]) -> int:
-    """Return 1 for female, 2 for male, 3 for neuter (it), 0 if unknown."""
-    if lower in (["it"], ["its"], ["itself"]):
-        return 3
-    return next((1 if w in FEMALE else 2 for w in lower if w in FEMALE | MALE), 0)
-
-
-def _overlap(content: list[set[int]]) -> np.ndarray:
-    """Return the number of content words that each pair of mentions shares."""
-    column = {word: i for i, word in enumerate(sorted(set().union(*content)))}
-    has = np.zeros((len(content), len(column)), dtype=np.float32)
-    for j, inside in enumerate(content):
-        has[j, [column[word] for word in inside]] = 1
-    return (has @ has.T).astype(np.int16)
-
-
+# Multiplier of the hash, and bounds of the groups of distances.
 MIX = np.uint64(0x9E3779B97F4A7C15)
 BOUNDS = np.array([1, 2, 3, 4, 5, 7, 10, 15, 20, 30, 50, 100, 200])
 
@@ -360,29 +220,25 @@ def _features(table: dict[str, np.ndarray], size: int) -> csr_array:
     if n == 0:
         return csr_array((0, size))
     j, k = np.tril_indices(n)
-    link = [
-        _hashed(t, size, *columns)
-        for t, columns in enumerate(_link_templates(table, j, k))
-    ]
-    new = [
-        _hashed(100 + t, size, *columns)
-        for t, columns in enumerate(_new_templates(table))
-    ]
-    # NEW has one fewer template, so a constant feature fills the row
-    constant = _hashed(99, size, np.zeros(n))
-    codes = np.stack(link, axis=1)
-    codes[j == k] = np.stack([*new, constant], axis=1)
+    link = enumerate(_link_templates(table, j, k))
+    # NEW has one fewer template, so a constant feature fills the row.
+    new = [*enumerate(_new_templates(table), 100), (99, (np.zeros(n),))]
+    codes = np.stack([_hashed(t, size, *columns) for t, columns in link], axis=1)
+    codes[j == k] = np.stack([_hashed(t, size, *c) for t, c in new], axis=1)
+    # Each row has one feature for each template.
     ends = np.arange(0, codes.size + 1, codes.shape[1], dtype=np.int32)
     parts = (np.ones(codes.size), codes.ravel(), ends)
     return csr_array(parts, shape=(len(codes), size))
 
 
 def _hashed(template: int, size: int, *columns: np.ndarray) -> np.ndarray:
+    # The template is part of the hash: equal values of two templates are two features.
     code = np.full(columns[0].shape, template + 1, dtype=np.uint64)
     for column in columns:
         code = (code ^ column.astype(np.uint64)) * MIX
         code ^= code >> np.uint64(29)
     code = code * MIX
+    # The highest bits are mixed best.
     return (code >> np.uint64(64 - (size.bit_length() - 1))).astype(np.int32)
 
 
@@ -392,12 +248,12 @@ def _bucket(distance: np.ndarray) -> np.ndarray:
 
 def _latest(values: np.ndarray) -> np.ndarray:
     """Return, for each entry, the index of the last equal entry before it, or -1."""
-    latest: dict[int, int] = {}
-    found = []
-    for j, value in enumerate(values.tolist()):
-        found.append(latest.get(value, -1))
-        latest[value] = j
-    return np.array(found, dtype=np.int64)
+    order = np.argsort(values, kind="stable")
+    # Equal values are neighbours in the order of their places.
+    again = np.flatnonzero(np.diff(values[order]) == 0)
+    found = np.full(values.size, -1)
+    found[order[again + 1]] = order[again]
+    return found
 
 
 def _link_templates(
@@ -406,6 +262,7 @@ def _link_templates(
     """Yield combinations of properties of mentions j and their antecedents k."""
     a = {name: column[j] for name, column in table.items() if name != "overlap"}
     b = {name: column[k] for name, column in table.items() if name != "overlap"}
+    # Both kinds in one number; there are fewer than 32.
     kinds = a["kind"] * 32 + b["kind"]
     sentences = _bucket(a["sentence"] - b["sentence"])
     between = _bucket(j - k)
@@ -471,3 +328,138 @@ def _new_templates(table: dict[str, np.ndarray]) -> Iterator[tuple[np.ndarray, .
     yield table["head"], seen
     yield kind, np.minimum(place, 3)
     yield table["text"], seen_text
+
+
+@lru_cache(maxsize=2**17)
+def number_of(text: str) -> int:
+    """Return a hash of the text that is equal in all processes."""
+    return crc32(text.encode("utf-8", "surrogatepass"))
+
+
+class WordTable:
+    """Properties of words that are used only for features."""
+
+    def __init__(self, document: Document, words: Words):
+        self.words = words
+        self.lower = [form.lower() for form in self.words.form]
+        self.quote = _quotes(self.words.form)
+        self.speaker = _speakers(document, words)
+
+
+def _speakers(document: Document, words: Words) -> list[str]:
+    """Return the speaker of each word, "" if it is unknown."""
+    of_sentence = []
+    for sentence in document.sentences:
+        found = [re.match(r"# *speaker *= *(.*)", c) for c in sentence.comments]
+        of_sentence.append(next((f[1] for f in reversed(found) if f), ""))
+    return [
+        item.removeprefix("Speaker=") if item.startswith("Speaker=") else of_sentence[s]
+        for item, s in zip(words.misc, words.sentence, strict=True)
+    ]
+
+
+def _quotes(forms: Sequence[str]) -> list[int]:
+    """Return the number of the quotation of each word, 0 outside quotations."""
+    found, number, inside = [], 0, False
+    for form in forms:
+        if form in OPENING or (form == '"' and not inside):
+            number, inside = number + 1, True
+        elif form in CLOSING or form == '"':
+            inside = False
+        found.append(number * inside)
+    return found
+
+
+def _head_word(table: WordTable, mention: Mention) -> int:
+    """Return the head of a mention, or a guess if the head is unknown."""
+    # Without a parse, the head is guessed from the words.
+    if mention.head is not None:
+        return mention.head
+    for t in range(mention.start + 1, mention.end):
+        if table.lower[t] in AFTER_HEAD:
+            return t - 1
+    return mention.end - 1
+
+
+def describe(document: Document, words: Words) -> dict[str, np.ndarray]:
+    """Return arrays with one entry per mention, and the overlap of each pair."""
+    table = WordTable(document, words)
+    described = [_describe(table, mention) for mention in document.mentions]
+    rows = [row for row, _ in described]
+    names = rows[0] if rows else ()
+    found = {n: np.array([row[n] for row in rows], dtype=np.int64) for n in names}
+    found["overlap"] = _overlap([inside for _, inside in described])
+    return found
+
+
+def _describe(table: WordTable, mention: Mention) -> tuple[dict[str, int], set[int]]:
+    words, start, end = table.words, mention.start, mention.end
+    head = _head_word(table, mention)
+    lower = table.lower[start:end]
+    kind = _kind(table, mention, head)
+    # A mention of function words only, such as a pronoun, keeps them.
+    inside = [word for word in lower if word not in NO_CONTENT] or lower
+    governor = words.head[head]
+    row = {
+        "start": start,
+        "end": end,
+        "sentence": words.sentence[head],
+        "kind": kind,
+        "form": number_of(lower[0]) if kind > NOUN else 1,
+        "head": number_of(table.lower[head]),
+        "text": number_of(KINDS[kind] if kind > NOUN else " ".join(inside)),
+        "first": number_of(lower[0]),
+        "determiner": DETERMINER.get(lower[0], 0),
+        "number": _number(table, mention, head, kind),
+        "gender": _gender(lower),
+        "role": number_of(words.deprel[head].split(":")[0]),
+        "governor": number_of(table.lower[governor]) if governor >= 0 else 0,
+        "tag": number_of(words.xpos[head]),
+        "before": number_of(table.lower[start - 1]) if start else 0,
+        "after": number_of(table.lower[end]) if end < len(table.lower) else 0,
+        "speaker": number_of(table.speaker[head]),
+        "quote": table.quote[head],
+        "length": min(end - start, 6),
+        "size": len(set(inside)),
+    }
+    return row, set(map(number_of, inside))
+
+
+def _kind(table: WordTable, mention: Mention, head: int) -> int:
+    if mention.end - mention.start == 1 and table.lower[head] in PRONOUN:
+        return KINDS.index(PRONOUN[table.lower[head]])
+    upos = table.words.upos[head]
+    if upos != "_":
+        return NAME if upos == "PROPN" else NOUN
+    return NAME if table.words.form[head][:1].isupper() else NOUN
+
+
+def _number(table: WordTable, mention: Mention, head: int, kind: int) -> int:
+    """Return 1 for singular, 2 for plural, 0 if it may be either."""
+    if kind > NOUN:
+        plural = {"we": 2, "they": 2, "those": 2, "you": 0, "relative": 0}
+        return plural.get(KINDS[kind], 1)
+    if "and" in table.lower[mention.start : mention.end]:
+        return 2
+    feats = table.words.feats[head]
+    if "Number=" in feats:
+        return 1 if "Number=Sing" in feats else 2
+    # Names that end in s are usually singular.
+    return 2 if table.lower[head].endswith("s") and kind == NOUN else 1
+
+
+def _gender(lower: list[str]) -> int:
+    """Return 1 for female, 2 for male, 3 for neuter (it), 0 if unknown."""
+    if lower in (["it"], ["its"], ["itself"]):
+        return 3
+    return next((1 if w in FEMALE else 2 for w in lower if w in FEMALE | MALE), 0)
+
+
+def _overlap(content: list[set[int]]) -> np.ndarray:
+    """Return the number of content words that each pair of mentions shares."""
+    column = {word: i for i, word in enumerate(sorted(set().union(*content)))}
+    # A product of matrices counts the common words of all pairs at once.
+    has = np.zeros((len(content), len(column)), dtype=np.float32)
+    for j, inside in enumerate(content):
+        has[j, [column[word] for word in inside]] = 1
+    return (has @ has.T).astype(np.int16)

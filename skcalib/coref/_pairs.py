@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -173,13 +174,19 @@ class SampledCorefPairs(  # type: ignore[call-arg]
     def _pair_proba(self, posterior: AntecedentPosterior) -> np.ndarray:
         self._check_params()
         if self.method == "exact":
-            tasks = [delayed(_exact)(part) for part in _each(posterior)]
-        else:
-            seeds = self._rng().integers(2**63, size=(len(posterior), 2)).tolist()
-            tasks = [
-                delayed(_sampled)(part, self.n_samples, seed)
-                for part, seed in zip(_each(posterior), seeds, strict=True)
-            ]
+            return self._of_documents(_exact, posterior)
+        # A seed for each document: the samples do not depend on the number of
+        # processes.
+        seeds = self._rng().integers(2**63, size=(len(posterior), 2)).tolist()
+        sampled = partial(_sampled, n_samples=self.n_samples)
+        return self._of_documents(sampled, posterior, seeds)
+
+    def _of_documents(
+        self, function: Callable, posterior: AntecedentPosterior, *arguments: Any
+    ) -> np.ndarray:
+        """Call a function for the posterior of each document, in parallel."""
+        parts = [posterior[i : i + 1] for i in range(len(posterior))]
+        tasks = map(delayed(function), parts, *arguments)
         return object_array(parallel(self.n_jobs, self.verbose)(tasks))
 
     @public
@@ -223,8 +230,7 @@ class SampledCorefPairs(  # type: ignore[call-arg]
         posterior = _as_posterior(X)
         if self.decoding == "map":
             return object_array(posterior.map_clusters())
-        tasks = [delayed(_mbr)(part) for part in _each(posterior)]
-        return object_array(parallel(self.n_jobs, self.verbose)(tasks))
+        return self._of_documents(_mbr, posterior)
 
     @public
     def score(
@@ -282,11 +288,8 @@ def _as_posterior(X: Any) -> AntecedentPosterior:
     try:
         return AntecedentPosterior(X)
     except ParameterError as error:
+        # The error of AntecedentPosterior names its own parameter.
         raise type(error)("X", f"{error.problem} It {_EXPECTED}.") from None
-
-
-def _each(posterior: AntecedentPosterior) -> list[AntecedentPosterior]:
-    return [posterior[i : i + 1] for i in range(len(posterior))]
 
 
 def _exact(posterior: AntecedentPosterior) -> np.ndarray:
@@ -298,11 +301,12 @@ def _mbr(posterior: AntecedentPosterior) -> np.ndarray:
 
 
 def _sampled(
-    posterior: AntecedentPosterior, n_samples: int, seed: list[int]
+    posterior: AntecedentPosterior, seed: list[int], n_samples: int
 ) -> np.ndarray:
     rng = np.random.default_rng(seed)
     n = int(posterior.lengths[0])
     counts = np.zeros((n, n))
+    # All samples of a long document would not fit into memory.
     step = max(1, BLOCK // max(1, n))
     for i in range(0, n_samples, step):
         size = min(step, n_samples - i)
@@ -318,6 +322,7 @@ def count_pairs(labels: np.ndarray) -> np.ndarray:
     are counted.
     """
     n, n_samples = labels.shape
+    # The comparison below is limited by memory, so the smallest type is fastest.
     kind = np.int16 if n < 2**15 else np.int32
     padded = np.full((n, -(-n_samples // 64) * 64), -1, dtype=kind)
     padded[:, :n_samples] = labels
@@ -325,5 +330,6 @@ def count_pairs(labels: np.ndarray) -> np.ndarray:
     for j in range(n):
         same = np.packbits(padded[: j + 1] == padded[j], axis=1).view(np.uint64)
         counts[j, : j + 1] = np.bitwise_count(same).sum(axis=1, dtype=np.intp)
+        # The padding is equal in all rows.
         counts[j, : j + 1] -= padded.shape[1] - n_samples
     return counts + np.tril(counts, -1).T

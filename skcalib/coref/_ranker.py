@@ -151,13 +151,14 @@ class AntecedentRanker(  # type: ignore[call-arg]
         weight = as_weights(sample_weight, len(labels))
         by_document = np.ones(len(labels)) if weight is None else weight
         costs = tuple(self.margin) if self.loss == "softmax_margin" else None
-        rows = [Rows(each, costs) for each in labels]
+        choices = [Choices(each, costs) for each in labels]
         n_features = features[0].shape[1]
+        # Hashing leaves most columns empty; only columns in use are optimised.
         used, features = _by_frequency(features)
         found = minimize(
             _penalised_loss,
             np.zeros(used.size),
-            args=([(x, x.T) for x in features], rows, by_document, self.C),
+            args=([(x, x.T) for x in features], choices, by_document, self.C),
             jac=True,
             method="L-BFGS-B",
             callback=_report if self.verbose else None,
@@ -220,6 +221,8 @@ class AntecedentRanker(  # type: ignore[call-arg]
         for each in features:
             n = _n_mentions(each.shape[0])
             scores = np.full((n, n), -np.inf)
+            # The rows of a document are the lower triangle, row by row, with NEW on the
+            # diagonal.
             scores[np.tril_indices(n)] = each @ self.coef_
             found.append(scores)
         return object_array(found)
@@ -321,7 +324,7 @@ def log_proba_of_mention(
     return float(by_document[used] @ log_proba[used] / n_mentions)
 
 
-class Rows:
+class Choices:
     """Choices of a document: whether they are right, and the costs of wrong choices.
 
     `margin` has the costs of a false link, of a false NEW and of a wrong link, or is
@@ -333,6 +336,8 @@ class Rows:
         j, k = np.tril_indices(n)
         self.starts = np.arange(n) * (np.arange(n) + 1) // 2
         self.sizes = np.arange(1, n + 1)
+        # All earlier mentions of the entity are right antecedents, not only the
+        # nearest.
         same = (labels[j] == labels[k]) & (j != k)
         linked = np.zeros(n, dtype=bool)
         linked[j[same]] = True
@@ -352,6 +357,7 @@ class Rows:
             return 0.0, scores
         if self.cost is not None:
             scores = scores + self.cost
+        # Scores are relative to their maximum, so that exp cannot overflow.
         top = np.maximum.reduceat(scores, self.starts)
         weight = np.exp(scores - top.repeat(self.sizes))
         total = np.add.reduceat(weight, self.starts)
@@ -361,6 +367,7 @@ class Rows:
         share = np.exp(inner - best.repeat(self.sizes))
         right = np.add.reduceat(share, self.starts)
         loss = np.log(total) + top - np.log(right) - best
+        # Probability of each choice, minus its probability if the choice is right.
         slope = weight / total.repeat(self.sizes) - share / right.repeat(self.sizes)
         return float(loss.sum()), slope
 
@@ -368,7 +375,7 @@ class Rows:
 def _penalised_loss(
     coef: np.ndarray,
     features: list[tuple[csr_array, csc_array]],
-    rows: list[Rows],
+    choices: list[Choices],
     weight: np.ndarray,
     C: float,
 ) -> tuple[float, np.ndarray]:
@@ -377,8 +384,8 @@ def _penalised_loss(
     features : features of each document, and their transpose.
     """
     value, gradient = 0.5 * coef @ coef / C, coef / C
-    for (each, transposed), choices, w in zip(features, rows, weight, strict=True):
-        part, slope = choices.loss(each @ coef)
+    for (x, transposed), each, w in zip(features, choices, weight, strict=True):
+        part, slope = each.loss(x @ coef)
         value += w * part
         gradient += w * (transposed @ slope)
     return value, gradient
@@ -397,6 +404,7 @@ def _by_frequency(features: list[csr_array]) -> tuple[np.ndarray, list[csr_array
     for each in features:
         count += np.bincount(each.indices, minlength=count.size)
     used = np.argsort(-count, kind="stable")[: np.count_nonzero(count)]
+    # int32 is the type of the indices of the features.
     place = np.zeros(count.size, dtype=np.int32)
     place[used] = np.arange(used.size)
     return used, [
@@ -429,44 +437,37 @@ def _check_features(X: Any, width: int | None) -> list[csr_array]:
                 "must contain sparse arrays, as returned by AntecedentFeatures. Got "
                 f"{type(each).__name__} for document {i}.",
             )
-        if each.ndim != 2:
-            raise ParameterError(
-                "X",
-                "must contain two-dimensional arrays. Got shape "
-                f"{each.shape} for document {i}.",
-            )
-        width = each.shape[1] if width is None else width
-        _check_shape(each, width, i)
-        rows = csr_array(each)
-        _check_values(rows.data, i)
-        found.append(rows)
+        if width is None and each.ndim == 2:
+            width = each.shape[1]
+        problem = _problem_of_shape(each, width)
+        found.append(csr_array(each) if not problem else each)
+        problem = problem or _problem_of_values(found[-1].data)
+        if problem:
+            raise ParameterError("X", f"{problem} for document {i}.")
     return found
 
 
-def _check_shape(each: Any, width: int, i: int) -> None:
-    n = _n_mentions(each.shape[0])
-    if n * (n + 1) // 2 != each.shape[0]:
-        raise ParameterError(
-            "X",
+def _problem_of_shape(each: Any, width: int | None) -> str:
+    if each.ndim != 2:
+        return f"must contain two-dimensional arrays. Got shape {each.shape}"
+    n_rows, n_columns = each.shape
+    n = _n_mentions(n_rows)
+    if n * (n + 1) // 2 != n_rows:
+        return (
             "must have n * (n + 1) / 2 rows for a document of n mentions. Got "
-            f"{each.shape[0]} rows for document {i}.",
+            f"{n_rows} rows"
         )
-    if each.shape[1] != width:
-        raise ParameterError(
-            "X", f"must have {width} columns. Got {each.shape[1]} for document {i}."
-        )
+    if n_columns != width:
+        return f"must have {width} columns. Got {n_columns}"
+    return ""
 
 
-def _check_values(values: np.ndarray, i: int) -> None:
+def _problem_of_values(values: np.ndarray) -> str:
     if values.dtype.kind not in "fiub":
-        raise ParameterError(
-            "X", f"must contain numbers. Got {values.dtype} for document {i}."
-        )
-    # if the sum is finite, its terms are finite; the sum needs no memory
+        return f"must contain numbers. Got {values.dtype}"
+    # If the sum is finite, its terms are finite, and the sum needs no memory.
     with np.errstate(over="ignore", invalid="ignore"):
         is_finite = np.isfinite(values.sum()) or np.isfinite(values).all()
     if not is_finite:
-        bad = values[~np.isfinite(values)][0]
-        raise ParameterError(
-            "X", f"must contain finite numbers. Got {bad} for document {i}."
-        )
+        return f"must contain finite numbers. Got {values[~np.isfinite(values)][0]}"
+    return ""

@@ -1,8 +1,7 @@
 """Metrics of predicted clusterings of mentions against true ones.
 
-Contingency tables of true and predicted clusterings, with validation.
-
-Numerators and denominators of cluster metrics, from one document's table.
+Each document becomes a contingency table of its true and its predicted clusters. A
+metric counts numerators and denominators in the table, which are summed over documents.
 """
 
 from __future__ import annotations
@@ -18,9 +17,6 @@ from scipy.optimize import linear_sum_assignment
 from .._clusterings import as_list
 from .._errors import ParameterError, ParameterTypeError, public
 from .._validation import check_bool, check_choice, is_missing, is_sequence
-
-__all__ = ["COUNTS", "EMPTY"]
-
 
 SIDES = ("y_true", "y_pred")
 
@@ -62,14 +58,15 @@ def as_tables(y_true: Any, y_pred: Any, drop_singletons: bool) -> list[Table]:
     ]
 
 
-Clusters = list[dict[Hashable, None]]
+Clusters = list[list[Hashable]]
 
 
 def _clusters_of_document(true: Any, pred: Any, i: int) -> tuple[Clusters, Clusters]:
-    """Return the clusters of both sides, each as a dict in order of its mentions."""
+    """Return the mentions of each cluster, on both sides."""
     (true, of_true), (pred, of_pred) = (
         _entries(side, name, i) for side, name in zip((true, pred), SIDES, strict=True)
     )
+    # An empty clustering fits both.
     if {of_true, of_pred} == {"labels", "clusters"}:
         raise ParameterTypeError(
             None,
@@ -122,9 +119,9 @@ def _entries(side: Any, name: str, i: int) -> tuple[list[Any], str]:
 
 
 def _by_label(labels: list[Any]) -> Clusters:
-    clusters: dict[Any, dict[Hashable, None]] = {}
+    clusters: dict[Any, list[Hashable]] = {}
     for mention, label in enumerate(labels):
-        clusters.setdefault(label, {})[mention] = None
+        clusters.setdefault(label, []).append(mention)
     return list(clusters.values())
 
 
@@ -153,7 +150,7 @@ def _checked(clusters: list[Any], name: str, i: int) -> Clusters:
                     f"again in {place}.",
                 )
             seen.add(mention)
-        found.append(dict.fromkeys(mentions))
+        found.append(mentions)
     return found
 
 
@@ -168,6 +165,7 @@ def _table(true: Clusters, pred: Clusters, drop_singletons: bool) -> Table:
     if drop_singletons:
         true = [cluster for cluster in true if len(cluster) > 1]
         pred = [cluster for cluster in pred if len(cluster) > 1]
+    # Mentions of one side only count in the sizes of clusters, not in the cells.
     place = {mention: j for j, cluster in enumerate(pred) for mention in cluster}
     shared = [
         (i, place[mention])
@@ -189,8 +187,9 @@ def _table(true: Clusters, pred: Clusters, drop_singletons: bool) -> Table:
 # Each function returns numerator and denominator of precision, then of recall.
 
 Counts = tuple[float, float, float, float]
-_NONE = np.zeros(0)
-_NOWHERE = np.zeros(0, dtype=np.intp)
+
+# The table of a document without clusters. It makes sums over no document 0.
+_NONE, _NOWHERE = np.zeros(0), np.zeros(0, dtype=np.intp)
 EMPTY = Table(_NONE, _NONE, _NOWHERE, _NOWHERE, _NONE)
 
 
@@ -264,7 +263,10 @@ def _lea(table: Table) -> Counts:
     counts = []
     for size, sizes in ((pred, table.pred), (true, table.true)):
         links = np.where(
-            size > 1, _pairs(table.shared) / np.maximum(_pairs(size), 1), alone
+            # A singleton has no pairs. It is right if it is a singleton on both sides.
+            size > 1,
+            _pairs(table.shared) / np.maximum(_pairs(size), 1),
+            alone,
         )
         counts += [fsum(size * links), sizes.sum()]
     return counts[0], counts[1], counts[2], counts[3]
@@ -284,9 +286,9 @@ COUNTS: dict[str, Callable[[Table], tuple[float, ...]]] = {
 class PrecisionRecallF1(NamedTuple):
     """Precision, recall, and their harmonic mean."""
 
-    precision: float
-    recall: float
-    f1: float
+    precision: Any
+    recall: Any
+    f1: Any
 
 
 class CorefScores(TypedDict):
@@ -409,15 +411,9 @@ def coref_scores(
         name: list(map(fsum, zip(*map(count, [EMPTY, *tables]), strict=True)))
         for name, count in COUNTS.items()
     }
-    scores = {
-        name: _blanc_score(each) if name == "blanc" else _from_counts(*each)
-        for name, each in sums.items()
-    }
+    scores = {name: _from_sums(each) for name, each in sums.items()}
     conll_f1 = (scores["muc"].f1 + scores["b3"].f1 + scores["ceafe"].f1) / 3
     return cast(CorefScores, {**scores, "conll_f1": conll_f1})
-
-
-METRICS = ("pairwise", "muc", "b3", "ceafe", "ceafm", "blanc", "lea", "conll")
 
 
 @public
@@ -479,7 +475,7 @@ def coref_statistics(
     >>> round(float(coref_f1(counts.sum(axis=0))), 3)
     0.571
     """
-    check_choice(metric, METRICS, name="metric")
+    check_choice(metric, (*COUNTS, "conll"), name="metric")
     drop = check_bool(drop_singletons, name="drop_singletons")
     tables = as_tables(y_true, y_pred, drop)
     if not tables:
@@ -522,6 +518,7 @@ def coref_f1(sums: ArrayLike) -> np.ndarray | np.floating:
     array([0.4, 0. ])
     """
     try:
+        # Any number of leading axes: significance tests pass many resamples at once.
         columns = np.asarray(sums, dtype=np.float64)
     except (TypeError, ValueError):
         raise ParameterError(
@@ -531,13 +528,17 @@ def coref_f1(sums: ArrayLike) -> np.ndarray | np.floating:
         raise ParameterError(
             "sums", f"must have 4 columns for each metric. Got shape {columns.shape}."
         )
-    n_metrics = columns.shape[-1] // 4
-    right_pred, n_pred, right_true, n_true = np.moveaxis(
-        columns.reshape(*columns.shape[:-1], n_metrics, 4), -1, 0
-    )
+    counts = columns.reshape(*columns.shape[:-1], columns.shape[-1] // 4, 4)
+    return _precision_recall_f1(counts)[2].mean(axis=-1)
+
+
+def _precision_recall_f1(counts: np.ndarray) -> PrecisionRecallF1:
+    """Return arrays of scores; the last axis of `counts` has the four sums."""
+    right_pred, n_pred, right_true, n_true = np.moveaxis(counts, -1, 0)
     precision = _quotient(right_pred, n_pred)
     recall = _quotient(right_true, n_true)
-    return _quotient(2 * precision * recall, precision + recall).mean(axis=-1)
+    f1 = _quotient(2 * precision * recall, precision + recall)
+    return PrecisionRecallF1(precision, recall, f1)
 
 
 def _quotient(numerator: np.ndarray, denominator: np.ndarray) -> np.ndarray:
@@ -546,25 +547,13 @@ def _quotient(numerator: np.ndarray, denominator: np.ndarray) -> np.ndarray:
     return np.divide(numerator, denominator, out=out, where=denominator != 0)
 
 
-def _from_counts(
-    right_pred: float, n_pred: float, right_true: float, n_true: float
-) -> PrecisionRecallF1:
-    """Return the scores from the numerators and denominators of both sides."""
-    precision = right_pred / n_pred if n_pred else 0.0
-    recall = right_true / n_true if n_true else 0.0
-    total = precision + recall
-    f1 = 2 * precision * recall / total if total else 0.0
-    return PrecisionRecallF1(precision, recall, f1)
+def _from_sums(sums: list[float]) -> PrecisionRecallF1:
+    """Return the mean scores of the kinds of links that the true clusters have.
 
-
-def _blanc_score(sums: list[float]) -> PrecisionRecallF1:
-    """Return the mean score of the kinds of links that occur in the true clusters."""
-    within, between = (_from_counts(*sums[k : k + 4]) for k in (0, 4))
-    n_within, n_between = sums[3], sums[7]
-    if not n_within and not n_between:
+    Only BLANC has two kinds. Without any true link, all scores are 0.
+    """
+    counts = np.reshape(sums, (-1, 4))
+    kinds = counts[counts[:, 3] > 0]
+    if len(kinds) == 0:
         return PrecisionRecallF1(0.0, 0.0, 0.0)
-    if not n_within or not n_between:
-        return within if n_within else between
-    return PrecisionRecallF1(
-        *((a + b) / 2 for a, b in zip(within, between, strict=True))
-    )
+    return PrecisionRecallF1(*(float(x.mean()) for x in _precision_recall_f1(kinds)))

@@ -15,7 +15,7 @@ from .._parallel import RandomStateLike, as_generator, parallel
 from .._periods import Freq, assign_periods, check_freq
 from .._validation import check_choice, check_integer, check_verbose, is_sequence
 from ..posteriors import AntecedentPosterior
-from ..queries._sentences import last_step, transform_before
+from ..queries._query import last_step, transform_before
 from ..text._documents import Document, check_documents, words_of
 from ._event_counts import EventCounts
 from ._event_probability import Corpus, Distribution, DocumentEvents, event_distribution

@@ -16,8 +16,12 @@ from ..interop._spacy import from_spacy_spancat, from_spacy_tagger
 from ..plot._predictive_check import PredictiveCheckDisplay
 from ..posteriors._predictive_check import PredictiveCheck, posterior_predictive_check
 from ..posteriors._tree_posterior import TreePosterior
-from ..queries._predicted_entities import PredictedEntities, predicted_entities
-from ..queries._predicted_links import PredictedLinks, predicted_links
+from ..queries._predicted import (
+    PredictedEntities,
+    PredictedLinks,
+    predicted_entities,
+    predicted_links,
+)
 from ..queries._trees import ArcQuery, SubtreeQuery
 from ..rates._repeats import best_of_k
 

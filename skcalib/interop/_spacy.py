@@ -10,7 +10,7 @@ import numpy as np
 from .._clusterings import check_entries
 from .._errors import ParameterError, ParameterTypeError, public
 from .._validation import check_integer, check_real
-from ..queries._predicted_entities import PredictedEntities
+from ..queries._predicted import PredictedEntities
 from ._arrays import as_numpy, check_attributes, log_softmax
 
 

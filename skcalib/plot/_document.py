@@ -18,7 +18,7 @@ from .._errors import ParameterError, ParameterTypeError, public
 from .._validation import check_fraction, check_integer
 from ..documents import Document
 from ..posteriors import AntecedentPosterior
-from ..queries._sentences import last_step, transform_before
+from ..queries._query import last_step, transform_before
 from ._base import Display, drawing, plain_text, short_text, take_axes
 
 if TYPE_CHECKING:

@@ -3,16 +3,16 @@
 A query turns the predictions of a model into pairs (y, q). The label y is 1 if the true
 answer is yes and 0 otherwise, and q is the probability that the model gives to yes.
 Calibration is measured on such pairs in the same way for every kind of model. For new
-text without labels, :func:`predicted_entities` and :func:`predicted_links` return the
-predicted entities or links with their probabilities.
+text without labels, :func:`~skcalib.experimental.predicted_entities` and
+:func:`~skcalib.experimental.predicted_links` return the predicted entities or links with
+their probabilities.
 """
 
 from .. import _moved
 from ._answers import Answers
-from ._classes import ClassQuery
 from ._coref_pairs import CorefPairQuery
+from ._labels import ClassQuery, TagPairQuery, TagQuery
 from ._spans import SpanQuery
-from ._tags import TagPairQuery, TagQuery
 
 __all__ = [
     "Answers",

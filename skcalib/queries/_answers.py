@@ -1,19 +1,19 @@
-"""Answers to a query: pairs of truth and probability, and their origin.
+"""Answers to a query: pairs of truth and probability, and the origin of each pair.
 
-Expected and true counts: sums of answers by sample or document.
+Answers of a query keep one row per probability vector, and build the flat arrays when
+they are read.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from .._errors import ParameterError, public
-from .._pairs import Pairs, weighted
+from .._pairs import Pairs, pool, weighted
 from .._results import Result, as_frame
 from .._validation import (
     as_array,
@@ -67,106 +67,7 @@ ExpectedCounts.true.__doc__ = "Number of pairs whose true answer is yes."
 ExpectedCounts.document.__doc__ = "Label of a document, or index of a sample."
 
 
-def sums_by_sample(
-    groups: np.ndarray,
-    y_true: np.ndarray,
-    y_proba: np.ndarray,
-    n_groups: int | None,
-    documents: Any,
-) -> ExpectedCounts:
-    """Return sums of y_true and y_proba by sample, or by the document of the sample."""
-    if groups.dtype.kind not in "iu":
-        problem = f"must be integers, the indices of samples. Got {groups.dtype}."
-        raise ParameterError("groups", problem, "Answers")
-    if (n_groups is None) == (documents is None):
-        raise ParameterError(
-            None,
-            "takes either 'n_groups', the number of samples, or 'documents', the "
-            "document of each sample, because some samples may not have an answer. Got "
-            f"n_groups={n_groups!r} and documents={documents!r:.50}.",
-        )
-    place, label = _places(n_groups, documents)
-    least = int(groups.max(initial=-1)) + 1
-    if len(place) < least:
-        name = "n_groups" if documents is None else "documents"
-        problem = f"must cover the {least} samples that have answers. Got "
-        raise ParameterError(name, f"{problem}{len(place)}.")
-    own, n = place[groups], len(label)
-    return ExpectedCounts(
-        np.bincount(own, y_proba, n), np.bincount(own, y_true, n), label
-    )
-
-
-def _places(n_groups: Any, documents: Any) -> tuple[np.ndarray, np.ndarray]:
-    """Return the row of each sample, and the label of each row."""
-    if documents is None:
-        place = np.arange(check_integer(n_groups, minimum=0, name="n_groups"))
-        return place, place
-    labels = as_labels(documents, name="documents")
-    found, first, code = np.unique(labels, return_index=True, return_inverse=True)
-    order = np.argsort(first)
-    rank = np.empty_like(order)
-    rank[order] = np.arange(len(order))
-    return rank[code], found[order]
-
-
 COLUMNS = ("y_true", "y_proba", "groups", "item", "label")
-
-
-@dataclass(frozen=True)
-class AnsweredRows:
-    """Rows with answers for all classes, or for one class per row.
-
-    The flat arrays of :class:`Answers` are built from the rows on first access.
-
-    Attributes
-    ----------
-    pairs : Pairs
-        One pair per row, or one pair per row and class, without weights.
-    label : ndarray
-        Labels of the classes (n_classes,), or of the rows: (n_rows,) or (1,).
-    n_unseen : int
-        As in :class:`Answers`.
-    sample, place : ndarray of shape (n_rows,), int, or None
-        Sample of each row, and position of the row in the sample. If None, each row is
-        a sample.
-    """
-
-    pairs: Pairs
-    label: np.ndarray
-    n_unseen: int = 0
-    sample: np.ndarray | None = None
-    place: np.ndarray | None = None
-
-    @property
-    def n_rows(self) -> int:
-        return self.pairs.q.size // self.pairs.n_classes
-
-    def groups(self) -> np.ndarray:
-        sample = np.arange(self.n_rows) if self.sample is None else self.sample
-        k = self.pairs.n_classes
-        return sample if k == 1 else np.repeat(sample, k)
-
-    def item(self) -> np.ndarray:
-        k = self.pairs.n_classes
-        if self.place is None:
-            return np.tile(np.arange(k), self.n_rows)
-        return self.place if k == 1 else np.repeat(self.place, k)
-
-    def labels(self) -> np.ndarray:
-        if self.pairs.n_classes > 1:
-            return np.tile(self.label, self.n_rows)
-        return self.label if self.label.size > 1 else self.label.repeat(self.n_rows)
-
-    def of_class(self, k: int) -> AnsweredRows:
-        """Return the answers for one of several classes."""
-        assert self.pairs.true_class is not None
-        positive = self.pairs.true_class == k
-        q = self.pairs.q.reshape(self.n_rows, -1)[:, k]
-        pairs = Pairs(q, positive, q[positive])
-        return AnsweredRows(
-            pairs, self.label[k : k + 1], sample=self.sample, place=self.place
-        )
 
 
 class Answers(Result):
@@ -217,6 +118,9 @@ class Answers(Result):
     """
 
     n_unseen: int
+    _sample: np.ndarray | None
+    _place: np.ndarray | None
+    _label: np.ndarray
 
     @public
     def __init__(
@@ -236,46 +140,87 @@ class Answers(Result):
             for name, value in zip(COLUMNS, values, strict=True)
         }
         check_same_length(**columns)
-        self.__dict__.update(columns, n_unseen=n_unseen, _rows=None)
+        arrays = columns.values()
+        self.y_true, self.y_proba, self.groups, self.item, self.label = arrays
+        self._sample = self.groups
+        self.n_unseen = n_unseen
 
     @classmethod
-    def _of_rows(cls, rows: AnsweredRows) -> Answers:
-        """Return the answers whose arrays are built when they are read."""
+    def _of_rows(
+        cls,
+        q: np.ndarray,
+        true: np.ndarray,
+        label: np.ndarray,
+        n_unseen: int = 0,
+        sample: np.ndarray | None = None,
+        place: np.ndarray | None = None,
+    ) -> Answers:
+        """Return the answers for rows of checked probabilities.
+
+        Parameters
+        ----------
+        q : ndarray of shape (n_rows,) or (n_rows, n_classes)
+            Probabilities.
+        true : ndarray of shape (n_rows,)
+            Whether the true answer is yes. For a matrix, the column of the true class,
+            or -1 if it is not among the columns.
+        label : ndarray
+            Labels of the columns, or of the rows. One label may stand for all rows.
+        n_unseen : int, default=0
+            As in :class:`Answers`.
+        sample, place : ndarray of shape (n_rows,), int, default=None
+            Sample of each row, and position of the row in its sample. If None, each row
+            is a sample.
+        """
+        # One column is a single question: the true answer is no where another label is
+        # true.
+        if q.ndim == 2 and q.shape[1] == 1:
+            q, true = q[:, 0], true == 0
         answers = cls.__new__(cls)
-        answers.__dict__.update(n_unseen=rows.n_unseen, _rows=rows)
+        answers._pairs = pool(q, true) if q.ndim == 2 else Pairs(q, true, q[true])
+        answers._sample, answers._place, answers._label = sample, place, label
+        answers.n_unseen = n_unseen
         return answers
 
-    _rows: AnsweredRows | None
+    # The arrays are built on access: for all pairs of tags of a corpus they take
+    # gigabytes, and most metrics do not read them.
+    @cached_property
+    def _pairs(self) -> Pairs:
+        """The pairs without weights; some rows may have one pair for each class."""
+        positive = self.y_true == 1
+        return Pairs(self.y_proba, positive, self.y_proba[positive])
 
     @cached_property
     def y_true(self) -> np.ndarray:
         """True answers of shape (n_pairs,): 1 for yes and 0 for no."""
-        assert self._rows is not None
-        return self._rows.pairs.indicator().astype(np.int64)
+        return self._pairs.indicator().astype(np.int64)
 
     @cached_property
     def y_proba(self) -> np.ndarray:
         """Probability of yes, of shape (n_pairs,)."""
-        assert self._rows is not None
-        return self._rows.pairs.q
+        return self._pairs.q
 
     @cached_property
     def groups(self) -> np.ndarray:
         """Index of the sample of each pair, of shape (n_pairs,)."""
-        assert self._rows is not None
-        return self._rows.groups()
+        k = self._pairs.n_classes
+        if self._sample is None:
+            return np.arange(len(self)) // k
+        return np.repeat(self._sample, k)
 
     @cached_property
     def item(self) -> np.ndarray:
         """Position of the pair in its sample, of shape (n_pairs,) or (n_pairs, 2)."""
-        assert self._rows is not None
-        return self._rows.item()
+        k = self._pairs.n_classes
+        if self._place is None:
+            return np.arange(len(self)) % k
+        return np.repeat(self._place, k)
 
     @cached_property
     def label(self) -> np.ndarray:
         """Label in question, of shape (n_pairs,)."""
-        assert self._rows is not None
-        return self._rows.labels()
+        # The labels are those of the columns, of all rows, or one for all.
+        return np.tile(self._label, len(self) // self._label.size)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the arrays as lists, and the number of unseen pairs."""
@@ -293,6 +238,7 @@ class Answers(Result):
         """
         columns = self._columns()
         if self.item.ndim == 2:
+            # A column of a table has one dimension.
             del columns["item"]
             columns |= {"start": self.item[:, 0], "stop": self.item[:, 1]}
         return as_frame(columns, method=f"{type(self).__name__}.frame")
@@ -320,19 +266,22 @@ class Answers(Result):
             chosen = np.array(None)
         if chosen.shape == (0,):
             chosen = chosen.astype(np.intp)  # an empty list has no type
-        is_mask = chosen.dtype == bool
-        right = chosen.ndim == 1 and (is_mask or chosen.dtype.kind in "iu")
-        if not right or (is_mask and chosen.size != len(self)):
+        n = len(self)
+        if chosen.dtype == bool and chosen.shape == (n,):
+            # A mask of another length is caught below, since bool is not a type of
+            # indices.
+            chosen = np.flatnonzero(chosen)
+        if chosen.ndim != 1 or chosen.dtype.kind not in "iu":
             raise ParameterError(
                 "rows",
-                f"must be a mask of the {len(self)} pairs, or indices of pairs. Got "
+                f"must be a mask of the {n} pairs, or indices of pairs. Got "
                 f"{described(rows)}.",
             )
-        outside = (chosen < -len(self)) | (chosen >= len(self))
-        if not is_mask and outside.any():
+        outside = (chosen < -n) | (chosen >= n)
+        if outside.any():
             raise ParameterError(
                 "rows",
-                f"must contain indices below {len(self)}, the number of pairs. Got "
+                f"must contain indices below {n}, the number of pairs. Got "
                 f"{chosen[outside][0]}.",
             )
         columns = {name: array[chosen] for name, array in self._columns().items()}
@@ -401,29 +350,65 @@ class Answers(Result):
         ExpectedCounts(expected=array([1.5, 0. ]), true=array([2., 0.]),
         document=array(['a', 'b'], dtype='<U1'))
         """
-        columns = self.groups, self.y_true, self.y_proba
-        if label is not None:
-            (code,) = label_array([label])
-            asked = np.array([each == code for each in self.label], dtype=bool)
-            if not asked.any():
-                seen = list(dict.fromkeys(self.label.tolist()))
-                problem = f"must be a label of the answers, {seen!r:.100}. Got "
-                raise ParameterError("label", f"{problem}{label!r}.")
-            columns = tuple(column[asked] for column in columns)
-        return sums_by_sample(*columns, n_groups, documents)
+        counted = self if label is None else self._with_label(label)
+        sample = counted.groups
+        if sample.dtype.kind not in "iu":
+            problem = f"must be integers, the indices of samples. Got {sample.dtype}."
+            raise ParameterError("groups", problem, "Answers")
+        if (n_groups is None) == (documents is None):
+            raise ParameterError(
+                None,
+                "takes either 'n_groups', the number of samples, or 'documents', the "
+                "document of each sample, because some samples may not have an answer. "
+                f"Got n_groups={n_groups!r} and documents={documents!r:.50}.",
+            )
+        if documents is None:
+            place = np.arange(check_integer(n_groups, minimum=0, name="n_groups"))
+            document = place
+        else:
+            document, place = _in_order(as_labels(documents, name="documents"))
+        least = int(sample.max(initial=-1)) + 1
+        if len(place) < least:
+            name = "n_groups" if documents is None else "documents"
+            problem = f"must cover the {least} samples that have answers. Got "
+            raise ParameterError(name, f"{problem}{len(place)}.")
+        # Samples without answers count 0, and therefore the number of samples is
+        # needed.
+        own, n = place[sample], len(document)
+        expected = np.bincount(own, counted.y_proba, n)
+        return ExpectedCounts(expected, np.bincount(own, counted.y_true, n), document)
+
+    def _with_label(self, label: Any) -> Answers:
+        # Labels are compared one by one: NumPy would compare the entries of a tuple.
+        (wanted,) = label_array([label])
+        asked = np.array([each == wanted for each in self.label], dtype=bool)
+        if not asked.any():
+            seen = list(dict.fromkeys(self.label.tolist()))
+            problem = f"must be a label of the answers, {seen!r:.100}. Got {label!r}."
+            raise ParameterError("label", problem)
+        return self.take(asked)
 
     def __len__(self) -> int:
         return self.y_proba.size
 
     def __repr__(self) -> str:
-        if self._rows is not None and self._rows.sample is None:
-            n_groups = self._rows.n_rows
+        sample = self._sample
+        if sample is None:
+            n_groups = len(self) // self._pairs.n_classes
         else:
-            n_groups = np.unique(self.groups).size
+            n_groups = np.unique(sample).size
         return (
             f"Answers(n_pairs={len(self)}, n_groups={n_groups}, "
             f"n_unseen={self.n_unseen})"
         )
+
+
+def _in_order(labels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the distinct labels in the order of appearance, and the index of each."""
+    # np.unique sorts, but tables list documents as they were given.
+    found, first, code = np.unique(labels, return_index=True, return_inverse=True)
+    order = np.argsort(first)
+    return found[order], np.argsort(order)[code]
 
 
 def answer_pairs(answers: Answers, weight: np.ndarray | None) -> Pairs:
@@ -436,21 +421,17 @@ def answer_pairs(answers: Answers, weight: np.ndarray | None) -> Pairs:
             "There are no answers from which a metric can be computed. The tagger may "
             "have predicted no entity, or no document may have two mentions."
         )
-    rows = answers._rows
-    total = None
-    if rows is None:
-        positive = answers.y_true == 1
-        pairs = Pairs(answers.y_proba, positive, answers.y_proba[positive])
-        sample = answers.groups
-        total = _item_total(answers, weight)
-    elif rows.sample is None:
-        return weighted(rows.pairs, weight)
-    else:
-        pairs, sample = rows.pairs, rows.sample
+    pairs, sample = answers._pairs, answers._sample
+    if sample is None:
+        return pairs if weight is None else weighted(pairs, weight)
     by_row = None if weight is None else weight[sample]
-    if pairs.n_classes == 1 and np.unique(sample).size == sample.size:
+    # Here a row has a pair for each class, and the item is the row.
+    if pairs.n_classes > 1:
+        return weighted(pairs, by_row, sample, weight)
+    # Pairs are independent, and metrics are faster without groups.
+    if np.unique(sample).size == sample.size:
         return weighted(pairs, by_row)
-    return weighted(pairs, by_row, sample, weight, total)
+    return weighted(pairs, by_row, sample, weight, _item_total(answers, weight))
 
 
 def _item_total(answers: Answers, weight: np.ndarray | None) -> float | None:
@@ -458,6 +439,7 @@ def _item_total(answers: Answers, weight: np.ndarray | None) -> float | None:
     place = answers.item
     if place.ndim == 2:
         place = place[:, 0] * (place[:, 1].max() + 1) + place[:, 1]
+    # Sample and position as one number; several labels may be asked about one position.
     key = answers.groups * (place.max() + 1) + place
     first = np.unique(key, return_index=True)[1]
     if first.size == key.size:
@@ -469,9 +451,14 @@ def _item_total(answers: Answers, weight: np.ndarray | None) -> float | None:
 
 def answers_by_label(answers: Answers) -> list[Answers]:
     """Return the answers for each label that was asked for."""
-    rows = answers._rows
-    if rows is not None and rows.pairs.n_classes > 1:
-        classes = range(rows.pairs.n_classes)
-        return [Answers._of_rows(rows.of_class(k)) for k in classes]
-    _, code = np.unique(answers.label, return_inverse=True)
-    return [answers.take(code == k) for k in range(int(code.max(initial=-1)) + 1)]
+    pairs = answers._pairs
+    if pairs.true_class is None:
+        _, code = np.unique(answers.label, return_inverse=True)
+        return [answers.take(code == k) for k in range(int(code.max(initial=-1)) + 1)]
+    # The columns are the labels, so there is no need to search for them.
+    columns = pairs.q.reshape(-1, pairs.n_classes).T
+    of_rows = partial(Answers._of_rows, sample=answers._sample, place=answers._place)
+    return [
+        of_rows(q, pairs.true_class == k, answers._label[k : k + 1])
+        for k, q in enumerate(columns)
+    ]

@@ -10,15 +10,21 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .._clusterings import check_entries, condensed, true_pairs
-from .._errors import ParameterError, ParameterTypeError, public
-from .._validation import as_probabilities, check_real, is_sequence, out_of_range
+from .._errors import ParameterError, public
+from .._validation import as_probabilities, check_real, is_sequence
 from ..posteriors import AntecedentPosterior
 from ._answers import Answers
-from ._sentences import as_numbers, last_step, transform_before
+from ._query import (
+    Query,
+    as_numbers,
+    check_posterior,
+    check_range,
+    sentence_and_token,
+)
 
 
 @dataclass(frozen=True)
-class CorefPairQuery:
+class CorefPairQuery(Query):
     """Ask a coreference model whether two mentions refer to the same entity.
 
     Parameters
@@ -69,6 +75,11 @@ class CorefPairQuery:
     """
 
     min_proba: float | None = None
+    _needs = "predict_proba or a posterior"
+    _advice = (
+        "For scores of antecedents from any source, use SampledCorefPairs or "
+        "AntecedentPosterior."
+    )
 
     @public
     def __post_init__(self) -> None:
@@ -96,19 +107,10 @@ class CorefPairQuery:
         answers : Answers
             One answer for each pair of mentions.
         """
+        # A final SampledCorefPairs may sample, so its own probabilities are measured.
         if hasattr(estimator, "predict_proba"):
             return self.from_proba(y, estimator.predict_proba(X))
-        final = last_step(estimator)
-        if hasattr(final, "posterior"):
-            return self.from_posterior(
-                y, final.posterior(transform_before(estimator, X))
-            )
-        raise ParameterError(
-            "estimator",
-            "must have predict_proba or a posterior. Got "
-            f"{type(final).__name__}. For scores of antecedents from any source, use "
-            "SampledCorefPairs or AntecedentPosterior.",
-        )
+        return self._ask_estimator(estimator, X, y)
 
     @public
     def from_posterior(
@@ -133,13 +135,7 @@ class CorefPairQuery:
         answers : Answers
             One answer for each pair of mentions.
         """
-        if not hasattr(posterior, "pair_marginals") or hasattr(posterior, "n_tags"):
-            raise ParameterTypeError(
-                "posterior",
-                f"must be an AntecedentPosterior. Got {type(posterior).__name__}.",
-            )
-        proba = [condensed(pairs) for pairs in posterior.pair_marginals()]
-        return self._ask(y_true, proba, posterior.lengths.tolist())
+        return self._ask(y_true, posterior)
 
     @public
     def from_proba(
@@ -167,47 +163,57 @@ class CorefPairQuery:
         answers : Answers
             One answer for each pair of mentions.
         """
-        return self._ask(y_true, proba, None)
+        return self._answers(y_true, proba, None)
 
-    def _ask(self, y_true: Any, proba: Any, lengths: list[int] | None) -> Answers:
-        _check_documents(y_true, proba)
+    def _ask(
+        self, y_true: Any, posterior: Any, classes: Any = None, predict: Any = None
+    ) -> Answers:
+        # A posterior over taggings has marginals of pairs of tags.
+        is_chain = hasattr(posterior, "n_tags")
+        is_one = hasattr(posterior, "pair_marginals") and not is_chain
+        check_posterior(posterior, "an AntecedentPosterior", is_one)
+        proba = [condensed(pairs) for pairs in posterior.pair_marginals()]
+        return self._answers(y_true, proba, posterior.lengths.tolist())
+
+    def _answers(self, y_true: Any, proba: Any, lengths: list[int] | None) -> Answers:
+        check_entries(proba, None, "document", "proba")
+        if is_sequence(y_true) and len(y_true) != len(proba):
+            raise ParameterError(
+                None,
+                "needs probabilities for each document of 'y_true'. Got probabilities "
+                f"for {len(proba)} documents and labels for {len(y_true)}.",
+            )
         truth = true_pairs(y_true, lengths, "y_true")
         parts = [
             _vector(part, pairs.size, i)
             for i, (part, pairs) in enumerate(zip(proba, truth, strict=True))
         ]
         sizes = np.array([part.size for part in parts], dtype=np.intp)
+        document, pair = sentence_and_token(sizes)
         q = np.concatenate(parts) if parts else np.zeros(0)
         if q.size:
-            _check_range(q, sizes)
+            # Checked here, where an error can name the document.
+            check_range(q, lambda k: f"document {document[k]}, pair {pair[k]}")
             q = as_probabilities(q, name="proba")
-        ends = np.cumsum(sizes)
         answers = Answers(
             y_true=np.concatenate([*truth, np.zeros(0, bool)]).astype(np.int64),
             y_proba=q,
-            groups=np.repeat(np.arange(sizes.size), sizes),
-            item=np.arange(q.size) - np.repeat(ends - sizes, sizes),
+            groups=document,
+            item=pair,
             label=np.ones(q.size, dtype=np.int64),
         )
         if self.min_proba is None:
             return answers
+        # Selecting by probability keeps calibrated probabilities calibrated.
         return answers.take(answers.y_proba >= self.min_proba)
-
-
-def _check_documents(y_true: Any, proba: Any) -> None:
-    check_entries(proba, None, "document", "proba")
-    if is_sequence(y_true) and len(y_true) != len(proba):
-        raise ParameterError(
-            None,
-            "needs probabilities for each document of 'y_true'. Got probabilities for "
-            f"{len(proba)} documents and labels for {len(y_true)}.",
-        )
 
 
 def _vector(part: Any, size: int, i: int) -> np.ndarray:
     """Return the probabilities of a document, one per pair of its mentions."""
     array = as_numbers(part, f"document {i}")
     if array.size == 0 and size == 0:
+        # The smallest type, so that an empty document does not change the type of the
+        # others.
         return np.zeros(0, dtype=np.float32)
     if array.shape != (size,):
         hint = ""
@@ -219,15 +225,3 @@ def _vector(part: Any, size: int, i: int) -> np.ndarray:
             f"its mentions. Got shape {array.shape}.{hint}",
         )
     return array
-
-
-def _check_range(q: np.ndarray, sizes: np.ndarray) -> None:
-    bad = out_of_range(q)
-    if bad.any():
-        at = int(bad.argmax())
-        i = int(np.searchsorted(np.cumsum(sizes), at, side="right"))
-        raise ParameterError(
-            "proba",
-            f"must be probabilities in [0, 1]. Got {float(q[at])!r} in "
-            f"document {i}, pair {at - int(sizes[:i].sum())}.",
-        )

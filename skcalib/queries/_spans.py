@@ -1,22 +1,22 @@
-"""Query for entities.
+"""Query for entities, and the exact probabilities of spans under a posterior.
 
-Validation of rows that describe spans and their probabilities.
-
-Probabilities of spans: which tokens are exactly one entity.
+Several spans are an integer array whose rows are the sentence, the first token, the
+token after the last one, and the index of the entity label in a list of labels.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any, TypeAlias
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from .._entities import (
     POSTERIOR_SCHEMES,
     EntityEvents,
+    Tag,
     as_posterior_scheme,
     as_scheme,
     check_possible,
@@ -35,21 +35,37 @@ from .._validation import (
 )
 from ..posteriors import LinearChainPosterior
 from ._answers import Answers
-from ._sentences import check_posterior, flat_tags, last_step, transform_before
+from ._query import TaggerQuery, flat_tags, sentence_and_token, tags_and_lengths
 
 # (start, stop, label, probability) of each span of a sentence.
 SpanRows: TypeAlias = Sequence[tuple[int, int, str, float]]
 
 
-def read_spans(i: int, entry: Any, n: int, name: str = "proba") -> list[tuple]:
-    """Return the checked spans of one sentence."""
+def read_spans(
+    entries: Any, lengths: Any, name: str = "proba", *, labelled: bool = True
+) -> list[list[tuple]]:
+    """Return the checked spans of each sentence, with clipped probabilities.
+
+    If not `labelled`, a span is (start, stop, probability).
+    """
+    return [
+        _read_sentence(entry, n, i, name, labelled)
+        for i, (entry, n) in enumerate(zip(entries, lengths, strict=True))
+    ]
+
+
+def _read_sentence(
+    entry: Any, n: int, i: int, name: str, labelled: bool
+) -> list[tuple]:
     if not is_collection(entry):
         raise ParameterTypeError(
             name,
             f"must have a list of spans for each sentence. Got {entry!r:.50} for "
             f"sentence {i}.",
         )
-    if getattr(entry, "ndim", 1) == 2 and not hasattr(entry, "columns"):
+    # A matrix has the probabilities of tags, which do not determine those of spans.
+    is_matrix = getattr(entry, "ndim", 1) == 2 and not hasattr(entry, "columns")
+    if is_matrix and labelled:
         raise ParameterError(
             name,
             "must have a list of (start, stop, label, probability) for each sentence. "
@@ -60,116 +76,123 @@ def read_spans(i: int, entry: Any, n: int, name: str = "proba") -> list[tuple]:
     found: dict[tuple, float] = {}
     for j, row in enumerate(entry):
         where = f"span {j} of sentence {i}"
-        start, stop, label, proba = _parts(row, where, name)
+        span, proba = _read_span(row, where, name, labelled)
+        start, stop, *_ = span
         problem = ""
         if not 0 <= start < stop <= n:
             problem = (
                 f"must have 0 <= start < stop <= {n}, the number of tokens. Got "
                 f"start {start} and stop {stop} in {where}."
             )
-        elif (start, stop, label) in found:
-            problem = f"has {(start, stop, label)} twice: {where}."
+        elif span in found:
+            problem = f"has {span} twice: {where}."
         elif out_of_range(np.array([proba]))[0]:
             problem = f"must have probabilities in [0, 1]. Got {proba!r} in {where}."
         if problem:
             raise ParameterError(name, problem)
-        found[start, stop, label] = proba
+        # Rounding errors of sums of samples are within the tolerance of `out_of_range`.
+        found[span] = min(max(proba, 0.0), 1.0)
     return [(*span, proba) for span, proba in found.items()]
 
 
-def _parts(row: Any, where: str, name: str) -> tuple[int, int, str, float]:
+def _read_span(
+    row: Any, where: str, name: str, labelled: bool
+) -> tuple[tuple[Any, ...], float]:
     try:
-        start, stop, label, proba = row
+        start, stop, *label, proba = row
+        # float() would read the text "0.5" as a number.
         if isinstance(proba, str):
             raise TypeError
         proba = float(proba)
     except (TypeError, ValueError):
-        start = stop = label = proba = None
-    if not (is_integer(start) and is_integer(stop) and isinstance(label, str)):
+        start = stop = proba = None
+    if not (
+        is_integer(start)
+        and is_integer(stop)
+        and len(label) == labelled
+        and all(isinstance(each, str) for each in label)
+    ):
+        parts = "start, stop, label, probability"
+        if not labelled:
+            parts = parts.replace("label, ", "")
         raise ParameterError(
-            name,
-            "must have (start, stop, label, probability) for each span. Got "
-            f"{row!r:.80} as {where}.",
+            name, f"must have ({parts}) for each span. Got {row!r:.80} as {where}."
         )
-    return int(start), int(stop), label, proba
+    return (int(start), int(stop), *label), proba
 
 
 # Number of spans whose probabilities are computed at once.
 _AT_ONCE = 200_000
 
 
-@dataclass(frozen=True)
-class Spans:
-    """Spans of several sentences; `label` contains indices into a list of labels."""
+def span_array(found: Iterable[Iterable[tuple]], labels: list[str]) -> np.ndarray:
+    """Return the spans (start, stop, label, ...) of each sentence as one array."""
+    place = {label: k for k, label in enumerate(labels)}
+    rows = [
+        (i, start, stop, place[label])
+        for i, spans in enumerate(found)
+        for start, stop, label, *_ in spans
+    ]
+    return np.array(rows, dtype=np.intp).reshape(-1, 4)
 
-    sentence: np.ndarray
-    start: np.ndarray
-    stop: np.ndarray
-    label: np.ndarray
 
-    @classmethod
-    def of(cls, found: list[tuple[int, int, int, str]], labels: list[str]) -> Spans:
-        place = {label: k for k, label in enumerate(labels)}
-        rows = [(i, start, stop, place[label]) for i, start, stop, label in found]
-        return cls(*np.array(rows, dtype=np.intp).reshape(-1, 4).T)
+def meaning_of(
+    tags: list, scheme: str, name: str, lengths: Sequence[int] = ()
+) -> tuple[dict[Any, Tag], list[str]]:
+    """Return the prefix and label of each tag, and the sorted entity labels."""
+    meaning = read_tags(tags, scheme, name, lengths)
+    # In the other schemes every tag can be in an entity.
+    if scheme in POSTERIOR_SCHEMES:
+        check_possible(meaning, scheme, name)
+    labels = {label for prefix, label in meaning.values() if prefix != "O"}
+    return meaning, sorted(labels)
 
-    def take(self, rows: np.ndarray) -> Spans:
-        columns = (self.sentence, self.start, self.stop, self.label)
-        return Spans(*(column[rows] for column in columns))
+
+def entities_of(
+    sentences: Iterable[Iterable[Any]], meaning: dict[Any, Tag], scheme: str
+) -> list[list[tuple[int, int, str]]]:
+    """Return the entities of each tag sequence."""
+    return [find_entities([meaning[t] for t in tags], scheme) for tags in sentences]
 
 
 def span_probabilities(
-    asked: Spans,
+    asked: np.ndarray,
     labels: list[str],
     events: EntityEvents,
     posterior: LinearChainPosterior,
 ) -> np.ndarray:
-    """Return the probability of each span, in the order of sentences."""
-    q = np.zeros(asked.start.size)
+    """Return the probability of each span; `asked` is in the order of sentences."""
     n = len(posterior)
-    ends = np.searchsorted(asked.sentence, np.arange(n + 1))
-    if q.size > _AT_ONCE:
+    ends = np.searchsorted(asked[:, 0], np.arange(n + 1))
+    # Each block ends with the sentence in which the number of spans is reached.
+    cuts = np.searchsorted(ends, np.arange(0, len(asked), _AT_ONCE))
+    cuts = np.unique([0, *cuts, n]).tolist()
+    if len(cuts) > 2:
         # If this raises an error, it names the sentence in the whole posterior.
         posterior.log_partition()
-    first = 0
-    while first < n:
-        size = np.searchsorted(ends, ends[first] + _AT_ONCE, side="right") - 1 - first
-        part = slice(first, min(first + max(1, int(size)), n))
-        _ask_part(q, asked, labels, events, posterior, part, ends)
-        first = part.stop
+    q = np.zeros(len(asked))
+    for first, last in pairwise(cuts):
+        # A slice of the posterior would compute its messages again.
+        part = posterior if last - first == n else posterior[first:last]
+        spans: list[list] = [[] for _ in range(last - first)]
+        known = []
+        columns = asked[ends[first] : ends[last]].T.tolist()
+        rows = enumerate(zip(*columns, strict=True), ends[first])
+        for row, (i, start, stop, label) in rows:
+            followed = stop < posterior.lengths[i]
+            tags = events.tags(labels[label], stop - start, followed=followed)
+            # Otherwise the model has no tags for such an entity, and its probability is
+            # 0.
+            if tags is not None:
+                spans[i - first].append((start, tags))
+                known.append(row)
+        if known:
+            q[known] = np.concatenate(part.span_marginals(spans))
     return q
 
 
-def _ask_part(
-    q: np.ndarray,
-    asked: Spans,
-    labels: list[str],
-    events: EntityEvents,
-    posterior: LinearChainPosterior,
-    part: slice,
-    ends: np.ndarray,
-) -> None:
-    """Write the probabilities of the spans of some sentences."""
-    spans: list[list] = []
-    rows: list[int] = []
-    for i in range(part.start, part.stop):
-        spans.append([])
-        n = posterior.lengths[i]
-        for row in range(ends[i], ends[i + 1]):
-            start, stop = int(asked.start[row]), int(asked.stop[row])
-            label = labels[asked.label[row]]
-            tags = events.tags(label, stop - start, followed=stop < n)
-            if tags is not None:
-                spans[-1].append((start, tags))
-                rows.append(row)
-    if rows:
-        whole = part == slice(0, len(posterior))
-        some = posterior if whole else posterior[part]
-        q[rows] = np.concatenate(some.span_marginals(spans))
-
-
 @dataclass(frozen=True)
-class SpanQuery:
+class SpanQuery(TaggerQuery):
     """Ask a tagger whether consecutive tokens are exactly one entity.
 
     Parameters
@@ -260,6 +283,9 @@ class SpanQuery:
     scheme: str = "BIO"
     spans: str = "predicted"
     max_length: int | None = None
+    _advice = (
+        "If it gives probabilities of entities in another way, pass them to from_proba."
+    )
 
     @public
     def __post_init__(self) -> None:
@@ -278,63 +304,6 @@ class SpanQuery:
                 "needs 'max_length', the length of the longest span in tokens, for "
                 "spans='all'. Got None.",
             )
-
-    @public
-    def __call__(self, estimator: Any, X: Any, y: Sequence[Sequence[Any]]) -> Answers:
-        """Return the answers of a fitted tagger.
-
-        Parameters
-        ----------
-        estimator : fitted tagger with a posterior method
-            A pipeline or search object that ends in such a tagger is also accepted.
-        X : sequence of sentences
-            Sentences of tokens.
-        y : sequence of label sequences
-            True tags.
-
-        Returns
-        -------
-        answers : Answers
-            One answer for each span.
-        """
-        tagger = last_step(estimator)
-        if not hasattr(tagger, "posterior"):
-            raise ParameterError(
-                "estimator",
-                f"must have a posterior method. Got {type(tagger).__name__}. If it "
-                "gives probabilities of entities in another way, pass them to "
-                "from_proba.",
-            )
-        X = transform_before(estimator, X)
-        predicted = tagger.predict(X) if self.spans == "predicted" else None
-        posterior = tagger.posterior(X)
-        return self._ask(y, posterior, tagger.classes_, predicted)
-
-    @public
-    def from_posterior(
-        self,
-        y_true: Sequence[Sequence[Any]],
-        posterior: LinearChainPosterior,
-        classes: ArrayLike,
-    ) -> Answers:
-        """Return answers with the exact probabilities of a posterior over taggings.
-
-        Parameters
-        ----------
-        y_true : sequence of label sequences
-            True tags.
-        posterior : LinearChainPosterior
-            Posterior over the taggings of the same sentences. Its most probable tagging
-            is the prediction.
-        classes : array-like of shape (n_tags,)
-            Labels of the tag indices.
-
-        Returns
-        -------
-        answers : Answers
-            One answer for each span.
-        """
-        return self._ask(y_true, posterior, classes, None)
 
     @public
     def from_proba(
@@ -364,36 +333,25 @@ class SpanQuery:
             One answer for each span.
         """
         tags, lengths = flat_tags(y_true, proba, "proba")
-        rows = [
-            (i, *row)
-            for i, entry in enumerate(proba)
-            for row in read_spans(i, entry, lengths[i])
-        ]
-        columns = list(zip(*rows, strict=True)) if rows else [(), (), (), (), ()]
-        i, start, stop, names, q = columns
-        gold = self._gold(tags, lengths)
-        labels = sorted({*names, *gold.labels})
-        code = np.array([labels.index(name) for name in names], dtype=np.intp)
-        places = [np.array(column, dtype=np.intp) for column in (i, start, stop)]
-        asked = Spans(places[0], places[1], places[2], code)
+        found = read_spans(proba, lengths.tolist())
+        gold, names = self._gold(tags, lengths)
+        labels = sorted({*names, *(row[2] for spans in found for row in spans)})
+        asked = span_array(found, labels)
+        # The truth must not affect the choice of the spans.
         kept = self._wanted(asked, labels)
-        q = np.array(q, dtype=np.float64)[kept]
-        return _answers(asked.take(kept), labels, np.clip(q, 0, 1), gold)
+        q = np.array([row[3] for spans in found for row in spans], dtype=np.float64)
+        true = span_array(gold, labels)
+        return _answers(asked[kept], true, labels, q[kept], lengths)
 
-    def _ask(
-        self, y_true: Any, posterior: Any, classes: Any, predicted: Any
-    ) -> Answers:
-        tags, lengths = flat_tags(y_true, posterior, "posterior")
-        check_posterior(posterior, lengths)
-        n_tags = posterior.n_tags
-        order = class_order(tags, classes, n_tags, name="classes", of="posterior")
-        order = order.tolist()
+    def _ask(self, y_true: Any, posterior: Any, classes: Any, predict: Any) -> Answers:
+        tags, lengths = tags_and_lengths(y_true, posterior)
+        order = class_order(
+            tags, classes, posterior.n_tags, name="classes", of="posterior"
+        ).tolist()
         scheme = as_posterior_scheme(self.scheme)
-        meaning = read_tags(order, scheme, "classes")
-        check_possible(meaning, scheme, "classes")
-        gold = self._gold(tags, lengths)
-        known = {label for prefix, label in meaning.values() if prefix != "O"}
-        labels = [*sorted(known), *sorted(set(gold.labels) - known)]
+        meaning, known = meaning_of(order, scheme, "classes")
+        gold, names = self._gold(tags, lengths)
+        labels = [*known, *sorted(set(names) - set(known))]
         if self.label is not None and self.label not in labels:
             raise ParameterError(
                 "label",
@@ -402,96 +360,83 @@ class SpanQuery:
                 "SpanQuery",
             )
         if self.spans == "all":
+            # Labels in y that the model does not know are asked for, with probability
+            # 0.
             asked = self._all_spans(lengths, labels)
         else:
-            if predicted is None:
-                predicted = [[order[k] for k in path] for path in posterior.viterbi()]
-            found = [
-                (i, *entity)
-                for i, path in enumerate(predicted)
-                for entity in find_entities([meaning[tag] for tag in path], scheme)
-            ]
-            asked = Spans.of(found, labels)
-        asked = asked.take(self._wanted(asked, labels))
+            if predict is None:
+                predicted = ([order[k] for k in path] for path in posterior.viterbi())
+            else:
+                predicted = predict()
+            asked = span_array(entities_of(predicted, meaning, scheme), labels)
+        asked = asked[self._wanted(asked, labels)]
         events = EntityEvents([meaning[tag] for tag in order], scheme)
         q = span_probabilities(asked, labels, events, posterior)
-        n_unseen = int((asked.label >= len(known)).sum())
-        return _answers(asked, labels, q, gold, n_unseen)
+        # The labels of the model come first.
+        n_unseen = int((asked[:, 3] >= len(known)).sum())
+        true = span_array(gold, labels)
+        return _answers(asked, true, labels, q, lengths, n_unseen)
 
-    def _gold(self, flat: np.ndarray, lengths: np.ndarray) -> _Gold:
+    def _gold(
+        self, flat: np.ndarray, lengths: np.ndarray
+    ) -> tuple[list[list[tuple[int, int, str]]], list[str]]:
+        """Return the true entities of each sentence, and all labels in the tags."""
         tags, scheme = flat.tolist(), as_scheme(self.scheme)
-        meaning = read_tags(tags, scheme, "y_true", lengths.tolist())
-        if scheme in POSTERIOR_SCHEMES:
-            check_possible(meaning, scheme, "y_true")
+        meaning, labels = meaning_of(tags, scheme, "y_true", lengths.tolist())
         ends = np.cumsum(lengths).tolist()
-        read = [meaning[tag] for tag in tags]
-        found = [
-            (i, *entity)
-            for i, (a, b) in enumerate(zip([0, *ends[:-1]], ends, strict=True))
-            for entity in find_entities(read[a:b], scheme)
-        ]
-        names = {label for prefix, label in meaning.values() if prefix != "O"}
-        return _Gold(found, sorted(names), lengths)
+        sentences = (tags[a:b] for a, b in pairwise([0, *ends]))
+        return entities_of(sentences, meaning, scheme), labels
 
-    def _wanted(self, asked: Spans, labels: list[str]) -> np.ndarray:
+    def _wanted(self, asked: np.ndarray, labels: list[str]) -> np.ndarray:
         """Return which spans have a requested label and length."""
-        wanted = np.ones(asked.start.size, dtype=bool)
+        _, start, stop, label = asked.T
+        wanted = np.ones(start.size, dtype=bool)
         if self.label is not None:
             name = self.label
-            wanted &= asked.label == (labels.index(name) if name in labels else -1)
+            wanted &= label == (labels.index(name) if name in labels else -1)
         if self.max_length is not None:
-            wanted &= asked.stop - asked.start <= self.max_length
+            wanted &= stop - start <= self.max_length
         return wanted
 
-    def _all_spans(self, lengths: np.ndarray, labels: list[str]) -> Spans:
+    def _all_spans(self, lengths: np.ndarray, labels: list[str]) -> np.ndarray:
         """Return all spans, in the order of their start, stop and label."""
         assert self.max_length is not None
-        sentence = np.repeat(np.arange(lengths.size), lengths)
-        token = np.arange(sentence.size) - (np.cumsum(lengths) - lengths)[sentence]
-        n = np.minimum(self.max_length, lengths[sentence] - token)
-        start, sentence = np.repeat(token, n), np.repeat(sentence, n)
-        step = np.arange(n.sum()) - np.repeat(np.cumsum(n) - n, n)
+        sentence, token = sentence_and_token(lengths)
+        n_stops = np.minimum(self.max_length, lengths[sentence] - token)
+        first, step = sentence_and_token(n_stops)
+        start = token[first]
+        spans = np.column_stack([sentence[first], start, start + step + 1])
         names = np.arange(len(labels))
         if self.label is not None:
             names = names[[labels.index(self.label)]]
-        return Spans(
-            sentence=np.repeat(sentence, names.size),
-            start=np.repeat(start, names.size),
-            stop=np.repeat(start + step + 1, names.size),
-            label=np.tile(names, start.size),
+        return np.column_stack(
+            [np.repeat(spans, names.size, axis=0), np.tile(names, len(spans))]
         )
 
 
-@dataclass(frozen=True)
-class _Gold:
-    """The true entities, all labels in the tags, and the lengths of the sentences."""
-
-    found: list[tuple[int, int, int, str]]
-    labels: list[str]
-    lengths: np.ndarray
-
-    def has(self, asked: Spans, labels: list[str]) -> np.ndarray:
-        """Return which spans are true entities."""
-        true = Spans.of(self.found, labels)
-        longest = int(self.lengths.max()) + 1
-
-        def key(spans: Spans) -> np.ndarray:
-            first = (np.cumsum(self.lengths) - self.lengths)[spans.sentence]
-            place = (first + spans.start) * longest + spans.stop - spans.start
-            return place * len(labels) + spans.label
-
-        return np.isin(key(asked), key(true))
-
-
 def _answers(
-    asked: Spans, labels: list[str], q: np.ndarray, gold: _Gold, n_unseen: int = 0
+    asked: np.ndarray,
+    true: np.ndarray,
+    labels: list[str],
+    q: np.ndarray,
+    lengths: np.ndarray,
+    n_unseen: int = 0,
 ) -> Answers:
-    names = label_array(labels[k] for k in asked.label.tolist())
+    """Return the answers; the truth is yes for spans that are among the `true` ones."""
+    # A span is one number of its first token, length and label, for a fast comparison.
+    sizes = (lengths.sum() + 1, lengths.max() + 1, len(labels) + 1)
+    first = np.cumsum(lengths) - lengths
+
+    def number(spans: np.ndarray) -> np.ndarray:
+        sentence, start, stop, label = spans.T
+        places = (first[sentence] + start, stop - start, label)
+        return np.ravel_multi_index(places, sizes)
+
     return Answers(
-        y_true=gold.has(asked, labels).astype(np.int64),
+        y_true=np.isin(number(asked), number(true)).astype(np.int64),
         y_proba=q,
-        groups=asked.sentence,
-        item=np.column_stack([asked.start, asked.stop]),
-        label=names,
+        groups=asked[:, 0],
+        item=asked[:, 1:3],
+        label=label_array(labels[k] for k in asked[:, 3].tolist()),
         n_unseen=n_unseen,
     )

@@ -1,88 +1,120 @@
-"""Query for subtrees of dependency trees.
-
-True trees and posteriors of sentences, used by the queries about trees.
-
-Query for the heads of words.
-"""
+"""Queries for the heads of words and for subtrees of dependency trees."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import combinations
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .._clusterings import check_entries
-from .._errors import ParameterError, ParameterTypeError, public
+from .._errors import ParameterError, public
 from .._validation import (
     as_probabilities,
     check_choice,
     check_integer,
-    is_collection,
-    is_integer,
     is_sequence,
-    out_of_range,
 )
 from ..posteriors._tree_posterior import TreePosterior, check_trees
 from ._answers import Answers
-from ._sentences import as_numbers, last_step, transform_before
+from ._query import Query, as_numbers, check_posterior, check_range, check_same_entries
+from ._spans import read_spans
+
+Span = tuple[int, int]
 
 
-def as_heads(y_true: Any, other: Any, name: str) -> list[np.ndarray]:
-    """Return the true heads of each sentence, one array per entry of `other`."""
-    check_entries(other, None, "sentence", name)
-    check_entries(y_true, None, "sentence", "y_true")
-    if len(y_true) != len(other):
-        raise ParameterError(
-            None,
-            f"needs an entry of {name!r} for each sentence of 'y_true'. Got "
-            f"{len(other)} and {len(y_true)}.",
-        )
-    lengths = [len(heads) if is_sequence(heads) else 0 for heads in y_true]
-    return check_trees(y_true, np.array(lengths, dtype=np.intp), "y_true")
+class ParserQuery(Query):
+    """Base of the queries for dependency parsers."""
+
+    _needs = "a posterior method that returns a TreePosterior"
+    _advice = (
+        "For scores of arcs from any source, make a TreePosterior and pass it to "
+        "from_posterior."
+    )
+
+    @public
+    def __call__(self, estimator: Any, X: Any, y: Sequence[ArrayLike]) -> Answers:
+        """Return the answers of a fitted parser.
+
+        Parameters
+        ----------
+        estimator : fitted parser with a posterior method
+            A pipeline or search object that ends in such a parser is also accepted. If
+            the parser has a `predict` method, this method predicts the trees.
+            Otherwise, the most probable trees are the prediction.
+        X : sequence of sentences
+            Input of the estimator.
+        y : sequence of array-like of shape (n_words,), int
+            True heads.
+
+        Returns
+        -------
+        answers : Answers
+            One answer for each arc or span.
+        """
+        return self._ask_estimator(estimator, X, y)
+
+    @public
+    def from_posterior(
+        self,
+        y_true: Sequence[ArrayLike],
+        posterior: TreePosterior,
+        classes: None = None,
+    ) -> Answers:
+        """Return answers with the exact probabilities of a posterior over trees.
+
+        Parameters
+        ----------
+        y_true : sequence of array-like of shape (n_words,), int
+            True heads of the words of each sentence.
+        posterior : TreePosterior
+            Posterior over the trees of the same sentences. Its most probable tree is
+            the prediction.
+        classes : None
+            Ignored; present for consistency with other queries.
+
+        Returns
+        -------
+        answers : Answers
+            One answer for each arc or span.
+        """
+        return self._ask(y_true, posterior, None, None)
 
 
-def heads_for(y_true: Any, posterior: Any) -> list[np.ndarray]:
-    """Return the true heads of the sentences of a posterior."""
-    if not isinstance(posterior, TreePosterior):
-        raise ParameterTypeError(
-            "posterior", f"must be a TreePosterior. Got {type(posterior).__name__}."
-        )
-    gold = as_heads(y_true, posterior.log_scores, "posterior")
+def _heads_of_posterior(y_true: Any, posterior: Any) -> list[np.ndarray]:
+    """Return the true heads of the sentences that a posterior describes."""
+    is_one = isinstance(posterior, TreePosterior)
+    check_posterior(posterior, "a TreePosterior", is_one)
+    # The lengths of y are compared below, where the error can name the posterior.
+    gold = _true_heads(y_true, posterior.log_scores, "posterior")
     for i, (heads, n) in enumerate(zip(gold, posterior.lengths.tolist(), strict=True)):
         if heads.size != n:
             raise ParameterError(
                 "posterior",
                 "must describe the sentences of 'y_true'. "
-                f"Sentence {i} has {heads.size} "
-                f"heads and {n} words.",
+                f"Sentence {i} has {heads.size} heads and {n} words.",
             )
     return gold
 
 
-def posterior_and_trees(estimator: Any, X: Any, predict: bool) -> tuple[Any, Any]:
-    """Return the posterior of a fitted parser, and its prediction if it is needed."""
-    parser = last_step(estimator)
-    if not hasattr(parser, "posterior"):
-        raise ParameterError(
-            "estimator",
-            "must have a posterior method that returns a TreePosterior. Got "
-            f"{type(parser).__name__}. For scores of arcs from any source, make a "
-            "TreePosterior and pass it to from_posterior.",
-        )
-    X = transform_before(estimator, X)
-    posterior = parser.posterior(X)
-    predicted = None
-    if predict and hasattr(parser, "predict"):
-        lengths = getattr(posterior, "lengths", np.zeros(0, dtype=np.intp))
-        predicted = check_trees(parser.predict(X), lengths, "predict(X)")
-    return posterior, predicted
+def _predicted_heads(posterior: TreePosterior, predict: Any) -> list[np.ndarray]:
+    """Return the heads that a parser predicts, or the most probable trees."""
+    if predict is None:
+        return posterior.best_tree()
+    return check_trees(predict(), posterior.lengths, "predict(X)")
+
+
+def _true_heads(y_true: Any, other: Any, name: str) -> list[np.ndarray]:
+    """Return the true heads of each sentence, one array per entry of `other`."""
+    check_same_entries(y_true, other, name)
+    lengths = [len(heads) if is_sequence(heads) else 0 for heads in y_true]
+    return check_trees(y_true, np.array(lengths, dtype=np.intp), "y_true")
 
 
 @dataclass(frozen=True)
-class ArcQuery:
+class ArcQuery(ParserQuery):
     """Ask a dependency parser whether a word is the head of another word.
 
     Parameters
@@ -136,56 +168,6 @@ class ArcQuery:
         check_choice(self.arcs, ("predicted", "all"), name="arcs")
 
     @public
-    def __call__(self, estimator: Any, X: Any, y: Sequence[ArrayLike]) -> Answers:
-        """Return the answers of a fitted parser.
-
-        Parameters
-        ----------
-        estimator : fitted parser with a posterior method
-            A pipeline or search object that ends in such a parser is also accepted. If
-            the parser has a `predict` method, this method predicts the arcs. Otherwise,
-            the most probable tree is the prediction.
-        X : sequence of sentences
-            Input of the estimator.
-        y : sequence of array-like of shape (n_words,), int
-            True heads.
-
-        Returns
-        -------
-        answers : Answers
-            One answer for each arc.
-        """
-        predict = self.arcs == "predicted"
-        posterior, predicted = posterior_and_trees(estimator, X, predict)
-        return self._of_posterior(y, posterior, predicted)
-
-    @public
-    def from_posterior(
-        self,
-        y_true: Sequence[ArrayLike],
-        posterior: TreePosterior,
-        classes: None = None,
-    ) -> Answers:
-        """Return answers with the exact probabilities of a posterior over trees.
-
-        Parameters
-        ----------
-        y_true : sequence of array-like of shape (n_words,), int
-            True heads of the words of each sentence.
-        posterior : TreePosterior
-            Posterior over the trees of the same sentences. Its most probable tree is
-            the prediction.
-        classes : None
-            Ignored; present for consistency with other queries.
-
-        Returns
-        -------
-        answers : Answers
-            One answer for each arc.
-        """
-        return self._of_posterior(y_true, posterior, None)
-
-    @public
     def from_proba(
         self,
         y_true: Sequence[ArrayLike],
@@ -210,44 +192,37 @@ class ArcQuery:
         answers : Answers
             One answer for each arc.
         """
-        gold = as_heads(y_true, proba, "proba")
+        gold = _true_heads(y_true, proba, "proba")
         parts = [
             _as_proba(part, heads.size, i)
             for i, (part, heads) in enumerate(zip(proba, gold, strict=True))
         ]
-        return self._ask(gold, parts, [part.argmax(axis=1) for part in parts])
+        return self._answers(gold, parts, [part.argmax(axis=1) for part in parts])
 
-    def _of_posterior(self, y_true: Any, posterior: Any, predicted: Any) -> Answers:
-        gold = heads_for(y_true, posterior)
-        if self.arcs == "predicted" and predicted is None:
-            predicted = posterior.best_tree()
-        return self._ask(gold, posterior.arc_marginals(), predicted)
+    def _ask(self, y_true: Any, posterior: Any, classes: Any, predict: Any) -> Answers:
+        gold = _heads_of_posterior(y_true, posterior)
+        predicted = None
+        if self.arcs == "predicted":
+            predicted = _predicted_heads(posterior, predict)
+        return self._answers(gold, posterior.arc_marginals(), predicted)
 
-    def _ask(
+    def _answers(
         self, gold: list[np.ndarray], proba: list[np.ndarray], predicted: Any
     ) -> Answers:
+        # Without a sentence, the columns have these types.
         none = np.zeros(0, dtype=np.intp)
-        sentence, word, head = [none], [none], [none]
-        q, y = [np.zeros(0)], [none]
-        for i, (truth, part) in enumerate(zip(gold, proba, strict=True)):
+        columns = [(none, np.zeros(0), none, none, none)]
+        for i, (truth, q) in enumerate(zip(gold, proba, strict=True)):
             n = truth.size
             if self.arcs == "predicted":
-                words, heads = np.arange(n), predicted[i]
-            else:
-                other = np.arange(n + 1) != np.arange(1, n + 1)[:, np.newaxis]
-                words, heads = np.nonzero(other)
-            sentence.append(np.full(words.size, i))
-            word.append(words)
-            head.append(heads)
-            q.append(part[words, heads])
-            y.append((truth[words] == heads).astype(np.intp))
-        return Answers(
-            y_true=np.concatenate(y),
-            y_proba=np.concatenate(q),
-            groups=np.concatenate(sentence),
-            item=np.concatenate(word),
-            label=np.concatenate(head),
-        )
+                # One arc for each word.
+                word, head = np.arange(n), predicted[i]
+            else:  # all arcs but those from a word to itself
+                word, head = np.nonzero(~np.eye(n, n + 1, 1, dtype=bool))
+            sentence = np.full(word.size, i)
+            columns.append((truth[word] == head, q[word, head], sentence, word, head))
+        y, q, groups, word, head = map(np.concatenate, zip(*columns, strict=True))
+        return Answers(y, q, groups, word, head)
 
 
 def _as_proba(part: Any, n: int, i: int) -> np.ndarray:
@@ -263,23 +238,14 @@ def _as_proba(part: Any, n: int, i: int) -> np.ndarray:
             f"{array.shape}.",
         )
     array = array.astype(np.float64)
+    # A word is not its own head; models leave any number there.
     array[np.arange(n), np.arange(1, n + 1)] = 0
-    bad = out_of_range(array)
-    if bad.any():
-        row, column = np.argwhere(bad)[0].tolist()
-        raise ParameterError(
-            "proba",
-            f"must be probabilities in [0, 1]. Got {float(array[row, column])!r} in "
-            f"sentence {i}, row {row}, column {column}.",
-        )
+    check_range(array, lambda row, k: f"sentence {i}, row {row}, column {k}")
     return as_probabilities(array, name="proba", n_columns=1)
 
 
-Span = tuple[int, int]
-
-
 @dataclass(frozen=True)
-class SubtreeQuery:
+class SubtreeQuery(ParserQuery):
     """Ask a dependency parser whether consecutive words are a whole subtree.
 
     Parameters
@@ -352,56 +318,6 @@ class SubtreeQuery:
             )
 
     @public
-    def __call__(self, estimator: Any, X: Any, y: Sequence[ArrayLike]) -> Answers:
-        """Return the answers of a fitted parser.
-
-        Parameters
-        ----------
-        estimator : fitted parser with a posterior method
-            A pipeline or search object that ends in such a parser is also accepted. If
-            the parser has a `predict` method, this method predicts the tree. Otherwise,
-            the most probable tree is the prediction.
-        X : sequence of sentences
-            Input of the estimator.
-        y : sequence of array-like of shape (n_words,), int
-            True heads.
-
-        Returns
-        -------
-        answers : Answers
-            One answer for each span.
-        """
-        predict = self.spans == "predicted"
-        posterior, predicted = posterior_and_trees(estimator, X, predict)
-        return self._of_posterior(y, posterior, predicted)
-
-    @public
-    def from_posterior(
-        self,
-        y_true: Sequence[ArrayLike],
-        posterior: TreePosterior,
-        classes: None = None,
-    ) -> Answers:
-        """Return answers with the exact probabilities of a posterior over trees.
-
-        Parameters
-        ----------
-        y_true : sequence of array-like of shape (n_words,), int
-            True heads of the words of each sentence.
-        posterior : TreePosterior
-            Posterior over the trees of the same sentences. Its most probable tree is
-            the prediction.
-        classes : None
-            Ignored; present for consistency with other queries.
-
-        Returns
-        -------
-        answers : Answers
-            One answer for each span.
-        """
-        return self._of_posterior(y_true, posterior, None)
-
-    @public
     def from_proba(
         self,
         y_true: Sequence[ArrayLike],
@@ -427,112 +343,65 @@ class SubtreeQuery:
         answers : Answers
             One answer for each span.
         """
-        gold = as_heads(y_true, proba, "proba")
-        found = [
-            _read_spans(entry, heads.size, i)
-            for i, (entry, heads) in enumerate(zip(proba, gold, strict=True))
+        gold = _true_heads(y_true, proba, "proba")
+        found = read_spans(proba, [heads.size for heads in gold], labelled=False)
+        wanted = [
+            [row for row in rows if self._is_wanted(row[:2], heads.size)]
+            for rows, heads in zip(found, gold, strict=True)
         ]
-        spans = [
-            [span for span in part if self._is_wanted(span, heads.size)]
-            for part, heads in zip(found, gold, strict=True)
-        ]
-        q = [
-            np.array([part[span] for span in some], dtype=np.float64)
-            for part, some in zip(found, spans, strict=True)
-        ]
+        spans = [[row[:2] for row in rows] for rows in wanted]
+        q = [[row[2] for row in rows] for rows in wanted]
         return _answers(gold, spans, q)
 
-    def _of_posterior(self, y_true: Any, posterior: Any, predicted: Any) -> Answers:
-        gold = heads_for(y_true, posterior)
+    def _ask(self, y_true: Any, posterior: Any, classes: Any, predict: Any) -> Answers:
+        gold = _heads_of_posterior(y_true, posterior)
         if self.spans == "all":
             spans = [self._all_spans(heads.size) for heads in gold]
         else:
-            trees = posterior.best_tree() if predicted is None else predicted
             spans = [
                 sorted(s for s in subtrees(heads) if self._is_wanted(s, heads.size))
-                for heads in trees
+                for heads in _predicted_heads(posterior, predict)
             ]
         return _answers(gold, spans, posterior.subtree_marginals(spans))
 
     def _all_spans(self, n: int) -> list[Span]:
-        assert self.max_length is not None
-        return [
-            (start, stop)
-            for start in range(n)
-            for stop in range(
-                start + self.min_length, min(start + self.max_length, n) + 1
-            )
-            if stop - start < n
-        ]
+        spans = combinations(range(n + 1), 2)
+        return [span for span in spans if self._is_wanted(span, n)]
 
     def _is_wanted(self, span: Span, n: int) -> bool:
         length = span[1] - span[0]
+        # With a single root, the whole sentence is a subtree of every tree.
         most = n - 1 if self.max_length is None else min(self.max_length, n - 1)
         return self.min_length <= length <= most
 
 
 def subtrees(heads: np.ndarray) -> set[Span]:
     """Return (start, stop) of the subtrees whose words are consecutive."""
-    n = heads.size
-    first, last = np.arange(n), np.arange(n)
-    size = np.ones(n, dtype=np.intp)
-    missing = np.bincount(heads, minlength=n + 1)[1:]  # dependents not yet counted
-    ready = np.flatnonzero(missing == 0).tolist()
-    while ready:
-        word = ready.pop()
-        head = heads[word] - 1
-        if head < 0:
-            continue
-        first[head] = min(first[head], first[word])
-        last[head] = max(last[head], last[word])
-        size[head] += size[word]
-        missing[head] -= 1
-        if missing[head] == 0:
-            ready.append(int(head))
+    word = np.arange(heads.size)
+    first, last, size = word.copy(), word.copy(), np.ones_like(word)
+    ancestor = heads - 1
+    while word.size:  # all words climb one arc at a time
+        below_root = ancestor >= 0
+        word, ancestor = word[below_root], ancestor[below_root]
+        np.minimum.at(first, ancestor, word)
+        np.maximum.at(last, ancestor, word)
+        np.add.at(size, ancestor, 1)
+        ancestor = heads[ancestor] - 1
+    # The words of a subtree are consecutive if there are as many as from first to last.
     whole = size == last - first + 1
     return set(zip(first[whole].tolist(), (last[whole] + 1).tolist(), strict=True))
 
 
-def _answers(
-    gold: list[np.ndarray], spans: list[list[Span]], q: list[np.ndarray]
-) -> Answers:
-    true = []
-    for heads, some in zip(gold, spans, strict=True):
-        found = subtrees(heads)
-        true.extend([int(span in found) for span in some])
-    count = [len(some) for some in spans]
-    rows = [span for some in spans for span in some]
+def _answers(gold: list[np.ndarray], spans: list[list[Span]], q: list[Any]) -> Answers:
+    true = [subtrees(heads) for heads in gold]
+    rows = [
+        (i, *span, span in true[i]) for i, some in enumerate(spans) for span in some
+    ]
+    columns = np.array(rows, dtype=np.int64).reshape(-1, 4)
     return Answers(
-        y_true=np.array(true, dtype=np.int64),
+        y_true=columns[:, 3],
         y_proba=np.concatenate([*q, np.zeros(0)]),
-        groups=np.repeat(np.arange(len(gold)), count),
-        item=np.array(rows, dtype=np.intp).reshape(-1, 2),
+        groups=columns[:, 0],
+        item=columns[:, 1:3],
         label=np.ones(len(rows), dtype=np.int64),
     )
-
-
-def _read_spans(entry: Any, n: int, i: int) -> dict[Span, float]:
-    """Return the checked probabilities of the spans of one sentence."""
-    if not is_collection(entry):
-        raise ParameterTypeError(
-            "proba",
-            f"must have a list of spans for each sentence. Got {entry!r:.50} for "
-            f"sentence {i}.",
-        )
-    found: dict[Span, float] = {}
-    for j, row in enumerate(entry):
-        try:
-            start, stop, q = row
-            q = float(q)
-        except (TypeError, ValueError):
-            start, stop, q = None, None, np.nan
-        whole = is_integer(start) and is_integer(stop) and 0 <= start < stop <= n
-        if not whole or out_of_range(np.array([q]))[0] or (start, stop) in found:
-            raise ParameterError(
-                "proba",
-                "must have (start, stop, probability) once for each span, with 0 <= "
-                f"start < stop <= {n}, the number of words, and a probability in "
-                f"[0, 1]. Got {row!r:.80} as span {j} of sentence {i}.",
-            )
-        found[int(start), int(stop)] = min(max(q, 0.0), 1.0)
-    return found

@@ -1,6 +1,6 @@
 """Recalibration of whole posteriors, which keeps all probabilities consistent."""
 
-from ._taggings import fit_temperature
+from ._likelihood import fit_temperature
 from ._temperature import TemperatureScaling
 
 __all__ = ["TemperatureScaling", "fit_temperature"]

@@ -1,78 +1,19 @@
-"""Posteriors of held-out data, and the true structures.
-
-Bounds of the temperature and the offset, and the warning at their ends.
-"""
+"""Posteriors of held-out data, and the true structures."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from sklearn.base import clone
-from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils.parallel import delayed
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
 from .._clusterings import as_clustering
 from .._compat import take_rows
-from .._errors import ParameterError, warn
-from .._parallel import parallel
-from .._validation import check_real
 from ..posteriors import AntecedentPosterior
-from ..queries._sentences import last_step, transform_before
-
-# Precision of the logarithm of the temperature. It is much smaller than any standard
-# error and much larger than the rounding error of a maximum.
-PRECISION = 1e-6
-
-_REASONS = {
-    ("bounds", True): "true structures are nearly always the most probable ones",
-    ("bounds", False): "the probabilities do not identify the true structures",
-    ("offset_bounds", True): "every mention that could have an antecedent has one",
-    ("offset_bounds", False): "all mentions are new",
-}
-
-
-def check_bounds(bounds: Any) -> tuple[float, float]:
-    """Return the smallest and the largest temperature."""
-    expected = "two temperatures (low, high) with low < high and low <= 1 <= high"
-    low, high = _two_numbers(bounds, "bounds", expected, 1e-6, 1e6)
-    if not low <= 1 <= high or low == high:
-        raise _wrong("bounds", expected, bounds)
-    return low, high
-
-
-def check_offset_bounds(bounds: Any) -> tuple[float, float]:
-    """Return the smallest and the largest offset of NEW."""
-    expected = "two offsets (low, high) with low <= 0 <= high"
-    low, high = _two_numbers(bounds, "offset_bounds", expected, -1e6, 1e6)
-    if not low <= 0 <= high:
-        raise _wrong("offset_bounds", expected, bounds)
-    return low, high
-
-
-def _two_numbers(
-    bounds: Any, name: str, expected: str, least: float, most: float
-) -> tuple[float, float]:
-    if not isinstance(bounds, (tuple, list)) or len(bounds) != 2:
-        raise _wrong(name, expected, bounds)
-    low, high = (check_real(bound, low=least, high=most, name=name) for bound in bounds)
-    return low, high
-
-
-def _wrong(name: str, expected: str, bounds: Any) -> ParameterError:
-    return ParameterError(name, f"must be {expected}. Got {bounds!r}.")
-
-
-def warn_at_end(name: str, value: float, is_low: bool) -> None:
-    """Warn that a fitted value is at an end of its bounds."""
-    warn(
-        f"The likelihood of TemperatureScaling is highest at {value:g}, an end of "
-        f"{name!r}. The probable reason is that on the held-out data "
-        f"{_REASONS[name, is_low]}. Pass more data or wider bounds.",
-        ConvergenceWarning,
-    )
+from ..queries._query import last_step, posterior_of, tag_paths
 
 
 @dataclass(frozen=True)
@@ -91,6 +32,12 @@ class HeldOut:
         tempered = self.posterior.tempered(temperature)
         return float(self.weight @ np.asarray(tempered.log_proba(self.structures)))
 
+    def documents(self) -> Iterator[tuple[np.ndarray, np.ndarray, float]]:
+        """Iterate over the scores, the entities and the weights of documents."""
+        if self.structures:
+            scores = self.posterior.log_scores
+            yield from zip(scores, self.structures, self.weight.tolist(), strict=True)
+
 
 def final_estimator(estimator: Any) -> Any:
     """Return the last estimator of a pipeline or search, fitted or not."""
@@ -98,11 +45,6 @@ def final_estimator(estimator: Any) -> Any:
     if getattr(last, "refit", False) and hasattr(last, "estimator"):  # not fitted
         return final_estimator(last.estimator)
     return last
-
-
-def posterior_of(estimator: Any, X: Any) -> Any:
-    """Return the posterior of the last estimator of a fitted pipeline or search."""
-    return last_step(estimator).posterior(transform_before(estimator, X))
 
 
 def fit_on(
@@ -122,26 +64,12 @@ def cross_fit(
     X: Any,
     y: Any,
     weight: np.ndarray | None,
-    folds: list[tuple[np.ndarray, np.ndarray]],
-    n_jobs: int | None,
-    verbose: int,
-) -> list[HeldOut]:
-    """Fit clones to the training parts, and return the posteriors of the test parts."""
-    return parallel(n_jobs, verbose)(
-        delayed(_cross_fit_fold)(clone(estimator), X, y, weight, *fold)
-        for fold in folds
-    )
-
-
-def _cross_fit_fold(
-    estimator: Any,
-    X: Any,
-    y: Any,
-    weight: np.ndarray | None,
-    train: np.ndarray,
-    test: np.ndarray,
+    fold: tuple[np.ndarray, np.ndarray],
 ) -> HeldOut:
-    return held_out(fit_on(estimator, X, y, weight, train), X, y, weight, test)
+    """Fit a clone to the training part, and return the posterior of the test part."""
+    train, test = fold
+    fitted = fit_on(clone(estimator), X, y, weight, train)
+    return held_out(fitted, X, y, weight, test)
 
 
 def held_out(
@@ -155,8 +83,12 @@ def held_out(
     if weight is not None:
         rows = rows[weight[rows] > 0]
     n = rows.size
-    known, structures = _known_structures(last_step(estimator), take_rows(y, rows))
-    rows = rows[known]
+    final, y = last_step(estimator), take_rows(y, rows)
+    structures = list(y)
+    if hasattr(final, "predict_marginals"):  # taggings are indices in classes_
+        check_is_fitted(final)
+        paths, known = tag_paths(y, np.asarray(final.classes_).tolist())
+        rows, structures = _kept(known, rows, paths)
     posterior = _posterior_of_rows(estimator, X, rows)
     if isinstance(posterior, AntecedentPosterior):
         structures = [
@@ -169,33 +101,20 @@ def held_out(
     for possible in (_has_path, _is_possible):
         keep = possible(posterior, structures, rows)
         if not keep.all():
-            rows = rows[keep]
-            structures = [structures[i] for i in np.flatnonzero(keep)]
+            rows, structures = _kept(keep, rows, structures)
             posterior = _posterior_of_rows(estimator, X, rows)
     by_row = np.ones(rows.size) if weight is None else weight[rows]
     return HeldOut(posterior, structures, by_row, n - rows.size)
 
 
+def _kept(
+    keep: np.ndarray, rows: np.ndarray, structures: list[Any]
+) -> tuple[np.ndarray, list[Any]]:
+    return rows[keep], [structures[i] for i in np.flatnonzero(keep)]
+
+
 def _posterior_of_rows(estimator: Any, X: Any, rows: np.ndarray) -> Any:
     return posterior_of(estimator, take_rows(X, rows)) if rows.size else None
-
-
-def _known_structures(final: Any, y: Any) -> tuple[np.ndarray, list[Any]]:
-    """Return which rows have labels that the model knows, and their structures.
-
-    The structures of a tagger's posterior are indices in `classes_`. The structures of
-    other estimators are their training targets.
-    """
-    if not hasattr(final, "predict_marginals"):
-        return np.ones(len(y), dtype=bool), list(y)
-    check_is_fitted(final)
-    place = {label: k for k, label in enumerate(np.asarray(final.classes_).tolist())}
-    known = np.array([all(label in place for label in tags) for tags in y], dtype=bool)
-    paths = [
-        np.array([place[label] for label in y[i]], dtype=np.intp)
-        for i in np.flatnonzero(known)
-    ]
-    return known, paths
 
 
 def _has_path(posterior: Any, structures: list[Any], rows: np.ndarray) -> np.ndarray:

@@ -8,28 +8,35 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone
+from sklearn.frozen import FrozenEstimator
 from sklearn.model_selection import BaseCrossValidator
 from sklearn.utils import Tags, get_tags
 from sklearn.utils.metaestimators import available_if
+from sklearn.utils.parallel import delayed
 from sklearn.utils.validation import check_is_fitted
 
 from .._errors import ParameterError, ParameterTypeError, public
-from .._parallel import folds_of
+from .._parallel import folds_of, parallel
+from .._results import object_array
 from .._validation import as_weights, check_same_length
+from ..coref import SampledCorefPairs
+from ..coref._ranker import log_proba_of_mention
 from ..posteriors import AntecedentPosterior, LinearChainPosterior
-from ..queries._sentences import last_step
-from ..sequence._base import check_fit
-from ._clusterings import TemperedClusterings, best_temperature_and_offset
+from ..queries._query import last_step, posterior_of, transform_before
+from ..sequence._base import check_fit, pair_places, token_accuracy
 from ._held_out import (
     HeldOut,
-    check_bounds,
-    check_offset_bounds,
     cross_fit,
     final_estimator,
     fit_on,
     held_out,
 )
-from ._taggings import TemperedTaggings, best_temperature
+from ._likelihood import (
+    Mentions,
+    best_temperature,
+    best_temperature_and_offset,
+    check_bounds,
+)
 
 Bounds = tuple[float, float]
 
@@ -237,8 +244,8 @@ class TemperatureScaling(MetaEstimatorMixin, BaseEstimator):
             parts = [held_out(estimator, X, y, weight, np.arange(len(y)))]
         else:
             folds = self._folds(len(y), groups)
-            parts = cross_fit(
-                self.estimator, X, y, weight, folds, self.n_jobs, self.verbose
+            parts = parallel(self.n_jobs, self.verbose)(
+                delayed(cross_fit)(self.estimator, X, y, weight, fold) for fold in folds
             )
             estimator = fit_on(clone(self.estimator), X, y, weight, None)
         n_unreachable = sum(part.n_unreachable for part in parts)
@@ -252,8 +259,9 @@ class TemperatureScaling(MetaEstimatorMixin, BaseEstimator):
         for name in ("new_offset_", "classes_"):
             self.__dict__.pop(name, None)  # of an earlier fit
         if _are_of_antecedents(parts):
+            mentions = Mentions(each for part in parts for each in part.documents())
             temperature, self.new_offset_, after, before = best_temperature_and_offset(
-                parts, bounds, offset_bounds
+                mentions, bounds, offset_bounds
             )
         else:
             temperature, after, before = best_temperature(
@@ -269,16 +277,34 @@ class TemperatureScaling(MetaEstimatorMixin, BaseEstimator):
 
     @public
     def _check_params(self) -> tuple[Bounds, Bounds]:
-        return check_bounds(self.bounds), check_offset_bounds(self.offset_bounds)
+        return (
+            check_bounds(self.bounds),
+            check_bounds(self.offset_bounds, "offset_bounds"),
+        )
 
-    def _tempered(self) -> TemperedTaggings | TemperedClusterings:
-        """Return the estimator at the fitted temperature."""
+    def _is_of_clusterings(self) -> bool:
+        """Return whether the posterior is over clusterings, not taggings."""
         check_is_fitted(self)
-        if hasattr(self, "new_offset_"):
-            return TemperedClusterings(
-                self.estimator_, self.temperature_, self.new_offset_
-            )
-        return TemperedTaggings(self.estimator_, self.temperature_)
+        return hasattr(self, "new_offset_")
+
+    def _posterior(self, X: Any) -> Any:
+        """Return the posterior at the temperature and the offset."""
+        offset = (self.new_offset_,) if self._is_of_clusterings() else ()
+        return posterior_of(self.estimator_, X).tempered(self.temperature_, *offset)
+
+    def _scores(self, X: Any) -> np.ndarray:
+        """Return the new scores of antecedents."""
+        return object_array(self._posterior(X).log_scores)
+
+    def _pairs(self) -> SampledCorefPairs | None:
+        """Return the final estimator if it only converts scores to probabilities."""
+        final = last_step(self.estimator_)
+        final = final.estimator if isinstance(final, FrozenEstimator) else final
+        return final if isinstance(final, SampledCorefPairs) else None
+
+    def _reader(self) -> SampledCorefPairs:
+        """Return the estimator that converts scores to probabilities of pairs."""
+        return self._pairs() or SampledCorefPairs(method="exact")
 
     def _check_data(self, X: Any, y: Any) -> Any:
         """Return the structures. For a tagger, these are lists of labels."""
@@ -325,7 +351,7 @@ class TemperatureScaling(MetaEstimatorMixin, BaseEstimator):
             Posterior at the fitted temperature. For other estimators, an object of the
             type of their posterior.
         """
-        return self._tempered().posterior(X)
+        return self._posterior(X)
 
     @available_if(_final_has("predict"))
     def predict(self, X: Any) -> np.ndarray:
@@ -343,7 +369,13 @@ class TemperatureScaling(MetaEstimatorMixin, BaseEstimator):
             ``decoding="posterior"``, the most probable tag of each token at the fitted
             temperature. For coreference, the clustering predicted from the new scores.
         """
-        return self._tempered().predict(X)
+        if self._is_of_clusterings():
+            return self._reader().predict(self._scores(X))
+        if getattr(last_step(self.estimator_), "decoding", None) != "posterior":
+            return self.estimator_.predict(X)
+        classes = np.asarray(self.classes_)
+        paths = self._posterior(X).posterior_decode()
+        return object_array([classes[path].tolist() for path in paths])
 
     @available_if(_gives_marginals)
     def predict_proba(self, X: Any) -> np.ndarray:
@@ -361,7 +393,9 @@ class TemperatureScaling(MetaEstimatorMixin, BaseEstimator):
             the order of `classes_` and rows that sum to one. For coreference, a
             condensed vector for each document, as from `SampledCorefPairs`.
         """
-        return self._tempered().predict_proba(X)
+        if self._is_of_clusterings():
+            return self._reader().predict_proba(self._scores(X))
+        return object_array(self._posterior(X).token_marginals())
 
     @available_if(_final_has("predict_marginals"))
     def predict_marginals(self, X: Any) -> np.ndarray:
@@ -400,9 +434,11 @@ class TemperatureScaling(MetaEstimatorMixin, BaseEstimator):
             None, the shape is (n_tokens - 1, n_classes, n_classes), with indices
             [token, label, next label].
         """
-        tempered = self._tempered()
-        assert isinstance(tempered, TemperedTaggings)  # others do not have the method
-        return tempered.predict_pair_marginals(X, pairs)
+        check_is_fitted(self)
+        chosen = None
+        if pairs is not None:
+            chosen = pair_places(pairs, np.asarray(self.classes_).tolist())
+        return object_array(self._posterior(X).pair_marginals(chosen))
 
     @available_if(_final_has("transform"))
     def transform(self, X: Any) -> np.ndarray:
@@ -419,7 +455,12 @@ class TemperatureScaling(MetaEstimatorMixin, BaseEstimator):
             One array of log scores per sample. For SampledCorefPairs, one array of
             probabilities of pairs per sample.
         """
-        return self._tempered().transform(X)
+        if self._is_of_clusterings():
+            pairs, scores = self._pairs(), self._scores(X)
+            return scores if pairs is None else pairs.transform(scores)
+        before = transform_before(self.estimator_, X)
+        found = last_step(self.estimator_).transform(before)
+        return object_array([np.asarray(each) / self.temperature_ for each in found])
 
     @available_if(_gives_marginals)
     @public
@@ -445,7 +486,12 @@ class TemperatureScaling(MetaEstimatorMixin, BaseEstimator):
             true clusterings per mention; for SampledCorefPairs, the negated Brier score
             of pairs.
         """
-        return self._tempered().score(self, X, y, sample_weight)
+        if not self._is_of_clusterings():
+            return token_accuracy(self, X, y, sample_weight)
+        pairs = self._pairs()
+        if pairs is not None:
+            return pairs.score(self._scores(X), y, sample_weight)
+        return log_proba_of_mention(self._posterior(X), y, sample_weight)
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "temperature_")

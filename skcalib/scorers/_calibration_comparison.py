@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -262,34 +262,39 @@ def compare_calibration(
             "compares one error per model: the 'multi_class' parameter "
             f"must be 'pooled' or 'top_label'. Got {multi_class!r}.",
         )
-    probabilities = _same_shape(proba_a, proba_b)
-    settings = {"multi_class": multi_class, "labels": labels, "pos_label": pos_label}
-    several = [
-        check_pairs(labels_of, proba, groups=groups, **settings)[0]
-        for labels_of, proba in zip(
-            (y_true, y_true if y_true_b is None else y_true_b),
-            probabilities,
-            strict=True,
-        )
-    ]
+    as_pairs = partial(
+        check_pairs,
+        multi_class=multi_class,
+        labels=labels,
+        pos_label=pos_label,
+        groups=groups,
+    )
+    q_a, q_b = _same_shape(proba_a, proba_b)
+    (pairs_a,) = as_pairs(y_true, q_a)
+    (pairs_b,) = as_pairs(y_true if y_true_b is None else y_true_b, q_b)
     generator = as_generator(random_state)
-    item, brier_groups = _items_of_pairs(*several)
+    item, brier_groups = _items_of_pairs(pairs_a, pairs_b)
     n_items = int(item.max()) + 1
+    unit = "rows" if groups is None else "groups"
     if n_items < 2:
-        what = "rows" if groups is None else "groups"
-        raise ParameterError(None, f"needs at least two {what}. Got {n_items}.")
-    binning = binning.for_rows(several[0].row_total)
+        raise ParameterError(None, f"needs at least two {unit}. Got {n_items}.")
+    smallest = _smallest_p_value(n_items, alternative)
+    if smallest > _USUAL_LEVEL:
+        warn(
+            f"compare_calibration: with {n_items} {unit}, swapping the models cannot "
+            f"give a p-value below {smallest:.3g}. Compare the models on more {unit}."
+        )
+    binning = binning.for_rows(pairs_a.row_total)
     assert isinstance(binning.bin_size, int)
-    _warn_of_few(n_items, "rows" if groups is None else "groups", alternative)
-    drawn = _Differences(several, item, binning, n_resamples, generator)
+    drawn = _Differences(pairs_a, pairs_b, item, binning, n_resamples, generator)
     a, b = drawn.errors
-    distances = drawn.null(alternative)
-    brier = [brier_of_rows(pairs) for pairs in several]
+    brier_a, brier_b = brier_of_rows(pairs_a), brier_of_rows(pairs_b)
     with warnings.catch_warnings():
         # the user was already warned of few items
         warnings.simplefilter("ignore", UserWarning)
         score = paired_bootstrap_test(
-            *brier,
+            brier_a,
+            brier_b,
             statistic="mean",
             alternative=alternative,
             groups=brier_groups,
@@ -301,11 +306,11 @@ def compare_calibration(
         error_a=a,
         error_b=b,
         difference=a - b,
-        pvalue=_p_value(a - b, distances, alternative),
+        pvalue=_p_value(a - b, drawn.null(alternative), alternative),
         low=low,
         high=high,
-        brier_a=float(brier[0].mean()),
-        brier_b=float(brier[1].mean()),
+        brier_a=float(brier_a.mean()),
+        brier_b=float(brier_b.mean()),
         brier_difference=float(score.statistic),
         brier_pvalue=float(score.pvalue),
         brier_low=float(score.confidence_interval[0]),
@@ -364,24 +369,28 @@ class _Differences:
 
     def __init__(
         self,
-        several: Sequence[Pairs],
+        a: Pairs,
+        b: Pairs,
         item: np.ndarray,
         binning: Binning,
         n_resamples: int,
         rng: np.random.Generator,
     ):
         n_items = int(item.max()) + 1
-        self._models = [ResampledError(pairs, item, binning) for pairs in several]
-        both = _both(*several)
+        error_a, error_b = (ResampledError(each, item, binning) for each in (a, b))
+        positive = np.concatenate([a.indicator(), b.indicator()])
+        q = np.concatenate([a.q, b.q])
+        both = Pairs(q, positive, q[positive])
         self._swapped = ResampledError(both, np.r_[item, item + n_items], binning)
         self._n_items, self._rng = n_items, rng
         here = np.ones((1, n_items))
-        a, b = (float(model(here)[0]) for model in self._models)
-        self.errors = a, b
+        self.errors = float(error_a(here)[0]), float(error_b(here)[0])
+        difference = self.errors[0] - self.errors[1]
         pilot = self._swaps(min(_N_PILOT, n_resamples))
         self.weight = 1.0
-        if a != b and _smallest_p_value(n_items, "two-sided") <= _USUAL_LEVEL:
-            share = float((pilot**2).sum(axis=1).mean()) / (a**2 + b**2)
+        if difference != 0 and _smallest_p_value(n_items, "two-sided") <= _USUAL_LEVEL:
+            share = float((pilot**2).sum(axis=1).mean())
+            share /= self.errors[0] ** 2 + self.errors[1] ** 2
             share = (share - _UNLIKE) / (_ALIKE - _UNLIKE)
             self.weight = min(max(share, 0.0), 1.0)
         self._values: list[tuple[float, np.ndarray]] = []
@@ -391,9 +400,8 @@ class _Differences:
             self._values.append((self.weight, first - second))
         if self.weight < 1:
             chunks = resample_counts(n_items, n_resamples, rng)
-            one, other = self._models
-            drawn = np.concatenate([one(counts) - other(counts) for counts in chunks])
-            self._values.append((1 - self.weight, drawn - (a - b)))
+            drawn = np.concatenate([error_a(n) - error_b(n) for n in chunks])
+            self._values.append((1 - self.weight, drawn - difference))
 
     def null(self, alternative: str) -> np.ndarray:
         """Return the sorted null distribution of the difference or of its size."""
@@ -417,13 +425,6 @@ class _Differences:
             errors[start : start + size, 0] = self._swapped(np.hstack([stays, turned]))
             errors[start : start + size, 1] = self._swapped(np.hstack([turned, stays]))
         return errors
-
-
-def _both(a: Pairs, b: Pairs) -> Pairs:
-    """Return the pairs of both models, one after the other."""
-    positive = np.concatenate([a.indicator(), b.indicator()]).astype(bool)
-    q = np.concatenate([a.q, b.q])
-    return Pairs(q=q, positive=positive, positive_q=q[positive])
 
 
 def _p_value(difference: float, null: np.ndarray, alternative: str) -> float:
@@ -458,13 +459,3 @@ def _interval(
 def _smallest_p_value(n_items: int, alternative: str) -> float:
     """Return the smallest p-value that swaps of the models can attain."""
     return 2.0 ** (1 - n_items if alternative == "two-sided" else -n_items)
-
-
-def _warn_of_few(n_items: int, unit: str, alternative: str) -> None:
-    smallest = _smallest_p_value(n_items, alternative)
-    if smallest <= _USUAL_LEVEL:
-        return
-    warn(
-        f"compare_calibration: with {n_items} {unit}, swapping the models cannot give "
-        f"a p-value below {smallest:.3g}. Compare the models on more {unit}.",
-    )

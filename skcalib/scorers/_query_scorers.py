@@ -1,13 +1,14 @@
 """Scorers that compute a metric of the answers of an estimator to a query.
 
-The default query of an estimator, and the answers of the estimator.
-
-The scorer of the log likelihood, for classifiers, taggers and coreference models.
+The query is given, or the one that fits the kind of the estimator. The log likelihood
+is of whole taggings and clusterings, and does not need a query for them.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
+from inspect import signature
 from typing import Any
 
 import numpy as np
@@ -25,35 +26,32 @@ from ..metrics._bins import Binning, check_binning, check_norm
 from ..metrics._calibration_error import error_of_pairs
 from ..queries import Answers, ClassQuery, CorefPairQuery, TagQuery
 from ..queries._answers import answer_pairs, answers_by_label
-from ..queries._sentences import last_step, transform_before
+from ..queries._query import last_step, posterior_of, tag_paths
 
 
-def is_tagger(estimator: Any) -> bool:
-    """Return whether an estimator gives probabilities of tags in sequences."""
-    return hasattr(last_step(estimator), "predict_marginals")
-
-
-def is_coreference(estimator: Any) -> bool:
-    """Return whether an estimator gives probabilities of pairs of mentions.
-
-    Such an estimator has a posterior, and its probabilities do not have classes.
-    """
+def kind_of(estimator: Any) -> str:
+    """Return "tagger", "coreference model", or "" for any other estimator."""
     final = last_step(estimator)
+    if hasattr(final, "predict_marginals"):
+        return "tagger"
     has_both = hasattr(final, "posterior") and hasattr(final, "predict_proba")
-    return has_both and not (is_tagger(final) or hasattr(final, "classes_"))
+    # The probabilities of pairs of mentions do not have classes.
+    return "coreference model" if has_both and not hasattr(final, "classes_") else ""
 
 
 def default_query(estimator: Any, **params: Any) -> Any:
     """Return the query that fits a kind of estimator; `params` are for classifiers."""
-    for fits, query in ((is_tagger, TagQuery), (is_coreference, CorefPairQuery)):
-        if fits(estimator):
-            if params:
-                raise ParameterError(
-                    None,
-                    f"accepts {sorted(params)} for classifiers only. Got "
-                    f"{type(estimator).__name__}. Pass a {query.__name__} as 'query'.",
-                )
-            return query()
+    kind = kind_of(estimator)
+    if kind:
+        query = TagQuery() if kind == "tagger" else CorefPairQuery()
+        if params:
+            raise ParameterError(
+                None,
+                f"accepts {sorted(params)} for classifiers only. Got "
+                f"{type(estimator).__name__}. Pass a {type(query).__name__} as "
+                "'query'.",
+            )
+        return query
     # For objects without tags, versions of scikit-learn raise different errors.
     if hasattr(estimator, "__sklearn_tags__") and is_classifier(estimator):
         return ClassQuery(**params)
@@ -91,36 +89,6 @@ def ask(estimator: Any, X: Any, y: Any, query: Any, **params: Any) -> Answers:
     return answers
 
 
-# Defaults of calibration_error, which the repr of a scorer omits.
-_DEFAULTS = {
-    "bin_size": "auto",
-    "n_bins": None,
-    "strategy": "quantile",
-    "norm": "l2",
-    "squared": False,
-    "debias": False,
-    "multi_class": None,
-    "pos_label": None,
-}
-
-
-# What help() shows for a scorer of the calibration error.
-_CALIBRATION_DOC = """Calibration error as a score, negated so that greater is better.
-
-``scorer(estimator, X, y, *, sample_weight=None)`` -> float. The score is minus the
-calibration error of the probabilities of a fitted estimator, and 0 is best.
-
-By default, a classifier is asked for the second of two classes, or for each of several
-classes, whose probabilities are pooled. A tagger is asked for every tag of every token,
-and a coreference model for the pairs of mentions. The probabilities are sorted and
-divided into bins of round(n ** 0.6), where n is the number of rows, and the error is
-the root mean square distance between mean probability and label frequency.
-
-The repr shows the parameters of :func:`skcalib.scorers.make_calibration_scorer` that
-differ from these defaults.
-"""
-
-
 class QueryScorer:
     """Scorer of the probabilities of an estimator; greater is better.
 
@@ -137,29 +105,27 @@ class QueryScorer:
     and are accepted as `scoring` by cross_val_score, cross_validate and GridSearchCV.
     """
 
-    # `metric` is called with the answers, the weight of each sample (or None), and
-    # `params`. If `query` is None, the default query of the estimator is used, with
-    # `query_params`. `shown` are the settings for the repr.
+    # `metric` is called with the answers and the weight of each sample (or None). If
+    # `query` is None, the default query of the estimator is used, with `query_params`.
+    # `shown` are the settings for the repr.
     def __init__(
         self,
         metric: Callable[..., float],
         query: Any,
         greater_is_better: bool,
-        params: dict[str, Any],
         name: str,
-        query_params: dict[str, Any] | None = None,
-        shown: dict[str, Any] | None = None,
+        shown: dict[str, Any],
+        **query_params: Any,
     ):
         self._metric = metric
         self._query = query
         self._sign = 1 if greater_is_better else -1
-        self._params = params
         self._name = name
-        metric_name = name.removesuffix("_scorer")
+        self._shown = shown
+        self._query_params = query_params
         # scikit-learn's displays of scores read this name.
+        metric_name = name.removesuffix("_scorer")
         self.__name__ = metric_name if greater_is_better else f"neg_{metric_name}"
-        self._query_params = query_params or {}
-        self._shown = params if shown is None else shown
         self._request = MetadataRequest(owner=name)
         self._request.score.add_request(param="sample_weight", alias=None)
 
@@ -200,7 +166,7 @@ class QueryScorer:
     ) -> float:
         answers = ask(estimator, X, y_true, self._query, **self._query_params)
         weight = as_weights(sample_weight, len(y_true))
-        score = self._metric(answers, weight, **self._params)
+        score = self._metric(answers, weight)
         if np.ndim(score) != 0:
             raise TypeError(
                 f"The metric of {self._name} must return a number. Got "
@@ -244,18 +210,36 @@ class QueryScorer:
         return f"{self._name}({inside})"
 
 
-class _PairMetric:
-    """A metric of (y_true, y_proba) as a metric of answers; picklable."""
+def _pair_metric(
+    answers: Answers,
+    weight: np.ndarray | None,
+    /,
+    *,
+    score_func: Callable[..., float],
+    **params: Any,
+) -> float:
+    """Return a metric of (y_true, y_proba), with the weights of the samples."""
+    if weight is not None:
+        params["sample_weight"] = weight[answers.groups]
+    return score_func(answers.y_true, answers.y_proba, **params)
 
-    def __init__(self, score_func: Callable[..., float]):
-        self.score_func = score_func
 
-    def __call__(
-        self, answers: Answers, weight: np.ndarray | None, **params: Any
-    ) -> float:
-        if weight is not None:
-            params["sample_weight"] = weight[answers.groups]
-        return self.score_func(answers.y_true, answers.y_proba, **params)
+class CalibrationScorer(QueryScorer):
+    """Calibration error as a score, negated so that greater is better.
+
+    ``scorer(estimator, X, y, *, sample_weight=None)`` -> float. The score is minus the
+    calibration error of the probabilities of a fitted estimator, and 0 is best.
+
+    By default, a classifier is asked for the second of two classes, or for each of
+    several classes, whose probabilities are pooled. A tagger is asked for every tag of
+    every token, and a coreference model for the pairs of mentions. The probabilities
+    are sorted and divided into bins of round(n ** 0.6), where n is the number of rows,
+    and the error is the root mean square distance between mean probability and label
+    frequency.
+
+    The repr shows the parameters of :func:`skcalib.scorers.make_calibration_scorer`
+    that differ from these defaults.
+    """
 
 
 @public
@@ -316,9 +300,8 @@ def make_query_scorer(
     check_query(query)
     inner = getattr(score_func, "func", score_func)  # of a functools.partial
     name = getattr(inner, "__name__", type(inner).__name__)
-    return QueryScorer(
-        _PairMetric(score_func), query, greater_is_better, params, f"{name}_scorer"
-    )
+    metric = partial(_pair_metric, score_func=score_func, **params)
+    return QueryScorer(metric, query, greater_is_better, f"{name}_scorer", params)
 
 
 @public
@@ -400,25 +383,25 @@ def make_calibration_scorer(
     if debias and binning.bin_size == 1:
         raise ParameterError("debias", "needs a 'bin_size' of at least 2. Got 1.")
     query_params = _query_params(query, multi_class, pos_label)
-    params = {
-        "binning": binning,
-        "by_class": multi_class == "class_wise",
-        "norm": norm,
-        "squared": squared,
-        "debias": debias,
-    }
+    metric = partial(
+        _answers_error,
+        binning=binning,
+        by_class=multi_class == "class_wise",
+        norm=norm,
+        squared=squared,
+        debias=debias,
+    )
+    # The repr leaves out settings that have their default.
     given = (bin_size, n_bins, strategy, norm, squared, debias, multi_class, pos_label)
+    _, *settings = signature(make_calibration_scorer).parameters.values()
     shown = {
-        name: value
-        for (name, default), value in zip(_DEFAULTS.items(), given, strict=True)
-        if value is not default and value != default
+        each.name: value
+        for each, value in zip(settings, given, strict=True)
+        if value is not each.default and value != each.default
     }
     name = "make_calibration_scorer"
-    scorer = QueryScorer(
-        _answers_error, query, False, params, name, query_params, shown
-    )
+    scorer = CalibrationScorer(metric, query, False, name, shown, **query_params)
     scorer.__name__ = "neg_calibration_error"
-    scorer.__doc__ = _CALIBRATION_DOC  # help() shows it instead of the class
     return scorer
 
 
@@ -472,24 +455,37 @@ class LogLikelihoodScorer(QueryScorer):
     """
 
     def __init__(self) -> None:
-        super().__init__(_log_likelihood, None, True, {}, "log_likelihood_scorer")
+        super().__init__(_log_likelihood, None, True, "log_likelihood_scorer", {})
         self.__name__ = "log_likelihood"
 
     def _score(
         self, estimator: Any, X: Any, y_true: Any, sample_weight: ArrayLike | None
     ) -> float:
-        if is_tagger(estimator):
-            y_true = as_label_lists(y_true, name="y_true")
-            of_samples = _tagging_log_proba
-        elif is_coreference(estimator):
-            of_samples = _clustering_log_proba
-        else:
+        kind = kind_of(estimator)
+        if not kind:
             return super()._score(estimator, X, y_true, sample_weight)
+        if kind == "tagger":
+            y_true = as_label_lists(y_true, name="y_true")
         if len(y_true) == 0:
             raise ParameterError("y_true", "is empty.")
         weight = as_weights(sample_weight, len(y_true))
-        log_proba = of_samples(estimator, X, y_true)
-        return float(np.average(log_proba, weights=weight))
+        final = last_step(estimator)
+        if not hasattr(final, "posterior"):
+            raise ParameterTypeError(
+                "estimator",
+                f"must be a tagger with a posterior. Got {type(final).__name__}.",
+            )
+        posterior = posterior_of(estimator, X)
+        if kind == "tagger":
+            # The probability of a sentence with an unknown tag is 0.
+            paths, known = tag_paths(y_true, np.asarray(final.classes_).tolist())
+            log_proba = np.where(known, posterior.log_proba(paths), -np.inf)
+        else:
+            log_proba = posterior.log_proba(y_true)
+        # A structure of probability 0 counts as machine epsilon for each of its parts.
+        lengths = np.array(list(map(len, y_true)))
+        least = lengths * np.log(np.finfo(np.float64).eps)
+        return float(np.average(np.maximum(log_proba, least), weights=weight))
 
 
 def _log_likelihood(answers: Answers, weight: np.ndarray | None) -> float:
@@ -502,38 +498,6 @@ def _log_likelihood(answers: Answers, weight: np.ndarray | None) -> float:
         truth = np.where(pairs.indicator(), q, 1 - q)
     eps = np.finfo(pairs.q.dtype).eps  # as in sklearn.metrics.log_loss
     return float(np.average(np.log(np.clip(truth, eps, 1)), weights=pairs.row_weight))
-
-
-def _tagging_log_proba(estimator: Any, X: Any, y_true: Any) -> np.ndarray:
-    """Return the log probability of each sentence's true tagging.
-
-    A tagging of probability 0, for example with a tag that the model never saw, counts
-    as machine epsilon for each token.
-    """
-    tagger = last_step(estimator)
-    if not hasattr(tagger, "posterior"):
-        raise ParameterTypeError(
-            "estimator",
-            f"must be a tagger with a posterior. Got {type(tagger).__name__}.",
-        )
-    posterior = tagger.posterior(transform_before(estimator, X))
-    lengths = [len(tags) for tags in y_true]
-    index = {label: k for k, label in enumerate(np.asarray(tagger.classes_).tolist())}
-    known = [all(label in index for label in tags) for tags in y_true]
-    # The probability of a sentence with an unknown tag is not used.
-    paths = [[index.get(label, 0) for label in tags] for tags in y_true]
-    least = np.array(lengths) * np.log(np.finfo(np.float64).eps)
-    return np.where(known, np.maximum(posterior.log_proba(paths), least), least)
-
-
-def _clustering_log_proba(estimator: Any, X: Any, y_true: Any) -> np.ndarray:
-    """Return the log probability of each document's true clustering.
-
-    A clustering of probability 0 counts as machine epsilon for each mention.
-    """
-    posterior = last_step(estimator).posterior(transform_before(estimator, X))
-    least = posterior.lengths * np.log(np.finfo(np.float64).eps)
-    return np.maximum(posterior.log_proba(y_true), least)
 
 
 log_likelihood_scorer = LogLikelihoodScorer()

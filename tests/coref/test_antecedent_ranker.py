@@ -16,7 +16,7 @@ from sklearn.svm import SVC, LinearSVC
 from skcalib import AntecedentRanker, SampledCorefPairs
 from skcalib.coref import AntecedentFeatures, coref_scores
 from skcalib.coref._features import describe as describe_words
-from skcalib.coref._ranker import Rows
+from skcalib.coref._ranker import Choices
 from skcalib.datasets import make_coref_documents
 from skcalib.documents import Document, Mention, Sentence
 from skcalib.posteriors import AntecedentPosterior
@@ -163,24 +163,24 @@ class TestLoss:
         for labels, scores in zip(data[1][:20], data[2][:20], strict=True):
             rows = scores[np.tril_indices(len(scores))]
             (expected,) = AntecedentPosterior([scores]).log_proba([labels])
-            assert Rows(labels).loss(rows)[0] == pytest.approx(-expected)
+            assert Choices(labels).loss(rows)[0] == pytest.approx(-expected)
 
     @pytest.mark.parametrize("margin", [None, (0.3, 2.0, 1.0)])
     def test_its_slope(self, margin):
         rng = np.random.default_rng(0)
-        rows = Rows(np.array([0, 1, 0, 0, 1]), margin)
+        rows = Choices(np.array([0, 1, 0, 0, 1]), margin)
         scores = rng.normal(size=15) * 3
         slope = approx_fprime(scores, lambda x: rows.loss(x)[0], 1e-7)
         np.testing.assert_allclose(rows.loss(scores)[1], slope, atol=1e-5)
 
     def test_the_margin_by_hand(self):
         # mention 0 new; 1 new, its link costs 0.3; 2 links to 0, to 1 costs 1, NEW 2
-        value, _ = Rows(np.array([0, 1, 0]), (0.3, 2.0, 1.0)).loss(np.zeros(6))
+        value, _ = Choices(np.array([0, 1, 0]), (0.3, 2.0, 1.0)).loss(np.zeros(6))
         expected = np.log(1 + np.exp(0.3)) + np.log(1 + np.exp(1) + np.exp(2))
         assert value == pytest.approx(expected)
 
     def test_scores_of_any_size(self):
-        value, slope = Rows(np.array([0, 0])).loss(np.array([0, -2000.0, 0]))
+        value, slope = Choices(np.array([0, 0])).loss(np.array([0, -2000.0, 0]))
         assert value == 2000
         assert slope.tolist() == [0, -1, 1]
 
@@ -225,7 +225,7 @@ class TestRanker:
         ranker = AntecedentRanker(0.5, tol=1e-9, max_iter=1000).fit(X, y)
         gradient = ranker.coef_ / 0.5
         for rows, labels in zip(X, y, strict=True):
-            gradient += rows.T @ Rows(labels).loss(rows @ ranker.coef_)[1]
+            gradient += rows.T @ Choices(labels).loss(rows @ ranker.coef_)[1]
         assert np.abs(gradient).max() < 1e-2
 
     def test_a_pipeline_can_be_tuned(self, data):

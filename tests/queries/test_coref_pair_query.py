@@ -318,7 +318,7 @@ def test_a_weight_of_a_document_is_its_repetition(data):
         log_likelihood_scorer,
     ):
         found = scorer(model, scores, y, sample_weight=weight)
-        if not scorer._params.get("debias"):  # copies of a document are no other ones
+        if "debias" not in repr(scorer):  # copies of a document are no other ones
             assert found == pytest.approx(scorer(model, *many))
         assert np.isfinite(found)
 

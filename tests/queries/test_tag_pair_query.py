@@ -154,7 +154,7 @@ def test_many_sentences_are_computed_in_parts(monkeypatch):
     )
     y = [rng.choice(list("abcd"), n).tolist() for n in lengths]
     expected = TagPairQuery().from_posterior(y, posterior, list("abc"))
-    monkeypatch.setattr("skcalib.queries._tags._AT_ONCE", 50)
+    monkeypatch.setattr("skcalib.queries._labels._AT_ONCE", 50)
     same_answers(TagPairQuery().from_posterior(y, posterior, list("abc")), expected)
     whole = np.concatenate(posterior.pair_marginals())
     kept = expected.take([set(pair) <= set("abc") for pair in expected.label])

@@ -12,7 +12,7 @@ from sklearn.pipeline import make_pipeline
 from skcalib.metrics import calibration_error
 from skcalib.posteriors import LinearChainPosterior
 from skcalib.queries import TagQuery
-from skcalib.queries._sentences import last_step, transform_before
+from skcalib.queries._query import last_step, transform_before
 from skcalib.sequence import CRFTagger, HMMTagger, TokenFeatures
 
 X = [["the", "dog", "barks"], [], ["dogs", "bark"], ["it"]]

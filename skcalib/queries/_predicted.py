@@ -1,43 +1,78 @@
-"""Entities that a tagger predicts in new text, each with its probability.
+"""Entities and coreference links that a model predicts in new text.
 
-Entities in sentences, each with a probability: tables, tags, CoNLL columns.
+Both are tables with one row per prediction and a column of probabilities.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import connected_components
 
 from .._clusterings import check_entries
 from .._entities import (
     EntityEvents,
     as_posterior_scheme,
-    check_possible,
-    find_entities,
-    read_tags,
     tags_of_entity,
 )
 from .._errors import ParameterError, ParameterTypeError, public
-from .._results import Result
+from .._results import Result, object_array
 from .._validation import (
     as_label_list,
     as_label_lists,
+    check_choice,
     check_positive,
     check_real,
+    is_sequence,
     label_array,
 )
-from ..posteriors import LinearChainPosterior
-from ._sentences import check_posterior
-from ._spans import SpanRows, Spans, read_spans, span_probabilities
+from ..posteriors import AntecedentPosterior, LinearChainPosterior
+from ._query import check_chain, check_posterior
+from ._spans import (
+    SpanRows,
+    entities_of,
+    meaning_of,
+    read_spans,
+    span_array,
+    span_probabilities,
+)
+
+
+class _Predictions(Result):
+    """Base of tables with one row per prediction, whose columns `_names` lists.
+
+    Columns that are None are left out.
+    """
+
+    _names: ClassVar[tuple[str, ...]]
+    proba: np.ndarray
+
+    def __len__(self) -> int:
+        return self.proba.size
+
+    def _columns(self) -> dict[str, np.ndarray]:
+        columns = {name: getattr(self, name) for name in self._names}
+        return {name: c for name, c in columns.items() if c is not None}
+
+    def _records(self) -> list[dict[str, Any]]:
+        columns = self.to_dict()
+        rows = zip(*columns.values(), strict=True)
+        return [dict(zip(columns, row, strict=True)) for row in rows]
+
+    def _above(self, threshold: float) -> dict[str, Any]:
+        """Return the columns of the rows whose probability is at least a threshold."""
+        kept = self.proba >= check_real(threshold, low=0, high=1, name="threshold")
+        return {name: column[kept] for name, column in self._columns().items()}
 
 
 @dataclass(frozen=True, repr=False, eq=False)
-class PredictedEntities(Result):
+class PredictedEntities(_Predictions):
     """Entities in sentences, each with a probability.
 
     Attributes
@@ -89,6 +124,7 @@ class PredictedEntities(Result):
     text: np.ndarray | None
     tokens: list[list[str]] | None
     lengths: np.ndarray
+    _names = ("sentence", "start", "stop", "label", "proba", "text")
 
     @classmethod
     @public
@@ -127,29 +163,16 @@ class PredictedEntities(Result):
                 f"must have an entry for each of the {len(spans)} sentences of "
                 f"'spans'. Got {sizes.size}.",
             )
-        rows = [
-            (i, *row)
-            for i, entry in enumerate(spans)
-            for row in read_spans(i, entry, int(sizes[i]), name="spans")
-        ]
-        sentence, *columns = zip(*rows, strict=True) if rows else [()] * 5
-        start, stop, label, proba = columns
-        return entity_table(sentence, start, stop, label, proba, words, sizes)
-
-    def __len__(self) -> int:
-        return self.start.size
+        rows = read_spans(spans, sizes.tolist(), "spans")
+        labels = sorted({row[2] for found in rows for row in found})
+        proba = np.array([row[3] for found in rows for row in found], np.float64)
+        return _entity_table(span_array(rows, labels), labels, proba, words, sizes)
 
     def __repr__(self) -> str:
         return (
             f"PredictedEntities(n_entities={len(self)}, "
             f"n_sentences={self.lengths.size})"
         )
-
-    def _columns(self) -> dict[str, Any]:
-        names = ["sentence", "start", "stop", "label", "proba"]
-        if self.text is not None:
-            names.append("text")
-        return {name: getattr(self, name) for name in names}
 
     def records(self) -> list[dict[str, Any]]:
         """Return a list with one dict per entity.
@@ -159,9 +182,7 @@ class PredictedEntities(Result):
         records : list of dict
             One dict per entity, with the columns of :meth:`frame` as keys.
         """
-        columns = self.to_dict()
-        rows = zip(*columns.values(), strict=True)
-        return [dict(zip(columns, row, strict=True)) for row in rows]
+        return self._records()
 
     def spans(self) -> list[list[tuple[int, int, str, float]]]:
         """Return the entities of each sentence as a list of tuples.
@@ -190,10 +211,7 @@ class PredictedEntities(Result):
         -------
         entities : PredictedEntities
         """
-        least = check_real(threshold, low=0, high=1, name="threshold")
-        kept = self.proba >= least
-        columns = {name: column[kept] for name, column in self._columns().items()}
-        return replace(self, **columns)
+        return replace(self, **self._above(threshold))
 
     @public
     def tags(self, scheme: str = "BIO") -> list[list[str]]:
@@ -221,6 +239,8 @@ class PredictedEntities(Result):
         for i, spans in enumerate(self.spans()):
             ends = 0
             for start, stop, label, _ in sorted(spans):
+                # Spans are sorted by their start, so an overlap is with the span
+                # before.
                 if start < ends:
                     raise ParameterError(
                         None,
@@ -263,42 +283,42 @@ class PredictedEntities(Result):
             for start, stop, _, proba in spans:
                 numbers[i][start:stop] = [f"{proba:.4f}"] * (stop - start)
         tags = self.tags(scheme)
-        pad = delimiter is None
-        columns = [list(map(str, chain.from_iterable(c))) for c in (self.tokens, tags)]
-        widths = [max(map(len, c), default=0) if pad else 0 for c in columns]
+        words = [list(map(str, sentence)) for sentence in self.tokens]
+        # Columns are padded only if spaces separate them.
+        widths = [0, 0]
+        if delimiter is None:
+            columns = [list(chain.from_iterable(each)) for each in (words, tags)]
+            widths = [max(map(len, column), default=0) for column in columns]
         between = " " if delimiter is None else delimiter
-        return "\n\n".join(
-            "\n".join(
-                between.join(
-                    [str(word).ljust(widths[0]), tag.ljust(widths[1]), number]
-                ).rstrip()
+        sentences = []
+        for rows in zip(words, tags, numbers, strict=True):
+            cells = (
+                (word.ljust(widths[0]), tag.ljust(widths[1]), number)
                 for word, tag, number in zip(*rows, strict=True)
             )
-            for rows in zip(self.tokens, tags, numbers, strict=True)
-        )
+            sentences.append("\n".join(between.join(row).rstrip() for row in cells))
+        return "\n\n".join(sentences)
 
 
-def entity_table(
-    sentence: Any,
-    start: Any,
-    stop: Any,
-    label: Any,
-    proba: Any,
+def _entity_table(
+    found: np.ndarray,
+    labels: list[str],
+    proba: np.ndarray,
     tokens: list[list[Any]] | None,
     lengths: np.ndarray,
 ) -> PredictedEntities:
-    """Return the table of entities given by columns."""
-    places = [np.array(column, dtype=np.intp) for column in (sentence, start, stop)]
+    """Return the table of spans, whose rows are as in `span_array`."""
+    sentence, start, stop, label = found.T
     text = None
     if tokens is not None:
-        rows = zip(*(column.tolist() for column in places), strict=True)
+        rows = found[:, :3].tolist()
         text = label_array(" ".join(map(str, tokens[i][a:b])) for i, a, b in rows)
     return PredictedEntities(
-        sentence=places[0],
-        start=places[1],
-        stop=places[2],
-        label=label_array(label),
-        proba=np.clip(np.array(proba, dtype=np.float64), 0, 1),
+        sentence=sentence,
+        start=start,
+        stop=stop,
+        label=label_array(labels[k] for k in label.tolist()),
+        proba=np.clip(proba, 0, 1),
         text=text,
         tokens=tokens,
         lengths=lengths,
@@ -372,6 +392,7 @@ def predicted_entities(
     if label is not None and not isinstance(label, str):
         raise ParameterTypeError("label", f"must be a str or None. Got {label!r}.")
     if threshold is not None:
+        # With a threshold of 0, every span of every length would be returned.
         check_positive(threshold, name="threshold")
         check_real(threshold, low=0, high=1, name="threshold")
     words = None if tokens is None else as_label_lists(tokens, name="tokens")
@@ -383,10 +404,8 @@ def predicted_entities(
             f"must have a different label for each of the {posterior.n_tags} tags of "
             f"the posterior. Got {order!r:.200}.",
         )
-    meaning = read_tags(order, scheme, "classes")
-    check_possible(meaning, scheme, "classes")
+    meaning, labels = meaning_of(order, scheme, "classes")
     tags = [meaning[tag] for tag in order]
-    labels = sorted({name for prefix, name in tags if prefix != "O"})
     if label is not None and label not in labels:
         raise ParameterError(
             "label", f"must be an entity label of the model, {labels}. Got {label!r}."
@@ -394,25 +413,16 @@ def predicted_entities(
     events = EntityEvents(tags, scheme)
     asked = _asked(posterior, tags, scheme, labels, threshold)
     if label is not None:
-        asked = asked.take(asked.label == labels.index(label))
+        asked = asked[asked[:, 3] == labels.index(label)]
     proba = span_probabilities(asked, labels, events, posterior)
     if threshold is not None:
         kept = proba >= threshold
-        asked, proba = asked.take(kept), proba[kept]
-    return entity_table(
-        asked.sentence,
-        asked.start,
-        asked.stop,
-        [labels[k] for k in asked.label.tolist()],
-        proba,
-        words,
-        posterior.lengths,
-    )
+        asked, proba = asked[kept], proba[kept]
+    return _entity_table(asked, labels, proba, words, posterior.lengths)
 
 
 def _check_sentences(posterior: Any, words: list[list[Any]] | None) -> None:
-    lengths = getattr(posterior, "lengths", np.zeros(0, dtype=np.intp))
-    check_posterior(posterior, lengths)
+    check_chain(posterior)
     if words is None:
         return
     found = list(map(len, words))
@@ -422,6 +432,7 @@ def _check_sentences(posterior: Any, words: list[list[Any]] | None) -> None:
             f"must have an entry for each of the {len(posterior)} sentences of the "
             f"posterior. Got {len(found)}.",
         )
+    lengths = posterior.lengths
     wrong = np.flatnonzero(lengths != found)
     if wrong.size:
         i = int(wrong[0])
@@ -438,7 +449,7 @@ def _asked(
     scheme: str,
     labels: list[str],
     threshold: float | None,
-) -> Spans:
+) -> np.ndarray:
     """Return the entities of the best tagging, or all that may reach the threshold.
 
     With a threshold, the spans are candidates: the caller computes their probabilities
@@ -447,23 +458,22 @@ def _asked(
     lower.
     """
     if threshold is None:
-        found = [
-            (i, *entity)
-            for i, path in enumerate(posterior.viterbi())
-            for entity in find_entities([tags[k] for k in path.tolist()], scheme)
-        ]
-        return Spans.of(found, labels)
+        paths = (path.tolist() for path in posterior.viterbi())
+        return span_array(entities_of(paths, dict(enumerate(tags)), scheme), labels)
     place = {tag: k for k, tag in enumerate(tags)}
     found = []
     # An entity is at most as probable as each of its tags, up to rounding errors.
     least = threshold * (1 - 1e-9)
-    for i, marginals in enumerate(posterior.token_marginals()):
+    for marginals in posterior.token_marginals():
         likely = marginals >= least
-        for label in labels:
-            spans = _candidates(likely, place, label, scheme == "BIO")
-            found += [(i, start, stop, label) for start, stop in spans]
-    found.sort(key=lambda row: row[:3])
-    return Spans.of(found, labels)
+        spans = [
+            (start, stop, label)
+            for label in labels
+            for start, stop in _candidates(likely, place, label, scheme == "BIO")
+        ]
+        # Candidates were found label by label.
+        found.append(sorted(spans))
+    return span_array(found, labels)
 
 
 def _candidates(
@@ -484,6 +494,234 @@ def _candidates(
         for stop in range(t + 2, len(likely) + 1):
             if last[stop - 1]:
                 found.append((t, stop))
+            # A longer span contains this token, which is then unlikely to be inside.
             if not inside[stop - 1]:
                 break
     return found
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class PredictedLinks(_Predictions):
+    """Links between mentions of documents, each with a probability.
+
+    Attributes
+    ----------
+    document : ndarray of shape (n_links,), int
+        Index of the document.
+    mention, antecedent : ndarray of shape (n_links,), int
+        Indices of the two mentions in the document. The antecedent is the earlier
+        mention.
+    proba : ndarray of shape (n_links,)
+        Probability of the link.
+    mention_name, antecedent_name : ndarray of shape (n_links,) or None
+        The two mentions as they were passed, for example their texts. None if no
+        mentions were passed.
+    kind : {'antecedent', 'pair'}
+        Meaning of a link, as in :func:`predicted_links`.
+    lengths : ndarray of shape (n_documents,), int
+        Number of mentions of each document.
+
+    See Also
+    --------
+    predicted_links : Compute links and probabilities from a posterior.
+
+    Examples
+    --------
+    >>> from skcalib.posteriors import AntecedentPosterior
+    >>> from skcalib.experimental import predicted_links
+    >>> posterior = AntecedentPosterior([[[0, 0, 0], [3, 0, 0], [0, 1, 0]]])
+    >>> links = predicted_links(posterior)
+    >>> links
+    PredictedLinks(n_links=2, n_documents=1, kind='antecedent')
+    >>> links.above(0.9).clusters()
+    [array([0, 0, 2])]
+    """
+
+    document: np.ndarray
+    mention: np.ndarray
+    antecedent: np.ndarray
+    proba: np.ndarray
+    mention_name: np.ndarray | None
+    antecedent_name: np.ndarray | None
+    kind: str
+    lengths: np.ndarray
+    _names = (
+        "document",
+        "mention",
+        "antecedent",
+        "proba",
+        "mention_name",
+        "antecedent_name",
+    )
+
+    def __repr__(self) -> str:
+        return (
+            f"PredictedLinks(n_links={len(self)}, n_documents={self.lengths.size}, "
+            f"kind={self.kind!r})"
+        )
+
+    def records(self) -> list[dict[str, Any]]:
+        """Return a list with one dict per link.
+
+        Returns
+        -------
+        records : list of dict
+            One dict per link, with the columns of :meth:`frame` as keys.
+        """
+        return self._records()
+
+    @public
+    def above(self, threshold: float) -> PredictedLinks:
+        """Return the links whose probability is at least a threshold.
+
+        Parameters
+        ----------
+        threshold : float
+            Minimum probability, in [0, 1].
+
+        Returns
+        -------
+        links : PredictedLinks
+        """
+        return replace(self, **self._above(threshold))
+
+    def clusters(self) -> list[np.ndarray]:
+        """Return the clustering of each document that the links define.
+
+        The entities are the connected components of the links. Fewer links, for example
+        after :meth:`above` with a higher threshold, give smaller entities.
+
+        Returns
+        -------
+        labels : list of ndarray of shape (n_i,), int
+            Label of each mention: the index of the first mention of its entity.
+        """
+        labels = []
+        for i, n in enumerate(self.lengths.tolist()):
+            here = self.document == i
+            ends = (self.mention[here], self.antecedent[here])
+            # An entity is all mentions that links connect, directly or not.
+            graph = coo_array((np.ones(here.sum()), ends), shape=(n, n))
+            _, component = connected_components(graph, directed=False)
+            _, first, inverse = np.unique(
+                component, return_index=True, return_inverse=True
+            )
+            # The label of an entity is its first mention, as from AntecedentPosterior.
+            labels.append(first[inverse])
+        return labels
+
+
+@public
+def predicted_links(
+    posterior: AntecedentPosterior,
+    *,
+    mentions: Sequence[Sequence[Any]] | None = None,
+    kind: str = "antecedent",
+    threshold: float | None = None,
+) -> PredictedLinks:
+    """Return the coreference links in new text, each with its exact probability.
+
+    Parameters
+    ----------
+    posterior : AntecedentPosterior
+        Posterior over the clusterings of the documents.
+    mentions : sequence of sequences, default=None
+        Names of the mentions of each document, for example their texts or positions.
+        They are returned with the links.
+    kind : {'antecedent', 'pair'}, default='antecedent'
+        Meaning of a link. An 'antecedent' link means that the model chooses the earlier
+        mention as the antecedent of the later mention. Its probability is a softmax
+        over the candidates. A 'pair' link means that two mentions refer to the same
+        entity, through any chain of antecedents. If an entity has several earlier
+        mentions, they share the probability of the antecedent, so that each
+        'antecedent' link can have a low probability. A 'pair' link does not have this
+        disadvantage.
+    threshold : float, default=None
+        Minimum probability of the links. If None, the links to the best antecedents are
+        returned. For ``kind="pair"``, these links define clusters, and all pairs of
+        mentions in the same cluster are returned.
+
+    Returns
+    -------
+    links : PredictedLinks
+        The links in the order of documents, mentions and antecedents.
+
+    See Also
+    --------
+    CorefPairQuery : Measure the calibration of pair probabilities.
+    skcalib.posteriors.AntecedentPosterior.pair_marginals : Probabilities of pairs.
+    skcalib.rates.threshold_for_precision : Choose the threshold.
+
+    Examples
+    --------
+    >>> from skcalib.posteriors import AntecedentPosterior
+    >>> from skcalib.experimental import predicted_links
+    >>> posterior = AntecedentPosterior([[[0, 0, 0], [2, 0, 0], [1, 1, 0]]])
+    >>> names = [["Ada", "she", "her"]]
+    >>> for link in predicted_links(posterior, mentions=names).records():
+    ...     print(link["mention_name"], link["antecedent_name"], f"{link['proba']:.2f}")
+    she Ada 0.88
+    her Ada 0.42
+    >>> predicted_links(posterior, kind="pair", threshold=0.5).proba.round(2)
+    array([0.88, 0.79, 0.79])
+    """
+    check_choice(kind, ("antecedent", "pair"), name="kind")
+    if threshold is not None:
+        check_real(threshold, low=0, high=1, name="threshold")
+    is_one = hasattr(posterior, "antecedent_proba")
+    check_posterior(posterior, "an AntecedentPosterior", is_one)
+    lengths = posterior.lengths
+    names = None if mentions is None else _checked_names(mentions, lengths.tolist())
+    document, mention, antecedent, q = _links(posterior, kind, threshold)
+    later = earlier = None
+    if names is not None:
+        later, earlier = (
+            object_array([names[i][j] for i, j in zip(document, side, strict=True)])
+            for side in (mention, antecedent)
+        )
+    return PredictedLinks(
+        document, mention, antecedent, q, later, earlier, kind, lengths
+    )
+
+
+def _links(
+    posterior: AntecedentPosterior, kind: str, threshold: float | None
+) -> Iterable[np.ndarray]:
+    """Return documents, mentions, antecedents and probabilities of the links."""
+    is_pair = kind == "pair"
+    proba = posterior.pair_marginals() if is_pair else posterior.antecedent_proba()
+    if threshold is None and is_pair:
+        wanted = [np.equal.outer(labels, labels) for labels in posterior.map_clusters()]
+    elif threshold is None:
+        wanted = [_best(scores) for scores in posterior.log_scores]
+    else:
+        wanted = [rows >= threshold for rows in proba]
+    none = np.zeros(0, dtype=np.intp)
+    columns = [(none, none, none, np.zeros(0))]
+    for i, (rows, chosen) in enumerate(zip(proba, wanted, strict=True)):
+        # NEW, on the diagonal, is not a link.
+        mention, antecedent = np.nonzero(np.tril(chosen, -1))
+        document = np.full(mention.size, i)
+        columns.append((document, mention, antecedent, rows[mention, antecedent]))
+    return map(np.concatenate, zip(*columns, strict=True))
+
+
+def _best(scores: np.ndarray) -> np.ndarray:
+    """Return a mask of the best antecedents; ties go to the first, with NEW last."""
+    best = np.zeros(scores.shape, dtype=bool)
+    if scores.size:
+        best[np.arange(len(scores)), scores.argmax(axis=1)] = True
+    return best
+
+
+def _checked_names(mentions: Any, lengths: list[int]) -> list[list[Any]]:
+    sizes = None
+    if is_sequence(mentions) and all(map(is_sequence, mentions)):
+        sizes = list(map(len, mentions))
+    if sizes != lengths:
+        raise ParameterError(
+            "mentions",
+            "must have the mentions of each document of the posterior, which has "
+            f"{lengths!r:.60} mentions. Got {sizes if sizes else mentions!r:.60}.",
+        )
+    return [list(each) for each in mentions]
