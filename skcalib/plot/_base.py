@@ -1,13 +1,10 @@
-"""Base classes of the displays, and checks of keyword arguments.
-
-Figures, axes, legends, styles and texts of all displays.
-"""
+"""Base classes of the displays: axes, legends, styles, texts and keyword arguments."""
 
 from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from html import escape
 from textwrap import wrap
 from typing import Any, ParamSpec, TypeVar
@@ -26,30 +23,43 @@ _SIZE = "_skcalib_size"
 # Inches around a legend beside the axes.
 _GAP = 0.25
 
-# Width and height of a reliability plot with its histogram.
-RELIABILITY_SIZE = (5.2, 6.2)
-
 # Characters in a line of a legend that fit into the axes.
 _LONGEST_LINE = 60
+
+
+def check_type(value: Any, kinds: Any, expected: str, *, name: str) -> None:
+    """Raise an error unless `value` is of the `kinds`, which `expected` describes."""
+    if not isinstance(value, kinds):
+        problem = f"must be {expected}. Got {type(value).__name__}."
+        raise ParameterTypeError(name, problem)
 
 
 def take_axes(ax: Any, size: tuple[float, float]) -> Any:
     """Return `ax`, or the axes of a new figure of the given size if it is None."""
     from matplotlib.axes import Axes
 
-    if ax is None:
-        import matplotlib.pyplot as plt
+    check_type(ax, (Axes, type(None)), "matplotlib Axes or None", name="ax")
+    if ax is not None:
+        return ax
+    import matplotlib.pyplot as plt
 
-        figure, ax = plt.subplots(figsize=size, layout="constrained")
-        # A figure with one axes may be widened for a legend. Square axes in the middle
-        # of a wider place would push the legend out of the figure.
-        setattr(figure, _SIZE, size)
-        ax.set_anchor("W")
-    elif not isinstance(ax, Axes):
-        raise ParameterTypeError(
-            "ax", f"must be matplotlib Axes or None. Got {type(ax).__name__}."
-        )
+    figure, ax = plt.subplots(figsize=size, layout="constrained")
+    # A figure with one axes may be widened for a legend. Square axes in the middle of a
+    # wider place would push the legend out of the figure.
+    setattr(figure, _SIZE, size)
+    ax.set_anchor("W")
     return ax
+
+
+def panel_axes(
+    figure: Any, names: Sequence[Any], n_columns: int, **shared: bool
+) -> dict[Any, Any]:
+    """Return axes for each name, in rows of `n_columns` panels."""
+    n_rows = -(-len(names) // n_columns)
+    grid = figure.subplots(n_rows, n_columns, squeeze=False, **shared).ravel()
+    for spare in grid[len(names) :]:
+        spare.remove()
+    return dict(zip(names, grid, strict=False))
 
 
 def draw_points(
@@ -191,41 +201,45 @@ class Display(Result):
         return f"<div>{name}{lines}{tagged(self._in_words(), 'p')}</div>"
 
 
-class PerModel:
-    """Attribute with one entry per model.
+class ModelsDisplay(Display):
+    """Base class of displays with a curve and a name for each model.
 
-    The value is the entry itself if there is one model, and a list if there are
-    several. A list is stored in both cases; None means that there are no entries.
+    Users see an attribute as the entry of the model if there is one model, and as the
+    list of the entries of all models if there are several. Methods use lists.
     """
 
-    def __set_name__(self, owner: type, name: str) -> None:
-        self.name = name
-
-    def __get__(self, display: Any, owner: type) -> Any:
-        if display is None:
-            return self
-        if self.name not in display.__dict__:
-            message = f"{owner.__name__!r} object has no attribute {self.name!r}"
-            raise AttributeError(message)
-        entries = display.__dict__[self.name]
-        return entries[0] if entries is not None and len(entries) == 1 else entries
-
-    def __set__(self, display: Any, value: Any) -> None:
-        display.__dict__[self.name] = None if value is None else as_list(value)
-
-
-class ModelsDisplay(Display):
-    """Base class of displays with a curve and a name for each model."""
-
-    curve = PerModel()
-    name = PerModel()
+    curve: Any
+    name: Any
 
     # Classes of the curves.
     _kinds: tuple[type, ...]
 
+    def _set(self, **attributes: Any) -> None:
+        """Set attributes to a value for all models, an entry, or a list of entries."""
+        n = len(as_list({**vars(self), **attributes}["curve"]))
+        for name, value in attributes.items():
+            if isinstance(value, (list, tuple)):
+                value = value[0] if len(value) == n == 1 else list(value)
+            setattr(self, name, value)
+
+    def _of_each(self, attribute: str, value: Any = None) -> list:
+        """Return one entry per curve, from `value` if it is given or from an attribute.
+
+        The entries are None if the attribute is None.
+        """
+        n = len(as_list(self.curve))
+        value = getattr(self, attribute) if value is None else value
+        entries = [None] * n if value is None else as_list(value)
+        if len(entries) != n:
+            raise ParameterError(
+                attribute,
+                f"must have an entry for each of the {n} curves. Got {len(entries)}.",
+            )
+        return entries
+
     def _curves(self) -> list:
         """Return the curves as a list."""
-        curves = vars(self)["curve"]
+        curves = as_list(self.curve)
         for curve in curves or [curves]:
             if not isinstance(curve, self._kinds):
                 expected = " or ".join(kind.__name__ for kind in self._kinds)
@@ -235,25 +249,9 @@ class ModelsDisplay(Display):
                 )
         return curves
 
-    def _of_each(self, attribute: str, value: Any = None) -> list:
-        """Return one entry per curve, from `value` if it is given or from an attribute.
-
-        The entries are None if the attribute is None.
-        """
-        n = len(vars(self)["curve"])
-        entries = vars(self)[attribute] if value is None else as_list(value)
-        if entries is None:
-            return [None] * n
-        if len(entries) != n:
-            raise ParameterError(
-                attribute,
-                f"must have an entry for each of the {n} curves. Got {len(entries)}.",
-            )
-        return entries
-
-    def _keys(self) -> list:
-        """Return names that identify the models."""
-        return distinct_names(self._of_each("name"))
+    def _by_key(self, entries: Iterable[Any]) -> zip[tuple[Any, Any]]:
+        """Yield a distinct name of each model and its entry."""
+        return zip(distinct_names(self._of_each("name")), entries, strict=True)
 
 
 def distinct_names(names: Sequence[Any]) -> list:

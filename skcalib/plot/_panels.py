@@ -9,38 +9,45 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .._errors import ParameterTypeError, public
-from .._validation import (
-    check_fraction,
-    check_integer,
-)
+from .._errors import ParameterError, ParameterTypeError, public
+from .._validation import check_fraction, check_integer
 from ..metrics import ReliabilityCurve
 from ..metrics._binning import Binning, check_binning
 from ..metrics._interval import warn_of_few
 from ..queries import Answers
-from ._answers import (
+from ._base import (
+    Display,
+    check_type,
+    drawing,
+    panel_axes,
+    percent_text,
+    plain_text,
+    short_text,
+    stacked,
+)
+from ._models import (
     Query,
     answers_of_estimators,
     answers_of_folds,
     answers_of_pairs,
     check_by,
+    check_cv_results,
+    error_of_part,
     pairs_by_name,
     pairs_of_predictions,
     weight_and_groups,
 )
-from ._base import Display, drawing, percent_text, plain_text, short_text, stacked
-from ._reliability import (
-    ReliabilityDisplay,
-    check_bars,
-    error_text,
-    number_of_columns,
-    panel_axes,
-    share_limits,
-    take_figure,
-)
+from ._reliability import ReliabilityDisplay, check_bars, error_text
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure, SubFigure
+
+# Width and height of a panel in inches, title included, and height of its histogram.
+_PANEL = (2.7, 3.0)
+_HISTOGRAM = 0.6
+
+# Largest number of panels that are in one row by default.
+_ONE_ROW = 3
 
 # Characters of a title that fit into an inch, and lines that fit above the panels.
 _IN_AN_INCH = 12
@@ -189,22 +196,17 @@ class ReliabilityPanelsDisplay(Display):
                 "per model, or all models in one plot with "
                 "ReliabilityDisplay.from_predictions.",
             )
-        options: dict[str, Any] = {"labels": labels, "pos_label": pos_label}
-        options["multi_class"] = multi_class
         ((_, pairs),) = pairs_of_predictions(
-            y_true, y_proba, name, sample_weight=sample_weight, groups=groups, **options
+            y_true, y_proba, name, multi_class, labels, pos_label, sample_weight, groups
         )
-        weight, codes = weight_and_groups(y_true, sample_weight, groups)
-        answers = answers_of_pairs(pairs, y_true, y_proba, weight=weight, **options)
-        return cls._from_answers(
-            answers,
-            check_by(by, y_true),
-            weight,
-            codes,
-            name,
-            check_binning(bin_size, n_bins, strategy),
-            confidence_level,
-        ).plot(fig, confidence_level=confidence_level, **plot_params)
+        answers = answers_of_pairs(
+            pairs, y_true, y_proba, multi_class, labels, pos_label, sample_weight
+        )
+        binning = check_binning(bin_size, n_bins, strategy)
+        display = cls._of_answers(
+            name, answers, by, y_true, sample_weight, groups, binning, confidence_level
+        )
+        return display.plot(fig, confidence_level=confidence_level, **plot_params)
 
     @classmethod
     @public
@@ -289,16 +291,13 @@ class ReliabilityPanelsDisplay(Display):
         """
         _check_single(estimator, "estimator")
         ((name, answers),) = answers_of_estimators(
-            estimator, X, y, query, name, pos_label=pos_label, multi_class=multi_class
+            estimator, X, y, query, name, multi_class, pos_label
         )
-        return cls._from_answers(
-            answers,
-            check_by(by, y),
-            *weight_and_groups(y, sample_weight, groups),
-            name,
-            check_binning(bin_size, n_bins, strategy),
-            confidence_level,
-        ).plot(fig, confidence_level=confidence_level, **plot_params)
+        binning = check_binning(bin_size, n_bins, strategy)
+        display = cls._of_answers(
+            name, answers, by, y, sample_weight, groups, binning, confidence_level
+        )
+        return display.plot(fig, confidence_level=confidence_level, **plot_params)
 
     @classmethod
     @public
@@ -373,36 +372,37 @@ class ReliabilityPanelsDisplay(Display):
         >>> display.displays[0].curve.n_samples
         150
         """
+        check_cv_results(cv_results, X, y)
         ((name, answers),) = answers_of_folds(
-            cv_results, X, y, query, name, pos_label=pos_label, multi_class=multi_class
+            cv_results, X, y, query, name, multi_class, pos_label
         )
-        return cls._from_answers(
-            answers,
-            check_by(by, y),
-            *weight_and_groups(y, sample_weight, groups),
-            name,
-            check_binning(bin_size, n_bins, strategy),
-            confidence_level,
-        ).plot(fig, confidence_level=confidence_level, **plot_params)
+        binning = check_binning(bin_size, n_bins, strategy)
+        display = cls._of_answers(
+            name, answers, by, y, sample_weight, groups, binning, confidence_level
+        )
+        return display.plot(fig, confidence_level=confidence_level, **plot_params)
 
     @classmethod
-    def _from_answers(
+    def _of_answers(
         cls,
-        answers: Answers,
-        by: np.ndarray | None,
-        weight: np.ndarray | None,
-        groups: np.ndarray | None,
         name: str | None,
+        answers: Answers,
+        by: Any,
+        y: Any,
+        sample_weight: Any,
+        groups: Any,
         binning: Binning,
         confidence_level: float,
     ) -> ReliabilityPanelsDisplay:
         """Compute the numbers of each group."""
+        names = check_by(by, y)
+        weight, codes = weight_and_groups(y, sample_weight, groups)
         level = check_fraction(confidence_level, name="confidence_level")
         displays = {
-            group: ReliabilityDisplay._from_pairs(
-                [(str(group), pairs)], binning, level, allow_few=True
+            group: ReliabilityDisplay._of_pairs(
+                [(str(group), pairs)], [error_of_part(pairs, level)], binning
             )
-            for group, pairs in pairs_by_name(answers, weight, groups, by)
+            for group, pairs in pairs_by_name(answers, weight, codes, names)
         }
         warn_of_few((group, each.error) for group, each in displays.items())
         return cls(displays=displays, name=name)
@@ -463,9 +463,14 @@ class ReliabilityPanelsDisplay(Display):
         check_bars(interval)
         _check_displays(self.displays)
         shown = list(self.displays)[:limit]
-        width = number_of_columns(len(shown), n_columns)
-        self.figure_ = take_figure(fig, -(-len(shown) // width), width, counts)
-        self.axes_ = panel_axes(self.figure_, shown, width)
+        if n_columns is None:
+            one_row = len(shown) <= _ONE_ROW
+            width = len(shown) if one_row else int(np.ceil(np.sqrt(len(shown))))
+        else:
+            n_columns = check_integer(n_columns, minimum=1, name="n_columns")
+            width = min(n_columns, len(shown))
+        self.figure_ = _take_figure(fig, -(-len(shown) // width), width, counts)
+        self.axes_ = panel_axes(self.figure_, shown, width, sharex=True, sharey=True)
         for k, (group, ax) in enumerate(self.axes_.items()):
             display = self.displays[group].plot(
                 ax,
@@ -479,7 +484,7 @@ class ReliabilityPanelsDisplay(Display):
             )
             lowest = k + width >= len(shown)
             _tidy(display, group, left=k % width == 0, lowest=lowest)
-        share_limits([self.displays[group].count_ax_ for group in shown])
+        _share_limits([self.displays[group].count_ax_ for group in shown])
         band = level if consistency_band else None
         lines = self._title(len(shown), self.name if name is None else name, band)
         self._draw_title(lines, own_figure=fig is None)
@@ -547,6 +552,36 @@ class ReliabilityPanelsDisplay(Display):
             "confidence interval does not contain 0. The intervals are not adjusted "
             "for the number of groups."
         ]
+
+
+def _take_figure(fig: Any, n_rows: int, n_columns: int, counts: bool) -> Any:
+    """Return `fig`, or a new figure with space for the panels if it is None."""
+    from matplotlib.figure import Figure, SubFigure
+
+    if fig is None:
+        import matplotlib.pyplot as plt
+
+        height = _PANEL[1] + (_HISTOGRAM if counts else 0)
+        # with space for the title of the figure and of a single panel
+        size = (max(_PANEL[0] * n_columns, 4.5) + 0.4, height * n_rows + 0.8)
+        return plt.figure(figsize=size, layout="constrained")
+    expected = "a matplotlib Figure or SubFigure, or None"
+    check_type(fig, (Figure, SubFigure), expected, name="fig")
+    if fig.get_axes():
+        raise ParameterError(
+            "fig",
+            "must be empty. Got one with axes, which the panels would cover. Call "
+            "its clear() first.",
+        )
+    return fig
+
+
+def _share_limits(histograms: list[Any]) -> None:
+    """Give all histograms the same limits."""
+    found = [ax for ax in histograms if ax is not None]
+    limits = [limit for ax in found for limit in ax.get_ylim()]
+    for ax in found:
+        ax.set_ylim(min(limits), max(limits))
 
 
 def _check_single(value: Any, name: str) -> None:

@@ -1,38 +1,23 @@
-"""Reliability plots: label frequency against probability.
-
-Parts of a reliability plot: axes, diagonal, curve, band, histogram and words.
-"""
+"""Reliability plot of one or several models: label frequency against probability."""
 
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .._errors import ParameterError, ParameterTypeError, public
+from .._errors import ParameterError, public
 from .._pairs import Pairs
 from .._results import ends_text
-from .._validation import check_fraction, check_integer
+from .._validation import check_fraction
 from ..metrics import CalibrationErrorInterval, ReliabilityCurve
 from ..metrics._binning import Binning, check_binning
 from ..metrics._curve import curve_of_pairs
 from ..metrics._interval import interval_of_pairs, warn_of_few
-from ..queries import Answers
-from ._answers import (
-    Query,
-    answers_of_estimators,
-    answers_of_folds,
-    enough_for_interval,
-    pairs_of_answers,
-    pairs_of_predictions,
-    weight_and_groups,
-)
 from ._base import (
-    RELIABILITY_SIZE,
     ModelsDisplay,
-    PerModel,
     draw_legend,
     draw_points,
     drawing,
@@ -43,17 +28,21 @@ from ._base import (
     stacked,
     take_axes,
 )
+from ._models import (
+    AUTOMATIC,
+    Query,
+    answers_of_estimators,
+    answers_of_folds,
+    pairs_of_models,
+    pairs_of_predictions,
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-# Width and height of a panel in inches, title included.
-_PANEL = (2.7, 3.0)
-_HISTOGRAM = 0.6
-
-# Largest number of panels that are in one row by default.
-_ONE_ROW = 3
+# Width and height of the figure with its histogram, in inches.
+_SIZE = (5.2, 6.2)
 
 _BAND, _BAND_OPACITY = "consistency_band", 0.22
 
@@ -224,64 +213,8 @@ def error_in_words(name: Any, error: CalibrationErrorInterval) -> str:
     )
 
 
-def number_of_columns(n: int, n_columns: Any) -> int:
-    """Return the number of columns for `n` panels."""
-    if n_columns is None:
-        return n if n <= _ONE_ROW else int(np.ceil(np.sqrt(n)))
-    return min(check_integer(n_columns, minimum=1, name="n_columns"), n)
-
-
-def take_figure(fig: Any, n_rows: int, n_columns: int, counts: bool) -> Any:
-    """Return `fig`, or a new figure with space for the panels if it is None."""
-    from matplotlib.figure import Figure, SubFigure
-
-    if fig is None:
-        import matplotlib.pyplot as plt
-
-        height = _PANEL[1] + (_HISTOGRAM if counts else 0)
-        # with space for the title of the figure and of a single panel
-        size = (max(_PANEL[0] * n_columns, 4.5) + 0.4, height * n_rows + 0.8)
-        return plt.figure(figsize=size, layout="constrained")
-    if not isinstance(fig, (Figure, SubFigure)):
-        raise ParameterTypeError(
-            "fig",
-            "must be a matplotlib Figure or SubFigure, or None. Got "
-            f"{type(fig).__name__}.",
-        )
-    if fig.get_axes():
-        raise ParameterError(
-            "fig",
-            "must be empty. Got one with axes, which the panels would cover. Call "
-            "its clear() first.",
-        )
-    return fig
-
-
-def panel_axes(figure: Any, groups: list[Any], n_columns: int) -> dict[Any, Any]:
-    """Return axes for each group, which share their limits."""
-    n_rows = -(-len(groups) // n_columns)
-    grid = figure.add_gridspec(n_rows, n_columns)
-    axes: dict[Any, Any] = {}
-    for k, group in enumerate(groups):
-        first = next(iter(axes.values()), None)
-        place = grid[k // n_columns, k % n_columns]
-        axes[group] = figure.add_subplot(place, sharex=first, sharey=first)
-    return axes
-
-
-def share_limits(histograms: list[Any]) -> None:
-    """Give all histograms the same limits."""
-    found = [ax for ax in histograms if ax is not None]
-    if found:
-        low, high = np.transpose([ax.get_ylim() for ax in found])
-        for ax in found:
-            ax.set_ylim(low.min(), high.max())
-
-
 # Equal-width cells of the histogram under the curves.
 _N_CELLS = 50
-
-_AUTOMATIC = Binning("auto", None, "quantile")
 
 
 class ReliabilityDisplay(ModelsDisplay):
@@ -360,12 +293,12 @@ class ReliabilityDisplay(ModelsDisplay):
 
     _kinds = (ReliabilityCurve,)
 
-    error = PerModel()
-    count = PerModel()
-    line_ = PerModel()
-    bar_ = PerModel()
-    count_ = PerModel()
-    band_ = PerModel()
+    error: Any
+    count: Any
+    line_: Any
+    bar_: Any
+    count_: Any
+    band_: Any
 
     def __init__(
         self,
@@ -377,10 +310,7 @@ class ReliabilityDisplay(ModelsDisplay):
         count: np.ndarray | Sequence[np.ndarray] | None = None,
         name: str | Sequence[str | None] | None = None,
     ):
-        self.curve = curve
-        self.error = error
-        self.count = count
-        self.name = name
+        self._set(curve=curve, error=error, count=count, name=name)
         # Whether the bins of the curve were chosen and differ from the bins of the
         # error.
         self._has_own_bins = False
@@ -457,19 +387,10 @@ class ReliabilityDisplay(ModelsDisplay):
         ['right: ', 'squared']
         """
         models = pairs_of_predictions(
-            y_true,
-            y_proba,
-            name,
-            multi_class=multi_class,
-            labels=labels,
-            pos_label=pos_label,
-            sample_weight=sample_weight,
-            groups=groups,
+            y_true, y_proba, name, multi_class, labels, pos_label, sample_weight, groups
         )
         binning = check_binning(bin_size, n_bins, strategy)
-        level = check_fraction(confidence_level, name="confidence_level")
-        display = cls._from_pairs(models, binning, level)
-        return display.plot(ax, confidence_level=level, **plot_params)
+        return cls._draw(models, binning, confidence_level, ax, plot_params)
 
     @classmethod
     @public
@@ -548,13 +469,12 @@ class ReliabilityDisplay(ModelsDisplay):
         >>> display.name
         'GaussianNB'
         """
-        models = answers_of_estimators(
-            estimator, X, y, query, name, pos_label=pos_label, multi_class=multi_class
+        answers = answers_of_estimators(
+            estimator, X, y, query, name, multi_class, pos_label
         )
+        models = pairs_of_models(answers, y, sample_weight, groups)
         binning = check_binning(bin_size, n_bins, strategy)
-        return cls._from_answers(
-            models, y, sample_weight, groups, binning, confidence_level
-        ).plot(ax, confidence_level=confidence_level, **plot_params)
+        return cls._draw(models, binning, confidence_level, ax, plot_params)
 
     @classmethod
     @public
@@ -632,58 +552,45 @@ class ReliabilityDisplay(ModelsDisplay):
         >>> display.curve.n_samples
         569
         """
-        models = answers_of_folds(
-            cv_results, X, y, query, name, pos_label=pos_label, multi_class=multi_class
+        answers = answers_of_folds(
+            cv_results, X, y, query, name, multi_class, pos_label
         )
+        models = pairs_of_models(answers, y, sample_weight, groups)
         binning = check_binning(bin_size, n_bins, strategy)
-        return cls._from_answers(
-            models, y, sample_weight, groups, binning, confidence_level
-        ).plot(ax, confidence_level=confidence_level, **plot_params)
+        return cls._draw(models, binning, confidence_level, ax, plot_params)
 
     @classmethod
-    def _from_answers(
-        cls,
-        models: list[tuple[Any, Answers]],
-        y: Any,
-        sample_weight: Any,
-        groups: Any,
-        binning: Binning,
-        confidence_level: float,
-    ) -> ReliabilityDisplay:
-        """Compute the numbers from answers about the samples of `y`."""
-        level = check_fraction(confidence_level, name="confidence_level")
-        weight, codes = weight_and_groups(y, sample_weight, groups)
-        pairs = [(name, pairs_of_answers(a, weight, codes)) for name, a in models]
-        return cls._from_pairs(pairs, binning, level)
-
-    @classmethod
-    def _from_pairs(
+    def _draw(
         cls,
         models: list[tuple[Any, Pairs]],
         binning: Binning,
-        level: float,
-        *,
-        allow_few: bool = False,
+        confidence_level: float,
+        ax: Any,
+        plot_params: Mapping[str, Any],
     ) -> ReliabilityDisplay:
-        """Compute the numbers from the checked pairs of each model.
+        """Compute the numbers of each model from its pairs, and draw them."""
+        level = check_fraction(confidence_level, name="confidence_level")
+        errors = [interval_of_pairs(pairs, AUTOMATIC, level) for _, pairs in models]
+        warn_of_few((name, e) for (name, _), e in zip(models, errors, strict=True))
+        display = cls._of_pairs(models, errors, binning)
+        return display.plot(ax, confidence_level=level, **plot_params)
 
-        If `allow_few`, the error is None if there are too few pairs for an interval,
-        and the caller warns of few rows or groups.
-        """
-        names, curves, errors, counts = [], [], [], []
-        for name, pairs in models:
-            names.append(name)
-            curves.append(curve_of_pairs(pairs, binning))
-            error = None
-            if not allow_few or enough_for_interval(pairs):
-                error = interval_of_pairs(pairs, _AUTOMATIC, level)
-            errors.append(error)
-            cells = np.histogram(pairs.q, _N_CELLS, (0, 1), weights=pairs.weight)[0]
-            counts.append(cells.astype(np.float64))
-        if not allow_few:
-            warn_of_few(zip(names, errors, strict=True))
-        display = cls(curve=curves, error=errors, count=counts, name=names)
-        display._has_own_bins = binning != _AUTOMATIC
+    @classmethod
+    def _of_pairs(
+        cls, models: list[tuple[Any, Pairs]], errors: list, binning: Binning
+    ) -> ReliabilityDisplay:
+        """Return the display of models whose errors are known."""
+        counts = [
+            np.histogram(pairs.q, _N_CELLS, (0, 1), weights=pairs.weight)[0]
+            for _, pairs in models
+        ]
+        display = cls(
+            curve=[curve_of_pairs(pairs, binning) for _, pairs in models],
+            error=errors,
+            count=[count.astype(np.float64) for count in counts],
+            name=[name for name, _ in models],
+        )
+        display._has_own_bins = binning != AUTOMATIC
         return display
 
     @drawing
@@ -737,66 +644,56 @@ class ReliabilityDisplay(ModelsDisplay):
         """
         level = check_fraction(confidence_level, name="confidence_level")
         check_bars(interval)
-        curves = self._curves()
-        histograms = self._of_each("count")
-        labels = self._labels(name)
-        styles = line_styles(curve_kwargs, len(curves), name="curve_kwargs")
+        models = self._models(name)
+        styles = line_styles(curve_kwargs, len(models), name="curve_kwargs")
         diagonal = line_style(diagonal_kwargs, name="diagonal_kwargs")
-        counts = counts and histograms[0] is not None
-        width, height = RELIABILITY_SIZE
-        self.ax_ = take_axes(ax, (width, height if counts else width))
-        self.figure_ = self.ax_.figure
-        self.count_ax_ = prepare_axes(self.ax_, counts)
-        self.diagonal_ = draw_diagonal(self.ax_, diagonal) if ref_line else None
+        counts = counts and models[0].cells is not None
+        width, height = _SIZE
+        ax = self.ax_ = take_axes(ax, (width, height if counts else width))
+        self.figure_ = ax.figure
+        self.count_ax_ = prepare_axes(ax, counts)
+        self.diagonal_ = draw_diagonal(ax, diagonal) if ref_line else None
         drawn = []
-        for curve, label, style, count in zip(
-            curves, labels, styles, histograms, strict=True
-        ):
-            entry = legend_text(*label)
-            line, bar = draw_curve(self.ax_, curve, entry, interval, level, style)
-            cells = draw_count(self.count_ax_, count, line.get_color())
+        for model, style in zip(models, styles, strict=True):
+            label = legend_text(*self._label(model))
+            line, bar = draw_curve(ax, model.curve, label, interval, level, style)
+            count = draw_count(self.count_ax_, model.cells, line.get_color())
             band = None
             if consistency_band:
-                band = draw_band(self.ax_, curve, level, len(curves))
-            drawn.append((line, bar, cells, band))
-        self.line_, self.bar_, self.count_, self.band_ = map(
-            list, zip(*drawn, strict=True)
-        )
-        draw_reliability_legend(self.ax_)
+                band = draw_band(ax, model.curve, level, len(models))
+            drawn.append((line, bar, count, band))
+        lines, bars, histograms, bands = zip(*drawn, strict=True)
+        self._set(line_=lines, bar_=bars, count_=histograms, band_=bands)
+        draw_reliability_legend(ax)
         return self
 
-    def _labels(self, name: Any = None) -> list[list[str]]:
-        """Return the name and the error of each model, if they are known."""
-        labels = []
+    def _models(self, name: Any = None) -> list[_Model]:
+        """Return the numbers of each model."""
         names, errors = self._of_each("name", name), self._of_each("error")
-        for own, error in zip(names, errors, strict=True):
-            label = [] if own is None else [str(own)]
-            if error is not None:
-                label.append(error_text(error, with_bins=self._has_own_bins))
-            labels.append(label)
-        return labels
+        columns = names, self._curves(), errors, self._of_each("count")
+        return [_Model(*each) for each in zip(*columns, strict=True)]
+
+    def _label(self, model: _Model) -> list[str]:
+        """Return the name and the error of a model, if they are known."""
+        label = [] if model.name is None else [str(model.name)]
+        if model.error is not None:
+            label.append(error_text(model.error, with_bins=self._has_own_bins))
+        return label
 
     def to_dict(self) -> dict[str, Any]:
         """Return the numbers behind the plot, by name (or position) of the model."""
-        columns = zip(
-            self._keys(),
-            self._curves(),
-            self._of_each("error"),
-            self._of_each("count"),
-            strict=True,
-        )
         return {
             key: {
                 "curve": curve.to_dict(),
                 "error": None if error is None else error.to_dict(),
-                "count": None if count is None else count.tolist(),
+                "count": None if cells is None else cells.tolist(),
             }
-            for key, curve, error, count in columns
+            for key, (_, curve, error, cells) in self._by_key(self._models())
         }
 
     def _columns(self) -> dict[str, list]:
         tables = []
-        for key, curve in zip(self._keys(), self._curves(), strict=True):
+        for key, curve in self._by_key(self._curves()):
             low, high = curve.interval()
             band_low, band_high = curve.consistency_band()
             ends = {"low": low, "high": high}
@@ -805,13 +702,20 @@ class ReliabilityDisplay(ModelsDisplay):
         return stacked("name", tables)
 
     def _lines(self) -> list[str]:
-        lines = zip(self._labels(), self._curves(), strict=True)
-        return [": ".join(label) or repr(curve) for label, curve in lines]
+        return [": ".join(self._label(m)) or repr(m.curve) for m in self._models()]
 
     def _in_words(self) -> list[str]:
-        names, errors = self._of_each("name"), self._of_each("error")
         return [
             error_in_words(name, error)
-            for name, error in zip(names, errors, strict=True)
+            for name, _, error, _ in self._models()
             if error is not None
         ]
+
+
+class _Model(NamedTuple):
+    """Numbers of one model; those that are not known are None."""
+
+    name: Any
+    curve: ReliabilityCurve
+    error: CalibrationErrorInterval | None
+    cells: np.ndarray | None

@@ -26,19 +26,10 @@ from .._validation import (
     is_sequence,
 )
 from ..metrics import CalibrationErrorInterval
-from ..metrics._binning import Binning
-from ..metrics._interval import interval_of_pairs, warn_of_few
+from ..metrics._interval import warn_of_few
 from ..queries import Answers
 from ..scorers import CalibrationComparison, compare_calibration
 from ..significance._system_comparison import adjusted_pvalues
-from ._answers import (
-    Query,
-    answers_of_estimators,
-    enough_for_interval,
-    numbered,
-    pairs_by_name,
-    weight_and_groups,
-)
 from ._base import (
     MARKERS,
     Display,
@@ -52,6 +43,14 @@ from ._base import (
     plain_text,
     short_text,
     take_axes,
+)
+from ._models import (
+    Query,
+    answers_of_estimators,
+    error_of_part,
+    numbered,
+    pairs_by_name,
+    weight_and_groups,
 )
 
 if TYPE_CHECKING:
@@ -91,7 +90,10 @@ def errors_of_labels(
     labels = sorted(count, key=lambda label: -count[label])[:top]
     errors = {
         name: {
-            words: [_error(part.get(label), level) for label in labels]
+            words: [
+                error_of_part(part[label], level) if label in part else None
+                for label in labels
+            ]
             for words, part in parts.items()
         }
         for name, parts in pairs.items()
@@ -122,13 +124,6 @@ def _frequencies(pairs: dict[str, dict[str, dict[Any, Pairs]]]) -> dict[Any, flo
     except TypeError:  # labels of several kinds
         order = sorted(total, key=repr)
     return {label: sum(total[label]) / len(pairs) for label in order}
-
-
-def _error(pairs: Pairs | None, level: float) -> CalibrationErrorInterval | None:
-    if pairs is None or not enough_for_interval(pairs):
-        return None
-    automatic = Binning("auto", None, "quantile")
-    return interval_of_pairs(pairs, automatic, level)
 
 
 def means_of_first(errors: Errors, sizes: list[int]) -> list[float | None]:
