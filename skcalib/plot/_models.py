@@ -302,15 +302,15 @@ def error_of_part(pairs: Pairs, level: float) -> CalibrationErrorInterval | None
         return None
 
 
-def numbered(names: np.ndarray) -> tuple[list[Any], np.ndarray]:
+def numbered(names: np.ndarray | list) -> tuple[list[Any], np.ndarray]:
     """Return the distinct names in order, and the number of each entry's name."""
-    values = names.tolist()
+    values = names if isinstance(names, list) else names.tolist()
     try:
         distinct = sorted(set(values))
     except TypeError:  # such as numbers and strings
         distinct = sorted(set(values), key=lambda v: (type(v).__name__, repr(v)))
     number = {name: k for k, name in enumerate(distinct)}
-    return distinct, np.fromiter((number[v] for v in values), np.intp, names.size)
+    return distinct, np.fromiter((number[v] for v in values), np.intp, len(values))
 
 
 def check_by(by: Any, y: Any) -> np.ndarray | None:
