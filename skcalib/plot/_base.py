@@ -153,8 +153,12 @@ def visible_text(text: Any) -> str:
 
 def plain_text(text: Any) -> str:
     """Return a text that matplotlib shows literally and not as mathematics."""
-    text = visible_text(text).encode("utf-8", "replace").decode()
-    return text.replace("$", r"\$")
+    return _literal(visible_text(text))
+
+
+def _literal(text: str) -> str:
+    # A lone surrogate cannot be drawn.
+    return text.encode("utf-8", "replace").decode().replace("$", r"\$")
 
 
 def legend_text(*parts: Any) -> str | None:
@@ -163,14 +167,14 @@ def legend_text(*parts: Any) -> str | None:
     A long entry has several lines. A name that begins with an underscore gets a leading
     space, because matplotlib would otherwise omit the entry.
     """
-    there = [visible_text(part) for part in parts if part is not None]
+    there = [str(part) for part in parts if part is not None]
     if not there:
         return None
-    text = ": ".join(there)
+    text = visible_text(": ".join(there))
     if len(text) > _LONGEST_LINE:
-        lines = [line for part in there for line in wrap(part, _LONGEST_LINE)]
-        text = "\n".join(lines)
-    text = plain_text(text)
+        lines = [wrap(visible_text(part), _LONGEST_LINE) for part in there]
+        text = "\n".join(line for part in lines for line in part)
+    text = _literal(text)
     return f" {text}" if text.startswith("_") else text
 
 
@@ -204,8 +208,7 @@ class Display(Result):
 class ModelsDisplay(Display):
     """Base class of displays with a curve and a name for each model.
 
-    Users see an attribute as the entry of the model if there is one model, and as the
-    list of the entries of all models if there are several. Methods use lists.
+    Its attributes are what `as_shown` returns. Methods use lists, from `_of_each`.
     """
 
     curve: Any
@@ -213,14 +216,6 @@ class ModelsDisplay(Display):
 
     # Classes of the curves.
     _kinds: tuple[type, ...]
-
-    def _set(self, **attributes: Any) -> None:
-        """Set attributes to a value for all models, an entry, or a list of entries."""
-        n = len(as_list({**vars(self), **attributes}["curve"]))
-        for name, value in attributes.items():
-            if isinstance(value, (list, tuple)):
-                value = value[0] if len(value) == n == 1 else list(value)
-            setattr(self, name, value)
 
     def _of_each(self, attribute: str, value: Any = None) -> list:
         """Return one entry per curve, from `value` if it is given or from an attribute.
@@ -263,6 +258,20 @@ def distinct_names(names: Sequence[Any]) -> list:
             key = f"{key}_"
         keys.append(key)
     return keys
+
+
+def as_shown(curve: Any, *others: Any) -> list[Any]:
+    """Return attributes as users see them, from entries or sequences of entries.
+
+    If there is one curve, an attribute is its entry. If there are several, it is the
+    list of their entries, or one value for all.
+    """
+    n, shown = len(as_list(curve)), []
+    for value in (curve, *others):
+        entries = as_list(value)
+        is_list = isinstance(value, (list, tuple)) and not len(entries) == n == 1
+        shown.append(entries if is_list else entries[0])
+    return shown
 
 
 def as_list(value: Any) -> list:

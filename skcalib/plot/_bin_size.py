@@ -24,6 +24,7 @@ from ._base import (
     MARKERS,
     ModelsDisplay,
     as_list,
+    as_shown,
     draw_legend,
     drawing,
     legend_text,
@@ -34,7 +35,7 @@ from ._base import (
 )
 from ._models import (
     Query,
-    answers_of_estimators,
+    ask_estimators,
     named_probabilities,
     pairs_of_models,
     pairs_of_predictions,
@@ -117,13 +118,6 @@ class BinSizeDisplay(ModelsDisplay):
 
     _kinds = (BinSizeCurve, SampleSizeCurve)
 
-    true_error: Any
-    line_: Any
-    debiased_line_: Any
-    band_: Any
-    debiased_band_: Any
-    true_line_: Any
-
     def __init__(
         self,
         *,
@@ -133,7 +127,7 @@ class BinSizeDisplay(ModelsDisplay):
         true_error: float | Sequence[float | None] | None = None,
         name: str | Sequence[str | None] | None = None,
     ):
-        self._set(curve=curve, true_error=true_error, name=name)
+        self.curve, self.name, self.true_error = as_shown(curve, name, true_error)
 
     @classmethod
     @public
@@ -293,10 +287,8 @@ class BinSizeDisplay(ModelsDisplay):
         'GaussianNB'
         """
         check_norm(norm, False, False)
-        answers = answers_of_estimators(
-            estimator, X, y, query, name, multi_class, pos_label
-        )
-        models = pairs_of_models(answers, y, sample_weight, groups)
+        found = ask_estimators(estimator, X, y, query, name, multi_class, pos_label)
+        models = pairs_of_models(found, y, sample_weight, groups)
         display = cls._of_pairs(models, bin_sizes, norm, true_error)
         return display.plot(ax, **plot_params)
 
@@ -444,10 +436,9 @@ class BinSizeDisplay(ModelsDisplay):
             self._draw(_values(curve, squared, debiased), own, kwargs, band, floor)
             for curve, own, kwargs in zip(curves, names, styles, strict=True)
         ]
-        lines, bands, others, other_bands = zip(*drawn, strict=True)
-        self._set(line_=lines, debiased_line_=others)
-        self._set(band_=bands, debiased_band_=other_bands)
-        colors = [line.get_color() for line in lines]
+        shown = as_shown(*zip(*drawn, strict=True))
+        self.line_, self.band_, self.debiased_line_, self.debiased_band_ = shown
+        colors = [line.get_color() for line, *_ in drawn]
         self._draw_truth(truths, names, colors, squared, style)
         draw_legend(self.ax_, _MOST_INSIDE)
         return self
@@ -514,7 +505,7 @@ class BinSizeDisplay(ModelsDisplay):
             style |= {"label": legend_text(name, "true error"), **kwargs}
             height = truth**2 if squared and truth is not None else truth
             drawn.append(None if truth is None else self.ax_.axhline(height, **style))
-        self._set(true_line_=drawn[0] if len(drawn) == 1 else drawn)
+        (self.true_line_,) = as_shown(drawn)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the numbers behind the plot, by name (or position) of the model."""

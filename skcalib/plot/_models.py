@@ -123,7 +123,7 @@ def pairs_of_predictions(
     return found
 
 
-def answers_of_estimators(
+def ask_estimators(
     estimator: Any,
     X: Any,
     y: Any,
@@ -142,7 +142,7 @@ def answers_of_estimators(
     return [(own, ask(each, X, y, query, **options)) for own, each in models]
 
 
-def answers_of_folds(
+def ask_folds(
     cv_results: Any,
     X: Any,
     y: Any,

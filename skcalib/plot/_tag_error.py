@@ -47,7 +47,7 @@ from ._base import (
 )
 from ._models import (
     Query,
-    answers_of_estimators,
+    ask_estimators,
     error_of_part,
     numbered,
     pairs_by_name,
@@ -70,6 +70,15 @@ _MOST_INSIDE = 1
 
 # Longest name of a label below the axes.
 _LONGEST_NAME = 20
+
+# Columns of the comparisons in the table, and their names in the comparisons.
+_COMPARISON_COLUMNS = {
+    "difference": "difference",
+    "difference_low": "low",
+    "difference_high": "high",
+    "pvalue": "pvalue",
+    "pvalue_adjusted": "pvalue_adjusted",
+}
 
 _CORRECTIONS = {"holm": "Holm", "bh": "Benjamini and Hochberg", None: "unadjusted"}
 
@@ -303,7 +312,7 @@ class TagErrorDisplay(Display):
         expected = "a mapping of names to fitted estimators, or a list of them"
         check_type(estimators, (Mapping, list, tuple), expected, name="estimators")
         is_known = _as_known(known, X)
-        models = answers_of_estimators(estimators, X, y, query, None)
+        models = ask_estimators(estimators, X, y, query, None)
         names = distinct_names([name for name, _ in models])
         display = cls._of_answers(
             dict(zip(names, (answers for _, answers in models), strict=True)),
@@ -477,15 +486,15 @@ class TagErrorDisplay(Display):
         self.bar_: dict[tuple[str, str], Any] = {}
         self.average_: dict[tuple[str, str], Any] = {}
         self.hollow_: dict[str, Any] = {}
-        series = list(self._series())
+        series, compared = list(self._series()), self._compared()
         for k, (name, words, errors) in enumerate(series):
             offset = 0.6 * ((k + 0.5) / len(series) - 0.5)
             own = {**self._style(name, words), **style}
             self._draw(name, words, errors[:n], place[:n] + offset, own)
             means = _means_of_first(errors, sizes)
             self._draw_means(name, words, means, place[n:] + offset)
-            if name in (self.comparison or {}):
-                self._draw_hollow(name, errors[:n], place[:n] + offset)
+            if name in compared:
+                self._draw_hollow(name, errors[:n], compared[name])
         # a little below 0, where points without an error stand
         ax.set_ylim(bottom=-0.02 * ax.get_ylim()[1])
         draw_legend(ax, _MOST_INSIDE)
@@ -495,6 +504,21 @@ class TagErrorDisplay(Display):
         for name, parts in self.error.items():
             for words, errors in parts.items():
                 yield name, words, errors
+
+    def _compared(self) -> dict[str, list[dict[str, Any] | None]]:
+        """Return the numbers of all comparisons by model, with adjusted p-values."""
+        found = {}
+        for name, comparisons in (self.comparison or {}).items():
+            values = [each.pvalue for each in comparisons if each is not None]
+            # The p-values of a model are adjusted for its labels that are compared.
+            adjusted = iter(adjusted_pvalues(np.array(values, float), self.adjust))
+            found[name] = [
+                None
+                if each is None
+                else each.to_dict() | {"pvalue_adjusted": float(next(adjusted))}
+                for each in comparisons
+            ]
+        return found
 
     def _sizes(self) -> list[int]:
         """Return the numbers of labels over which means are computed."""
@@ -528,49 +552,48 @@ class TagErrorDisplay(Display):
         self, name: str, words: str, errors: Errors, place: np.ndarray, style: dict
     ) -> None:
         """Draw the points and intervals of one series."""
-        points = [
-            (at, error.estimate, error.low, error.high)
-            for at, error in zip(place, errors, strict=True)
-            if error is not None
-        ]
-        x, y, low, high = np.array(points).reshape(-1, 4).T
-        key = name, words
-        self.point_[key], self.bar_[key] = draw_points(
-            self.ax_, x, y, (low, high), style
-        )
+        there = [error is not None for error in errors]
+        numbers = [(e.estimate, e.low, e.high) for e in errors if e is not None]
+        y, low, high = np.array(numbers).reshape(-1, 3).T
+        drawn = draw_points(self.ax_, place[there], y, (low, high), style)
+        self.point_[name, words], self.bar_[name, words] = drawn
+
+    def _draw_again(self, line: Any, x: Any, y: Any, **style: Any) -> Any:
+        """Draw other points in the style of a series."""
+        look = {"linestyle": "none", "marker": line.get_marker()}
+        return self.ax_.plot(x, y, color=line.get_color(), **{**look, **style})[0]
 
     def _draw_means(
         self, name: str, words: str, means: list[float | None], place: np.ndarray
     ) -> None:
         line = self.point_[name, words]
-        (self.average_[name, words],) = self.ax_.plot(
-            [at for at, mean in zip(place, means, strict=True) if mean is not None],
+        there = [mean is not None for mean in means]
+        self.average_[name, words] = self._draw_again(
+            line,
+            place[there],
             [mean for mean in means if mean is not None],
             markersize=1.5 * line.get_markersize(),
             markerfacecolor=line.get_markerfacecolor(),
             label="_average",
-            **_look(line),
         )
 
-    def _draw_hollow(self, name: str, errors: Errors, place: np.ndarray) -> None:
+    def _draw_hollow(self, name: str, errors: Errors, compared: list) -> None:
         """Draw the points without a significant difference again, with a white face."""
         line = self.point_[name, "all"]
-        same = _verdicts((self.comparison or {})[name], self.adjust) == 0
-        points = [
-            (at, error.estimate)
-            for at, error, is_same in zip(place, errors, same, strict=False)
-            if error is not None and is_same
+        are_same = [
+            _verdict(comparison) == 0
+            for error, comparison in zip(errors, compared, strict=False)
+            if error is not None
         ]
-        x, y = np.array(points).reshape(-1, 2).T
-        label = legend_text(f"{name}: no significant difference from {self.reference}")
-        (self.hollow_[name],) = self.ax_.plot(
-            x,
-            y,
+        points = line.get_xydata()[are_same]
+        label = f"{name}: no significant difference from {self.reference}"
+        self.hollow_[name] = self._draw_again(
+            line,
+            *points.T,
             markersize=line.get_markersize(),
             markerfacecolor="white",
             zorder=line.get_zorder() + 1,
-            label=label if x.size else "_hollow",
-            **_look(line),
+            label=legend_text(label) if len(points) else "_hollow",
         )
 
     def to_dict(self) -> dict[str, Any]:
@@ -589,23 +612,23 @@ class TagErrorDisplay(Display):
             "average": average,
             "reference": self.reference,
             "adjust": self.adjust,
-            "comparison": {
-                name: _comparison_dicts(found, self.adjust)
-                for name, found in (self.comparison or {}).items()
-            },
+            "comparison": self._compared(),
         }
 
     def _columns(self) -> dict[str, list]:
         numbers = ("n_pairs", "estimate", "low", "high", "p_value", "plug_in")
-        n = len(self.label)
-        tables = []
+        n, tables = len(self.label), []
+        compared = self._compared()
         for name, words, errors in self._series():
             table = {"words": [words] * n, "label": self.label}
             table["count"] = np.asarray(self.count).tolist()
             table |= {key: [getattr(e, key, None) for e in errors] for key in numbers}
             if self.comparison is not None:
-                found = self.comparison.get(name, [None] * n)
-                table |= _comparison_columns(found, self.adjust)
+                found = compared.get(name, [None] * n)
+                table |= {
+                    column: [each and each[key] for each in found]
+                    for column, key in _COMPARISON_COLUMNS.items()
+                }
             tables.append((name, table))
         return stacked("name", tables)
 
@@ -629,13 +652,13 @@ class TagErrorDisplay(Display):
                     f"calibration error whose {level} confidence interval does not "
                     "contain 0."
                 )
-        for name, compared in (self.comparison or {}).items():
-            signs = _verdicts(compared, self.adjust)
-            n = sum(each is not None for each in compared)
+        for name, compared in self._compared().items():
+            signs = [_verdict(each) for each in compared]
+            n = len(compared) - compared.count(None)
             sentences.append(
                 f"{name} is significantly better calibrated than {self.reference} for "
-                f"{(signs < 0).sum()} of {n} labels, and significantly worse for "
-                f"{(signs > 0).sum()} ({_CORRECTIONS[self.adjust]})."
+                f"{signs.count(-1)} of {n} labels, and significantly worse for "
+                f"{signs.count(1)} ({_CORRECTIONS[self.adjust]})."
             )
         return sentences
 
@@ -660,10 +683,15 @@ def _short(label: Any) -> str:
     return plain_text(short_text(text, _LONGEST_NAME))
 
 
-def _look(line: Any) -> dict[str, Any]:
-    """Return the style that other points of a series share with its points."""
-    marker, color = line.get_marker(), line.get_color()
-    return {"linestyle": "none", "marker": marker, "color": color}
+def _verdict(compared: dict[str, Any] | None) -> int:
+    """Return the sign of the difference of a label if it is significant, and else 0.
+
+    The sign is -1 if the model is significantly better calibrated than the reference.
+    """
+    if compared is None:
+        return 0
+    is_significant = compared["pvalue_adjusted"] < 1 - compared["confidence_level"]
+    return int(np.sign(compared["difference"])) if is_significant else 0
 
 
 # Errors of labels
@@ -901,48 +929,3 @@ def _by_label(answers: Answers) -> dict[Any, Answers]:
     return {
         name: answers.take(order[ends[k] : ends[k + 1]]) for k, name in enumerate(names)
     }
-
-
-def _adjusted(comparisons: Comparisons, adjust: str | None) -> list[float | None]:
-    """Return the p-values of the labels, adjusted for the number of labels."""
-    values = [each.pvalue for each in comparisons if each is not None]
-    found = iter(adjusted_pvalues(np.array(values), adjust).tolist() if values else ())
-    return [None if each is None else next(found) for each in comparisons]
-
-
-def _verdicts(comparisons: Comparisons, adjust: str | None) -> np.ndarray:
-    """Return the sign of the difference of each label if it is significant.
-
-    The sign is -1 if the model is significantly better calibrated than the reference,
-    and 1 if it is worse. Without a significant difference or a comparison it is 0.
-    """
-    signs = [
-        0
-        if each is None or p is None or p >= 1 - each.confidence_level
-        else np.sign(each.difference)
-        for each, p in zip(comparisons, _adjusted(comparisons, adjust), strict=True)
-    ]
-    return np.array(signs, dtype=int)
-
-
-def _comparison_columns(
-    comparisons: Comparisons, adjust: str | None
-) -> dict[str, list]:
-    """Return the columns of a table with a row for each label."""
-    attributes = ("difference", "low", "high", "pvalue")
-    columns = ("difference", "difference_low", "difference_high", "pvalue")
-    table = {
-        column: [getattr(each, attribute, None) for each in comparisons]
-        for column, attribute in zip(columns, attributes, strict=True)
-    }
-    return table | {"pvalue_adjusted": _adjusted(comparisons, adjust)}
-
-
-def _comparison_dicts(
-    comparisons: Comparisons, adjust: str | None
-) -> list[dict | None]:
-    """Return all numbers of each label, with the adjusted p-value."""
-    return [
-        None if each is None else each.to_dict() | {"pvalue_adjusted": p}
-        for each, p in zip(comparisons, _adjusted(comparisons, adjust), strict=True)
-    ]
