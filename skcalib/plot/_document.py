@@ -370,14 +370,12 @@ class DocumentDisplay(Display):
         return self
 
     def _chosen(self, mentions: Any, sentences: Any) -> np.ndarray:
-        n = len(self.mention)
         sentence = np.asarray(self.sentence)
-        start, stop = _check_range(mentions, n, "mentions")
+        start, stop = _check_range(mentions, len(self.mention), "mentions")
         n_sentences = int(sentence.max(initial=-1)) + 1
         first, last = _check_range(sentences, n_sentences, "sentences")
-        place = np.arange(n)
-        inside = (place >= start) & (place < stop)
-        chosen = np.flatnonzero(inside & (sentence >= first) & (sentence < last))
+        inside = (sentence[start:stop] >= first) & (sentence[start:stop] < last)
+        chosen = start + np.flatnonzero(inside)
         if chosen.size == 0:
             raise ParameterError(None, "needs at least one mention to show. Got none.")
         return chosen
@@ -438,9 +436,9 @@ class DocumentDisplay(Display):
     def _draw_words(self, color: dict[Any, Any], context: int) -> list[Any]:
         """Draw the number and the words of each mention."""
         self._heading(_MENTION, "mention, in its sentence", "left")
-        found = []
+        found, entity = [], np.asarray(self.entity)
         for row, j in enumerate(self.shown_.tolist()):
-            own = color.get(np.asarray(self.entity)[j], _SINGLE)
+            own = color.get(entity[j], _SINGLE)
             self._text(_NUMBER, row, str(j), ha="right", color=own)
             words = self.before[j], self.mention[j], self.after[j]
             before, mention, after = _cut(*words, context)

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .._errors import ParameterError, ParameterTypeError, public, warn
+from .._pairs import Pairs
 from .._parallel import RandomStateLike
 from .._validation import (
     as_groups,
@@ -426,22 +427,41 @@ class TagErrorDisplay(Display):
             check_integer(top, minimum=1, name="top")
         _check_averages(averages)
         test.check(answers, known=known, sample_weight=weight)
-        label, count, error = _errors_of_labels(
-            answers, known, weight, groups, top, level
-        )
-        comparison = None
-        if test.reference is not None:
-            test.warn_of_few_resamples(len(label), level)
-            comparison = test.compare(answers, label, groups, level)
-        return cls(
+        pairs = {
+            name: {
+                words: dict(pairs_by_name(part, weight, groups))
+                for words, part in _parts_by_words(each, known)
+            }
+            for name, each in answers.items()
+        }
+        count = _frequencies(pairs)
+        label = list(count)[:top]
+        error = {
+            name: {
+                words: [
+                    error_of_part(part[k], level) if k in part else None for k in label
+                ]
+                for words, part in parts.items()
+            }
+            for name, parts in pairs.items()
+        }
+        display = cls(
             label=label,
-            count=count,
+            count=np.array([count[each] for each in label]),
             error=error,
             averages=averages,
             reference=test.reference,
-            comparison=comparison,
             adjust=test.adjust,
         )
+        warn_of_few(
+            found
+            for _, _, errors in display._series()
+            for found in zip(label, errors, strict=True)
+        )
+        if test.reference is not None:
+            test.warn_of_few_resamples(len(label), level)
+            display.comparison = test.compare(answers, label, groups, level)
+        return display
 
     @drawing
     def plot(
@@ -688,63 +708,32 @@ def _verdict(compared: dict[str, Any] | None) -> int:
 
     The sign is -1 if the model is significantly better calibrated than the reference.
     """
-    if compared is None:
-        return 0
-    is_significant = compared["pvalue_adjusted"] < 1 - compared["confidence_level"]
-    return int(np.sign(compared["difference"])) if is_significant else 0
+    if compared and compared["pvalue_adjusted"] < 1 - compared["confidence_level"]:
+        return int(np.sign(compared["difference"]))
+    return 0
 
 
 # Errors of labels
 
 
-def _errors_of_labels(
-    answers: Mapping[str, Answers],
-    known: list[np.ndarray] | None,
-    weight: np.ndarray | None,
-    groups: np.ndarray | None,
-    top: int | None,
-    level: float,
-) -> tuple[list[Any], np.ndarray, dict[str, dict[str, Errors]]]:
-    """Return the most frequent labels, their frequencies, and their errors.
+def _frequencies(pairs: dict[str, dict[str, dict[Any, Pairs]]]) -> dict[Any, float]:
+    """Return the number of positive answers for each label, in decreasing order.
 
-    There is one error for each model and part of the words.
+    It is the mean over the models, whose queries may differ.
     """
-    pairs = {
-        name: {
-            words: dict(pairs_by_name(part, weight, groups))
-            for words, part in _parts_by_words(each, known)
-        }
-        for name, each in answers.items()
-    }
-    count: dict[Any, float] = {}
+    total: dict[Any, float] = {}
     for part in (part for parts in pairs.values() for part in parts.values()):
         for label, each in part.items():
             yes = each.indicator()
             n_yes = yes.sum() if each.weight is None else each.weight[yes].sum()
-            count[label] = count.get(label, 0.0) + float(n_yes)
-    if not count:
+            total[label] = total.get(label, 0.0) + float(n_yes)
+    if not total:
         raise ParameterError(
-            None, f"needs at least one answer. Got none of {list(answers)}."
+            None, f"needs at least one answer. Got none of {list(pairs)}."
         )
     # The sort is stable, so that ties keep the order of their labels.
-    labels = sorted(numbered(list(count))[0], key=lambda label: -count[label])[:top]
-    errors = {
-        name: {
-            words: [
-                error_of_part(part[label], level) if label in part else None
-                for label in labels
-            ]
-            for words, part in parts.items()
-        }
-        for name, parts in pairs.items()
-    }
-    warn_of_few(
-        (label, error)
-        for parts in errors.values()
-        for part in parts.values()
-        for label, error in zip(labels, part, strict=True)
-    )
-    return labels, np.array([count[label] for label in labels]) / len(pairs), errors
+    labels = sorted(numbered(list(total))[0], key=lambda label: -total[label])
+    return {label: total[label] / len(pairs) for label in labels}
 
 
 def _means_of_first(errors: Errors, sizes: list[int]) -> list[float | None]:
@@ -868,30 +857,21 @@ class _Test(NamedTuple):
             )
 
     def compare(
-        self,
-        answers: Mapping[str, Answers],
-        labels: list[Any],
-        groups: np.ndarray | None,
-        level: float,
+        self, answers: Mapping[str, Answers], labels: list, groups: Any, level: float
     ) -> dict[str, Comparisons]:
         """Compare every other model with the reference, for each label."""
         of_label = {name: _by_label(each) for name, each in answers.items()}
         base = of_label.pop(self.reference)
         return {
             name: [
-                self._compare_one(own.get(label), base.get(label), name, groups, level)
+                self._compare_one(name, own.get(label), base.get(label), groups, level)
                 for label in labels
             ]
             for name, own in of_label.items()
         }
 
     def _compare_one(
-        self,
-        a: Answers | None,
-        b: Answers | None,
-        name: str,
-        groups: np.ndarray | None,
-        level: float,
+        self, name: str, a: Answers | None, b: Answers | None, groups: Any, level: float
     ) -> CalibrationComparison | None:
         """Compare the answers of two models, or return None if there are too few."""
         if a is None or b is None:
