@@ -55,6 +55,7 @@ def panel_axes(
     figure: Any, names: Sequence[Any], n_columns: int, **shared: bool
 ) -> dict[Any, Any]:
     """Return axes for each name, in rows of `n_columns` panels."""
+    # The number of rows is rounded up.
     n_rows = -(-len(names) // n_columns)
     grid = figure.subplots(n_rows, n_columns, squeeze=False, **shared).ravel()
     for spare in grid[len(names) :]:
@@ -105,6 +106,7 @@ def draw_legend(
     legend = ax.legend(handles, labels, fontsize="small", **beside)
     size = getattr(ax.figure, _SIZE, None)
     if size is not None:
+        # The legend has its size before the figure is drawn, but not yet its place.
         box = legend.get_window_extent()
         width, height = box.width / ax.figure.dpi, box.height / ax.figure.dpi
         ax.figure.set_size_inches(size[0] + width + _GAP, max(size[1], height + _GAP))
@@ -167,6 +169,7 @@ def legend_text(*parts: Any) -> str | None:
     A long entry has several lines. A name that begins with an underscore gets a leading
     space, because matplotlib would otherwise omit the entry.
     """
+    # Parts are wrapped one by one, so that a new line begins with the description.
     there = [str(part) for part in parts if part is not None]
     if not there:
         return None
@@ -266,6 +269,7 @@ def as_shown(curve: Any, *others: Any) -> list[Any]:
     If there is one curve, an attribute is its entry. If there are several, it is the
     list of their entries, or one value for all.
     """
+    # A list of the wrong length stays a list, so that `_of_each` raises its error.
     n, shown = len(as_list(curve)), []
     for value in (curve, *others):
         entries = as_list(value)
@@ -298,6 +302,7 @@ def stacked(
 
 def drawing(plot: Callable[P, R]) -> Callable[P, R]:
     """Make a method `plot` public, with errors that explain where to pass a keyword."""
+    # The first parameter is `self`.
     known = [*inspect.signature(plot).parameters][1:]
 
     @functools.wraps(plot)
@@ -315,6 +320,7 @@ def _remedy(kwargs: Mapping[str, Any], known: Sequence[str]) -> str:
 
     keyword = next(key for key in kwargs if key not in known)
     problem = f"got an unexpected keyword argument {keyword!r}."
+    # A keyword that a line has is a style, and one of the dicts of styles takes it.
     styles = [name for name in known if name.endswith("_kwargs")]
     if styles and hasattr(Line2D, f"set_{keyword}"):
         value = f"{kwargs[keyword]!r:.30}"

@@ -425,6 +425,7 @@ class BinSizeDisplay(ModelsDisplay):
         style = line_style(true_error_kwargs, name="true_error_kwargs")
         self.ax_ = take_axes(ax, (6.4, 4.6))
         self.figure_ = self.ax_.figure
+        # All curves are of one kind, see `_curves`.
         of_bins = isinstance(first, BinSizeCurve)
         size = "Bin size (pairs)" if of_bins else "Sample size (rows)"
         what = "mean square" if squared else _MEANINGS[first.norm]
@@ -457,6 +458,7 @@ class BinSizeDisplay(ModelsDisplay):
     def _true_errors(self) -> list:
         """Return the true errors as a list, with one entry or one entry per model."""
         truths = as_list(self.true_error)
+        # One value is the true error of all models.
         if len(truths) != 1:
             truths = self._of_each("true_error")
         for truth in truths:
@@ -503,6 +505,7 @@ class BinSizeDisplay(ModelsDisplay):
         for truth, name, color in zip(truths, names, colors, strict=True):
             style = {"color": color, "linestyle": ":", "linewidth": 1.5, "zorder": 1}
             style |= {"label": legend_text(name, "true error"), **kwargs}
+            # Curves that are drawn squared need a squared line.
             height = truth**2 if squared and truth is not None else truth
             drawn.append(None if truth is None else self.ax_.axhline(height, **style))
         (self.true_line_,) = as_shown(drawn)
@@ -537,6 +540,7 @@ class BinSizeDisplay(ModelsDisplay):
 
 def _values(curve: Any, squared: bool, debiased: bool) -> tuple[Any, Any, Any]:
     """Return sizes, and plug-in and debiased errors of shape (n_sizes, n_repeats)."""
+    # A curve over bin sizes has one value per size, others one per subsample.
     size = curve.bin_size if isinstance(curve, BinSizeCurve) else curve.sample_size
     order = np.argsort(size, kind="stable")
     both = curve.plug_in, curve.debiased

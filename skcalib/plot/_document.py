@@ -362,6 +362,7 @@ class DocumentDisplay(Display):
         ax.set_title(self._title(), loc="left", fontsize="medium")
         for row in np.flatnonzero(np.asarray(self.sentence)[self.shown_] % 2 == 1):
             ax.axhspan(row - 0.5, row + 0.5, color="0.955", zorder=0, linewidth=0)
+        # Entities of one mention have no entry.
         color = _colors(np.asarray(self.entity), self.shown_)
         self.arc_ = self._draw_arcs(color, min_proba)
         self.mention_ = self._draw_words(color, context)
@@ -372,6 +373,7 @@ class DocumentDisplay(Display):
     def _chosen(self, mentions: Any, sentences: Any) -> np.ndarray:
         sentence = np.asarray(self.sentence)
         start, stop = _check_range(mentions, len(self.mention), "mentions")
+        # Sentences after the last mention are not known here.
         n_sentences = int(sentence.max(initial=-1)) + 1
         first, last = _check_range(sentences, n_sentences, "sentences")
         inside = (sentence[start:stop] >= first) & (sentence[start:stop] < last)
@@ -476,6 +478,7 @@ class DocumentDisplay(Display):
                     continue
                 parts.append((row, left, mass, color[entity]))
                 left += mass
+            # Small entities and single mentions share the grey end of the bar.
             parts.append((row, left, rest, "0.75"))
         rows, lefts, widths, colors = zip(*parts, strict=True)
         unit = _BAR_RIGHT - _BAR_LEFT
@@ -507,6 +510,7 @@ class DocumentDisplay(Display):
         for row, j in enumerate(self.shown_.tolist()):
             proba = np.asarray(self.proba)[j, : j + 1]
             order = np.argsort(-proba, kind="stable")[:_MOST_CHOICES].tolist()
+            # At least the best choice is written.
             some = [k for k in order if proba[k] >= _LEAST_CHOICE] or order[:1]
             choices = [f"{'NEW' if k == j else k} {_short(proba[k])}" for k in some]
             style = {"color": "0.45"}
@@ -543,6 +547,7 @@ class DocumentDisplay(Display):
         if self.true_entity is not None:
             true = np.asarray(self.true_entity)
             right = np.tril(np.equal.outer(true, true), -1)
+            # NEW is right for the first mention of a true entity.
             first = ~right.any(axis=1)
             right[first, first] = True
             found["right"] = right[np.arange(n), best]
@@ -621,6 +626,7 @@ def _mass_by_entity(proba: np.ndarray, entity: np.ndarray) -> np.ndarray:
     _, code = np.unique(entity, return_inverse=True)
     member = np.zeros((n, int(code.max(initial=-1)) + 1))
     member[np.arange(n), code] = 1
+    # The diagonal is NEW, and belongs to no entity.
     mass = np.tril(proba, -1) @ member
     return np.maximum(mass.max(axis=1, initial=0), proba.diagonal())
 
@@ -643,10 +649,12 @@ def _texts(document: Document) -> tuple[list[str], list[str], list[str], np.ndar
                 f"must have mentions within the document. Mention {j} ends at "
                 f"{each.end}, and the document has {len(words)} words.",
             )
+        # The sentence of a mention is the first one that ends after its start.
         s = int(np.searchsorted(ends, each.start, side="right"))
         start = int(ends[s]) - len(document.sentences[s])
         before.append(" ".join(words[start : each.start]))
         mention.append(" ".join(words[each.start : each.end]))
+        # A mention may end in the next sentence, and has no words after it then.
         after.append(" ".join(words[each.end : max(int(ends[s]), each.end)]))
         number.append(s)
     return before, mention, after, np.array(number, dtype=np.intp)

@@ -257,6 +257,7 @@ class EventCountDisplay(Display):
         """
         width = check_integer(n_columns, minimum=1, name="n_columns")
         style = line_style(line_kwargs, name="line_kwargs")
+        # One axes cannot be divided into panels.
         together = together or ax is not None
         axes = self._take_axes(ax, together, width)
         self.line_: dict[str, Any] = {}
@@ -283,6 +284,8 @@ class EventCountDisplay(Display):
             if self.uncorrected is not None:
                 self._draw_uncorrected(name, own, color, together)
             if map_line and self.map_count is not None:
+                # Names with an underscore are not in the legend, which names all dashed
+                # lines once.
                 label = f"_{name}" if together else "1-best"
                 counts = self.map_count[name]
                 self.map_line_[name] = self._dashed(own, counts, color, label)
@@ -323,6 +326,7 @@ class EventCountDisplay(Display):
             self.uncorrected_band_[name] = self._fill(ax, low, high, band)
 
     def _fill(self, ax: Any, low: np.ndarray, high: np.ndarray, style: dict) -> Any:
+        # Periods without an interval interrupt the band.
         known = np.isfinite(np.asarray(low, dtype=float))
         beside = np.r_[False, known[:-1]] | np.r_[known[1:], False]
         # one period alone has no area: its edge is drawn
@@ -356,6 +360,7 @@ class EventCountDisplay(Display):
     def _label_axes(self, ax: Any) -> None:
         from matplotlib.ticker import MaxNLocator
 
+        # No period may be drawn, and the step must be positive.
         step = -(-len(self.period) // _MOST_LABELS) or 1
         ticks = np.arange(0, len(self.period), step)
         labels = [plain_text(self.period[t]) for t in ticks.tolist()]
@@ -363,6 +368,7 @@ class EventCountDisplay(Display):
         ax.set_ylabel(self.unit.capitalize())
         ax.axhline(0, color="0.7", linewidth=0.8, zorder=0, label="_zero")
         ax.yaxis.set_major_locator(MaxNLocator(integer=True))
+        # Zero is within the limits only if they are computed again.
         ax.autoscale(axis="y")
 
     def _draw_legend(self, ax: Any, together: bool) -> None:
@@ -474,6 +480,7 @@ def _chosen_actors(
     """Return the actors to draw, in order."""
     if countries is None:
         total = {c: mean[counts.country == c].sum() for c in counts.countries}
+        # The sort is stable: ties keep the order of the counts.
         return sorted(total, key=lambda c: -total[c])
     if isinstance(countries, str) or not hasattr(countries, "__iter__"):
         raise ParameterTypeError(

@@ -7,7 +7,7 @@ and pairs, from which it computes the numbers to draw.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -34,7 +34,7 @@ from ..metrics._interval import interval_of_pairs
 from ..queries import Answers
 from ..queries._answers import answer_pairs
 from ..scorers._query_scorers import ask
-from ._base import check_type
+from ._base import check_type, percent_text
 
 # A query object, which is called with a fitted estimator, X and y.
 Query = Callable[[Any, Any, Any], Answers]
@@ -117,6 +117,7 @@ def pairs_of_predictions(
             )
         except ParameterError as error:
             if own is not None:
+                # With several models, the error says which of them it is about.
                 error.problem += f" The model is {own!r}."
             raise
         found.append((own, pairs))
@@ -164,6 +165,7 @@ def ask_folds(
         cv_results, name, "cv_results", lambda _: None, several=several
     ):
         check_cv_results(each, X, y)
+        # The estimators of all folds are clones of one.
         own = _class_name(each["estimator"][0]) if own is None else own
         found.append((own, _held_out(each, X, y, query, options)))
     return found
@@ -204,6 +206,7 @@ def check_cv_results(cv_results: Any, X: Any, y: Any) -> None:
                 f"must contain 'estimator' and 'indices'. Got no {key!r}: call "
                 "cross_validate with return_estimator=True, return_indices=True.",
             )
+    # Folds need not contain all samples: these are the least that X and y have.
     n = max(int(np.max(test)) + 1 for test in cv_results["indices"]["test"])
     for argument, value in (("X", X), ("y", y)):
         found = value.shape[0] if hasattr(value, "shape") else len(value)
@@ -228,6 +231,7 @@ def _held_out(
         name: np.concatenate([getattr(each, name) for each in answers])
         for name in ("y_true", "y_proba", "item", "label")
     }
+    # The query numbers the samples of a fold; `test` has their rows in X.
     samples = [test[a.groups] for a, test in zip(answers, folds, strict=True)]
     n_unseen = sum(each.n_unseen for each in answers)
     return Answers(**columns, groups=np.concatenate(samples), n_unseen=n_unseen)
@@ -261,8 +265,11 @@ def pairs_of_answers(
         return pairs
     sample = answers.groups
     if weight is not None:
+        # The pairs have no rows of zero weight, unlike the answers.
         sample = sample[weight[sample] > 0]
+    # Pooled classes of a sample are consecutive, and form one row of the pairs.
     own = groups[sample[:: pairs.n_classes]]
+    # Samples of positive weight repeat their pairs, but not the given groups.
     return replace(pairs, row_groups=own, group_repeats=None)
 
 
@@ -280,6 +287,7 @@ def pairs_by_name(
     left out.
     """
     if weight is not None and not weight.all():
+        # A name whose pairs all have weight 0 would otherwise get a panel.
         answers = answers.take(weight[answers.groups] > 0)
     names, code = numbered(answers.label if by is None else by[answers.groups])
     own = np.ones(len(answers)) if weight is None else weight[answers.groups]
@@ -300,6 +308,19 @@ def error_of_part(pairs: Pairs, level: float) -> CalibrationErrorInterval | None
         return interval_of_pairs(pairs, AUTOMATIC, level)
     except ParameterError:  # fewer than two pairs, or all pairs of a single group
         return None
+
+
+def errors_in_words(errors: Iterable[Any], parts: str) -> list[str]:
+    """Return a sentence about the errors of parts of the data, if any are known."""
+    found = [error for error in errors if error is not None]
+    if not found:
+        return []
+    n_wrong = sum(error.low > 0 for error in found)
+    level = percent_text(found[0].confidence_level)
+    return [
+        f"{n_wrong} of {len(found)} {parts} have a calibration error whose {level} "
+        "confidence interval does not contain 0."
+    ]
 
 
 def numbered(names: np.ndarray | list) -> tuple[list[Any], np.ndarray]:
@@ -347,8 +368,10 @@ def answers_of_pairs(
     """Return the checked pairs of some predictions with the class of each pair."""
     rows = np.arange(len(y_true))
     if sample_weight is not None:
+        # check_pairs has dropped the other rows.
         rows = np.flatnonzero(np.asarray(sample_weight))
     if np.ndim(y_proba) == 1:
+        # A vector has the probabilities of the label 1, unless another one is given.
         order = label_array([0, 1])
     elif labels is None:
         order = distinct_labels(as_labels(y_true, name="y_true")[rows], name="y_true")
@@ -356,12 +379,14 @@ def answers_of_pairs(
         order = as_labels(labels, name="labels")
     if multi_class == "top_label":
         proba = as_probabilities(y_proba, name="y_proba")[rows]
+        # The columns of a DataFrame may be in any order, as in check_pairs.
         columns = columns_by_name(column_names(y_proba), order, name="y_proba")
         proba = proba if columns is None else proba[:, columns]
         asked = order[proba.argmax(axis=1)]
     elif pairs.n_classes > 1:
         asked = order
     else:
+        # Two classes have one pair per row, about the second class by default.
         asked = order[1:] if pos_label is None else label_array([pos_label])
     return Answers(
         y_true=pairs.indicator().astype(np.int64),

@@ -134,6 +134,7 @@ class PredictiveCheckDisplay(Display):
         ax = take_axes(ax, (7.0, 4.0))
         self.ax_, self.figure_ = ax, ax.figure
         check = self.check
+        # Sorted means form a line, from which the observed values stand out.
         order = np.argsort(check.mean, kind="stable")
         low, high, observed = check.low[order], check.high[order], check.observed[order]
         place = np.arange(order.size)

@@ -49,6 +49,7 @@ from ._models import (
     check_by,
     check_cv_results,
     error_of_part,
+    errors_in_words,
     pairs_by_name,
     pairs_of_models,
     pairs_of_predictions,
@@ -182,6 +183,7 @@ def _error_text(error: CalibrationErrorInterval, *, with_bins: bool = False) -> 
 
     `with_bins` adds what distinguishes it from the error in the bins of the curve.
     """
+    # Three decimals would show a small error as 0.
     digits = ".1e" if 0 < error.high < 0.001 else ".3f"
     numbers = f"{error.estimate:{digits}} {ends_text(error.low, error.high, digits)}"
     if with_bins:
@@ -554,6 +556,7 @@ class ReliabilityDisplay(ModelsDisplay):
     ) -> ReliabilityDisplay:
         """Compute the numbers of each model from its pairs, and draw them."""
         level = check_fraction(confidence_level, name="confidence_level")
+        # The curve may have any bins, the interval is valid in automatic bins only.
         errors = [interval_of_pairs(pairs, AUTOMATIC, level) for _, pairs in models]
         warn_of_few((name, e) for (name, _), e in zip(models, errors, strict=True))
         display = cls._of_pairs(models, errors, binning)
@@ -571,6 +574,7 @@ class ReliabilityDisplay(ModelsDisplay):
         display = cls(
             curve=[curve_of_pairs(pairs, binning) for _, pairs in models],
             error=errors,
+            # Without weights, NumPy counts in integers.
             count=[count.astype(np.float64) for count in counts],
             name=[name for name, _ in models],
         )
@@ -631,12 +635,14 @@ class ReliabilityDisplay(ModelsDisplay):
         models = self._models(name)
         styles = line_styles(curve_kwargs, len(models), name="curve_kwargs")
         diagonal = line_style(diagonal_kwargs, name="diagonal_kwargs")
+        # Either all models have a histogram or none.
         counts = counts and models[0].cells is not None
         width, height = _SIZE
         ax = self.ax_ = take_axes(ax, (width, height if counts else width))
         self.figure_ = ax.figure
         self.count_ax_ = _prepare_axes(ax, counts)
         self.diagonal_ = _draw_diagonal(ax, diagonal) if ref_line else None
+        # No band is drawn if their number is 0.
         n_bands = len(models) if consistency_band else 0
         drawn = [
             self._draw_model(model, style, interval, level, n_bands)
@@ -693,6 +699,7 @@ class ReliabilityDisplay(ModelsDisplay):
     def _columns(self) -> dict[str, list]:
         tables = []
         for key, curve in self._by_key(self._curves()):
+            # The table has 95% intervals, whatever level was drawn.
             low, high = curve.interval()
             band_low, band_high = curve.consistency_band()
             ends = {"low": low, "high": high}
@@ -1067,6 +1074,7 @@ class ReliabilityPanelsDisplay(Display):
             )
             for group, pairs in pairs_by_name(answers, weight, codes, names)
         }
+        # One warning is about all panels, and names the group with the fewest rows.
         warn_of_few((group, each.error) for group, each in displays.items())
         return cls(displays=displays, name=name)
 
@@ -1125,9 +1133,11 @@ class ReliabilityPanelsDisplay(Display):
         level = check_fraction(confidence_level, name="confidence_level")
         _check_bars(interval)
         _check_displays(self.displays)
+        # Groups are sorted by their number of pairs.
         shown = list(self.displays)[:limit]
         if n_columns is None:
             one_row = len(shown) <= _ONE_ROW
+            # More panels than fit into one row are arranged in a square.
             width = len(shown) if one_row else int(np.ceil(np.sqrt(len(shown))))
         else:
             n_columns = check_integer(n_columns, minimum=1, name="n_columns")
@@ -1145,6 +1155,7 @@ class ReliabilityPanelsDisplay(Display):
                 curve_kwargs=curve_kwargs,
                 diagonal_kwargs=diagonal_kwargs,
             )
+            # The panel below may be missing in the last row.
             lowest = k + width >= len(shown)
             _tidy(display, group, left=k % width == 0, lowest=lowest)
         _share_limits([self.displays[group].count_ax_ for group in shown])
@@ -1178,10 +1189,12 @@ class ReliabilityPanelsDisplay(Display):
         sizes = [
             display.error.bin_size
             for display in list(self.displays.values())[:n_shown]
-            if display._has_own_bins
+            if display._has_own_bins and display.error is not None
         ]
         if sizes:
-            lines.append(f"errors in bins of {_range(sizes)} pairs")
+            low, high = min(sizes), max(sizes)
+            size = low if low == high else f"{low} to {high}"
+            lines.append(f"errors in bins of {size} pairs")
         if band is not None:
             lines.append(f"shaded: {percent_text(band)} band of perfect calibration")
         return lines
@@ -1197,6 +1210,7 @@ class ReliabilityPanelsDisplay(Display):
         tables = []
         for group, display in self.displays.items():
             table = display._columns()
+            # The group takes the place of the name.
             del table["name"]
             tables.append((group, table))
         return stacked("group", tables)
@@ -1205,15 +1219,10 @@ class ReliabilityPanelsDisplay(Display):
         return [_heading(g, d, ", ") for g, d in self.displays.items()]
 
     def _in_words(self) -> list[str]:
-        errors = [one.error for one in self.displays.values() if one.error is not None]
-        if not errors:
-            return []
-        n_wrong = sum(error.low > 0 for error in errors)
-        level = percent_text(errors[0].confidence_level)
+        errors = [display.error for display in self.displays.values()]
         return [
-            f"{n_wrong} of {len(errors)} groups have a calibration error whose {level} "
-            "confidence interval does not contain 0. The intervals are not adjusted "
-            "for the number of groups."
+            f"{sentence} The intervals are not adjusted for the number of groups."
+            for sentence in errors_in_words(errors, "groups")
         ]
 
 
@@ -1276,6 +1285,7 @@ def _check_displays(displays: Any) -> None:
 def _tidy(display: ReliabilityDisplay, group: Any, *, left: bool, lowest: bool) -> None:
     """Set the title of a panel, and remove the labels of inner axes."""
     ax, below = display.ax_, display.count_ax_
+    # The title of the panel has the error instead.
     legend = ax.get_legend()
     if legend is not None:
         legend.remove()
@@ -1305,8 +1315,3 @@ def _total(display: ReliabilityDisplay) -> float:
 
 def _number(total: float) -> str:
     return f"{total:,.0f}" if total == round(total) else f"{total:,.1f}"
-
-
-def _range(sizes: list[int]) -> str:
-    low, high = min(sizes), max(sizes)
-    return str(low) if low == high else f"{low} to {high}"

@@ -165,6 +165,7 @@ class SystemScoresDisplay(Display):
             )
         default: dict[str, Any] = {"markersize": 4, "capsize": 2, "color": "C0"}
         style = default | line_style(errorbar_kwargs, name="errorbar_kwargs")
+        # A format contains marker and line, and would contradict the defaults.
         if "fmt" not in style:
             style = {"marker": "o", "linestyle": "none"} | style
         ax = take_axes(ax, (6.4, max(1.8, 0.32 * n + 1.1)))
@@ -174,6 +175,7 @@ class SystemScoresDisplay(Display):
         self.intervals_ = ax.errorbar(
             self.score[order],
             np.arange(n),
+            # An interval need not contain its score, as for an open end at 0.
             xerr=np.maximum([below[order], above[order]], 0),
             **style,
         )
@@ -181,6 +183,7 @@ class SystemScoresDisplay(Display):
         ax.set_yticks(
             np.arange(n), [visible_text(self.names[k]) for k in order], parse_math=False
         )
+        # Rows are numbered from the top.
         ax.set_ylim(n - 0.5, -0.5)
         level = percent_text(self.confidence_level)
         ax.set_xlabel(f"{visible_text(self.metric)} with {level} interval")
@@ -193,10 +196,12 @@ class SystemScoresDisplay(Display):
     def _draw_bars(self, ax: Any, place: dict[str, int]) -> list:
         """Draw one bar per group, beside the axes so that no score is hidden."""
         groups = [sorted(place[name] for name in g) for g in self.not_separated]
+        # A system that is separated from all others needs no bar.
         several = [rows for rows in groups if len(rows) > 1]
         lanes: list[int] = []
         bars = []
         for rows in sorted(several):
+            # A bar takes the first lane in which the bar above it has ended.
             lane = next((k for k, end in enumerate(lanes) if end < rows[0]), len(lanes))
             lanes[lane : lane + 1] = [rows[-1]]
             bars += ax.plot(
@@ -503,6 +508,7 @@ class SignificanceDisplay(Display):
         high = check_real(high, low=low, high=1, name="high")
         quantile = check_real(quantile, low=0, high=1, name="quantile")
         display = cls(
+            # Which system of a pair is better does not matter for the plot.
             gain=np.abs(gain),
             pvalue=pvalue,
             kind=kind,
@@ -561,6 +567,7 @@ class SignificanceDisplay(Display):
         )
         self.point_: dict[str, Any] = {}
         self.threshold_line_: dict[str, Any] = {}
+        # Each access computes the thresholds of all series.
         found = self.threshold
         for k, (name, (gain, pvalue)) in enumerate(self._series().items()):
             style: dict[str, Any] = {"linestyle": "none", "markerfacecolor": "none"}
@@ -574,6 +581,7 @@ class SignificanceDisplay(Display):
                 style = {"linestyle": "--", "linewidth": 1.2, "label": label}
                 style |= {"color": drawn.get_color(), **lines}
                 self.threshold_line_[name] = ax.axvline(gain_at, **style)
+        # Beyond three thresholds almost all pairs have a confidence of 1.
         thresholds = [each.threshold for each in found.values() if each.threshold]
         if max_gain is None and thresholds:
             max_gain = min(3 * max(thresholds), 1.05 * float(np.max(self.gain)))
@@ -598,6 +606,7 @@ class SignificanceDisplay(Display):
         if self.kind is None:
             return {"pairs": (gain, pvalue)}
         kind = np.array(self.kind, dtype=object)
+        # Pairs of the same model come first, other kinds in their order.
         names = sorted(dict.fromkeys(self.kind), key=lambda name: name != SAME)
         return {name: (gain[kind == name], pvalue[kind == name]) for name in names}
 
@@ -626,22 +635,23 @@ class SignificanceDisplay(Display):
     def _in_words(self) -> list[str]:
         sentences = []
         for name, (value, n) in self.threshold.items():
-            few = " There are few such pairs, so it is uncertain." if n < 10 else ""
-            said = (
-                f"the {self.quantile:.0%} quantile of the gains with p-values from "
-                f"{self.low:g} to {self.high:g} (borderline pairs: {n}) is "
-                f"{value or 0:.3g}. Larger gains are usually significant.{few}"
-            )
             if value is None:
-                said = (
-                    "no pair is borderline, so no gain is known above which "
-                    "differences are usually significant."
+                sentences.append(
+                    f"{name}: no pair is borderline, so no gain is known "
+                    "above which differences are usually significant."
                 )
-            sentences.append(f"{name}: {said}")
+                continue
+            few = " There are few such pairs, so it is uncertain." if n < 10 else ""
+            sentences.append(
+                f"{name}: the {self.quantile:.0%} quantile of the gains with p-values "
+                f"from {self.low:g} to {self.high:g} (borderline pairs: {n}) is "
+                f"{value:.3g}. Larger gains are usually significant.{few}"
+            )
         return sentences
 
 
 def _check_max_gain(max_gain: Any) -> None:
+    # A bool is a Real.
     is_number = isinstance(max_gain, Real) and not isinstance(max_gain, bool)
     if max_gain is not None and not (is_number and 0 < max_gain < np.inf):
         raise ParameterError(

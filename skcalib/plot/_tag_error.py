@@ -40,7 +40,6 @@ from ._base import (
     drawing,
     legend_text,
     line_style,
-    percent_text,
     plain_text,
     short_text,
     stacked,
@@ -50,6 +49,7 @@ from ._models import (
     Query,
     ask_estimators,
     error_of_part,
+    errors_in_words,
     numbered,
     pairs_by_name,
     weight_and_groups,
@@ -312,8 +312,10 @@ class TagErrorDisplay(Display):
         """
         expected = "a mapping of names to fitted estimators, or a list of them"
         check_type(estimators, (Mapping, list, tuple), expected, name="estimators")
+        # Wrong words are found before the models are asked, which takes long.
         is_known = _as_known(known, X)
         models = ask_estimators(estimators, X, y, query, None)
+        # Two estimators of one class have the same name.
         names = distinct_names([name for name, _ in models])
         display = cls._of_answers(
             dict(zip(names, (answers for _, answers in models), strict=True)),
@@ -453,6 +455,7 @@ class TagErrorDisplay(Display):
             reference=test.reference,
             adjust=test.adjust,
         )
+        # One warning is about all labels and models.
         warn_of_few(
             found
             for _, _, errors in display._series()
@@ -497,6 +500,7 @@ class TagErrorDisplay(Display):
         ax = take_axes(ax, (max(5.2, 1.6 + 0.32 * place.size), 4.4))
         self.ax_, self.figure_ = ax, ax.figure
         self._label_axes(n, sizes, place)
+        # Stripes tell which points belong to one label.
         for k in range(1, n, 2):
             ax.axvspan(k - 0.5, k + 0.5, color="0.96", zorder=0, linewidth=0)
         self.divider_ = ax.axvline(
@@ -508,6 +512,7 @@ class TagErrorDisplay(Display):
         self.hollow_: dict[str, Any] = {}
         series, compared = list(self._series()), self._compared()
         for k, (name, words, errors) in enumerate(series):
+            # The series of a label stand side by side, within 0.6 of its unit.
             offset = 0.6 * ((k + 0.5) / len(series) - 0.5)
             own = {**self._style(name, words), **style}
             self._draw(name, words, errors[:n], place[:n] + offset, own)
@@ -605,6 +610,7 @@ class TagErrorDisplay(Display):
             for error, comparison in zip(errors, compared, strict=False)
             if error is not None
         ]
+        # The line has the labels with an error only, in their order.
         points = line.get_xydata()[are_same]
         label = f"{name}: no significant difference from {self.reference}"
         self.hollow_[name] = self._draw_again(
@@ -661,17 +667,11 @@ class TagErrorDisplay(Display):
         return lines
 
     def _in_words(self) -> list[str]:
-        sentences = []
-        for name, words, errors in self._series():
-            found = [error for error in errors if error is not None]
-            if found:
-                n_wrong = sum(error.low > 0 for error in found)
-                level = percent_text(found[0].confidence_level)
-                sentences.append(
-                    f"{_said(name, words)}: {n_wrong} of {len(found)} labels have a "
-                    f"calibration error whose {level} confidence interval does not "
-                    "contain 0."
-                )
+        sentences = [
+            f"{_said(name, words)}: {sentence}"
+            for name, words, errors in self._series()
+            for sentence in errors_in_words(errors, "labels")
+        ]
         for name, compared in self._compared().items():
             signs = [_verdict(each) for each in compared]
             n = len(compared) - compared.count(None)
@@ -795,10 +795,12 @@ def _parts_by_words(
     """Return the answers about all words, or about known and unknown words."""
     if known is None:
         return [("all", answers)]
+    # An answer is about one token or about a span of tokens.
     two = answers.item.ndim == 2
     start = answers.item[:, 0] if two else answers.item
     stop = answers.item[:, 1] if two else answers.item + 1
     lengths = np.array([each.size for each in known], dtype=np.intp)
+    # Sentences beyond the last one of `known` have length 0.
     here = np.r_[lengths, 0][np.minimum(answers.groups, lengths.size)]
     short = np.flatnonzero(stop > here)
     if short.size:
@@ -808,6 +810,7 @@ def _parts_by_words(
             f"must have one bool per token. Got {here[i]} for sentence "
             f"{answers.groups[i]}, which has an answer about token {stop[i] - 1}.",
         )
+    # Differences of cumulative counts are the known tokens of each answer.
     before = np.r_[0, np.cumsum(np.concatenate([*known, np.zeros(0, dtype=bool)]))]
     first = (np.cumsum(lengths) - lengths)[answers.groups]
     is_known = before[first + stop] - before[first + start] == stop - start
@@ -846,6 +849,8 @@ class _Test(NamedTuple):
 
     def warn_of_few_resamples(self, n_labels: int, level: float) -> None:
         """Warn if no p-value can be significant after the adjustment by Holm's rule."""
+        # Holm multiplies the smallest p-value, 1 / (n_resamples + 1), by the number of
+        # labels.
         alpha, least = 1 - level, n_labels / (self.n_resamples + 1)
         if self.adjust == "holm" and least >= alpha:
             warn(
@@ -861,6 +866,7 @@ class _Test(NamedTuple):
     ) -> dict[str, Comparisons]:
         """Compare every other model with the reference, for each label."""
         of_label = {name: _by_label(each) for name, each in answers.items()}
+        # What is left are the models to compare.
         base = of_label.pop(self.reference)
         return {
             name: [
