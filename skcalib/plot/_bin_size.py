@@ -527,8 +527,9 @@ class BinSizeDisplay(ModelsDisplay):
         return stacked("name", [(key, curve._columns()) for key, curve in curves])
 
     def _lines(self) -> list[str]:
-        lines = zip(self._of_each("name"), self._curves(), strict=True)
-        return [f"{name or 'plug-in'}; {curve._sizes()}" for name, curve in lines]
+        names = ["plug-in" if n is None else n for n in self._of_each("name")]
+        lines = zip(names, self._curves(), strict=True)
+        return [f"{name}; {curve._sizes()}" for name, curve in lines]
 
     def _in_words(self) -> list[str]:
         return [

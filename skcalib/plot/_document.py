@@ -466,17 +466,17 @@ class DocumentDisplay(Display):
         """Draw how the probability of a mention is divided among NEW and entities."""
         self._heading(_BAR_LEFT, "NEW", "left")
         self._heading(_BAR_RIGHT, "entities", "right")
-        proba = np.asarray(self.proba)
+        entities, masses = self._masses()
         parts = []
         for row, j in enumerate(self.shown_.tolist()):
-            left = float(proba[j, j])
+            left, rest = float(np.asarray(self.proba)[j, j]), 0.0
             parts.append((row, 0.0, left, "white"))
-            rest = 0.0
-            for entity, mass in self._masses(j):
-                if mass < _LEAST_PART or entity not in color:
+            for k in np.argsort(-masses[j], kind="stable").tolist():
+                mass = float(masses[j, k])
+                if mass < _LEAST_PART or entities[k] not in color:
                     rest += mass
                     continue
-                parts.append((row, left, mass, color[entity]))
+                parts.append((row, left, mass, color[entities[k]]))
                 left += mass
             # Small entities and single mentions share the grey end of the bar.
             parts.append((row, left, rest, "0.75"))
@@ -493,13 +493,12 @@ class DocumentDisplay(Display):
             zorder=2,
         )
 
-    def _masses(self, j: int) -> list[tuple[Any, float]]:
-        """Return the entities that a mention may join, with their probabilities."""
-        mass: dict[Any, float] = {}
-        earlier = np.asarray(self.entity)[:j], np.asarray(self.proba)[j, :j].tolist()
-        for entity, p in zip(*earlier, strict=True):
-            mass[entity] = mass.get(entity, 0.0) + p
-        return sorted(mass.items(), key=lambda item: -item[1])
+    def _masses(self) -> tuple[list[Any], np.ndarray]:
+        """Return the entities, and the probability that each mention joins each."""
+        names, code = np.unique(np.asarray(self.entity), return_inverse=True)
+        # The diagonal is NEW, and belongs to no entity.
+        links = np.tril(np.asarray(self.proba), -1)
+        return names.tolist(), links @ np.equal.outer(code, np.arange(names.size))
 
     def _draw_choices(self, uncertain: float) -> list[Any]:
         """Write the most probable choices, and the true choices of wrong mentions."""
@@ -538,11 +537,12 @@ class DocumentDisplay(Display):
         proba = np.asarray(self.proba)
         n = len(proba)
         best = proba.argmax(axis=1) if n else np.zeros(0, dtype=np.intp)
+        most_probable = self._masses()[1].max(axis=1, initial=0)
         found: dict[str, Any] = {
             "antecedent": best,
             "antecedent_proba": proba[np.arange(n), best],
             "new_proba": proba.diagonal().copy(),
-            "uncertainty": 1 - _mass_by_entity(proba, np.asarray(self.entity)),
+            "uncertainty": 1 - np.maximum(most_probable, proba.diagonal()),
         }
         if self.true_entity is not None:
             true = np.asarray(self.true_entity)
@@ -618,17 +618,6 @@ def _cut(before: str, mention: str, after: str, context: int) -> tuple[str, str,
 def _short(proba: float) -> str:
     """Return a probability with two digits."""
     return f"{proba:.2f}".removeprefix("0")
-
-
-def _mass_by_entity(proba: np.ndarray, entity: np.ndarray) -> np.ndarray:
-    """Return the highest probability among NEW and the entities to link to."""
-    n = len(proba)
-    _, code = np.unique(entity, return_inverse=True)
-    member = np.zeros((n, int(code.max(initial=-1)) + 1))
-    member[np.arange(n), code] = 1
-    # The diagonal is NEW, and belongs to no entity.
-    mass = np.tril(proba, -1) @ member
-    return np.maximum(mass.max(axis=1, initial=0), proba.diagonal())
 
 
 def _check_document(document: Any) -> None:
