@@ -103,18 +103,12 @@ def pairs_of_predictions(
     """Return the name and the checked pairs of each of one or several models."""
     several = named_probabilities(y_true, y_proba, name)
     _check_multi_class(multi_class)
+    params = {"multi_class": multi_class, "labels": labels, "pos_label": pos_label}
+    params |= {"sample_weight": sample_weight, "groups": groups}
     found = []
     for own, proba in several:
         try:
-            (pairs,) = check_pairs(
-                y_true,
-                proba,
-                multi_class=multi_class,
-                labels=labels,
-                pos_label=pos_label,
-                sample_weight=sample_weight,
-                groups=groups,
-            )
+            (pairs,) = check_pairs(y_true, proba, **params)
         except ParameterError as error:
             if own is not None:
                 # With several models, the error says which of them it is about.
